@@ -1,0 +1,47 @@
+# freestone_add_rooms(folder…): adds each of these folders that has a CMakeLists.txt.
+function(freestone_add_rooms)
+  foreach(room IN LISTS ARGN)
+    file(GLOB present CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/CMakeLists.txt)
+    if(present)
+      add_subdirectory(${room})
+    endif()
+  endforeach()
+endfunction()
+
+# freestone_compiler_library(NAME sources… [TABLEGEN targets…] [LINK libraries…])
+#
+# One room of the compiler. Rooms are static, position-independent libraries with MLIR's flags (no RTTI, no exceptions); all of
+# them together are libfreestone_compiler.so. Tests and freestone-opt link the rooms that they need.
+function(freestone_compiler_library name)
+  cmake_parse_arguments(ARG "" "" "TABLEGEN;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  if(ARG_TABLEGEN)
+    add_dependencies(${name} ${ARG_TABLEGEN})
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} freestone_mlir)
+  set_property(GLOBAL APPEND PROPERTY FREESTONE_COMPILER_ROOMS ${name})
+endfunction()
+
+# freestone_tablegen(TARGET input.td output.inc "flags" [output.inc "flags"]…): one target over several generated files.
+function(freestone_tablegen target td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(outputs ${ARGN})
+  while(outputs)
+    list(POP_FRONT outputs output flags)
+    separate_arguments(flags)
+    mlir_tablegen(${output} ${flags} EXTRA_INCLUDES ${MLIR_INCLUDE_DIRS})
+  endwhile()
+  add_public_tablegen_target(${target})
+endfunction()
+
+# freestone_add_gtest(NAME sources… [LINK libraries…] [LABELS labels…]): a GoogleTest executable that is also one ctest test.
+function(freestone_add_gtest name)
+  cmake_parse_arguments(ARG "" "" "LINK;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  if(ARG_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  endif()
+endfunction()

@@ -1,0 +1,23 @@
+option(FREESTONE_COMPILER "Build the compiler (needs MLIR 22); without it only what runs artifacts is built" ON)
+option(FREESTONE_TESTS "Build the tests (needs GoogleTest; with the compiler also lit)" ON)
+set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizer for every target: address, undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers are cached only when their time stamps and macros are left out of the key.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+               ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+if(FREESTONE_SANITIZE)
+  add_compile_options(-fsanitize=${FREESTONE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${FREESTONE_SANITIZE})
+endif()
+include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR})
