@@ -1,0 +1,21 @@
+#ifndef FREESTONE_COMPILER_DIALECT_SYM_SUBSTITUTE_H
+#define FREESTONE_COMPILER_DIALECT_SYM_SUBSTITUTE_H
+
+#include "compiler/dialect/sym/Expr.h"
+#include "mlir/IR/Operation.h"
+
+namespace freestone::sym {
+
+/// Replaces symbols in every type and attribute of `root` and of all operations within it: what is learnt of a size holds
+/// for the whole function at once.
+void substituteSymbols(mlir::Operation *root,
+                       llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
+
+/// The same for one attribute or type.
+mlir::Type substituteSymbols(mlir::Type type, llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
+mlir::Attribute substituteSymbols(mlir::Attribute attribute,
+                                  llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
+
+} // namespace freestone::sym
+
+#endif // FREESTONE_COMPILER_DIALECT_SYM_SUBSTITUTE_H

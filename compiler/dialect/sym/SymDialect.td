@@ -1,0 +1,51 @@
+#ifndef FREESTONE_COMPILER_DIALECT_SYM_SYMDIALECT_TD
+#define FREESTONE_COMPILER_DIALECT_SYM_SYMDIALECT_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/DialectBase.td"
+
+def Sym_Dialect : Dialect {
+  let name = "sym";
+  let summary = "sizes as integer expressions in one canonical form";
+  let description = [{
+    A size is an integer polynomial over named symbols, with `floordiv`, `ceildiv`, `mod`, `min` and `max` as further
+    terms. Equal attributes are the same pointer; see Expr.h for the algebra.
+  }];
+  let cppNamespace = "::freestone::sym";
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+/// Parameter of attributes and types: `ArrayRefParameter<"::freestone::sym::Expr">` for a shape, this for one size.
+def Sym_ExprParameter : AttrOrTypeParameter<"::freestone::sym::Expr", "size expression">;
+
+def Sym_ExprAttr : AttrDef<Sym_Dialect, "Expr"> {
+  let mnemonic = "expr";
+  let summary = "an integer expression in canonical form";
+  let description = [{
+    Printed `#sym.expr<4*h + 1>`, and bare as a parameter of other attributes and types. Made by the arithmetic of
+    `freestone::sym::Expr`; there is no other way, so that what exists is canonical.
+  }];
+  let parameters = (ins "::freestone::sym::Kind":$kind);
+  let storageClass = "ExprStorage";
+  let storageNamespace = "detail";
+  let genStorageClass = 0;
+  let genAccessors = 0;
+  let skipDefaultBuilders = 1;
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::freestone::sym::Expr getExpr() const { return ::freestone::sym::Expr(*this); }
+  }];
+}
+
+def Sym_SizeType : TypeDef<Sym_Dialect, "Size"> {
+  let mnemonic = "size";
+  let summary = "an integer whose value is an expression";
+  let description = [{
+    The expression of the type gives equality, the SSA value of it gives scope and dominance. Printed `!sym.size<4*h + 1>`.
+  }];
+  let parameters = (ins Sym_ExprParameter:$expr);
+  let assemblyFormat = "`<` $expr `>`";
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_SYM_SYMDIALECT_TD
