@@ -35,6 +35,11 @@ def Sym_ExprAttr : AttrDef<Sym_Dialect, "Expr"> {
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     ::freestone::sym::Expr getExpr() const { return ::freestone::sym::Expr(*this); }
+
+    /// For the canonical form alone: use the arithmetic of `Expr`.
+    static ExprAttr getCanonical(::mlir::MLIRContext *context, ::freestone::sym::Kind kind, ::mlir::StringAttr name,
+                                 ::llvm::ArrayRef<::freestone::sym::Expr> operands,
+                                 ::llvm::ArrayRef<::freestone::sym::Term> terms);
   }];
 }
 

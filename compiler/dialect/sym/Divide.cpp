@@ -1,0 +1,213 @@
+#include "compiler/dialect/sym/Expr.h"
+#include "compiler/dialect/sym/ExprStorage.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace freestone::sym;
+using namespace freestone::sym::detail;
+
+std::optional<ConstantDivision> freestone::sym::detail::asConstantDivision(Expr atom) {
+  if (atom.kind() != Kind::FloorDiv)
+    return std::nullopt;
+  if (std::optional<int64_t> divisor = atom.operands()[1].asConstant())
+    return ConstantDivision{atom.operands()[0], *divisor};
+  return std::nullopt;
+}
+
+/// quotient*divisor + remainder, every coefficient of the remainder in [0, divisor).
+struct SplitSum {
+  Expr quotient, remainder;
+};
+
+static SplitSum splitCoefficients(Expr dividend, int64_t divisor) {
+  SmallVector<Term, 8> quotient, remainder;
+  for (const Term &term : dividend.terms()) {
+    int64_t whole = floorQuotient(term.coefficient, divisor);
+    int64_t rest = term.coefficient - whole * divisor;
+    if (whole != 0)
+      quotient.push_back({whole, term.factors});
+    if (rest != 0)
+      remainder.push_back({rest, term.factors});
+  }
+  MLIRContext *context = dividend.context();
+  return {getSum(context, quotient), getSum(context, remainder)};
+}
+
+/// (x floordiv a + rest) floordiv b == (x + a*rest) floordiv (a*b), for the first such x in the dividend.
+static std::optional<Expr> mergeNestedDivision(Expr dividend, int64_t divisor) {
+  for (const Term &term : dividend.terms()) {
+    auto multiple = asMultipleOfAtom(term);
+    if (!multiple || multiple->first != 1)
+      continue;
+    auto inner = asConstantDivision(multiple->second);
+    int64_t product;
+    if (!inner || llvm::MulOverflow(inner->divisor, divisor, product))
+      continue;
+    Expr merged = inner->dividend + (dividend - multiple->second) * inner->divisor;
+    if (!merged.isInvalid())
+      return Expr::floorDiv(merged, product);
+  }
+  return std::nullopt;
+}
+
+/// The remainder that `-remainder + divisor - 1` leaves, and the sum of products that this gives to the quotient:
+/// remainder floordiv divisor == products - mirrored floordiv divisor.
+struct MirroredSum {
+  Expr mirrored, products;
+};
+
+static MirroredSum mirror(Expr remainder, int64_t divisor) {
+  SmallVector<Term, 8> mirrored, products;
+  for (const Term &term : remainder.terms()) {
+    if (term.factors.empty())
+      continue;
+    mirrored.push_back({divisor - term.coefficient, term.factors});
+    products.push_back({1, term.factors});
+  }
+  if (int64_t constant = divisor - 1 - remainder.constantTerm())
+    mirrored.push_back({constant, {}});
+  MLIRContext *context = remainder.context();
+  return {getSum(context, mirrored), getSum(context, products)};
+}
+
+/// The dividend is no constant, the divisor above 1.
+static Expr divideByConstant(Expr dividend, int64_t divisor) {
+  MLIRContext *context = dividend.context();
+  auto [quotient, remainder] = splitCoefficients(dividend, divisor);
+  if (remainder.isConstant())
+    return quotient;
+
+  // floor((g*n + r) / (g*d)) == floor((n + floor(r / g)) / d).
+  int64_t content = std::gcd(contentOf(remainder - remainder.constantTerm()), divisor);
+  if (content > 1) {
+    Expr products = divideCoefficients(remainder - remainder.constantTerm(), content);
+    remainder = products + floorQuotient(remainder.constantTerm(), content);
+    divisor /= content;
+    if (divisor == 1)
+      return quotient + remainder;
+  }
+
+  if (std::optional<Expr> merged = mergeNestedDivision(remainder, divisor))
+    return quotient + *merged;
+  auto [mirrored, products] = mirror(remainder, divisor);
+  if (std::optional<Expr> merged = mergeNestedDivision(mirrored, divisor))
+    return quotient + products - *merged;
+
+  // Of the two forms, rounded down and rounded up, only one may exist.
+  Expr constant = Expr::constant(context, divisor);
+  if (Expr::compare(mirrored, remainder) < 0)
+    return quotient + products - getAtom(Kind::FloorDiv, {mirrored, constant});
+  return quotient + getAtom(Kind::FloorDiv, {remainder, constant});
+}
+
+Expr Expr::floorDiv(Expr dividend, int64_t divisor) {
+  if (dividend.isInvalid() || divisor == std::numeric_limits<int64_t>::min())
+    return invalid(dividend.context());
+  if (divisor < 0)
+    return floorDiv(-dividend, -divisor);
+  if (divisor == 0)
+    return constant(dividend.context(), 0);
+  if (divisor == 1)
+    return dividend;
+  if (std::optional<int64_t> value = dividend.asConstant())
+    return constant(dividend.context(), floorQuotient(*value, divisor));
+  return divideByConstant(dividend, divisor);
+}
+
+/// Both signs of both operands meet in one form: leading coefficients are positive, the rounding takes up the sign.
+static Expr divideBySymbolic(Expr dividend, Expr divisor, Kind rounding) {
+  MLIRContext *context = dividend.context();
+  if (dividend.isConstant(0))
+    return dividend;
+  bool negative = false;
+  if (divisor.terms().front().coefficient < 0) {
+    divisor = -divisor;
+    dividend = -dividend;
+  }
+  if (!dividend.isInvalid() && dividend.terms().front().coefficient < 0) {
+    dividend = -dividend;
+    rounding = rounding == Kind::FloorDiv ? Kind::CeilDiv : Kind::FloorDiv;
+    negative = true;
+  }
+  if (dividend.isInvalid() || divisor.isInvalid())
+    return Expr::invalid(context);
+
+  uint64_t content = std::gcd(contentOf(dividend), contentOf(divisor));
+  dividend = divideCoefficients(dividend, content);
+  divisor = divideCoefficients(divisor, content);
+  if (std::optional<int64_t> constant = divisor.asConstant()) {
+    Expr quotient = rounding == Kind::FloorDiv ? Expr::floorDiv(dividend, *constant) : Expr::ceilDiv(dividend, *constant);
+    return negative ? -quotient : quotient;
+  }
+  // Without a remainder both roundings agree; the quotient itself is wrong where the divisor is 0.
+  if (rounding == Kind::CeilDiv && dividend.exactDiv(divisor))
+    rounding = Kind::FloorDiv;
+  Expr atom = getAtom(rounding, {dividend, divisor});
+  return negative ? -atom : atom;
+}
+
+Expr Expr::floorDiv(Expr dividend, Expr divisor) {
+  if (dividend.isInvalid() || divisor.isInvalid())
+    return invalid(dividend.context());
+  if (std::optional<int64_t> constant = divisor.asConstant())
+    return floorDiv(dividend, *constant);
+  return divideBySymbolic(dividend, divisor, Kind::FloorDiv);
+}
+
+Expr Expr::ceilDiv(Expr dividend, int64_t divisor) { return -floorDiv(-dividend, divisor); }
+
+Expr Expr::ceilDiv(Expr dividend, Expr divisor) {
+  if (dividend.isInvalid() || divisor.isInvalid())
+    return invalid(dividend.context());
+  if (std::optional<int64_t> constant = divisor.asConstant())
+    return ceilDiv(dividend, *constant);
+  return divideBySymbolic(dividend, divisor, Kind::CeilDiv);
+}
+
+Expr Expr::mod(Expr dividend, Expr divisor) { return dividend - divisor * floorDiv(dividend, divisor); }
+
+Expr Expr::mod(Expr dividend, int64_t divisor) { return dividend - floorDiv(dividend, divisor) * divisor; }
+
+/// The quotient of two products, or nothing where a factor is missing.
+static std::optional<SmallVector<Factor, 4>> divideProducts(ArrayRef<Factor> dividend, ArrayRef<Factor> divisor) {
+  SmallVector<Factor, 4> quotient;
+  for (Factor factor : dividend) {
+    if (!divisor.empty() && divisor.front().atom == factor.atom) {
+      unsigned power = divisor.consume_front().power;
+      if (power > factor.power)
+        return std::nullopt;
+      factor.power -= power;
+    }
+    if (factor.power != 0)
+      quotient.push_back(factor);
+  }
+  if (!divisor.empty())
+    return std::nullopt;
+  return quotient;
+}
+
+std::optional<Expr> Expr::exactDiv(Expr divisor) const {
+  if (isInvalid() || divisor.isInvalid() || divisor.isConstant(0))
+    return std::nullopt;
+  // Long division by leading terms, which the canonical order makes multiplicative.
+  const Term &leading = divisor.terms().front();
+  Expr quotient = constant(context(), 0), rest = *this;
+  for (unsigned step = 0; !rest.terms().empty(); ++step) {
+    const Term &term = rest.terms().front();
+    // Dividing the smallest integer by -1 overflows.
+    if (leading.coefficient == -1 && term.coefficient == std::numeric_limits<int64_t>::min())
+      return std::nullopt;
+    if (step == maxTerms || term.coefficient % leading.coefficient != 0)
+      return std::nullopt;
+    auto factors = divideProducts(term.factors, leading.factors);
+    if (!factors)
+      return std::nullopt;
+    Expr next = getSum(context(), Term{term.coefficient / leading.coefficient, *factors});
+    quotient = quotient + next;
+    rest = rest - next * divisor;
+    if (rest.isInvalid() || quotient.isInvalid())
+      return std::nullopt;
+  }
+  return quotient;
+}

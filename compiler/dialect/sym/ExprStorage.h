@@ -1,0 +1,65 @@
+#ifndef FREESTONE_COMPILER_DIALECT_SYM_EXPRSTORAGE_H
+#define FREESTONE_COMPILER_DIALECT_SYM_EXPRSTORAGE_H
+
+#include "compiler/dialect/sym/SymDialect.h"
+#include "mlir/IR/AttributeSupport.h"
+
+namespace freestone::sym::detail {
+
+/// What `ExprAttr` points to; private to the room. An atom has itself as its only term, so that every expression is a sum.
+struct ExprStorage : mlir::AttributeStorage {
+  struct KeyTy {
+    KeyTy(Kind kind, mlir::StringAttr name, llvm::ArrayRef<Expr> operands, llvm::ArrayRef<Term> terms)
+        : kind(kind), name(name), operands(operands), terms(terms) {}
+
+    Kind kind;
+    mlir::StringAttr name;
+    llvm::ArrayRef<Expr> operands;
+    /// Of polynomials alone.
+    llvm::ArrayRef<Term> terms;
+  };
+
+  static llvm::hash_code hashKey(const KeyTy &key);
+  static ExprStorage *construct(mlir::AttributeStorageAllocator &allocator, const KeyTy &key);
+  bool operator==(const KeyTy &key) const;
+
+  Kind kind;
+  mlir::StringAttr name;
+  llvm::ArrayRef<Expr> operands;
+  llvm::ArrayRef<Term> terms;
+};
+
+/// The order of a product of factors: higher degree first, then by the text of the factors; the empty product is last.
+int compareProducts(llvm::ArrayRef<Factor> lhs, llvm::ArrayRef<Factor> rhs);
+
+/// The atom with these operands, which must already be in the form that the rules of its kind leave.
+Expr getAtom(Kind kind, llvm::ArrayRef<Expr> operands);
+
+/// The sum of terms in canonical order, no two of one product and none 0.
+Expr getSum(mlir::MLIRContext *context, llvm::ArrayRef<Term> terms);
+
+/// The sum of terms in any order; sorts and merges them in place.
+Expr getUnsortedSum(mlir::MLIRContext *context, llvm::SmallVectorImpl<Term> &terms);
+
+/// The greatest common divisor of the coefficients, the constant's included; 0 for 0.
+uint64_t contentOf(Expr expr);
+
+/// Every coefficient divided by one that divides them all.
+Expr divideCoefficients(Expr expr, int64_t divisor);
+
+/// Dividend and divisor of an atom `x floordiv c` with a constant c; nothing for other expressions.
+struct ConstantDivision {
+  Expr dividend;
+  int64_t divisor;
+};
+std::optional<ConstantDivision> asConstantDivision(Expr atom);
+
+/// The coefficient and atom of a term that is a multiple of one atom.
+std::optional<std::pair<int64_t, Expr>> asMultipleOfAtom(const Term &term);
+
+/// The quotient of a by b rounded to minus infinity; b is positive.
+inline int64_t floorQuotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+} // namespace freestone::sym::detail
+
+#endif // FREESTONE_COMPILER_DIALECT_SYM_EXPRSTORAGE_H

@@ -1,0 +1,173 @@
+#include "compiler/dialect/sym/Expr.h"
+#include "compiler/dialect/sym/ExprStorage.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace freestone::sym;
+using namespace freestone::sym::detail;
+
+using Operands = SmallVector<Expr, 4>;
+
+/// Above this many operands a nested minimum stays nested.
+static constexpr size_t maxFlattened = 64;
+
+static bool lessByText(Expr lhs, Expr rhs) { return Expr::compare(lhs, rhs) < 0; }
+
+/// Per product the smallest (or largest) coefficient over all operands.
+static Expr extremeCoefficients(ArrayRef<Expr> operands, bool largest) {
+  SmallVector<Term, 16> all;
+  for (Expr operand : operands)
+    all.append(operand.terms().begin(), operand.terms().end());
+  llvm::sort(all, [](const Term &lhs, const Term &rhs) { return compareProducts(lhs.factors, rhs.factors) < 0; });
+
+  SmallVector<Term, 8> extremes;
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    Term extreme = all[begin];
+    for (end = begin + 1; end < all.size() && all[end].factors == extreme.factors; ++end)
+      extreme.coefficient = largest ? std::max(extreme.coefficient, all[end].coefficient)
+                                    : std::min(extreme.coefficient, all[end].coefficient);
+    if (end - begin < operands.size())
+      extreme.coefficient =
+          largest ? std::max<int64_t>(extreme.coefficient, 0) : std::min<int64_t>(extreme.coefficient, 0);
+    if (extreme.coefficient != 0)
+      extremes.push_back(extreme);
+  }
+  return getSum(operands.front().context(), extremes);
+}
+
+/// The products of a sum, without its constant.
+static ArrayRef<Term> productsOf(Expr expr) {
+  ArrayRef<Term> terms = expr.terms();
+  return !terms.empty() && terms.back().factors.empty() ? terms.drop_back() : terms;
+}
+
+/// Of operands that differ by a constant keeps the smallest.
+static void absorb(Operands &operands) {
+  Operands kept;
+  for (Expr operand : operands) {
+    auto *rival = llvm::find_if(kept, [&](Expr other) { return productsOf(other) == productsOf(operand); });
+    if (rival == kept.end())
+      kept.push_back(operand);
+    else if (operand.constantTerm() < rival->constantTerm())
+      *rival = operand;
+  }
+  operands = kept;
+}
+
+/// k*min(a, b) + rest is min(k*a + rest, k*b + rest), and so is -k*max(-a, -b) + rest. Does one such step.
+static bool flattenOne(Operands &operands) {
+  for (Expr *it = operands.begin(); it != operands.end(); ++it) {
+    for (const Term &term : it->terms()) {
+      auto multiple = asMultipleOfAtom(term);
+      if (!multiple)
+        continue;
+      auto [coefficient, atom] = *multiple;
+      if (atom.kind() != (coefficient > 0 ? Kind::Min : Kind::Max))
+        continue;
+      if (operands.size() + atom.operands().size() > maxFlattened)
+        continue;
+      Expr rest = *it - atom * coefficient;
+      Operands expanded;
+      for (Expr inner : atom.operands())
+        expanded.push_back(inner * coefficient + rest);
+      if (llvm::any_of(expanded, [](Expr expr) { return expr.isInvalid(); }))
+        continue;
+      operands.erase(it);
+      operands.append(expanded);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Subtracts what all operands share from each; returns it, or an invalid expression.
+static Expr translate(Operands &operands) {
+  Expr shared = extremeCoefficients(operands, /*largest=*/false);
+  if (shared.isConstant(0))
+    return shared;
+  for (Expr &operand : operands) {
+    operand = operand - shared;
+    if (operand.isInvalid())
+      return operand;
+  }
+  return shared;
+}
+
+/// The atom of three operands and more has a second form, -max(-a, -b, -c) moved to coefficients that are not negative.
+static Expr chooseForm(Operands &operands) {
+  llvm::sort(operands, lessByText);
+  if (operands.size() == 2)
+    return getAtom(Kind::Min, operands);
+  Expr total = extremeCoefficients(operands, /*largest=*/true);
+  if (total.isInvalid())
+    return total;
+  Operands mirrored;
+  for (Expr operand : operands)
+    mirrored.push_back(total - operand);
+  llvm::sort(mirrored, lessByText);
+  if (std::lexicographical_compare(mirrored.begin(), mirrored.end(), operands.begin(), operands.end(), lessByText))
+    return total - getAtom(Kind::Max, mirrored);
+  return getAtom(Kind::Min, operands);
+}
+
+static Expr minimumOf(Operands operands) {
+  MLIRContext *context = operands.front().context();
+  Expr base = Expr::constant(context, 0);
+  int64_t scale = 1;
+  do {
+    // Dropping an operand may leave more in common to the others.
+    for (size_t before = 0; before != operands.size();) {
+      before = operands.size();
+      base = base + translate(operands) * scale;
+      if (base.isInvalid())
+        return base;
+      absorb(operands);
+    }
+    uint64_t content = 0;
+    for (Expr operand : operands)
+      content = std::gcd(content, contentOf(operand));
+    if (content > 1) {
+      for (Expr &operand : operands)
+        operand = divideCoefficients(operand, content);
+      if (llvm::MulOverflow<int64_t>(scale, content, scale))
+        return Expr::invalid(context);
+    }
+  } while (flattenOne(operands));
+
+  if (operands.size() == 1)
+    return base + operands.front() * scale;
+  return base + chooseForm(operands) * scale;
+}
+
+Expr Expr::min(ArrayRef<Expr> operands) {
+  // No 64-bit value exceeds the largest one: Slice's customary "to the end" drops out.
+  Operands kept;
+  for (Expr operand : operands) {
+    if (operand.isInvalid())
+      return operand;
+    if (!operand.isConstant(std::numeric_limits<int64_t>::max()))
+      kept.push_back(operand);
+  }
+  return kept.empty() ? operands.front() : minimumOf(std::move(kept));
+}
+
+Expr Expr::max(ArrayRef<Expr> operands) {
+  Operands negated;
+  for (Expr operand : operands) {
+    if (operand.isInvalid())
+      return operand;
+    if (!operand.isConstant(std::numeric_limits<int64_t>::min()))
+      negated.push_back(-operand);
+  }
+  if (negated.empty())
+    return operands.front();
+  if (llvm::any_of(negated, [](Expr expr) { return expr.isInvalid(); }))
+    return invalid(negated.front().context());
+  return -minimumOf(std::move(negated));
+}
+
+Expr Expr::min(Expr lhs, Expr rhs) { return min({lhs, rhs}); }
+
+Expr Expr::max(Expr lhs, Expr rhs) { return max({lhs, rhs}); }
