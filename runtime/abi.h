@@ -1,0 +1,56 @@
+// The contract between compiled code and the runtime: plain C structs that both sides lay out identically.
+//
+// A compiled artifact exports one symbol, `freestone_table`. Everything else that compiled code needs reaches it through the
+// run context; it has no undefined symbols, no thread-local storage and no writable data of its own.
+#ifndef FREESTONE_RUNTIME_ABI_H
+#define FREESTONE_RUNTIME_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Raised whenever a struct of this file or the meaning of a descriptor field changes.
+enum { FREESTONE_ABI_VERSION = 1 };
+
+typedef struct freestone_run_context freestone_run_context;
+
+// What one run of an entry sees. One per instance, shared by its W workers; 64-bit fields only, in this order.
+struct freestone_run_context {
+  void **buffers;         // base address of every buffer of the entry, indexed as in the descriptor
+  int64_t *sizes;         // the entry's size slots: first its symbols, then everything `bind` derives from them
+  int64_t workers;        // W, the number of workers of the gang
+  int64_t base;           // progress number at which this run starts: phases executed since the instance began
+  char *scratch;          // worker w owns [scratch + w * scratch_stride, + scratch_stride), 64-byte aligned
+  int64_t scratch_stride; // bytes; the first 64 bytes of a worker's scratch are the runtime's (see below)
+  // Waits until every worker has published `number`. Returns 0, or 1 when the run has failed or was cancelled.
+  int32_t (*wait_all)(freestone_run_context *context, int64_t worker, int64_t number);
+  // Publishes that `worker` has finished the phase with this progress number (release order), waking sleepers.
+  void (*publish)(freestone_run_context *context, int64_t worker, int64_t number);
+  void *runtime; // private to the runtime
+};
+
+// The first word of a worker's scratch is a site number: compiled code stores there, once, a non-zero number from the
+// descriptor's table of sites when data make a result undefined (an index out of range). The run then ends with that site's message.
+enum { FREESTONE_SCRATCH_HEADER = 64 };
+
+// One way through the compiled program: `main` computes the model, `init` turns plain weights into packed ones.
+typedef struct freestone_entry {
+  // Derives all size slots from the symbol slots. Pure arithmetic, idempotent. Returns 0, or 1 when a size overflows int64.
+  int32_t (*bind)(int64_t *sizes);
+  // Runs one worker's share of every phase; all W workers call it with the same context. Returns 0, or 1 when the run failed.
+  int32_t (*run)(freestone_run_context *context, int64_t worker);
+} freestone_entry;
+
+typedef struct freestone_table {
+  int64_t abi; // FREESTONE_ABI_VERSION
+  int64_t entry_count;
+  const freestone_entry *entries; // in the order of the descriptor's entries
+} freestone_table;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // FREESTONE_RUNTIME_ABI_H
