@@ -58,6 +58,8 @@ public:
   /// `x - y*floorDiv(x, y)`: has the sign of the divisor; the dividend where the divisor is 0.
   static Expr mod(Expr dividend, Expr divisor);
   static Expr mod(Expr dividend, int64_t divisor);
+  /// Operands are taken to be values of 64 bits, so that the largest (smallest) of these is neutral: ONNX's "to the end".
+  /// An expression where one is not has no value.
   static Expr min(Expr lhs, Expr rhs);
   static Expr max(Expr lhs, Expr rhs);
   static Expr min(llvm::ArrayRef<Expr> operands);

@@ -35,6 +35,9 @@ int compareProducts(llvm::ArrayRef<Factor> lhs, llvm::ArrayRef<Factor> rhs);
 /// The atom with these operands, which must already be in the form that the rules of its kind leave.
 Expr getAtom(Kind kind, llvm::ArrayRef<Expr> operands);
 
+/// The canonical form of a minimum or maximum over the integers, where no constant is the largest.
+Expr getExtremum(Kind kind, llvm::ArrayRef<Expr> operands);
+
 /// The sum of terms in canonical order, no two of one product and none 0.
 Expr getSum(mlir::MLIRContext *context, llvm::ArrayRef<Term> terms);
 

@@ -113,6 +113,8 @@ static Expr chooseForm(Operands &operands) {
 }
 
 static Expr minimumOf(Operands operands) {
+  if (auto *invalid = llvm::find_if(operands, [](Expr expr) { return expr.isInvalid(); }); invalid != operands.end())
+    return *invalid;
   MLIRContext *context = operands.front().context();
   Expr base = Expr::constant(context, 0);
   int64_t scale = 1;
@@ -141,31 +143,35 @@ static Expr minimumOf(Operands operands) {
   return base + chooseForm(operands) * scale;
 }
 
-Expr Expr::min(ArrayRef<Expr> operands) {
-  // No 64-bit value exceeds the largest one: Slice's customary "to the end" drops out.
+Expr freestone::sym::detail::getExtremum(Kind kind, ArrayRef<Expr> operands) {
+  if (kind == Kind::Min)
+    return minimumOf(Operands(operands));
+  Operands negated;
+  for (Expr operand : operands)
+    negated.push_back(-operand);
+  return -minimumOf(std::move(negated));
+}
+
+/// Without operands that are `neutral`; `absorbing` alone if it is among them.
+static Expr extremumOfWords(Kind kind, ArrayRef<Expr> operands, int64_t neutral, int64_t absorbing) {
   Operands kept;
   for (Expr operand : operands) {
-    if (operand.isInvalid())
+    if (operand.isConstant(absorbing))
       return operand;
-    if (!operand.isConstant(std::numeric_limits<int64_t>::max()))
+    if (!operand.isConstant(neutral))
       kept.push_back(operand);
   }
-  return kept.empty() ? operands.front() : minimumOf(std::move(kept));
+  return kept.empty() ? operands.front() : getExtremum(kind, kept);
+}
+
+Expr Expr::min(ArrayRef<Expr> operands) {
+  using Limits = std::numeric_limits<int64_t>;
+  return extremumOfWords(Kind::Min, operands, /*neutral=*/Limits::max(), /*absorbing=*/Limits::min());
 }
 
 Expr Expr::max(ArrayRef<Expr> operands) {
-  Operands negated;
-  for (Expr operand : operands) {
-    if (operand.isInvalid())
-      return operand;
-    if (!operand.isConstant(std::numeric_limits<int64_t>::min()))
-      negated.push_back(-operand);
-  }
-  if (negated.empty())
-    return operands.front();
-  if (llvm::any_of(negated, [](Expr expr) { return expr.isInvalid(); }))
-    return invalid(negated.front().context());
-  return -minimumOf(std::move(negated));
+  using Limits = std::numeric_limits<int64_t>;
+  return extremumOfWords(Kind::Max, operands, /*neutral=*/Limits::min(), /*absorbing=*/Limits::max());
 }
 
 Expr Expr::min(Expr lhs, Expr rhs) { return min({lhs, rhs}); }

@@ -1,3 +1,4 @@
+#include "compiler/dialect/sym/ExprStorage.h"
 #include "compiler/dialect/sym/Syntax.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/APInt.h"
@@ -243,9 +244,9 @@ private:
 
     std::string function = name.lower();
     if (function == "min")
-      return Expr::min(operands);
+      return freestone::sym::detail::getExtremum(Kind::Min, operands);
     if (function == "max")
-      return Expr::max(operands);
+      return freestone::sym::detail::getExtremum(Kind::Max, operands);
     if (function == "floor" && operands.size() == 1)
       return operands[0];
     bool division = function == "floordiv" || function == "ceildiv" || function == "mod" || function == "pythonmod";

@@ -2,7 +2,7 @@
 #include "compiler/dialect/sym/Syntax.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace freestone::sym;
@@ -31,6 +31,8 @@ private:
   void printInfix(StringRef name, Expr lhs, Expr rhs);
   void printOperand(Expr expr);
   void printName(StringRef name);
+  /// Prints the sign between two parts, or before the first, and gives what is left to print.
+  std::string printSign(int64_t value);
   /// Prints sign and coefficient of a part; true if the part then stands alone, without sign and coefficient before it.
   bool printCoefficient(int64_t coefficient);
 
@@ -110,25 +112,28 @@ void ExprPrinter::printSum(Expr expr) {
     printTerm(term);
 }
 
-bool ExprPrinter::printCoefficient(int64_t coefficient) {
+std::string ExprPrinter::printSign(int64_t value) {
   bool leading = std::exchange(first, false);
-  if (!leading)
-    os << (coefficient < 0 ? " - " : " + ");
-  else if (coefficient < 0)
-    os << "-";
-  uint64_t magnitude = llvm::AbsoluteValue(coefficient);
-  if (magnitude != 1)
+  // The smallest integer has no magnitude that could be read back after a minus.
+  bool minus = value < 0 && value != std::numeric_limits<int64_t>::min();
+  if (leading)
+    os << (minus ? "-" : "");
+  else
+    os << (minus ? " - " : " + ");
+  return std::to_string(minus ? -value : value);
+}
+
+bool ExprPrinter::printCoefficient(int64_t coefficient) {
+  bool leading = first;
+  std::string magnitude = printSign(coefficient);
+  if (magnitude != "1")
     os << magnitude << "*";
-  return magnitude == 1 && !(leading && coefficient < 0);
+  return magnitude == "1" && !(leading && coefficient < 0);
 }
 
 void ExprPrinter::printTerm(const Term &term) {
   if (term.factors.empty()) {
-    bool leading = std::exchange(first, false);
-    if (leading)
-      os << term.coefficient;
-    else
-      os << (term.coefficient < 0 ? " - " : " + ") << llvm::AbsoluteValue(term.coefficient);
+    os << printSign(term.coefficient);
     return;
   }
 

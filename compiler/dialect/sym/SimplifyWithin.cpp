@@ -19,7 +19,7 @@ static Expr simplifyExtremum(const Bounds &bounds, Kind kind, ArrayRef<Expr> ope
     else
       ++i;
   }
-  return kind == Kind::Min ? Expr::min(kept) : Expr::max(kept);
+  return getExtremum(kind, kept);
 }
 
 /// Splits quotient*divisor + remainder by the terms that the divisor divides.

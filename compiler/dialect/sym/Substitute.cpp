@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace freestone::sym;
+using namespace freestone::sym::detail;
 
 using Replacement = llvm::function_ref<std::optional<Expr>(StringRef)>;
 
@@ -20,10 +21,8 @@ static Expr substituteAtom(Expr atom, Replacement replacement) {
     return Expr::floorDiv(operands[0], operands[1]);
   case Kind::CeilDiv:
     return Expr::ceilDiv(operands[0], operands[1]);
-  case Kind::Min:
-    return Expr::min(operands);
   default:
-    return Expr::max(operands);
+    return getExtremum(atom.kind(), operands);
   }
 }
 
