@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_DIALECT_SYM_SYMDIALECT_H
 #define FREESTONE_COMPILER_DIALECT_SYM_SYMDIALECT_H
 
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/Expr.h"
 #include "compiler/dialect/sym/Syntax.h"
 #include "mlir/IR/BuiltinTypes.h"

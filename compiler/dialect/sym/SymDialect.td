@@ -43,6 +43,25 @@ def Sym_ExprAttr : AttrDef<Sym_Dialect, "Expr"> {
   }];
 }
 
+def Sym_SymbolBoundsAttr : AttrDef<Sym_Dialect, "SymbolBounds"> {
+  let mnemonic = "bounds";
+  let summary = "what is known of the values of one symbol";
+  let description = [{
+    Printed `#sym.bounds<[1, 2048]>`, `#sym.bounds<[0, inf], multiple_of 8, hint 128>`. The range and the divisor hold for every
+    run; the hint is a usual value, which decides between plans and is never relied on.
+  }];
+  let parameters = (ins "int64_t":$lo, "int64_t":$hi, "int64_t":$multipleOf, "std::optional<int64_t>":$hint);
+  let builders = [AttrBuilder<(ins "::freestone::sym::SymbolBounds":$bounds,
+                                   CArg<"std::optional<int64_t>", "std::nullopt">:$hint), [{
+    return $_get($_ctxt, bounds.range.lo, bounds.range.hi, bounds.multipleOf, hint);
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::freestone::sym::SymbolBounds getBounds() const { return {{getLo(), getHi()}, getMultipleOf()}; }
+  }];
+}
+
 def Sym_SizeType : TypeDef<Sym_Dialect, "Size"> {
   let mnemonic = "size";
   let summary = "an integer whose value is an expression";
