@@ -19,7 +19,14 @@ function(freestone_compiler_library name)
     add_dependencies(${name} ${ARG_TABLEGEN})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK} freestone_mlir)
+  target_precompile_headers(${name} REUSE_FROM freestone_precompiled)
   set_property(GLOBAL APPEND PROPERTY FREESTONE_COMPILER_ROOMS ${name})
+endfunction()
+
+# freestone_compile_with_exceptions(sources…): for the few files of a room that call a library which throws (ONNX).
+function(freestone_compile_with_exceptions)
+  set_source_files_properties(${ARGN} PROPERTIES
+    COMPILE_OPTIONS "-fexceptions;-frtti" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # freestone_tablegen(TARGET input.td output.inc "flags" [output.inc "flags"]…): one target over several generated files.

@@ -1,8 +1,12 @@
-# Finds MLIR, LLVM and lld 22 and offers them as one target, `freestone_mlir`: the shared libMLIR and libLLVM with their headers.
+# Finds MLIR, LLVM and lld 22 and offers
+#   freestone_mlir         the shared libMLIR and libLLVM, their headers, and the flags that they ask for
+#   freestone_precompiled  MLIR's most used headers, parsed once for all rooms (halves the time of a typical file)
+
 # LLVM's version files accept only an exact minor version, so the major one is compared here.
-find_package(MLIR REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
-if(NOT LLVM_VERSION_MAJOR EQUAL 22)
-  message(FATAL_ERROR "Freestone needs MLIR 22, but ${MLIR_DIR} is ${LLVM_VERSION}; set MLIR_DIR to another one.")
+find_package(MLIR CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+if(NOT MLIR_FOUND OR NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "The compiler needs MLIR 22 (found: ${LLVM_VERSION}); install libmlir-22-dev and mlir-22-tools, or set "
+                      "MLIR_DIR, or build only the runtime with -DFREESTONE_COMPILER=OFF.")
 endif()
 find_package(ZLIB REQUIRED)
 if(NOT TARGET zstd::libzstd_shared)
@@ -21,3 +25,21 @@ add_library(freestone_mlir INTERFACE)
 target_include_directories(freestone_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_compile_options(freestone_mlir INTERFACE -fno-rtti -fno-exceptions)
 target_link_libraries(freestone_mlir INTERFACE MLIR LLVM)
+
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
+add_library(freestone_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
+target_link_libraries(freestone_precompiled PRIVATE freestone_mlir)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # ccache can't reuse what depends on a header that carries the time of its making.
+  target_compile_options(freestone_precompiled PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+target_precompile_headers(freestone_precompiled PRIVATE
+  <mlir/Dialect/Arith/IR/Arith.h>
+  <mlir/IR/Builders.h>
+  <mlir/IR/BuiltinAttributes.h>
+  <mlir/IR/BuiltinOps.h>
+  <mlir/IR/BuiltinTypes.h>
+  <mlir/IR/Dialect.h>
+  <mlir/IR/OpImplementation.h>
+  <mlir/IR/PatternMatch.h>
+  <mlir/Pass/Pass.h>)
