@@ -1,0 +1,50 @@
+#include "compiler/codegen/cpu/math/ExpandMath.h"
+
+#include "compiler/codegen/cpu/math/Elementary.h"
+
+using namespace mlir;
+
+namespace freestone::codegen {
+
+namespace {
+
+bool isExpandable(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF32() || element.isF64();
+}
+
+/// One `math` operation of one or two operands and the function that computes it.
+template <typename Op, auto function>
+struct Expand : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!isExpandable(op.getType()))
+      return rewriter.notifyMatchFailure(op, "only f32 and f64 have elementary functions");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    if constexpr (std::is_invocable_v<decltype(function), Real, Real>) {
+      Real result = function(Real(builder, op->getOperand(0)), Real(builder, op->getOperand(1)));
+      rewriter.replaceOp(op, result.get());
+    } else {
+      rewriter.replaceOp(op, function(Real(builder, op->getOperand(0))).get());
+    }
+    return success();
+  }
+};
+
+Real reciprocalSquareRoot(Real x) { return x.like(1) / sqrt(x); }
+
+} // namespace
+
+void populateExpandMathPatterns(RewritePatternSet &patterns) {
+  patterns.add<Expand<math::ExpOp, exp>, Expand<math::Exp2Op, exp2>, Expand<math::ExpM1Op, expm1>, Expand<math::LogOp, log>,
+               Expand<math::Log2Op, log2>, Expand<math::Log10Op, log10>, Expand<math::Log1pOp, log1p>,
+               Expand<math::PowFOp, pow>, Expand<math::SinOp, sin>, Expand<math::CosOp, cos>, Expand<math::TanOp, tan>,
+               Expand<math::AsinOp, asin>, Expand<math::AcosOp, acos>, Expand<math::AtanOp, atan>,
+               Expand<math::Atan2Op, atan2>, Expand<math::SinhOp, sinh>, Expand<math::CoshOp, cosh>,
+               Expand<math::TanhOp, tanh>, Expand<math::AsinhOp, asinh>, Expand<math::AcoshOp, acosh>,
+               Expand<math::AtanhOp, atanh>, Expand<math::ErfOp, erf>, Expand<math::RsqrtOp, reciprocalSquareRoot>>(
+      patterns.getContext());
+}
+
+} // namespace freestone::codegen

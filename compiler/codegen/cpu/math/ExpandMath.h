@@ -1,0 +1,14 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_MATH_EXPANDMATH_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_MATH_EXPANDMATH_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace freestone::codegen {
+
+/// Rewrites `math` operations without an instruction of their own (exp, log, tanh, sin, pow, …) on f32 and f64, scalar or vector, to
+/// `arith` by the functions of Elementary.h. What the processor has (sqrt, fma, floor, roundeven, …) stays.
+void populateExpandMathPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_MATH_EXPANDMATH_H

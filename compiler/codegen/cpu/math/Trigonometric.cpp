@@ -1,0 +1,131 @@
+#include "compiler/codegen/cpu/math/Elementary.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace freestone::codegen {
+
+namespace {
+
+constexpr double halfPi = 1.57079632679489661923;
+
+// (sin(t) - t) / t³ and (cos(t) - 1 + t²/2) / t⁴ in z = t², on |t| ≤ π/4.
+constexpr double sinCoefficients[] = {-0.1666666666666663,     0.008333333333321868,   -0.00019841269829352218,
+                                      2.7557313527929308e-06,  -2.5050731587211577e-08, 1.5895212368736475e-10};
+constexpr double cosCoefficients[] = {0.041666666666666595,   -0.0013888888888873385, 2.480158728900043e-05,
+                                      -2.7557314207750356e-07, 2.087570294154383e-09,  -1.1358562462532865e-11};
+// (atan(t) - t) / t³ in z = t², on |t| ≤ tan(π/8).
+constexpr double atanCoefficients[] = {-0.33333333333333326, 0.1999999999999745,   -0.14285714285360587, 0.11111111086467873,
+                                       -0.09090908082851618, 0.07692281365162743,  -0.06666206202189086, 0.05876820772564594,
+                                       -0.052171121210848014, 0.044983021485645376, -0.03335246547200582, 0.01507142675082315};
+// (asin(t) - t) / t³ in z = t², on |t| ≤ 1/2.
+constexpr double asinCoefficients[] = {0.16666666666666777,  0.07499999999965792,  0.04464285717959386,  0.030381942459784934,
+                                       0.022372222205207352, 0.017351478575966188, 0.013982462141324913, 0.011385160471093355,
+                                       0.010859020191031327, 0.003402826331413396, 0.022460178940439775, -0.022083440654437677,
+                                       0.033318300305121916};
+
+/// x = n*π/2 + t with |t| ≤ π/4; quadrant is n modulo 4.
+struct Angle {
+  Real sine, cosine, quadrant;
+};
+
+Angle reduce(Real x) {
+  constexpr double high = 0x1.921fb54442d18p+0, middle = 0x1.1a62633145c07p-54, low = -0x1.f1976b7ed8fbcp-110;
+  Real n = roundToEven(x * (1 / halfPi));
+  Real t = fma(n, -high, x);
+  t = fma(n, -middle, t);
+  t = fma(n, -low, t);
+  Real z = t * t;
+  Real sine = fma(t * z, polynomial(z, sinCoefficients), t);
+  Real cosine = fma(z * z, polynomial(z, cosCoefficients), fma(z, -0.5, x.like(1)));
+  return {sine, cosine, fma(floor(n * 0.25), -4.0, n)};
+}
+
+/// sin of the angle plus `quarter` right angles.
+Real sineOf(Real x, double quarter) {
+  auto [sine, cosine, quadrant] = reduce(x);
+  Real turned = quadrant + quarter;
+  turned = select(turned >= 4.0, turned - 4.0, turned);
+  Real upper = select(turned == 1.0, cosine, select(turned == 2.0, -sine, -cosine));
+  return select(turned == 0.0, sine, upper);
+}
+
+} // namespace
+
+Real sin(Real x) {
+  if (!x.isDouble())
+    return sin(x.widened()).narrowed();
+  return select(x == 0.0, x, sineOf(x, 0));
+}
+
+Real cos(Real x) {
+  if (!x.isDouble())
+    return cos(x.widened()).narrowed();
+  return sineOf(x, 1);
+}
+
+Real tan(Real x) {
+  if (!x.isDouble())
+    return tan(x.widened()).narrowed();
+  auto [sine, cosine, quadrant] = reduce(x);
+  Real odd = fma(floor(quadrant * 0.5), -2.0, quadrant);
+  Real value = select(odd == 0.0, sine / cosine, -cosine / sine);
+  return select(x == 0.0, x, value);
+}
+
+Real atan(Real x) {
+  if (!x.isDouble())
+    return atan(x.widened()).narrowed();
+  constexpr double tanEighth = 0.41421356237309504880, tanThreeEighths = 2.41421356237309504880;
+  Real t = abs(x);
+  Mask large = t > tanThreeEighths, middle = t > tanEighth;
+  Real reduced = select(large, x.like(-1) / t, select(middle, (t - 1.0) / (t + 1.0), t));
+  Real base = select(large, x.like(halfPi), select(middle, x.like(halfPi / 2), x.like(0)));
+  Real z = reduced * reduced;
+  Real value = base + fma(reduced * z, polynomial(z, atanCoefficients), reduced);
+  return copySign(value, x);
+}
+
+Real atan2(Real y, Real x) {
+  if (!x.isDouble())
+    return atan2(y.widened(), x.widened()).narrowed();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Real ratio = abs(y) / abs(x);
+  Real angle = atan(ratio);
+  angle = select(both(x, x == 0.0, y == 0.0), x.like(0), angle);
+  angle = select(both(x, abs(x) == infinity, abs(y) == infinity), x.like(halfPi / 2), angle);
+  Real sign = copySign(x.like(1), x);
+  angle = select(sign < 0.0, x.like(2 * halfPi) - angle, angle);
+  angle = copySign(angle, y);
+  return select(x == x, select(y == y, angle, y), x);
+}
+
+namespace {
+
+Real asinSmall(Real t) {
+  Real z = t * t;
+  return fma(t * z, polynomial(z, asinCoefficients), t);
+}
+
+} // namespace
+
+Real asin(Real x) {
+  if (!x.isDouble())
+    return asin(x.widened()).narrowed();
+  Real t = abs(x);
+  Real fromOne = sqrt((x.like(1) - t) * 0.5);
+  Real value = select(t <= 0.5, asinSmall(t), x.like(halfPi) - asinSmall(fromOne) * 2.0);
+  return copySign(value, x);
+}
+
+Real acos(Real x) {
+  if (!x.isDouble())
+    return acos(x.widened()).narrowed();
+  Real t = abs(x);
+  Real fromOne = asinSmall(sqrt((x.like(1) - t) * 0.5)) * 2.0;
+  Real outer = select(x > 0.0, fromOne, x.like(2 * halfPi) - fromOne);
+  return select(t <= 0.5, x.like(halfPi) - asinSmall(x), outer);
+}
+
+} // namespace freestone::codegen
