@@ -129,6 +129,9 @@ struct Descriptor {
 /// Canonical: equal descriptors give equal bytes.
 std::vector<uint8_t> encode(const Descriptor &descriptor);
 
+/// The same as readable JSON; the bytes are valid UTF-8.
+std::string toJson(const Descriptor &descriptor);
+
 /// Any bytes give a valid descriptor or an error that names the field. Calls `validate`.
 Result<Descriptor> decode(std::span<const uint8_t> bytes);
 

@@ -1,0 +1,103 @@
+#include "runtime/CpuFeatures.h"
+
+#include <cpuid.h>
+#include <cstdint>
+
+using namespace freestone::runtime;
+
+namespace {
+
+enum Register { Eax, Ebx, Ecx, Edx };
+/// What the operating system must save and restore besides the general registers.
+enum State { None, Ymm, Zmm, Tiles };
+
+struct Feature {
+  std::string_view name;
+  uint32_t leaf, subleaf;
+  Register where;
+  int bit;
+  State state;
+};
+
+constexpr Feature features[] = {
+    {"sse2", 1, 0, Edx, 26, None},
+    {"sse3", 1, 0, Ecx, 0, None},
+    {"ssse3", 1, 0, Ecx, 9, None},
+    {"sse4.1", 1, 0, Ecx, 19, None},
+    {"sse4.2", 1, 0, Ecx, 20, None},
+    {"cx16", 1, 0, Ecx, 13, None},
+    {"movbe", 1, 0, Ecx, 22, None},
+    {"popcnt", 1, 0, Ecx, 23, None},
+    {"lzcnt", 0x80000001, 0, Ecx, 5, None},
+    {"bmi", 7, 0, Ebx, 3, None},
+    {"bmi2", 7, 0, Ebx, 8, None},
+    {"adx", 7, 0, Ebx, 19, None},
+    {"avx", 1, 0, Ecx, 28, Ymm},
+    {"f16c", 1, 0, Ecx, 29, Ymm},
+    {"fma", 1, 0, Ecx, 12, Ymm},
+    {"avx2", 7, 0, Ebx, 5, Ymm},
+    {"gfni", 7, 0, Ecx, 8, None},
+    {"avxvnni", 7, 1, Eax, 4, Ymm},
+    {"avxifma", 7, 1, Eax, 23, Ymm},
+    {"avxvnniint8", 7, 1, Edx, 4, Ymm},
+    {"avxneconvert", 7, 1, Edx, 5, Ymm},
+    {"avx512f", 7, 0, Ebx, 16, Zmm},
+    {"avx512dq", 7, 0, Ebx, 17, Zmm},
+    {"avx512ifma", 7, 0, Ebx, 21, Zmm},
+    {"avx512cd", 7, 0, Ebx, 28, Zmm},
+    {"avx512bw", 7, 0, Ebx, 30, Zmm},
+    {"avx512vl", 7, 0, Ebx, 31, Zmm},
+    {"avx512vbmi", 7, 0, Ecx, 1, Zmm},
+    {"avx512vbmi2", 7, 0, Ecx, 6, Zmm},
+    {"avx512vnni", 7, 0, Ecx, 11, Zmm},
+    {"avx512bitalg", 7, 0, Ecx, 12, Zmm},
+    {"avx512vpopcntdq", 7, 0, Ecx, 14, Zmm},
+    {"avx512vp2intersect", 7, 0, Edx, 8, Zmm},
+    {"avx512fp16", 7, 0, Edx, 23, Zmm},
+    {"avx512bf16", 7, 1, Eax, 5, Zmm},
+    {"amx-tile", 7, 0, Edx, 24, Tiles},
+    {"amx-int8", 7, 0, Edx, 25, Tiles},
+    {"amx-bf16", 7, 0, Edx, 22, Tiles},
+    {"amx-fp16", 7, 1, Eax, 21, Tiles},
+};
+
+bool cpuHas(const Feature &feature) {
+  uint32_t registers[4];
+  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[Eax], &registers[Ebx], &registers[Ecx], &registers[Edx]))
+    return false;
+  return registers[feature.where] >> feature.bit & 1;
+}
+
+bool systemSaves(State state) {
+  if (state == None)
+    return true;
+  constexpr Feature osxsave = {"", 1, 0, Ecx, 27, None};
+  if (!cpuHas(osxsave))
+    return false;
+  uint32_t low, high;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  constexpr uint32_t ymm = 0x6, zmm = 0xe6, tiles = 0x60000;
+  uint32_t needed = state == Ymm ? ymm : state == Zmm ? zmm : tiles;
+  return (low & needed) == needed;
+}
+
+} // namespace
+
+std::string_view freestone::runtime::hostArch() { return "x86_64"; }
+
+const std::vector<std::string_view> &freestone::runtime::knownCpuFeatures() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> result;
+    for (const Feature &feature : features)
+      result.push_back(feature.name);
+    return result;
+  }();
+  return names;
+}
+
+std::optional<bool> freestone::runtime::hasCpuFeature(std::string_view name) {
+  for (const Feature &feature : features)
+    if (feature.name == name)
+      return cpuHas(feature) && systemSaves(feature.state);
+  return std::nullopt;
+}

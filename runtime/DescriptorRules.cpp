@@ -1,0 +1,161 @@
+// What a descriptor must satisfy so that the runtime can trust its indices.
+#include "runtime/Descriptor.h"
+#include "runtime/abi.h"
+#include <algorithm>
+#include <set>
+
+using namespace freestone::runtime;
+
+namespace {
+
+/// Collects the first fault; every check is a no-op after it.
+class Rules {
+public:
+  explicit Rules(const Descriptor &descriptor) : descriptor(descriptor) {}
+
+  Status check();
+
+private:
+  void checkWeight(const Weight &weight);
+  void checkEntry(const Entry &entry);
+  void checkSymbol(const Entry &entry, size_t position);
+  void checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses);
+  void checkBuffer(const Entry &entry, size_t position);
+
+  void require(bool condition, const std::string &message) {
+    if (!condition && fault.empty())
+      fault = subject + message;
+  }
+  void requireSlot(const Entry &entry, int64_t slot, const std::string &of) {
+    require(slot >= 0 && slot < entry.slotCount, of + " is not one of its sizes");
+  }
+  template <typename Named> void requireDistinct(const std::vector<Named> &items, const std::string &what) {
+    std::set<std::string> names;
+    for (const Named &item : items)
+      require(names.insert(item.name).second, "has two " + what + " named '" + item.name + "'");
+  }
+
+  const Descriptor &descriptor;
+  std::string subject, fault;
+};
+
+/// Far above any real program; keeps tables that the runtime allocates within reason.
+constexpr int64_t maxSlots = int64_t(1) << 24;
+
+} // namespace
+
+Status Rules::check() {
+  subject = "it ";
+  require(descriptor.version == descriptorVersion, "has another version");
+  require(!descriptor.entries.empty(), "has no entry");
+  requireDistinct(descriptor.entries, "entries");
+  requireDistinct(descriptor.weights, "weights");
+  require(descriptor.findEntry("main"), "has no entry 'main'");
+  require(descriptor.segments == std::vector<std::string>{"main"}, "is cut into segments that this runtime does not know");
+  for (const Weight &weight : descriptor.weights)
+    checkWeight(weight);
+  for (const Entry &entry : descriptor.entries)
+    checkEntry(entry);
+  return fault.empty() ? Status() : Status(Code::BadArtifact, "the artifact's descriptor is wrong: " + fault);
+}
+
+void Rules::checkWeight(const Weight &weight) {
+  subject = "weight '" + weight.name + "' ";
+  int64_t bytes = dtypeBytes(weight.dtype);
+  bool overflow = false;
+  for (int64_t dim : weight.shape) {
+    require(dim >= 0, "has a negative dimension");
+    overflow |= __builtin_mul_overflow(bytes, dim, &bytes);
+  }
+  require(!overflow && bytes == weight.bytes, "has another number of bytes than its shape");
+  require(weight.fileOffset == -1 || (weight.fileOffset >= 0 && weight.fileOffset % 64 == 0), "is not aligned in the file");
+}
+
+void Rules::checkEntry(const Entry &entry) {
+  subject = "entry '" + entry.name + "' ";
+  require(entry.slotCount >= 0 && entry.slotCount <= maxSlots, "has too many sizes");
+  require(static_cast<int64_t>(entry.symbols.size()) <= entry.slotCount, "has fewer sizes than symbols");
+  requireSlot(entry, entry.scratchSlot, "the size of its scratch");
+  requireDistinct(entry.symbols, "symbols");
+  requireDistinct(entry.inputs, "inputs");
+  requireDistinct(entry.outputs, "outputs");
+  for (size_t i = 0; i < entry.symbols.size(); ++i)
+    checkSymbol(entry, i);
+
+  std::vector<int> uses(entry.buffers.size(), 0);
+  for (const TensorInfo &input : entry.inputs)
+    checkTensor(entry, input, BufferKind::Input, uses);
+  for (const TensorInfo &output : entry.outputs)
+    checkTensor(entry, output, BufferKind::Output, uses);
+  subject = "entry '" + entry.name + "' ";
+  for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    bool isTensor = entry.buffers[i].kind == BufferKind::Input || entry.buffers[i].kind == BufferKind::Output;
+    require(!isTensor || uses[i] == 1, "has buffer " + std::to_string(i) + ", which is not exactly one input or output");
+    checkBuffer(entry, i);
+  }
+  for (const Assertion &assertion : entry.assertions) {
+    requireSlot(entry, assertion.left, "an assertion's left side");
+    requireSlot(entry, assertion.right, "an assertion's right side");
+  }
+}
+
+void Rules::checkSymbol(const Entry &entry, size_t position) {
+  const Symbol &symbol = entry.symbols[position];
+  subject = "symbol '" + symbol.name + "' of entry '" + entry.name + "' ";
+  require(symbol.lower <= symbol.upper, "has no value between its bounds");
+  if (symbol.source == SymbolSource::RunTime)
+    return requireSlot(entry, symbol.bound, "its upper bound");
+  bool hasInput = symbol.input >= 0 && symbol.input < static_cast<int64_t>(entry.inputs.size());
+  require(hasInput, "is bound by an input that does not exist");
+  require(symbol.index >= 0, "is bound by a negative index");
+  if (!hasInput)
+    return;
+  const TensorInfo &input = entry.inputs[symbol.input];
+  if (symbol.source == SymbolSource::InputDim)
+    require(symbol.index < static_cast<int64_t>(input.dimSlots.size()), "is bound by a dimension that does not exist");
+  else
+    require(isInteger(input.dtype), "is bound by an element of an input that holds no integers");
+}
+
+void Rules::checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses) {
+  subject = "'" + tensor.name + "' of entry '" + entry.name + "' ";
+  require(tensor.kind == ValueKind::Tensor, "is a value of a kind that this runtime does not know");
+  require(tensor.shape.size() == tensor.dimSlots.size(), "has another rank in its text than in its sizes");
+  require(tensor.dimSlots.size() <= 1024, "has too many dimensions");
+  for (int64_t slot : tensor.dimSlots)
+    requireSlot(entry, slot, "a dimension");
+  bool hasBuffer = tensor.buffer >= 0 && tensor.buffer < static_cast<int64_t>(entry.buffers.size());
+  require(hasBuffer && entry.buffers[tensor.buffer].kind == kind, "has no buffer of its kind");
+  if (hasBuffer)
+    ++uses[tensor.buffer];
+}
+
+void Rules::checkBuffer(const Entry &entry, size_t position) {
+  const Buffer &buffer = entry.buffers[position];
+  subject = "buffer " + std::to_string(position) + " of entry '" + entry.name + "' ";
+  requireSlot(entry, buffer.bytesSlot, "its size");
+  int64_t phases = entry.phases.size();
+  switch (buffer.kind) {
+  case BufferKind::Input:
+  case BufferKind::Output:
+    return;
+  case BufferKind::Weight:
+    return require(buffer.weight >= 0 && buffer.weight < static_cast<int64_t>(descriptor.weights.size()),
+                   "is a weight that does not exist");
+  case BufferKind::Alias:
+    require(buffer.base >= 0 && buffer.base < static_cast<int64_t>(position), "is part of a buffer that does not come before it");
+    return requireSlot(entry, buffer.offsetSlot, "its offset");
+  case BufferKind::Arena:
+    require(buffer.alignment > 0 && buffer.alignment <= 4096 && (buffer.alignment & (buffer.alignment - 1)) == 0,
+            "has an alignment that is no power of two up to 4096");
+    require(buffer.lastUse >= -1 && buffer.lastUse < phases, "is last used in a phase that does not exist");
+    return require(buffer.horizon >= -1 && buffer.horizon < phases, "has a horizon that is no phase");
+  }
+}
+
+const Entry *Descriptor::findEntry(const std::string &name) const {
+  auto found = std::ranges::find(entries, name, &Entry::name);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+Status freestone::runtime::validate(const Descriptor &descriptor) { return Rules(descriptor).check(); }

@@ -1,0 +1,38 @@
+#ifndef FREESTONE_RUNTIME_PLATFORM_FILE_H
+#define FREESTONE_RUNTIME_PLATFORM_FILE_H
+
+#include "runtime/Status.h"
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace freestone::runtime::platform {
+
+/// A regular file, mapped read-only as a whole.
+class MappedFile {
+public:
+  static Result<MappedFile> open(const std::string &path);
+
+  MappedFile() = default;
+  MappedFile(MappedFile &&other) noexcept;
+  MappedFile &operator=(MappedFile &&other) noexcept;
+  ~MappedFile();
+
+  std::span<const uint8_t> bytes() const { return {address, size}; }
+
+private:
+  const uint8_t *address = nullptr;
+  size_t size = 0;
+};
+
+/// Writes the pieces one after another under a temporary name in the folder of `path`, then renames, so that nobody ever sees half a
+/// file. Errors: Io.
+Status writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces);
+
+/// Reads a small file of text as a whole; empty if it can't be read.
+std::string readSmallFile(const std::string &path);
+
+} // namespace freestone::runtime::platform
+
+#endif // FREESTONE_RUNTIME_PLATFORM_FILE_H

@@ -1,0 +1,108 @@
+#include "runtime/platform/File.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sstream>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace freestone::runtime;
+using namespace freestone::runtime::platform;
+
+namespace {
+
+Status ioError(const std::string &what, const std::string &path) {
+  return {Code::Io, what + " '" + path + "': " + std::strerror(errno)};
+}
+
+class Descriptor {
+public:
+  explicit Descriptor(int number) : number(number) {}
+  Descriptor(const Descriptor &) = delete;
+  ~Descriptor() {
+    if (number >= 0)
+      close(number);
+  }
+  int get() const { return number; }
+
+private:
+  int number;
+};
+
+bool writeAll(int file, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return false;
+    bytes = bytes.subspan(written);
+  }
+  return true;
+}
+
+} // namespace
+
+Result<MappedFile> MappedFile::open(const std::string &path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat properties;
+  if (file.get() < 0 || fstat(file.get(), &properties) != 0)
+    return ioError("can't open", path);
+  if (!S_ISREG(properties.st_mode))
+    return Status(Code::Io, "can't open '" + path + "': not a regular file");
+  MappedFile mapped;
+  if (properties.st_size == 0)
+    return mapped;
+  void *address = mmap(nullptr, properties.st_size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (address == MAP_FAILED)
+    return ioError("can't map", path);
+  mapped.address = static_cast<const uint8_t *>(address);
+  mapped.size = properties.st_size;
+  return mapped;
+}
+
+MappedFile::MappedFile(MappedFile &&other) noexcept
+    : address(std::exchange(other.address, nullptr)), size(std::exchange(other.size, 0)) {}
+
+MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
+  std::swap(address, other.address);
+  std::swap(size, other.size);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (address)
+    munmap(const_cast<uint8_t *>(address), size);
+}
+
+Status platform::writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces) {
+  static std::atomic<unsigned> counter = 0;
+  std::string temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp";
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0)
+    return ioError("can't create", temporary);
+  for (std::span<const uint8_t> piece : pieces) {
+    if (writeAll(file.get(), piece))
+      continue;
+    Status status = ioError("can't write", temporary);
+    unlink(temporary.c_str());
+    return status;
+  }
+  if (rename(temporary.c_str(), path.c_str()) == 0)
+    return {};
+  Status status = ioError("can't write", path);
+  unlink(temporary.c_str());
+  return status;
+}
+
+std::string platform::readSmallFile(const std::string &path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
