@@ -1,0 +1,134 @@
+#include "tools/tensor/TensorProto.h"
+#include "tools/tensor/Tensor.pb.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace freestone::tools {
+
+static constexpr int stringType = 8, externalLocation = 1;
+
+/// ONNX's number of an element type. Throws for those that the runtime does not have.
+static freestone_dtype elementType(int type) {
+  switch (type) {
+  case 1:
+    return FREESTONE_F32;
+  case 2:
+    return FREESTONE_U8;
+  case 3:
+    return FREESTONE_I8;
+  case 4:
+    return FREESTONE_U16;
+  case 5:
+    return FREESTONE_I16;
+  case 6:
+    return FREESTONE_I32;
+  case 7:
+    return FREESTONE_I64;
+  case 9:
+    return FREESTONE_I1;
+  case 10:
+    return FREESTONE_F16;
+  case 11:
+    return FREESTONE_F64;
+  case 12:
+    return FREESTONE_U32;
+  case 13:
+    return FREESTONE_U64;
+  case 16:
+    return FREESTONE_BF16;
+  }
+  static constexpr std::pair<int, const char *> others[] = {
+      {stringType, "string"},  {14, "complex64"},      {15, "complex128"}, {17, "f8e4m3fn"}, {18, "f8e4m3fnuz"},
+      {19, "f8e5m2"},          {20, "f8e5m2fnuz"},     {21, "u4"},         {22, "i4"},       {23, "f4e2m1"},
+      {24, "f8e8m0"},          {25, "u2"},             {26, "i2"}};
+  for (auto [number, name] : others)
+    if (number == type)
+      throw UnsupportedValue(fmt::format("tensors of {} are not supported", name));
+  throw TensorError(fmt::format("it has no element type with the number {}", type));
+}
+
+/// Elements stored one by one as `Source`, narrowed to the tensor's `Target`; both are plain numbers or bits.
+template <typename Target, typename Field> static void copyElements(const Field &field, Tensor &tensor) {
+  if (field.size() != tensor.count())
+    throw TensorError(fmt::format("it holds {} elements, but its shape is {}", field.size(), describe(tensor.dtype(), tensor.shape())));
+  std::transform(field.begin(), field.end(), tensor.as<Target>(), [](auto value) { return static_cast<Target>(value); });
+}
+
+static void copyTyped(const tensor::TensorProto &proto, Tensor &tensor) {
+  switch (tensor.dtype()) {
+  case FREESTONE_F32:
+    return copyElements<float>(proto.float_data(), tensor);
+  case FREESTONE_F64:
+    return copyElements<double>(proto.double_data(), tensor);
+  case FREESTONE_I64:
+    return copyElements<int64_t>(proto.int64_data(), tensor);
+  case FREESTONE_U64:
+    return copyElements<uint64_t>(proto.uint64_data(), tensor);
+  case FREESTONE_U32:
+    return copyElements<uint32_t>(proto.uint64_data(), tensor);
+  case FREESTONE_I32:
+    return copyElements<int32_t>(proto.int32_data(), tensor);
+  case FREESTONE_F16:
+  case FREESTONE_BF16:
+  case FREESTONE_I16:
+  case FREESTONE_U16:
+    return copyElements<uint16_t>(proto.int32_data(), tensor);
+  case FREESTONE_I1:
+  case FREESTONE_I8:
+  case FREESTONE_U8:
+    return copyElements<uint8_t>(proto.int32_data(), tensor);
+  }
+}
+
+static Tensor toTensor(const tensor::TensorProto &proto) {
+  freestone_dtype dtype = elementType(proto.data_type());
+  std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
+  if (proto.data_location() == externalLocation)
+    throw TensorError("its elements are in another file");
+  if (proto.has_segment())
+    throw TensorError("it is a segment of a larger tensor");
+  int64_t count = countElements(shape);
+  // Every element takes at least a byte, so that a damaged shape can't allocate without end.
+  size_t largest = std::max<size_t>({proto.raw_data().size(), size_t(proto.float_data_size()), size_t(proto.int32_data_size()),
+                                     size_t(proto.int64_data_size()), size_t(proto.double_data_size()), size_t(proto.uint64_data_size())});
+  if (static_cast<uint64_t>(count) > largest)
+    throw TensorError(fmt::format("it holds fewer elements than its shape {} says", describe(dtype, shape)));
+  Tensor tensor(dtype, std::move(shape));
+  if (proto.raw_data().empty()) {
+    copyTyped(proto, tensor);
+  } else {
+    if (proto.raw_data().size() != tensor.bytes())
+      throw TensorError(fmt::format("it holds {} bytes of elements, but its shape is {}", proto.raw_data().size(),
+                                    describe(dtype, tensor.shape())));
+    std::memcpy(tensor.data(), proto.raw_data().data(), tensor.bytes());
+  }
+  if (dtype == FREESTONE_I1)
+    std::for_each_n(tensor.as<uint8_t>(), tensor.count(), [](uint8_t &value) { value = value != 0; });
+  return tensor;
+}
+
+/// The files say nowhere what they hold: whatever does not make sense as a tensor may be a sequence or an optional value.
+static bool isContainer(Bytes bytes) {
+  tensor::ContainerProto proto;
+  return proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.unknown_fields().empty() && proto.has_elem_type();
+}
+
+NamedTensor parseTensorProto(Bytes bytes) {
+  if (bytes.size() > INT32_MAX)
+    throw TensorError("it is larger than 2 GiB, more than protobuf allows");
+  tensor::TensorProto proto;
+  bool parsed = proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.has_data_type();
+  try {
+    if (!parsed)
+      throw TensorError("it is not a TensorProto, or it is truncated");
+    return {proto.name(), toTensor(proto)};
+  } catch (const UnsupportedValue &) {
+    throw;
+  } catch (const TensorError &) {
+    if (isContainer(bytes))
+      throw UnsupportedValue("it holds a sequence or an optional value, which are not supported");
+    throw;
+  }
+}
+
+} // namespace freestone::tools

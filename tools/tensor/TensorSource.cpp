@@ -1,0 +1,51 @@
+#include "tools/tensor/TensorSource.h"
+#include "tools/tensor/InlineTensor.h"
+#include "tools/tensor/Npy.h"
+#include "tools/tensor/Npz.h"
+#include "tools/tensor/TensorProto.h"
+#include <fmt/format.h>
+
+namespace freestone::tools {
+
+/// Runs `read`, putting the path before the message of what it throws and keeping the kind of the error.
+template <typename Read> static auto namingPath(const std::string &path, Read read) {
+  try {
+    return read();
+  } catch (const UnsupportedValue &error) {
+    throw UnsupportedValue(fmt::format("{}: {}", path, error.what()));
+  } catch (const TensorError &error) {
+    throw TensorError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+Tensor readTensorFile(const std::string &path) {
+  bool npy = path.ends_with(".npy");
+  if (!npy && !path.ends_with(".pb"))
+    throw TensorError(fmt::format("{}: a tensor is a .npy or .pb file, or written as 2x3xf32=0.5", path));
+  std::vector<uint8_t> bytes = readFile(path);
+  return namingPath(path, [&] { return npy ? parseNpy(bytes) : parseTensorProto(bytes).tensor; });
+}
+
+std::vector<NamedTensor> readInputs(const std::string &argument) {
+  size_t equals = argument.find('=');
+  if (argument.ends_with(".npz") && (equals == std::string::npos || argument.find('/') < equals)) {
+    std::vector<uint8_t> bytes = readFile(argument);
+    return namingPath(argument, [&] { return parseNpz(bytes); });
+  }
+  std::string name, source = argument;
+  if (equals != std::string::npos && !isInlineTensor(argument)) {
+    name = argument.substr(0, equals);
+    source = argument.substr(equals + 1);
+  }
+  std::vector<NamedTensor> inputs;
+  inputs.push_back({name, isInlineTensor(source) ? parseInlineTensor(source) : readTensorFile(source)});
+  return inputs;
+}
+
+void writeTensorFile(const std::string &path, const Tensor &tensor) { writeFile(path, formatNpy(tensor)); }
+
+void writeTensorArchive(const std::string &path, const std::vector<const NamedTensor *> &tensors) {
+  writeFile(path, formatNpz(tensors));
+}
+
+} // namespace freestone::tools

@@ -1,0 +1,28 @@
+// What `--input` and `--output` name: tensor files by their endings, and tensors written out on the command line.
+#ifndef FREESTONE_TOOLS_TENSOR_TENSORSOURCE_H
+#define FREESTONE_TOOLS_TENSOR_TENSORSOURCE_H
+
+#include "tools/tensor/Tensor.h"
+
+namespace freestone::tools {
+
+/// Reads one argument of `--input`; a tensor without a name belongs to the model's only input. Throws TensorError.
+///   name=file.npy  name=file.pb  file.npz     files
+///   name=2x3xf32=0.5  name=f32=3              every element the same
+///   name=4xi64=1,2,3,4                        one value an element
+///   name=1x16xi64=random:7                    uniform from seed 7: floats in [-1, 1), integers in [0, 10), i1 either
+///   name=1x16xi64=random:7:0:128              the same in [0, 128)
+std::vector<NamedTensor> readInputs(const std::string &argument);
+
+/// One tensor from a .npy or .pb file, by its ending. Throws TensorError, naming the path.
+Tensor readTensorFile(const std::string &path);
+
+/// Writes a .npy file. Throws TensorError.
+void writeTensorFile(const std::string &path, const Tensor &tensor);
+
+/// Writes a .npz file. Throws TensorError.
+void writeTensorArchive(const std::string &path, const std::vector<const NamedTensor *> &tensors);
+
+} // namespace freestone::tools
+
+#endif // FREESTONE_TOOLS_TENSOR_TENSORSOURCE_H
