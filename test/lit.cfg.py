@@ -16,3 +16,4 @@ config.environment["PATH"] = os.pathsep.join(tools + [config.environment["PATH"]
 
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%examples", os.path.join(config.freestone_source_dir, "examples")))
+config.substitutions.append(("%python", config.freestone_python))
