@@ -1,0 +1,45 @@
+#ifndef FREESTONE_COMPILER_DIALECT_TILE_TILEDIALECT_H
+#define FREESTONE_COMPILER_DIALECT_TILE_TILEDIALECT_H
+
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/sym/SymDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "compiler/dialect/tile/TileDialect.h.inc"
+
+namespace freestone::tile {
+
+class ComputeOp;
+
+/// The type of one element in a body: i1 of a bool tensor, signless of an unsigned one, else the element type.
+mlir::Type getScalarType(mlir::Type elementType);
+
+/// The type of one element in memory: i8 of a bool tensor, else as in a body.
+mlir::Type getStorageType(mlir::Type elementType);
+
+/// The elements that a tensor occupies, its layout's padding included.
+sym::Expr getStorageElements(graph::TensorType type);
+
+/// The linear position in memory of the element at `indices`, its layout applied.
+sym::Expr getLinearIndex(graph::TensorType type, llvm::ArrayRef<sym::Expr> indices);
+
+/// Attributes of expressions, as operations hold them.
+mlir::ArrayAttr getExprArrayAttr(mlir::MLIRContext *context, llvm::ArrayRef<sym::Expr> exprs);
+llvm::SmallVector<sym::Expr> getExprs(mlir::ArrayAttr attr);
+
+} // namespace freestone::tile
+
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/tile/TileAttributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "compiler/dialect/tile/TileOps.h.inc"
+
+#endif // FREESTONE_COMPILER_DIALECT_TILE_TILEDIALECT_H

@@ -1,0 +1,42 @@
+#ifndef FREESTONE_COMPILER_DIALECT_TILE_TILEDIALECT_TD
+#define FREESTONE_COMPILER_DIALECT_TILE_TILEDIALECT_TD
+
+include "compiler/dialect/sym/SymDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/DialectBase.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let summary = "tensor programs: loops over sizes that are expressions, with a scalar body";
+  let description = [{
+    What one operator computes is a `tile.compute`: loops, index maps, a body of scalars. Computes stand inline in a function among
+    operators of the graph, are connected into a `tile.group`, and outlined as a `tile.program` that `tile.call` calls. Any of them can
+    be lowered alone. What a program is (elementwise, reduction, contraction, …) is read off its loops, never declared.
+  }];
+  let cppNamespace = "::freestone::tile";
+  let dependentDialects = ["::freestone::sym::SymDialect", "::freestone::graph::GraphDialect"];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Tile_PanelsAttr : AttrDef<Tile_Dialect, "Panels"> {
+  let mnemonic = "panels";
+  let summary = "a tensor whose one axis is cut into panels that lie one after another";
+  let description = [{
+    The logical shape stays; stored is `[batch dims…][ceil(extent(axis) / width)][other dims…][width]`, the last panel padded with
+    zeros. `batch` counts the leading dimensions that stay in front.
+    ```mlir
+    !graph.tensor<[384, 1152], f32, #tile.panels<axis = 1, width = 32>>  // stored [36][384][32]
+    ```
+  }];
+  let parameters = (ins "int64_t":$axis, "int64_t":$width, DefaultValuedParameter<"int64_t", "0">:$batch);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Dimensions of the storage, padding included.
+    ::llvm::SmallVector<::freestone::sym::Expr> getStorageShape(::llvm::ArrayRef<::freestone::sym::Expr> shape) const;
+    /// Position in the storage of the element at `indices`, in the storage's dimensions.
+    ::llvm::SmallVector<::freestone::sym::Expr> getStorageIndex(::llvm::ArrayRef<::freestone::sym::Expr> indices) const;
+  }];
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_TILE_TILEDIALECT_TD

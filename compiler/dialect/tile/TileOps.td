@@ -1,0 +1,276 @@
+#ifndef FREESTONE_COMPILER_DIALECT_TILE_TILEOPS_TD
+#define FREESTONE_COMPILER_DIALECT_TILE_TILEOPS_TD
+
+include "compiler/dialect/tile/TileDialect.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_Tensor : Type<CPred<"::llvm::isa<::freestone::graph::TensorType>($_self)">, "tensor",
+                       "::freestone::graph::TensorType">;
+
+def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromAbove, Pure, SingleBlock]> {
+  let summary = "one scalar body over a space of loops";
+  let description = [{
+    The loops are `extents` long, parallel ones first, then those that reduce. The dimensions of every result are the parallel loops
+    in order. `ins` are read once per point through an affine map from loops to coordinates; `symbols` are the sizes that the
+    maps' symbols stand for. A read outside its operand gives the operand's `fill`; without one all reads are inside. `reads` are
+    tensors that the body reads at indices that depend on data.
+
+    Arguments of the body: a scalar per operand of `ins`; where loops reduce, an accumulator per result, which begins as its
+    `init`; a tensor per operand of `reads`. It yields a scalar per result: the value, or the next accumulator. The order of
+    reduction is free. Scalars of unsigned tensors are signless, of bool tensors i1.
+    ```mlir
+    %r = tile.compute [m, n, k] [parallel, parallel, reduction]
+         ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %acc, %p : f32
+      tile.yield %s : f32
+    } : (!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tensor>:$inputs, Variadic<Tile_Tensor>:$reads, ArrayAttr:$loop_extents,
+                       I64Attr:$num_parallel, AffineMapArrayAttr:$index_maps, ArrayAttr:$map_symbols,
+                       ArrayAttr:$fill_values, ArrayAttr:$init_values);
+  let results = (outs Variadic<Tile_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [
+    /// Makes the body block with its arguments and leaves it empty: `yield` it. `fills` and `inits` may be empty.
+    OpBuilder<(ins "::mlir::TypeRange":$results, "::llvm::ArrayRef<::freestone::sym::Expr>":$extents,
+                   "int64_t":$numParallel, "::mlir::ValueRange":$inputs, "::llvm::ArrayRef<::mlir::AffineMap>":$maps,
+                   "::llvm::ArrayRef<::freestone::sym::Expr>":$symbols, "::llvm::ArrayRef<::mlir::Attribute>":$fills,
+                   "::llvm::ArrayRef<::mlir::Attribute>":$inits, "::mlir::ValueRange":$reads)>];
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::freestone::sym::Expr> getExtents();
+    unsigned getNumLoops() { return getLoopExtents().size(); }
+    bool isParallel(unsigned loop) { return loop < getNumParallel(); }
+    unsigned getNumReductions() { return getNumLoops() - getNumParallel(); }
+    /// The sizes that the symbols of all maps stand for.
+    ::llvm::SmallVector<::freestone::sym::Expr> getSymbolSizes();
+    ::mlir::AffineMap getMap(unsigned input) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getIndexMaps()[input]).getValue();
+    }
+    ::llvm::SmallVector<::mlir::AffineMap> getMaps();
+    /// What a read outside gives; null where all reads are inside.
+    ::mlir::TypedAttr getFill(unsigned input) { return ::llvm::dyn_cast<::mlir::TypedAttr>(getFillValues()[input]); }
+    /// The first value of a result's accumulator; only where loops reduce.
+    ::mlir::TypedAttr getInit(unsigned result) { return ::llvm::cast<::mlir::TypedAttr>(getInitValues()[result]); }
+    ::mlir::Block *getBody() { return &getRegion().front(); }
+    ::mlir::Block::BlockArgListType getInputArgs() { return getBody()->getArguments().take_front(getInputs().size()); }
+    ::mlir::Block::BlockArgListType getAccumulators() {
+      return getBody()->getArguments().slice(getInputs().size(), getNumReductions() ? getNumResults() : 0);
+    }
+    /// The tensors of the body, one per operand of `reads`.
+    ::mlir::Block::BlockArgListType getReadArgs() { return getBody()->getArguments().take_back(getReads().size()); }
+    ::freestone::graph::TensorType getInputType(unsigned input) {
+      return ::llvm::cast<::freestone::graph::TensorType>(getInputs()[input].getType());
+    }
+    ::freestone::graph::TensorType getResultType(unsigned result) {
+      return ::llvm::cast<::freestone::graph::TensorType>(getResults()[result].getType());
+    }
+  }];
+}
+
+def Tile_OpaqueOp : Tile_Op<"opaque", [IsolatedFromAbove, Pure, SingleBlock]> {
+  let summary = "tiles of written-out loops, for what is no loop nest with an affine map";
+  let description = [{
+    The body computes one tile: `%t` is its number, then every operand and every result comes as a flat, row-major buffer of its
+    elements (bool as i8, unsigned as signless). Tiles may run in any order and at the same time, so each writes elements of its own.
+    A result that nobody uses is scratch memory.
+    ```mlir
+    %r = tile.opaque [rows] ins(%x) {
+    ^bb0(%t: index, %in: memref<?xf32>, %out: memref<?xf32>):
+      …
+      tile.yield
+    } : (!graph.tensor<[rows, n], f32>) -> !graph.tensor<[rows, n], f32>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tensor>:$inputs, Sym_ExprAttr:$tile_count);
+  let results = (outs Variadic<Tile_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [
+    /// Makes the body block with its arguments and leaves it empty.
+    OpBuilder<(ins "::mlir::TypeRange":$results, "::freestone::sym::Expr":$tiles, "::mlir::ValueRange":$inputs)>];
+  let extraClassDeclaration = [{
+    ::freestone::sym::Expr getTiles() { return getTileCount().getExpr(); }
+    ::mlir::Block *getBody() { return &getRegion().front(); }
+    ::mlir::BlockArgument getTileNumber() { return getBody()->getArgument(0); }
+    ::mlir::Block::BlockArgListType getInputBuffers() {
+      return getBody()->getArguments().slice(1, getInputs().size());
+    }
+    ::mlir::Block::BlockArgListType getResultBuffers() { return getBody()->getArguments().take_back(getNumResults()); }
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, ReturnLike, Terminator]> {
+  let summary = "the values of a body or of a group";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Tile_IndexOp : Tile_Op<"index", [Pure]> {
+  let summary = "the position of a loop of the enclosing compute";
+  let arguments = (ins I64Attr:$loop);
+  let results = (outs Index:$position);
+  let assemblyFormat = "$loop attr-dict `:` type($position)";
+  let builders = [OpBuilder<(ins "unsigned":$loop), [{
+    build($_builder, $_state, $_builder.getIndexType(), $_builder.getI64IntegerAttr(loop));
+  }]>];
+}
+
+def Tile_SizeOp : Tile_Op<"size", [Pure]> {
+  let summary = "the value of a size expression";
+  let arguments = (ins Sym_ExprAttr:$size);
+  let results = (outs Index:$value);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [OpBuilder<(ins "::freestone::sym::Expr":$size), [{
+    build($_builder, $_state, $_builder.getIndexType(), size.attr());
+  }]>];
+}
+
+def Tile_ReadOp : Tile_Op<"read", [Pure]> {
+  let summary = "an element at indices that depend on data";
+  let description = [{
+    The tensor is an argument of the body of a compute, which stands for an operand of its `reads`. The indices must be inside.
+  }];
+  let arguments = (ins Tile_Tensor:$tensor, Variadic<Index>:$indices);
+  let results = (outs AnyType:$element);
+  let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor) `->` type($element)";
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$tensor, "::mlir::ValueRange":$indices)>];
+  let extraClassDeclaration = [{
+    /// Which of the compute's `reads` this reads.
+    unsigned getReadNumber();
+  }];
+}
+
+def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {
+  let summary = "ends the run with a message where data make a result undefined";
+  let description = [{
+    What the message tells: the node of the location, then `message`. Computing goes on with any value; nothing that follows may
+    trap or leave a buffer because the condition is false.
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict";
+}
+
+def Tile_GroupOp : Tile_Op<"group", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "computes that become one program";
+  let description = [{
+    Holds computes in order; what no computation outside needs is not yielded, and never becomes a buffer.
+    ```mlir
+    %h = tile.group {
+      %c = tile.compute … ins(%x : …, %w : …)
+      %r = tile.compute … ins(%c : …, %bias : …)
+      tile.yield %r : !graph.tensor<[n, 1024], f32>
+    } : !graph.tensor<[n, 1024], f32>
+    ```
+  }];
+  let results = (outs Variadic<Tile_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let assemblyFormat = "$region attr-dict (`:` type($results)^)?";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block *getBody() { return &getRegion().front(); }
+  }];
+}
+
+def Tile_PackOp : Tile_Op<"pack", [Pure]> {
+  let summary = "the same tensor in another layout";
+  let description = [{
+    ```mlir
+    %p = tile.pack %w : !graph.tensor<[k, n], f32> -> !graph.tensor<[k, n], f32, #tile.panels<axis = 1, width = 32>>
+    ```
+  }];
+  let arguments = (ins Tile_Tensor:$tensor);
+  let results = (outs Tile_Tensor:$packed);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($packed)";
+  let hasVerifier = 1;
+}
+
+def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]> {
+  let summary = "a tensor program over canonical symbols";
+  let description = [{
+    The symbols are the run-time numbers that its sizes are made of, bound by the caller. `plan` says how it is cut (see `tile-cut`).
+    ```mlir
+    tile.program @p0 symbols [s0, s1] (%x: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0, s1], f32>) {
+      %r = tile.compute …
+      tile.return %r : !graph.tensor<[s0, s1], f32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility, StrArrayAttr:$symbol_names,
+                       TypeAttrOf<FunctionType>:$function_type, OptionalAttr<DictionaryAttr>:$plan);
+  let regions = (region SizedRegion<1>:$region);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [
+    /// Makes the body block with its arguments and leaves it empty.
+    OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::ArrayRef<::mlir::StringAttr>":$symbols,
+                   "::mlir::FunctionType":$type)>];
+  let extraClassDeclaration = [{
+    ::mlir::Block *getBody() { return &getRegion().front(); }
+    ::llvm::SmallVector<::mlir::StringAttr> getSymbols();
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::llvm::SmallVector<ComputeOp> getComputes();
+
+    /// Parts of the plan; the program must have one.
+    ::llvm::StringRef getEmitter();
+    ::freestone::sym::Expr getTiles();
+    /// Bytes of scratch per worker, the runtime's header not included.
+    ::freestone::sym::Expr getScratch();
+    /// An entry of the plan under its name, or null.
+    ::mlir::Attribute getPlanEntry(::llvm::StringRef name) { return getPlan() ? getPlan()->get(name) : nullptr; }
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [HasParent<"ProgramOp">, Pure, ReturnLike, Terminator]> {
+  let summary = "the results of a program";
+  let arguments = (ins Variadic<Tile_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Tile_CallOp : Tile_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, Pure]> {
+  let summary = "computes a program at sizes";
+  let description = [{
+    ```mlir
+    %r = tile.call @p0(%x) [s0 = b*s, s1 = 384] : (!graph.tensor<[b*s, 384], f32>) -> !graph.tensor<[b*s, 384], f32>
+    ```
+    Its types are the program's with these sizes in place of the symbols.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Tile_Tensor>:$inputs, ArrayAttr:$symbol_sizes);
+  let results = (outs Variadic<Tile_Tensor>:$results);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The values of the program's symbols, in their order.
+    ::llvm::SmallVector<::freestone::sym::Expr> getSizes();
+  }];
+}
+
+def Tile_LibraryOp : Tile_Op<"library", [Pure]> {
+  let summary = "computes through a service of a library";
+  let description = [{
+    The caller allocates the results, the service fills them. `name` is a versioned service, reached through the run context.
+    ```mlir
+    %r = tile.library "onednn.matmul"(%x, %w) : (!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Tile_Tensor>:$inputs);
+  let results = (outs Variadic<Tile_Tensor>:$results);
+  let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_TILE_TILEOPS_TD
