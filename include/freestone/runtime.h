@@ -196,9 +196,8 @@ FREESTONE_API int32_t freestone_instance_threads(const freestone_instance *insta
  * Errors: INVALID_ARGUMENT, MISMATCH (dtype, rank, device, layout). Sizes are checked by `prepare` and `run`. */
 FREESTONE_API freestone_status freestone_instance_set_input(freestone_instance *instance, size_t index, const DLTensor *tensor);
 
-/* Binds the caller's memory to an output: C-contiguous, of exactly the output's shape, not overlapping any input. Stays bound for later
- * runs; null gives the output back to the runtime. Outputs of data-dependent size always belong to the runtime.
- * Errors: as set_input. */
+/* Binds the caller's memory to an output: C-contiguous, of exactly the shape that `output_shape` tells after `prepare`, not overlapping any
+ * input. Stays bound for later runs; null gives the output back to the runtime. Errors: as set_input. */
 FREESTONE_API freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index, const DLTensor *tensor);
 
 /* Binds all sizes to the inputs at hand, checks them and reserves memory, so that the next run allocates nothing. Optional; `run` does

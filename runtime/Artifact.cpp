@@ -1,0 +1,122 @@
+#include "runtime/Artifact.h"
+
+#include "runtime/CpuFeatures.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace freestone::runtime;
+
+Result<std::shared_ptr<Artifact>> Artifact::load(const std::string &path, bool checkWeights) {
+  Result<platform::MappedFile> mapped = platform::MappedFile::open(path);
+  if (!mapped.ok())
+    return mapped.status();
+  std::shared_ptr<Artifact> artifact(new Artifact);
+  artifact->file = std::move(*mapped);
+  if (Status status = artifact->open(artifact->file.bytes(), path, checkWeights); !status.ok())
+    return Status(status.code(), "can't load '" + path + "': " + status.message());
+  return artifact;
+}
+
+Result<std::shared_ptr<Artifact>> Artifact::loadMemory(std::span<const uint8_t> bytes, bool checkWeights) {
+  std::shared_ptr<Artifact> artifact(new Artifact);
+  Result<Block> block = Memory::create({}, 0)->allocate(bytes.size(), "the artifact");
+  if (!block.ok())
+    return block.status();
+  artifact->copy = std::move(*block);
+  std::memcpy(artifact->copy.data(), bytes.data(), bytes.size());
+  std::span<const uint8_t> copy(reinterpret_cast<const uint8_t *>(artifact->copy.data()), bytes.size());
+  if (Status status = artifact->open(copy, "", checkWeights); !status.ok())
+    return Status(status.code(), "can't load the artifact: " + status.message());
+  return artifact;
+}
+
+Status Artifact::open(std::span<const uint8_t> bytes, const std::string &path, bool withWeights) {
+  Result<ArtifactParts> read = readArtifact(bytes);
+  if (!read.ok())
+    return read.status();
+  parts = std::move(*read);
+  if (Status status = checkTarget(); !status.ok())
+    return status;
+  if (Status status = checkStripped(); !status.ok())
+    return status;
+  if (withWeights)
+    if (Status status = checkWeights(); !status.ok())
+      return status;
+  for (const Weight &weight : descriptor().weights)
+    weights.push_back(weight.fileOffset < 0 ? nullptr : bytes.data() + weight.fileOffset);
+  return openCode(path);
+}
+
+Status Artifact::checkTarget() const {
+  const Target &target = descriptor().target;
+  if (target.arch != hostArch())
+    return {Code::Incompatible, "it was compiled for " + target.arch + ", this machine is " + std::string(hostArch())};
+  for (const std::string &feature : target.features) {
+    std::optional<bool> present = hasCpuFeature(feature);
+    if (!present)
+      return {Code::Incompatible, "it needs the CPU feature '" + feature + "', which this runtime does not know"};
+    if (!*present)
+      return {Code::Incompatible, "it needs the CPU feature '" + feature + "', which this machine does not have"};
+  }
+  return {};
+}
+
+/// Every weight that is not in the file must come out of the entry `init`, which itself needs none of them.
+Status Artifact::checkStripped() const {
+  const Entry *init = descriptor().findEntry("init");
+  auto fault = [](const Weight &weight, const std::string &why) {
+    return Status(Code::BadArtifact, "the artifact's descriptor is wrong: weight '" + weight.name + "' " + why);
+  };
+  for (const Weight &weight : descriptor().weights)
+    if (weight.fileOffset < 0 && (!init || std::ranges::find(init->outputs, weight.name, &TensorInfo::name) == init->outputs.end()))
+      return fault(weight, "is neither stored nor made by 'init'");
+  if (!init)
+    return {};
+  for (const Buffer &buffer : init->buffers)
+    if (buffer.kind == BufferKind::Weight && descriptor().weights[buffer.weight].fileOffset < 0)
+      return fault(descriptor().weights[buffer.weight], "is needed by 'init', but not stored");
+  return {};
+}
+
+Status Artifact::openCode(const std::string &path) {
+  Result<platform::SharedObject> opened = platform::SharedObject::open(parts.code, path);
+  if (!opened.ok())
+    return opened.status();
+  code = std::move(*opened);
+  table = static_cast<const freestone_table *>(code.find("freestone_table"));
+  if (!table)
+    return {Code::BadArtifact, "its code exports no freestone_table"};
+  if (table->abi != FREESTONE_ABI_VERSION)
+    return {Code::Incompatible, "its code has ABI " + std::to_string(table->abi) + ", this runtime has ABI " +
+                                    std::to_string(FREESTONE_ABI_VERSION) + "; compile the model again"};
+  if (table->entry_count != static_cast<int64_t>(descriptor().entries.size()))
+    return {Code::BadArtifact, "its code has another number of entries than its descriptor"};
+  return {};
+}
+
+bool Artifact::isComplete() const {
+  return std::ranges::none_of(weights, [](const void *weight) { return weight == nullptr; });
+}
+
+void Artifact::adopt(std::vector<Block> outputs) {
+  const Entry &init = *descriptor().findEntry("init");
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto weight = std::ranges::find(descriptor().weights, init.outputs[i].name, &Weight::name);
+    if (weight == descriptor().weights.end())
+      continue;
+    size_t index = weight - descriptor().weights.begin();
+    if (!weights[index])
+      weights[index] = outputs[i].data();
+  }
+  madeWeights = std::move(outputs);
+}
+
+Status Artifact::checkWeights() const {
+  for (const Weight &weight : descriptor().weights) {
+    if (weight.fileOffset < 0)
+      continue;
+    if (checksum(parts.weights.subspan(weight.fileOffset - parts.weightsOffset, weight.bytes)) != weight.checksum)
+      return {Code::BadArtifact, "the artifact is damaged: the checksum of weight '" + weight.name + "' is wrong"};
+  }
+  return {};
+}

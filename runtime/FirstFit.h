@@ -1,0 +1,33 @@
+#ifndef FREESTONE_RUNTIME_FIRSTFIT_H
+#define FREESTONE_RUNTIME_FIRSTFIT_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace freestone::runtime {
+
+/// Bytes that are in use after phase `horizon` up to and including phase `lastUse`.
+struct Lifetime {
+  int64_t bytes = 0;
+  int64_t alignment = 64; ///< power of two
+  int64_t horizon = -1;
+  int64_t lastUse = -1;
+
+  bool meets(const Lifetime &other) const { return lastUse > other.horizon && other.lastUse > horizon; }
+};
+
+struct Placement {
+  std::vector<int64_t> offsets; ///< of each lifetime
+  int64_t bytes = 0;            ///< of the whole
+  int64_t live = 0;             ///< largest sum of bytes in use in one phase: no placement needs less
+};
+
+/// Places each lifetime, the largest first, at the lowest offset where it shares no byte with another one that it meets. Nothing if the
+/// sum overflows.
+std::optional<Placement> placeFirstFit(std::span<const Lifetime> lifetimes);
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_FIRSTFIT_H

@@ -1,0 +1,175 @@
+#include "runtime/Gang.h"
+
+#include "runtime/FloatingPoint.h"
+#include "runtime/platform/Cpus.h"
+#include <csignal>
+#include <cstdint>
+#include <system_error>
+
+using namespace freestone::runtime;
+
+namespace {
+
+constexpr int64_t infinity = INT64_MAX;
+
+/// How often worker 0 looks at the cancel callback while it sleeps.
+constexpr std::chrono::milliseconds pollInterval(5);
+
+/// Signals are for the application's own threads.
+class SignalsBlocked {
+public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved, nullptr); }
+
+private:
+  sigset_t saved;
+};
+
+} // namespace
+
+Gang::Gang(int workers, std::function<bool()> cancelled)
+    : lines(workers), cancelled(std::move(cancelled)),
+      // On fewer CPUs than workers whoever spins keeps the one it waits for from running.
+      spins(workers <= platform::affinityCpus() ? 200 : 0) {}
+
+Result<std::unique_ptr<Gang>> Gang::start(int workers, std::function<bool()> cancelled) {
+  std::unique_ptr<Gang> gang(new Gang(workers, std::move(cancelled)));
+  if (Status status = gang->startThreads(); !status.ok())
+    return status;
+  return gang;
+}
+
+Status Gang::startThreads() {
+  SignalsBlocked blocked;
+  try {
+    threads.reserve(size() - 1);
+    for (int worker = 1; worker < size(); ++worker)
+      threads.emplace_back([this, worker] { serve(worker); });
+  } catch (const std::system_error &error) {
+    return {Code::Internal, "can't start worker " + std::to_string(threads.size() + 1) + ": " + error.what()};
+  }
+  return {};
+}
+
+Gang::~Gang() {
+  announcedRun.store(infinity, std::memory_order_seq_cst);
+  parked.wake();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &program, int64_t phases) {
+  job.workers = size();
+  job.base = base;
+  job.wait_all = waitAll;
+  job.publish = publish;
+  job.runtime = this;
+  context = &job;
+  entry = &program;
+  wasCancelled = false;
+  ++runs;
+  if (size() > 1) {
+    announcedRun.store(runs, std::memory_order_seq_cst);
+    parked.wake();
+  }
+  work(0);
+  for (int worker = 1; worker < size(); ++worker) {
+    Line &line = lines[worker];
+    auto isDone = [&] { return line.finishedRun.load(std::memory_order_seq_cst) == runs; };
+    if (!WaitPoint::spin(spins, isDone))
+      while (!isDone())
+        line.waiters.sleep({}, isDone);
+  }
+
+  base += phases;
+  if (!failed.load(std::memory_order_relaxed))
+    return Outcome::Done;
+  // Everyone is out of the program: infinity can be taken back.
+  failed.store(false, std::memory_order_relaxed);
+  for (Line &line : lines)
+    line.progress.store(base, std::memory_order_relaxed);
+  return wasCancelled ? Outcome::Cancelled : Outcome::Failed;
+}
+
+/// The life of a thread of the gang.
+void Gang::serve(int worker) {
+  int64_t served = 0;
+  Line &line = lines[worker];
+  for (;;) {
+    auto isAnnounced = [&] { return announcedRun.load(std::memory_order_seq_cst) != served; };
+    if (!WaitPoint::spin(spins, isAnnounced))
+      while (!isAnnounced())
+        parked.sleep({}, isAnnounced);
+    served = announcedRun.load(std::memory_order_acquire);
+    if (served == infinity)
+      return;
+    work(worker);
+    line.finishedRun.store(served, std::memory_order_seq_cst);
+    line.waiters.wake();
+  }
+}
+
+void Gang::work(int worker) {
+  FloatingPointState state;
+  if (entry->run(context, worker) != 0)
+    fail(worker);
+}
+
+void Gang::fail(int worker) {
+  failed.store(true, std::memory_order_seq_cst);
+  lines[worker].progress.store(infinity, std::memory_order_seq_cst);
+  lines[worker].waiters.wake();
+}
+
+/// Whether the run is over for `worker`, whatever it waits for.
+bool Gang::isStopped(int worker) {
+  if (worker == 0 && cancelled && !wasCancelled && cancelled()) {
+    wasCancelled = true;
+    fail(0);
+  }
+  return failed.load(std::memory_order_acquire);
+}
+
+int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t number) {
+  auto &gang = *static_cast<Gang *>(context->runtime);
+  for (int64_t other = 0; other < gang.size(); ++other) {
+    Line &line = gang.lines[other];
+    if (other == worker || line.progress.load(std::memory_order_acquire) >= number)
+      continue;
+    Counters &counters = gang.lines[worker].counters;
+    ++counters.waits;
+    auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
+    if (WaitPoint::spin(gang.spins, hasArrived))
+      continue;
+    ++counters.sleeps;
+    auto timeout = worker == 0 && gang.cancelled ? pollInterval : std::chrono::milliseconds(0);
+    while (!hasArrived()) {
+      line.waiters.sleep(timeout, hasArrived);
+      if (worker == 0 && gang.isStopped(0))
+        return 1;
+    }
+  }
+  return gang.isStopped(worker) ? 1 : 0;
+}
+
+void Gang::publish(freestone_run_context *context, int64_t worker, int64_t number) {
+  auto &gang = *static_cast<Gang *>(context->runtime);
+  if (gang.size() == 1)
+    return;
+  Line &line = gang.lines[worker];
+  line.progress.store(number, std::memory_order_seq_cst);
+  line.waiters.wake();
+}
+
+Gang::Counters Gang::counters() const {
+  Counters sum;
+  for (const Line &line : lines) {
+    sum.waits += line.counters.waits;
+    sum.sleeps += line.counters.sleeps;
+  }
+  return sum;
+}

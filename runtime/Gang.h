@@ -1,0 +1,77 @@
+#ifndef FREESTONE_RUNTIME_GANG_H
+#define FREESTONE_RUNTIME_GANG_H
+
+#include "runtime/Status.h"
+#include "runtime/WaitPoint.h"
+#include "runtime/abi.h"
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace freestone::runtime {
+
+/// W workers that run one compiled program together: worker 0 is the thread that calls `run`, the others are threads of the gang, asleep
+/// between runs.
+///
+/// Each worker owns a cache line with the number of the last phase that it has finished, counted since the gang began. Numbers only grow, so
+/// nothing is reset between runs. A worker that fails publishes infinity, so that nobody waits for it.
+class Gang {
+public:
+  /// Starts `workers` - 1 threads. `cancelled` is polled by worker 0; it may be empty.
+  static Result<std::unique_ptr<Gang>> start(int workers, std::function<bool()> cancelled);
+  ~Gang();
+
+  /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Fills in the fields of `context` that are the
+  /// gang's: workers, base, wait_all, publish, runtime. `phases` is the number of progress numbers that the program publishes.
+  enum class Outcome { Done, Failed, Cancelled };
+  Outcome run(freestone_run_context &context, const freestone_entry &entry, int64_t phases);
+
+  int size() const { return lines.size(); }
+
+  /// Sums over all workers; call between runs.
+  struct Counters {
+    uint64_t waits = 0;  ///< waits that had to look more than once
+    uint64_t sleeps = 0; ///< of these, how many slept
+  };
+  Counters counters() const;
+
+private:
+  /// What one worker tells the others. Two cache lines, since the hardware fetches them in pairs.
+  struct alignas(128) Line {
+    std::atomic<int64_t> progress = 0;
+    std::atomic<int64_t> finishedRun = 0;
+    WaitPoint waiters;
+    Counters counters; ///< written by its worker
+  };
+
+  Gang(int workers, std::function<bool()> cancelled);
+  Status startThreads();
+  void serve(int worker);
+  void work(int worker);
+  bool isStopped(int worker);
+  void fail(int worker);
+
+  static int32_t waitAll(freestone_run_context *context, int64_t worker, int64_t number);
+  static void publish(freestone_run_context *context, int64_t worker, int64_t number);
+
+  std::vector<Line> lines;
+  std::vector<std::thread> threads;
+  std::function<bool()> cancelled;
+  int spins;
+  int64_t base = 0;
+  int64_t runs = 0;
+
+  // The job at hand: written by worker 0 before it announces a run.
+  freestone_run_context *context = nullptr;
+  const freestone_entry *entry = nullptr;
+
+  alignas(128) std::atomic<int64_t> announcedRun = 0;
+  WaitPoint parked;
+  alignas(128) std::atomic<bool> failed = false;
+  bool wasCancelled = false; ///< worker 0's
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_GANG_H

@@ -1,0 +1,286 @@
+#include "runtime/Instance.h"
+
+#include "runtime/WorkerCount.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace freestone::runtime;
+
+Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry)
+    : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)), planner(entry, functions.bind),
+      inputs(entry.inputs.size()), outputs(entry.outputs.size()), buffers(entry.buffers.size()), sizes(entry.slotCount) {
+  symbols.reserve(entry.symbols.size());
+}
+
+Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifact> artifact, const Entry &entry, Options options) {
+  constexpr int mostWorkers = 4096;
+  WorkerCount count = chooseWorkerCount(options.threads);
+  if (options.threads < 0 || count.workers > mostWorkers)
+    return Status(Code::InvalidArgument, "the number of threads must be 0 (automatic) or 1 to " + std::to_string(mostWorkers));
+  if (options.log)
+    options.log("entry '" + entry.name + "': " + std::to_string(count.workers) + " workers (" + count.reason + ")");
+
+  std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry));
+  instance->memory = Memory::create(options.memory, options.maxMemory);
+  Result<std::unique_ptr<Gang>> gang = Gang::start(count.workers, std::move(options.cancelled));
+  if (!gang.ok())
+    return gang.status();
+  instance->gang = std::move(*gang);
+  return instance;
+}
+
+Status Instance::setInput(size_t index, const DLTensor &tensor) {
+  if (index >= inputs.size())
+    return {Code::InvalidArgument, "there is no input " + std::to_string(index)};
+  const TensorInfo &info = program.inputs[index];
+  Result<TensorView> view = viewTensor(tensor, info, "input '" + info.name + "'");
+  if (!view.ok())
+    return view.status();
+  inputs[index] = std::move(*view);
+  plan = nullptr;
+  return {};
+}
+
+Status Instance::setOutput(size_t index, const DLTensor *tensor) {
+  if (index >= outputs.size())
+    return {Code::InvalidArgument, "there is no output " + std::to_string(index)};
+  plan = nullptr;
+  if (!tensor) {
+    outputs[index].given.reset();
+    return {};
+  }
+  const TensorInfo &info = program.outputs[index];
+  Result<TensorView> view = viewTensor(*tensor, info, "output '" + info.name + "'");
+  if (!view.ok())
+    return view.status();
+  outputs[index] = {std::move(*view), nullptr};
+  return {};
+}
+
+Status Instance::prepare() {
+  plan = nullptr;
+  if (Status status = bindSymbols(); !status.ok())
+    return status;
+  Result<const SizePlan *> planned = planner.plan(symbols);
+  if (!planned.ok())
+    return planned.status();
+  const SizePlan &fresh = **planned;
+  if (Status status = checkInputs(fresh); !status.ok())
+    return status;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (Status status = checkOutput(fresh, i); !status.ok())
+      return status;
+  if (Status status = reserve(fresh); !status.ok())
+    return status;
+  fillTables(fresh);
+  plan = &fresh;
+  return {};
+}
+
+static int64_t readElement(const TensorView &view, DType dtype, int64_t index) {
+  auto as = [&]<typename T>(T value) {
+    std::memcpy(&value, static_cast<const char *>(view.data) + index * sizeof(T), sizeof(T));
+    return static_cast<int64_t>(value);
+  };
+  switch (dtype) {
+  case DType::i8:
+    return as(int8_t());
+  case DType::i16:
+    return as(int16_t());
+  case DType::i32:
+    return as(int32_t());
+  case DType::u8:
+    return as(uint8_t());
+  case DType::u16:
+    return as(uint16_t());
+  case DType::u32:
+    return as(uint32_t());
+  default:
+    return as(int64_t());
+  }
+}
+
+Status Instance::bindSymbols() {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i])
+      return {Code::InvalidArgument, "input '" + program.inputs[i].name + "' is not set"};
+  symbols.clear();
+  for (const Symbol &symbol : program.symbols) {
+    if (symbol.source == SymbolSource::RunTime)
+      continue;
+    const TensorInfo &info = program.inputs[symbol.input];
+    const TensorView &view = *inputs[symbol.input];
+    bool isDim = symbol.source == SymbolSource::InputDim;
+    auto describe = [&] {
+      return (isDim ? "dimension " : "element ") + std::to_string(symbol.index) + " of input '" + info.name + "'";
+    };
+    if (!isDim && symbol.index >= view.bytes / dtypeBytes(info.dtype))
+      return {Code::Mismatch, describe() + " is needed as a size, but does not exist"};
+    int64_t value = isDim ? view.shape[symbol.index] : readElement(view, info.dtype, symbol.index);
+    if (value < symbol.lower || value > symbol.upper)
+      return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + std::to_string(value) + ", but must be at " +
+                                  (value < symbol.lower ? "least " + std::to_string(symbol.lower)
+                                                        : "most " + std::to_string(symbol.upper))};
+    symbols.push_back(value);
+  }
+  return {};
+}
+
+static Status checkShape(const SizePlan &plan, const TensorInfo &info, const TensorView &view, const std::string &what) {
+  for (size_t axis = 0; axis < view.shape.size(); ++axis) {
+    int64_t expected = plan.sizes[info.dimSlots[axis]], actual = view.shape[axis];
+    if (actual == expected)
+      continue;
+    const std::string &text = info.shape[axis];
+    std::string value = std::to_string(expected);
+    return {Code::Mismatch, "dimension " + std::to_string(axis) + " of " + what + " '" + info.name + "' must be " +
+                                (text == value ? value : text + " = " + value) + ", but is " + std::to_string(actual)};
+  }
+  return {};
+}
+
+Status Instance::checkInputs(const SizePlan &plan) const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (Status status = checkShape(plan, program.inputs[i], *inputs[i], "input"); !status.ok())
+      return status;
+  return {};
+}
+
+Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
+  if (!outputs[index].given)
+    return {};
+  const TensorInfo &info = program.outputs[index];
+  const TensorView &view = *outputs[index].given;
+  if (Status status = checkShape(plan, info, view, "output"); !status.ok())
+    return status;
+  auto begin = reinterpret_cast<uintptr_t>(view.data);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto other = reinterpret_cast<uintptr_t>(inputs[i]->data);
+    if (view.bytes && inputs[i]->bytes && begin < other + inputs[i]->bytes && other < begin + view.bytes)
+      return {Code::InvalidArgument, "output '" + info.name + "' overlaps input '" + program.inputs[i].name + "'"};
+  }
+  return {};
+}
+
+/// Makes the arena large enough, and takes new memory for outputs whose last memory is still with a consumer.
+Status Instance::reserve(const SizePlan &plan) {
+  int64_t scratch = plan.scratchBytes * threads(), bytes = 0;
+  if (__builtin_add_overflow(scratch, plan.arenaBytes, &bytes))
+    return {Code::OutOfMemory, "the model's intermediates need more than 2^63 bytes"};
+  if (bytes > arena.size()) {
+    arena = Block();
+    Result<Block> larger = memory->allocate(bytes, "the memory of the model's intermediates");
+    if (!larger.ok())
+      return larger.status();
+    arena = std::move(*larger);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Output &output = outputs[i];
+    const TensorInfo &info = program.outputs[i];
+    int64_t needed = plan.sizes[program.buffers[info.buffer].bytesSlot];
+    if (output.given)
+      continue;
+    bool isFree = output.memory && output.memory->takers.load(std::memory_order_acquire) == 0;
+    if (isFree && output.memory->block.size() >= needed)
+      continue;
+    output.memory.reset();
+    Result<Block> block = memory->allocate(needed, "output '" + info.name + "'");
+    if (!block.ok())
+      return block.status();
+    output.memory = std::make_shared<OutputMemory>();
+    output.memory->block = std::move(*block);
+  }
+  return {};
+}
+
+void Instance::fillTables(const SizePlan &plan) {
+  std::ranges::copy(plan.sizes, sizes.begin());
+  char *intermediates = arena.data() + plan.scratchBytes * threads();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    buffers[program.inputs[i].buffer] = inputs[i]->data;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    buffers[program.outputs[i].buffer] = outputs[i].given ? outputs[i].given->data : outputs[i].memory->block.data();
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer &buffer = program.buffers[i];
+    if (buffer.kind == BufferKind::Weight)
+      buffers[i] = const_cast<void *>(artifact->weight(buffer.weight));
+    if (buffer.kind == BufferKind::Arena)
+      buffers[i] = intermediates + plan.offsets[i];
+    if (buffer.kind == BufferKind::Alias)
+      buffers[i] = static_cast<char *>(buffers[buffer.base]) + plan.offsets[i];
+  }
+  context.buffers = buffers.data();
+  context.sizes = sizes.data();
+  context.scratch = arena.data();
+  context.scratch_stride = plan.scratchBytes;
+}
+
+Status Instance::run() {
+  if (busy.exchange(true, std::memory_order_acquire))
+    return {Code::InvalidArgument, "the instance is running already; one instance runs one model at a time"};
+  struct Release {
+    std::atomic<bool> &busy;
+    ~Release() { busy.store(false, std::memory_order_release); }
+  } release{busy};
+
+  if (Status status = prepare(); !status.ok())
+    return status;
+  for (int worker = 0; worker < threads(); ++worker)
+    std::memset(arena.data() + worker * context.scratch_stride, 0, FREESTONE_SCRATCH_HEADER);
+  ++runs;
+  Gang::Outcome outcome = gang->run(context, functions, program.phases.size());
+  Status status = explainFailure(outcome);
+  if (!status.ok())
+    plan = nullptr;
+  return status;
+}
+
+/// Data may have made a result undefined although no worker stopped: the workers' scratch tells.
+Status Instance::explainFailure(Gang::Outcome outcome) {
+  if (outcome == Gang::Outcome::Cancelled)
+    return {Code::Cancelled, "the run was cancelled"};
+  for (int worker = 0; worker < threads(); ++worker) {
+    int64_t site = 0;
+    std::memcpy(&site, arena.data() + worker * context.scratch_stride, sizeof(site));
+    if (site == 0)
+      continue;
+    const std::vector<std::string> &sites = artifact->descriptor().sites;
+    bool isKnown = site > 0 && site <= static_cast<int64_t>(sites.size());
+    return {Code::RunFailed, isKnown ? sites[site - 1] : "the program failed at an unknown site " + std::to_string(site)};
+  }
+  if (outcome == Gang::Outcome::Failed)
+    return {Code::RunFailed, "a size that the program computed overflows 64 bits"};
+  return {};
+}
+
+Result<TensorView> Instance::output(size_t index) const {
+  if (index >= outputs.size())
+    return Status(Code::InvalidArgument, "there is no output " + std::to_string(index));
+  if (!plan)
+    return Status(Code::InvalidArgument, "there is no output: the last call of prepare or run failed, or something was set since");
+  const TensorInfo &info = program.outputs[index];
+  TensorView view;
+  view.data = buffers[info.buffer];
+  view.bytes = dtypeBytes(info.dtype);
+  for (int64_t slot : info.dimSlots) {
+    view.shape.push_back(sizes[slot]);
+    view.bytes *= sizes[slot];
+  }
+  return view;
+}
+
+Instance::Counters Instance::counters() const {
+  Gang::Counters waits = gang->counters();
+  Counters counters;
+  counters.runs = runs;
+  counters.binds = planner.binds();
+  counters.planHits = planner.hits();
+  counters.allocations = memory->allocations();
+  counters.phases = runs * program.phases.size();
+  counters.waits = waits.waits;
+  counters.sleeps = waits.sleeps;
+  counters.arenaBytes = arena.size();
+  counters.plannedBytes = plan ? plan->arenaBytes : 0;
+  counters.liveBytes = plan ? plan->liveBytes : 0;
+  return counters;
+}

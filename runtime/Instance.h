@@ -1,0 +1,91 @@
+#ifndef FREESTONE_RUNTIME_INSTANCE_H
+#define FREESTONE_RUNTIME_INSTANCE_H
+
+#include "runtime/Artifact.h"
+#include "runtime/Gang.h"
+#include "runtime/SizePlan.h"
+#include "runtime/Tensor.h"
+#include <optional>
+
+namespace freestone::runtime {
+
+/// Memory of an output that the runtime owns. Consumers that took it as DLPack hold it longer than the instance does.
+struct OutputMemory {
+  Block block;
+  std::atomic<int> takers = 0;
+};
+
+/// One entry of an artifact with its own memory and workers. Not thread-safe.
+class Instance {
+public:
+  struct Options {
+    int threads = 0; ///< 0: as many as the machine offers
+    uint64_t maxMemory = 0;
+    Memory::Callbacks memory;
+    std::function<void(const std::string &message)> log;
+    std::function<bool()> cancelled;
+  };
+
+  static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const Artifact> artifact, const Entry &entry, Options options);
+
+  const Entry &entry() const { return program; }
+  int threads() const { return gang->size(); }
+
+  Status setInput(size_t index, const DLTensor &tensor);
+  /// Null gives the output back to the runtime.
+  Status setOutput(size_t index, const DLTensor *tensor);
+
+  /// Binds all sizes, checks them and reserves memory.
+  Status prepare();
+  Status run();
+
+  /// After `prepare` or `run`: data, shape and bytes of an output.
+  Result<TensorView> output(size_t index) const;
+  /// Null if the output is the caller's memory.
+  std::shared_ptr<OutputMemory> outputMemory(size_t index) const { return outputs[index].memory; }
+
+  struct Counters {
+    uint64_t runs = 0, binds = 0, planHits = 0, allocations = 0, phases = 0, waits = 0, sleeps = 0;
+    uint64_t arenaBytes = 0, plannedBytes = 0, liveBytes = 0;
+  };
+  Counters counters() const;
+
+private:
+  struct Output {
+    std::optional<TensorView> given; ///< the caller's memory
+    std::shared_ptr<OutputMemory> memory;
+  };
+
+  Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry);
+  Status bindSymbols();
+  Status checkInputs(const SizePlan &plan) const;
+  Status checkOutput(const SizePlan &plan, size_t index) const;
+  Status reserve(const SizePlan &plan);
+  void fillTables(const SizePlan &plan);
+  Status explainFailure(Gang::Outcome outcome);
+
+  std::shared_ptr<const Artifact> artifact;
+  const Entry &program;
+  const freestone_entry &functions;
+  std::shared_ptr<Memory> memory;
+  std::unique_ptr<Gang> gang;
+  SizePlanner planner;
+
+  std::vector<std::optional<TensorView>> inputs;
+  std::vector<Output> outputs;
+  std::vector<int64_t> symbols; ///< values of the symbols that inputs bind
+  const SizePlan *plan = nullptr;
+  Block arena; ///< scratch of all workers, then intermediates
+
+  // What compiled code sees.
+  std::vector<void *> buffers;
+  std::vector<int64_t> sizes;
+  freestone_run_context context = {};
+
+  uint64_t runs = 0;
+  std::atomic<bool> busy = false;
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_INSTANCE_H

@@ -1,0 +1,154 @@
+// The part of the C ABI that deals with instances.
+#include "runtime/Interface.h"
+
+using namespace freestone::runtime;
+
+static Status create(freestone_artifact &artifact, const freestone_instance_options &given, freestone_instance **handle) {
+  if ((given.allocate == nullptr) != (given.deallocate == nullptr))
+    return {Code::InvalidArgument, "give both allocate and deallocate, or neither"};
+  if (!artifact.artifact->isComplete())
+    return {Code::InvalidArgument, "the artifact carries no weights: supply and finish them first"};
+  Instance::Options options;
+  options.threads = given.threads;
+  options.maxMemory = given.max_memory;
+  options.memory = {given.user, given.allocate, given.deallocate};
+  if (given.log)
+    options.log = [log = given.log, user = given.user](const std::string &message) { log(user, FREESTONE_LOG_INFO, message.c_str()); };
+  if (given.cancelled)
+    options.cancelled = [cancelled = given.cancelled, user = given.user] { return cancelled(user) != 0; };
+  Result<std::unique_ptr<Instance>> created = Instance::create(artifact.artifact, artifact.main(), std::move(options));
+  if (!created.ok())
+    return created.status();
+  auto instance = std::make_unique<freestone_instance>();
+  instance->instance = std::move(*created);
+  instance->viewShapes.resize(artifact.main().outputs.size());
+  *handle = instance.release();
+  return {};
+}
+
+freestone_status freestone_instance_create(freestone_artifact *artifact, const freestone_instance_options *options,
+                                           freestone_instance **instance) {
+  return guarded([&] {
+    if (!artifact || !instance)
+      return nullArgument(artifact ? "instance" : "artifact");
+    *instance = nullptr;
+    return create(*artifact, readStruct(options), instance);
+  });
+}
+
+void freestone_instance_release(freestone_instance *instance) { delete instance; }
+
+int32_t freestone_instance_threads(const freestone_instance *instance) { return instance ? instance->instance->threads() : 0; }
+
+freestone_status freestone_instance_set_input(freestone_instance *instance, size_t index, const DLTensor *tensor) {
+  return guarded([&] {
+    if (!instance || !tensor)
+      return nullArgument(instance ? "tensor" : "instance");
+    return instance->instance->setInput(index, *tensor);
+  });
+}
+
+freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index, const DLTensor *tensor) {
+  return guarded([&] { return instance ? instance->instance->setOutput(index, tensor) : nullArgument("instance"); });
+}
+
+freestone_status freestone_instance_prepare(freestone_instance *instance) {
+  return guarded([&] { return instance ? instance->instance->prepare() : nullArgument("instance"); });
+}
+
+freestone_status freestone_instance_run(freestone_instance *instance) {
+  return guarded([&] { return instance ? instance->instance->run() : nullArgument("instance"); });
+}
+
+freestone_status freestone_instance_output_shape(const freestone_instance *instance, size_t index, int64_t *dims) {
+  return guarded([&] {
+    if (!instance || !dims)
+      return nullArgument(instance ? "dims" : "instance");
+    Result<TensorView> view = instance->instance->output(index);
+    if (!view.ok())
+      return view.status();
+    std::ranges::copy(view->shape, dims);
+    return Status();
+  });
+}
+
+static DLTensor toDLTensor(void *data, DType dtype, std::vector<int64_t> &shape) {
+  DLTensor tensor = {};
+  tensor.data = data;
+  tensor.device = {kDLCPU, 0};
+  tensor.ndim = static_cast<int32_t>(shape.size());
+  tensor.dtype = toDLPack(dtype);
+  tensor.shape = shape.data();
+  return tensor;
+}
+
+freestone_status freestone_instance_output(const freestone_instance *instance, size_t index, DLTensor *view) {
+  return guarded([&] {
+    if (!instance || !view)
+      return nullArgument(instance ? "view" : "instance");
+    Result<TensorView> output = instance->instance->output(index);
+    if (!output.ok())
+      return output.status();
+    auto &shape = const_cast<freestone_instance *>(instance)->viewShapes[index];
+    shape = std::move(output->shape);
+    *view = toDLTensor(output->data, instance->instance->entry().outputs[index].dtype, shape);
+    return Status();
+  });
+}
+
+namespace {
+/// A tensor that left, with all that it points to.
+struct TakenTensor {
+  DLManagedTensor managed = {};
+  std::vector<int64_t> shape;
+  std::shared_ptr<OutputMemory> memory;
+};
+
+void deleteTaken(DLManagedTensor *managed) {
+  auto *taken = static_cast<TakenTensor *>(managed->manager_ctx);
+  // Release: the consumer's reads come before the next run's writes.
+  if (taken->memory)
+    taken->memory->takers.fetch_sub(1, std::memory_order_release);
+  delete taken;
+}
+} // namespace
+
+freestone_status freestone_instance_take_output(freestone_instance *instance, size_t index, DLManagedTensor **tensor) {
+  return guarded([&] {
+    if (!instance || !tensor)
+      return nullArgument(instance ? "tensor" : "instance");
+    Result<TensorView> output = instance->instance->output(index);
+    if (!output.ok())
+      return output.status();
+    auto taken = std::make_unique<TakenTensor>();
+    taken->shape = std::move(output->shape);
+    taken->memory = instance->instance->outputMemory(index);
+    taken->managed.dl_tensor = toDLTensor(output->data, instance->instance->entry().outputs[index].dtype, taken->shape);
+    taken->managed.manager_ctx = taken.get();
+    taken->managed.deleter = deleteTaken;
+    if (taken->memory)
+      taken->memory->takers.fetch_add(1, std::memory_order_relaxed);
+    *tensor = &taken.release()->managed;
+    return Status();
+  });
+}
+
+freestone_status freestone_instance_counters(const freestone_instance *instance, freestone_counters *counters) {
+  return guarded([&] {
+    if (!instance)
+      return nullArgument("instance");
+    Instance::Counters now = instance->instance->counters();
+    freestone_counters value = {};
+    value.runs = now.runs;
+    value.binds = now.binds;
+    value.plan_hits = now.planHits;
+    value.allocations = now.allocations;
+    value.phases = now.phases;
+    value.waits = now.waits;
+    value.sleeps = now.sleeps;
+    value.arena_bytes = now.arenaBytes;
+    value.planned_bytes = now.plannedBytes;
+    value.live_bytes = now.liveBytes;
+    return writeStruct(counters, value);
+  });
+}

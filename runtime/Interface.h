@@ -1,0 +1,80 @@
+// What stands behind the opaque handles of freestone/runtime.h, and how C++ results become C results.
+#ifndef FREESTONE_RUNTIME_INTERFACE_H
+#define FREESTONE_RUNTIME_INTERFACE_H
+
+#include "freestone/runtime.h"
+#include "runtime/Instance.h"
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+
+namespace freestone::runtime {
+
+/// The texts of shapes as C strings.
+class ShapeTexts {
+public:
+  ShapeTexts() = default;
+  explicit ShapeTexts(const std::vector<TensorInfo> &tensors) {
+    for (const TensorInfo &tensor : tensors) {
+      std::vector<const char *> &texts = shapes.emplace_back();
+      for (const std::string &text : tensor.shape)
+        texts.push_back(text.c_str());
+    }
+  }
+  const char *const *of(size_t index) const { return shapes[index].data(); }
+
+private:
+  std::vector<std::vector<const char *>> shapes;
+};
+
+/// Remembers the error of this thread.
+freestone_status report(const Status &status);
+
+/// Calls `body`, which returns a Status; nothing that it throws gets out.
+template <typename Body> freestone_status guarded(Body body) noexcept {
+  try {
+    return report(body());
+  } catch (const std::bad_alloc &) {
+    return report(Status(Code::OutOfMemory, "out of memory"));
+  } catch (const std::exception &error) {
+    return report(Status(Code::Internal, std::string("internal error: ") + error.what()));
+  }
+}
+
+/// A struct of the caller, of whatever age: fields that it does not have are zero.
+template <typename Struct> Struct readStruct(const Struct *given) {
+  Struct result = {};
+  if (given)
+    std::memcpy(&result, given, std::min(given->struct_size, sizeof(Struct)));
+  return result;
+}
+
+/// Fills in the fields that the caller's struct has.
+template <typename Struct> Status writeStruct(Struct *given, Struct value) {
+  if (!given || given->struct_size < sizeof(size_t))
+    return {Code::InvalidArgument, "a struct to fill in is null, or its struct_size is not set"};
+  value.struct_size = given->struct_size;
+  std::memcpy(given, &value, std::min(given->struct_size, sizeof(Struct)));
+  return {};
+}
+
+inline Status nullArgument(const char *name) { return {Code::InvalidArgument, std::string("argument '") + name + "' is null"}; }
+
+} // namespace freestone::runtime
+
+struct freestone_artifact {
+  std::shared_ptr<freestone::runtime::Artifact> artifact;
+  freestone::runtime::ShapeTexts inputShapes, outputShapes, missingShapes;
+  std::map<std::string, DLTensor> supplied;            ///< weights, until they are finished
+  std::map<std::string, std::vector<int64_t>> suppliedShapes; ///< that `supplied` points into
+
+  const freestone::runtime::Entry &main() const { return *artifact->descriptor().findEntry("main"); }
+};
+
+struct freestone_instance {
+  std::unique_ptr<freestone::runtime::Instance> instance;
+  std::vector<std::vector<int64_t>> viewShapes; ///< of the last view of each output
+};
+
+#endif // FREESTONE_RUNTIME_INTERFACE_H

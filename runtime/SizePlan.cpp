@@ -1,0 +1,144 @@
+#include "runtime/SizePlan.h"
+
+#include "runtime/FirstFit.h"
+#include <algorithm>
+#include <string>
+
+using namespace freestone::runtime;
+
+namespace {
+
+constexpr size_t rememberedPlans = 8;
+
+/// Keeps the workers' scratch apart by more than the pair of cache lines that the hardware fetches together.
+constexpr int64_t scratchAlignment = 256;
+
+Status inconsistent(const std::string &what) { return {Code::Internal, "the artifact contradicts itself: " + what}; }
+
+std::string describeSymbols(const Entry &entry, const std::vector<int64_t> &sizes) {
+  std::string text;
+  for (size_t i = 0; i < entry.symbols.size(); ++i)
+    text += (i ? ", " : "") + entry.symbols[i].name + " = " + std::to_string(sizes[i]);
+  return text.empty() ? "these sizes" : text;
+}
+
+} // namespace
+
+Result<const SizePlan *> SizePlanner::plan(std::span<const int64_t> symbols) {
+  auto found = std::ranges::find_if(plans, [&](const SizePlan &plan) { return std::ranges::equal(plan.symbols, symbols); });
+  if (found != plans.end()) {
+    ++hitCount;
+    plans.splice(plans.begin(), plans, found);
+    return &plans.front();
+  }
+  SizePlan fresh;
+  fresh.symbols.assign(symbols.begin(), symbols.end());
+  if (Status status = compute(fresh); !status.ok())
+    return status;
+  if (plans.size() == rememberedPlans)
+    plans.pop_back();
+  plans.push_front(std::move(fresh));
+  return &plans.front();
+}
+
+Status SizePlanner::compute(SizePlan &plan) {
+  if (Status status = bindSlots(plan); !status.ok())
+    return status;
+  if (Status status = checkAssertions(plan); !status.ok())
+    return status;
+  for (const auto *tensors : {&entry.inputs, &entry.outputs})
+    for (const TensorInfo &tensor : *tensors)
+      if (Status status = checkTensor(plan, tensor); !status.ok())
+        return status;
+  return placeBuffers(plan);
+}
+
+/// Fills in all slots. The bound of a run-time symbol may depend on the run-time symbols before it, so these get values in order.
+Status SizePlanner::bindSlots(SizePlan &plan) {
+  plan.sizes.assign(entry.slotCount, 0);
+  size_t next = 0;
+  bool hasRunTime = false;
+  for (size_t i = 0; i < entry.symbols.size(); ++i) {
+    const Symbol &symbol = entry.symbols[i];
+    bool isRunTime = symbol.source == SymbolSource::RunTime;
+    hasRunTime |= isRunTime;
+    plan.sizes[i] = isRunTime ? symbol.lower : plan.symbols[next++];
+  }
+  auto overflows = [&] {
+    ++bindCount;
+    return bind(plan.sizes.data()) != 0;
+  };
+  bool overflow = overflows();
+  for (size_t i = 0; hasRunTime && !overflow && i < entry.symbols.size(); ++i) {
+    if (entry.symbols[i].source != SymbolSource::RunTime)
+      continue;
+    plan.sizes[i] = plan.sizes[entry.symbols[i].bound];
+    overflow = overflows();
+  }
+  if (!overflow)
+    return {};
+  return {Code::Mismatch, "a size of the model overflows 64 bits for " + describeSymbols(entry, plan.sizes)};
+}
+
+Status SizePlanner::checkAssertions(const SizePlan &plan) const {
+  for (const Assertion &assertion : entry.assertions) {
+    int64_t actual = plan.sizes[assertion.left], expected = plan.sizes[assertion.right];
+    bool isEqual = assertion.relation == Assertion::Relation::Equal;
+    if (isEqual ? actual == expected : actual <= expected)
+      continue;
+    return {Code::Mismatch, assertion.text + " is " + std::to_string(actual) + ", but must be " + (isEqual ? "" : "at most ") +
+                                std::to_string(expected)};
+  }
+  return {};
+}
+
+/// The buffer of an input or output holds exactly its elements.
+Status SizePlanner::checkTensor(const SizePlan &plan, const TensorInfo &tensor) const {
+  int64_t bytes = dtypeBytes(tensor.dtype);
+  bool overflow = false;
+  for (size_t axis = 0; axis < tensor.dimSlots.size(); ++axis) {
+    int64_t dim = plan.sizes[tensor.dimSlots[axis]];
+    if (dim < 0)
+      return {Code::Mismatch, "dimension " + std::to_string(axis) + " of '" + tensor.name + "', " + tensor.shape[axis] + ", is " +
+                                  std::to_string(dim) + " for " + describeSymbols(entry, plan.sizes)};
+    overflow |= __builtin_mul_overflow(bytes, dim, &bytes);
+  }
+  if (overflow)
+    return {Code::Mismatch, "'" + tensor.name + "' has more than 2^63 bytes for " + describeSymbols(entry, plan.sizes)};
+  if (bytes != plan.sizes[entry.buffers[tensor.buffer].bytesSlot])
+    return inconsistent("the buffer of '" + tensor.name + "' has another size than its elements");
+  return {};
+}
+
+Status SizePlanner::placeBuffers(SizePlan &plan) const {
+  std::vector<Lifetime> lifetimes;
+  plan.offsets.assign(entry.buffers.size(), 0);
+  for (const Buffer &buffer : entry.buffers) {
+    int64_t bytes = plan.sizes[buffer.bytesSlot];
+    if (bytes < 0)
+      return inconsistent("a buffer has a negative size");
+    if (buffer.kind == BufferKind::Arena)
+      lifetimes.push_back({bytes, std::max<int64_t>(buffer.alignment, 64), buffer.horizon, buffer.lastUse});
+  }
+  std::optional<Placement> placement = placeFirstFit(lifetimes);
+  int64_t scratch = plan.sizes[entry.scratchSlot];
+  if (!placement || scratch < 0 || scratch > INT64_MAX / (int64_t(1) << 20))
+    return {Code::Mismatch, "the model needs more than 2^63 bytes for " + describeSymbols(entry, plan.sizes)};
+  plan.arenaBytes = placement->bytes;
+  plan.liveBytes = placement->live;
+  plan.scratchBytes = (std::max<int64_t>(scratch, FREESTONE_SCRATCH_HEADER) + scratchAlignment - 1) & -scratchAlignment;
+
+  size_t next = 0;
+  for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    const Buffer &buffer = entry.buffers[i];
+    if (buffer.kind == BufferKind::Arena)
+      plan.offsets[i] = placement->offsets[next++];
+    if (buffer.kind != BufferKind::Alias)
+      continue;
+    int64_t offset = plan.sizes[buffer.offsetSlot], whole = plan.sizes[entry.buffers[buffer.base].bytesSlot];
+    if (offset < 0 || offset > whole || plan.sizes[buffer.bytesSlot] > whole - offset)
+      return inconsistent("a buffer lies outside the one that it is part of");
+    plan.offsets[i] = offset;
+  }
+  return {};
+}

@@ -1,0 +1,24 @@
+#ifndef FREESTONE_RUNTIME_TENSOR_H
+#define FREESTONE_RUNTIME_TENSOR_H
+
+#include "freestone/dlpack.h"
+#include "runtime/Descriptor.h"
+
+namespace freestone::runtime {
+
+DLDataType toDLPack(DType dtype);
+
+/// The caller's memory behind an input or output.
+struct TensorView {
+  void *data = nullptr; ///< not null, also when there are no elements
+  std::vector<int64_t> shape;
+  int64_t bytes = 0;
+};
+
+/// Takes a tensor that must be what `info` says but for its sizes: dtype and rank, on the CPU, C-contiguous, aligned to its element.
+/// `what` names it: "input 'x'". Errors: InvalidArgument, Mismatch.
+Result<TensorView> viewTensor(const DLTensor &tensor, const TensorInfo &info, const std::string &what);
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_TENSOR_H

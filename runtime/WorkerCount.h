@@ -1,0 +1,20 @@
+#ifndef FREESTONE_RUNTIME_WORKERCOUNT_H
+#define FREESTONE_RUNTIME_WORKERCOUNT_H
+
+#include <string>
+
+namespace freestone::runtime {
+
+/// How many workers an instance gets, and why, for the log.
+struct WorkerCount {
+  int workers;
+  std::string reason;
+};
+
+/// `requested` if positive; else as many as this thread's affinity and the cgroup's quota allow, at most OMP_NUM_THREADS and
+/// FREESTONE_NUM_THREADS.
+WorkerCount chooseWorkerCount(int requested);
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_WORKERCOUNT_H

@@ -1,0 +1,81 @@
+#include "runtime/platform/Cpus.h"
+
+#include "runtime/platform/File.h"
+#include <algorithm>
+#include <sched.h>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace freestone::runtime;
+
+int platform::affinityCpus() {
+  // The kernel refuses masks that are smaller than its own.
+  for (int capacity = 1024; capacity <= 1 << 20; capacity *= 4) {
+    cpu_set_t *set = CPU_ALLOC(capacity);
+    size_t bytes = CPU_ALLOC_SIZE(capacity);
+    int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (count > 0)
+      return count;
+  }
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+namespace {
+
+std::optional<int> quotient(double quota, double period) {
+  if (quota <= 0 || period <= 0)
+    return std::nullopt;
+  return std::max(1, static_cast<int>((quota + period - 1) / period));
+}
+
+/// "max 100000" or "150000 100000".
+std::optional<int> quotaOfVersion2(const std::string &folder) {
+  std::istringstream text(platform::readSmallFile(folder + "/cpu.max"));
+  double quota = 0, period = 0;
+  if (!(text >> quota >> period))
+    return std::nullopt;
+  return quotient(quota, period);
+}
+
+std::optional<int> quotaOfVersion1(const std::string &folder) {
+  std::istringstream quotaText(platform::readSmallFile(folder + "/cpu.cfs_quota_us"));
+  std::istringstream periodText(platform::readSmallFile(folder + "/cpu.cfs_period_us"));
+  double quota = 0, period = 0;
+  if (!(quotaText >> quota) || !(periodText >> period))
+    return std::nullopt;
+  return quotient(quota, period);
+}
+
+} // namespace
+
+std::optional<int> platform::quotaCpus() {
+  std::optional<int> least;
+  auto take = [&](std::optional<int> quota) {
+    if (quota)
+      least = std::min(*quota, least.value_or(*quota));
+  };
+  // Lines "0::/path" (version 2) and "4:cpu,cpuacct:/path" (version 1). A quota of any enclosing group counts.
+  std::istringstream groups(readSmallFile("/proc/self/cgroup"));
+  for (std::string line; std::getline(groups, line);) {
+    size_t first = line.find(':');
+    size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos)
+      continue;
+    std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string path = line.substr(second + 1);
+    bool isVersion2 = controllers == ",,";
+    if (!isVersion2 && controllers.find(",cpu,") == std::string::npos)
+      continue;
+    for (;; path.resize(path.rfind('/'))) {
+      bool isRoot = path.empty() || path == "/";
+      std::string inside = isRoot ? "" : path;
+      take(isVersion2 ? quotaOfVersion2("/sys/fs/cgroup" + inside) : quotaOfVersion1("/sys/fs/cgroup/cpu" + inside));
+      if (isRoot)
+        break;
+    }
+  }
+  return least;
+}
