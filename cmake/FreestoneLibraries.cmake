@@ -23,6 +23,14 @@ function(freestone_compiler_library name)
   set_property(GLOBAL APPEND PROPERTY FREESTONE_COMPILER_ROOMS ${name})
 endfunction()
 
+# freestone_precompile_executable(TARGET): lets an executable that links rooms of the compiler use their precompiled header.
+function(freestone_precompile_executable target)
+  # The header is compiled as -fPIC, and clang takes it only for the same; -fPIE would be the default for executables.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+  target_precompile_headers(${target} REUSE_FROM freestone_precompiled)
+endfunction()
+
 # freestone_compile_with_exceptions(sources…): for the few files of a room that call a library which throws (ONNX).
 function(freestone_compile_with_exceptions)
   set_source_files_properties(${ARGN} PROPERTIES
@@ -42,10 +50,14 @@ function(freestone_tablegen target td)
 endfunction()
 
 # freestone_add_gtest(NAME sources… [LINK libraries…] [LABELS labels…]): a GoogleTest executable that is also one ctest test.
+# One that links a room of the compiler (Freestone…) is compiled as the compiler is.
 function(freestone_add_gtest name)
   cmake_parse_arguments(ARG "" "" "LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  if(ARG_LINK MATCHES "Freestone")
+    freestone_precompile_executable(${name})
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   if(ARG_LABELS)
