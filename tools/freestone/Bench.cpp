@@ -1,0 +1,173 @@
+// freestone bench: how long it takes to start, compile, load and run a model.
+
+#include "tools/freestone/Model.h"
+#include "tools/freestone/TemporaryFolder.h"
+#include "tools/freestone/Verbs.h"
+#include <algorithm>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace freestone::tools {
+
+using Json = nlohmann::json;
+
+namespace {
+
+struct Arguments {
+  CompileArguments compile;
+  std::string model;
+  std::vector<std::string> inputs;
+  int threads = 0;
+  double seconds = 2, operations = 0;
+  bool json = false;
+};
+
+/// Of one process.
+struct ColdStart {
+  double seconds;   ///< from its start until its first result
+  double peakBytes; ///< of memory
+};
+
+} // namespace
+
+/// Runs `freestone run MODEL` in a new process and waits for the byte that it writes after its first run.
+static ColdStart measureColdStart(const std::string &model, const Arguments &arguments) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Failure(Exit::Failed, "can't make a pipe");
+  constexpr int childEnd = 3;
+  std::vector<std::string> words = {"freestone", "run", model, "--threads", std::to_string(arguments.threads), "--ready-descriptor",
+                                    std::to_string(childEnd)};
+  for (const std::string &input : arguments.inputs)
+    words.insert(words.end(), {"--input", input});
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], childEnd);
+  double begin = now();
+  pid_t process;
+  int error = posix_spawn(&process, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (error)
+    throw Failure(Exit::Failed, "can't start another process");
+  char byte;
+  bool ready = read(ends[0], &byte, 1) == 1;
+  double seconds = now() - begin;
+  close(ends[0]);
+  int status;
+  rusage usage = {};
+  wait4(process, &status, 0, &usage);
+  if (!ready || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw Failure(Exit::Failed, "");
+  return {seconds, static_cast<double>(usage.ru_maxrss) * 1024};
+}
+
+static std::vector<double> measureRuns(Session &session, double seconds) {
+  // The first run binds sizes and touches memory; it counts as part of the cold start.
+  session.run();
+  std::vector<double> times;
+  double end = now() + seconds;
+  do {
+    double begin = now();
+    session.run();
+    times.push_back(now() - begin);
+  } while (now() < end);
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+static Json measure(const Arguments &arguments, const CLI::App &verb) {
+  std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
+  Json report;
+  TemporaryFolder folder;
+  std::string artifact = arguments.model;
+  if (!isArtifact(artifact)) {
+    artifact = folder.path() + "/model.stone";
+    double begin = now();
+    report["compile"] = Json::parse(Compiler::open().compile(CompileOptions(arguments.compile, arguments.model, artifact)));
+    report["compile_seconds"] = now() - begin;
+  } else if (arguments.compile.given(verb)) {
+    throw Failure(Exit::Usage, fmt::format("{} is compiled already; options of the compiler mean nothing for it", artifact));
+  }
+  ColdStart cold = measureColdStart(artifact, arguments);
+  report["cold_start_seconds"] = cold.seconds;
+  report["peak_bytes"] = cold.peakBytes;
+
+  Model model = Model::load(artifact);
+  Session session(model, arguments.threads);
+  session.setInputs(inputs);
+  std::vector<double> times = measureRuns(session, arguments.seconds);
+  double median = times[times.size() / 2];
+  freestone_counters counters = session.counters();
+  report["load_seconds"] = model.loadSeconds;
+  report["threads"] = session.threads();
+  report["runs"] = times.size();
+  report["median_seconds"] = median;
+  report["min_seconds"] = times.front();
+  report["p99_seconds"] = times[std::min(times.size() - 1, times.size() * 99 / 100)];
+  if (arguments.operations > 0)
+    report["gflops"] = arguments.operations / median * 1e-9;
+  report["counters"] = {{"runs", counters.runs},
+                        {"binds", counters.binds},
+                        {"plan_hits", counters.plan_hits},
+                        {"allocations", counters.allocations},
+                        {"phases_per_run", counters.runs ? counters.phases / counters.runs : 0},
+                        {"waits", counters.waits},
+                        {"sleeps", counters.sleeps},
+                        {"arena_bytes", counters.arena_bytes},
+                        {"live_bytes", counters.live_bytes}};
+  return report;
+}
+
+static void print(const Json &report) {
+  auto milliseconds = [&](const char *name, const char *key) {
+    if (report.contains(key))
+      fmt::print("{:<22}{:>12.3f} ms\n", name, report[key].get<double>() * 1e3);
+  };
+  milliseconds("compile", "compile_seconds");
+  milliseconds("load", "load_seconds");
+  milliseconds("process to first result", "cold_start_seconds");
+  fmt::print("{} runs with {} threads\n", report["runs"].get<size_t>(), report["threads"].get<int>());
+  milliseconds("median", "median_seconds");
+  milliseconds("min", "min_seconds");
+  milliseconds("p99", "p99_seconds");
+  if (report.contains("gflops"))
+    fmt::print("{:<22}{:>12.1f} GFLOP/s\n", "speed", report["gflops"].get<double>());
+  fmt::print("{:<22}{:>12.1f} MiB\n", "peak memory", report["peak_bytes"].get<double>() / (1 << 20));
+}
+
+void addBenchVerb(CLI::App &app) {
+  CLI::App *verb = app.add_subcommand("bench", "Measures how long a model takes to start, compile, load and run.");
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("model", arguments->model, "the .onnx or .stone file")->required();
+  verb->add_option("--input", arguments->inputs, "as for run")->expected(1)->take_all();
+  verb->add_option("--threads", arguments->threads, "workers; by default as many as this process may use")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--seconds", arguments->seconds, "how long to run")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_option("--operations", arguments->operations, "floating-point operations of one run, to print GFLOP/s")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--json", arguments->json, "prints JSON");
+  arguments->compile.addTo(*verb);
+  verb->callback([arguments, verb] {
+    Json report = measure(*arguments, *verb);
+    if (arguments->json)
+      fmt::print("{}\n", report.dump(2));
+    else
+      print(report);
+  });
+}
+
+} // namespace freestone::tools

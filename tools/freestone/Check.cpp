@@ -1,0 +1,59 @@
+// freestone check: says whether a model would compile, and what in it would not.
+
+#include "tools/freestone/Compiler.h"
+#include "tools/freestone/Verbs.h"
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace freestone::tools {
+
+using Json = nlohmann::json;
+
+static void printValues(const char *title, const Json &values) {
+  for (const Json &value : values) {
+    std::string shape;
+    for (const Json &size : value.value("shape", Json::array()))
+      shape += (size.is_string() ? size.get<std::string>() : size.dump()) + ", ";
+    if (!shape.empty())
+      shape.resize(shape.size() - 2);
+    fmt::print("{} {}: {}[{}]\n", title, value.value("name", ""), value.value("type", ""), shape);
+  }
+}
+
+static void printReport(const Json &report) {
+  std::vector<std::string> opsets;
+  for (const auto &[domain, version] : report.value("opsets", Json::object()).items())
+    opsets.push_back(fmt::format("{} {}", domain.empty() ? "ai.onnx" : domain, version.dump()));
+  fmt::print("{} nodes, opset {}\n", report.value("nodes", 0), fmt::join(opsets, ", "));
+  printValues("input", report.value("inputs", Json::array()));
+  printValues("output", report.value("outputs", Json::array()));
+  for (const Json &fault : report.value("unsupported", Json::array()))
+    fmt::print("unsupported {} (opset {}), node '{}': {}\n", fault.value("op", ""), fault.value("opset", 0), fault.value("node", ""),
+               fault.value("reason", ""));
+}
+
+void addCheckVerb(CLI::App &app) {
+  CLI::App *verb = app.add_subcommand("check", "Says what in a model can't be compiled, and its inputs and outputs.");
+  struct Arguments {
+    CompileArguments compile;
+    std::string model;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("model", arguments->model, "the .onnx file")->required();
+  verb->add_flag("--json", arguments->json, "prints the report as JSON");
+  arguments->compile.addTo(*verb);
+  verb->callback([arguments] {
+    Compiler::Check check = Compiler::open().check(CompileOptions(arguments->compile, arguments->model));
+    if (arguments->json)
+      fmt::print("{}\n", check.report);
+    else
+      printReport(Json::parse(check.report, nullptr, /*allow_exceptions=*/false));
+    if (!check.supported)
+      throw Failure(Exit::Failed, arguments->json ? "" : "the model can't be compiled: " + check.reason);
+    if (!arguments->json)
+      fmt::print("the model compiles\n");
+  });
+}
+
+} // namespace freestone::tools

@@ -1,0 +1,51 @@
+// freestone compile: an ONNX model becomes one file.
+
+#include "tools/freestone/Compiler.h"
+#include "tools/freestone/Verbs.h"
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace freestone::tools {
+
+using Json = nlohmann::json;
+
+static void printStatistics(const std::string &output, const Json &statistics) {
+  for (const Json &phase : statistics.value("phases", Json::array()))
+    fmt::print("{:<12}{:>9.1f} ms\n", phase.value("name", ""), phase.value("seconds", 0.0) * 1e3);
+  fmt::print("{:<12}{:>9.1f} ms\n", "total", statistics.value("seconds", 0.0) * 1e3);
+  fmt::print("{} programs compiled, {} more were the same as another\n", statistics.value("programs", 0),
+             statistics.value("programs_shared", 0));
+  for (const auto &[name, count] : statistics.value("counters", Json::object()).items())
+    fmt::print("{}: {}\n", name, count.dump());
+  Json bytes = statistics.value("bytes", Json::object());
+  fmt::print("{}: {} bytes, of which code {} and weights {}, for {}\n", output, bytes.value("file", int64_t(0)),
+             bytes.value("code", int64_t(0)), bytes.value("weights", int64_t(0)), statistics.value("target", ""));
+}
+
+void addCompileVerb(CLI::App &app) {
+  CLI::App *verb = app.add_subcommand("compile", "Compiles a model into one file that runs without the compiler.");
+  struct Arguments {
+    CompileArguments compile;
+    std::string model, output;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("model", arguments->model, "the .onnx file")->required();
+  verb->add_option("-o,--output", arguments->output, "the .stone file; by default beside the model");
+  verb->add_flag("--strip-weights", arguments->compile.stripWeights, "leaves the weights out; they are supplied when the file is loaded");
+  verb->add_option("--threads", arguments->compile.threads, "threads that compile")->check(CLI::NonNegativeNumber);
+  verb->add_flag("--json", arguments->json, "prints what was done as JSON");
+  arguments->compile.addTo(*verb);
+  verb->callback([arguments] {
+    if (arguments->output.empty())
+      arguments->output = std::filesystem::path(arguments->model).replace_extension(".stone").string();
+    std::string statistics = Compiler::open().compile(CompileOptions(arguments->compile, arguments->model, arguments->output));
+    if (arguments->json)
+      fmt::print("{}\n", statistics);
+    else
+      printStatistics(arguments->output, Json::parse(statistics, nullptr, /*allow_exceptions=*/false));
+  });
+}
+
+} // namespace freestone::tools

@@ -1,0 +1,152 @@
+#include "tools/freestone/Compiler.h"
+#include <charconv>
+#include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace freestone::tools {
+
+static constexpr const char *libraryName = "libfreestone_compiler.so";
+
+void CompileArguments::addTo(CLI::App &verb) {
+  const char *group = "Compiling";
+  verb.add_option("--target", target, "host, x86-64-v3 or x86-64-v4")->capture_default_str()->group(group);
+  verb.add_option("-O", level, "how hard to optimise, 0 to 3")->check(CLI::Range(0, 3))->capture_default_str()->group(group);
+  verb.add_option("--dim", dims, "what a symbolic size may be: seq=2:1024")->expected(1)->take_all()->group(group);
+  verb.add_option("--bind", binds, "fixes a symbolic size: batch=8")->expected(1)->take_all()->group(group);
+  verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")->group(group);
+}
+
+bool CompileArguments::given(const CLI::App &verb) const {
+  for (const char *option : {"--target", "-O", "--dim", "--bind", "--mlir-print-ir-tree-dir"})
+    if (verb.count(option))
+      return true;
+  return false;
+}
+
+static bool parseSize(std::string_view text, int64_t &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+}
+
+/// "seq=2:1024", "seq=2:" and "batch=8", the last only where `range` is false.
+static freestone_dim_bound parseBound(const std::string &text, bool range, std::string &symbol) {
+  freestone_dim_bound bound = {nullptr, 0, INT64_MAX};
+  size_t equals = text.find('=');
+  std::string_view value = equals == std::string::npos ? std::string_view() : std::string_view(text).substr(equals + 1);
+  symbol = text.substr(0, equals);
+  bool valid;
+  if (range) {
+    size_t colon = value.find(':');
+    valid = colon != std::string_view::npos && parseSize(value.substr(0, colon), bound.minimum) &&
+            (colon + 1 == value.size() || parseSize(value.substr(colon + 1), bound.maximum)) && bound.minimum <= bound.maximum;
+  } else {
+    valid = parseSize(value, bound.minimum);
+    bound.maximum = bound.minimum;
+  }
+  if (symbol.empty() || !valid)
+    throw Failure(Exit::Usage, range ? fmt::format("--dim {} is not of the form seq=2:1024", text)
+                                     : fmt::format("--bind {} is not of the form batch=8", text));
+  return bound;
+}
+
+CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output)
+    : target(arguments.target), modelPath(std::move(model)), outputPath(std::move(output)), printIrTreeDir(arguments.printIrTreeDir) {
+  symbols.reserve(arguments.dims.size() + arguments.binds.size());
+  for (bool range : {true, false})
+    for (const std::string &text : range ? arguments.dims : arguments.binds) {
+      bounds.push_back(parseBound(text, range, symbols.emplace_back()));
+      bounds.back().symbol = symbols.back().c_str();
+    }
+  options.struct_size = sizeof(options);
+  options.model_path = modelPath.c_str();
+  options.output_path = outputPath.empty() ? nullptr : outputPath.c_str();
+  options.target = target.c_str();
+  options.optimization_level = arguments.level;
+  options.strip_weights = arguments.stripWeights;
+  options.threads = arguments.threads;
+  options.dim_bound_count = bounds.size();
+  options.dim_bounds = bounds.data();
+  options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
+}
+
+static void *openLibrary() {
+  std::error_code ignored;
+  std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  std::filesystem::path beside = executable.parent_path().parent_path() / "lib" / libraryName;
+  std::string reason;
+  for (const std::string &path : {beside.string(), std::string(libraryName)}) {
+    if (path == beside && !std::filesystem::exists(beside, ignored))
+      continue;
+    if (void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL))
+      return library;
+    reason = dlerror();
+  }
+  throw Failure(Exit::Failed, fmt::format("the compiler can't be opened ({}); without it only .stone files can be run", reason));
+}
+
+const Compiler &Compiler::open() {
+  static const Compiler compiler = [] {
+    void *library = openLibrary();
+    auto entry = reinterpret_cast<freestone_compiler_function>(dlsym(library, "freestone_compiler"));
+    const freestone_compiler_interface *interface = entry ? entry() : nullptr;
+    if (!interface || interface->version != FREESTONE_COMPILER_INTERFACE_VERSION)
+      throw Failure(Exit::Failed, fmt::format("{} is of another version than this command", libraryName));
+    return Compiler(interface);
+  }();
+  return compiler;
+}
+
+std::string Compiler::take(freestone_compiler_result result) const {
+  std::string text = result.text ? result.text : "", error = result.error ? result.error : "";
+  freestone_compiler_status status = result.status;
+  interface->free_result(&result);
+  switch (status) {
+  case FREESTONE_COMPILER_OK:
+    return text;
+  case FREESTONE_COMPILER_UNSUPPORTED:
+    throw Unsupported(error);
+  case FREESTONE_COMPILER_USAGE:
+    throw Failure(Exit::Usage, error);
+  case FREESTONE_COMPILER_FAILED:
+    break;
+  }
+  throw Failure(Exit::Failed, error);
+}
+
+Compiler::Check Compiler::check(const CompileOptions &options) const {
+  freestone_compiler_result result = interface->check(options.get());
+  if (result.status == FREESTONE_COMPILER_UNSUPPORTED) {
+    Check check{false, result.text ? result.text : "", result.error ? result.error : ""};
+    interface->free_result(&result);
+    return check;
+  }
+  return {true, take(result), ""};
+}
+
+std::string Compiler::compile(const CompileOptions &options) const { return take(interface->compile(options.get())); }
+
+std::string Compiler::inspect(const CompileOptions &options, const std::string &level) const {
+  return take(interface->inspect(options.get(), level.c_str()));
+}
+
+std::vector<NamedTensor> Compiler::interpret(const CompileOptions &options, const std::vector<NamedTensor> &inputs,
+                                             bool wide) const {
+  std::vector<freestone_plain_tensor> plain;
+  for (const NamedTensor &input : inputs)
+    plain.push_back({input.name.c_str(), typeName(input.tensor.dtype()).data(), static_cast<int64_t>(input.tensor.shape().size()),
+                     input.tensor.shape().data(), input.tensor.data()});
+  std::vector<NamedTensor> outputs;
+  auto takeOutput = [](void *user, const freestone_plain_tensor *output) {
+    Tensor tensor(typeFromName(output->type).value(), {output->dims, output->dims + output->rank});
+    std::memcpy(tensor.data(), output->data, tensor.bytes());
+    static_cast<std::vector<NamedTensor> *>(user)->push_back({output->name, std::move(tensor)});
+  };
+  take(interface->interpret(options.get(), plain.data(), plain.size(), wide, takeOutput, &outputs));
+  return outputs;
+}
+
+std::string Compiler::operators() const { return take(interface->operators()); }
+
+} // namespace freestone::tools

@@ -1,0 +1,82 @@
+// freestone inspect: shows a program at any level, and what an artifact says about itself.
+
+#include "tools/freestone/Model.h"
+#include "tools/freestone/Verbs.h"
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace freestone::tools {
+
+using Json = nlohmann::json;
+
+namespace {
+
+struct Arguments {
+  CompileArguments compile;
+  std::string model, level = "graph";
+  bool json = false, check = false;
+};
+
+} // namespace
+
+static void printSummary(const Model &model, const Json &description) {
+  for (const ValueInfo &input : model.inputs())
+    fmt::print("input {}\n", describe(input));
+  for (const ValueInfo &output : model.outputs())
+    fmt::print("output {}\n", describe(output));
+  for (size_t i = 0; i < freestone_artifact_symbol_count(model.get()); ++i) {
+    freestone_symbol_info symbol = {};
+    symbol.struct_size = sizeof(symbol);
+    check(freestone_artifact_symbol(model.get(), i, &symbol));
+    std::string upper = symbol.upper == INT64_MAX ? "" : fmt::format("{}", symbol.upper);
+    fmt::print("size {} in {}:{}{}\n", symbol.name, symbol.lower, upper, symbol.is_result ? ", known after a run" : "");
+  }
+  if (size_t missing = freestone_artifact_missing_weight_count(model.get()))
+    fmt::print("{} weights are not in the file\n", missing);
+  fmt::print("{}\n", description.dump(2));
+}
+
+static void inspectArtifact(const Arguments &arguments, const CLI::App &verb) {
+  if (verb.count("--level"))
+    throw Failure(Exit::Usage, "an artifact holds only machine code; give the .onnx file to see a level of the program");
+  if (arguments.compile.given(verb))
+    throw Failure(Exit::Usage, fmt::format("{} is compiled already; options of the compiler mean nothing for it", arguments.model));
+  Model model = Model::load(arguments.model, arguments.check);
+  std::string description = model.describe();
+  if (arguments.json)
+    fmt::print("{}\n", description);
+  else
+    printSummary(model, Json::parse(description, nullptr, /*allow_exceptions=*/false));
+  if (arguments.check && !arguments.json)
+    fmt::print("all checksums are right\n");
+}
+
+static void inspectModel(const Arguments &arguments) {
+  if (arguments.check)
+    throw Failure(Exit::Usage, "--check verifies an artifact; for an .onnx file use 'freestone check'");
+  std::string program = Compiler::open().inspect(CompileOptions(arguments.compile, arguments.model), arguments.level);
+  if (arguments.json)
+    fmt::print("{}\n", Json{{"level", arguments.level}, {"program", program}}.dump());
+  else
+    fmt::print("{}", program);
+}
+
+void addInspectVerb(CLI::App &app) {
+  CLI::App *verb = app.add_subcommand("inspect", "Shows the program at any level, or what an artifact says about itself.");
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("model", arguments->model, "the .onnx or .stone file")->required();
+  verb->add_option("--level", arguments->level, "graph, tile, task, llvm or asm")
+      ->check(CLI::IsMember({"graph", "tile", "task", "llvm", "asm"}))
+      ->capture_default_str();
+  verb->add_flag("--json", arguments->json, "prints JSON");
+  verb->add_flag("--check", arguments->check, "verifies the checksums of an artifact's weights too");
+  arguments->compile.addTo(*verb);
+  verb->callback([arguments, verb] {
+    if (isArtifact(arguments->model))
+      inspectArtifact(*arguments, *verb);
+    else
+      inspectModel(*arguments);
+  });
+}
+
+} // namespace freestone::tools

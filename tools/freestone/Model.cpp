@@ -1,0 +1,194 @@
+#include "tools/freestone/Model.h"
+#include "tools/freestone/TemporaryFolder.h"
+#include "tools/tensor/TensorSource.h"
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fmt/ranges.h>
+
+namespace freestone::tools {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void check(freestone_status status) {
+  if (status != FREESTONE_OK)
+    throw Failure(status == FREESTONE_INVALID_ARGUMENT ? Exit::Usage : Exit::Failed, freestone_last_error());
+}
+
+bool isArtifact(const std::string &path) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  char magic[4] = {};
+  if (!file || (std::fread(magic, 1, sizeof(magic), file.get()) == 0 && std::ferror(file.get())))
+    throw TensorError(fmt::format("can't read {}: {}", path, std::strerror(errno)));
+  return std::memcmp(magic, "\x7f" "ELF", sizeof(magic)) == 0;
+}
+
+std::string describe(const ValueInfo &value) {
+  return fmt::format("{}: {}[{}]", value.name, typeName(value.dtype), fmt::join(value.shape, ", "));
+}
+
+template <typename Getter> static std::vector<ValueInfo> collect(const freestone_artifact *artifact, size_t count, Getter getter) {
+  std::vector<ValueInfo> values;
+  for (size_t i = 0; i < count; ++i) {
+    freestone_value_info info = {};
+    info.struct_size = sizeof(info);
+    check(getter(artifact, i, &info));
+    values.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}});
+  }
+  return values;
+}
+
+Model::Model(freestone_artifact *loaded)
+    : artifact(loaded, freestone_artifact_release),
+      inputInfo(collect(loaded, freestone_artifact_input_count(loaded), freestone_artifact_input)),
+      outputInfo(collect(loaded, freestone_artifact_output_count(loaded), freestone_artifact_output)) {}
+
+Model Model::load(const std::string &path, bool checkWeights) {
+  double begin = now();
+  freestone_load_options options = {};
+  options.struct_size = sizeof(options);
+  options.check_weights = checkWeights;
+  freestone_artifact *loaded = nullptr;
+  check(freestone_artifact_load(path.c_str(), &options, &loaded));
+  Model model(loaded);
+  model.loadSeconds = now() - begin;
+  return model;
+}
+
+Model Model::compile(const std::string &path, const CompileArguments &arguments) {
+  double begin = now();
+  TemporaryFolder folder;
+  std::string output = folder.path() + "/model.stone";
+  Compiler::open().compile(CompileOptions(arguments, path, output));
+  double seconds = now() - begin;
+  Model model = load(output);
+  model.compileSeconds = seconds;
+  return model;
+}
+
+Model Model::open(const std::string &path, const CompileArguments &arguments, const CLI::App &verb) {
+  if (!isArtifact(path))
+    return compile(path, arguments);
+  if (arguments.given(verb))
+    throw Failure(Exit::Usage, fmt::format("{} is compiled already; options of the compiler mean nothing for it", path));
+  return load(path);
+}
+
+std::string Model::describe() const {
+  char *json = nullptr;
+  check(freestone_artifact_describe(artifact.get(), &json));
+  std::string text = json;
+  freestone_free(json);
+  return text;
+}
+
+static DLDataType dlpackType(freestone_dtype dtype) {
+  auto bits = static_cast<uint8_t>(elementBytes(dtype) * 8);
+  if (dtype == FREESTONE_I1)
+    return {kDLBool, bits, 1};
+  if (dtype == FREESTONE_BF16)
+    return {kDLBfloat, bits, 1};
+  if (isFloat(dtype))
+    return {kDLFloat, bits, 1};
+  return {static_cast<uint8_t>(dtype <= FREESTONE_I64 ? kDLInt : kDLUInt), bits, 1};
+}
+
+/// A view; the tensor is only read.
+static DLTensor viewOf(const Tensor &tensor) {
+  DLTensor view = {};
+  view.data = const_cast<void *>(tensor.data());
+  view.device = {kDLCPU, 0};
+  view.ndim = static_cast<int32_t>(tensor.shape().size());
+  view.dtype = dlpackType(tensor.dtype());
+  view.shape = const_cast<int64_t *>(tensor.shape().data());
+  return view;
+}
+
+void Model::supplyWeights(const std::vector<NamedTensor> &weights, int threads) {
+  for (const NamedTensor &weight : weights) {
+    DLTensor view = viewOf(weight.tensor);
+    check(freestone_artifact_supply_weight(artifact.get(), weight.name.c_str(), &view));
+  }
+  check(freestone_artifact_finish_weights(artifact.get(), threads));
+}
+
+static freestone_instance *createInstance(const Model &model, int threads) {
+  freestone_instance_options options = {};
+  options.struct_size = sizeof(options);
+  options.threads = threads;
+  freestone_instance *instance = nullptr;
+  check(freestone_instance_create(model.get(), &options, &instance));
+  return instance;
+}
+
+Session::Session(const Model &model, int threads)
+    : model(model), instance(createInstance(model, threads), freestone_instance_release) {}
+
+void Session::setInput(size_t index, const Tensor &tensor) {
+  DLTensor view = viewOf(tensor);
+  check(freestone_instance_set_input(instance.get(), index, &view));
+}
+
+void Session::setInputs(const std::vector<NamedTensor> &tensors) {
+  std::vector<const Tensor *> ordered = matchInputs(model.inputs(), tensors);
+  for (size_t i = 0; i < ordered.size(); ++i)
+    setInput(i, *ordered[i]);
+}
+
+void Session::run() { check(freestone_instance_run(instance.get())); }
+
+Tensor Session::output(size_t index) const {
+  DLTensor view = {};
+  check(freestone_instance_output(instance.get(), index, &view));
+  Tensor tensor(model.outputs()[index].dtype, {view.shape, view.shape + view.ndim});
+  if (tensor.count() != 0)
+    std::memcpy(tensor.data(), static_cast<const char *>(view.data) + view.byte_offset, tensor.bytes());
+  return tensor;
+}
+
+freestone_counters Session::counters() const {
+  freestone_counters counters = {};
+  counters.struct_size = sizeof(counters);
+  check(freestone_instance_counters(instance.get(), &counters));
+  return counters;
+}
+
+static std::string listed(const std::vector<ValueInfo> &infos) {
+  std::vector<std::string> texts;
+  for (const ValueInfo &info : infos)
+    texts.push_back(describe(info));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, const std::vector<NamedTensor> &tensors) {
+  std::vector<const Tensor *> ordered(infos.size(), nullptr);
+  for (const NamedTensor &named : tensors) {
+    auto found = std::find_if(infos.begin(), infos.end(), [&](const ValueInfo &info) { return info.name == named.name; });
+    if (named.name.empty() && infos.size() == 1)
+      found = infos.begin();
+    if (found == infos.end())
+      throw Failure(Exit::Usage, named.name.empty() ? fmt::format("an --input without a name, but the model has {} inputs: {}",
+                                                                  infos.size(), listed(infos))
+                                                    : fmt::format("the model has no input '{}'; it has {}", named.name, listed(infos)));
+    const Tensor *&slot = ordered[static_cast<size_t>(found - infos.begin())];
+    if (slot)
+      throw Failure(Exit::Usage, fmt::format("input '{}' is given twice", found->name));
+    slot = &named.tensor;
+  }
+  for (size_t i = 0; i < infos.size(); ++i)
+    if (!ordered[i])
+      throw Failure(Exit::Usage, fmt::format("input '{}' is missing; give it as --input {}=…", describe(infos[i]), infos[i].name));
+  return ordered;
+}
+
+std::vector<NamedTensor> readAllInputs(const std::vector<std::string> &arguments) {
+  std::vector<NamedTensor> tensors;
+  for (const std::string &argument : arguments)
+    for (NamedTensor &tensor : readInputs(argument))
+      tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+} // namespace freestone::tools

@@ -1,0 +1,90 @@
+// A model ready to run: an artifact, compiled on the way if it was an ONNX file.
+#ifndef FREESTONE_TOOLS_FREESTONE_MODEL_H
+#define FREESTONE_TOOLS_FREESTONE_MODEL_H
+
+#include "freestone/runtime.h"
+#include "tools/freestone/Compiler.h"
+#include "tools/tensor/Tensor.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace freestone::tools {
+
+/// Throws Failure with the runtime's message.
+void check(freestone_status status);
+
+/// True when the file begins as an artifact does. Throws TensorError when it can't be read.
+bool isArtifact(const std::string &path);
+
+/// One input or output.
+struct ValueInfo {
+  std::string name;
+  freestone_dtype dtype;
+  std::vector<std::string> shape; ///< size expressions
+};
+
+/// "x: f32[batch, 784]"
+std::string describe(const ValueInfo &value);
+
+class Model {
+public:
+  /// Loads an artifact.
+  static Model load(const std::string &path, bool checkWeights = false);
+  /// Compiles into a temporary file, which is gone when this returns.
+  static Model compile(const std::string &path, const CompileArguments &arguments);
+  /// Whichever the file asks for. `arguments` are refused for an artifact if any is given on the command line of `verb`.
+  static Model open(const std::string &path, const CompileArguments &arguments, const CLI::App &verb);
+
+  freestone_artifact *get() const { return artifact.get(); }
+  const std::vector<ValueInfo> &inputs() const { return inputInfo; }
+  const std::vector<ValueInfo> &outputs() const { return outputInfo; }
+  /// All metadata, as JSON.
+  std::string describe() const;
+  /// Completes an artifact without weights. Throws Failure when a name is unknown or a weight is missing.
+  void supplyWeights(const std::vector<NamedTensor> &weights, int threads);
+
+  double compileSeconds = 0; ///< 0: it was compiled already
+  double loadSeconds = 0;
+
+private:
+  using Artifact = std::unique_ptr<freestone_artifact, decltype(&freestone_artifact_release)>;
+  explicit Model(freestone_artifact *loaded);
+
+  Artifact artifact;
+  std::vector<ValueInfo> inputInfo, outputInfo;
+};
+
+/// Runs a model, over and over.
+class Session {
+public:
+  /// `threads` 0: as many as the machine offers.
+  Session(const Model &model, int threads);
+
+  int threads() const { return freestone_instance_threads(instance.get()); }
+  /// `tensor` must outlive the runs.
+  void setInput(size_t index, const Tensor &tensor);
+  /// By name; a nameless tensor is the only input. Throws Failure if the names are not exactly the model's inputs.
+  void setInputs(const std::vector<NamedTensor> &tensors);
+  void run();
+  /// A copy of an output of the last run.
+  Tensor output(size_t index) const;
+  freestone_counters counters() const;
+
+private:
+  const Model &model;
+  std::unique_ptr<freestone_instance, decltype(&freestone_instance_release)> instance;
+};
+
+/// Puts the tensors into the order of `infos`. Throws Failure (usage) if the names are not exactly those.
+std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, const std::vector<NamedTensor> &tensors);
+
+/// Reads every argument of --input.
+std::vector<NamedTensor> readAllInputs(const std::vector<std::string> &arguments);
+
+/// Seconds of a clock that never goes back.
+double now();
+
+} // namespace freestone::tools
+
+#endif // FREESTONE_TOOLS_FREESTONE_MODEL_H

@@ -1,0 +1,151 @@
+// freestone run: runs a model once, or often, and writes its outputs.
+
+#include "tools/freestone/Model.h"
+#include "tools/freestone/Verbs.h"
+#include "tools/tensor/TensorSource.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+namespace freestone::tools {
+
+namespace {
+
+struct Arguments {
+  CompileArguments compile;
+  std::string model, outputsPath, weightsPath;
+  std::vector<std::string> inputs, outputs;
+  int threads = 0, repeat = 1, readyDescriptor = -1;
+  bool interpret = false, wide = false;
+};
+
+} // namespace
+
+/// One line: type, the first elements, and what all of them are like.
+static void printOutput(const NamedTensor &output) {
+  const Tensor &tensor = output.tensor;
+  constexpr int64_t shown = 8;
+  std::vector<std::string> first;
+  for (int64_t i = 0; i < std::min(tensor.count(), shown); ++i)
+    first.push_back(isFloat(tensor.dtype()) ? fmt::format("{:.6g}", tensor.number(i)) : fmt::format("{:.0f}", tensor.number(i)));
+  if (tensor.count() > shown)
+    first.push_back("…");
+  fmt::print("{}: {} [{}]", output.name, describe(tensor.dtype(), tensor.shape()), fmt::join(first, ", "));
+  double smallest = INFINITY, largest = -INFINITY, sum = 0;
+  int64_t notFinite = 0;
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    double value = tensor.number(i);
+    if (!std::isfinite(value)) {
+      ++notFinite;
+      continue;
+    }
+    smallest = std::min(smallest, value);
+    largest = std::max(largest, value);
+    sum += value;
+  }
+  if (int64_t finite = tensor.count() - notFinite; tensor.count() > shown && finite > 0)
+    fmt::print(" min {:.6g}, max {:.6g}, mean {:.6g}", smallest, largest, sum / static_cast<double>(finite));
+  if (notFinite)
+    fmt::print(" ({} not finite)", notFinite);
+  fmt::print("\n");
+}
+
+/// Splits "name=out.npy"; without a name it is the only output.
+static void writeOutput(const std::string &argument, const std::vector<NamedTensor> &outputs) {
+  size_t equals = argument.find('=');
+  std::string name = equals == std::string::npos ? "" : argument.substr(0, equals);
+  std::string path = equals == std::string::npos ? argument : argument.substr(equals + 1);
+  if (!path.ends_with(".npy"))
+    throw Failure(Exit::Usage, fmt::format("--output {} does not end in .npy", argument));
+  for (const NamedTensor &output : outputs)
+    if (output.name == name || (name.empty() && outputs.size() == 1))
+      return writeTensorFile(path, output.tensor);
+  std::vector<std::string> names;
+  for (const NamedTensor &output : outputs)
+    names.push_back(output.name);
+  throw Failure(Exit::Usage, fmt::format("the model has no output '{}'; it has {}", name, fmt::join(names, ", ")));
+}
+
+static std::vector<NamedTensor> interpret(const Arguments &arguments, const std::vector<NamedTensor> &inputs) {
+  if (isArtifact(arguments.model))
+    throw Failure(Exit::Usage, "--interpret needs the .onnx file: an artifact holds only machine code");
+  return Compiler::open().interpret(CompileOptions(arguments.compile, arguments.model), inputs, arguments.wide);
+}
+
+/// Weights of an artifact that was compiled with --strip-weights.
+static void supplyWeights(Model &model, const Arguments &arguments) {
+  if (freestone_artifact_missing_weight_count(model.get()) == 0) {
+    if (!arguments.weightsPath.empty())
+      throw Failure(Exit::Usage, "--weights: the artifact holds its weights");
+    return;
+  }
+  if (arguments.weightsPath.empty())
+    throw Failure(Exit::Usage, "the artifact was compiled with --strip-weights; give them as --weights FILE.npz");
+  model.supplyWeights(readInputs(arguments.weightsPath), arguments.threads);
+}
+
+static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::App &verb, const std::vector<NamedTensor> &inputs) {
+  Model model = Model::open(arguments.model, arguments.compile, verb);
+  supplyWeights(model, arguments);
+  Session session(model, arguments.threads);
+  session.setInputs(inputs);
+  std::vector<double> seconds;
+  for (int i = 0; i < arguments.repeat; ++i) {
+    double begin = now();
+    session.run();
+    seconds.push_back(now() - begin);
+    // Whoever measures the start of a process waits for this byte.
+    if (i == 0 && arguments.readyDescriptor >= 0 && write(arguments.readyDescriptor, "", 1) != 1)
+      throw Failure(Exit::Failed, "the descriptor of --ready-descriptor can't be written");
+  }
+  if (arguments.repeat > 1) {
+    std::sort(seconds.begin(), seconds.end());
+    fmt::print("{} runs with {} threads: median {:.3f} ms, min {:.3f} ms\n", seconds.size(), session.threads(),
+               seconds[seconds.size() / 2] * 1e3, seconds[0] * 1e3);
+  }
+  std::vector<NamedTensor> outputs;
+  for (size_t i = 0; i < model.outputs().size(); ++i)
+    outputs.push_back({model.outputs()[i].name, session.output(i)});
+  return outputs;
+}
+
+static void run(const Arguments &arguments, const CLI::App &verb) {
+  std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
+  std::vector<NamedTensor> outputs = arguments.interpret ? interpret(arguments, inputs) : execute(arguments, verb, inputs);
+  for (const std::string &output : arguments.outputs)
+    writeOutput(output, outputs);
+  if (!arguments.outputsPath.empty()) {
+    std::vector<const NamedTensor *> pointers;
+    for (const NamedTensor &output : outputs)
+      pointers.push_back(&output);
+    writeTensorArchive(arguments.outputsPath, pointers);
+  }
+  for (const NamedTensor &output : outputs)
+    printOutput(output);
+}
+
+void addRunVerb(CLI::App &app) {
+  CLI::App *verb = app.add_subcommand("run", "Runs a model.");
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("model", arguments->model, "the .onnx or .stone file")->required();
+  verb->add_option("--input", arguments->inputs,
+                   "name=file.npy, name=file.pb, file.npz (by names), name=2x3xf32=0.5, name=4xi64=1,2,3,4 or "
+                   "name=1x16xi64=random:SEED[:LOW:HIGH]")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--output", arguments->outputs, "writes an output: name=out.npy")->expected(1)->take_all();
+  verb->add_option("--outputs", arguments->outputsPath, "writes all outputs into one .npz file");
+  verb->add_option("--threads", arguments->threads, "workers; by default as many as this process may use")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--repeat", arguments->repeat, "runs so often and prints the times")->check(CLI::PositiveNumber);
+  verb->add_option("--weights", arguments->weightsPath, "a .npz file with the weights of an artifact compiled with --strip-weights");
+  verb->add_flag("--interpret", arguments->interpret, "evaluates the .onnx file with the reference interpreter, in double precision");
+  verb->add_flag("--wide", arguments->wide, "with --interpret: leaves floating-point outputs in double precision")->needs("--interpret");
+  verb->add_option("--ready-descriptor", arguments->readyDescriptor)->group("");
+  arguments->compile.addTo(*verb);
+  verb->callback([arguments, verb] { run(*arguments, *verb); });
+}
+
+} // namespace freestone::tools

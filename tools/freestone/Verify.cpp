@@ -1,0 +1,137 @@
+// freestone verify: runs cases in the layout of ONNX's backend tests and compares the numbers.
+
+#include "tools/freestone/ProcessPool.h"
+#include "tools/freestone/TestCase.h"
+#include "tools/freestone/Verbs.h"
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace freestone::tools {
+
+using Json = nlohmann::json;
+
+namespace {
+
+struct Arguments {
+  TestOptions test;
+  std::vector<std::string> paths;
+  int jobs = 1;
+  double timeout = 60;
+  bool json = false, allowUnsupported = false;
+};
+
+struct Summary {
+  int passed = 0, failed = 0, unsupported = 0;
+  bool wrongNumbers = false, otherFailures = false;
+  Json cases = Json::array();
+};
+
+} // namespace
+
+static constexpr std::array<const char *, 5> verdictNames = {"pass", "unsupported", "wrong numbers", "failed", "crashed"};
+
+static std::string encode(const Outcome &outcome) {
+  Json json = {{"verdict", static_cast<int>(outcome.verdict)}, {"reason", outcome.reason}, {"seconds", outcome.seconds},
+               {"error", outcome.largestError}};
+  // Names of nodes come from the model and may be any bytes.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// What the child said, or how it died.
+static Outcome decode(const TaskResult &result, double timeout) {
+  Outcome outcome;
+  outcome.seconds = result.seconds;
+  outcome.verdict = Verdict::Crashed;
+  std::string words = result.lastWords.empty() ? "" : ": " + result.lastWords;
+  Json json = Json::parse(result.message, nullptr, /*allow_exceptions=*/false);
+  if (result.timedOut)
+    outcome.reason = fmt::format("it took more than {} s", timeout);
+  else if (result.signal)
+    outcome.reason = fmt::format("crashed with {}{}", strsignal(result.signal), words);
+  else if (!json.is_object())
+    outcome.reason = fmt::format("ended with exit code {}{}", result.exitCode, words);
+  else
+    outcome = {static_cast<Verdict>(json["verdict"].get<int>()), json["reason"], json["seconds"], json["error"]};
+  return outcome;
+}
+
+static void record(const TestCase &test, const Outcome &outcome, bool json, Summary &summary) {
+  const char *word = "FAIL";
+  if (outcome.verdict == Verdict::Pass) {
+    ++summary.passed;
+    word = "PASS";
+  } else if (outcome.verdict == Verdict::Unsupported) {
+    ++summary.unsupported;
+    word = "UNSUPPORTED";
+  } else {
+    ++summary.failed;
+    (outcome.verdict == Verdict::WrongNumbers ? summary.wrongNumbers : summary.otherFailures) = true;
+  }
+  if (json) {
+    summary.cases.push_back({{"name", test.name},
+                             {"status", word},
+                             {"verdict", verdictNames[static_cast<size_t>(outcome.verdict)]},
+                             {"reason", outcome.reason},
+                             {"seconds", outcome.seconds},
+                             {"largest_error", outcome.largestError}});
+    return;
+  }
+  fmt::print("{} {}{}{}\n", word, test.name, outcome.reason.empty() ? "" : ": ", outcome.reason);
+  std::fflush(stdout);
+}
+
+static void verify(const Arguments &arguments) {
+  std::vector<TestCase> cases;
+  for (const std::string &path : arguments.paths)
+    for (TestCase &test : findTestCases(path))
+      cases.push_back(std::move(test));
+  // Opened before the first fork: every child then has it for nothing.
+  Compiler::open().warmUp();
+
+  Summary summary;
+  runInProcesses(
+      static_cast<int>(cases.size()), arguments.jobs, arguments.timeout,
+      [&](int index) { return encode(runTestCase(cases[static_cast<size_t>(index)], arguments.test)); },
+      [&](int index, const TaskResult &result) {
+        record(cases[static_cast<size_t>(index)], decode(result, arguments.timeout), arguments.json, summary);
+      });
+  if (arguments.json)
+    fmt::print("{}\n", Json{{"passed", summary.passed},
+                            {"failed", summary.failed},
+                            {"unsupported", summary.unsupported},
+                            {"cases", std::move(summary.cases)}}
+                           .dump(2));
+  else
+    fmt::print("{} passed, {} failed, {} unsupported\n", summary.passed, summary.failed, summary.unsupported);
+  if (summary.wrongNumbers)
+    throw Failure(Exit::NumbersDiffer, "");
+  if (summary.otherFailures || (summary.unsupported && !arguments.allowUnsupported))
+    throw Failure(Exit::Failed, "");
+}
+
+void addVerifyVerb(CLI::App &app) {
+  CLI::App *verb = app.add_subcommand("verify", "Runs cases in the layout of ONNX's backend tests and compares the numbers.");
+  auto arguments = std::make_shared<Arguments>();
+  arguments->test.compile.threads = 1;
+  verb->add_option("path", arguments->paths, "folders of cases, at any depth")->required();
+  verb->add_option("--rtol", arguments->test.rtol, "relative tolerance; by default the case's own, else 1e-3 (bf16: at least 2^-6)");
+  verb->add_option("--atol", arguments->test.atol, "absolute tolerance; by default the case's own, else 1e-7");
+  verb->add_option("--ulp", arguments->test.ulp, "instead: how many representable numbers a float may be off")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--jobs", arguments->jobs, "cases at a time, each in a process of its own")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--threads", arguments->test.threads, "workers of every run")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_option("--timeout", arguments->timeout, "seconds after which a case has failed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_flag("--allow-unsupported", arguments->allowUnsupported, "unsupported cases are no failure");
+  verb->add_flag("--json", arguments->json, "prints one JSON document instead of lines");
+  arguments->test.compile.addTo(*verb);
+  verb->callback([arguments] { verify(*arguments); });
+}
+
+} // namespace freestone::tools
