@@ -1,0 +1,48 @@
+"""What the binaries link and show: nothing that only runs artifacts loads LLVM, and each library exports its C interface alone.
+
+Usage: check_linking.py libfreestone_runtime.so freestone [libfreestone_compiler.so]
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+largestRuntime = 1 << 20  # bytes, stripped
+
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def exported(library):
+    """The names of the symbols that a shared library defines for others."""
+    return {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
+
+
+def strippedSize(library):
+    with tempfile.NamedTemporaryFile() as stripped:
+        subprocess.run(["strip", "-o", stripped.name, library], check=True)
+        return os.path.getsize(stripped.name)
+
+
+def faults(runtime, tool, compiler=None):
+    for binary in (runtime, tool):
+        loaded = re.findall(r"lib(?:LLVM|MLIR|freestone_compiler)\S*", output("ldd", binary))
+        if loaded:
+            yield f"{binary} loads {', '.join(loaded)}"
+    size = strippedSize(runtime)
+    if size >= largestRuntime:
+        yield f"{runtime} has {size} bytes when stripped, not less than {largestRuntime}"
+    foreign = {name for name in exported(runtime) if not name.startswith("freestone_")}
+    if foreign:
+        yield f"{runtime} exports {', '.join(sorted(foreign)[:5])}"
+    if compiler and exported(compiler) != {"freestone_compiler"}:
+        yield f"{compiler} exports {', '.join(sorted(exported(compiler))[:5])} and not freestone_compiler alone"
+
+
+if __name__ == "__main__":
+    found = list(faults(*sys.argv[1:]))
+    print("\n".join(found) or "every binary links and exports what it should")
+    sys.exit(1 if found else 0)
