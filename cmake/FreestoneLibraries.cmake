@@ -64,3 +64,29 @@ function(freestone_add_gtest name)
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   endif()
 endfunction()
+
+# freestone_add_fuzzer(NAME sources… CORPUS folder [SECONDS number] [LINK libraries…]): a libFuzzer harness, which ctest runs for
+# some seconds (30) from a committed corpus. Only in builds whose FREESTONE_SANITIZE has `fuzzer-no-link`, as the asan and fuzz
+# presets do: without instrumentation a fuzzer is blind.
+function(freestone_add_fuzzer name)
+  if(NOT FREESTONE_SANITIZE MATCHES "fuzzer-no-link")
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "CORPUS;SECONDS" "LINK" ${ARGN})
+  if(NOT ARG_SECONDS)
+    set(ARG_SECONDS 30)
+  endif()
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  if(ARG_LINK MATCHES "Freestone")
+    freestone_precompile_executable(${name})
+  endif()
+  # libFuzzer writes what it discovers into the first folder and only reads the second.
+  set(discovered ${CMAKE_CURRENT_BINARY_DIR}/${name}-discovered)
+  file(MAKE_DIRECTORY ${discovered})
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${ARG_SECONDS} -timeout=10 -rss_limit_mb=4096 -print_final_stats=1
+    -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/ ${discovered} ${ARG_CORPUS})
+  set_tests_properties(${name} PROPERTIES LABELS fuzz)
+endfunction()

@@ -2,7 +2,7 @@ option(FREESTONE_COMPILER "Build the compiler (needs MLIR 22); without it only w
 option(FREESTONE_TESTS "Build the tests (needs GoogleTest; with the compiler also lit)" ON)
 set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
-set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizer for every target: address, undefined or thread")
+set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread, fuzzer-no-link")
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
