@@ -46,9 +46,14 @@ static std::optional<Expr> mergeNestedDivision(Expr dividend, int64_t divisor) {
       continue;
     Expr merged = inner->dividend + (dividend - multiple->second) * inner->divisor;
     if (!merged.isInvalid())
-      return Expr::floorDiv(merged, product);
+      return divideTerms(merged, product);
   }
   return std::nullopt;
+}
+
+static Expr withoutConstant(Expr sum) {
+  ArrayRef<Term> terms = sum.terms();
+  return getSum(sum.context(), sum.constantTerm() == 0 ? terms : terms.drop_back());
 }
 
 /// The remainder that `-remainder + divisor - 1` leaves, and the sum of products that this gives to the quotient:
@@ -71,34 +76,37 @@ static MirroredSum mirror(Expr remainder, int64_t divisor) {
   return {getSum(context, mirrored), getSum(context, products)};
 }
 
-/// The dividend is no constant, the divisor above 1.
-static Expr divideByConstant(Expr dividend, int64_t divisor) {
+Expr freestone::sym::detail::divideTerms(Expr dividend, int64_t divisor) {
   MLIRContext *context = dividend.context();
   auto [quotient, remainder] = splitCoefficients(dividend, divisor);
   if (remainder.isConstant())
     return quotient;
 
   // floor((g*n + r) / (g*d)) == floor((n + floor(r / g)) / d).
-  int64_t content = std::gcd(contentOf(remainder - remainder.constantTerm()), divisor);
-  if (content > 1) {
-    Expr products = divideCoefficients(remainder - remainder.constantTerm(), content);
-    remainder = products + floorQuotient(remainder.constantTerm(), content);
+  Expr products = withoutConstant(remainder);
+  if (int64_t content = std::gcd(contentOf(products), divisor); content > 1) {
+    Expr constant = Expr::constant(context, floorQuotient(remainder.constantTerm(), content));
+    remainder = addTerms(divideCoefficients(products, content), constant);
     divisor /= content;
     if (divisor == 1)
-      return quotient + remainder;
+      return addTerms(quotient, remainder);
   }
 
   if (std::optional<Expr> merged = mergeNestedDivision(remainder, divisor))
-    return quotient + *merged;
-  auto [mirrored, products] = mirror(remainder, divisor);
+    return addTerms(quotient, *merged);
+  // The mirror image of a half is the other half, which `joinDivisions` chooses between.
+  if (divisor == 2)
+    return addTerms(quotient, getAtom(Kind::FloorDiv, {remainder, Expr::constant(context, divisor)}));
+  auto [mirrored, total] = mirror(remainder, divisor);
   if (std::optional<Expr> merged = mergeNestedDivision(mirrored, divisor))
-    return quotient + products - *merged;
+    return addTerms(addTerms(quotient, total), scaleTerms(*merged, -1));
 
   // Of the two forms, rounded down and rounded up, only one may exist.
   Expr constant = Expr::constant(context, divisor);
-  if (Expr::compare(mirrored, remainder) < 0)
-    return quotient + products - getAtom(Kind::FloorDiv, {mirrored, constant});
-  return quotient + getAtom(Kind::FloorDiv, {remainder, constant});
+  if (Expr::compare(mirrored, remainder) > 0)
+    return addTerms(quotient, getAtom(Kind::FloorDiv, {remainder, constant}));
+  Expr atom = getAtom(Kind::FloorDiv, {mirrored, constant});
+  return addTerms(addTerms(quotient, total), scaleTerms(atom, -1));
 }
 
 Expr Expr::floorDiv(Expr dividend, int64_t divisor) {
@@ -112,7 +120,7 @@ Expr Expr::floorDiv(Expr dividend, int64_t divisor) {
     return dividend;
   if (std::optional<int64_t> value = dividend.asConstant())
     return constant(dividend.context(), floorQuotient(*value, divisor));
-  return divideByConstant(dividend, divisor);
+  return joinDivisions(divideTerms(dividend, divisor));
 }
 
 /// Both signs of both operands meet in one form: leading coefficients are positive, the rounding takes up the sign.
@@ -169,8 +177,8 @@ Expr Expr::mod(Expr dividend, Expr divisor) { return dividend - divisor * floorD
 
 Expr Expr::mod(Expr dividend, int64_t divisor) { return dividend - floorDiv(dividend, divisor) * divisor; }
 
-/// The quotient of two products, or nothing where a factor is missing.
-static std::optional<SmallVector<Factor, 4>> divideProducts(ArrayRef<Factor> dividend, ArrayRef<Factor> divisor) {
+std::optional<SmallVector<Factor, 4>> freestone::sym::detail::divideProducts(ArrayRef<Factor> dividend,
+                                                                             ArrayRef<Factor> divisor) {
   SmallVector<Factor, 4> quotient;
   for (Factor factor : dividend) {
     if (!divisor.empty() && divisor.front().atom == factor.atom) {

@@ -59,7 +59,8 @@ int Expr::compare(Expr lhs, Expr rhs) {
   return lhs.terms().size() < rhs.terms().size() ? -1 : 1;
 }
 
-Expr freestone::sym::detail::getUnsortedSum(MLIRContext *context, SmallVectorImpl<Term> &terms) {
+/// The sum of terms in any order; sorts and merges them in place.
+static Expr getUnsortedSum(MLIRContext *context, SmallVectorImpl<Term> &terms) {
   llvm::sort(terms, [](const Term &lhs, const Term &rhs) { return compareProducts(lhs.factors, rhs.factors) < 0; });
   size_t kept = 0;
   for (size_t begin = 0, end = 0; begin < terms.size(); begin = end) {
@@ -78,14 +79,14 @@ Expr freestone::sym::detail::getUnsortedSum(MLIRContext *context, SmallVectorImp
   return getSum(context, terms);
 }
 
-Expr Expr::operator+(Expr other) const {
-  if (isInvalid() || other.isInvalid())
-    return invalid(context());
-  ArrayRef<Term> left = terms(), right = other.terms();
+Expr freestone::sym::detail::addTerms(Expr lhs, Expr rhs) {
+  if (lhs.isInvalid() || rhs.isInvalid())
+    return Expr::invalid(lhs.context());
+  ArrayRef<Term> left = lhs.terms(), right = rhs.terms();
   if (left.empty())
-    return other;
+    return rhs;
   if (right.empty())
-    return *this;
+    return lhs;
 
   SmallVector<Term, 8> sum;
   while (!left.empty() && !right.empty()) {
@@ -100,25 +101,25 @@ Expr Expr::operator+(Expr other) const {
     }
     Term merged = left.consume_front();
     if (llvm::AddOverflow(merged.coefficient, right.consume_front().coefficient, merged.coefficient))
-      return invalid(context());
+      return Expr::invalid(lhs.context());
     if (merged.coefficient != 0)
       sum.push_back(merged);
   }
   sum.append(left.begin(), left.end());
   sum.append(right.begin(), right.end());
-  return getSum(context(), sum);
+  return getSum(lhs.context(), sum);
 }
 
-Expr Expr::operator*(int64_t other) const {
-  if (other == 1 || isInvalid())
-    return *this;
-  if (other == 0)
-    return constant(context(), 0);
-  SmallVector<Term, 8> product(terms());
+Expr freestone::sym::detail::scaleTerms(Expr expr, int64_t factor) {
+  if (factor == 1 || expr.isInvalid())
+    return expr;
+  if (factor == 0)
+    return Expr::constant(expr.context(), 0);
+  SmallVector<Term, 8> product(expr.terms());
   for (Term &term : product)
-    if (llvm::MulOverflow(term.coefficient, other, term.coefficient))
-      return invalid(context());
-  return getSum(context(), product);
+    if (llvm::MulOverflow(term.coefficient, factor, term.coefficient))
+      return Expr::invalid(expr.context());
+  return getSum(expr.context(), product);
 }
 
 /// Appends the product of two canonical products.
@@ -146,19 +147,20 @@ static size_t countFactors(ArrayRef<Term> terms) {
   return count;
 }
 
-Expr Expr::operator*(Expr other) const {
-  if (isInvalid() || other.isInvalid())
-    return invalid(context());
-  if (std::optional<int64_t> factor = other.asConstant())
-    return *this * *factor;
-  if (std::optional<int64_t> factor = asConstant())
-    return other * *factor;
+Expr freestone::sym::detail::multiplyTerms(Expr lhs, Expr rhs) {
+  MLIRContext *context = lhs.context();
+  if (lhs.isInvalid() || rhs.isInvalid())
+    return Expr::invalid(context);
+  if (std::optional<int64_t> factor = rhs.asConstant())
+    return scaleTerms(lhs, *factor);
+  if (std::optional<int64_t> factor = lhs.asConstant())
+    return scaleTerms(rhs, *factor);
 
-  ArrayRef<Term> left = terms(), right = other.terms();
-  if (left.size() * right.size() > maxTerms)
-    return invalid(context());
-  if (degreeOf(left.front().factors) + degreeOf(right.front().factors) > maxDegree)
-    return invalid(context());
+  ArrayRef<Term> left = lhs.terms(), right = rhs.terms();
+  if (left.size() * right.size() > Expr::maxTerms)
+    return Expr::invalid(context);
+  if (degreeOf(left.front().factors) + degreeOf(right.front().factors) > Expr::maxDegree)
+    return Expr::invalid(context);
   // Terms point into `factors`, which therefore must not move.
   SmallVector<Factor, 32> factors;
   factors.reserve(countFactors(left) * right.size() + countFactors(right) * left.size());
@@ -167,14 +169,20 @@ Expr Expr::operator*(Expr other) const {
     for (const Term &r : right) {
       int64_t coefficient;
       if (llvm::MulOverflow(l.coefficient, r.coefficient, coefficient))
-        return invalid(context());
+        return Expr::invalid(context);
       size_t begin = factors.size();
       appendProduct(l.factors, r.factors, factors);
       product.push_back({coefficient, ArrayRef<Factor>(factors).drop_front(begin)});
     }
   }
-  return getUnsortedSum(context(), product);
+  return getUnsortedSum(context, product);
 }
+
+Expr Expr::operator+(Expr other) const { return joinDivisions(addTerms(*this, other)); }
+
+Expr Expr::operator*(Expr other) const { return joinDivisions(multiplyTerms(*this, other)); }
+
+Expr Expr::operator*(int64_t other) const { return scaleTerms(*this, other); }
 
 Expr Expr::operator-() const { return *this * -1; }
 

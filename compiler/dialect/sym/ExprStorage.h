@@ -41,8 +41,21 @@ Expr getExtremum(Kind kind, llvm::ArrayRef<Expr> operands);
 /// The sum of terms in canonical order, no two of one product and none 0.
 Expr getSum(mlir::MLIRContext *context, llvm::ArrayRef<Term> terms);
 
-/// The sum of terms in any order; sorts and merges them in place.
-Expr getUnsortedSum(mlir::MLIRContext *context, llvm::SmallVectorImpl<Term> &terms);
+/// Arithmetic on terms alone, for rules that `Expr`'s operators apply.
+Expr addTerms(Expr lhs, Expr rhs);
+Expr multiplyTerms(Expr lhs, Expr rhs);
+Expr scaleTerms(Expr expr, int64_t factor);
+/// The dividend is no constant, the divisor above 1.
+Expr divideTerms(Expr dividend, int64_t divisor);
+
+/// A sum in which divisions of the same dividend by a and 2a are joined; part of the canonical form.
+Expr joinDivisions(Expr sum);
+/// The same sum in the one form where nothing is joined, from which `joinDivisions` starts.
+Expr splitDivisions(Expr sum);
+
+/// The quotient of two products, or nothing where a factor is missing.
+std::optional<llvm::SmallVector<Factor, 4>> divideProducts(llvm::ArrayRef<Factor> dividend,
+                                                           llvm::ArrayRef<Factor> divisor);
 
 /// The greatest common divisor of the coefficients, the constant's included; 0 for 0.
 uint64_t contentOf(Expr expr);

@@ -84,15 +84,19 @@ static bool flattenOne(Operands &operands) {
 
 /// Subtracts what all operands share from each; returns it, or an invalid expression.
 static Expr translate(Operands &operands) {
-  Expr shared = extremeCoefficients(operands, /*largest=*/false);
+  // What is shared must not depend on how divisions are joined.
+  Operands split;
+  for (Expr operand : operands)
+    split.push_back(splitDivisions(operand));
+  Expr shared = extremeCoefficients(split, /*largest=*/false);
   if (shared.isConstant(0))
     return shared;
-  for (Expr &operand : operands) {
-    operand = operand - shared;
+  for (auto [operand, terms] : llvm::zip(operands, split)) {
+    operand = joinDivisions(addTerms(terms, scaleTerms(shared, -1)));
     if (operand.isInvalid())
       return operand;
   }
-  return shared;
+  return joinDivisions(shared);
 }
 
 /// The atom of three operands and more has a second form, -max(-a, -b, -c) moved to coefficients that are not negative.
@@ -100,15 +104,17 @@ static Expr chooseForm(Operands &operands) {
   llvm::sort(operands, lessByText);
   if (operands.size() == 2)
     return getAtom(Kind::Min, operands);
-  Expr total = extremeCoefficients(operands, /*largest=*/true);
+  Operands split, mirrored;
+  for (Expr operand : operands)
+    split.push_back(splitDivisions(operand));
+  Expr total = extremeCoefficients(split, /*largest=*/true);
   if (total.isInvalid())
     return total;
-  Operands mirrored;
   for (Expr operand : operands)
     mirrored.push_back(total - operand);
   llvm::sort(mirrored, lessByText);
   if (std::lexicographical_compare(mirrored.begin(), mirrored.end(), operands.begin(), operands.end(), lessByText))
-    return total - getAtom(Kind::Max, mirrored);
+    return joinDivisions(total) - getAtom(Kind::Max, mirrored);
   return getAtom(Kind::Min, operands);
 }
 

@@ -100,12 +100,8 @@ public:
     size_t end = rest.find('"', 1);
     if (end == StringRef::npos)
       return false;
-    // Printed names have quotes and backslashes as two hexadecimal digits.
-    for (StringRef body = rest.slice(1, end); !body.empty();) {
-      bool escaped = body.size() >= 3 && body[0] == '\\' && llvm::isHexDigit(body[1]) && llvm::isHexDigit(body[2]);
-      name += escaped ? static_cast<char>(llvm::hexFromNibbles(body[1], body[2])) : body.front();
-      body = body.drop_front(escaped ? 3 : 1);
-    }
+    for (StringRef body = rest.slice(1, end); !body.empty();)
+      name += unescape(body);
     rest = rest.drop_front(end + 1);
     return true;
   }
@@ -125,6 +121,16 @@ private:
     if (skipped().empty() || !(llvm::isAlpha(rest.front()) || rest.front() == '_'))
       return {};
     return rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
+  }
+
+  /// Takes one character: itself, a doubled backslash, or a backslash and two hexadecimal digits.
+  static char unescape(StringRef &body) {
+    if (body.consume_front("\\\\"))
+      return '\\';
+    bool escaped = body.size() >= 3 && body[0] == '\\' && llvm::isHexDigit(body[1]) && llvm::isHexDigit(body[2]);
+    char result = escaped ? static_cast<char>(llvm::hexFromNibbles(body[1], body[2])) : body.front();
+    body = body.drop_front(escaped ? 3 : 1);
+    return result;
   }
 
   MLIRContext *mlirContext;
@@ -249,6 +255,9 @@ private:
       return freestone::sym::detail::getExtremum(Kind::Max, operands);
     if (function == "floor" && operands.size() == 1)
       return operands[0];
+    // Torch's CleanDiv: the dividend is known to be a multiple.
+    if ((function == "exactdiv" || function == "cleandiv") && operands.size() == 2)
+      return operands[0].exactDiv(operands[1]).value_or(Expr::floorDiv(operands[0], operands[1]));
     bool division = function == "floordiv" || function == "ceildiv" || function == "mod" || function == "pythonmod";
     if (division && operands.size() == 2)
       return divide(function, operands[0], operands[1]);
