@@ -149,7 +149,8 @@ void Rules::checkBuffer(const Entry &entry, size_t position) {
     require(buffer.alignment > 0 && buffer.alignment <= 4096 && (buffer.alignment & (buffer.alignment - 1)) == 0,
             "has an alignment that is no power of two up to 4096");
     require(buffer.lastUse >= -1 && buffer.lastUse < phases, "is last used in a phase that does not exist");
-    return require(buffer.horizon >= -1 && buffer.horizon < phases, "has a horizon that is no phase");
+    return require(buffer.horizon >= -1 && buffer.horizon <= buffer.lastUse && (buffer.horizon < buffer.lastUse || buffer.lastUse < 0),
+                   "has a horizon that is not before its last use");
   }
 }
 

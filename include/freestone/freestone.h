@@ -1,0 +1,164 @@
+// The C++ face of freestone/runtime.h: the same handles as classes that own them; errors are exceptions. Header-only, so that only the C ABI
+// lies between an application and the library. What the functions do, who owns what and which threads may call is said there.
+#ifndef FREESTONE_FREESTONE_H
+#define FREESTONE_FREESTONE_H
+
+#include "freestone/runtime.h"
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace freestone {
+
+/// What a function of the runtime reported.
+class Error : public std::runtime_error {
+public:
+  Error(freestone_status status, const char *message) : std::runtime_error(message), code(status) {}
+  freestone_status status() const { return code; }
+
+private:
+  freestone_status code;
+};
+
+/// Throws what this thread's last call reported, unless it was FREESTONE_OK.
+inline void check(freestone_status status) {
+  if (status != FREESTONE_OK)
+    throw Error(status, freestone_last_error());
+}
+
+/// An input or output of a model.
+struct ValueInfo {
+  std::string name;
+  freestone_dtype dtype;
+  std::vector<std::string> shape; ///< size expressions: "batch", "4*seq", "768"
+};
+
+/// A row-major tensor in the caller's memory: pointer and shape. Owns only the shape.
+class TensorRef {
+public:
+  /// T: float, double, bool or an integer of 8 to 64 bits. `data` holds as many elements as the product of `shape`.
+  template <typename T> TensorRef(T *data, std::vector<int64_t> shape) : TensorRef(data, typeOf<std::remove_const_t<T>>(), std::move(shape)) {}
+  /// For element types that C++ does not have.
+  TensorRef(const void *data, DLDataType type, std::vector<int64_t> shape) : dims(std::move(shape)) {
+    tensor.data = const_cast<void *>(data);
+    tensor.device = {kDLCPU, 0};
+    tensor.dtype = type;
+  }
+
+  /// Valid as long as this object.
+  const DLTensor *get() {
+    tensor.shape = dims.data();
+    tensor.ndim = static_cast<int32_t>(dims.size());
+    return &tensor;
+  }
+
+private:
+  template <typename T> static constexpr DLDataType typeOf() {
+    static_assert(std::is_arithmetic_v<T>);
+    uint8_t code = std::is_same_v<T, bool> ? kDLBool : std::is_floating_point_v<T> ? kDLFloat : std::is_signed_v<T> ? kDLInt : kDLUInt;
+    return {code, 8 * sizeof(T), 1};
+  }
+
+  DLTensor tensor = {};
+  std::vector<int64_t> dims;
+};
+
+/// A tensor that the runtime made, freed with this object.
+class Tensor {
+public:
+  explicit Tensor(DLManagedTensor *managed) : managed(managed, [](DLManagedTensor *tensor) { tensor->deleter(tensor); }) {}
+
+  template <typename T> const T *data() const { return static_cast<const T *>(managed->dl_tensor.data); }
+  std::vector<int64_t> shape() const {
+    return {managed->dl_tensor.shape, managed->dl_tensor.shape + managed->dl_tensor.ndim};
+  }
+  int64_t size() const {
+    int64_t count = 1;
+    for (int64_t dim : shape())
+      count *= dim;
+    return count;
+  }
+  DLDataType dtype() const { return managed->dl_tensor.dtype; }
+  /// Hands the tensor over to another DLPack consumer.
+  DLManagedTensor *release() { return managed.release(); }
+
+private:
+  std::unique_ptr<DLManagedTensor, void (*)(DLManagedTensor *)> managed;
+};
+
+/// A loaded model; shared by its instances.
+class Artifact {
+public:
+  static Artifact load(const std::string &path) {
+    freestone_artifact *loaded = nullptr;
+    check(freestone_artifact_load(path.c_str(), nullptr, &loaded));
+    return Artifact(loaded);
+  }
+  /// The bytes are only read during the call.
+  static Artifact loadMemory(const void *bytes, size_t size) {
+    freestone_artifact *loaded = nullptr;
+    check(freestone_artifact_load_memory(bytes, size, nullptr, &loaded));
+    return Artifact(loaded);
+  }
+
+  std::vector<ValueInfo> inputs() const { return collect(freestone_artifact_input_count(get()), freestone_artifact_input); }
+  std::vector<ValueInfo> outputs() const { return collect(freestone_artifact_output_count(get()), freestone_artifact_output); }
+  freestone_artifact *get() const { return handle.get(); }
+
+private:
+  explicit Artifact(freestone_artifact *loaded) : handle(loaded, freestone_artifact_release) {}
+
+  template <typename Getter> std::vector<ValueInfo> collect(size_t count, Getter getter) const {
+    std::vector<ValueInfo> values;
+    for (size_t i = 0; i < count; ++i) {
+      freestone_value_info info = {};
+      info.struct_size = sizeof(info);
+      check(getter(get(), i, &info));
+      values.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}});
+    }
+    return values;
+  }
+
+  std::shared_ptr<freestone_artifact> handle;
+};
+
+/// Runs a model, with its own memory and workers.
+class Instance {
+public:
+  /// `threads` 0: as many as the machine offers.
+  explicit Instance(const Artifact &artifact, int threads = 0) : Instance(artifact, optionsOf(threads)) {}
+  Instance(const Artifact &artifact, const freestone_instance_options &options) : handle(nullptr, freestone_instance_release) {
+    freestone_instance *created = nullptr;
+    check(freestone_instance_create(artifact.get(), &options, &created));
+    handle.reset(created);
+  }
+
+  /// The memory behind `tensor` must stay valid and unchanged until the run ends.
+  void setInput(size_t index, TensorRef tensor) { check(freestone_instance_set_input(get(), index, tensor.get())); }
+  void setOutput(size_t index, TensorRef tensor) { check(freestone_instance_set_output(get(), index, tensor.get())); }
+  void run() { check(freestone_instance_run(get())); }
+  /// Lives on after this instance and later runs.
+  Tensor output(size_t index) {
+    DLManagedTensor *taken = nullptr;
+    check(freestone_instance_take_output(get(), index, &taken));
+    return Tensor(taken);
+  }
+  int threads() const { return freestone_instance_threads(get()); }
+  freestone_instance *get() const { return handle.get(); }
+
+private:
+  static freestone_instance_options optionsOf(int threads) {
+    freestone_instance_options options = {};
+    options.struct_size = sizeof(options);
+    options.threads = threads;
+    return options;
+  }
+
+  std::unique_ptr<freestone_instance, void (*)(freestone_instance *)> handle;
+};
+
+} // namespace freestone
+
+#endif // FREESTONE_FREESTONE_H

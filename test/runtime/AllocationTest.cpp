@@ -1,0 +1,60 @@
+// Replaces malloc for the whole process, to count what happens inside a run.
+#include "test/runtime/Models.h"
+
+#include <atomic>
+#include <cerrno>
+
+using namespace freestone;
+using namespace freestone::test;
+
+extern "C" {
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
+}
+
+static std::atomic<long> allocations = 0;
+
+extern "C" {
+void *malloc(size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(bytes);
+}
+void *calloc(size_t count, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, bytes);
+}
+void *realloc(void *memory, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(memory, bytes);
+}
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  *memory = __libc_memalign(alignment, bytes);
+  return *memory ? 0 : ENOMEM;
+}
+}
+
+TEST(Allocation, NothingIsAllocatedWhileRunning) {
+  Artifact artifact = loadReverse();
+  Instance instance(artifact, 3);
+  std::vector<float> large = ramp(5000), small = ramp(50);
+  for (const auto *x : {&large, &small}) {
+    instance.setInput(0, viewOf(*x));
+    instance.run();
+  }
+  for (const auto *x : {&large, &small, &large}) {
+    instance.setInput(0, viewOf(*x));
+    long before = allocations.load();
+    for (int round = 0; round < 100; ++round)
+      instance.run();
+    EXPECT_EQ(allocations.load(), before);
+    EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(*x));
+  }
+  EXPECT_GT(allocations.load(), 0);
+}

@@ -1,0 +1,118 @@
+#include "runtime/CborSyntax.h"
+#include "runtime/Descriptor.h"
+#include "test/runtime/Programs.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace freestone;
+using namespace freestone::runtime;
+
+namespace {
+
+/// The message of a descriptor that is refused.
+std::string refusal(const Descriptor &descriptor) {
+  Status status = validate(descriptor);
+  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(decode(encode(descriptor)).ok());
+  return status.message();
+}
+
+/// Reverse, with one thing changed.
+template <typename Change> std::string refusalAfter(Change change) {
+  Descriptor descriptor = test::describeReverse();
+  change(descriptor, descriptor.entries[0]);
+  return refusal(descriptor);
+}
+
+#define EXPECT_MENTIONS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+} // namespace
+
+TEST(Descriptor, SurvivesEncoding) {
+  for (Descriptor descriptor : {test::describeReverse(), test::describeLookup(), test::describeNonzero()}) {
+    descriptor.statistics = {{"programs", 3}, {"negative", -1}};
+    descriptor.entries[0].symbols[0].upper = INT64_MAX;
+    std::vector<uint8_t> bytes = encode(descriptor);
+    Result<Descriptor> decoded = decode(bytes);
+    ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+    EXPECT_EQ(toJson(*decoded), toJson(descriptor));
+    EXPECT_EQ(encode(*decoded), bytes);
+    EXPECT_EQ(decoded->entries[0].symbols[0].upper, INT64_MAX);
+  }
+}
+
+TEST(Descriptor, RefusesWhatItCannotTrust) {
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].dimSlots[0] = 5; }), "not one of its sizes");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.scratchSlot = -1; }), "scratch");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.slotCount = INT64_MAX; }), "too many sizes");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].input = 1; }), "input that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].index = 1; }), "dimension that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].source = SymbolSource::InputElement; }), "no integers");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].lower = e.symbols[0].upper + 1; }), "between its bounds");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[1].weight = 1; }), "weight that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].alignment = 48; }), "power of two");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].lastUse = 2; }), "phase that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].horizon = 1; }), "horizon");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[3].kind = BufferKind::Arena; }), "no buffer of its kind");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].kind = BufferKind::Output; }), "not exactly one");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].kind = ValueKind::Sequence; }), "kind");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.weights[0].bytes = 12; }), "bytes");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.weights[0].shape = {INT64_MAX, 8}; }), "bytes");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.name = "other"; }), "no entry 'main'");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.segments = {"main", "main"}; }), "segments");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.entries.push_back(e); }), "two entries");
+}
+
+TEST(Descriptor, NamesTheFieldThatIsWrong) {
+  std::vector<uint8_t> bytes = encode(test::describeReverse());
+  auto replace = [&](std::string from, std::string to) {
+    std::string text(bytes.begin(), bytes.end());
+    text.replace(text.find(from), from.size(), to);
+    auto decoded = decode(std::vector<uint8_t>(text.begin(), text.end()));
+    EXPECT_FALSE(decoded.ok());
+    return decoded.status().message();
+  };
+  EXPECT_MENTIONS(replace("producer", "produxer"), "'producer' is missing");
+  EXPECT_MENTIONS(replace("arena", "arenx"), "'entries.0.buffers.2.kind' is an unknown value 'arenx'");
+  EXPECT_MENTIONS(replace("cf32", "cf99"), "unknown element type");
+}
+
+TEST(Descriptor, TellsAnotherVersion) {
+  Descriptor descriptor = test::describeReverse();
+  descriptor.version = 2;
+  auto decoded = decode(encode(descriptor));
+  ASSERT_FALSE(decoded.ok());
+  EXPECT_EQ(decoded.status().code(), Code::Incompatible);
+  EXPECT_MENTIONS(decoded.status().message(), "version 2");
+}
+
+TEST(Descriptor, AnyBytesAreRefusedOrValid) {
+  std::vector<uint8_t> original = encode(test::describeReverse());
+  std::mt19937 random(3);
+  int valid = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<uint8_t> bytes = original;
+    for (int change = 1 + random() % 3; change > 0; --change)
+      bytes[random() % bytes.size()] = random();
+    if (random() % 4 == 0)
+      bytes.resize(random() % bytes.size());
+    Result<Descriptor> decoded = decode(bytes);
+    if (!decoded.ok())
+      EXPECT_FALSE(decoded.status().message().empty());
+    else
+      ++valid;
+  }
+  EXPECT_GT(valid, 0); // a changed letter in a name
+}
+
+TEST(Descriptor, NestingDoesNotExhaustTheStack) {
+  for (uint8_t opening : {0x81, 0x9f, 0xa1, 0xbf, 0x7f, 0x5f, 0xc1, 0xd8}) {
+    std::vector<uint8_t> bytes(1 << 20, opening);
+    EXPECT_FALSE(isPlainCbor(bytes));
+    EXPECT_FALSE(decode(bytes).ok());
+  }
+  std::vector<uint8_t> claimsMuch = {0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  EXPECT_FALSE(decode(claimsMuch).ok());
+  EXPECT_FALSE(decode({}).ok());
+}

@@ -1,0 +1,138 @@
+#include "test/runtime/Models.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+using namespace freestone;
+using namespace freestone::test;
+
+namespace {
+
+/// Runs `count` phases, each a wait of all workers for all.
+class PhasesRun {
+public:
+  explicit PhasesRun(freestone_instance_options options) : artifact(loadPhases()), instance(artifact, options) {
+    instance.setInput(0, viewOf(count));
+    instance.setInput(1, viewOf(failing));
+  }
+  void run(int64_t phases, int64_t failingWorker = -1) {
+    count[0] = phases;
+    failing[0] = failingWorker;
+    instance.run();
+  }
+
+  std::vector<int64_t> count = {0}, failing = {-1};
+  Artifact artifact;
+  Instance instance;
+};
+
+freestone_instance_options optionsFor(int threads) {
+  freestone_instance_options options = {};
+  options.struct_size = sizeof(options);
+  options.threads = threads;
+  return options;
+}
+
+} // namespace
+
+TEST(Gang, AllWorkersSeeAllPhases) {
+  for (int threads : {1, 2, 5, 16}) {
+    PhasesRun phases(optionsFor(threads));
+    for (int round = 0; round < 5; ++round) {
+      phases.run(200 + round);
+      Tensor y = phases.instance.output(0);
+      for (int worker = 0; worker < threads; ++worker)
+        EXPECT_EQ(y.data<int64_t>()[worker], 200 + round);
+    }
+  }
+}
+
+TEST(Gang, AFailingWorkerEndsTheRunForAll) {
+  for (int threads : {1, 2, 5}) {
+    PhasesRun phases(optionsFor(threads));
+    for (int worker = 0; worker < threads; ++worker) {
+      errorOf(FREESTONE_RUN_FAILED, [&] { phases.run(100, worker); });
+      errorOf(FREESTONE_INVALID_ARGUMENT, [&] { phases.instance.output(0); });
+      phases.run(50);
+      EXPECT_EQ(phases.instance.output(0).data<int64_t>()[threads - 1], 50);
+    }
+  }
+}
+
+TEST(Gang, TheCallerCancels) {
+  struct Poll {
+    int calls = 0, limit = 0;
+  } poll;
+  for (int threads : {1, 3}) {
+    freestone_instance_options options = optionsFor(threads);
+    options.user = &poll;
+    options.cancelled = [](void *user) -> int32_t {
+      auto *poll = static_cast<Poll *>(user);
+      return poll->limit && ++poll->calls >= poll->limit;
+    };
+    PhasesRun phases(options);
+    poll = {0, 20};
+    EXPECT_EQ(errorOf(FREESTONE_CANCELLED, [&] { phases.run(10000); }), "the run was cancelled");
+    EXPECT_EQ(poll.calls, 20);
+    poll = {};
+    phases.run(30);
+    EXPECT_EQ(phases.instance.output(0).data<int64_t>()[0], 30);
+  }
+}
+
+TEST(Gang, SaysHowManyWorkersAndWhy) {
+  std::string logged;
+  freestone_instance_options options = optionsFor(0);
+  options.user = &logged;
+  options.log = [](void *user, freestone_log_level, const char *message) { *static_cast<std::string *>(user) += message; };
+  setenv("FREESTONE_NUM_THREADS", "1", 1);
+  PhasesRun phases(options);
+  unsetenv("FREESTONE_NUM_THREADS");
+  EXPECT_EQ(phases.instance.threads(), 1);
+  EXPECT_NE(logged.find("1 workers"), std::string::npos) << logged;
+  EXPECT_NE(logged.find("FREESTONE_NUM_THREADS 1"), std::string::npos) << logged;
+}
+
+TEST(Gang, OneInstanceRunsOnceAtATime) {
+  std::atomic<bool> running = false, stop = false;
+  struct Shared {
+    std::atomic<bool> *running, *stop;
+  } shared{&running, &stop};
+  freestone_instance_options options = optionsFor(1);
+  options.user = &shared;
+  options.cancelled = [](void *user) -> int32_t {
+    auto *shared = static_cast<Shared *>(user);
+    shared->running->store(true);
+    while (!shared->stop->load())
+      std::this_thread::yield();
+    return 0;
+  };
+  PhasesRun phases(options);
+  std::thread first([&] { phases.run(1); });
+  while (!running.load())
+    std::this_thread::yield();
+  std::string message = errorOf(FREESTONE_INVALID_ARGUMENT, [&] { phases.instance.run(); });
+  EXPECT_NE(message.find("running already"), std::string::npos);
+  stop.store(true);
+  first.join();
+}
+
+TEST(Gang, CostOfAPhase) {
+  for (int threads : {1, 2, 8}) {
+    PhasesRun phases(optionsFor(threads));
+    phases.run(1000);
+    double best = 1e9;
+    for (int round = 0; round < 5; ++round) {
+      auto begin = std::chrono::steady_clock::now();
+      phases.run(10000);
+      std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+      best = std::min(best, time.count() / 10000);
+    }
+    freestone_counters counters = countersOf(phases.instance);
+    RecordProperty("nanoseconds_" + std::to_string(threads), std::to_string(best));
+    std::printf("%d workers: %.0f ns a phase, %llu waits, %llu sleeps\n", threads, best,
+                static_cast<unsigned long long>(counters.waits), static_cast<unsigned long long>(counters.sleeps));
+  }
+}

@@ -1,0 +1,117 @@
+#include "test/runtime/Models.h"
+
+#include <cstdlib>
+#include <optional>
+#include <thread>
+
+using namespace freestone;
+using namespace freestone::test;
+
+TEST(Output, GoesIntoTheCallersMemory) {
+  Artifact artifact = loadReverse();
+  Instance instance(artifact, 2);
+  std::vector<float> x = ramp(9), y(9), wrong(8);
+  instance.setInput(0, viewOf(x));
+  instance.setOutput(0, viewOf(y));
+  instance.run();
+  EXPECT_EQ(y, reversed(x));
+  EXPECT_EQ(instance.output(0).data<float>(), y.data());
+
+  instance.setOutput(0, viewOf(wrong));
+  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }), "dimension 0 of output 'y' must be n = 9, but is 8");
+  instance.setOutput(0, viewOf(x));
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { instance.run(); }), "output 'y' overlaps input 'x'");
+  check(freestone_instance_set_output(instance.get(), 0, nullptr));
+  instance.run();
+  EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(x));
+}
+
+TEST(Output, LivesAsLongAsItsTaker) {
+  Artifact artifact = loadReverse();
+  std::optional<Tensor> kept;
+  std::vector<float> x = ramp(100), other(100, 0.0f);
+  {
+    Instance instance(artifact, 2);
+    instance.setInput(0, viewOf(x));
+    instance.run();
+    kept.emplace(instance.output(0));
+    instance.setInput(0, viewOf(other));
+    instance.run(); // must not write where `kept` looks
+    EXPECT_NE(instance.output(0).data<float>(), kept->data<float>());
+  }
+  EXPECT_EQ(valuesOf<float>(*kept), reversed(x));
+  std::thread([&] { kept.reset(); }).join();
+}
+
+TEST(Output, MemoryIsReusedOnceItsTakerIsDone) {
+  Artifact artifact = loadReverse();
+  Instance instance(artifact, 1);
+  std::vector<float> x = ramp(100);
+  instance.setInput(0, viewOf(x));
+  instance.run();
+  const float *first = instance.output(0).data<float>();
+  instance.run();
+  EXPECT_EQ(instance.output(0).data<float>(), first);
+  EXPECT_EQ(countersOf(instance).allocations, 2u); // arena and output
+}
+
+TEST(Output, BorrowedViews) {
+  Artifact artifact = loadReverse();
+  Instance instance(artifact, 1);
+  std::vector<float> x = ramp(6);
+  instance.setInput(0, viewOf(x));
+  instance.run();
+  DLTensor view;
+  check(freestone_instance_output(instance.get(), 0, &view));
+  EXPECT_EQ(view.ndim, 1);
+  EXPECT_EQ(view.shape[0], 6);
+  EXPECT_EQ(view.dtype.bits, 32);
+  EXPECT_EQ(static_cast<float *>(view.data)[0], reversed(x)[0]);
+}
+
+TEST(Output, MemoryComesFromTheApplication) {
+  struct Heap {
+    size_t held = 0, blocks = 0;
+  } heap;
+  freestone_instance_options options = {};
+  options.struct_size = sizeof(options);
+  options.threads = 2;
+  options.user = &heap;
+  options.allocate = [](void *user, size_t bytes, size_t alignment) -> void * {
+    auto *heap = static_cast<Heap *>(user);
+    heap->held += bytes;
+    ++heap->blocks;
+    return std::aligned_alloc(alignment, bytes);
+  };
+  options.deallocate = [](void *user, void *memory, size_t bytes, size_t) {
+    static_cast<Heap *>(user)->held -= bytes;
+    std::free(memory);
+  };
+  Artifact artifact = loadReverse();
+  {
+    Instance instance(artifact, options);
+    std::vector<float> x = ramp(10000);
+    instance.setInput(0, viewOf(x));
+    instance.run();
+    EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(x));
+    EXPECT_GE(heap.held, 80000u);
+    EXPECT_EQ(heap.blocks, 2u);
+  }
+  EXPECT_EQ(heap.held, 0u);
+}
+
+TEST(Output, MemoryHasALimit) {
+  freestone_instance_options options = {};
+  options.struct_size = sizeof(options);
+  options.threads = 1;
+  options.max_memory = 100000;
+  Artifact artifact = loadReverse();
+  Instance instance(artifact, options);
+  std::vector<float> large = ramp(1 << 20), small = ramp(1000);
+  instance.setInput(0, viewOf(large));
+  std::string message = errorOf(FREESTONE_OUT_OF_MEMORY, [&] { instance.run(); });
+  EXPECT_NE(message.find("max_memory is 100000"), std::string::npos) << message;
+  instance.setInput(0, viewOf(small));
+  instance.run();
+  EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(small));
+}

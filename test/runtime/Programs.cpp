@@ -1,0 +1,122 @@
+#include "test/runtime/Programs.h"
+
+#include "runtime/abi.h"
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+using namespace freestone;
+using namespace freestone::runtime;
+
+std::vector<uint8_t> test::codeOf(const std::string &program) {
+  std::string path = FREESTONE_TEST_PROGRAMS "/" + program + ".so";
+  std::ifstream file(path, std::ios::binary);
+  std::vector<uint8_t> bytes(std::istreambuf_iterator<char>(file), {});
+  if (bytes.empty()) {
+    std::fprintf(stderr, "can't read %s\n", path.c_str());
+    std::abort();
+  }
+  return bytes;
+}
+
+static Descriptor describe(const std::string &name, Entry main) {
+  Descriptor descriptor;
+  descriptor.abi = FREESTONE_ABI_VERSION;
+  descriptor.producer = "the runtime's tests";
+  descriptor.modelName = name;
+  descriptor.target = {"x86_64", "x86-64", {"sse2"}};
+  descriptor.segments = {"main"};
+  main.name = "main";
+  descriptor.entries.push_back(std::move(main));
+  return descriptor;
+}
+
+static Symbol dimSymbol(const std::string &name, int64_t input, int64_t index, int64_t upper = 1 << 20) {
+  return {name, 0, upper, SymbolSource::InputDim, input, index, -1};
+}
+
+static Buffer bufferOf(BufferKind kind, int64_t bytesSlot) {
+  Buffer buffer;
+  buffer.kind = kind;
+  buffer.bytesSlot = bytesSlot;
+  return buffer;
+}
+
+Descriptor test::describeReverse() {
+  Entry main;
+  main.symbols = {dimSymbol("n", 0, 0)};
+  main.slotCount = 5;
+  main.inputs = {{"x", DType::f32, ValueKind::Tensor, {"n"}, {0}, 0}};
+  main.outputs = {{"y", DType::f32, ValueKind::Tensor, {"n"}, {0}, 3}};
+  main.buffers = {bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Weight, 2), bufferOf(BufferKind::Arena, 1),
+                  bufferOf(BufferKind::Output, 1)};
+  main.buffers[1].weight = 0;
+  main.buffers[2].lastUse = 1;
+  main.phases = {"twice", "reverse"};
+  main.scratchSlot = 3;
+  Descriptor descriptor = describe("reverse", main);
+
+  Entry init;
+  init.name = "init";
+  init.slotCount = 3;
+  init.inputs = {{"plain", DType::f32, ValueKind::Tensor, {"4"}, {2}, 0}};
+  init.outputs = {{"packed", DType::f32, ValueKind::Tensor, {"4"}, {2}, 1}};
+  init.buffers = {bufferOf(BufferKind::Input, 0), bufferOf(BufferKind::Output, 0)};
+  init.phases = {"pack"};
+  init.scratchSlot = 1;
+  descriptor.entries.push_back(init);
+  descriptor.weights = {{"packed", DType::f32, {4}, 16, -1, {}}};
+  return descriptor;
+}
+
+Descriptor test::describeLookup() {
+  Entry main;
+  main.symbols = {dimSymbol("n", 0, 0), dimSymbol("m", 1, 0, 1000)};
+  main.slotCount = 6;
+  main.inputs = {{"table", DType::f32, ValueKind::Tensor, {"n"}, {0}, 0}, {"index", DType::i64, ValueKind::Tensor, {"m"}, {1}, 1}};
+  main.outputs = {{"y", DType::f32, ValueKind::Tensor, {"m"}, {1}, 2}};
+  main.buffers = {bufferOf(BufferKind::Input, 2), bufferOf(BufferKind::Input, 3), bufferOf(BufferKind::Output, 4)};
+  main.assertions = {{1, Assertion::Relation::LessEqual, 0, "the length of 'index'"}};
+  main.phases = {"lookup"};
+  main.scratchSlot = 5;
+  Descriptor descriptor = describe("lookup", main);
+  descriptor.sites = {"node '/embed/Gather': an index is out of range"};
+  return descriptor;
+}
+
+Descriptor test::describePhases() {
+  Entry main;
+  main.symbols = {{"count", 0, 10000, SymbolSource::InputElement, 0, 0, -1}};
+  main.slotCount = 6;
+  main.inputs = {{"count", DType::i64, ValueKind::Tensor, {"1"}, {4}, 0}, {"failing", DType::i64, ValueKind::Tensor, {"1"}, {4}, 1}};
+  main.outputs = {{"y", DType::i64, ValueKind::Tensor, {"64"}, {5}, 2}};
+  main.buffers = {bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Output, 2)};
+  main.phases.assign(10000, ""); // progress numbers of a run are set apart by this
+  main.scratchSlot = 3;
+  return describe("phases", main);
+}
+
+Descriptor test::describeNonzero() {
+  Entry main;
+  main.symbols = {dimSymbol("n", 0, 0), {"k", 0, INT64_MAX, SymbolSource::RunTime, -1, -1, 0}};
+  main.slotCount = 5;
+  main.inputs = {{"x", DType::f32, ValueKind::Tensor, {"n"}, {0}, 0}};
+  main.outputs = {{"positions", DType::i64, ValueKind::Tensor, {"k"}, {1}, 1},
+                  {"doubles", DType::i64, ValueKind::Tensor, {"k"}, {1}, 2}};
+  main.buffers = {bufferOf(BufferKind::Input, 2), bufferOf(BufferKind::Output, 3), bufferOf(BufferKind::Output, 3)};
+  main.phases = {"find", "double"};
+  main.scratchSlot = 4;
+  return describe("nonzero", main);
+}
+
+std::vector<uint8_t> test::packProgram(const std::string &program, const Descriptor &descriptor) {
+  std::vector<const void *> weights(descriptor.weights.size(), nullptr);
+  return std::move(*packArtifact(codeOf(program), descriptor, weights));
+}
+
+std::vector<uint8_t> test::packReverse(bool withWeights) {
+  static const float packed[4] = {10, 20, 30, 40};
+  const void *weights[] = {withWeights ? packed : nullptr};
+  return std::move(*packArtifact(codeOf("Reverse"), describeReverse(), weights));
+}

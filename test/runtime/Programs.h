@@ -1,0 +1,25 @@
+// The small programs of test/runtime/programs as artifacts: hand-written code stands in for the compiler's.
+#ifndef FREESTONE_TEST_RUNTIME_PROGRAMS_H
+#define FREESTONE_TEST_RUNTIME_PROGRAMS_H
+
+#include "runtime/ArtifactFile.h"
+#include <string>
+#include <vector>
+
+namespace freestone::test {
+
+/// The machine code of a program: an ELF shared library.
+std::vector<uint8_t> codeOf(const std::string &program);
+
+runtime::Descriptor describeReverse(); ///< x: f32[n] → y: f32[n], weight "packed": f32[4], "init" makes it of "plain"
+runtime::Descriptor describeLookup();  ///< table: f32[n], index: i64[m] → y: f32[m]
+runtime::Descriptor describePhases();  ///< count: i64[1], failing: i64[1] → y: i64[64]
+runtime::Descriptor describeNonzero(); ///< x: f32[n] → positions, doubles: i64[k], k at most n
+
+/// The bytes of whole artifacts.
+std::vector<uint8_t> packReverse(bool withWeights = true); ///< packed = {10, 20, 30, 40}
+std::vector<uint8_t> packProgram(const std::string &program, const runtime::Descriptor &descriptor);
+
+} // namespace freestone::test
+
+#endif // FREESTONE_TEST_RUNTIME_PROGRAMS_H
