@@ -1,0 +1,73 @@
+"""One compilation, many sizes: accuracy.py [--interpreter] [--threads N] [--models FOLDER].
+
+Compiles each model of test/models once and runs that artifact at 13 sizes, against ONNX Runtime and, with --interpreter, the fp64
+interpreter. The error is the largest difference relative to the largest magnitude of the output. Fails above 1e-4.
+"""
+
+import argparse
+import itertools
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnxruntime
+
+import freestone_runtime
+import workloads
+
+LIMIT = 1e-4
+# More takes the interpreter minutes.
+LARGEST_INTERPRETED = 3e9
+
+
+def relative_error(actual, expected):
+    if actual.shape != expected.shape:
+        raise ValueError(f"shape {actual.shape} instead of {expected.shape}")
+    error = np.max(np.abs(actual.astype(np.float64) - expected), initial=0)
+    return error / np.max(np.abs(expected), initial=1e-30)
+
+
+def interpret(model, feeds):
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(f"{folder}/in.npz", **feeds)
+        subprocess.run(
+            [freestone_runtime.freestone(), "run", model, "--interpret", "--wide", "--input", f"{folder}/in.npz", "--outputs",
+             f"{folder}/out.npz"], check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+        with np.load(f"{folder}/out.npz") as outputs:
+            return list(outputs.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", default=freestone_runtime.build_folder() / "models", help="where filled models are")
+    parser.add_argument("--only", default="", help="one model")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--interpreter", action="store_true")
+    arguments = parser.parse_args()
+
+    worst = 0.0
+    for name, rows in itertools.groupby(workloads.accuracy_workloads(), key=lambda workload: workload.model):
+        if arguments.only not in ("", name):
+            continue
+        model = workloads.filled_model(name, arguments.models)
+        with tempfile.TemporaryDirectory() as folder:
+            artifact = f"{folder}/{name}.stone"
+            freestone_runtime.compile_model(model, artifact)
+            compiled = freestone_runtime.Model(artifact, arguments.threads)
+            session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+            for workload in rows:
+                feeds = workload.feeds()
+                actual = compiled.run(feeds)
+                errors = {"onnxruntime": max(map(relative_error, actual, session.run(None, feeds)))}
+                if arguments.interpreter and workload.operations() <= LARGEST_INTERPRETED:
+                    errors["interpreter"] = max(map(relative_error, actual, interpret(model, feeds)))
+                worst = max(worst, *errors.values())
+                print(f"{workload.name:24}", *(f"{engine} {error:.1e}" for engine, error in errors.items()), flush=True)
+            compiled.close()
+    print(f"largest relative error {worst:.1e}, limit {LIMIT:.0e}; each model was compiled once")
+    return 0 if worst <= LIMIT else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

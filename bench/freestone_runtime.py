@@ -1,0 +1,110 @@
+"""The runtime's C ABI from Python, as far as benchmarks and tests of numbers need it: numpy arrays in, numpy arrays out."""
+
+import ctypes
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+
+# freestone_dtype → numpy; bf16 has no numpy type.
+DTYPES = {
+    1: np.float16, 3: np.float32, 4: np.float64, 5: np.bool_, 6: np.int8, 7: np.int16, 8: np.int32, 9: np.int64,
+    10: np.uint8, 11: np.uint16, 12: np.uint32, 13: np.uint64,
+}  # fmt: skip
+# numpy's kind → DLPack's type code
+CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+class ValueInfo(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("kind", ctypes.c_int), ("dtype", ctypes.c_int),
+        ("rank", ctypes.c_int32), ("shape", ctypes.POINTER(ctypes.c_char_p)),
+    ]  # fmt: skip
+
+
+class InstanceOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("threads", ctypes.c_int32), ("rest", ctypes.c_uint64 * 7)]
+
+
+def build_folder():
+    """Where the build is: FREESTONE_BUILD, else build/release in this repository."""
+    default = pathlib.Path(__file__).resolve().parents[1] / "build" / "release"
+    return pathlib.Path(os.environ.get("FREESTONE_BUILD", default))
+
+
+def freestone():
+    """The path of the command."""
+    return build_folder() / "bin" / "freestone"
+
+
+def compile_model(model, artifact, *options):
+    subprocess.run([freestone(), "compile", model, "-o", artifact, *options], check=True, stdout=subprocess.DEVNULL)
+
+
+class Model:
+    """One artifact with one instance of its own."""
+
+    def __init__(self, path, threads=1):
+        self.library = ctypes.CDLL(str(build_folder() / "lib" / "libfreestone_runtime.so"))
+        self.library.freestone_last_error.restype = ctypes.c_char_p
+        for name in ("input", "output"):
+            getattr(self.library, f"freestone_artifact_{name}_count").restype = ctypes.c_size_t
+        self.artifact, self.instance = ctypes.c_void_p(), ctypes.c_void_p()
+        self._call("artifact_load", os.fsencode(path), None, ctypes.byref(self.artifact))
+        options = InstanceOptions(ctypes.sizeof(InstanceOptions), threads)
+        self._call("instance_create", self.artifact, ctypes.byref(options), ctypes.byref(self.instance))
+        self.inputs, self.outputs = self._values("input"), self._values("output")
+        self.bound = {}
+
+    def _call(self, name, *arguments):
+        if getattr(self.library, f"freestone_{name}")(*arguments) != 0:
+            raise RuntimeError(self.library.freestone_last_error().decode())
+
+    def _values(self, kind):
+        values = []
+        for index in range(getattr(self.library, f"freestone_artifact_{kind}_count")(self.artifact)):
+            info = ValueInfo(ctypes.sizeof(ValueInfo))
+            self._call(f"artifact_{kind}", self.artifact, ctypes.c_size_t(index), ctypes.byref(info))
+            values.append((info.name.decode(), DTYPES[info.dtype]))
+        return values
+
+    def bind(self, feeds):
+        """Binds every input; the arrays are kept alive, not copied."""
+        for index, (name, dtype) in enumerate(self.inputs):
+            array = np.ascontiguousarray(feeds[name], dtype=dtype)
+            shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
+            code = CODES[array.dtype.kind]
+            view = DLTensor(array.ctypes.data, 1, 0, array.ndim, code, array.itemsize * 8, 1, shape, None, 0)
+            self._call("instance_set_input", self.instance, ctypes.c_size_t(index), ctypes.byref(view))
+            self.bound[name] = array
+
+    def run_bound(self):
+        self._call("instance_run", self.instance)
+
+    def run(self, feeds):
+        """Returns copies of all outputs, in order."""
+        self.bind(feeds)
+        self.run_bound()
+        results = []
+        for index, (_, dtype) in enumerate(self.outputs):
+            view = DLTensor()
+            self._call("instance_output", self.instance, ctypes.c_size_t(index), ctypes.byref(view))
+            result = np.empty(view.shape[: view.ndim], dtype)
+            if result.nbytes:
+                ctypes.memmove(result.ctypes.data, view.data + view.byte_offset, result.nbytes)
+            results.append(result)
+        return results
+
+    def close(self):
+        self.library.freestone_instance_release(self.instance)
+        self.library.freestone_artifact_release(self.artifact)
+        self.instance = self.artifact = None

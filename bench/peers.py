@@ -1,0 +1,49 @@
+"""The engines that are compared. Each has a name, and `prepare(model, feeds, threads)` that returns a function which runs once and
+returns the outputs."""
+
+import pathlib
+
+import freestone_runtime
+
+
+class Freestone:
+    name = "freestone"
+
+    def prepare(self, model, feeds, threads):
+        artifact = pathlib.Path(model).with_suffix(".stone")
+        if not artifact.exists() or artifact.stat().st_mtime < pathlib.Path(model).stat().st_mtime:
+            freestone_runtime.compile_model(model, artifact)
+        loaded = freestone_runtime.Model(artifact, threads)
+        first = loaded.run(feeds)
+        run = loaded.run_bound
+        return run, first
+
+
+class OnnxRuntime:
+    name = "onnxruntime"
+
+    def prepare(self, model, feeds, threads):
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        return lambda: session.run(None, feeds), session.run(None, feeds)
+
+
+class OpenVino:
+    name = "openvino"
+
+    def prepare(self, model, feeds, threads):
+        import openvino
+
+        core = openvino.Core()
+        settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
+        request = core.compile_model(str(model), "CPU", settings).create_infer_request()
+        result = request.infer(feeds)
+        # Inputs stay bound, so that no copy is timed that the others do not make.
+        return request.infer, [result[output] for output in result]
+
+
+ALL = {engine.name: engine for engine in (Freestone(), OnnxRuntime(), OpenVino())}
