@@ -1,0 +1,58 @@
+#ifndef FREESTONE_COMPILER_DIALECT_GRAPH_GRAPHDIALECT_H
+#define FREESTONE_COMPILER_DIALECT_GRAPH_GRAPHDIALECT_H
+
+#include "compiler/dialect/graph/Refusal.h"
+#include "compiler/dialect/sym/SymDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "compiler/dialect/graph/GraphDialect.h.inc"
+#include "compiler/dialect/graph/GraphEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "compiler/dialect/graph/GraphTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/graph/GraphAttributes.h.inc"
+
+#include "compiler/dialect/graph/GraphInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "compiler/dialect/graph/GraphOps.h.inc"
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace freestone::graph {
+
+/// Whether tensors may have elements of this type.
+bool isElementType(mlir::Type type);
+
+/// The shape of a value, which must be a tensor.
+inline llvm::ArrayRef<sym::Expr> getShape(mlir::Value value) {
+  return llvm::cast<TensorType>(value.getType()).getShape();
+}
+
+/// The element type of a value, which must be a tensor.
+inline mlir::Type getElementType(mlir::Value value) {
+  return llvm::cast<TensorType>(value.getType()).getElementType();
+}
+
+/// Lists of expressions as plain array attributes, for dialects whose attributes are generic.
+mlir::ArrayAttr getExprArrayAttr(mlir::MLIRContext *context, llvm::ArrayRef<sym::Expr> exprs);
+llvm::SmallVector<sym::Expr> getExprs(mlir::ArrayAttr attr);
+
+/// `graph`, and the dialects that its programs are made of (`sym`, `func`).
+void registerGraphDialects(mlir::DialectRegistry &registry);
+
+} // namespace freestone::graph
+
+#endif // FREESTONE_COMPILER_DIALECT_GRAPH_GRAPHDIALECT_H

@@ -1,0 +1,23 @@
+#ifndef FREESTONE_COMPILER_DIALECT_GRAPH_GRAPHINTERFACES_TD
+#define FREESTONE_COMPILER_DIALECT_GRAPH_GRAPHINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Graph_CompositeOpInterface : OpInterface<"CompositeOpInterface"> {
+  let description = "An operator that says what it is made of.";
+  let cppNamespace = "::freestone::graph";
+  let methods = [InterfaceMethod<[{
+      Builds the same results from core operators at the insertion point of `builder`, in the types of the results. Fails without
+      a diagnostic where it can't be decomposed; the operator itself stays.
+    }],
+    "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
+}
+
+def Graph_SymbolBinderInterface : OpInterface<"SymbolBinderInterface"> {
+  let description = "An operator that gives symbols their values where it runs: sizes that depend on data.";
+  let cppNamespace = "::freestone::graph";
+  let methods = [InterfaceMethod<"Adds the expressions whose values it finds out; those that are a bare, new symbol bind it.",
+    "void", "collectBound", (ins "::llvm::SmallVectorImpl<::freestone::sym::Expr> &":$bound)>];
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_GRAPH_GRAPHINTERFACES_TD

@@ -1,0 +1,73 @@
+#ifndef FREESTONE_COMPILER_DIALECT_GRAPH_ORDERING_TD
+#define FREESTONE_COMPILER_DIALECT_GRAPH_ORDERING_TD
+
+include "compiler/dialect/graph/GraphBase.td"
+include "compiler/dialect/graph/GraphInterfaces.td"
+
+/// Two results, the ordered elements and their i64 positions, deduced as in `Graph_DeducedOp`.
+class Graph_OrderingOp<string mnemonic> : Graph_Op<mnemonic, [Pure, InferTypeOpAdaptor]> {
+  let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
+  let hasVerifier = 1;
+}
+
+def Graph_TopKOp : Graph_OrderingOp<"top_k"> {
+  let summary = "the k largest (or smallest) elements along an axis in order, and their positions";
+  let description = [{
+    Of equals the one that stands first comes first; NaN counts as larger than every number.
+    ```mlir
+    %v, %i = graph.top_k %x axis 1 k #sym.expr<4> : !graph.tensor<[b, n], f32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$operand, I64Attr:$axis, Sym_ExprAttr:$k, UnitAttr:$smallest);
+  let assemblyFormat = "$operand `axis` $axis `k` $k (`smallest` $smallest^)? attr-dict `:` type($operand)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "int64_t":$axis, "::freestone::sym::Expr":$k,
+                                 CArg<"bool", "false">:$smallest)>];
+}
+
+def Graph_SortOp : Graph_OrderingOp<"sort"> {
+  let summary = "the elements along an axis in ascending or `descending` order, and their positions; equals keep their order";
+  let arguments = (ins Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$descending);
+  let assemblyFormat = "$operand `axis` $axis (`descending` $descending^)? attr-dict `:` type($operand)";
+}
+
+/// An operator whose result has a size that depends on data. It binds that size's symbol, so it is not removed while that is used.
+class Graph_BinderOp<string mnemonic> : Graph_Op<mnemonic, [DeclareOpInterfaceMethods<Graph_SymbolBinderInterface>]> {
+  let hasVerifier = 1;
+}
+
+def Graph_NonZeroOp : Graph_BinderOp<"nonzero"> {
+  let summary = "the i64 coordinates [rank, n] of the elements that are not 0, in row-major order; n is bound";
+  let arguments = (ins Graph_Tensor:$operand);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::freestone::sym::Expr":$count)>];
+}
+
+def Graph_CompressOp : Graph_BinderOp<"compress"> {
+  let summary = "the slices along an axis for which a condition holds; their number is bound";
+  let description = "The condition has rank 1; beyond its end nothing is taken.";
+  let arguments = (ins Graph_Tensor:$operand, Graph_Tensor:$condition, I64Attr:$axis);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = [{
+    $operand `,` $condition `axis` $axis attr-dict `:` type($operand) `,` type($condition) `->` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Value":$condition, "int64_t":$axis,
+                                 "::freestone::sym::Expr":$count)>];
+}
+
+def Graph_UniqueOp : Graph_BinderOp<"unique"> {
+  let summary = "the different slices along an axis; their number u is bound";
+  let description = [{
+    In ascending (lexicographic) order if `sorted`, else in the order of first occurrence. Further results, i64: the first position of
+    each [u], the place of every slice of the operand among them [n], how often each occurs [u].
+  }];
+  let arguments = (ins Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$sorted);
+  let results = (outs Graph_Tensor:$values, Graph_Tensor:$first, Graph_Tensor:$inverse, Graph_Tensor:$counts);
+  let assemblyFormat = [{
+    $operand `axis` $axis (`sorted` $sorted^)? attr-dict `:` type($operand) `->` type($values) `,` type($first) `,` type($inverse)
+    `,` type($counts)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "int64_t":$axis, "bool":$sorted, "::freestone::sym::Expr":$count)>];
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_GRAPH_ORDERING_TD

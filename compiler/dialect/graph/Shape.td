@@ -1,0 +1,105 @@
+#ifndef FREESTONE_COMPILER_DIALECT_GRAPH_SHAPE_TD
+#define FREESTONE_COMPILER_DIALECT_GRAPH_SHAPE_TD
+
+include "compiler/dialect/graph/GraphBase.td"
+include "compiler/dialect/graph/GraphInterfaces.td"
+
+def Graph_BroadcastOp : Graph_TypedOp<"broadcast", [Pure]> {
+  let summary = "repeats elements along new dimensions, and along those of size 1";
+  let description = [{
+    Dimension j of the operand is dimension `dims[j]` of the result, ascending; it has the same size there, or is statically 1.
+    ```mlir
+    %y = graph.broadcast %x dims [1] : !graph.tensor<[n], f32> -> !graph.tensor<[m, n], f32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$operand, DenseI64ArrayAttr:$dims);
+  let assemblyFormat = "$operand `dims` $dims attr-dict `:` type($operand) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<::freestone::sym::Expr>":$shape,
+                                 "::llvm::ArrayRef<int64_t>":$dims)>];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+}
+
+def Graph_ReshapeOp : Graph_TypedOp<"reshape", [Pure]> {
+  let summary = "the same elements in row-major order under another shape; free";
+  let description = "The numbers of elements are equal expressions; where they are not provably so, `graph.match_shape` comes first.";
+  let arguments = (ins Graph_Tensor:$operand);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<::freestone::sym::Expr>":$shape)>];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+}
+
+def Graph_TransposeOp : Graph_DeducedOp<"transpose"> {
+  let summary = "permutes dimensions: dimension i of the result is dimension `permutation[i]` of the operand";
+  let description = [{
+    ```mlir
+    %y = graph.transpose %x [1, 0] : !graph.tensor<[m, n], f32>   // !graph.tensor<[n, m], f32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$operand, DenseI64ArrayAttr:$permutation);
+  let assemblyFormat = "$operand $permutation attr-dict `:` type($operand)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+}
+
+def Graph_SliceOp : Graph_DeducedOp<"slice"> {
+  let summary = "every step-th element from a start, along each dimension";
+  let description = [{
+    `starts` are the first elements taken (not negative), `sizes` the numbers of elements taken; `steps` differ from 0 and may be
+    negative. All that is taken lies within the operand.
+    ```mlir
+    %y = graph.slice %x starts [0, n - 1] sizes [b, n] steps [1, -1] : !graph.tensor<[b, n], f32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$operand, Graph_ExprsAttr:$starts, Graph_ExprsAttr:$sizes, DenseI64ArrayAttr:$steps);
+  let assemblyFormat = [{
+    $operand `starts` custom<Exprs>($starts) `sizes` custom<Exprs>($sizes) `steps` $steps attr-dict `:` type($operand)
+  }];
+  let hasFolder = 1;
+}
+
+def Graph_PadOp : Graph_DeducedOp<"pad"> {
+  let summary = "puts a value before, after and between the elements; negative amounts before and after cut off";
+  let description = [{
+    `interior` elements are put between each two neighbours, before `low` and `high` are added or cut.
+    ```mlir
+    %y = graph.pad %x, %zero low [0, 1] high [0, -1] interior [0, 0] : !graph.tensor<[b, s], f32>, !graph.tensor<[], f32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$operand, Graph_Tensor:$value, Graph_ExprsAttr:$low, Graph_ExprsAttr:$high,
+                       DenseI64ArrayAttr:$interior);
+  let assemblyFormat = [{
+    $operand `,` $value `low` custom<Exprs>($low) `high` custom<Exprs>($high) `interior` $interior attr-dict `:` type($operand) `,`
+    type($value)
+  }];
+  let hasFolder = 1;
+}
+
+def Graph_ConcatOp : Graph_DeducedOp<"concat"> {
+  let summary = "tensors one after another along an axis";
+  let arguments = (ins Variadic<Graph_Tensor>:$operands, I64Attr:$axis);
+  let assemblyFormat = "$operands `axis` $axis attr-dict `:` type($operands)";
+  let hasFolder = 1;
+}
+
+def Graph_MatchShapeOp : Graph_TypedOp<"match_shape", [DeclareOpInterfaceMethods<Graph_SymbolBinderInterface>]> {
+  let summary = "asserts sizes, and binds the symbols among them that are new";
+  let description = [{
+    Where they differ the run ends with a message that names the value (`label`), the expected and the actual size. A dimension
+    of the result that is a symbol not bound before is bound here.
+    ```mlir
+    %y = graph.match_shape %x label "mask" : !graph.tensor<[n, k], f32> -> !graph.tensor<[n, 2*m], f32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$operand, OptionalAttr<StrAttr>:$label);
+  let assemblyFormat = "$operand (`label` $label^)? attr-dict `:` type($operand) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<::freestone::sym::Expr>":$shape,
+                                 CArg<"::llvm::StringRef", "{}">:$label)>];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_GRAPH_SHAPE_TD

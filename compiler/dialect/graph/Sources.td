@@ -1,0 +1,85 @@
+#ifndef FREESTONE_COMPILER_DIALECT_GRAPH_SOURCES_TD
+#define FREESTONE_COMPILER_DIALECT_GRAPH_SOURCES_TD
+
+include "compiler/dialect/graph/GraphBase.td"
+
+def Graph_ConstantOp : Graph_TypedOp<"constant", [Pure, ConstantLike]> {
+  let summary = "known elements: at most 64, or the same one everywhere";
+  let description = [{
+    One element stands for all of the result, whose sizes may then be symbolic.
+    ```mlir
+    %c = graph.constant dense<[1, 2]> : tensor<2xi64> -> !graph.tensor<[2], i64>
+    %z = graph.constant dense<0.0> : tensor<f32> -> !graph.tensor<[b, s], f32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let assemblyFormat = "$value attr-dict `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let builders = [
+    /// Of the static type of `value`.
+    OpBuilder<(ins "::mlir::DenseElementsAttr":$value)>,
+    /// One number everywhere, rounded to the element type; integers up to 2^53.
+    OpBuilder<(ins "::freestone::graph::TensorType":$type, "double":$value)>,
+    OpBuilder<(ins "::freestone::graph::TensorType":$type, "int64_t":$value)>,
+    OpBuilder<(ins "::freestone::graph::TensorType":$type, "int":$value), [{
+      build($_builder, $_state, type, static_cast<int64_t>(value));
+    }]>];
+  let extraClassDeclaration = [{
+    static constexpr int64_t maxElements = 64;
+    /// Whether one element stands for all.
+    bool isSplat() { return ::llvm::cast<::mlir::DenseElementsAttr>(getValue()).isSplat(); }
+  }];
+}
+
+def Graph_WeightOp : Graph_TypedOp<"weight", [Pure]> {
+  let summary = "a tensor of the model by name; its elements are in a `WeightStore`";
+  let arguments = (ins StrAttr:$name);
+  let assemblyFormat = "$name attr-dict `:` type($result)";
+}
+
+def Graph_SizesOp : Graph_DeducedOp<"sizes"> {
+  let summary = "sizes as the i64 elements of a vector, or with `scalar` as a single one of rank 0";
+  let description = [{
+    ```mlir
+    %s = graph.sizes [b, 4*s]   // !graph.tensor<[2], i64>
+    ```
+  }];
+  let arguments = (ins Graph_ExprsAttr:$sizes, UnitAttr:$scalar);
+  let assemblyFormat = "custom<Exprs>($sizes) (`scalar` $scalar^)? attr-dict";
+  let hasFolder = 1;
+}
+
+def Graph_IotaOp : Graph_TypedOp<"iota", [Pure]> {
+  let summary = "every element is its coordinate along one dimension";
+  let description = [{
+    ```mlir
+    %i = graph.iota 1 : !graph.tensor<[b, s], i64>
+    ```
+  }];
+  let arguments = (ins I64Attr:$dim);
+  let assemblyFormat = "$dim attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Graph_RandomBitsOp : Graph_TypedOp<"random_bits", [Pure]> {
+  let summary = "independent random bits from a key: Philox4x32-10";
+  let description = [{
+    The key is [4] x ui32: the generator's two key words, then the two upper words of its counter. The counter's lower 64 bits are
+    the row-major index of the element; ui32 elements are word 0 of the block, ui64 words 0 (low) and 1 (high).
+    ```mlir
+    %r = graph.random_bits %key : !graph.tensor<[4], ui32> -> !graph.tensor<[b, s], ui32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$key);
+  let assemblyFormat = "$key attr-dict `:` type($key) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Graph_BarrierOp : Graph_DeducedOp<"barrier"> {
+  let summary = "the operand, computed after the others; hides it from folding and from sharing with what stands before";
+  let arguments = (ins Graph_Tensor:$operand, Variadic<Graph_Tensor>:$after);
+  let assemblyFormat = "$operand (`after` $after^)? attr-dict `:` type($operand) (`,` type($after)^)?";
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_GRAPH_SOURCES_TD
