@@ -1,0 +1,137 @@
+#include "compiler/artifact/BuildDescriptor.h"
+
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/task/SizeSlots.h"
+#include "runtime/abi.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+namespace {
+
+/// Numbers the weights of all entries.
+class WeightTable {
+public:
+  explicit WeightTable(std::vector<runtime::Weight> &weights) : weights(weights) {}
+
+  int64_t of(BufferOp buffer) {
+    StringRef name = *buffer.getName();
+    auto [found, isNew] = indices.try_emplace(name, weights.size());
+    if (isNew) {
+      runtime::Weight weight;
+      weight.name = name.str();
+      weight.dtype = artifact::dtypeOf(cast<graph::TensorType>(buffer.getBuffer().getType()).getElementType());
+      // Packed weights are padded: what is stored is a row of elements.
+      weight.bytes = *buffer.getBytes().asConstant();
+      weight.shape = {weight.bytes / runtime::dtypeBytes(weight.dtype)};
+      weights.push_back(std::move(weight));
+    }
+    return found->second;
+  }
+
+private:
+  std::vector<runtime::Weight> &weights;
+  llvm::StringMap<int64_t> indices;
+};
+
+runtime::TensorInfo describeTensor(BufferOp buffer, int64_t index, const SizeSlots &slots) {
+  auto type = cast<graph::TensorType>(buffer.getBuffer().getType());
+  runtime::TensorInfo info;
+  info.name = buffer.getName()->str();
+  info.dtype = artifact::dtypeOf(type.getElementType());
+  info.buffer = index;
+  for (sym::Expr extent : type.getShape()) {
+    info.shape.push_back(extent.str());
+    info.dimSlots.push_back(slots.of(extent));
+  }
+  return info;
+}
+
+runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
+  runtime::Symbol symbol;
+  symbol.name = attr.getName().str();
+  symbol.lower = attr.getLower();
+  symbol.upper = attr.getUpper();
+  if (attr.getSource() == SymbolSource::runtime) {
+    symbol.source = runtime::SymbolSource::RunTime;
+    symbol.bound = slots.of(cast<sym::ExprAttr>(attr.getBound()).getExpr());
+    return symbol;
+  }
+  symbol.source = attr.getSource() == SymbolSource::dim ? runtime::SymbolSource::InputDim : runtime::SymbolSource::InputElement;
+  symbol.input = attr.getTensor();
+  symbol.index = attr.getIndex();
+  return symbol;
+}
+
+runtime::Entry describeEntry(ProgramOp program, WeightTable &weights) {
+  SizeSlots slots(program);
+  runtime::Entry entry;
+  entry.name = program.getSymName().str();
+  entry.slotCount = slots.count();
+  entry.scratchSlot = slots.of(slots.getScratch());
+  for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
+    entry.symbols.push_back(describeSymbol(symbol, slots));
+
+  for (auto [index, op] : llvm::enumerate(program.getBuffers())) {
+    runtime::Buffer buffer;
+    buffer.bytesSlot = slots.of(op.getBytes());
+    switch (op.getKind()) {
+    case BufferKind::input:
+      buffer.kind = runtime::BufferKind::Input;
+      entry.inputs.push_back(describeTensor(op, index, slots));
+      break;
+    case BufferKind::output:
+      buffer.kind = runtime::BufferKind::Output;
+      entry.outputs.push_back(describeTensor(op, index, slots));
+      break;
+    case BufferKind::weight:
+      buffer.kind = runtime::BufferKind::Weight;
+      buffer.weight = weights.of(op);
+      break;
+    case BufferKind::arena:
+      buffer.kind = runtime::BufferKind::Arena;
+      buffer.horizon = op.getHorizon().value_or(-1);
+      buffer.lastUse = op.getLastUse().value_or(-1);
+      break;
+    }
+    entry.buffers.push_back(buffer);
+  }
+  for (PhaseOp phase : program.getPhases())
+    entry.phases.push_back(phase.getLabel().str());
+  if (auto assertions = program.getAssertions()) {
+    for (auto attr : assertions->getAsRange<ArrayAttr>()) {
+      runtime::Assertion assertion;
+      assertion.left = slots.of(cast<sym::ExprAttr>(attr[0]).getExpr());
+      assertion.right = slots.of(cast<sym::ExprAttr>(attr[1]).getExpr());
+      assertion.text = cast<StringAttr>(attr[2]).str();
+      entry.assertions.push_back(std::move(assertion));
+    }
+  }
+  return entry;
+}
+
+} // namespace
+
+runtime::DType artifact::dtypeOf(Type elementType) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  elementType.print(stream);
+  // ui8 → u8; signless integers are the signed ones.
+  if (StringRef(name).starts_with("ui"))
+    name.erase(1, 1);
+  std::optional<runtime::DType> dtype = runtime::dtypeFromName(name);
+  assert(dtype && "the verifier of !graph.tensor lets no other element type pass");
+  return *dtype;
+}
+
+runtime::Descriptor artifact::buildDescriptor(ArrayRef<ProgramOp> entries) {
+  runtime::Descriptor descriptor;
+  descriptor.abi = FREESTONE_ABI_VERSION;
+  WeightTable weights(descriptor.weights);
+  for (ProgramOp entry : entries)
+    descriptor.entries.push_back(describeEntry(entry, weights));
+  descriptor.segments = {"main"};
+  return descriptor;
+}

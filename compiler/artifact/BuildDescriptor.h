@@ -1,0 +1,18 @@
+#ifndef FREESTONE_COMPILER_ARTIFACT_BUILDDESCRIPTOR_H
+#define FREESTONE_COMPILER_ARTIFACT_BUILDDESCRIPTOR_H
+
+#include "compiler/dialect/task/TaskDialect.h"
+#include "runtime/Descriptor.h"
+
+namespace freestone::artifact {
+
+/// The dtype of a tensor's elements; signless integers are signed. The type must be one that tensors may have.
+runtime::DType dtypeOf(Type elementType);
+
+/// Describes the entries, in the order of the compiled table. Weights are listed once by name, in the order of first use, without bytes.
+/// Target, producer, model name, sites and statistics are left to the caller.
+runtime::Descriptor buildDescriptor(ArrayRef<task::ProgramOp> entries);
+
+} // namespace freestone::artifact
+
+#endif // FREESTONE_COMPILER_ARTIFACT_BUILDDESCRIPTOR_H

@@ -1,0 +1,15 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_EMITENTRIES_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_EMITENTRIES_H
+
+#include "compiler/dialect/task/TaskDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace freestone::codegen {
+
+/// Builds a module with the artifact's exported table and, for each entry, its `bind` and `run` as runtime/abi.h defines them.
+/// Programs are called as external functions of their name. Dialects of the result: llvm, arith.
+OwningOpRef<ModuleOp> emitEntries(ArrayRef<task::ProgramOp> entries);
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_EMITENTRIES_H

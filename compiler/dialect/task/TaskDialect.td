@@ -1,0 +1,49 @@
+#ifndef FREESTONE_COMPILER_DIALECT_TASK_TASKDIALECT_TD
+#define FREESTONE_COMPILER_DIALECT_TASK_TASKDIALECT_TD
+
+include "compiler/dialect/sym/SymDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Task_Dialect : Dialect {
+  let name = "task";
+  let summary = "the plane of units × time: phases of tiles, laid on workers";
+  let description = [{
+    A `task.program` is one SPMD program for W workers, W known at run time. Every worker runs the same phases in the same order
+    and computes its share of each phase's tiles by formula: tile t of T belongs to worker floor(t*W/T). There is no dispatcher
+    and no barrier: a phase names the earlier phases that it must come `after`, and waits for their progress numbers only.
+  }];
+  let cppNamespace = "::freestone::task";
+  let dependentDialects = ["::freestone::sym::SymDialect", "::freestone::tile::TileDialect"];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Task_SymbolSource : I32EnumAttr<"SymbolSource", "what binds a symbol before or while the program runs", [
+    I32EnumAttrCase<"dim", 0>, I32EnumAttrCase<"element", 1>, I32EnumAttrCase<"runtime", 2>]> {
+  let cppNamespace = "::freestone::task";
+}
+
+def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
+  let mnemonic = "symbol";
+  let summary = "a symbol of a program and what binds it";
+  let description = [{
+    `dim i, d`: dimension d of input i. `element i, k`: element k of the integer input i. `runtime i, 0`: element 0 of buffer i,
+    which a phase writes; until then it counts as its upper bound `bound`.
+    ```mlir
+    #task.symbol<"b" dim 0, 1 in [1, 512]>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"name">:$name, EnumParameter<Task_SymbolSource>:$source, "int64_t":$tensor,
+                        "int64_t":$index, "int64_t":$lower, "int64_t":$upper,
+                        OptionalParameter<"::mlir::Attribute">:$bound);
+  let assemblyFormat = "`<` $name $source $tensor `,` $index `in` `[` $lower `,` $upper `]` (`bound` $bound^)? `>`";
+}
+
+def Task_BufferKind : I32EnumAttr<"BufferKind", "where the bytes of a buffer live", [
+    I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"output", 1>, I32EnumAttrCase<"weight", 2>,
+    I32EnumAttrCase<"arena", 3>]> {
+  let cppNamespace = "::freestone::task";
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_TASK_TASKDIALECT_TD

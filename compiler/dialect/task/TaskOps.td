@@ -1,0 +1,95 @@
+#ifndef FREESTONE_COMPILER_DIALECT_TASK_TASKOPS_TD
+#define FREESTONE_COMPILER_DIALECT_TASK_TASKOPS_TD
+
+include "compiler/dialect/task/TaskDialect.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Task_BufferKindAttr : EnumAttr<Task_Dialect, Task_BufferKind, "kind"> {
+  let assemblyFormat = "$value";
+}
+
+class Task_Op<string mnemonic, list<Trait> traits = []> : Op<Task_Dialect, mnemonic, traits>;
+
+def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "an entry of the artifact: buffers, then phases in the order in which every worker runs them";
+  let description = [{
+    ```mlir
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 9223372036854775807]>] {
+      %x = task.buffer input "x" : !graph.tensor<[n, 784], f32>
+      %w = task.buffer weight "fc1.weight" : !graph.tensor<[784, 10], f32>
+      %y = task.buffer output "y" : !graph.tensor<[n, 10], f32>
+      task.phase "fc1" after all [] same [] {
+        task.space @p0(%x, %w) to (%y) [n, 10, 784] tiles n ceildiv 56 scratch 4096
+      }
+    }
+    ```
+    Inputs and outputs stand in the order of the model's. Progress number of a phase is its index in the program.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$symbols, OptionalAttr<ArrayAttr>:$assertions);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `symbols` $symbols (`assert` $assertions^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<BufferOp> getBuffers();
+    ::llvm::SmallVector<PhaseOp> getPhases();
+  }];
+}
+
+def Task_BufferOp : Task_Op<"buffer"> {
+  let summary = "bytes that phases read and write";
+  let description = [{
+    The type is that of the value it was made for; reshapes of it are the same buffer. Inputs and weights are read only; a weight
+    with a `value` is a constant of the program. An arena buffer is planned by `task-plan-memory`: `horizon` is the last phase known to be complete on all
+    workers before the first definition (-1: none), `last_use` the last phase that touches it; two arena buffers may share
+    bytes where one's last use is not after the other's horizon.
+  }];
+  let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$horizon,
+                       OptionalAttr<I64Attr>:$last_use, OptionalAttr<ElementsAttr>:$value);
+  let results = (outs AnyType:$buffer);
+  let assemblyFormat = [{
+    $kind ($name^)? (`horizon` $horizon^)? (`last_use` $last_use^)?
+    (`value` $value^)? attr-dict `:` type($buffer)
+  }];
+  let extraClassDeclaration = [{
+    /// Bytes of storage, layout and padding included.
+    ::freestone::sym::Expr getBytes();
+  }];
+}
+
+def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "one step of every worker: its share of the tiles of one or more independent programs";
+  let description = [{
+    `after all [p]`: every worker has finished phase p before any begins this one. `after same [p]`: a worker reads of p only
+    what it wrote itself; no wait. `binds` names the run-time symbol that the phase's result gives a value: the worker that
+    computes tile 0 then derives all sizes anew before it publishes.
+  }];
+  let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, DenseI64ArrayAttr:$same_after,
+                       OptionalAttr<StrAttr>:$binds);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $label `after` `all` $all_after `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
+  }];
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<SpaceOp> getSpaces();
+  }];
+}
+
+def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegments]> {
+  let summary = "all tiles of one call of a tile.program";
+  let description = [{
+    `sizes` are the values of the program's symbols in the symbols of the entry. `reads` and `writes` say, for each operand, the
+    number of consecutive elements that one tile touches, where tile t touches exactly [t*c, (t+1)*c), or `unit` where a tile may
+    touch anything.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$program, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outputs,
+                       ArrayAttr:$sizes, Sym_ExprAttr:$tiles, Sym_ExprAttr:$scratch, ArrayAttr:$reads, ArrayAttr:$writes,
+                       DenseI64ArrayAttr:$sites);
+  let assemblyFormat = [{
+    $program `(` $inputs `)` `to` `(` $outputs `)` `sizes` $sizes `tiles` $tiles `scratch` $scratch
+    `reads` $reads `writes` $writes `sites` $sites attr-dict `:` type($inputs) `to` type($outputs)
+  }];
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_TASK_TASKOPS_TD

@@ -1,0 +1,90 @@
+#include "compiler/task/EntrySymbols.h"
+
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+namespace {
+
+using SymbolNames = llvm::SetVector<StringAttr>;
+
+void collect(Type type, SymbolNames &names) {
+  if (auto tensor = dyn_cast<graph::TensorType>(type))
+    for (sym::Expr size : tensor.getShape())
+      size.collectSymbols(names);
+}
+
+SymbolNames symbolsOf(func::FuncOp function) {
+  SymbolNames names;
+  for (Type type : function.getArgumentTypes())
+    collect(type, names);
+  function.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      collect(type, names);
+    if (auto call = dyn_cast<tile::CallOp>(op))
+      for (sym::Expr size : call.getSizes())
+        size.collectSymbols(names);
+  });
+  return names;
+}
+
+/// Finds what binds a symbol of a function.
+class Binder {
+public:
+  explicit Binder(func::FuncOp function)
+      : function(function), values(function->getAttrOfType<DictionaryAttr>("graph.value_symbols")),
+        bounds(function->getAttrOfType<DictionaryAttr>("graph.symbols")) {
+    // Weights are arguments of the function, but no inputs of the entry.
+    for (BlockArgument argument : function.getArguments())
+      if (!function.getArgAttr(argument.getArgNumber(), "graph.weight"))
+        inputs.push_back(argument);
+  }
+
+  FailureOr<Attribute> bind(StringAttr name) {
+    auto known = bounds ? bounds.getAs<sym::SymbolBoundsAttr>(name) : sym::SymbolBoundsAttr();
+    sym::SymbolBounds range = known ? known.getBounds() : sym::SymbolBounds();
+    auto make = [&](SymbolSource source, int64_t tensor, int64_t index, Attribute bound = {}) -> Attribute {
+      return SymbolAttr::get(name.getContext(), name.getValue(), source, tensor, index, range.range.lo, range.range.hi, bound);
+    };
+    if (auto place = values ? values.getAs<ArrayAttr>(name) : ArrayAttr()) {
+      int64_t argument = cast<IntegerAttr>(place[0]).getInt();
+      return make(SymbolSource::element, inputNumber(argument), cast<IntegerAttr>(place[1]).getInt());
+    }
+    for (auto [number, input] : llvm::enumerate(inputs))
+      for (auto [dim, size] : llvm::enumerate(cast<graph::TensorType>(input.getType()).getShape()))
+        if (size.asSymbol() == name.getValue())
+          return make(SymbolSource::dim, number, dim);
+    return function.emitError("nothing binds the size '") << name.getValue() << "': it stands alone in no dimension of an input";
+  }
+
+private:
+  int64_t inputNumber(int64_t argument) const {
+    for (auto [number, input] : llvm::enumerate(inputs))
+      if (input.getArgNumber() == argument)
+        return number;
+    return -1;
+  }
+
+  func::FuncOp function;
+  DictionaryAttr values, bounds;
+  SmallVector<BlockArgument> inputs;
+};
+
+} // namespace
+
+FailureOr<SmallVector<Attribute>> task::collectEntrySymbols(func::FuncOp function) {
+  Binder binder(function);
+  SmallVector<Attribute> symbols;
+  for (StringAttr name : symbolsOf(function)) {
+    FailureOr<Attribute> symbol = binder.bind(name);
+    if (failed(symbol))
+      return failure();
+    symbols.push_back(*symbol);
+  }
+  return symbols;
+}
+
+ArrayAttr task::entryAssertions(func::FuncOp function) { return function->getAttrOfType<ArrayAttr>("graph.assertions"); }

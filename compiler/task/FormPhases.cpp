@@ -1,0 +1,225 @@
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/task/EntrySymbols.h"
+#include "compiler/task/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace freestone::task {
+#define GEN_PASS_DEF_FORMPHASES
+#include "compiler/task/Passes.h.inc"
+} // namespace freestone::task
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+namespace {
+
+/// The name that a user knows an operation by: the ONNX node's, where the location has one.
+std::string nodeName(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(location)) {
+    // The last of several nodes in one program is the one whose result it computes.
+    for (Location part : llvm::reverse(fused.getLocations()))
+      if (std::string name = nodeName(part); !name.empty())
+        return name;
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return nodeName(call.getCallee());
+  return "";
+}
+
+/// Makes the program of one function.
+class PhaseFormer {
+public:
+  PhaseFormer(func::FuncOp function, SmallVectorImpl<Attribute> &sites, DenseMap<Attribute, StringAttr> &constants)
+      : function(function), builder(function.getContext()), sites(sites), constants(constants) {}
+
+  LogicalResult form();
+  int64_t phaseCount() const { return phases; }
+
+private:
+  LogicalResult formArguments();
+  void formOutputs();
+  LogicalResult formOp(Operation &op);
+  LogicalResult formCall(tile::CallOp call);
+  FailureOr<Value> bufferOf(Value value);
+  BufferOp addBuffer(BufferKind kind, StringRef name, Type type, Location location);
+  SmallVector<Attribute> accesses(tile::ProgramOp callee, StringRef entry, size_t count,
+                                  llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
+  Value memoryOf(Value value) {
+    while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+      value = reshape->getOperand(0);
+    return value;
+  }
+
+  func::FuncOp function;
+  OpBuilder builder;
+  SmallVectorImpl<Attribute> &sites;
+  DenseMap<Attribute, StringAttr> &constants;
+  ProgramOp program;
+  DenseMap<Value, Value> buffers;
+  DenseMap<Value, StringAttr> outputs;
+  int64_t phases = 0;
+};
+
+LogicalResult PhaseFormer::form() {
+  builder.setInsertionPoint(function);
+  FailureOr<SmallVector<Attribute>> symbols = collectEntrySymbols(function);
+  if (failed(symbols))
+    return failure();
+  program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(), builder.getArrayAttr(*symbols), entryAssertions(function));
+  builder.createBlock(&program.getBody());
+  if (failed(formArguments()))
+    return failure();
+  formOutputs();
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (failed(formOp(op)))
+      return failure();
+  function.erase();
+  return success();
+}
+
+BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Location location) {
+  OpBuilder::InsertionGuard guard(builder);
+  // Buffers stand before the phases.
+  SmallVector<PhaseOp> formed = program.getPhases();
+  if (formed.empty())
+    builder.setInsertionPointToEnd(&program.getBody().front());
+  else
+    builder.setInsertionPoint(formed.front());
+  StringAttr nameAttr = name.empty() ? StringAttr() : builder.getStringAttr(name);
+  return BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr());
+}
+
+LogicalResult PhaseFormer::formArguments() {
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    auto weight = function.getArgAttrOfType<StringAttr>(index, "graph.weight");
+    auto input = function.getArgAttrOfType<StringAttr>(index, "graph.name");
+    if (!weight && !input)
+      return function.emitOpError("argument ") << index << " has neither graph.name nor graph.weight";
+    buffers[argument] = weight ? addBuffer(BufferKind::weight, weight, argument.getType(), argument.getLoc())
+                               : addBuffer(BufferKind::input, input, argument.getType(), argument.getLoc());
+  }
+  return success();
+}
+
+void PhaseFormer::formOutputs() {
+  for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands()) {
+    unsigned index = result.getOperandNumber();
+    auto name = function.getResultAttrOfType<StringAttr>(index, "graph.name");
+    if (!name)
+      name = function.getResultAttrOfType<StringAttr>(index, "graph.weight");
+    StringRef text = name ? name.getValue() : StringRef("output");
+    buffers[memoryOf(result.get())] = addBuffer(BufferKind::output, text, result.get().getType(), result.get().getLoc());
+  }
+}
+
+LogicalResult PhaseFormer::formOp(Operation &op) {
+  if (isa<graph::ReshapeOp, graph::ConstantOp, graph::WeightOp>(op))
+    return success();
+  if (auto call = dyn_cast<tile::CallOp>(op))
+    return formCall(call);
+  if (auto library = dyn_cast<tile::LibraryOp>(op))
+    return op.emitError("library service '") << library.getName() << "' is not available: no plug-in provides it";
+  return op.emitError("is not lowered to a program");
+}
+
+FailureOr<Value> PhaseFormer::bufferOf(Value value) {
+  value = memoryOf(value);
+  if (Value known = buffers.lookup(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (auto weight = dyn_cast_or_null<graph::WeightOp>(op))
+    return buffers[value] = addBuffer(BufferKind::weight, weight.getName(), value.getType(), value.getLoc());
+  if (auto constant = dyn_cast_or_null<graph::ConstantOp>(op)) {
+    StringAttr &name = constants[constant.getValueAttr()];
+    if (!name)
+      name = builder.getStringAttr("constant " + Twine(constants.size() - 1));
+    BufferOp buffer = addBuffer(BufferKind::weight, name, value.getType(), value.getLoc());
+    buffer.setValueAttr(cast<ElementsAttr>(constant.getValueAttr()));
+    return buffers[value] = buffer;
+  }
+  return buffers[value] = addBuffer(BufferKind::arena, "", value.getType(), value.getLoc());
+}
+
+SmallVector<Attribute> PhaseFormer::accesses(tile::ProgramOp callee, StringRef entry, size_t count,
+                                             llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes) {
+  auto planned = dyn_cast_or_null<ArrayAttr>(callee.getPlanEntry(entry));
+  SmallVector<Attribute> result(count, builder.getUnitAttr());
+  if (!planned)
+    return result;
+  for (auto [access, attr] : llvm::zip_equal(result, planned))
+    if (auto elements = dyn_cast<sym::ExprAttr>(attr))
+      access = elements.getExpr().substitute(sizes).attr();
+  return result;
+}
+
+LogicalResult PhaseFormer::formCall(tile::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<tile::ProgramOp>(call, call.getCalleeAttr());
+  if (!callee || !callee.getPlan())
+    return call.emitError("calls @") << call.getCallee() << ", which is not a planned tile.program";
+  llvm::StringMap<sym::Expr> values;
+  for (auto [symbol, size] : llvm::zip_equal(callee.getSymbols(), call.getSizes()))
+    values[symbol.getValue()] = size;
+  auto sizes = [&](StringRef name) -> std::optional<sym::Expr> {
+    auto found = values.find(name);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  };
+
+  SmallVector<Value> inputs, results;
+  for (Value input : call.getInputs()) {
+    FailureOr<Value> buffer = bufferOf(input);
+    if (failed(buffer))
+      return failure();
+    inputs.push_back(*buffer);
+  }
+  for (Value result : call.getResults())
+    results.push_back(*bufferOf(result));
+
+  std::string label = nodeName(call.getLoc());
+  if (label.empty())
+    label = call.getCallee().str();
+  SmallVector<int64_t> siteNumbers;
+  callee.walk([&](tile::CheckOp check) {
+    sites.push_back(builder.getStringAttr("node '" + label + "': " + check.getMessage()));
+    siteNumbers.push_back(sites.size());
+  });
+
+  StringAttr binds;
+  if (auto symbol = call->getAttrOfType<StringAttr>("binds"))
+    binds = symbol;
+  builder.setInsertionPointToEnd(&program.getBody().front());
+  auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
+                               builder.getDenseI64ArrayAttr({}), binds);
+  builder.createBlock(&phase.getBody());
+  SmallVector<Attribute> sizeAttrs;
+  for (sym::Expr size : call.getSizes())
+    sizeAttrs.push_back(size.attr());
+  SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, builder.getArrayAttr(sizeAttrs),
+                  callee.getTiles().substitute(sizes).attr(), callee.getScratch().substitute(sizes).attr(),
+                  builder.getArrayAttr(accesses(callee, "reads", inputs.size(), sizes)),
+                  builder.getArrayAttr(accesses(callee, "chunk", results.size(), sizes)), builder.getDenseI64ArrayAttr(siteNumbers));
+  ++phases;
+  return success();
+}
+
+class FormPhases : public task::impl::FormPhasesBase<FormPhases> {
+public:
+  void runOnOperation() override {
+    SmallVector<Attribute> sites;
+    DenseMap<Attribute, StringAttr> constants;
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      PhaseFormer former(function, sites, constants);
+      if (failed(former.form()))
+        return signalPassFailure();
+      phases += former.phaseCount();
+    }
+    getOperation()->setAttr("task.sites", ArrayAttr::get(&getContext(), sites));
+  }
+};
+
+} // namespace

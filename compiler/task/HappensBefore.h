@@ -1,0 +1,35 @@
+#ifndef FREESTONE_COMPILER_TASK_HAPPENSBEFORE_H
+#define FREESTONE_COMPILER_TASK_HAPPENSBEFORE_H
+
+#include "compiler/dialect/task/TaskDialect.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace freestone::task {
+
+/// Bytes that one worker touches in one phase. `begin` is an offset into the arena, or into the buffer's own bytes.
+struct Access {
+  int64_t phase;
+  int64_t worker;
+  int64_t memory; // -1: the arena; else the index of a buffer that shares bytes with no other
+  int64_t begin, end;
+  bool write;
+  /// The worker's tiles are known to touch these bytes alone, so that workers of one phase can't meet here.
+  bool exact;
+};
+
+/// Every access of `program` for W `workers` at the sizes that `valueOf` gives; arena buffers lie at `offsets`, in the order of
+/// the program's arena buffers.
+std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, ArrayRef<int64_t> offsets,
+                                    llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf);
+
+/// Proves that any two accesses of different workers to the same bytes, one of them a write, are ordered by the program's edges:
+/// by its waits and by the order in which each worker runs its phases. Returns nothing, or a sentence that names the two phases.
+/// Knows nothing of how the edges were made: it looks at `after all` alone.
+std::optional<std::string> findRace(ProgramOp program, ArrayRef<Access> accesses);
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_HAPPENSBEFORE_H

@@ -1,0 +1,78 @@
+#ifndef FREESTONE_COMPILER_TASK_PASSES_TD
+#define FREESTONE_COMPILER_TASK_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CopyResults : Pass<"task-copy-results", "::mlir::func::FuncOp"> {
+  let summary = "gives every result of a function memory of its own";
+  let description = [{
+    A result that is an input, a weight, a constant, or the same memory as another result is copied by a `tile.compute`, so that each
+    output has one writer and inputs stay as they are. Runs while computes are inline.
+    ```mlir
+    func.func @main(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> { return %x : … }
+    // →
+    %0 = tile.compute [n] [parallel] ins(%x : affine_map<(d0) -> (d0)>) { ^bb0(%a: f32): tile.yield %a : f32 } : …
+    return %0 : …
+    ```
+  }];
+  let dependentDialects = ["::freestone::tile::TileDialect"];
+  let statistics = [Statistic<"copies", "copies", "Number of results copied">];
+}
+
+def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
+  let summary = "functions of tile.calls → task.programs with one phase a call";
+  let description = [{
+    In: functions whose bodies hold only `tile.call`, `graph.reshape`, weights, constants and the return. Out: a `task.program` of
+    the same name for each, without edges. Reshapes are the same buffer; results are output buffers, written in place. The messages of
+    all `tile.check`s are numbered in the module's attribute `task.sites`.
+    ```mlir
+    func.func @main(%x: !graph.tensor<[n, 784], f32> {graph.name = "x"}) -> (…) {
+      %0 = tile.call @p0(%x, %w) [n] : …
+      return %0 : …
+    }
+    // →
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 512]>] {
+      %x = task.buffer input "x" : …
+      %y = task.buffer output "y" : …
+      task.phase "fc1" after all [] same [] { task.space @p0(%x, %w) to (%y) … }
+    }
+    ```
+  }];
+  let dependentDialects = ["::freestone::task::TaskDialect"];
+  let statistics = [Statistic<"phases", "phases", "Number of phases made">];
+}
+
+def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
+  let summary = "writes the `after` edges of every phase";
+  let description = [{
+    A phase that reads what another wrote comes after it: `same` where each tile reads just the elements that the same tile of
+    the same number of tiles wrote, so that no worker needs another's data; else `all`. Progress numbers only grow, so of several
+    `all` edges only the latest is kept, and none that an earlier phase's wait implies.
+    With `elide=false` every edge is `all`.
+    ```mlir
+    task.phase "norm" after all [] same [] { … to (%h) … tiles m scratch 0 reads [unit] writes [384] … }
+    task.phase "gelu" after all [] same [] { task.space @p1(%h) … tiles m … reads [384] … }
+    // →
+    task.phase "gelu" after all [] same [0] …
+    ```
+  }];
+  let options = [Option<"elide", "elide", "bool", "true", "Let a worker go on without waiting where it reads only its own data">];
+  let statistics = [Statistic<"waits", "waits", "Number of phases that wait for all workers">,
+                    Statistic<"elided", "elided", "Number of dependences that need no wait">];
+}
+
+def PlanMemory : Pass<"task-plan-memory", "::freestone::task::ProgramOp"> {
+  let summary = "writes the horizon and the last use of every arena buffer";
+  let description = [{
+    In: phases with edges. Out: each arena buffer says when its bytes are certainly free (see `task.buffer`). Offsets follow at bind,
+    when sizes are known. With `reuse=false` no two buffers share bytes.
+    ```mlir
+    %h = task.buffer arena : !graph.tensor<[n, 1024], f32>
+    // →
+    %h = task.buffer arena horizon -1 last_use 1 : !graph.tensor<[n, 1024], f32>
+    ```
+  }];
+  let options = [Option<"reuse", "reuse", "bool", "true", "Let buffers share bytes once all workers are done with them">];
+}
+
+#endif // FREESTONE_COMPILER_TASK_PASSES_TD
