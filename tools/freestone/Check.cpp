@@ -22,7 +22,8 @@ static void printValues(const char *title, const Json &values) {
 
 static void printReport(const Json &report) {
   std::vector<std::string> opsets;
-  for (const auto &[domain, version] : report.value("opsets", Json::object()).items())
+  Json versions = report.value("opsets", Json::object());
+  for (const auto &[domain, version] : versions.items())
     opsets.push_back(fmt::format("{} {}", domain.empty() ? "ai.onnx" : domain, version.dump()));
   fmt::print("{} nodes, opset {}\n", report.value("nodes", 0), fmt::join(opsets, ", "));
   printValues("input", report.value("inputs", Json::array()));

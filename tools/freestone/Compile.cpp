@@ -16,7 +16,8 @@ static void printStatistics(const std::string &output, const Json &statistics) {
   fmt::print("{:<12}{:>9.1f} ms\n", "total", statistics.value("seconds", 0.0) * 1e3);
   fmt::print("{} programs compiled, {} more were the same as another\n", statistics.value("programs", 0),
              statistics.value("programs_shared", 0));
-  for (const auto &[name, count] : statistics.value("counters", Json::object()).items())
+  Json counters = statistics.value("counters", Json::object());
+  for (const auto &[name, count] : counters.items())
     fmt::print("{}: {}\n", name, count.dump());
   Json bytes = statistics.value("bytes", Json::object());
   fmt::print("{}: {} bytes, of which code {} and weights {}, for {}\n", output, bytes.value("file", int64_t(0)),
