@@ -330,6 +330,74 @@ class Patches(nn.Module):
         return tokens, merged, merged[:, 1:], merged[:, 1:].transpose(1, 2).reshape(b, c, h, w), merged.reshape(-1, 32)
 
 
+class Speech(nn.Module):
+    """Whisper's front, then chunks of the frames as a Conformer takes them."""
+
+    def __init__(self):
+        super().__init__()
+        self.convs = nn.ModuleList([nn.Conv1d(8, 16, 3, padding=1), nn.Conv1d(16, 16, 3, 2, 1), nn.Conv1d(16, 16, 3, 2, 1)])
+        self.deep = nn.ModuleList([nn.Conv1d(16, 16, 3, dilation=2**i) for i in range(4)])
+        self.causal = nn.Conv1d(16, 16, 5, dilation=3)
+
+    def forward(self, x):
+        y = x
+        for conv in self.convs:
+            y = F.gelu(conv(y))
+        z = x.reshape(x.shape[0], 2, 4, -1).repeat(1, 4, 1, 1).flatten(1, 2).flatten(1, 2)[:, :16]
+        for conv in self.deep:
+            z = conv(z)
+        c = self.causal(F.pad(y, (12, 0)))
+        frames = F.pad(y, (0, (16 - y.shape[2] % 16) % 16))
+        blocks = frames.reshape(y.shape[0], 16, -1, 16)
+        return (y, z, c, y + c, blocks, blocks.permute(0, 2, 3, 1).reshape(-1, 16, 16), torch.cat([y, z], 2),
+                y.transpose(1, 2).reshape(-1, 32 // 2), torch.cat([y[:, :, :1], y, y[:, :, -1:]], 2))
+
+
+class Inception(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(4, 8, 1, 2)
+        self.b = nn.Conv2d(4, 8, 3, 2, 1)
+        self.c = nn.Conv2d(4, 8, 5, 2, 2)
+        self.d = nn.MaxPool2d(3, 2, 1)
+        self.tall = nn.Conv2d(4, 8, (7, 1), padding=(3, 0))
+        self.wide = nn.Conv2d(4, 8, (1, 7), (1, 2), padding=(0, 3))
+
+    def forward(self, x):
+        y = torch.cat([self.a(x), self.b(x), self.c(x), self.d(x)], 1)
+        t, w = self.tall(x), self.wide(x)
+        return (y, t, w, torch.cat([t, t[:, :, :-1]], 2), torch.cat([y.flatten(2), w.flatten(2)], 2), y.flatten(2).reshape(-1, 7),
+                t.permute(0, 2, 3, 1).reshape(-1, 8), t.permute(2, 0, 1, 3).flatten(1), x.reshape(x.shape[0], 2, 2, x.shape[2], -1))
+
+
+class Volumes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv3d(2, 4, 3, (1, 2, 2), 1)
+        self.pool = nn.MaxPool3d(2)
+        self.up = nn.ConvTranspose3d(4, 2, 2, 2)
+
+    def forward(self, x):
+        y = self.pool(self.conv(x))
+        z = self.up(y)
+        return y.flatten(2), z, z.flatten(1), y.reshape(y.shape[0], 4, y.shape[2], -1), y.transpose(1, 2).reshape(-1, 4, y.shape[3], y.shape[4])
+
+
+class GroupedQueries(nn.Module):
+    def forward(self, x, past, memory):
+        b, s, _ = x.shape
+        q = x.reshape(b, s, 8, -1).transpose(1, 2)
+        k = torch.cat([past, x[:, :, :16].reshape(b, s, 2, 8).transpose(1, 2)], 2)
+        wide = k[:, :, None].expand(b, 2, 4, k.shape[2], 8).reshape(b, 8, k.shape[2], 8)
+        scores = q @ wide.transpose(2, 3)
+        y = (scores.softmax(-1) @ wide).transpose(1, 2).reshape(b, s, 64)
+        both = torch.cat([memory, y], 1)
+        kept = k[:, :, s:]
+        return (y, both, both.flatten(0, 1), both[:, memory.shape[1]:], both[:, : memory.shape[1]], kept, torch.cat([kept, k], 2),
+                scores.reshape(-1, k.shape[2]), scores.reshape(b, 2, -1, k.shape[2]), torch.arange(k.shape[2] + memory.shape[1]),
+                torch.arange(0, k.shape[2], 2), wide.reshape(b, -1), both.reshape(b, -1, 16))
+
+
 class Beams(nn.Module):
     def forward(self, x, k):
         b, s = x.shape
@@ -357,6 +425,11 @@ def models():
     yield Sequences(), (torch.randn(3, 50, 16),), ({0: "batch", 1: "sequence"},)
     yield Patches(), (torch.randn(2, 3, 64, 96),), (image,)
     yield Beams(), (torch.randn(2, 40), torch.randn(2, 56)), ({0: "batch", 1: "sequence"}, {0: "batch", 1: "keys"})
+    yield Speech(), (torch.randn(2, 8, 640),), ({0: "batch", 2: "frames"},)
+    yield Inception(), (torch.randn(2, 4, 42, 70),), (image,)
+    yield Volumes(), (torch.randn(2, 2, 40, 64, 96),), ({0: "batch", 2: "depth", 3: "height", 4: "width"},)
+    yield GroupedQueries(), (torch.randn(2, 40, 64), torch.randn(2, 2, 56, 8), torch.randn(2, 48, 64)), (
+        {0: "batch", 1: "sequence"}, {0: "batch", 2: "past"}, {0: "batch", 1: "memory"})
 
 
 def symbols(text):
@@ -387,8 +460,8 @@ def main():
                 if not names or anonymous(line) in seen:
                     continue
                 seen.add(anonymous(line))
-                # Clamps disappear only within the range that was declared at export.
-                clamped = "min(" in line or "max(" in line
+                # Clamps and divisions by symbols disappear only within the range that was declared at export.
+                clamped = re.search(r"min\(|max\(|(floordiv|//) *\(*[A-Za-z]", line)
                 given = ", ".join(f"{name} >= {minimum(name)}" for name in names)
                 print(f"{line}{f' given {given}' if clamped else ''}  # {type(module).__name__}, {op}", flush=True)
 

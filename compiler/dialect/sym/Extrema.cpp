@@ -11,7 +11,7 @@ using namespace freestone::sym::detail;
 using Operands = SmallVector<Expr, 4>;
 
 /// Above this many operands a nested minimum stays nested.
-static constexpr size_t maxFlattened = 64;
+static constexpr size_t maxFlattened = 16;
 
 static bool lessByText(Expr lhs, Expr rhs) { return Expr::compare(lhs, rhs) < 0; }
 
