@@ -1,4 +1,5 @@
 option(FREESTONE_COMPILER "Build the compiler (needs MLIR 22); without it only what runs artifacts is built" ON)
+option(FREESTONE_TOOLS "Build the command-line tools" ON)
 option(FREESTONE_TESTS "Build the tests (needs GoogleTest; with the compiler also lit)" ON)
 set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
