@@ -113,7 +113,10 @@ static bool runDataSet(const std::string &folder, const Model &model, Session &s
 
 static void runAll(const TestCase &test, const TestOptions &options, Outcome &outcome) {
   std::string modelPath = test.folder + "/model.onnx";
-  Compiler::Check check = Compiler::open().check(CompileOptions(options.compile, modelPath));
+  CompileArguments arguments = options.compile;
+  if (!arguments.printIrTreeDir.empty())
+    arguments.printIrTreeDir += "/" + test.name;
+  Compiler::Check check = Compiler::open().check(CompileOptions(arguments, modelPath));
   if (!check.supported) {
     outcome = {Verdict::Unsupported, check.reason};
     return;
@@ -121,7 +124,7 @@ static void runAll(const TestCase &test, const TestOptions &options, Outcome &ou
   std::vector<std::string> sets = dataSets(test);
   if (sets.empty())
     throw Failure(Exit::Failed, "it has no test_data_set");
-  Model model = Model::compile(modelPath, options.compile);
+  Model model = Model::compile(modelPath, arguments);
   Session session(model, options.threads);
   Tolerance tolerance = toleranceOf(test, options);
   for (const std::string &folder : sets)
