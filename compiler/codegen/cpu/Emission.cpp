@@ -1,0 +1,270 @@
+#include "compiler/codegen/cpu/Emission.h"
+
+#include "compiler/dialect/sym/Lowering.h"
+#include "runtime/abi.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+
+Emission::Emission(OpBuilder builderAtModule, tile::ProgramOp program, const DeviceDescription &device)
+    : builder(builderAtModule), location(program.getLoc()), program(program), device(device),
+      scratchTaken(Expr::constant(program.getContext(), FREESTONE_SCRATCH_HEADER)) {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i64 = builder.getI64Type();
+  function = func::FuncOp::create(builder, location, program.getSymName(),
+                                  builder.getFunctionType({pointer, pointer, i64, i64, pointer}, {}));
+  Block *entry = function.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  sizesPointer = entry->getArgument(1);
+  scratchPointer = entry->getArgument(4);
+  begin = arith::IndexCastOp::create(builder, location, builder.getIndexType(), entry->getArgument(2));
+  end = arith::IndexCastOp::create(builder, location, builder.getIndexType(), entry->getArgument(3));
+  for (auto [number, symbol] : llvm::enumerate(program.getSymbols())) {
+    symbolValues.push_back(loadWord(sizesPointer, number, i64));
+    preamble = symbolValues.back().getDefiningOp();
+  }
+  if (!preamble)
+    preamble = end.getDefiningOp();
+  program.walk([&](tile::CheckOp check) { checks.push_back(check); });
+
+  int64_t slot = 0;
+  auto load = [&](Type type) {
+    auto tensor = cast<graph::TensorType>(type);
+    Value memory = loadWord(entry->getArgument(0), slot++, pointer);
+    return getMemory(memory, tile::getStorageType(tensor.getElementType()), getSize(tile::getStorageElements(tensor)));
+  };
+  for (BlockArgument argument : program.getBody()->getArguments())
+    buffers[argument] = load(argument.getType());
+  for (Type type : program.getResultTypes())
+    resultBuffers.push_back(load(type));
+  for (auto [value, memory] : llvm::zip_equal(program.getBody()->getTerminator()->getOperands(), resultBuffers))
+    buffers.try_emplace(value, memory);
+}
+
+void Emission::finish() { func::ReturnOp::create(builder, location); }
+
+Value Emission::loadWord(Value pointer, int64_t index, Type type) {
+  Value address = LLVM::GEPOp::create(builder, location, pointer.getType(), type, pointer,
+                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+  return LLVM::LoadOp::create(builder, location, type, address);
+}
+
+Value Emission::getSize(Expr size) {
+  if (std::optional<int64_t> constant = size.asConstant())
+    return getConstant(*constant);
+  Value &known = sizes[size];
+  if (known)
+    return known;
+  OpBuilder entry(builder.getContext());
+  entry.setInsertionPointAfter(preamble);
+  auto valueOf = [&](StringRef name) {
+    for (auto [symbol, value] : llvm::zip_equal(program.getSymbols(), symbolValues))
+      if (symbol == name)
+        return value;
+    llvm_unreachable("a size of a program is made of the program's symbols");
+  };
+  Value value = sym::lowerExpr(entry, location, size, valueOf);
+  known = arith::IndexCastOp::create(entry, location, entry.getIndexType(), value);
+  preamble = known.getDefiningOp();
+  return known;
+}
+
+Expr Emission::getPositionSymbol(StringRef name) {
+  // No identifier begins with a percent sign, so no size has this name.
+  return Expr::symbol(builder.getContext(), ("%" + name).str());
+}
+
+static bool dependsOn(Expr expr, ArrayRef<Position> positions) {
+  llvm::SetVector<StringAttr> symbols;
+  expr.collectSymbols(symbols);
+  return llvm::any_of(positions, [&](const Position &position) {
+    return llvm::any_of(symbols, [&](StringAttr symbol) { return position.symbol.asSymbol() == symbol.getValue(); });
+  });
+}
+
+/// Gives both the shape of the one that is a vector.
+static void equalise(OpBuilder &builder, Location location, Value &lhs, Value &rhs) {
+  auto spread = [&](Value &scalar, Type type) { scalar = vector::BroadcastOp::create(builder, location, type, scalar); };
+  if (isa<VectorType>(lhs.getType()) && !isa<VectorType>(rhs.getType()))
+    spread(rhs, lhs.getType());
+  else if (isa<VectorType>(rhs.getType()) && !isa<VectorType>(lhs.getType()))
+    spread(lhs, rhs.getType());
+}
+
+template <typename OpTy>
+static Value emitBinary(OpBuilder &builder, Location location, Value lhs, Value rhs) {
+  equalise(builder, location, lhs, rhs);
+  return OpTy::create(builder, location, lhs, rhs);
+}
+
+Value Emission::getAtom(Expr atom, ArrayRef<Position> positions) {
+  for (const Position &position : positions)
+    if (position.symbol == atom)
+      return position.value;
+  if (!dependsOn(atom, positions))
+    return getSize(atom);
+  SmallVector<Value> operands;
+  for (Expr operand : atom.operands())
+    operands.push_back(getIndex(operand, positions));
+  if (atom.kind() == sym::Kind::FloorDiv || atom.kind() == sym::Kind::CeilDiv) {
+    Value divisor = operands[1];
+    // A division by an empty extent may be computed before it is known that nothing is to do.
+    if (!atom.operands()[1].isConstant())
+      divisor = emitBinary<arith::MaxSIOp>(builder, location, divisor, getConstant(1));
+    if (atom.kind() == sym::Kind::FloorDiv)
+      return emitBinary<arith::FloorDivSIOp>(builder, location, operands[0], divisor);
+    return emitBinary<arith::CeilDivSIOp>(builder, location, operands[0], divisor);
+  }
+  Value result = operands.front();
+  for (Value operand : ArrayRef(operands).drop_front())
+    result = atom.kind() == sym::Kind::Min ? emitBinary<arith::MinSIOp>(builder, location, result, operand)
+                                           : emitBinary<arith::MaxSIOp>(builder, location, result, operand);
+  return result;
+}
+
+Value Emission::getIndex(Expr index, ArrayRef<Position> positions) {
+  if (!dependsOn(index, positions))
+    return getSize(index);
+  // Terms that only outer positions decide are summed first, so that they leave the inner loops.
+  SmallVector<Value> sums(positions.size());
+  Expr fixed = Expr::constant(builder.getContext(), 0);
+  for (const sym::Term &term : index.terms()) {
+    Expr scale = Expr::constant(builder.getContext(), term.coefficient);
+    SmallVector<std::pair<Expr, unsigned>> moving;
+    unsigned level = 0;
+    for (const sym::Factor &factor : term.factors) {
+      if (!dependsOn(factor.atom, positions)) {
+        for (unsigned i = 0; i < factor.power; ++i)
+          scale = scale * factor.atom;
+        continue;
+      }
+      moving.emplace_back(factor.atom, factor.power);
+      for (auto [number, position] : llvm::enumerate(positions))
+        if (dependsOn(factor.atom, position))
+          level = std::max<unsigned>(level, number);
+    }
+    if (moving.empty()) {
+      fixed = fixed + scale;
+      continue;
+    }
+    Value product = scale.isConstant(1) ? Value() : getSize(scale);
+    for (auto [atom, power] : moving)
+      for (unsigned i = 0; i < power; ++i) {
+        Value value = getAtom(atom, positions);
+        product = product ? emitBinary<arith::MulIOp>(builder, location, product, value) : value;
+      }
+    sums[level] = sums[level] ? emitBinary<arith::AddIOp>(builder, location, sums[level], product) : product;
+  }
+  Value result = fixed.isConstant(0) ? Value() : getSize(fixed);
+  for (Value sum : sums)
+    if (sum)
+      result = result ? emitBinary<arith::AddIOp>(builder, location, result, sum) : sum;
+  return result;
+}
+
+Value Emission::getConstant(int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
+
+Value Emission::getMemory(Value pointer, Type elementType, Value elements) {
+  MLIRContext *context = builder.getContext();
+  Type i64 = builder.getI64Type(), array = LLVM::LLVMArrayType::get(i64, 1);
+  auto type = LLVM::LLVMStructType::getLiteral(context, {pointer.getType(), pointer.getType(), i64, array, array});
+  auto i64Constant = [&](int64_t value) {
+    return LLVM::ConstantOp::create(builder, location, i64, builder.getI64IntegerAttr(value)).getResult();
+  };
+  Value count = arith::IndexCastOp::create(builder, location, i64, elements);
+  Value descriptor = LLVM::PoisonOp::create(builder, location, type);
+  auto insert = [&](Value value, ArrayRef<int64_t> at) {
+    descriptor = LLVM::InsertValueOp::create(builder, location, descriptor, value, at);
+  };
+  insert(pointer, 0);
+  insert(pointer, 1);
+  insert(i64Constant(0), 2);
+  insert(count, {3, 0});
+  insert(i64Constant(1), {4, 0});
+  auto memory = MemRefType::get({ShapedType::kDynamic}, elementType);
+  return UnrealizedConversionCastOp::create(builder, location, memory, descriptor).getResult(0);
+}
+
+Value Emission::getPointer(Value memory, Value index) {
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, location, memory);
+  Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value address = arith::IndexCastOp::create(builder, location, i64, base);
+  Value bare = LLVM::IntToPtrOp::create(builder, location, pointer, address);
+  Value offset = arith::IndexCastOp::create(builder, location, i64, index);
+  Type elementType = cast<MemRefType>(memory.getType()).getElementType();
+  return LLVM::GEPOp::create(builder, location, pointer, elementType, bare, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Expr Emission::getScratchBytes(Expr elements, unsigned elementBytes) {
+  return Expr::ceilDiv(elements * elementBytes, 64) * 64;
+}
+
+Value Emission::takeScratch(Type elementType, Expr elements) {
+  Type i64 = builder.getI64Type();
+  Value offset = arith::IndexCastOp::create(builder, location, i64, getSize(scratchTaken));
+  Value pointer = LLVM::GEPOp::create(builder, location, scratchPointer.getType(), builder.getI8Type(), scratchPointer,
+                                      ArrayRef<LLVM::GEPArg>{offset});
+  unsigned bytes = elementType.isIndex() ? 8 : llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+  scratchTaken = scratchTaken + getScratchBytes(elements, bytes);
+  return getMemory(pointer, elementType, getSize(elements));
+}
+
+void Emission::forTiles(function_ref<void(Value)> body) { forRange(begin, end, 1, body); }
+
+void Emission::forRange(Value from, Value to, int64_t step, function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(builder, location, from, to, getConstant(step));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+SmallVector<Value> Emission::unravel(Value number, ArrayRef<Expr> extents) {
+  SmallVector<Value> digits(extents.size());
+  for (unsigned i = extents.size(); i > 1; --i) {
+    Expr extent = extents[i - 1];
+    if (extent.isConstant(1)) {
+      digits[i - 1] = getConstant(0);
+      continue;
+    }
+    Value size = getSize(extent);
+    Value quotient = divide(number, size);
+    digits[i - 1] = subtract(number, multiply(quotient, size));
+    number = quotient;
+  }
+  if (!digits.empty())
+    digits.front() = number;
+  return digits;
+}
+
+Value Emission::getTailMask(unsigned lanes, Value active) {
+  auto type = VectorType::get({lanes}, builder.getI1Type());
+  return vector::CreateMaskOp::create(builder, location, type, ValueRange{active});
+}
+
+void Emission::check(tile::CheckOp check, Value holds) {
+  int64_t number = llvm::find(checks, check) - checks.begin();
+  Value fails = arith::XOrIOp::create(builder, location, holds,
+                                      arith::ConstantIntOp::create(builder, location, 1, 1).getResult());
+  auto branch = scf::IfOp::create(builder, location, fails, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value site = loadWord(sizesPointer, program.getSymbols().size() + number, builder.getI64Type());
+  LLVM::StoreOp::create(builder, location, site, scratchPointer);
+}
+
+Value Emission::add(Value lhs, Value rhs) { return arith::AddIOp::create(builder, location, lhs, rhs); }
+Value Emission::subtract(Value lhs, Value rhs) { return arith::SubIOp::create(builder, location, lhs, rhs); }
+Value Emission::multiply(Value lhs, Value rhs) { return arith::MulIOp::create(builder, location, lhs, rhs); }
+Value Emission::minimum(Value lhs, Value rhs) { return arith::MinSIOp::create(builder, location, lhs, rhs); }
+Value Emission::maximum(Value lhs, Value rhs) { return arith::MaxSIOp::create(builder, location, lhs, rhs); }
+Value Emission::divide(Value lhs, Value rhs) { return arith::DivUIOp::create(builder, location, lhs, rhs); }
+Value Emission::ceilDivide(Value lhs, Value rhs) {
+  return divide(add(lhs, subtract(rhs, getConstant(1))), rhs);
+}

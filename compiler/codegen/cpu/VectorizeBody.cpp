@@ -1,0 +1,292 @@
+#include "compiler/codegen/cpu/VectorizeBody.h"
+
+#include "compiler/tile/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+
+namespace {
+
+/// An index as `base + stride * lane number`; no stride where it is no such sum.
+struct LaneForm {
+  Expr base;
+  std::optional<Expr> stride;
+};
+
+} // namespace
+
+static bool contains(Expr expr, Expr symbol) {
+  llvm::SetVector<StringAttr> symbols;
+  expr.collectSymbols(symbols);
+  return llvm::any_of(symbols, [&](StringAttr name) { return symbol.asSymbol() == name.getValue(); });
+}
+
+/// `base` keeps the lane's symbol, whose value is that of lane 0.
+static LaneForm getLaneForm(Expr index, Expr lane) {
+  MLIRContext *context = index.context();
+  LaneForm form{index, Expr::constant(context, 0)};
+  if (!lane)
+    return form;
+  for (const sym::Term &term : index.terms()) {
+    Expr scale = Expr::constant(context, term.coefficient);
+    bool linear = false;
+    for (const sym::Factor &factor : term.factors) {
+      if (factor.atom == lane && factor.power == 1) {
+        linear = true;
+        continue;
+      }
+      if (contains(factor.atom, lane))
+        return {index, std::nullopt};
+      for (unsigned i = 0; i < factor.power; ++i)
+        scale = scale * factor.atom;
+    }
+    if (linear)
+      form.stride = *form.stride + scale;
+  }
+  return form;
+}
+
+BodyVectorizer::BodyVectorizer(Emission &emission, tile::ComputeOp compute, LanePoints points)
+    : emission(emission), builder(emission.builder), location(compute.getLoc()), compute(compute),
+      points(std::move(points)) {}
+
+Value BodyVectorizer::spread(Value value) {
+  if (points.lanes == 1 || isa<VectorType>(value.getType()))
+    return value;
+  return vector::BroadcastOp::create(builder, location, vectorOf(value.getType()), value);
+}
+
+Value BodyVectorizer::combine(Value lhs, Value rhs) {
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  if (isa<VectorType>(lhs.getType()) != isa<VectorType>(rhs.getType())) {
+    lhs = spread(lhs);
+    rhs = spread(rhs);
+  }
+  return arith::AndIOp::create(builder, location, lhs, rhs);
+}
+
+Value BodyVectorizer::getIndexLanes(Expr index) {
+  LaneForm form = getLaneForm(index, points.lane);
+  if (form.stride && form.stride->isConstant(0))
+    return emission.getIndex(form.base, points.positions);
+  Value numbers = vector::StepOp::create(builder, location, vectorOf(builder.getIndexType()));
+  if (form.stride) {
+    Value stride = spread(emission.getIndex(*form.stride, points.positions));
+    Value base = spread(emission.getIndex(form.base, points.positions));
+    return arith::AddIOp::create(builder, location, base, arith::MulIOp::create(builder, location, numbers, stride));
+  }
+  Positions positions = points.positions;
+  for (Position &position : positions)
+    if (position.symbol == points.lane)
+      position.value = arith::AddIOp::create(builder, location, spread(position.value), numbers);
+  return emission.getIndex(index, positions);
+}
+
+/// Whether the coordinates are inside of an operand that has a fill; null where it is known.
+Value BodyVectorizer::getInside(unsigned input, ArrayRef<Expr> indices) {
+  Value inside;
+  SmallVector<Expr> extents = compute.getExtents();
+  for (auto [index, at, extent] : llvm::zip_equal(tile::getIndices(compute, input), indices,
+                                                  compute.getInputType(input).getShape())) {
+    std::optional<unsigned> loop = index.asSymbol() ? tile::asLoop(*index.asSymbol()) : std::nullopt;
+    if (loop && extents[*loop] == extent)
+      continue;
+    Value coordinate = getIndexLanes(at);
+    Value size = emission.getSize(extent);
+    if (isa<VectorType>(coordinate.getType()))
+      size = spread(size);
+    // Unsigned, so that a negative coordinate is a large one.
+    inside = combine(inside, arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, coordinate, size));
+  }
+  return inside;
+}
+
+Value BodyVectorizer::getFill(Type type, TypedAttr fill) {
+  Type elementType = getElementTypeOrSelf(type);
+  TypedAttr element = fill ? fill : builder.getZeroAttr(elementType);
+  // A bool is wider in memory than in a body.
+  if (element.getType() != elementType)
+    element = builder.getIntegerAttr(elementType, cast<IntegerAttr>(element).getValue().getZExtValue());
+  if (auto vectorType = dyn_cast<VectorType>(type))
+    element = DenseElementsAttr::get(vectorType, Attribute(element));
+  return arith::ConstantOp::create(builder, location, element);
+}
+
+/// From what memory holds to what bodies compute with.
+Value BodyVectorizer::toScalarType(Value value, Type elementType) {
+  if (!elementType.isInteger(1))
+    return value;
+  Value zero = getFill(value.getType(), {});
+  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value, zero);
+}
+
+Value BodyVectorizer::gather(Value memory, Value base, Value indices, Type storage, Value mask, TypedAttr fill) {
+  if (!mask)
+    mask = arith::ConstantOp::create(builder, location,
+                                     DenseElementsAttr::get(vectorOf(builder.getI1Type()), builder.getBoolAttr(true)));
+  Type i64 = builder.getI64Type();
+  indices = arith::IndexCastOp::create(builder, location, vectorOf(i64), indices);
+  return vector::GatherOp::create(builder, location, vectorOf(storage), memory, ValueRange{base}, indices, mask,
+                                  getFill(vectorOf(storage), fill));
+}
+
+Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask, TypedAttr fill) {
+  LaneForm form = getLaneForm(linear, points.lane);
+  bool uniform = form.stride && form.stride->isConstant(0);
+  bool maskIsVector = mask && isa<VectorType>(mask.getType());
+  if (uniform && !maskIsVector) {
+    Value index = emission.getIndex(form.base, points.positions);
+    if (!mask)
+      return memref::LoadOp::create(builder, location, memory, index);
+    auto branch = scf::IfOp::create(builder, location, TypeRange{storage}, mask, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(builder, location, memref::LoadOp::create(builder, location, memory, index).getResult());
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, location, getFill(storage, fill));
+    return branch.getResult(0);
+  }
+  mask = combine(mask, points.mask);
+  if (mask)
+    mask = spread(mask);
+  VectorType type = vectorOf(storage);
+  if (form.stride && form.stride->isConstant(1)) {
+    Value index = emission.getIndex(form.base, points.positions);
+    if (!mask)
+      return vector::LoadOp::create(builder, location, type, memory, index);
+    return vector::MaskedLoadOp::create(builder, location, type, memory, index, mask, getFill(type, fill));
+  }
+  if (!form.stride)
+    return gather(memory, emission.getConstant(0), getIndexLanes(linear), storage, mask, fill);
+  Value numbers = vector::StepOp::create(builder, location, vectorOf(builder.getIndexType()));
+  Value stride = spread(emission.getIndex(*form.stride, points.positions));
+  return gather(memory, emission.getIndex(form.base, points.positions),
+                arith::MulIOp::create(builder, location, numbers, stride), storage, mask, fill);
+}
+
+Value BodyVectorizer::load(unsigned input) {
+  graph::TensorType type = compute.getInputType(input);
+  SmallVector<Expr> indices;
+  for (Expr index : tile::getIndices(compute, input))
+    indices.push_back(tile::substituteLoops(index, points.loops));
+  TypedAttr fill = compute.getFill(input);
+  Value inside = fill ? getInside(input, indices) : Value();
+  Value memory = emission.getBuffer(compute.getInputs()[input]);
+  Value value = loadAt(tile::getLinearIndex(type, indices), memory, tile::getStorageType(type.getElementType()), inside, fill);
+  return toScalarType(value, type.getElementType());
+}
+
+Value BodyVectorizer::read(tile::ReadOp op) {
+  unsigned number = op.getReadNumber();
+  Value tensor = compute.getReads()[number], memory = emission.getBuffer(tensor);
+  auto type = cast<graph::TensorType>(tensor.getType());
+  Value linear = emission.getConstant(0);
+  for (auto [operand, extent] : llvm::zip_equal(op.getIndices(), type.getShape())) {
+    Value index = get(operand), size = emission.getSize(extent);
+    if (isa<VectorType>(linear.getType()) || isa<VectorType>(index.getType())) {
+      linear = spread(linear);
+      index = spread(index);
+      size = spread(size);
+    }
+    linear = emission.add(emission.multiply(linear, size), index);
+  }
+  Value value;
+  if (isa<VectorType>(linear.getType()))
+    value = gather(memory, emission.getConstant(0), linear, tile::getStorageType(type.getElementType()), points.mask, {});
+  else
+    value = memref::LoadOp::create(builder, location, memory, linear);
+  return toScalarType(value, type.getElementType());
+}
+
+Value BodyVectorizer::clone(Operation *op) {
+  if (auto index = dyn_cast<tile::IndexOp>(op))
+    return getIndexLanes(points.loops[index.getLoop()]);
+  if (auto size = dyn_cast<tile::SizeOp>(op))
+    return emission.getSize(size.getSize().getExpr());
+  if (auto readOp = dyn_cast<tile::ReadOp>(op))
+    return read(readOp);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(get(operand));
+  bool uniform = llvm::none_of(operands, [](Value value) { return isa<VectorType>(value.getType()); });
+  Type type = op->getResult(0).getType();
+  if (!uniform) {
+    for (Value &operand : operands)
+      operand = spread(operand);
+    type = vectorOf(type);
+  }
+  OperationState state(op->getLoc(), op->getName(), operands, type);
+  state.attributes = op->getDiscardableAttrs();
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  return builder.create(state)->getResult(0);
+}
+
+Value BodyVectorizer::get(Value value) {
+  if (Value lanes = known.lookup(value))
+    return lanes;
+  Value lanes;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    assert(argument.getArgNumber() < compute.getInputs().size() && "accumulators are set by the emitter");
+    lanes = load(argument.getArgNumber());
+  } else {
+    lanes = clone(value.getDefiningOp());
+  }
+  known[value] = lanes;
+  return lanes;
+}
+
+SmallVector<Value> BodyVectorizer::getYielded() {
+  for (auto check : compute.getBody()->getOps<tile::CheckOp>()) {
+    Value holds = get(check.getCondition());
+    if (isa<VectorType>(holds.getType())) {
+      if (points.mask) {
+        Value all = arith::ConstantOp::create(
+            builder, location, DenseElementsAttr::get(vectorOf(builder.getI1Type()), builder.getBoolAttr(true)));
+        holds = arith::SelectOp::create(builder, location, points.mask, holds, all);
+      }
+      holds = vector::ReductionOp::create(builder, location, vector::CombiningKind::AND, holds);
+    }
+    emission.check(check, holds);
+  }
+  SmallVector<Value> yielded;
+  for (Value value : compute.getBody()->getTerminator()->getOperands())
+    yielded.push_back(get(value));
+  return yielded;
+}
+
+void BodyVectorizer::store(Value value, graph::TensorType type, Value memory) {
+  Type storage = tile::getStorageType(type.getElementType());
+  Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(compute.getNumParallel()));
+  LaneForm form = getLaneForm(linear, points.lane);
+  if (type.getElementType().isInteger(1)) {
+    Type wide = isa<VectorType>(value.getType()) ? vectorOf(storage) : storage;
+    value = arith::ExtUIOp::create(builder, location, wide, value);
+  }
+  if (points.lanes == 1) {
+    memref::StoreOp::create(builder, location, value, memory, emission.getIndex(linear, points.positions));
+    return;
+  }
+  value = spread(value);
+  if (form.stride && form.stride->isConstant(1)) {
+    Value index = emission.getIndex(linear, points.positions);
+    if (points.mask)
+      vector::MaskedStoreOp::create(builder, location, memory, index, points.mask, value);
+    else
+      vector::StoreOp::create(builder, location, value, memory, index);
+    return;
+  }
+  Value mask = points.mask;
+  if (!mask)
+    mask = arith::ConstantOp::create(builder, location,
+                                     DenseElementsAttr::get(vectorOf(builder.getI1Type()), builder.getBoolAttr(true)));
+  Value indices = arith::IndexCastOp::create(builder, location, vectorOf(builder.getI64Type()), getIndexLanes(linear));
+  vector::ScatterOp::create(builder, location, /*resultType=*/Type(), memory, ValueRange{emission.getConstant(0)}, indices, mask, value);
+}
