@@ -18,7 +18,7 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
   if (options.threads < 0 || count.workers > mostWorkers)
     return Status(Code::InvalidArgument, "the number of threads must be 0 (automatic) or 1 to " + std::to_string(mostWorkers));
   if (options.log)
-    options.log("entry '" + entry.name + "': " + std::to_string(count.workers) + " workers (" + count.reason + ")");
+    options.log("entry '" + entry.name + "': " + std::to_string(count.workers) + (count.workers == 1 ? " worker (" : " workers (") + count.reason + ")");
 
   std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry));
   instance->memory = Memory::create(options.memory, options.maxMemory);

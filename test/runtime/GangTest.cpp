@@ -91,7 +91,7 @@ TEST(Gang, SaysHowManyWorkersAndWhy) {
   PhasesRun phases(options);
   unsetenv("FREESTONE_NUM_THREADS");
   EXPECT_EQ(phases.instance.threads(), 1);
-  EXPECT_NE(logged.find("1 workers"), std::string::npos) << logged;
+  EXPECT_NE(logged.find("1 worker ("), std::string::npos) << logged;
   EXPECT_NE(logged.find("FREESTONE_NUM_THREADS 1"), std::string::npos) << logged;
 }
 
