@@ -1,0 +1,16 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_EMITMAP_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_EMITMAP_H
+
+#include "compiler/codegen/cpu/Emission.h"
+
+namespace freestone::codegen {
+
+/// Emits computes over the same parallel loops, point by point: each reads what others of them computed at the same point. Loops that
+/// reduce run inside of a point (pooling, sums over leading axes). Lanes run along the innermost parallel loop.
+///
+/// Plan: a tile is `rows` neighbouring rows (the outer parallel loops, row-major) times `columns` neighbours of the innermost loop.
+LogicalResult emitMap(tile::ProgramOp program, Emission &emission);
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_EMITMAP_H

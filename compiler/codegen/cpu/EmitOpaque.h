@@ -1,0 +1,13 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_EMITOPAQUE_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_EMITOPAQUE_H
+
+#include "compiler/codegen/cpu/Emission.h"
+
+namespace freestone::codegen {
+
+/// Emits a program that is one `tile.opaque`: its body, once per tile. Results that the program does not return live in scratch.
+LogicalResult emitOpaque(tile::ProgramOp program, Emission &emission);
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_EMITOPAQUE_H

@@ -1,0 +1,393 @@
+#include "compiler/codegen/cpu/EmitRows.h"
+
+#include "compiler/tile/RowPasses.h"
+#include "compiler/codegen/cpu/VectorizeBody.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <limits>
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+using tile::getRowLength;
+using tile::getRowPasses;
+using tile::RowPasses;
+using tile::RowRole;
+
+namespace {
+
+/// An accumulator that is combined with a value by an associative operation: lanes may each keep their own.
+struct Combiner {
+  Operation *op;
+  /// What is combined with the accumulator.
+  Value value;
+  vector::CombiningKind kind;
+  /// Changes nothing when combined.
+  TypedAttr neutral;
+};
+
+std::optional<vector::CombiningKind> getCombiningKind(Operation *op) {
+  using Kind = std::optional<vector::CombiningKind>;
+  return TypeSwitch<Operation *, Kind>(op)
+      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return vector::CombiningKind::ADD; })
+      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return vector::CombiningKind::MUL; })
+      .Case<arith::MaximumFOp>([](auto) { return vector::CombiningKind::MAXIMUMF; })
+      .Case<arith::MinimumFOp>([](auto) { return vector::CombiningKind::MINIMUMF; })
+      .Case<arith::MaxNumFOp>([](auto) { return vector::CombiningKind::MAXNUMF; })
+      .Case<arith::MinNumFOp>([](auto) { return vector::CombiningKind::MINNUMF; })
+      .Case<arith::MaxSIOp>([](auto) { return vector::CombiningKind::MAXSI; })
+      .Case<arith::MaxUIOp>([](auto) { return vector::CombiningKind::MAXUI; })
+      .Case<arith::MinSIOp>([](auto) { return vector::CombiningKind::MINSI; })
+      .Case<arith::MinUIOp>([](auto) { return vector::CombiningKind::MINUI; })
+      .Case<arith::AndIOp>([](auto) { return vector::CombiningKind::AND; })
+      .Case<arith::OrIOp>([](auto) { return vector::CombiningKind::OR; })
+      .Default([](Operation *) { return Kind(); });
+}
+
+TypedAttr getNeutral(vector::CombiningKind kind, Type type) {
+  Builder builder(type.getContext());
+  if (isa<FloatType>(type)) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    switch (kind) {
+    case vector::CombiningKind::ADD:
+      return builder.getFloatAttr(type, -0.0);
+    case vector::CombiningKind::MUL:
+      return builder.getFloatAttr(type, 1.0);
+    case vector::CombiningKind::MAXIMUMF:
+    case vector::CombiningKind::MAXNUMF:
+      return builder.getFloatAttr(type, -infinity);
+    default:
+      return builder.getFloatAttr(type, infinity);
+    }
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  switch (kind) {
+  case vector::CombiningKind::MUL:
+    return builder.getIntegerAttr(type, 1);
+  case vector::CombiningKind::MAXSI:
+    return builder.getIntegerAttr(type, APInt::getSignedMinValue(width));
+  case vector::CombiningKind::MINSI:
+    return builder.getIntegerAttr(type, APInt::getSignedMaxValue(width));
+  case vector::CombiningKind::MINUI:
+  case vector::CombiningKind::AND:
+    return builder.getIntegerAttr(type, APInt::getAllOnes(width));
+  default:
+    return builder.getIntegerAttr(type, 0);
+  }
+}
+
+/// How each accumulator of a reduction is combined; nothing if one is not by such an operation.
+std::optional<SmallVector<Combiner>> getCombiners(tile::ComputeOp compute) {
+  SmallVector<Combiner> combiners;
+  for (auto [accumulator, yielded] : llvm::zip_equal(compute.getAccumulators(), compute.getBody()->getTerminator()->getOperands())) {
+    Operation *op = yielded.getDefiningOp();
+    if (!op || !accumulator.hasOneUse() || *accumulator.getUsers().begin() != op || op->getNumOperands() != 2)
+      return std::nullopt;
+    std::optional<vector::CombiningKind> kind = getCombiningKind(op);
+    if (!kind)
+      return std::nullopt;
+    Value value = op->getOperand(0) == accumulator ? op->getOperand(1) : op->getOperand(0);
+    combiners.push_back({op, value, *kind, getNeutral(*kind, yielded.getType())});
+  }
+  return combiners;
+}
+
+class RowEmitter {
+public:
+  RowEmitter(tile::ProgramOp program, Emission &emission, RowPasses passes, unsigned rowLoops)
+      : emission(emission), builder(emission.builder), location(emission.location), program(program), passes(std::move(passes)),
+        rowLoops(rowLoops) {}
+
+  void emit();
+
+private:
+  /// A reduction of the pass at hand and where its accumulators stand among those of the pass.
+  struct Reduction {
+    tile::ComputeOp compute;
+    std::optional<SmallVector<Combiner>> combiners;
+    unsigned first;
+  };
+
+  void emitRow(Value row);
+  void emitScalars(unsigned before);
+  void emitPass(unsigned pass);
+  SmallVector<Value> emitElements(unsigned pass, ArrayRef<Reduction> reductions, Value column, unsigned lanes, Value mask,
+                                  ValueRange accumulators);
+  LanePoints getPoints(tile::ComputeOp compute, Value column, unsigned lanes, Value mask);
+  void setInputs(BodyVectorizer &body, tile::ComputeOp compute, Value column, unsigned lanes, Value mask);
+  void keep(Value result, Value value, Value column, unsigned lanes, Value mask);
+  Value loadKept(Value result, Value column, unsigned lanes, Value mask);
+  Value getConstant(TypedAttr scalar, unsigned lanes);
+  Value combine(const Combiner &combiner, Value lhs, Value rhs);
+
+  Emission &emission;
+  OpBuilder &builder;
+  Location location;
+  tile::ProgramOp program;
+  RowPasses passes;
+  unsigned rowLoops;
+  /// Of the row at hand.
+  SmallVector<Value> rowIndices;
+  /// Values of the row, and those of elements at the point at hand.
+  DenseMap<Value, Value> computed;
+  DenseMap<Value, Value> scratch;
+};
+
+void RowEmitter::emit() {
+  for (Value result : passes.kept) {
+    auto type = cast<graph::TensorType>(result.getType());
+    Expr length = getRowLength(result.getDefiningOp<tile::ComputeOp>(), rowLoops);
+    scratch[result] = emission.takeScratch(tile::getStorageType(type.getElementType()), length);
+  }
+  SmallVector<Expr> extents = passes.entries.front().compute.getExtents();
+  ArrayRef<Expr> rowExtents = ArrayRef(extents).take_front(rowLoops);
+  Expr count = Expr::constant(builder.getContext(), 1);
+  for (Expr extent : rowExtents)
+    count = count * extent;
+  Value rowsPerTile = emission.getSize(cast<sym::ExprAttr>(program.getPlanEntry("rows")).getExpr());
+  emission.forTiles([&](Value tile) {
+    Value first = emission.multiply(tile, rowsPerTile);
+    Value last = emission.minimum(emission.add(first, rowsPerTile), emission.getSize(count));
+    emission.forRange(first, last, 1, [&](Value row) {
+      rowIndices = emission.unravel(row, rowExtents);
+      emitRow(row);
+    });
+  });
+}
+
+void RowEmitter::emitRow(Value row) {
+  computed.clear();
+  for (unsigned pass = 0; pass < passes.passes; ++pass) {
+    emitScalars(pass);
+    emitPass(pass);
+  }
+  emitScalars(passes.passes);
+}
+
+LanePoints RowEmitter::getPoints(tile::ComputeOp compute, Value column, unsigned lanes, Value mask) {
+  LanePoints points;
+  points.lanes = lanes;
+  points.mask = mask;
+  for (auto [number, value] : llvm::enumerate(rowIndices)) {
+    Expr symbol = emission.getPositionSymbol("row" + std::to_string(number));
+    points.loops.push_back(symbol);
+    points.positions.push_back({symbol, value});
+  }
+  if (!column)
+    return points;
+  Expr symbol = emission.getPositionSymbol("column");
+  points.positions.push_back({symbol, column});
+  if (lanes > 1)
+    points.lane = symbol;
+  // The column counts the elements of all loops of the row.
+  SmallVector<Expr> extents = compute.getExtents();
+  SmallVector<Expr> digits;
+  Expr rest = symbol;
+  for (unsigned loop = compute.getNumLoops(); loop > rowLoops; --loop) {
+    bool outermost = loop - 1 == rowLoops;
+    digits.push_back(outermost ? rest : Expr::mod(rest, extents[loop - 1]));
+    if (!outermost)
+      rest = Expr::floorDiv(rest, extents[loop - 1]);
+  }
+  llvm::append_range(points.loops, llvm::reverse(digits));
+  return points;
+}
+
+void RowEmitter::setInputs(BodyVectorizer &body, tile::ComputeOp compute, Value column, unsigned lanes, Value mask) {
+  for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs())) {
+    if (Value value = computed.lookup(input))
+      body.set(argument, value);
+    else if (scratch.count(input))
+      body.set(argument, loadKept(input, column, lanes, mask));
+  }
+}
+
+void RowEmitter::emitScalars(unsigned before) {
+  for (const RowPasses::Entry &entry : passes.entries) {
+    if (entry.role != RowRole::scalar || entry.pass != before)
+      continue;
+    tile::ComputeOp compute = entry.compute;
+    LanePoints points = getPoints(compute, {}, 1, {});
+    BodyVectorizer body(emission, compute, points);
+    setInputs(body, compute, {}, 1, {});
+    for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded())) {
+      computed[result] = value;
+      if (Value memory = emission.getBuffer(result))
+        body.store(value, cast<graph::TensorType>(result.getType()), memory);
+    }
+  }
+}
+
+Value RowEmitter::getConstant(TypedAttr scalar, unsigned lanes) {
+  if (lanes > 1)
+    scalar = DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar));
+  return arith::ConstantOp::create(builder, location, scalar);
+}
+
+/// The combiner's operation on other operands, scalars or vectors.
+Value RowEmitter::combine(const Combiner &combiner, Value lhs, Value rhs) {
+  OperationState state(location, combiner.op->getName(), {lhs, rhs}, {lhs.getType()});
+  return builder.create(state)->getResult(0);
+}
+
+void RowEmitter::emitPass(unsigned pass) {
+  SmallVector<Reduction> reductions;
+  bool vectorized = true;
+  tile::ComputeOp any;
+  unsigned accumulatorCount = 0;
+  for (const RowPasses::Entry &entry : passes.entries) {
+    if (entry.role == RowRole::scalar || entry.pass != pass)
+      continue;
+    any = entry.compute;
+    if (entry.role != RowRole::reduction)
+      continue;
+    reductions.push_back({entry.compute, getCombiners(entry.compute), accumulatorCount});
+    accumulatorCount += any.getNumResults();
+    vectorized &= reductions.back().combiners.has_value();
+  }
+
+  // Where lanes can't each keep an accumulator, the pass goes element by element.
+  unsigned lanes = vectorized ? emission.device.getLanes(32) : 1;
+  SmallVector<Value> accumulators;
+  for (Reduction &reduction : reductions)
+    for (unsigned result = 0; result < reduction.compute.getNumResults(); ++result)
+      accumulators.push_back(getConstant(vectorized ? (*reduction.combiners)[result].neutral : reduction.compute.getInit(result), lanes));
+
+  Value zero = emission.getConstant(0), length = emission.getSize(getRowLength(any, rowLoops));
+  Value width = emission.getConstant(lanes);
+  Value whole = emission.multiply(emission.divide(length, width), width);
+  auto loop = scf::ForOp::create(builder, location, zero, whole, width, accumulators);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next = emitElements(pass, reductions, loop.getInductionVar(), lanes, {}, loop.getRegionIterArgs());
+    // Without accumulators the loop has its terminator already.
+    if (!next.empty())
+      scf::YieldOp::create(builder, location, next);
+  }
+  accumulators = llvm::to_vector_of<Value>(loop.getResults());
+
+  if (lanes > 1) {
+    Value left = emission.subtract(length, whole);
+    Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, zero);
+    auto branch = scf::IfOp::create(builder, location, TypeRange(ValueRange(accumulators)), some, /*withElseRegion=*/!accumulators.empty());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    SmallVector<Value> next = emitElements(pass, reductions, whole, lanes, emission.getTailMask(lanes, left), accumulators);
+    if (!next.empty()) {
+      scf::YieldOp::create(builder, location, next);
+      builder.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(builder, location, accumulators);
+    }
+    accumulators = llvm::to_vector_of<Value>(branch.getResults());
+  }
+
+  for (Reduction &reduction : reductions) {
+    tile::ComputeOp compute = reduction.compute;
+    LanePoints points = getPoints(compute, {}, 1, {});
+    for (unsigned number = 0; number < compute.getNumResults(); ++number) {
+      Value result = compute.getResult(number), value = accumulators[reduction.first + number];
+      if (vectorized) {
+        const Combiner &combiner = (*reduction.combiners)[number];
+        Value across = vector::ReductionOp::create(builder, location, combiner.kind, value,
+                                                   arith::FastMathFlags::reassoc);
+        value = combine(combiner, getConstant(compute.getInit(number), 1), across);
+      }
+      computed[result] = value;
+      if (Value memory = emission.getBuffer(result))
+        BodyVectorizer(emission, compute, points).store(value, cast<graph::TensorType>(result.getType()), memory);
+    }
+  }
+}
+
+/// All computes of a pass at the points from `column` on; returns the accumulators behind them.
+SmallVector<Value> RowEmitter::emitElements(unsigned pass, ArrayRef<Reduction> reductions, Value column, unsigned lanes, Value mask,
+                                            ValueRange accumulators) {
+  SmallVector<Value> next = llvm::to_vector_of<Value>(accumulators);
+  SmallVector<Value> here;
+  for (const RowPasses::Entry &entry : passes.entries) {
+    if (entry.role == RowRole::scalar || entry.pass != pass)
+      continue;
+    tile::ComputeOp compute = entry.compute;
+    BodyVectorizer body(emission, compute, getPoints(compute, column, lanes, mask));
+    setInputs(body, compute, column, lanes, mask);
+    if (entry.role == RowRole::elements) {
+      for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded())) {
+        computed[result] = value;
+        here.push_back(result);
+        if (Value memory = emission.getBuffer(result))
+          body.store(value, cast<graph::TensorType>(result.getType()), memory);
+        if (passes.kept.contains(result))
+          keep(result, body.spread(value), column, lanes, mask);
+      }
+      continue;
+    }
+
+    const Reduction &reduction = *llvm::find_if(reductions, [&](const Reduction &other) { return other.compute == compute; });
+    if (lanes == 1) {
+      for (auto [number, argument] : llvm::enumerate(compute.getAccumulators()))
+        body.set(argument, next[reduction.first + number]);
+      for (auto [number, value] : llvm::enumerate(body.getYielded()))
+        next[reduction.first + number] = value;
+      continue;
+    }
+    for (auto [number, combiner] : llvm::enumerate(*reduction.combiners)) {
+      Value value = body.getVector(combiner.value);
+      if (mask)
+        value = arith::SelectOp::create(builder, location, mask, value, getConstant(combiner.neutral, lanes));
+      Value &accumulator = next[reduction.first + number];
+      accumulator = combine(combiner, accumulator, value);
+    }
+  }
+  // Values of elements hold at this point alone.
+  for (Value result : here)
+    computed.erase(result);
+  return next;
+}
+
+void RowEmitter::keep(Value result, Value value, Value column, unsigned lanes, Value mask) {
+  Type storage = tile::getStorageType(cast<graph::TensorType>(result.getType()).getElementType());
+  Type type = lanes > 1 ? Type(VectorType::get({lanes}, storage)) : storage;
+  if (value.getType() != type)
+    value = arith::ExtUIOp::create(builder, location, type, value);
+  Value memory = scratch.lookup(result);
+  if (lanes == 1)
+    memref::StoreOp::create(builder, location, value, memory, column);
+  else if (mask)
+    vector::MaskedStoreOp::create(builder, location, memory, column, mask, value);
+  else
+    vector::StoreOp::create(builder, location, value, memory, column);
+}
+
+Value RowEmitter::loadKept(Value result, Value column, unsigned lanes, Value mask) {
+  Type element = cast<graph::TensorType>(result.getType()).getElementType();
+  Type storage = tile::getStorageType(element), scalar = tile::getScalarType(element);
+  Value memory = scratch.lookup(result), value;
+  if (lanes == 1) {
+    value = memref::LoadOp::create(builder, location, memory, column);
+  } else {
+    auto type = VectorType::get({lanes}, storage);
+    Value rest = getConstant(builder.getZeroAttr(storage), lanes);
+    value = mask ? vector::MaskedLoadOp::create(builder, location, type, memory, column, mask, rest).getResult()
+                 : vector::LoadOp::create(builder, location, type, memory, column).getResult();
+  }
+  if (scalar == storage)
+    return value;
+  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value, getConstant(builder.getZeroAttr(storage), lanes));
+}
+
+} // namespace
+
+LogicalResult codegen::emitRows(tile::ProgramOp program, Emission &emission) {
+  auto rowLoops = cast<IntegerAttr>(program.getPlanEntry("row_loops")).getInt();
+  std::string why;
+  FailureOr<RowPasses> passes = getRowPasses(program, rowLoops, why);
+  if (failed(passes))
+    return program.emitError("can't be computed row by row: ") << why;
+  RowEmitter(program, emission, std::move(*passes), rowLoops).emit();
+  return success();
+}
