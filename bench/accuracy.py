@@ -1,7 +1,8 @@
 """One compilation, many sizes: accuracy.py [--interpreter] [--threads N] [--models FOLDER].
 
-Compiles each model of test/models once and runs that artifact at 13 sizes, against ONNX Runtime and, with --interpreter, the fp64
-interpreter. The error is the largest difference relative to the largest magnitude of the output. Fails above 1e-4.
+Compiles each model of test/models once and runs that artifact at 13 sizes, against ONNX Runtime and, with
+--interpreter, the fp64 interpreter. The error is the largest difference relative to the largest magnitude of the
+output. Fails above 1e-4.
 """
 
 import argparse
@@ -10,10 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+import freestone_runtime
 import numpy as np
 import onnxruntime
-
-import freestone_runtime
 import workloads
 
 LIMIT = 1e-4
@@ -32,8 +32,20 @@ def interpret(model, feeds):
     with tempfile.TemporaryDirectory() as folder:
         np.savez(f"{folder}/in.npz", **feeds)
         subprocess.run(
-            [freestone_runtime.freestone(), "run", model, "--interpret", "--wide", "--input", f"{folder}/in.npz", "--outputs",
-             f"{folder}/out.npz"], check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+            [
+                freestone_runtime.freestone(),
+                "run",
+                model,
+                "--interpret",
+                "--wide",
+                "--input",
+                f"{folder}/in.npz",
+                "--outputs",
+                f"{folder}/out.npz",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         with np.load(f"{folder}/out.npz") as outputs:
             return list(outputs.values())
 

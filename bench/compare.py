@@ -1,7 +1,8 @@
 """Side by side with ONNX Runtime and OpenVINO: compare.py [--threads N] [--rounds N] [--markdown] [--limit FACTOR].
 
-All engines run in this process on the same CPUs and inputs, in turns, so that whatever slows the machine slows all of them. The figure
-is the median of all runs. With --limit, fails when Freestone is slower than FACTOR times the best peer in any row.
+All engines run in this process on the same CPUs and inputs, in turns, so that whatever slows the machine slows all of
+them. The figure is the median of all runs. With --limit, fails when Freestone is slower than FACTOR times the best peer
+in any row.
 """
 
 import argparse
@@ -52,14 +53,20 @@ def main():
         sys.exit(f"{arguments.threads} threads, but only {len(cpus)} CPUs may be used")
     os.sched_setaffinity(0, cpus)
     engines = {name: peers.ALL[name] for name in arguments.engines.split(",")}
-    print(f"| {arguments.threads} threads | " + " | ".join(f"{name} ms" for name in engines) + " | against the best peer | GFLOP/s |")
+    print(
+        f"| {arguments.threads} threads | "
+        + " | ".join(f"{name} ms" for name in engines)
+        + " | against the best peer | GFLOP/s |"
+    )
     print("|---" * (len(engines) + 3) + "|")
     slow = []
     for workload in workloads.RACE:
         if arguments.only not in workload.name:
             continue
         model = workloads.filled_model(workload.model, arguments.models)
-        medians, _ = measure(engines, model, workload.feeds(), arguments.threads, arguments.rounds, arguments.block_seconds)
+        medians, _ = measure(
+            engines, model, workload.feeds(), arguments.threads, arguments.rounds, arguments.block_seconds
+        )
         ours, others = medians.get("freestone"), [seconds for name, seconds in medians.items() if name != "freestone"]
         factor = ours / min(others) if ours and others else float("nan")
         cells = [f"{seconds * 1e3:.3f}" for seconds in medians.values()]

@@ -1,4 +1,4 @@
-"""The runtime's C ABI from Python, as far as benchmarks and tests of numbers need it: numpy arrays in, numpy arrays out."""
+"""The runtime's C ABI from Python, as far as benchmarks and tests of numbers need it: numpy arrays in and out."""
 
 import ctypes
 import os
@@ -9,26 +9,47 @@ import numpy as np
 
 # freestone_dtype → numpy; bf16 has no numpy type.
 DTYPES = {
-    1: np.float16, 3: np.float32, 4: np.float64, 5: np.bool_, 6: np.int8, 7: np.int16, 8: np.int32, 9: np.int64,
-    10: np.uint8, 11: np.uint16, 12: np.uint32, 13: np.uint64,
-}  # fmt: skip
+    1: np.float16,
+    3: np.float32,
+    4: np.float64,
+    5: np.bool_,
+    6: np.int8,
+    7: np.int16,
+    8: np.int32,
+    9: np.int64,
+    10: np.uint8,
+    11: np.uint16,
+    12: np.uint32,
+    13: np.uint64,
+}
 # numpy's kind → DLPack's type code
 CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
 
 
 class DLTensor(ctypes.Structure):
     _fields_ = [
-        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
-    ]  # fmt: skip
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
 
 
 class ValueInfo(ctypes.Structure):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("kind", ctypes.c_int), ("dtype", ctypes.c_int),
-        ("rank", ctypes.c_int32), ("shape", ctypes.POINTER(ctypes.c_char_p)),
-    ]  # fmt: skip
+        ("struct_size", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int),
+        ("dtype", ctypes.c_int),
+        ("rank", ctypes.c_int32),
+        ("shape", ctypes.POINTER(ctypes.c_char_p)),
+    ]
 
 
 class InstanceOptions(ctypes.Structure):

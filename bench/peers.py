@@ -1,5 +1,5 @@
-"""The engines that are compared. Each has a name, and `prepare(model, feeds, threads)` that returns a function which runs once and
-returns the outputs."""
+"""The engines that are compared. Each has a name, and `prepare(model, feeds, threads)`, which returns a function that
+runs once on these inputs, and the outputs of a first run."""
 
 import pathlib
 

@@ -1,7 +1,7 @@
 """Cold processes: how long compiling takes, and how long a process takes to its first result: startup.py [--repeat N].
 
-Compiling is timed from the start of the process to its end. Starting is timed to the first result, for Freestone by `freestone bench`,
-for ONNX Runtime in a fresh Python whose own start is taken off.
+Compiling is timed from the start of the process to its end. Starting is timed to the first result, for Freestone by
+`freestone bench`, for ONNX Runtime in a fresh Python whose own start is taken off.
 """
 
 import argparse
@@ -53,12 +53,22 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             artifact = os.path.join(folder, "model.stone")
             seconds = statistics.median(compile_seconds(model, artifact) for _ in range(arguments.repeat))
-            command = [freestone_runtime.freestone(), "bench", artifact, "--input", SPECS[name], "--json", "--seconds", "0.5"]
+            command = [
+                freestone_runtime.freestone(),
+                "bench",
+                artifact,
+                "--input",
+                SPECS[name],
+                "--json",
+                "--seconds",
+                "0.5",
+            ]
             reports = [json.loads(subprocess.check_output(command)) for _ in range(arguments.repeat)]
         first = statistics.median(report["cold_start_seconds"] for report in reports) * 1e3
         run = statistics.median(report["median_seconds"] for report in reports) * 1e3
         peer = statistics.median(
-            float(subprocess.check_output([sys.executable, "-c", ONNXRUNTIME, model])) for _ in range(arguments.repeat))
+            float(subprocess.check_output([sys.executable, "-c", ONNXRUNTIME, model])) for _ in range(arguments.repeat)
+        )
         print(f"| {name} | {seconds:.2f} | {limit} | {first:.1f} | {run:.1f} | {peer * 1e3:.0f} |", flush=True)
         if seconds > limit:
             slow.append(f"{name} compiles in {seconds:.2f} s")

@@ -39,12 +39,32 @@ class Workload:
         return 2 * batch * sequence * (per_token + layers * 2 * sequence * width)
 
 
-RACE = [Workload("mlp", (1,)), Workload("mlp", (128,)), Workload("cnn", (1,)), Workload("cnn", (64,)), Workload("gpt", (1, 128)),
-        Workload("gpt", (8, 128))]  # fmt: skip
+RACE = [
+    Workload("mlp", (1,)),
+    Workload("mlp", (128,)),
+    Workload("cnn", (1,)),
+    Workload("cnn", (64,)),
+    Workload("gpt", (1, 128)),
+    Workload("gpt", (8, 128)),
+]
 
 # Batch 1 and sequence 2, primes, sequence up to 1,000, batch up to 512.
 BATCHES = [1, 2, 3, 5, 7, 13, 16, 31, 64, 127, 128, 257, 512]
-TOKENS = [(1, 2), (1, 3), (2, 7), (3, 13), (1, 16), (5, 17), (1, 64), (4, 61), (8, 128), (2, 251), (1, 509), (1, 1000), (512, 2)]
+TOKENS = [
+    (1, 2),
+    (1, 3),
+    (2, 7),
+    (3, 13),
+    (1, 16),
+    (5, 17),
+    (1, 64),
+    (4, 61),
+    (8, 128),
+    (2, 251),
+    (1, 509),
+    (1, 1000),
+    (512, 2),
+]
 
 
 def accuracy_workloads():

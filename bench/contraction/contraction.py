@@ -1,7 +1,7 @@
-"""The contraction alone, with sizes known at run time, on one thread, against the measured peak: contraction.py [--check].
+"""The contraction alone, with sizes known at run time, on one thread, against the measured peak.
 
-Two forms: `weight`, where B is a weight of the model and only the rows of A are symbolic, and `inputs`, where all three sizes are. Times
-include the packing of activations. With --check, fails below the limits.
+Two forms: `weight`, where B is a weight of the model and only the rows of A are symbolic, and `inputs`, where all three
+sizes are. Times include the packing of activations. With --check, fails below the limits.
 """
 
 import argparse
@@ -32,7 +32,9 @@ def contraction_model(k, n, weight):
     if weight:
         values = np.random.default_rng(1).standard_normal((k, n), dtype=np.float32)
         initializers = [numpy_helper.from_array(values, "b")]
-    graph = helper.make_graph([helper.make_node("MatMul", ["a", "b"], ["c"])], "contraction", [a] if weight else [a, b], [c], initializers)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["a", "b"], ["c"])], "contraction", [a] if weight else [a, b], [c], initializers
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
 
 
@@ -77,7 +79,10 @@ def main():
                 np.testing.assert_allclose(result, feeds["a"].astype("f8") @ b, rtol=1e-3, atol=1e-3)
                 speed = 2 * m * k * n / seconds * 1e-9
                 failed |= weight and speed < limit * peak
-                print(f"| {form} | {m} x {k} x {n} | {speed:.1f} | {peak:.1f} | {speed / peak:.0%} | {limit:.0%} |", flush=True)
+                print(
+                    f"| {form} | {m} x {k} x {n} | {speed:.1f} | {peak:.1f} | {speed / peak:.0%} | {limit:.0%} |",
+                    flush=True,
+                )
     return 1 if failed and arguments.check else 0
 
 

@@ -1,4 +1,4 @@
-"""Exports the models of definitions.py with symbolic sizes and without weights: export.py [FOLDER, default test/models].
+"""Exports the models of definitions.py with symbolic sizes and without weights: export.py [FOLDER].
 
 Needs torch and onnxscript. The exports are committed, so that only someone who changes a model runs this.
 """
@@ -6,17 +6,16 @@ Needs torch and onnxscript. The exports are committed, so that only someone who 
 import argparse
 import pathlib
 
+import definitions
 import onnx
 import torch
-
-import definitions
 
 # Anything larger is a weight, and leaves its data behind; smaller tensors may be shapes and axes, which are structure.
 LARGEST_KEPT = 64
 
 
 def strip_weights(model):
-    """Removes the data of every large float initializer, keeping its name, type and shape; also what differs between machines."""
+    """Removes the data of every large float initializer, keeping name, type and shape; also the exporter's traces."""
     for tensor in model.graph.initializer:
         count = 1
         for dim in tensor.dims:
@@ -25,7 +24,14 @@ def strip_weights(model):
         if count > LARGEST_KEPT or learned:
             for field in ("raw_data", "float_data"):
                 tensor.ClearField(field)
-    for holder in [model, model.graph, *model.graph.node, *model.graph.input, *model.graph.output, *model.graph.value_info]:
+    for holder in [
+        model,
+        model.graph,
+        *model.graph.node,
+        *model.graph.input,
+        *model.graph.output,
+        *model.graph.value_info,
+    ]:
         if hasattr(holder, "metadata_props"):
             del holder.metadata_props[:]
     for function in model.functions:
@@ -43,9 +49,15 @@ def export(module, example, shapes, names, optimize=True):
         for parameter in module.parameters():
             parameter.uniform_(-1, 1)
     program = torch.onnx.export(
-        module.eval(), example, dynamo=True, optimize=optimize, dynamic_shapes=shapes,
-        input_names=names[0], output_names=names[1], verbose=False,
-    )  # fmt: skip
+        module.eval(),
+        example,
+        dynamo=True,
+        optimize=optimize,
+        dynamic_shapes=shapes,
+        input_names=names[0],
+        output_names=names[1],
+        verbose=False,
+    )
     return strip_weights(program.model_proto)
 
 

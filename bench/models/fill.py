@@ -1,7 +1,8 @@
 """Gives a model that was exported without weights its weights, from a seed: fill.py IN.onnx OUT.onnx [--seed N].
 
-Element i of tensor `name` is scale * u + offset, u uniform in [-1, 1) with 24 bits, from SplitMix64 over (seed, name, i): the same on
-every machine and in every language. Matrices and filters keep the variance of what flows through them.
+Element i of tensor `name` is scale * u + offset, u uniform in [-1, 1) with 24 bits, from SplitMix64 over (seed,
+name, i): the same on every machine and in every language. Matrices and filters keep the variance of what flows through
+them.
 """
 
 import argparse

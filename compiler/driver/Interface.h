@@ -1,5 +1,5 @@
-// The one door into libfreestone_compiler.so: a C interface that the command line and the language bindings open on demand, so
-// that whoever only runs artifacts loads no LLVM. Plain data in, plain data out; nothing of MLIR crosses it.
+// The one door into libfreestone_compiler.so: a C interface that the command line and the language bindings open on
+// demand, so that whoever only runs artifacts loads no LLVM. Plain data in, plain data out; nothing of MLIR crosses it.
 #ifndef FREESTONE_COMPILER_DRIVER_INTERFACE_H
 #define FREESTONE_COMPILER_DRIVER_INTERFACE_H
 
@@ -15,9 +15,10 @@ enum { FREESTONE_COMPILER_INTERFACE_VERSION = 1 };
 
 typedef enum freestone_compiler_status {
   FREESTONE_COMPILER_OK = 0,
-  FREESTONE_COMPILER_FAILED = 1,      // the model can't be read or is invalid, or writing failed, or an internal error
-  FREESTONE_COMPILER_USAGE = 2,       // an option is wrong: unknown target, --dim of a symbol that the model does not have
-  FREESTONE_COMPILER_UNSUPPORTED = 3, // the model is valid, but something in it can't be compiled; `error` says what, as `check` does
+  FREESTONE_COMPILER_FAILED = 1, // the model can't be read or is invalid, or writing failed, or an internal error
+  FREESTONE_COMPILER_USAGE = 2,  // an option is wrong: unknown target, --dim of a symbol that the model does not have
+  FREESTONE_COMPILER_UNSUPPORTED =
+      3, // the model is valid, but something in it can't be compiled; `error` says what, as `check` does
 } freestone_compiler_status;
 
 // `--dim seq=2:1024` and `--bind batch=8` (minimum == maximum).
@@ -29,13 +30,13 @@ typedef struct freestone_dim_bound {
 
 // Set `struct_size`, zero the rest, then fill. Strings are UTF-8, owned by the caller, and only read during the call.
 typedef struct freestone_compile_options {
-  size_t struct_size;          // sizeof(freestone_compile_options) of the caller
-  const char *model_path;      // the .onnx file; external data are looked for beside it
-  const char *output_path;     // the .stone file (compile); written under a temporary name and renamed
-  const char *target;          // "host", "x86-64-v3" or "x86-64-v4"; null: "host"
-  int32_t optimization_level;  // 0…3
-  int32_t strip_weights;       // non-zero: the artifact refers to its weights instead of carrying them
-  int32_t threads;             // threads that compile; 0: one per available CPU
+  size_t struct_size;         // sizeof(freestone_compile_options) of the caller
+  const char *model_path;     // the .onnx file; external data are looked for beside it
+  const char *output_path;    // the .stone file (compile); written under a temporary name and renamed
+  const char *target;         // "host", "x86-64-v3" or "x86-64-v4"; null: "host"
+  int32_t optimization_level; // 0…3
+  int32_t strip_weights;      // non-zero: the artifact refers to its weights instead of carrying them
+  int32_t threads;            // threads that compile; 0: one per available CPU
   size_t dim_bound_count;
   const freestone_dim_bound *dim_bounds;
   const char *print_ir_tree_dir; // where --mlir-print-ir-tree-dir writes the module after every pass; null: nowhere
@@ -60,22 +61,23 @@ typedef struct freestone_plain_tensor {
 // Takes one output of `interpret`; the tensor and all that it points to live only during the call.
 typedef void (*freestone_take_tensor)(void *user, const freestone_plain_tensor *tensor);
 
-// All functions may be called from any thread, one after another; `compile` serialises what must be serialised itself. They
-// never throw, exit or abort because of what a model holds. They are safe to call in a child forked from a process that had
-// opened the library and had called nothing but `warm_up`.
+// All functions may be called from any thread, one after another; `compile` serialises what must be serialised itself.
+// They never throw, exit or abort because of what a model holds. They are safe to call in a child forked from a process
+// that had opened the library and had called nothing but `warm_up`.
 typedef struct freestone_compiler_interface {
-  int64_t version; // FREESTONE_COMPILER_INTERFACE_VERSION
+  int64_t version;   // FREESTONE_COMPILER_INTERFACE_VERSION
   const char *build; // version of the compiler and of LLVM, for --version and the cache key
 
   // Does what every later call needs once (registers dialects and targets), starting no thread.
   void (*warm_up)(void);
 
-  // Reads the model and tries every step that can refuse it, up to (not including) the generation of code. `text` is JSON, also when
-  // status is UNSUPPORTED:
+  // Reads the model and tries every step that can refuse it, up to (not including) the generation of code. `text` is
+  // JSON, also when status is UNSUPPORTED:
   //   {"ok": bool, "opsets": {"": 18, …}, "nodes": 123,
-  //    "inputs":  [{"name": "x", "type": "f32", "shape": ["batch", 784]}, …],   sequences and such: "type": "seq(tensor(f32))"
-  //    "outputs": [same],                                                       shapes: integers or canonical size expressions
-  //    "unsupported": [{"node": "/attn/Foo_3", "op": "ai.onnx.Foo", "opset": 18, "reason": "…"}, …]}
+  //    "inputs":  [{"name": "x", "type": "f32", "shape": ["batch", 784]}, …],   sequences and such: "type":
+  //    "seq(tensor(f32))" "outputs": [same],                                                       shapes: integers or
+  //    canonical size expressions "unsupported": [{"node": "/attn/Foo_3", "op": "ai.onnx.Foo", "opset": 18, "reason":
+  //    "…"}, …]}
   freestone_compiler_result (*check)(const freestone_compile_options *options);
 
   // Compiles `model_path` into `output_path`. `text` is JSON:
@@ -88,8 +90,9 @@ typedef struct freestone_compiler_interface {
   // The program at a level: "graph", "tile", "task", "llvm" (IR) or "asm". `text` is that program.
   freestone_compiler_result (*inspect)(const freestone_compile_options *options, const char *level);
 
-  // Evaluates the model with the reference interpreter (fp64 for floats, exact for integers) and hands every output to `take`, in the
-  // order of the graph, in the output's own type, or in f64 where `wide` is non-zero and the output is a float. `text` is null.
+  // Evaluates the model with the reference interpreter (fp64 for floats, exact for integers) and hands every output to
+  // `take`, in the order of the graph, in the output's own type, or in f64 where `wide` is non-zero and the output is a
+  // float. `text` is null.
   freestone_compiler_result (*interpret)(const freestone_compile_options *options, const freestone_plain_tensor *inputs,
                                          size_t input_count, int32_t wide, freestone_take_tensor take, void *user);
 

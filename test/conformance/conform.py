@@ -1,7 +1,7 @@
 """Runs ONNX's backend tests and holds the result against the committed list: conform.py FREESTONE FOLDER [--update].
 
-Fails when a case that passing.txt lists does not pass, and when any case has wrong numbers, crashes or fails in another way: a case
-passes or is unsupported. With --update the list becomes what passes now.
+Fails when a case that passing.txt lists does not pass, and when any case has wrong numbers, crashes or fails in another
+way: a case passes or is unsupported. With --update the list becomes what passes now.
 """
 
 import argparse

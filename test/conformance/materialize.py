@@ -1,8 +1,8 @@
 """Writes ONNX's backend tests as folders: materialize.py FOLDER.
 
-Each case becomes FOLDER/<kind>/<name>/{model.onnx, data.json, test_data_set_<i>/{input,output}_<j>.pb}; data.json holds the case's
-rtol and atol. Kinds: node, simple, pytorch-converted, pytorch-operator, real. Models of kind `real` make their own weights and are
-fed arange(n) / n, as ONNX's runner does. A second run finds its stamp and returns at once.
+Each case becomes FOLDER/<kind>/<name>/{model.onnx, data.json, test_data_set_<i>/{input,output}_<j>.pb}; data.json holds
+the case's rtol and atol. Kinds: node, simple, pytorch-converted, pytorch-operator, real. Models of kind `real` make
+their own weights and are fed arange(n) / n, as ONNX's runner does. A second run finds its stamp and returns at once.
 """
 
 import argparse

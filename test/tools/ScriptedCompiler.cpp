@@ -1,5 +1,5 @@
-// Stands in for libfreestone_compiler.so, so that the command line's own behaviour is tested: a "model" is a text file whose first word
-// says what the compiler does with it.
+// Stands in for libfreestone_compiler.so, so that the command line's own behaviour is tested: a "model" is a text file
+// whose first word says what the compiler does with it.
 
 #include "compiler/driver/Interface.h"
 #include "test/runtime/Programs.h"
@@ -11,9 +11,12 @@
 
 using namespace freestone;
 
-static freestone_compiler_result ok(const std::string &text) { return {FREESTONE_COMPILER_OK, strdup(text.c_str()), nullptr}; }
+static freestone_compiler_result ok(const std::string &text) {
+  return {FREESTONE_COMPILER_OK, strdup(text.c_str()), nullptr};
+}
 
-static freestone_compiler_result fail(freestone_compiler_status status, const std::string &error, const char *text = nullptr) {
+static freestone_compiler_result fail(freestone_compiler_status status, const std::string &error,
+                                      const char *text = nullptr) {
   return {status, text ? strdup(text) : nullptr, strdup(error.c_str())};
 }
 
@@ -33,14 +36,16 @@ static freestone_compiler_result check(const freestone_compile_options *options)
   if (word == "crash-in-check")
     crash();
   if (word == "unsupported")
-    return fail(FREESTONE_COMPILER_UNSUPPORTED, "ai.onnx.Foo (opset 20), node 'n1': there is no entry for this operator",
+    return fail(FREESTONE_COMPILER_UNSUPPORTED,
+                "ai.onnx.Foo (opset 20), node 'n1': there is no entry for this operator",
                 R"({"ok": false, "opsets": {"": 20}, "nodes": 1, "inputs": [], "outputs": [], "unsupported":
                     [{"node": "n1", "op": "ai.onnx.Foo", "opset": 20, "reason": "there is no entry for this operator"}]})");
   if (word.empty())
     return fail(FREESTONE_COMPILER_FAILED, std::string("can't read ") + options->model_path);
   for (size_t i = 0; i < options->dim_bound_count; ++i)
     if (std::strcmp(options->dim_bounds[i].symbol, "n") != 0)
-      return fail(FREESTONE_COMPILER_USAGE, std::string("the model has no size '") + options->dim_bounds[i].symbol + "'");
+      return fail(FREESTONE_COMPILER_USAGE,
+                  std::string("the model has no size '") + options->dim_bounds[i].symbol + "'");
   return ok(R"({"ok": true, "opsets": {"": 20}, "nodes": 2, "unsupported": [],
                 "inputs": [{"name": "x", "type": "f32", "shape": ["n"]}], "outputs": [{"name": "y", "type": "f32", "shape": ["n"]}]})");
 }
@@ -67,8 +72,8 @@ static freestone_compiler_result inspect(const freestone_compile_options *option
   return ok(std::string("the program at level ") + level + "\n");
 }
 
-static freestone_compiler_result interpret(const freestone_compile_options *, const freestone_plain_tensor *inputs, size_t count,
-                                           int32_t wide, freestone_take_tensor take, void *user) {
+static freestone_compiler_result interpret(const freestone_compile_options *, const freestone_plain_tensor *inputs,
+                                           size_t count, int32_t wide, freestone_take_tensor take, void *user) {
   if (count != 1)
     return fail(FREESTONE_COMPILER_USAGE, "one input expected");
   freestone_plain_tensor output = inputs[0];
@@ -86,7 +91,14 @@ static void freeResult(freestone_compiler_result *result) {
 }
 
 extern "C" const freestone_compiler_interface *freestone_compiler() {
-  static const freestone_compiler_interface interface = {
-      FREESTONE_COMPILER_INTERFACE_VERSION, "scripted", [] {}, check, compile, inspect, interpret, operators, freeResult};
+  static const freestone_compiler_interface interface = {FREESTONE_COMPILER_INTERFACE_VERSION,
+                                                         "scripted",
+                                                         [] {},
+                                                         check,
+                                                         compile,
+                                                         inspect,
+                                                         interpret,
+                                                         operators,
+                                                         freeResult};
   return &interface;
 }

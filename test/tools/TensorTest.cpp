@@ -25,7 +25,8 @@ static std::vector<Tensor> samples() {
   std::vector<Tensor> tensors;
   for (int dtype = FREESTONE_F16; dtype <= FREESTONE_U64; ++dtype)
     for (const char *shape : {"", "1x", "3x5x", "0x2x", "2x1x3x4x"})
-      tensors.push_back(parseInlineTensor(std::string(shape).append(typeName(freestone_dtype(dtype))) + "=random:1:0:2"));
+      tensors.push_back(
+          parseInlineTensor(std::string(shape).append(typeName(freestone_dtype(dtype))) + "=random:1:0:2"));
   return tensors;
 }
 
@@ -66,22 +67,26 @@ TEST(Npy, roundTrips) {
 }
 
 static std::vector<uint8_t> npyOf(std::string header, std::vector<uint8_t> elements) {
-  std::vector<uint8_t> bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, uint8_t(header.size()), uint8_t(header.size() >> 8)};
+  std::vector<uint8_t> bytes = {
+      0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, uint8_t(header.size()), uint8_t(header.size() >> 8)};
   bytes.insert(bytes.end(), header.begin(), header.end());
   bytes.insert(bytes.end(), elements.begin(), elements.end());
   return bytes;
 }
 
 TEST(Npy, readsFortranOrderAndBigEndian) {
-  Tensor tensor = parseNpy(npyOf("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n", {0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6}));
+  Tensor tensor = parseNpy(
+      npyOf("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n", {0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6}));
   for (int64_t i = 0; i < 6; ++i)
     EXPECT_EQ(tensor.as<int16_t>()[i], i + 1);
 }
 
 TEST(Npy, refusesWhatItCannotRead) {
   auto error = [](const char *header) { return errorOf([&] { parseNpy(npyOf(header, {1, 2})); }); };
-  EXPECT_EQ(error("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }"), "the element type '|O' is not supported");
-  EXPECT_EQ(error("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }"), "structured types are not supported");
+  EXPECT_EQ(error("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }"),
+            "the element type '|O' is not supported");
+  EXPECT_EQ(error("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }"),
+            "structured types are not supported");
   EXPECT_EQ(error("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }"),
             "it holds 2 bytes of elements, but its header says 3xu8");
   EXPECT_EQ(error("{'descr': '|u1', 'fortran_order': False, 'shape': (-2,), }"),
@@ -166,7 +171,8 @@ TEST(InlineTensor, refusesWhatDoesNotFit) {
   EXPECT_EQ(errorOf([] { parseInlineTensor("u8=300"); }), "'300' is not a value of type u8");
   EXPECT_EQ(errorOf([] { parseInlineTensor("i32=0.5"); }), "'0.5' is not a value of type i32");
   EXPECT_EQ(errorOf([] { parseInlineTensor("3xf32=1,2"); }), "'3xf32=1,2' gives 2 values for 3 elements");
-  EXPECT_EQ(errorOf([] { parseInlineTensor("2xf32=random:a"); }), "'random:a' is not random:SEED or random:SEED:LOW:HIGH");
+  EXPECT_EQ(errorOf([] { parseInlineTensor("2xf32=random:a"); }),
+            "'random:a' is not random:SEED or random:SEED:LOW:HIGH");
   EXPECT_FALSE(isInlineTensor("x=a.npy"));
   EXPECT_FALSE(isInlineTensor("x=2xf32=1"));
   EXPECT_TRUE(isInlineTensor("f32=3"));
@@ -178,6 +184,7 @@ TEST(TensorSource, readsNamesAndFiles) {
   EXPECT_EQ(readInputs("x=" + folder + "/a.npy")[0].name, "x");
   EXPECT_EQ(readInputs("x=3xf32=1")[0].tensor.count(), 3);
   EXPECT_EQ(readInputs("3xf32=1")[0].name, "");
-  EXPECT_EQ(errorOf([&] { readInputs("x=" + folder + "/none.npy"); }), "can't read " + folder + "/none.npy: No such file or directory");
+  EXPECT_EQ(errorOf([&] { readInputs("x=" + folder + "/none.npy"); }),
+            "can't read " + folder + "/none.npy: No such file or directory");
   EXPECT_EQ(errorOf([] { readInputs("x=3"); }), "3: a tensor is a .npy or .pb file, or written as 2x3xf32=0.5");
 }

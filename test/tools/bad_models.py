@@ -1,6 +1,7 @@
-"""Models that no one should get away with: each must be refused with one sentence that says what is wrong: bad_models.py FREESTONE.
+"""Models that no one should get away with, each refused with one sentence that says what is wrong.
 
-Every case is a model and what the message must mention. A crash, a success, an empty message and one of several lines are faults.
+bad_models.py FREESTONE. Every case is a model and what the message must mention. A crash, a success, an empty message
+and one of several lines are faults.
 """
 
 import pathlib
@@ -10,7 +11,6 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OPSET = [helper.make_opsetid("", 20)]
@@ -21,7 +21,9 @@ def value(name, shape, dtype=TensorProto.FLOAT):
 
 
 def model(nodes, inputs=None, outputs=None, initializers=(), opsets=None):
-    graph = helper.make_graph(nodes, "bad", inputs or [value("x", ["n", 4])], outputs or [value("y", ["n", 4])], initializers)
+    graph = helper.make_graph(
+        nodes, "bad", inputs or [value("x", ["n", 4])], outputs or [value("y", ["n", 4])], initializers
+    )
     return helper.make_model(graph, opset_imports=opsets or OPSET, ir_version=10)
 
 
@@ -54,18 +56,47 @@ def cases():
     yield "an empty file", b"", r"empty|graph|ONNX"
     yield "a truncated protobuf", good[: len(good) // 2], r"protobuf|truncated|parse|damaged"
     yield "not a protobuf", b"\xff" * 100, r"protobuf|truncated|parse|damaged"
-    yield "an unknown opset", model([relu()], opsets=[helper.make_opsetid("", 1000)]).SerializeToString(), r"opset.*1000|1000.*opset"
-    yield "an unknown operator", model([helper.make_node("Frobnicate", ["x"], ["y"], name="frob")]).SerializeToString(), r"Frobnicate"
-    yield "an unknown domain", model([helper.make_node("Relu", ["x"], ["y"], domain="com.example", name="r")]).SerializeToString(), r"com\.example"  # fmt: skip
-    yield "a cycle", model([relu("b", "a", "first"), relu("a", "b", "second"), relu("b", "y")]).SerializeToString(), r"first|second|'?[ab]'?"  # fmt: skip
+    yield (
+        "an unknown opset",
+        model([relu()], opsets=[helper.make_opsetid("", 1000)]).SerializeToString(),
+        r"opset.*1000|1000.*opset",
+    )
+    yield (
+        "an unknown operator",
+        model([helper.make_node("Frobnicate", ["x"], ["y"], name="frob")]).SerializeToString(),
+        r"Frobnicate",
+    )
+    yield (
+        "an unknown domain",
+        model([helper.make_node("Relu", ["x"], ["y"], domain="com.example", name="r")]).SerializeToString(),
+        r"com\.example",
+    )
+    yield (
+        "a cycle",
+        model([relu("b", "a", "first"), relu("a", "b", "second"), relu("b", "y")]).SerializeToString(),
+        r"first|second|'?[ab]'?",
+    )
     yield "a dangling name", model([relu("nowhere")]).SerializeToString(), r"nowhere"
     yield "an output that no node makes", model([relu("x", "z")]).SerializeToString(), r"\by\b"
     yield "a value made twice", model([relu(), relu(name="again")]).SerializeToString(), r"\by\b"
     yield "a missing input", model([helper.make_node("Add", ["x"], ["y"], name="sum")]).SerializeToString(), r"sum|Add"
-    yield "shapes that do not fit", model([helper.make_node("MatMul", ["x", "x"], ["y"], name="product")],
-                                          inputs=[value("x", [3, 4])], outputs=[value("y", [3, 4])]).SerializeToString(), r"product|MatMul"  # fmt: skip
-    yield "types that do not fit", model([helper.make_node("Add", ["x", "i"], ["y"], name="sum")],
-                                         inputs=[value("x", ["n", 4]), value("i", ["n", 4], TensorProto.INT64)]).SerializeToString(), r"sum|Add"  # fmt: skip
+    yield (
+        "shapes that do not fit",
+        model(
+            [helper.make_node("MatMul", ["x", "x"], ["y"], name="product")],
+            inputs=[value("x", [3, 4])],
+            outputs=[value("y", [3, 4])],
+        ).SerializeToString(),
+        r"product|MatMul",
+    )
+    yield (
+        "types that do not fit",
+        model(
+            [helper.make_node("Add", ["x", "i"], ["y"], name="sum")],
+            inputs=[value("x", ["n", 4]), value("i", ["n", 4], TensorProto.INT64)],
+        ).SerializeToString(),
+        r"sum|Add",
+    )
     yield "a size that overflows", overflowing().SerializeToString(), r"\bw\b"
     yield "too little data", wrong_size().SerializeToString(), r"\bw\b"
     yield "external data outside", external("../../../../etc/passwd").SerializeToString(), r"outside|folder|\.\."

@@ -18,8 +18,18 @@ SHAPES = [(), (1,), (0, 3), (4, 5), (2, 1, 3, 4)]
 
 def through(freestone, folder, source):
     """Sends a tensor file through the command; returns it as read back from .npy and from .npz."""
-    command = [freestone, "run", folder / "model.onnx", "--interpret", "--input", source, "--output", folder / "out.npy", "--outputs",
-               folder / "out.npz"]  # fmt: skip
+    command = [
+        freestone,
+        "run",
+        folder / "model.onnx",
+        "--interpret",
+        "--input",
+        source,
+        "--output",
+        folder / "out.npy",
+        "--outputs",
+        folder / "out.npz",
+    ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     with np.load(folder / "out.npz") as archive:
         return np.load(folder / "out.npy"), archive["y"]
@@ -53,7 +63,11 @@ def main():
                     if array.dtype == ml_dtypes.bfloat16:
                         result = result.view(ml_dtypes.bfloat16)
                     np.testing.assert_array_equal(result, native)
-                    assert result.dtype == native.dtype and result.shape == array.shape, (result.dtype, result.shape, source)
+                    assert result.dtype == native.dtype and result.shape == array.shape, (
+                        result.dtype,
+                        result.shape,
+                        source,
+                    )
                 count += 1
     print(f"{count} files went through unchanged")
 

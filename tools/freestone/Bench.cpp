@@ -43,7 +43,12 @@ static ColdStart measureColdStart(const std::string &model, const Arguments &arg
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw Failure(Exit::Failed, "can't make a pipe");
   constexpr int childEnd = 3;
-  std::vector<std::string> words = {"freestone", "run", model, "--threads", std::to_string(arguments.threads), "--ready-descriptor",
+  std::vector<std::string> words = {"freestone",
+                                    "run",
+                                    model,
+                                    "--threads",
+                                    std::to_string(arguments.threads),
+                                    "--ready-descriptor",
                                     std::to_string(childEnd)};
   for (const std::string &input : arguments.inputs)
     words.insert(words.end(), {"--input", input});
@@ -97,10 +102,12 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
   if (!isArtifact(artifact)) {
     artifact = folder.path() + "/model.stone";
     double begin = now();
-    report["compile"] = Json::parse(Compiler::open().compile(CompileOptions(arguments.compile, arguments.model, artifact)));
+    report["compile"] =
+        Json::parse(Compiler::open().compile(CompileOptions(arguments.compile, arguments.model, artifact)));
     report["compile_seconds"] = now() - begin;
   } else if (arguments.compile.given(verb)) {
-    throw Failure(Exit::Usage, fmt::format("{} is compiled already; options of the compiler mean nothing for it", artifact));
+    throw Failure(Exit::Usage,
+                  fmt::format("{} is compiled already; options of the compiler mean nothing for it", artifact));
   }
   ColdStart cold = measureColdStart(artifact, arguments);
   report["cold_start_seconds"] = cold.seconds;
@@ -156,7 +163,9 @@ void addBenchVerb(CLI::App &app) {
   verb->add_option("--input", arguments->inputs, "as for run")->expected(1)->take_all();
   verb->add_option("--threads", arguments->threads, "workers; by default as many as this process may use")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--seconds", arguments->seconds, "how long to run")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_option("--seconds", arguments->seconds, "how long to run")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   verb->add_option("--operations", arguments->operations, "floating-point operations of one run, to print GFLOP/s")
       ->check(CLI::PositiveNumber);
   verb->add_flag("--json", arguments->json, "prints JSON");

@@ -29,8 +29,8 @@ static void printReport(const Json &report) {
   printValues("input", report.value("inputs", Json::array()));
   printValues("output", report.value("outputs", Json::array()));
   for (const Json &fault : report.value("unsupported", Json::array()))
-    fmt::print("unsupported {} (opset {}), node '{}': {}\n", fault.value("op", ""), fault.value("opset", 0), fault.value("node", ""),
-               fault.value("reason", ""));
+    fmt::print("unsupported {} (opset {}), node '{}': {}\n", fault.value("op", ""), fault.value("opset", 0),
+               fault.value("node", ""), fault.value("reason", ""));
 }
 
 void addCheckVerb(CLI::App &app) {

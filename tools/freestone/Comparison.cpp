@@ -56,13 +56,15 @@ static std::string report(const Tensor &actual, const Tensor &expected, int64_t 
       return fmt::format("{}", tensor.as<uint64_t>()[worst]);
     return fmt::format("{:.9g}", tensor.number(worst));
   };
-  return fmt::format("{} of {} elements differ, most at {}: {} instead of {}", wrong, actual.count(), position(actual, worst),
-                     format(actual), format(expected));
+  return fmt::format("{} of {} elements differ, most at {}: {} instead of {}", wrong, actual.count(),
+                     position(actual, worst), format(actual), format(expected));
 }
 
 Comparison compare(const Tensor &actual, const Tensor &expected, const Tolerance &given) {
   if (actual.dtype() != expected.dtype() || actual.shape() != expected.shape())
-    return {fmt::format("it is {} instead of {}", describe(actual.dtype(), actual.shape()), describe(expected.dtype(), expected.shape())), 0};
+    return {fmt::format("it is {} instead of {}", describe(actual.dtype(), actual.shape()),
+                        describe(expected.dtype(), expected.shape())),
+            0};
   bool floats = isFloat(actual.dtype());
   Tolerance tolerance = given;
   if (actual.dtype() == FREESTONE_BF16)
@@ -74,7 +76,8 @@ Comparison compare(const Tensor &actual, const Tensor &expected, const Tolerance
   for (int64_t i = 0; i < actual.count(); ++i) {
     size_t at = static_cast<size_t>(i) * width;
     bool same = std::memcmp(actual.as<char>() + at, expected.as<char>() + at, width) == 0;
-    double error = same ? 0 : std::fabs(actual.number(i) - expected.number(i)), magnitude = std::fabs(expected.number(i));
+    double error = same ? 0 : std::fabs(actual.number(i) - expected.number(i)),
+           magnitude = std::fabs(expected.number(i));
     if (floats && std::isfinite(magnitude))
       largestMagnitude = std::max(largestMagnitude, magnitude);
     if (std::isfinite(error))

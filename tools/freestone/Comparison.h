@@ -7,8 +7,8 @@
 
 namespace freestone::tools {
 
-/// How close floats must be: |actual - expected| <= atol + rtol * |expected|, or, if `ulp` is set, at most so many representable
-/// numbers apart. Integers are exact; NaN equals NaN; bf16 gets an rtol of at least 2^-6.
+/// How close floats must be: |actual - expected| <= atol + rtol * |expected|, or, if `ulp` is set, at most so many
+/// representable numbers apart. Integers are exact; NaN equals NaN; bf16 gets an rtol of at least 2^-6.
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-7;

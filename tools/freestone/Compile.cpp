@@ -34,14 +34,16 @@ void addCompileVerb(CLI::App &app) {
   auto arguments = std::make_shared<Arguments>();
   verb->add_option("model", arguments->model, "the .onnx file")->required();
   verb->add_option("-o,--output", arguments->output, "the .stone file; by default beside the model");
-  verb->add_flag("--strip-weights", arguments->compile.stripWeights, "leaves the weights out; they are supplied when the file is loaded");
+  verb->add_flag("--strip-weights", arguments->compile.stripWeights,
+                 "leaves the weights out; they are supplied when the file is loaded");
   verb->add_option("--threads", arguments->compile.threads, "threads that compile")->check(CLI::NonNegativeNumber);
   verb->add_flag("--json", arguments->json, "prints what was done as JSON");
   arguments->compile.addTo(*verb);
   verb->callback([arguments] {
     if (arguments->output.empty())
       arguments->output = std::filesystem::path(arguments->model).replace_extension(".stone").string();
-    std::string statistics = Compiler::open().compile(CompileOptions(arguments->compile, arguments->model, arguments->output));
+    std::string statistics =
+        Compiler::open().compile(CompileOptions(arguments->compile, arguments->model, arguments->output));
     if (arguments->json)
       fmt::print("{}\n", statistics);
     else

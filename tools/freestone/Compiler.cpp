@@ -12,10 +12,14 @@ static constexpr const char *libraryName = "libfreestone_compiler.so";
 void CompileArguments::addTo(CLI::App &verb) {
   const char *group = "Compiling";
   verb.add_option("--target", target, "host, x86-64-v3 or x86-64-v4")->capture_default_str()->group(group);
-  verb.add_option("-O", level, "how hard to optimise, 0 to 3")->check(CLI::Range(0, 3))->capture_default_str()->group(group);
+  verb.add_option("-O", level, "how hard to optimise, 0 to 3")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str()
+      ->group(group);
   verb.add_option("--dim", dims, "what a symbolic size may be: seq=2:1024")->expected(1)->take_all()->group(group);
   verb.add_option("--bind", binds, "fixes a symbolic size: batch=8")->expected(1)->take_all()->group(group);
-  verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")->group(group);
+  verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")
+      ->group(group);
 }
 
 bool CompileArguments::given(const CLI::App &verb) const {
@@ -40,7 +44,8 @@ static freestone_dim_bound parseBound(const std::string &text, bool range, std::
   if (range) {
     size_t colon = value.find(':');
     valid = colon != std::string_view::npos && parseSize(value.substr(0, colon), bound.minimum) &&
-            (colon + 1 == value.size() || parseSize(value.substr(colon + 1), bound.maximum)) && bound.minimum <= bound.maximum;
+            (colon + 1 == value.size() || parseSize(value.substr(colon + 1), bound.maximum)) &&
+            bound.minimum <= bound.maximum;
   } else {
     valid = parseSize(value, bound.minimum);
     bound.maximum = bound.minimum;
@@ -52,7 +57,8 @@ static freestone_dim_bound parseBound(const std::string &text, bool range, std::
 }
 
 CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output)
-    : target(arguments.target), modelPath(std::move(model)), outputPath(std::move(output)), printIrTreeDir(arguments.printIrTreeDir) {
+    : target(arguments.target), modelPath(std::move(model)), outputPath(std::move(output)),
+      printIrTreeDir(arguments.printIrTreeDir) {
   symbols.reserve(arguments.dims.size() + arguments.binds.size());
   for (bool range : {true, false})
     for (const std::string &text : range ? arguments.dims : arguments.binds) {
@@ -83,7 +89,8 @@ static void *openLibrary() {
       return library;
     reason = dlerror();
   }
-  throw Failure(Exit::Failed, fmt::format("the compiler can't be opened ({}); without it only .stone files can be run", reason));
+  throw Failure(Exit::Failed,
+                fmt::format("the compiler can't be opened ({}); without it only .stone files can be run", reason));
 }
 
 const Compiler &Compiler::open() {
@@ -135,8 +142,9 @@ std::vector<NamedTensor> Compiler::interpret(const CompileOptions &options, cons
                                              bool wide) const {
   std::vector<freestone_plain_tensor> plain;
   for (const NamedTensor &input : inputs)
-    plain.push_back({input.name.c_str(), typeName(input.tensor.dtype()).data(), static_cast<int64_t>(input.tensor.shape().size()),
-                     input.tensor.shape().data(), input.tensor.data()});
+    plain.push_back({input.name.c_str(), typeName(input.tensor.dtype()).data(),
+                     static_cast<int64_t>(input.tensor.shape().size()), input.tensor.shape().data(),
+                     input.tensor.data()});
   std::vector<NamedTensor> outputs;
   auto takeOutput = [](void *user, const freestone_plain_tensor *output) {
     Tensor tensor(typeFromName(output->type).value(), {output->dims, output->dims + output->rank});

@@ -66,7 +66,8 @@ public:
   std::string compile(const CompileOptions &options) const;
   std::string inspect(const CompileOptions &options, const std::string &level) const;
   /// `wide`: floats come back as f64.
-  std::vector<NamedTensor> interpret(const CompileOptions &options, const std::vector<NamedTensor> &inputs, bool wide) const;
+  std::vector<NamedTensor> interpret(const CompileOptions &options, const std::vector<NamedTensor> &inputs,
+                                     bool wide) const;
   std::string operators() const;
 
 private:

@@ -38,9 +38,11 @@ static void printSummary(const Model &model, const Json &description) {
 
 static void inspectArtifact(const Arguments &arguments, const CLI::App &verb) {
   if (verb.count("--level"))
-    throw Failure(Exit::Usage, "an artifact holds only machine code; give the .onnx file to see a level of the program");
+    throw Failure(Exit::Usage,
+                  "an artifact holds only machine code; give the .onnx file to see a level of the program");
   if (arguments.compile.given(verb))
-    throw Failure(Exit::Usage, fmt::format("{} is compiled already; options of the compiler mean nothing for it", arguments.model));
+    throw Failure(Exit::Usage,
+                  fmt::format("{} is compiled already; options of the compiler mean nothing for it", arguments.model));
   Model model = Model::load(arguments.model, arguments.check);
   std::string description = model.describe();
   if (arguments.json)
@@ -62,7 +64,8 @@ static void inspectModel(const Arguments &arguments) {
 }
 
 void addInspectVerb(CLI::App &app) {
-  CLI::App *verb = app.add_subcommand("inspect", "Shows the program at any level, or what an artifact says about itself.");
+  CLI::App *verb =
+      app.add_subcommand("inspect", "Shows the program at any level, or what an artifact says about itself.");
   auto arguments = std::make_shared<Arguments>();
   verb->add_option("model", arguments->model, "the .onnx or .stone file")->required();
   verb->add_option("--level", arguments->level, "graph, tile, task, llvm or asm")

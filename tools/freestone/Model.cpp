@@ -22,14 +22,18 @@ bool isArtifact(const std::string &path) {
   char magic[4] = {};
   if (!file || (std::fread(magic, 1, sizeof(magic), file.get()) == 0 && std::ferror(file.get())))
     throw TensorError(fmt::format("can't read {}: {}", path, std::strerror(errno)));
-  return std::memcmp(magic, "\x7f" "ELF", sizeof(magic)) == 0;
+  return std::memcmp(magic,
+                     "\x7f"
+                     "ELF",
+                     sizeof(magic)) == 0;
 }
 
 std::string describe(const ValueInfo &value) {
   return fmt::format("{}: {}[{}]", value.name, typeName(value.dtype), fmt::join(value.shape, ", "));
 }
 
-template <typename Getter> static std::vector<ValueInfo> collect(const freestone_artifact *artifact, size_t count, Getter getter) {
+template <typename Getter>
+static std::vector<ValueInfo> collect(const freestone_artifact *artifact, size_t count, Getter getter) {
   std::vector<ValueInfo> values;
   for (size_t i = 0; i < count; ++i) {
     freestone_value_info info = {};
@@ -72,7 +76,8 @@ Model Model::open(const std::string &path, const CompileArguments &arguments, co
   if (!isArtifact(path))
     return compile(path, arguments);
   if (arguments.given(verb))
-    throw Failure(Exit::Usage, fmt::format("{} is compiled already; options of the compiler mean nothing for it", path));
+    throw Failure(Exit::Usage,
+                  fmt::format("{} is compiled already; options of the compiler mean nothing for it", path));
   return load(path);
 }
 
@@ -165,13 +170,16 @@ static std::string listed(const std::vector<ValueInfo> &infos) {
 std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, const std::vector<NamedTensor> &tensors) {
   std::vector<const Tensor *> ordered(infos.size(), nullptr);
   for (const NamedTensor &named : tensors) {
-    auto found = std::find_if(infos.begin(), infos.end(), [&](const ValueInfo &info) { return info.name == named.name; });
+    auto found =
+        std::find_if(infos.begin(), infos.end(), [&](const ValueInfo &info) { return info.name == named.name; });
     if (named.name.empty() && infos.size() == 1)
       found = infos.begin();
     if (found == infos.end())
-      throw Failure(Exit::Usage, named.name.empty() ? fmt::format("an --input without a name, but the model has {} inputs: {}",
-                                                                  infos.size(), listed(infos))
-                                                    : fmt::format("the model has no input '{}'; it has {}", named.name, listed(infos)));
+      throw Failure(
+          Exit::Usage,
+          named.name.empty()
+              ? fmt::format("an --input without a name, but the model has {} inputs: {}", infos.size(), listed(infos))
+              : fmt::format("the model has no input '{}'; it has {}", named.name, listed(infos)));
     const Tensor *&slot = ordered[static_cast<size_t>(found - infos.begin())];
     if (slot)
       throw Failure(Exit::Usage, fmt::format("input '{}' is given twice", found->name));
@@ -179,7 +187,8 @@ std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, con
   }
   for (size_t i = 0; i < infos.size(); ++i)
     if (!ordered[i])
-      throw Failure(Exit::Usage, fmt::format("input '{}' is missing; give it as --input {}=…", describe(infos[i]), infos[i].name));
+      throw Failure(Exit::Usage,
+                    fmt::format("input '{}' is missing; give it as --input {}=…", describe(infos[i]), infos[i].name));
   return ordered;
 }
 

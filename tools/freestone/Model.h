@@ -33,7 +33,8 @@ public:
   static Model load(const std::string &path, bool checkWeights = false);
   /// Compiles into a temporary file, which is gone when this returns.
   static Model compile(const std::string &path, const CompileArguments &arguments);
-  /// Whichever the file asks for. `arguments` are refused for an artifact if any is given on the command line of `verb`.
+  /// Whichever the file asks for. `arguments` are refused for an artifact if any is given on the command line of
+  /// `verb`.
   static Model open(const std::string &path, const CompileArguments &arguments, const CLI::App &verb);
 
   freestone_artifact *get() const { return artifact.get(); }

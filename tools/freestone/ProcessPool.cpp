@@ -28,7 +28,9 @@ struct Child {
 
 } // namespace
 
-static Failure systemFailure(const char *what) { return Failure(Exit::Failed, fmt::format("can't {}: {}", what, std::strerror(errno))); }
+static Failure systemFailure(const char *what) {
+  return Failure(Exit::Failed, fmt::format("can't {}: {}", what, std::strerror(errno)));
+}
 
 [[noreturn]] static void runChild(int index, const std::function<std::string(int)> &task, int result, int output) {
   dup2(output, STDOUT_FILENO);

@@ -29,7 +29,8 @@ static void printOutput(const NamedTensor &output) {
   constexpr int64_t shown = 8;
   std::vector<std::string> first;
   for (int64_t i = 0; i < std::min(tensor.count(), shown); ++i)
-    first.push_back(isFloat(tensor.dtype()) ? fmt::format("{:.6g}", tensor.number(i)) : fmt::format("{:.0f}", tensor.number(i)));
+    first.push_back(isFloat(tensor.dtype()) ? fmt::format("{:.6g}", tensor.number(i))
+                                            : fmt::format("{:.0f}", tensor.number(i)));
   if (tensor.count() > shown)
     first.push_back("…");
   fmt::print("{}: {} [{}]", output.name, describe(tensor.dtype(), tensor.shape()), fmt::join(first, ", "));
@@ -86,7 +87,8 @@ static void supplyWeights(Model &model, const Arguments &arguments) {
   model.supplyWeights(readInputs(arguments.weightsPath), arguments.threads);
 }
 
-static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::App &verb, const std::vector<NamedTensor> &inputs) {
+static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::App &verb,
+                                        const std::vector<NamedTensor> &inputs) {
   Model model = Model::open(arguments.model, arguments.compile, verb);
   supplyWeights(model, arguments);
   Session session(model, arguments.threads);
@@ -113,7 +115,8 @@ static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::A
 
 static void run(const Arguments &arguments, const CLI::App &verb) {
   std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
-  std::vector<NamedTensor> outputs = arguments.interpret ? interpret(arguments, inputs) : execute(arguments, verb, inputs);
+  std::vector<NamedTensor> outputs =
+      arguments.interpret ? interpret(arguments, inputs) : execute(arguments, verb, inputs);
   for (const std::string &output : arguments.outputs)
     writeOutput(output, outputs);
   if (!arguments.outputsPath.empty()) {
@@ -140,9 +143,12 @@ void addRunVerb(CLI::App &app) {
   verb->add_option("--threads", arguments->threads, "workers; by default as many as this process may use")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--repeat", arguments->repeat, "runs so often and prints the times")->check(CLI::PositiveNumber);
-  verb->add_option("--weights", arguments->weightsPath, "a .npz file with the weights of an artifact compiled with --strip-weights");
-  verb->add_flag("--interpret", arguments->interpret, "evaluates the .onnx file with the reference interpreter, in double precision");
-  verb->add_flag("--wide", arguments->wide, "with --interpret: leaves floating-point outputs in double precision")->needs("--interpret");
+  verb->add_option("--weights", arguments->weightsPath,
+                   "a .npz file with the weights of an artifact compiled with --strip-weights");
+  verb->add_flag("--interpret", arguments->interpret,
+                 "evaluates the .onnx file with the reference interpreter, in double precision");
+  verb->add_flag("--wide", arguments->wide, "with --interpret: leaves floating-point outputs in double precision")
+      ->needs("--interpret");
   verb->add_option("--ready-descriptor", arguments->readyDescriptor)->group("");
   arguments->compile.addTo(*verb);
   verb->callback([arguments, verb] { run(*arguments, *verb); });

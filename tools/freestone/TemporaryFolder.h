@@ -16,7 +16,8 @@ public:
     std::filesystem::path base = std::filesystem::temp_directory_path(error);
     name = (error ? "/tmp" : base) / "freestone.XXXXXX";
     if (!mkdtemp(name.data()))
-      throw Failure(Exit::Failed, "can't make a temporary folder such as " + name + "; set TMPDIR to a folder that can be written");
+      throw Failure(Exit::Failed,
+                    "can't make a temporary folder such as " + name + "; set TMPDIR to a folder that can be written");
   }
   ~TemporaryFolder() {
     std::error_code ignored;

@@ -82,21 +82,25 @@ static Tolerance toleranceOf(const TestCase &test, const TestOptions &options) {
 /// The layout numbers the inputs; names serve where all of them are the model's.
 static void setInputs(Session &session, const Model &model, const std::vector<NamedTensor> &inputs) {
   auto named = [&](const NamedTensor &tensor) {
-    return std::any_of(model.inputs().begin(), model.inputs().end(), [&](const ValueInfo &info) { return info.name == tensor.name; });
+    return std::any_of(model.inputs().begin(), model.inputs().end(),
+                       [&](const ValueInfo &info) { return info.name == tensor.name; });
   };
   if (std::all_of(inputs.begin(), inputs.end(), named))
     return session.setInputs(inputs);
   if (inputs.size() != model.inputs().size())
-    throw Failure(Exit::Failed, fmt::format("the data have {} inputs, the model {}", inputs.size(), model.inputs().size()));
+    throw Failure(Exit::Failed,
+                  fmt::format("the data have {} inputs, the model {}", inputs.size(), model.inputs().size()));
   for (size_t i = 0; i < inputs.size(); ++i)
     session.setInput(i, inputs[i].tensor);
 }
 
 /// Returns false and a reason when the numbers differ.
-static bool runDataSet(const std::string &folder, const Model &model, Session &session, const Tolerance &tolerance, Outcome &outcome) {
+static bool runDataSet(const std::string &folder, const Model &model, Session &session, const Tolerance &tolerance,
+                       Outcome &outcome) {
   std::vector<NamedTensor> inputs = readAll(folder, "input"), expected = readAll(folder, "output");
   if (expected.size() != model.outputs().size())
-    throw Failure(Exit::Failed, fmt::format("the data have {} outputs, the model {}", expected.size(), model.outputs().size()));
+    throw Failure(Exit::Failed,
+                  fmt::format("the data have {} outputs, the model {}", expected.size(), model.outputs().size()));
   setInputs(session, model, inputs);
   session.run();
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -1,4 +1,5 @@
-// A case in the layout of ONNX's backend tests: a folder with model.onnx, test_data_set_*/{input,output}_*.pb and data.json.
+// A case in the layout of ONNX's backend tests: a folder with model.onnx, test_data_set_*/{input,output}_*.pb and
+// data.json.
 #ifndef FREESTONE_TOOLS_FREESTONE_TESTCASE_H
 #define FREESTONE_TOOLS_FREESTONE_TESTCASE_H
 
@@ -21,7 +22,7 @@ enum class Verdict { Pass, Unsupported, WrongNumbers, Failed, Crashed };
 
 struct Outcome {
   Verdict verdict = Verdict::Failed;
-  std::string reason;      ///< one line; empty for Pass
+  std::string reason; ///< one line; empty for Pass
   double seconds = 0;
   double largestError = 0; ///< over all outputs, relative to an output's largest magnitude
 };

@@ -31,10 +31,13 @@ struct Summary {
 
 } // namespace
 
-static constexpr std::array<const char *, 5> verdictNames = {"pass", "unsupported", "wrong numbers", "failed", "crashed"};
+static constexpr std::array<const char *, 5> verdictNames = {"pass", "unsupported", "wrong numbers", "failed",
+                                                             "crashed"};
 
 static std::string encode(const Outcome &outcome) {
-  Json json = {{"verdict", static_cast<int>(outcome.verdict)}, {"reason", outcome.reason}, {"seconds", outcome.seconds},
+  Json json = {{"verdict", static_cast<int>(outcome.verdict)},
+               {"reason", outcome.reason},
+               {"seconds", outcome.seconds},
                {"error", outcome.largestError}};
   // Names of nodes come from the model and may be any bytes.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -113,18 +116,22 @@ static void verify(const Arguments &arguments) {
 }
 
 void addVerifyVerb(CLI::App &app) {
-  CLI::App *verb = app.add_subcommand("verify", "Runs cases in the layout of ONNX's backend tests and compares the numbers.");
+  CLI::App *verb =
+      app.add_subcommand("verify", "Runs cases in the layout of ONNX's backend tests and compares the numbers.");
   auto arguments = std::make_shared<Arguments>();
   arguments->test.compile.threads = 1;
   verb->add_option("path", arguments->paths, "folders of cases, at any depth")->required();
-  verb->add_option("--rtol", arguments->test.rtol, "relative tolerance; by default the case's own, else 1e-3 (bf16: at least 2^-6)");
+  verb->add_option("--rtol", arguments->test.rtol,
+                   "relative tolerance; by default the case's own, else 1e-3 (bf16: at least 2^-6)");
   verb->add_option("--atol", arguments->test.atol, "absolute tolerance; by default the case's own, else 1e-7");
   verb->add_option("--ulp", arguments->test.ulp, "instead: how many representable numbers a float may be off")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--jobs", arguments->jobs, "cases at a time, each in a process of its own")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--threads", arguments->test.threads, "workers of every run")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_option("--threads", arguments->test.threads, "workers of every run")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   verb->add_option("--timeout", arguments->timeout, "seconds after which a case has failed")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

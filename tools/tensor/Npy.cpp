@@ -177,7 +177,8 @@ Tensor parseNpy(Bytes bytes) {
   // Compare in floating point first: a damaged shape must not allocate terabytes.
   int64_t count = countElements(header.shape);
   if (static_cast<double>(count) * static_cast<double>(elementBytes(dtype)) != static_cast<double>(stored))
-    throw TensorError(fmt::format("it holds {} bytes of elements, but its header says {}", stored, describe(dtype, header.shape)));
+    throw TensorError(
+        fmt::format("it holds {} bytes of elements, but its header says {}", stored, describe(dtype, header.shape)));
   Tensor tensor(dtype, header.shape);
   if (header.fortranOrder && header.shape.size() > 1)
     copyFortranOrder(bytes.data() + begin, tensor);
@@ -191,13 +192,14 @@ Tensor parseNpy(Bytes bytes) {
 }
 
 std::vector<uint8_t> formatNpy(const Tensor &tensor) {
-  const NpyType *type =
-      std::find_if(std::begin(npyTypes), std::end(npyTypes), [&](const NpyType &t) { return t.dtype == tensor.dtype(); });
+  const NpyType *type = std::find_if(std::begin(npyTypes), std::end(npyTypes),
+                                     [&](const NpyType &t) { return t.dtype == tensor.dtype(); });
   std::string shape = fmt::format("{}", fmt::join(tensor.shape(), ", "));
   if (tensor.shape().size() == 1)
     shape += ',';
   char order = elementBytes(tensor.dtype()) == 1 ? '|' : '<';
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, type->descr, shape);
+  std::string header =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, type->descr, shape);
   // NumPy ends the header with a newline and aligns the elements to 64 bytes.
   size_t prefix = magic.size() + 4;
   header.append((64 - (prefix + header.size() + 1) % 64) % 64, ' ').push_back('\n');

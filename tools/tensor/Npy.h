@@ -7,7 +7,8 @@
 
 namespace freestone::tools {
 
-/// Reads versions 1 to 3, either byte order, C or Fortran order. Throws TensorError; bytes after the elements are an error too.
+/// Reads versions 1 to 3, either byte order, C or Fortran order. Throws TensorError; bytes after the elements are an
+/// error too.
 Tensor parseNpy(Bytes bytes);
 
 /// Version 1.0, little-endian, C order; equal tensors give equal bytes.

@@ -81,7 +81,8 @@ static Entry readEntry(Bytes bytes, uint64_t &at) {
     throw TensorError("its directory is damaged");
   if (number<uint16_t>(fixed, 8) & 1)
     throw TensorError("it is encrypted");
-  auto nameSize = number<uint16_t>(fixed, 28), extraSize = number<uint16_t>(fixed, 30), commentSize = number<uint16_t>(fixed, 32);
+  auto nameSize = number<uint16_t>(fixed, 28), extraSize = number<uint16_t>(fixed, 30),
+       commentSize = number<uint16_t>(fixed, 32);
   Entry entry{"",
               number<uint16_t>(fixed, 10),
               number<uint32_t>(fixed, 16),
@@ -118,16 +119,16 @@ static Tensor readTensor(Bytes bytes, const Entry &entry) {
   if (number<uint32_t>(bytes, entry.offset) != localSignature)
     throw TensorError(fmt::format("entry '{}' is damaged", entry.name));
   // Name and extra field of the local header may differ in length from the directory's.
-  uint64_t begin =
-      entry.offset + localBytes + number<uint16_t>(bytes, entry.offset + 26) + number<uint16_t>(bytes, entry.offset + 28);
+  uint64_t begin = entry.offset + localBytes + number<uint16_t>(bytes, entry.offset + 26) +
+                   number<uint16_t>(bytes, entry.offset + 28);
   Bytes packed = part(bytes, begin, entry.packedSize);
   std::vector<uint8_t> unpacked;
   if (entry.method == deflated) {
     unpacked = inflateEntry(packed, entry);
     packed = unpacked;
   } else if (entry.method != stored) {
-    throw TensorError(fmt::format("entry '{}' is packed by method {}; only stored and deflated ones are supported", entry.name,
-                                  entry.method));
+    throw TensorError(fmt::format("entry '{}' is packed by method {}; only stored and deflated ones are supported",
+                                  entry.name, entry.method));
   }
   if (crc32_z(0, packed.data(), packed.size()) != entry.crc)
     throw TensorError(fmt::format("the checksum of entry '{}' is wrong", entry.name));
@@ -175,8 +176,8 @@ std::vector<uint8_t> formatNpz(const std::vector<const NamedTensor *> &tensors) 
   std::vector<uint8_t> bytes, directory;
   for (const NamedTensor *named : tensors) {
     std::vector<uint8_t> npy = formatNpy(named->tensor);
-    Entry entry{named->name + ".npy", stored, static_cast<uint32_t>(crc32_z(0, npy.data(), npy.size())), npy.size(), npy.size(),
-                bytes.size()};
+    Entry entry{named->name + ".npy", stored,     static_cast<uint32_t>(crc32_z(0, npy.data(), npy.size())),
+                npy.size(),           npy.size(), bytes.size()};
     if (bytes.size() + npy.size() > UINT32_MAX || tensors.size() > UINT16_MAX || entry.name.size() > UINT16_MAX)
       throw TensorError("a .npz file above 4 GiB can't be written; write one .npy file per output");
     append(bytes, localSignature);

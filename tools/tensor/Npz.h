@@ -10,7 +10,8 @@ namespace freestone::tools {
 /// Reads stored and deflated entries, ZIP64 too, and verifies their checksums. Throws TensorError.
 std::vector<NamedTensor> parseNpz(Bytes bytes);
 
-/// Entries are stored, in the order given, without times: equal tensors give equal bytes. Throws TensorError above 4 GiB.
+/// Entries are stored, in the order given, without times: equal tensors give equal bytes. Throws TensorError above 4
+/// GiB.
 std::vector<uint8_t> formatNpz(const std::vector<const NamedTensor *> &tensors);
 
 } // namespace freestone::tools

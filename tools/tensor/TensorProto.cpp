@@ -38,9 +38,9 @@ static freestone_dtype elementType(int type) {
     return FREESTONE_BF16;
   }
   static constexpr std::pair<int, const char *> others[] = {
-      {stringType, "string"},  {14, "complex64"},      {15, "complex128"}, {17, "f8e4m3fn"}, {18, "f8e4m3fnuz"},
-      {19, "f8e5m2"},          {20, "f8e5m2fnuz"},     {21, "u4"},         {22, "i4"},       {23, "f4e2m1"},
-      {24, "f8e8m0"},          {25, "u2"},             {26, "i2"}};
+      {stringType, "string"}, {14, "complex64"},  {15, "complex128"}, {17, "f8e4m3fn"}, {18, "f8e4m3fnuz"},
+      {19, "f8e5m2"},         {20, "f8e5m2fnuz"}, {21, "u4"},         {22, "i4"},       {23, "f4e2m1"},
+      {24, "f8e8m0"},         {25, "u2"},         {26, "i2"}};
   for (auto [number, name] : others)
     if (number == type)
       throw UnsupportedValue(fmt::format("tensors of {} are not supported", name));
@@ -50,8 +50,10 @@ static freestone_dtype elementType(int type) {
 /// Elements stored one by one as `Source`, narrowed to the tensor's `Target`; both are plain numbers or bits.
 template <typename Target, typename Field> static void copyElements(const Field &field, Tensor &tensor) {
   if (field.size() != tensor.count())
-    throw TensorError(fmt::format("it holds {} elements, but its shape is {}", field.size(), describe(tensor.dtype(), tensor.shape())));
-  std::transform(field.begin(), field.end(), tensor.as<Target>(), [](auto value) { return static_cast<Target>(value); });
+    throw TensorError(fmt::format("it holds {} elements, but its shape is {}", field.size(),
+                                  describe(tensor.dtype(), tensor.shape())));
+  std::transform(field.begin(), field.end(), tensor.as<Target>(),
+                 [](auto value) { return static_cast<Target>(value); });
 }
 
 static void copyTyped(const tensor::TensorProto &proto, Tensor &tensor) {
@@ -89,8 +91,9 @@ static Tensor toTensor(const tensor::TensorProto &proto) {
     throw TensorError("it is a segment of a larger tensor");
   int64_t count = countElements(shape);
   // Every element takes at least a byte, so that a damaged shape can't allocate without end.
-  size_t largest = std::max<size_t>({proto.raw_data().size(), size_t(proto.float_data_size()), size_t(proto.int32_data_size()),
-                                     size_t(proto.int64_data_size()), size_t(proto.double_data_size()), size_t(proto.uint64_data_size())});
+  size_t largest = std::max<size_t>({proto.raw_data().size(), size_t(proto.float_data_size()),
+                                     size_t(proto.int32_data_size()), size_t(proto.int64_data_size()),
+                                     size_t(proto.double_data_size()), size_t(proto.uint64_data_size())});
   if (static_cast<uint64_t>(count) > largest)
     throw TensorError(fmt::format("it holds fewer elements than its shape {} says", describe(dtype, shape)));
   Tensor tensor(dtype, std::move(shape));
@@ -107,10 +110,12 @@ static Tensor toTensor(const tensor::TensorProto &proto) {
   return tensor;
 }
 
-/// The files say nowhere what they hold: whatever does not make sense as a tensor may be a sequence or an optional value.
+/// The files say nowhere what they hold: whatever does not make sense as a tensor may be a sequence or an optional
+/// value.
 static bool isContainer(Bytes bytes) {
   tensor::ContainerProto proto;
-  return proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.unknown_fields().empty() && proto.has_elem_type();
+  return proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.unknown_fields().empty() &&
+         proto.has_elem_type();
 }
 
 NamedTensor parseTensorProto(Bytes bytes) {
