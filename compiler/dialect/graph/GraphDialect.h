@@ -42,9 +42,7 @@ inline llvm::ArrayRef<sym::Expr> getShape(mlir::Value value) {
 }
 
 /// The element type of a value, which must be a tensor.
-inline mlir::Type getElementType(mlir::Value value) {
-  return llvm::cast<TensorType>(value.getType()).getElementType();
-}
+inline mlir::Type getElementType(mlir::Value value) { return llvm::cast<TensorType>(value.getType()).getElementType(); }
 
 /// Lists of expressions as plain array attributes, for dialects whose attributes are generic.
 mlir::ArrayAttr getExprArrayAttr(mlir::MLIRContext *context, llvm::ArrayRef<sym::Expr> exprs);

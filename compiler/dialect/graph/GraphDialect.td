@@ -22,9 +22,11 @@ def Graph_Dialect : Dialect {
   let dependentDialects = ["::freestone::sym::SymDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = "void registerOperations();";
 }
 
 def Graph_TensorType : TypeDef<Graph_Dialect, "Tensor"> {

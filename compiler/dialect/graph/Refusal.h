@@ -7,14 +7,14 @@
 
 namespace freestone::graph {
 
-/// How a shape rule says no: with a diagnostic on an operation that exists (verification), silently on one that is being built.
+/// How a shape rule says no: with a diagnostic on an operation that exists (verification), silently on one that is
+/// being built.
 class Refusal {
 public:
   Refusal() = default;
   explicit Refusal(mlir::Operation *op) : op(op) {}
 
-  template <typename... Parts>
-  llvm::LogicalResult operator()(Parts &&...parts) const {
+  template <typename... Parts> llvm::LogicalResult operator()(Parts &&...parts) const {
     if (op)
       (op->emitOpError() << ... << std::forward<Parts>(parts));
     return mlir::failure();

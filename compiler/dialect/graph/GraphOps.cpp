@@ -1,0 +1,47 @@
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace freestone::graph {
+
+// Directives of the assembly formats.
+
+/// A list of expressions: `[0, n - 1]`.
+static ParseResult parseExprs(OpAsmParser &parser, ExprsAttr &attr) {
+  SmallVector<sym::Expr> exprs;
+  if (sym::parseShape(parser, exprs))
+    return failure();
+  attr = ExprsAttr::get(parser.getContext(), exprs);
+  return success();
+}
+
+static void printExprs(OpAsmPrinter &printer, Operation *, ExprsAttr attr) {
+  sym::printShape(printer, attr.getValue());
+}
+
+/// Two types, as one where they are equal.
+static ParseResult parseSameTypes(OpAsmParser &parser, Type &lhs, Type &rhs) {
+  if (parser.parseType(lhs))
+    return failure();
+  rhs = lhs;
+  return succeeded(parser.parseOptionalComma()) ? parser.parseType(rhs) : success();
+}
+
+static void printSameTypes(OpAsmPrinter &printer, Operation *, Type lhs, Type rhs) {
+  printer << lhs;
+  if (lhs != rhs)
+    printer << ", " << rhs;
+}
+
+} // namespace freestone::graph
+
+#define GET_OP_CLASSES
+#include "compiler/dialect/graph/GraphOps.cpp.inc"
+
+void freestone::graph::GraphDialect::registerOperations() {
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/dialect/graph/GraphOps.cpp.inc"
+      >();
+}
