@@ -331,7 +331,7 @@ class Patches(nn.Module):
 
 
 class Speech(nn.Module):
-    """Whisper's front, then chunks of the frames as a Conformer takes them."""
+    """Whisper's front, a dilated stack, and frames padded to whole chunks."""
 
     def __init__(self):
         super().__init__()
@@ -343,14 +343,13 @@ class Speech(nn.Module):
         y = x
         for conv in self.convs:
             y = F.gelu(conv(y))
-        z = x.reshape(x.shape[0], 2, 4, -1).repeat(1, 4, 1, 1).flatten(1, 2).flatten(1, 2)[:, :16]
+        z = x.reshape(x.shape[0], 2, 4, -1).repeat(1, 2, 1, 1).flatten(1, 2)
         for conv in self.deep:
             z = conv(z)
         c = self.causal(F.pad(y, (12, 0)))
         frames = F.pad(y, (0, (16 - y.shape[2] % 16) % 16))
-        blocks = frames.reshape(y.shape[0], 16, -1, 16)
-        return (y, z, c, y + c, blocks, blocks.permute(0, 2, 3, 1).reshape(-1, 16, 16), torch.cat([y, z], 2),
-                y.transpose(1, 2).reshape(-1, 32 // 2), torch.cat([y[:, :, :1], y, y[:, :, -1:]], 2))
+        return (y, z, c, y + c, frames, torch.cat([frames, y], 2), torch.cat([y, z], 2),
+                y.transpose(1, 2).flatten(0, 1), torch.cat([y[:, :, :1], y, y[:, :, -1:]], 2))
 
 
 class Inception(nn.Module):
@@ -366,7 +365,7 @@ class Inception(nn.Module):
     def forward(self, x):
         y = torch.cat([self.a(x), self.b(x), self.c(x), self.d(x)], 1)
         t, w = self.tall(x), self.wide(x)
-        return (y, t, w, torch.cat([t, t[:, :, :-1]], 2), torch.cat([y.flatten(2), w.flatten(2)], 2), y.flatten(2).reshape(-1, 7),
+        return (y, t, w, torch.cat([t, t[:, :, :-1]], 2), torch.cat([y[:, :8].flatten(2), w.flatten(2)], 2), y.flatten(2).reshape(-1, 28),
                 t.permute(0, 2, 3, 1).reshape(-1, 8), t.permute(2, 0, 1, 3).flatten(1), x.reshape(x.shape[0], 2, 2, x.shape[2], -1))
 
 

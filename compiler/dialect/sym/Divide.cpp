@@ -24,7 +24,8 @@ static SplitSum splitCoefficients(Expr dividend, int64_t divisor) {
   SmallVector<Term, 8> quotient, remainder;
   for (const Term &term : dividend.terms()) {
     int64_t whole = floorQuotient(term.coefficient, divisor);
-    int64_t rest = term.coefficient - whole * divisor;
+    int64_t rest = term.coefficient % divisor;
+    rest += rest < 0 ? divisor : 0;
     if (whole != 0)
       quotient.push_back({whole, term.factors});
     if (rest != 0)
