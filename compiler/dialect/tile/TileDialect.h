@@ -30,9 +30,8 @@ sym::Expr getStorageElements(graph::TensorType type);
 /// The linear position in memory of the element at `indices`, its layout applied.
 sym::Expr getLinearIndex(graph::TensorType type, llvm::ArrayRef<sym::Expr> indices);
 
-/// Attributes of expressions, as operations hold them.
-mlir::ArrayAttr getExprArrayAttr(mlir::MLIRContext *context, llvm::ArrayRef<sym::Expr> exprs);
-llvm::SmallVector<sym::Expr> getExprs(mlir::ArrayAttr attr);
+using graph::getExprArrayAttr;
+using graph::getExprs;
 
 } // namespace freestone::tile
 

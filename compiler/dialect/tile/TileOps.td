@@ -1,16 +1,15 @@
 #ifndef FREESTONE_COMPILER_DIALECT_TILE_TILEOPS_TD
 #define FREESTONE_COMPILER_DIALECT_TILE_TILEOPS_TD
 
+include "compiler/dialect/graph/GraphDialect.td"
 include "compiler/dialect/tile/TileDialect.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
-
-def Tile_Tensor : Type<CPred<"::llvm::isa<::freestone::graph::TensorType>($_self)">, "tensor",
-                       "::freestone::graph::TensorType">;
 
 def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "one scalar body over a space of loops";
@@ -33,10 +32,10 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromA
     } : (!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>
     ```
   }];
-  let arguments = (ins Variadic<Tile_Tensor>:$inputs, Variadic<Tile_Tensor>:$reads, ArrayAttr:$loop_extents,
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, Variadic<Graph_Tensor>:$reads, ArrayAttr:$loop_extents,
                        I64Attr:$num_parallel, AffineMapArrayAttr:$index_maps, ArrayAttr:$map_symbols,
                        ArrayAttr:$fill_values, ArrayAttr:$init_values);
-  let results = (outs Variadic<Tile_Tensor>:$results);
+  let results = (outs Variadic<Graph_Tensor>:$results);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -93,8 +92,8 @@ def Tile_OpaqueOp : Tile_Op<"opaque", [IsolatedFromAbove, Pure, SingleBlock]> {
     } : (!graph.tensor<[rows, n], f32>) -> !graph.tensor<[rows, n], f32>
     ```
   }];
-  let arguments = (ins Variadic<Tile_Tensor>:$inputs, Sym_ExprAttr:$tile_count);
-  let results = (outs Variadic<Tile_Tensor>:$results);
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, Sym_ExprAttr:$tile_count);
+  let results = (outs Variadic<Graph_Tensor>:$results);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -144,7 +143,7 @@ def Tile_ReadOp : Tile_Op<"read", [Pure]> {
   let description = [{
     The tensor is an argument of the body of a compute, which stands for an operand of its `reads`. The indices must be inside.
   }];
-  let arguments = (ins Tile_Tensor:$tensor, Variadic<Index>:$indices);
+  let arguments = (ins Graph_Tensor:$tensor, Variadic<Index>:$indices);
   let results = (outs AnyType:$element);
   let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor) `->` type($element)";
   let hasVerifier = 1;
@@ -177,7 +176,7 @@ def Tile_GroupOp : Tile_Op<"group", [RecursiveMemoryEffects, SingleBlock]> {
     } : !graph.tensor<[n, 1024], f32>
     ```
   }];
-  let results = (outs Variadic<Tile_Tensor>:$results);
+  let results = (outs Variadic<Graph_Tensor>:$results);
   let regions = (region SizedRegion<1>:$region);
   let assemblyFormat = "$region attr-dict (`:` type($results)^)?";
   let hasRegionVerifier = 1;
@@ -193,8 +192,8 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
     %p = tile.pack %w : !graph.tensor<[k, n], f32> -> !graph.tensor<[k, n], f32, #tile.panels<axis = 1, width = 32>>
     ```
   }];
-  let arguments = (ins Tile_Tensor:$tensor);
-  let results = (outs Tile_Tensor:$packed);
+  let arguments = (ins Graph_Tensor:$tensor);
+  let results = (outs Graph_Tensor:$packed);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($packed)";
   let hasVerifier = 1;
 }
@@ -239,7 +238,7 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]
 
 def Tile_ReturnOp : Tile_Op<"return", [HasParent<"ProgramOp">, Pure, ReturnLike, Terminator]> {
   let summary = "the results of a program";
-  let arguments = (ins Variadic<Tile_Tensor>:$values);
+  let arguments = (ins Variadic<Graph_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
@@ -251,8 +250,8 @@ def Tile_CallOp : Tile_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
     ```
     Its types are the program's with these sizes in place of the symbols.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Tile_Tensor>:$inputs, ArrayAttr:$symbol_sizes);
-  let results = (outs Variadic<Tile_Tensor>:$results);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Tensor>:$inputs, ArrayAttr:$symbol_sizes);
+  let results = (outs Variadic<Graph_Tensor>:$results);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     /// The values of the program's symbols, in their order.
@@ -268,8 +267,8 @@ def Tile_LibraryOp : Tile_Op<"library", [Pure]> {
     %r = tile.library "onednn.matmul"(%x, %w) : (!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Variadic<Tile_Tensor>:$inputs);
-  let results = (outs Variadic<Tile_Tensor>:$results);
+  let arguments = (ins StrAttr:$name, Variadic<Graph_Tensor>:$inputs);
+  let results = (outs Variadic<Graph_Tensor>:$results);
   let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
 }
 

@@ -1,0 +1,95 @@
+#include "compiler/dialect/tile/TileDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "compiler/dialect/tile/TileDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/tile/TileAttributes.cpp.inc"
+
+using namespace mlir;
+
+namespace freestone::tile {
+
+void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/dialect/tile/TileAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/dialect/tile/TileOps.cpp.inc"
+      >();
+}
+
+Type getScalarType(Type elementType) {
+  if (elementType.isUnsignedInteger())
+    return IntegerType::get(elementType.getContext(), elementType.getIntOrFloatBitWidth());
+  return elementType;
+}
+
+Type getStorageType(Type elementType) {
+  if (elementType.isInteger(1))
+    return IntegerType::get(elementType.getContext(), 8);
+  return getScalarType(elementType);
+}
+
+static sym::Expr product(MLIRContext *context, ArrayRef<sym::Expr> factors) {
+  sym::Expr result = sym::Expr::constant(context, 1);
+  for (sym::Expr factor : factors)
+    result = result * factor;
+  return result;
+}
+
+sym::Expr getStorageElements(graph::TensorType type) {
+  if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout()))
+    return product(type.getContext(), panels.getStorageShape(type.getShape()));
+  return product(type.getContext(), type.getShape());
+}
+
+sym::Expr getLinearIndex(graph::TensorType type, ArrayRef<sym::Expr> indices) {
+  SmallVector<sym::Expr> shape(type.getShape()), position(indices);
+  if (auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout())) {
+    shape = panels.getStorageShape(type.getShape());
+    position = panels.getStorageIndex(indices);
+  }
+  sym::Expr result = sym::Expr::constant(type.getContext(), 0);
+  for (auto [extent, index] : llvm::zip_equal(shape, position))
+    result = result * extent + index;
+  return result;
+}
+
+LogicalResult PanelsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t axis, int64_t width,
+                                 int64_t batch) {
+  if (width < 1)
+    return emitError() << "panels have a width of at least 1, not " << width;
+  if (batch < 0 || axis < batch)
+    return emitError() << "the axis of panels comes after the " << batch << " batch dimensions, not at " << axis;
+  return success();
+}
+
+/// Panel number, then what remains, then the place within the panel.
+static SmallVector<sym::Expr> split(ArrayRef<sym::Expr> dims, int64_t axis, int64_t batch, sym::Expr panel,
+                                    sym::Expr within) {
+  SmallVector<sym::Expr> result(dims.take_front(batch));
+  result.push_back(panel);
+  for (int64_t dim = batch, rank = dims.size(); dim < rank; ++dim)
+    if (dim != axis)
+      result.push_back(dims[dim]);
+  result.push_back(within);
+  return result;
+}
+
+SmallVector<sym::Expr> PanelsAttr::getStorageShape(ArrayRef<sym::Expr> shape) const {
+  return split(shape, getAxis(), getBatch(), sym::Expr::ceilDiv(shape[getAxis()], getWidth()),
+               sym::Expr::constant(getContext(), getWidth()));
+}
+
+SmallVector<sym::Expr> PanelsAttr::getStorageIndex(ArrayRef<sym::Expr> indices) const {
+  sym::Expr index = indices[getAxis()];
+  return split(indices, getAxis(), getBatch(), sym::Expr::floorDiv(index, getWidth()), sym::Expr::mod(index, getWidth()));
+}
+
+} // namespace freestone::tile

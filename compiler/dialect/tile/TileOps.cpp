@@ -1,0 +1,67 @@
+#include "compiler/dialect/tile/TileDialect.h"
+
+#include "mlir/IR/Builders.h"
+
+#define GET_OP_CLASSES
+#include "compiler/dialect/tile/TileOps.cpp.inc"
+
+using namespace mlir;
+
+namespace freestone::tile {
+
+ParseResult SizeOp::parse(OpAsmParser &parser, OperationState &state) {
+  sym::Expr size;
+  Type type;
+  if (sym::parseExpr(parser, size) || parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type))
+    return failure();
+  state.getOrAddProperties<Properties>().size = size.attr();
+  state.addTypes(type);
+  return success();
+}
+
+void SizeOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getSize().getExpr();
+  printer.printOptionalAttrDict((*this)->getDiscardableAttrDictionary().getValue());
+  printer << " : " << getType();
+}
+
+void ReadOp::build(OpBuilder &builder, OperationState &state, Value tensor, ValueRange indices) {
+  build(builder, state, getScalarType(cast<graph::TensorType>(tensor.getType()).getElementType()), tensor, indices);
+}
+
+unsigned ReadOp::getReadNumber() {
+  auto compute = cast<ComputeOp>((*this)->getParentOp());
+  return cast<BlockArgument>(getTensor()).getArgNumber() - compute.getReadArgs().front().getArgNumber();
+}
+
+LogicalResult ReadOp::verify() {
+  auto type = cast<graph::TensorType>(getTensor().getType());
+  if (getIndices().size() != type.getShape().size())
+    return emitOpError("needs an index per dimension of ") << type;
+  if (getElement().getType() != getScalarType(type.getElementType()))
+    return emitOpError("gives a scalar of ") << type;
+  if (!isa<BlockArgument>(getTensor()))
+    return emitOpError("reads an argument of a body");
+  return success();
+}
+
+LogicalResult GroupOp::verifyRegions() {
+  for (Operation &op : getBody()->without_terminator())
+    if (!isa<ComputeOp, OpaqueOp>(op))
+      return op.emitOpError("can't stand in a group");
+  auto yield = dyn_cast<YieldOp>(getBody()->getTerminator());
+  if (!yield || yield.getOperandTypes() != getResultTypes())
+    return emitOpError("needs a body that yields its results");
+  return success();
+}
+
+LogicalResult PackOp::verify() {
+  auto from = cast<graph::TensorType>(getTensor().getType()), to = cast<graph::TensorType>(getPacked().getType());
+  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
+    return emitOpError("changes nothing but the layout, not ") << from << " to " << to;
+  if (from.getLayout() || !to.getLayout())
+    return emitOpError("goes from row-major to a layout");
+  return success();
+}
+
+} // namespace freestone::tile

@@ -1,0 +1,141 @@
+#include "compiler/tile/Passes.h"
+
+#include "compiler/tile/Classify.h"
+#include "compiler/tile/Cost.h"
+#include "compiler/tile/HoistWeights.h"
+#include "compiler/tile/IndexMaps.h"
+#include "compiler/tile/RewriteLoops.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_CHOOSELAYOUTS
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using freestone::sym::Expr;
+
+namespace {
+
+/// Loops in the order in which a packed operand has them as dimensions, and the dimension that is cut into panels.
+struct PackedOrder {
+  SmallVector<unsigned> loops;
+  unsigned batch;
+  unsigned axis;
+};
+
+class ChooseLayouts : public tile::impl::ChooseLayoutsBase<ChooseLayouts> {
+public:
+  using ChooseLayoutsBase::ChooseLayoutsBase;
+
+  void runOnOperation() override {
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (function.isExternal() || function.getSymName() == initName)
+        continue;
+      if (enable)
+        chooseIn(function);
+      hoisted += hoistWeights(function);
+    }
+  }
+
+private:
+  void chooseIn(func::FuncOp function);
+  void pack(ComputeOp op, unsigned input, const PackedOrder &order, int64_t width);
+
+  /// One packing serves all operands that are read the same way.
+  DenseMap<std::tuple<Value, Attribute, Attribute>, Value> packings;
+};
+
+SmallVector<bool> getUsedLoops(ComputeOp op, unsigned input) {
+  SmallVector<bool> used(op.getNumLoops());
+  for (Expr index : getIndices(op, input))
+    for (unsigned loop : getLoops(index))
+      used[loop] = true;
+  return used;
+}
+
+/// Batch loops, then `free` before or after the reduced ones.
+PackedOrder getOrder(ComputeOp op, unsigned input, const ContractionDims &dims, unsigned free, bool freeFirst) {
+  PackedOrder order;
+  SmallVector<bool> used = getUsedLoops(op, input);
+  for (unsigned loop : dims.batch)
+    if (used[loop])
+      order.loops.push_back(loop);
+  order.batch = order.loops.size();
+  if (freeFirst)
+    order.loops.push_back(free);
+  llvm::append_range(order.loops, dims.k);
+  if (!freeFirst)
+    order.loops.push_back(free);
+  order.axis = freeFirst ? order.batch : order.loops.size() - 1;
+  return order;
+}
+
+void ChooseLayouts::chooseIn(func::FuncOp function) {
+  packings.clear();
+  SmallVector<ComputeOp> contractions;
+  function.walk([&](ComputeOp op) {
+    if (getContractionDims(op))
+      contractions.push_back(op);
+  });
+  for (ComputeOp op : contractions) {
+    ContractionDims dims = *getContractionDims(op);
+    // The micro-kernels read panels; narrower types are read element by element.
+    if (!op.getResultType(0).getElementType().isF32() || dims.accumulate != Accumulate::multiplyAdd)
+      continue;
+    auto isPackable = [&](unsigned input) {
+      return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(op.getInputs()[input]);
+    };
+    if (dims.n.size() == 1 && isPackable(dims.rhs))
+      pack(op, dims.rhs, getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false), columns);
+    if (dims.m.size() == 1 && isPackable(dims.lhs))
+      pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), rows);
+  }
+}
+
+void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order, int64_t width) {
+  MLIRContext *context = &getContext();
+  SmallVector<Expr> extents = op.getExtents(), shape;
+  // The operand's loops, numbered as in the packed tensor.
+  SmallVector<Expr> renumbered(op.getNumLoops(), Expr::constant(context, 0));
+  for (auto [dim, loop] : llvm::enumerate(order.loops)) {
+    shape.push_back(extents[loop]);
+    renumbered[loop] = getLoopSymbol(context, dim);
+  }
+  if (llvm::any_of(shape, [](Expr extent) { return !extent.isConstant(); }))
+    return;
+  SmallVector<Expr> indices = llvm::map_to_vector(getIndices(op, input),
+                                                  [&](Expr index) { return substituteLoops(index, renumbered); });
+
+  Value source = op.getInputs()[input];
+  auto layout = PanelsAttr::get(context, order.axis, width, order.batch);
+  Value &packing = packings[{source, getExprArrayAttr(context, indices), layout}];
+  if (!packing) {
+    OpBuilder builder(context);
+    builder.setInsertionPointAfterValue(source);
+    ComputeBuilder copy(builder, source.getLoc(), shape);
+    Value ordered = source;
+    if (ArrayRef(indices) != ArrayRef(copy.parallelLoops()) || graph::getShape(source) != ArrayRef(shape)) {
+      unsigned operand = copy.read(source, indices);
+      FailureOr<ComputeOp> compute = copy.create(graph::getElementType(source),
+                                                 [&](ComputeBody &body) { return body.input(operand); });
+      if (failed(compute))
+        return;
+      ordered = compute->getResult(0);
+    }
+    auto type = graph::TensorType::get(context, shape, graph::getElementType(source), layout);
+    packing = PackOp::create(builder, source.getLoc(), type, ordered);
+  }
+
+  SmallVector<AffineExpr> results;
+  for (unsigned loop : order.loops)
+    results.push_back(getAffineDimExpr(loop, context));
+  SmallVector<Attribute> maps(op.getIndexMaps().getValue());
+  maps[input] = AffineMapAttr::get(AffineMap::get(op.getNumLoops(), op.getMapSymbols().size(), results, context));
+  op.setIndexMapsAttr(ArrayAttr::get(context, maps));
+  op->setOperand(input, packing);
+  ++packed;
+}
+
+} // namespace

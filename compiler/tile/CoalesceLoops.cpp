@@ -1,0 +1,199 @@
+#include "compiler/tile/Passes.h"
+
+#include "compiler/tile/IndexMaps.h"
+#include "compiler/tile/RewriteLoops.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_COALESCELOOPS
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using freestone::sym::Expr;
+
+namespace {
+
+/// A group, or a compute alone. Members read each other at the loops themselves, so loop i means the same in all of them.
+struct Unit {
+  explicit Unit(Operation *op) : op(op) {
+    if (auto group = dyn_cast<GroupOp>(op))
+      members = llvm::to_vector(group.getBody()->getOps<ComputeOp>());
+    else
+      members.push_back(cast<ComputeOp>(op));
+  }
+
+  bool isInside(Value tensor) {
+    return llvm::is_contained(members, tensor.getDefiningOp<ComputeOp>());
+  }
+
+  Operation *op;
+  SmallVector<ComputeOp> members;
+};
+
+/// How an operand sees two neighbouring loops.
+enum class Access { none, twoDimensions, oneDimension, apart };
+
+/// `first` is the coordinate that is the outer loop where the loops are two whole dimensions.
+Access getAccess(ComputeOp op, unsigned input, unsigned outer, unsigned &first) {
+  SmallVector<Expr> extents = op.getExtents();
+  SmallVector<Expr> indices = getIndices(op, input);
+  ArrayRef<Expr> shape = op.getInputType(input).getShape();
+  MLIRContext *context = op.getContext();
+  Expr outerLoop = getLoopSymbol(context, outer), innerLoop = getLoopSymbol(context, outer + 1);
+  SmallVector<unsigned> users;
+  for (auto [dim, index] : llvm::enumerate(indices))
+    if (llvm::any_of(getLoops(index), [&](unsigned loop) { return loop == outer || loop == outer + 1; }))
+      users.push_back(dim);
+  if (users.empty())
+    return Access::none;
+  if (users.size() == 2 && users[1] == users[0] + 1 && indices[users[0]] == outerLoop && indices[users[1]] == innerLoop &&
+      shape[users[1]] == extents[outer + 1] && !op.getFill(input) && !op.getInputType(input).getLayout()) {
+    first = users[0];
+    return Access::twoDimensions;
+  }
+  if (users.size() != 1)
+    return Access::apart;
+  std::optional<LinearIndex> linear = asLinear(indices[users[0]], op.getNumLoops());
+  if (!linear || linear->strides[outer] != linear->strides[outer + 1] * extents[outer + 1])
+    return Access::apart;
+  return Access::oneDimension;
+}
+
+bool canMerge(ComputeOp op, unsigned outer) {
+  if (op.getNumLoops() <= outer)
+    return true;
+  if (op.getNumLoops() == outer + 1 || op.isParallel(outer) != op.isParallel(outer + 1))
+    return false;
+  for (IndexOp index : op.getBody()->getOps<IndexOp>())
+    if (index.getLoop() == outer || index.getLoop() == outer + 1)
+      return false;
+  for (unsigned input = 0; input < op.getInputs().size(); ++input) {
+    unsigned first;
+    if (getAccess(op, input, outer, first) == Access::apart)
+      return false;
+  }
+  return true;
+}
+
+SmallVector<Expr> mergeDims(ArrayRef<Expr> shape, unsigned first) {
+  SmallVector<Expr> merged(shape);
+  merged[first] = merged[first] * merged[first + 1];
+  merged.erase(merged.begin() + first + 1);
+  return merged;
+}
+
+class CoalesceLoops : public tile::impl::CoalesceLoopsBase<CoalesceLoops> {
+public:
+  using CoalesceLoopsBase::CoalesceLoopsBase;
+
+  void runOnOperation() override {
+    if (!enable)
+      return;
+    SmallVector<Operation *> ops;
+    for (Operation &op : getOperation().getBody().front())
+      if (isa<ComputeOp, GroupOp>(op))
+        ops.push_back(&op);
+    for (Operation *op : ops)
+      coalesce(op);
+  }
+
+private:
+  void coalesce(Operation *op);
+  Operation *merge(Unit &unit, unsigned outer);
+  ComputeOp mergeMember(Unit &unit, ComputeOp op, unsigned outer, OpBuilder &outside, OpBuilder &inside,
+                        IRMapping &mapping);
+};
+
+void CoalesceLoops::coalesce(Operation *op) {
+  for (unsigned outer = 0;;) {
+    Unit unit(op);
+    unsigned loops = 0;
+    for (ComputeOp member : unit.members)
+      loops = std::max(loops, member.getNumLoops());
+    // Groups hold nothing but computes that read each other in order; what is written out is left alone.
+    if (unit.members.empty() || outer + 1 >= loops)
+      return;
+    if (!llvm::all_of(unit.members, [&](ComputeOp member) { return canMerge(member, outer); })) {
+      ++outer;
+      continue;
+    }
+    op = merge(unit, outer);
+    ++merged;
+  }
+}
+
+/// Makes the member with loops `outer` and `outer + 1` as one.
+ComputeOp CoalesceLoops::mergeMember(Unit &unit, ComputeOp op, unsigned outer, OpBuilder &outside, OpBuilder &inside,
+                                     IRMapping &mapping) {
+  MLIRContext *context = &getContext();
+  bool isMerged = op.getNumLoops() > outer;
+  SmallVector<Expr> extents = op.getExtents(), loops;
+  unsigned numParallel = op.getNumParallel();
+  for (unsigned loop = 0; loop < extents.size(); ++loop) {
+    unsigned moved = isMerged && loop > outer ? loop - 1 : loop;
+    // Where an index is contiguous over both, the inner loop's stride is that of the merged one.
+    loops.push_back(isMerged && loop == outer ? Expr::constant(context, 0) : getLoopSymbol(context, moved));
+  }
+  if (isMerged) {
+    numParallel -= op.isParallel(outer);
+    extents = mergeDims(extents, outer);
+  }
+  ComputeBuilder builder(inside, op.getLoc(), ArrayRef(extents).take_front(numParallel),
+                         ArrayRef(extents).drop_front(numParallel));
+  SmallVector<unsigned> inputs, tables;
+  for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
+    SmallVector<Expr> indices = llvm::map_to_vector(getIndices(op, input),
+                                                    [&](Expr index) { return substituteLoops(index, loops); });
+    unsigned first;
+    if (isMerged && getAccess(op, input, outer, first) == Access::twoDimensions) {
+      indices.erase(indices.begin() + first);
+      Value shaped = unit.isInside(tensor) ? mapping.lookup(tensor)
+                                           : reshapeTo(outside, op.getLoc(), tensor,
+                                                       mergeDims(graph::getShape(tensor), first));
+      inputs.push_back(builder.read(shaped, indices));
+    } else {
+      inputs.push_back(builder.read(mapping.lookupOrDefault(tensor), indices, op.getFill(input)));
+    }
+  }
+  for (Value tensor : op.getReads())
+    tables.push_back(builder.table(tensor));
+  FailureOr<ComputeOp> result = createWithBody(builder, op, inputs, tables, loops);
+  assert(succeeded(result) && "an index that was affine stays so");
+  mapping.map(op.getResults(), result->getResults());
+  return *result;
+}
+
+Operation *CoalesceLoops::merge(Unit &unit, unsigned outer) {
+  OpBuilder outside(unit.op), inside(unit.op);
+  IRMapping mapping;
+  if (isa<ComputeOp>(unit.op)) {
+    ComputeOp old = unit.members.front(), result = mergeMember(unit, old, outer, outside, inside, mapping);
+    for (auto [from, to] : llvm::zip_equal(old.getResults(), result.getResults()))
+      from.replaceAllUsesWith(reshapeTo(outside, old.getLoc(), to, graph::getShape(from)));
+    old->erase();
+    return result;
+  }
+
+  auto old = cast<GroupOp>(unit.op);
+  Block scratch;
+  inside.setInsertionPointToEnd(&scratch);
+  for (ComputeOp member : unit.members)
+    mergeMember(unit, member, outer, outside, inside, mapping);
+  SmallVector<Value> yielded;
+  for (Value value : old.getBody()->getTerminator()->getOperands())
+    yielded.push_back(mapping.lookup(value));
+  YieldOp::create(inside, old.getLoc(), yielded);
+  auto group = GroupOp::create(outside, old.getLoc(), TypeRange(ValueRange(yielded)));
+  Block *body = outside.createBlock(&group.getRegion());
+  body->getOperations().splice(body->end(), scratch.getOperations());
+  outside.setInsertionPointAfter(group);
+  for (auto [from, to] : llvm::zip_equal(old.getResults(), group.getResults()))
+    from.replaceAllUsesWith(reshapeTo(outside, old.getLoc(), to, graph::getShape(from)));
+  old->erase();
+  return group;
+}
+
+} // namespace

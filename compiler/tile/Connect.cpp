@@ -1,0 +1,297 @@
+#include "compiler/tile/Passes.h"
+
+#include "compiler/tile/Classify.h"
+#include "compiler/tile/Cost.h"
+#include "compiler/tile/IndexMaps.h"
+#include "compiler/tile/RewriteLoops.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_CONNECT
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using freestone::sym::Expr;
+
+namespace {
+
+/// An intermediate of which a consumer could take a tile right where it is made.
+struct Edge {
+  ComputeOp producer, consumer;
+  unsigned input;
+  /// What connecting saves: the intermediate is not read again.
+  int64_t bytes;
+};
+
+/// Computes that become one program.
+struct Group {
+  SmallVector<ComputeOp> members;
+  /// A sum of products; everything else in the group runs over its result.
+  ComputeOp anchor;
+  /// How many leading loops all members share as rows; set once something reduces.
+  std::optional<unsigned> rows;
+};
+
+/// Decides which computes become one, by union of groups along edges.
+class Connector {
+public:
+  Connector(func::FuncOp function, int64_t cacheBytes);
+
+  int64_t connect();
+  SmallVector<Group *> getGroups();
+
+private:
+  void collectEdges();
+  bool tryConnect(const Edge &edge);
+  bool isCompatible(const Group &producer, const Group &consumer);
+  bool areEdgesCompatible(const Group &joined);
+  bool fitsRows(const Group &joined);
+  bool makesCycle(const Group &a, const Group &b);
+
+  Block &block;
+  int64_t cacheBytes;
+  SmallVector<std::unique_ptr<Group>> groups;
+  DenseMap<Operation *, Group *> groupOf;
+  SmallVector<Edge> edges;
+};
+
+Connector::Connector(func::FuncOp function, int64_t cacheBytes)
+    : block(function.getBody().front()), cacheBytes(cacheBytes) {
+  for (auto op : block.getOps<ComputeOp>()) {
+    // What reads at data-dependent places has an emitter of its own.
+    if (!op.getReads().empty())
+      continue;
+    auto group = std::make_unique<Group>();
+    group->members.push_back(op);
+    if (getContractionDims(op))
+      group->anchor = op;
+    else if (op.getNumReductions())
+      group->rows = op.getNumParallel();
+    groupOf[op] = group.get();
+    groups.push_back(std::move(group));
+  }
+  collectEdges();
+}
+
+void Connector::collectEdges() {
+  for (auto &group : groups) {
+    ComputeOp consumer = group->members.front();
+    for (auto [input, tensor] : llvm::enumerate(consumer.getInputs())) {
+      auto producer = tensor.getDefiningOp<ComputeOp>();
+      if (producer && groupOf.contains(producer) && !consumer.getFill(input))
+        edges.push_back({producer, consumer, static_cast<unsigned>(input),
+                         estimateBytes(cast<graph::TensorType>(tensor.getType()))});
+    }
+  }
+  // Results of contractions first: their epilogue is there only once. Then the largest savings.
+  llvm::stable_sort(edges, [](Edge a, Edge b) {
+    bool aIsSum = getContractionDims(a.producer).has_value(), bIsSum = getContractionDims(b.producer).has_value();
+    return aIsSum != bIsSum ? aIsSum : a.bytes > b.bytes;
+  });
+}
+
+/// Whether an operand is read at the loops themselves, in order and at least at all rows: a row is then complete in itself.
+bool isReadAtRows(ComputeOp op, unsigned input, unsigned rows) {
+  AffineMap map = op.getMap(input);
+  if (map.getNumResults() < rows || op.getNumParallel() < rows)
+    return false;
+  for (auto [position, result] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(result);
+    if (!loop || loop.getPosition() != position)
+      return false;
+  }
+  return true;
+}
+
+bool haveSameRows(ComputeOp a, ComputeOp b, unsigned rows) {
+  return a.getNumParallel() >= rows && b.getNumParallel() >= rows &&
+         ArrayRef(a.getExtents()).take_front(rows) == ArrayRef(b.getExtents()).take_front(rows);
+}
+
+bool Connector::isCompatible(const Group &producer, const Group &consumer) {
+  if (producer.anchor && (consumer.anchor || consumer.rows))
+    return false;
+  if (consumer.anchor)
+    return false;
+  return !producer.rows || !consumer.rows || producer.rows == consumer.rows;
+}
+
+bool Connector::areEdgesCompatible(const Group &joined) {
+  ComputeOp first = joined.anchor ? joined.anchor : joined.members.front();
+  unsigned rows = joined.rows.value_or(first.getNumParallel());
+  for (ComputeOp member : joined.members) {
+    if (!haveSameRows(first, member, rows))
+      return false;
+    // Without reductions by row, all run over the same points.
+    if (!joined.rows && member.getNumParallel() != rows)
+      return false;
+    for (auto [input, tensor] : llvm::enumerate(member.getInputs()))
+      if (llvm::is_contained(joined.members, tensor.getDefiningOp<ComputeOp>()) &&
+          (member.getFill(input) || !isReadAtRows(member, input, rows)))
+        return false;
+  }
+  return true;
+}
+
+/// A row's intermediates stay in the cache, or nothing is saved.
+bool Connector::fitsRows(const Group &joined) {
+  if (!joined.rows)
+    return true;
+  int64_t bytes = 0;
+  for (ComputeOp member : joined.members)
+    for (Type result : member.getResultTypes()) {
+      auto type = cast<graph::TensorType>(result);
+      bytes += estimateBytes(type.withShape(type.getShape().drop_front(*joined.rows)));
+    }
+  return bytes <= cacheBytes / 2;
+}
+
+/// Whether a path from one group to the other leads through what is in neither.
+bool Connector::makesCycle(const Group &a, const Group &b) {
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  for (const Group *group : {&a, &b})
+    for (ComputeOp member : group->members)
+      inside.insert(member);
+  SmallVector<Operation *> stack;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  // A group is entered by all of its members at once.
+  auto enter = [&](Operation *op) {
+    if (seen.insert(op).second)
+      stack.push_back(op);
+    if (Group *group = groupOf.lookup(op))
+      for (ComputeOp member : group->members)
+        if (!inside.contains(op) && seen.insert(member).second)
+          stack.push_back(member);
+  };
+  for (Operation *op : inside)
+    for (Operation *user : op->getUsers())
+      if (!inside.contains(user) && user->getBlock() == &block)
+        enter(user);
+  while (!stack.empty()) {
+    Operation *op = stack.pop_back_val();
+    if (inside.contains(op))
+      return true;
+    for (Operation *user : op->getUsers())
+      if (user->getBlock() == &block)
+        enter(user);
+  }
+  return false;
+}
+
+bool Connector::tryConnect(const Edge &edge) {
+  Group *producer = groupOf[edge.producer], *consumer = groupOf[edge.consumer];
+  if (producer == consumer || !isCompatible(*producer, *consumer))
+    return false;
+  Group joined = *producer;
+  llvm::append_range(joined.members, consumer->members);
+  if (consumer->rows)
+    joined.rows = consumer->rows;
+  if (!areEdgesCompatible(joined) || !fitsRows(joined) || makesCycle(*producer, *consumer))
+    return false;
+  for (ComputeOp member : consumer->members)
+    groupOf[member] = producer;
+  *producer = std::move(joined);
+  consumer->members.clear();
+  return true;
+}
+
+int64_t Connector::connect() {
+  int64_t connected = 0;
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (const Edge &edge : edges)
+      if (tryConnect(edge)) {
+        ++connected;
+        changed = true;
+      }
+  }
+  return connected;
+}
+
+SmallVector<Group *> Connector::getGroups() {
+  SmallVector<Group *> result;
+  for (auto &group : groups)
+    if (group->members.size() > 1)
+      result.push_back(group.get());
+  return result;
+}
+
+/// Moves the members into one operation; results that others use leave it.
+void makeGroup(Group &group) {
+  llvm::sort(group.members, [](ComputeOp a, ComputeOp b) { return a->isBeforeInBlock(b); });
+  OpBuilder builder(group.members.back());
+  SmallVector<Value> results;
+  SmallVector<Location> locations;
+  for (ComputeOp member : group.members) {
+    locations.push_back(member.getLoc());
+    for (Value result : member.getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !llvm::is_contained(group.members, dyn_cast<ComputeOp>(user));
+          }))
+        results.push_back(result);
+  }
+  auto op = GroupOp::create(builder, FusedLoc::get(builder.getContext(), locations), TypeRange(ValueRange(results)));
+  Block *body = builder.createBlock(&op.getRegion());
+  for (ComputeOp member : group.members)
+    member->moveBefore(body, body->end());
+  for (auto [result, outside] : llvm::zip_equal(results, op.getResults()))
+    result.replaceUsesWithIf(outside, [&](OpOperand &use) { return use.getOwner()->getBlock() != body; });
+  builder.setInsertionPointToEnd(body);
+  YieldOp::create(builder, op.getLoc(), results);
+}
+
+class Connect : public tile::impl::ConnectBase<Connect> {
+public:
+  using ConnectBase::ConnectBase;
+
+  void runOnOperation() override {
+    if (!enable)
+      return;
+    permuteAnchors();
+    Connector connector(getOperation(), cacheBytes);
+    connected = connector.connect();
+    for (Group *group : connector.getGroups()) {
+      makeGroup(*group);
+      ++groups;
+    }
+    if (!sortTopologically(&getOperation().getBody().front()))
+      return signalPassFailure();
+  }
+
+private:
+  void permuteAnchors();
+};
+
+/// A sum of products whose one consumer runs over its result in another order takes on that order.
+void Connect::permuteAnchors() {
+  for (auto op : llvm::make_early_inc_range(getOperation().getBody().front().getOps<ComputeOp>())) {
+    if (!op.getNumReductions() || !op->hasOneUse())
+      continue;
+    OpOperand &use = *op->use_begin();
+    auto consumer = dyn_cast<ComputeOp>(use.getOwner());
+    if (!consumer || !isMap(consumer) || use.getOperandNumber() >= consumer.getInputs().size())
+      continue;
+    AffineMap map = consumer.getMap(use.getOperandNumber());
+    if (!map.isPermutation() || map.isIdentity())
+      continue;
+    SmallVector<unsigned> order(map.getNumResults());
+    for (auto [dim, result] : llvm::enumerate(map.getResults()))
+      order[cast<AffineDimExpr>(result).getPosition()] = dim;
+    OpBuilder builder(op);
+    FailureOr<ComputeOp> permuted = permuteLoops(builder, op, order);
+    if (failed(permuted))
+      continue;
+    use.set(permuted->getResult(0));
+    SmallVector<Attribute> maps(consumer.getIndexMaps().getValue());
+    maps[use.getOperandNumber()] =
+        AffineMapAttr::get(AffineMap::getMultiDimIdentityMap(map.getNumDims(), &getContext()));
+    consumer.setIndexMapsAttr(builder.getArrayAttr(maps));
+    op->erase();
+  }
+}
+
+} // namespace

@@ -1,0 +1,68 @@
+#include "compiler/tile/Cost.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using freestone::sym::Expr;
+
+namespace freestone::tile {
+
+static int64_t getCost(Operation &op) {
+  if (isa<arith::ConstantOp, arith::IndexCastOp, IndexOp, SizeOp, YieldOp, CheckOp>(op))
+    return 0;
+  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, math::SqrtOp>(op))
+    return 10;
+  if (isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp, math::FmaOp>(op))
+    return 1;
+  if (isa<math::MathDialect>(op.getDialect()))
+    return 20;
+  return 1;
+}
+
+int64_t getBodyCost(ComputeOp op) {
+  int64_t cost = 0;
+  for (Operation &inner : *op.getBody())
+    cost += getCost(inner);
+  return cost;
+}
+
+Expr getNumPoints(ArrayRef<Expr> extents, MLIRContext *context) {
+  Expr points = Expr::constant(context, 1);
+  for (Expr extent : extents)
+    points = points * extent;
+  return points;
+}
+
+bool isWeightOnly(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (isa<graph::WeightOp, graph::ConstantOp>(op))
+      return true;
+    if (auto compute = dyn_cast<ComputeOp>(op))
+      return isWeightOnly(compute);
+    if (!isa<graph::ReshapeOp, PackOp>(op))
+      return false;
+    tensor = op->getOperand(0);
+  }
+  return false;
+}
+
+bool isWeightOnly(ComputeOp op) {
+  for (Type type : op.getResultTypes())
+    if (!cast<graph::TensorType>(type).getStaticShape())
+      return false;
+  for (Operation &inner : *op.getBody())
+    if (isa<CheckOp>(inner) || (isa<SizeOp>(inner) && !cast<SizeOp>(inner).getSize().getExpr().isConstant()))
+      return false;
+  return llvm::all_of(op.getOperands(), [](Value operand) { return isWeightOnly(operand); });
+}
+
+int64_t estimateBytes(graph::TensorType type) {
+  constexpr int64_t typicalSize = 128;
+  std::optional<int64_t> elements =
+      getStorageElements(type).evaluate([](StringRef) { return std::optional<int64_t>(typicalSize); });
+  int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  return elements.value_or(std::numeric_limits<int32_t>::max()) * bytes;
+}
+
+} // namespace freestone::tile

@@ -1,0 +1,26 @@
+#ifndef FREESTONE_COMPILER_TILE_COST_H
+#define FREESTONE_COMPILER_TILE_COST_H
+
+#include "compiler/dialect/tile/TileDialect.h"
+
+namespace freestone::tile {
+
+/// What one evaluation of a body costs, in additions: functions of `math` and divisions count more, constants and positions nothing.
+int64_t getBodyCost(ComputeOp op);
+
+/// What may be computed again where it is needed rather than kept in memory: about what a load costs.
+inline constexpr int64_t cheapBody = 8;
+
+/// The number of points of a space of loops.
+sym::Expr getNumPoints(llvm::ArrayRef<sym::Expr> extents, mlir::MLIRContext *context);
+
+/// Whether the results depend on weights and constants alone, and on no size that a run brings: they are the same in every run.
+bool isWeightOnly(ComputeOp op);
+bool isWeightOnly(mlir::Value tensor);
+
+/// The bytes of a tensor, for comparing: sizes that only a run brings count as their hint, or as a typical size.
+int64_t estimateBytes(graph::TensorType type);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_COST_H

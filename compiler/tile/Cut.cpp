@@ -1,0 +1,45 @@
+#include "compiler/tile/CutContraction.h"
+#include "compiler/tile/CutLoops.h"
+#include "compiler/tile/Passes.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_CUT
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+
+namespace {
+
+struct Cut : tile::impl::CutBase<Cut> {
+  using CutBase::CutBase;
+
+  void runOnOperation() override {
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
+    if (!device) {
+      getOperation().emitError(llvm::toString(device.takeError()));
+      return signalPassFailure();
+    }
+    for (auto program : getOperation().getOps<tile::ProgramOp>())
+      if (failed(cut(program, *device)))
+        return signalPassFailure();
+  }
+
+  LogicalResult cut(tile::ProgramOp program, const DeviceDescription &device) {
+    std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
+    if (form && tile::isMicroKernelContraction(*form, device)) {
+      ++contractions;
+      program.setPlanAttr(tile::cutContraction(program, *form, device));
+      return success();
+    }
+    std::string why;
+    FailureOr<DictionaryAttr> plan = tile::cutLoops(program, device, why);
+    if (failed(plan))
+      return program.emitError("no way to cut this program is known: ") << why;
+    program.setPlanAttr(*plan);
+    return success();
+  }
+};
+
+} // namespace

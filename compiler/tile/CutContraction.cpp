@@ -1,0 +1,236 @@
+#include "compiler/tile/CutContraction.h"
+
+#include "compiler/tile/IndexMaps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// Floats are summed in f32 at least, integers in the 32 or 64 bits that hold the result modulo its own width.
+static Type getAccumulatorType(Type type) {
+  if (isa<FloatType>(type))
+    return type.isF64() ? type : Float32Type::get(type.getContext());
+  return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth() <= 32 ? 32 : 64);
+}
+
+std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
+  std::optional<ContractionDims> dims = getContractionDims(compute);
+  if (!dims || dims->n.empty())
+    return std::nullopt;
+  TypedAttr init = compute.getInit(0);
+  if (!matchPattern(Attribute(init), m_AnyZeroFloat()) && !matchPattern(Attribute(init), m_Zero()))
+    return std::nullopt;
+  ContractionForm form;
+  form.compute = compute;
+  Operation *add = compute.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  bool accumulatorFirst = add->getOperand(0) == compute.getAccumulators()[0];
+  Operation *multiply = add->getOperand(accumulatorFirst ? 1 : 0).getDefiningOp();
+  // The factors in the order of the inputs that they are made of.
+  Value source = multiply->getOperand(0);
+  while (Operation *widen = source.getDefiningOp())
+    source = widen->getOperand(0);
+  bool leftFirst = cast<BlockArgument>(source).getArgNumber() == dims->lhs;
+  form.lhs = multiply->getOperand(leftFirst ? 0 : 1);
+  form.rhs = multiply->getOperand(leftFirst ? 1 : 0);
+  form.elementType = getAccumulatorType(multiply->getResult(0).getType());
+  form.m = dims->m;
+  form.k = dims->k;
+
+  // Columns are the loops that end the result's dimensions; others of the same operand repeat the whole, as a batch does.
+  unsigned last = compute.getNumParallel();
+  while (!dims->n.empty() && dims->n.back() + 1 == last) {
+    form.n.insert(form.n.begin(), dims->n.pop_back_val());
+    --last;
+  }
+  form.outer = dims->batch;
+  if (form.n.empty())
+    form.n = std::move(dims->n);
+  else
+    form.outer.append(dims->n.begin(), dims->n.end());
+  llvm::sort(form.outer);
+  return form;
+}
+
+SmallVector<Expr> ContractionForm::getExtents(ArrayRef<unsigned> loops) {
+  SmallVector<Expr> all = compute.getExtents();
+  return llvm::map_to_vector(loops, [&](unsigned loop) { return all[loop]; });
+}
+
+Expr ContractionForm::getExtent(ArrayRef<unsigned> loops) {
+  Expr product = Expr::constant(compute.getContext(), 1);
+  for (Expr extent : getExtents(loops))
+    product = product * extent;
+  return product;
+}
+
+SmallVector<Expr> ContractionForm::getDigits(ArrayRef<unsigned> loops, Expr number) {
+  SmallVector<Expr> extents = getExtents(loops), digits(loops.size());
+  for (unsigned i = loops.size(); i > 1; --i) {
+    digits[i - 1] = Expr::mod(number, extents[i - 1]);
+    number = Expr::floorDiv(number, extents[i - 1]);
+  }
+  if (!digits.empty())
+    digits.front() = number;
+  return digits;
+}
+
+std::optional<unsigned> ContractionForm::getPackedInput(const DeviceDescription &device) {
+  auto argument = dyn_cast<BlockArgument>(rhs);
+  if (!argument || n.size() != 1)
+    return std::nullopt;
+  unsigned input = argument.getArgNumber();
+  graph::TensorType type = compute.getInputType(input);
+  auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout());
+  unsigned bits = elementType.getIntOrFloatBitWidth();
+  if (!panels || type.getElementType() != elementType || panels.getWidth() != device.getPanelWidth(bits) ||
+      compute.getFill(input))
+    return std::nullopt;
+  MLIRContext *context = compute.getContext();
+  SmallVector<Expr> indices = getIndices(compute, input);
+  if (indices[panels.getAxis()] != getLoopSymbol(context, n.front()))
+    return std::nullopt;
+  // One step of k is one row of the panel.
+  SmallVector<Expr> loops;
+  for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop)
+    loops.push_back(getLoopSymbol(context, loop));
+  Expr step = Expr::symbol(context, "%k"), zero = Expr::constant(context, 0);
+  loops[n.front()] = zero;
+  for (auto [loop, digit] : llvm::zip_equal(k, getDigits(k, step)))
+    loops[loop] = digit;
+  SmallVector<Expr> at;
+  for (Expr index : indices)
+    at.push_back(substituteLoops(index, loops));
+  Expr rest = getLinearIndex(type, at) - step * panels.getWidth();
+  llvm::SetVector<StringAttr> symbols;
+  rest.collectSymbols(symbols);
+  if (symbols.contains(StringAttr::get(context, "%k")))
+    return std::nullopt;
+  return input;
+}
+
+ContractionBlocks ContractionBlocks::get(const DeviceDescription &device, unsigned elementBytes) {
+  ContractionBlocks blocks;
+  // Three quarters of L1 for a panel of B; the rest for the rows of A and of C that pass by.
+  int64_t panelRowBytes = int64_t(device.getPanelWidth(elementBytes * 8)) * elementBytes;
+  blocks.depth = std::max<int64_t>(64, device.l1Bytes * 3 / 4 / panelRowBytes / 64 * 64);
+  // A quarter of L2 for the rows of A.
+  int64_t rowUnit = device.getPanelRows();
+  int64_t rows = device.l2Bytes / 4 / (blocks.depth * elementBytes);
+  blocks.rows = std::clamp<int64_t>(rows / rowUnit, 4, 18) * rowUnit;
+  blocks.panels = 8;
+  return blocks;
+}
+
+ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDescription &device) {
+  unsigned bits = form.elementType.getIntOrFloatBitWidth();
+  ContractionBlocks blocks = ContractionBlocks::get(device, bits / 8);
+  MLIRContext *context = form.compute.getContext();
+  auto constant = [&](int64_t value) { return Expr::constant(context, value); };
+  Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getExtent(form.k);
+  ContractionTiling tiling;
+  tiling.rowBlocks = Expr::ceilDiv(rows, blocks.rows);
+  tiling.rowStep = Expr::ceilDiv(rows, tiling.rowBlocks);
+  // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many.
+  Expr panels = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 4)));
+  tiling.columnStep = panels * device.getPanelWidth(bits);
+  tiling.columnBlocks = Expr::ceilDiv(columns, tiling.columnStep);
+  tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(depth, blocks.depth));
+  tiling.depthStep = Expr::ceilDiv(depth, tiling.depthBlocks);
+  tiling.tiles = form.getExtent(form.outer) * tiling.rowBlocks * tiling.columnBlocks;
+  return tiling;
+}
+
+std::optional<SmallVector<Expr>> freestone::tile::getLoopsAt(ComputeOp consumer, Value producer, ArrayRef<Expr> indices) {
+  SmallVector<Expr> extents = consumer.getExtents();
+  SmallVector<Expr> loops(consumer.getNumLoops());
+  if (consumer.getNumReductions() || llvm::is_contained(consumer.getReads(), producer))
+    return std::nullopt;
+  bool reads = false;
+  for (auto [input, value] : llvm::enumerate(consumer.getInputs())) {
+    if (value != producer)
+      continue;
+    if (consumer.getFill(input))
+      return std::nullopt;
+    reads = true;
+    for (auto [index, at] : llvm::zip_equal(getIndices(consumer, input), indices)) {
+      std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
+      if (!loop && index == at)
+        continue;
+      if (!loop || (loops[*loop] && loops[*loop] != at))
+        return std::nullopt;
+      loops[*loop] = at;
+    }
+  }
+  for (auto [loop, extent] : llvm::zip_equal(loops, extents)) {
+    if (!loop && extent.isConstant(1))
+      loop = Expr::constant(consumer.getContext(), 0);
+    if (!loop)
+      return std::nullopt;
+  }
+  if (!reads)
+    return std::nullopt;
+  return loops;
+}
+
+std::optional<ContractionForm> freestone::tile::getContractionWithEpilogue(ProgramOp program) {
+  SmallVector<ComputeOp> computes = program.getComputes();
+  if (computes.empty())
+    return std::nullopt;
+  std::optional<ContractionForm> form = ContractionForm::get(computes.front());
+  if (!form)
+    return std::nullopt;
+  MLIRContext *context = program.getContext();
+  DenseMap<Value, SmallVector<Expr>> elements;
+  auto define = [&](ComputeOp compute, ArrayRef<Expr> loops) {
+    for (Value result : compute.getResults())
+      elements[result] = SmallVector<Expr>(loops.take_front(compute.getNumParallel()));
+  };
+  SmallVector<Expr> loops;
+  for (unsigned loop = 0; loop < form->compute.getNumLoops(); ++loop)
+    loops.push_back(getLoopSymbol(context, loop));
+  define(form->compute, loops);
+  for (ComputeOp epilogue : ArrayRef(computes).drop_front()) {
+    std::optional<SmallVector<Expr>> at;
+    for (Value operand : epilogue.getInputs()) {
+      auto known = elements.find(operand);
+      if (known == elements.end())
+        continue;
+      std::optional<SmallVector<Expr>> here = getLoopsAt(epilogue, operand, known->second);
+      if (!here || (at && *at != *here))
+        return std::nullopt;
+      at = here;
+    }
+    if (!at || llvm::any_of(epilogue.getReads(), [&](Value read) { return elements.contains(read); }))
+      return std::nullopt;
+    define(epilogue, *at);
+  }
+  return form;
+}
+
+bool freestone::tile::isMicroKernelContraction(ContractionForm &form, const DeviceDescription &device) {
+  return !form.getExtent(form.m).isConstant(1) || form.getPackedInput(device);
+}
+
+/// Bytes that `Emission::takeScratch` takes for this.
+static Expr getScratchBytes(Expr elements, unsigned elementBytes) {
+  return Expr::ceilDiv(elements * elementBytes, 64) * 64;
+}
+
+DictionaryAttr freestone::tile::cutContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device) {
+  unsigned bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  ContractionBlocks blocks = ContractionBlocks::get(device, bytes);
+  ContractionTiling tiling = ContractionTiling::get(form, device);
+  Expr panel = Expr::constant(program.getContext(), blocks.depth * device.getPanelWidth(bytes * 8));
+  // Rows of A, a panel of B, a tile of C: all that any way of emission may need.
+  Expr scratch = getScratchBytes(tiling.rowStep * blocks.getRowStride(bytes), bytes) + getScratchBytes(panel, bytes) +
+                 getScratchBytes(tiling.rowStep * tiling.columnStep, bytes);
+  Builder builder(program.getContext());
+  auto units = [&](size_t count) { return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr())); };
+  return builder.getDictionaryAttr({builder.getNamedAttr("emitter", builder.getStringAttr("contraction")),
+                                    builder.getNamedAttr("tiles", tiling.tiles.attr()),
+                                    builder.getNamedAttr("scratch", scratch.attr()),
+                                    builder.getNamedAttr("reads", units(program.getArgumentTypes().size())),
+                                    builder.getNamedAttr("chunk", units(program.getResultTypes().size()))});
+}

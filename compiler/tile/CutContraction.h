@@ -1,0 +1,69 @@
+#ifndef FREESTONE_COMPILER_TILE_CUTCONTRACTION_H
+#define FREESTONE_COMPILER_TILE_CUTCONTRACTION_H
+
+#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/tile/Classify.h"
+
+namespace freestone::tile {
+
+/// A contraction as the emitter sees it: for every point of `outer`, C[m, n] = sum over k of A[m, k] * B[k, n]. Each of m, n, k
+/// counts several loops as one, row-major. The vectors lie along n.
+struct ContractionForm {
+  ComputeOp compute;
+  /// The factors of the product, values of the body; `lhs` depends on outer, m and k, `rhs` on outer, n and k.
+  mlir::Value lhs, rhs;
+  llvm::SmallVector<unsigned> outer, m, n, k;
+  /// What products are accumulated in: f32, f64, i32 or i64.
+  mlir::Type elementType;
+
+  /// Nothing where the compute is no contraction or does not begin at zero.
+  static std::optional<ContractionForm> get(ComputeOp compute);
+
+  sym::Expr getExtent(llvm::ArrayRef<unsigned> loops);
+  llvm::SmallVector<sym::Expr> getExtents(llvm::ArrayRef<unsigned> loops);
+  /// Where each of the loops stands when they are counted as one by `number`.
+  llvm::SmallVector<sym::Expr> getDigits(llvm::ArrayRef<unsigned> loops, sym::Expr number);
+  /// The input that is read as panels of the vector operand, packed before: its layout has the panels' width along n. Else nothing.
+  std::optional<unsigned> getPackedInput(const DeviceDescription &device);
+};
+
+/// The largest blocks of a contraction that are computed without a look at its sizes, by the capacities of a device.
+struct ContractionBlocks {
+  /// Rows of A in a tile (its depth of them in L2), panels of B in a tile, steps of k at a time (a panel of them in L1).
+  int64_t rows, panels, depth;
+
+  static ContractionBlocks get(const DeviceDescription &device, unsigned elementBytes);
+  /// Elements from one row of a packed block of A to the next. A constant, and no multiple of a page.
+  int64_t getRowStride(unsigned elementBytes) const { return depth + 64 / elementBytes; }
+};
+
+/// How a contraction is cut, as expressions of its sizes: blocks of one extent are of about equal size, none larger than
+/// `ContractionBlocks` says. Tiles are outer loops times blocks of rows times blocks of columns, row-major.
+struct ContractionTiling {
+  sym::Expr rowBlocks, rowStep;
+  /// Of columns: a multiple of the panel width.
+  sym::Expr columnBlocks, columnStep;
+  /// Of k: at least one, so that an empty sum is written too.
+  sym::Expr depthBlocks, depthStep;
+  sym::Expr tiles;
+
+  static ContractionTiling get(ContractionForm &form, const DeviceDescription &device);
+};
+
+/// Where the loops of `consumer` stand when it is computed at the element of `producer` at `indices`. Nothing unless it reads that
+/// element, only there, and every one of its loops is a coordinate of it.
+std::optional<llvm::SmallVector<sym::Expr>> getLoopsAt(ComputeOp consumer, mlir::Value producer,
+                                                       llvm::ArrayRef<sym::Expr> indices);
+
+/// The contraction that a program computes first, if all that follows can be computed on its elements as they come.
+std::optional<ContractionForm> getContractionWithEpilogue(ProgramOp program);
+
+/// Whether a program is worth a micro-kernel: rows share packed columns, or its weights are packed already.
+bool isMicroKernelContraction(ContractionForm &form, const DeviceDescription &device);
+
+/// The plan of a program that is a contraction with its epilogue.
+mlir::DictionaryAttr cutContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_CUTCONTRACTION_H

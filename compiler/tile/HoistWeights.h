@@ -1,0 +1,17 @@
+#ifndef FREESTONE_COMPILER_TILE_HOISTWEIGHTS_H
+#define FREESTONE_COMPILER_TILE_HOISTWEIGHTS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace freestone::tile {
+
+/// The function that computes all that depends on weights alone.
+inline constexpr llvm::StringRef initName = "init";
+
+/// Moves what depends on weights alone into @init, whose arguments are plain weights and whose results are those that `function` then
+/// takes as further arguments; `graph.weight` names both sides. Returns the number of these; without any, there is no @init.
+int64_t hoistWeights(mlir::func::FuncOp function);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_HOISTWEIGHTS_H

@@ -1,0 +1,233 @@
+#include "compiler/tile/Passes.h"
+
+#include "compiler/tile/Classify.h"
+#include "compiler/tile/Cost.h"
+#include "compiler/tile/RewriteLoops.h"
+#include "mlir/IR/Matchers.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_INLINEPRODUCERS
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using freestone::sym::Expr;
+
+namespace {
+
+class InlineProducers : public tile::impl::InlineProducersBase<InlineProducers> {
+public:
+  using InlineProducersBase::InlineProducersBase;
+  void runOnOperation() override;
+
+private:
+  bool visit(ComputeOp consumer);
+  bool inlineInto(ComputeOp consumer, unsigned input);
+  bool isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer);
+  bool permuteProducer(ComputeOp copy);
+  bool takeProducersShape(ComputeOp consumer);
+  bool factorOut(ComputeOp contraction, unsigned input);
+  void eraseUnused();
+
+  template <typename Range>
+  void replace(ComputeOp op, Range &&results) {
+    op->replaceAllUsesWith(results);
+    op->erase();
+  }
+
+  sym::Bounds sizes;
+  /// While copies still look for consumers that take them as an index map, nothing else happens to them.
+  bool settlesCopies = false;
+};
+
+/// Whether every index into memory stays a sum of loops times strides.
+bool isLinear(ComputeOp op, unsigned input) { return getStrides(op, input).has_value(); }
+
+bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
+
+bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
+  ComputeOp source = producer.op;
+  if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
+    return false;
+  if (isCopy(source))
+    return true;
+  if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
+    return false;
+  // What can be computed once for all runs is not computed anew at every point.
+  if (isWeightOnly(source) && !isWeightOnly(consumer))
+    return getBodyCost(source) == 0;
+  // Made of loop positions and sizes alone, such as a mask: cheaper than reading it.
+  if (source.getInputs().empty() && source.getReads().empty())
+    return getBodyCost(source) <= cheapBody;
+  if (!llvm::hasSingleElement(source->getUses()) || source.getNumResults() != 1)
+    return false;
+  for (Operation *reshape : producer.reshapes)
+    if (!reshape->hasOneUse())
+      return false;
+  if (llvm::count(consumer.getInputs(), consumer.getInputs()[input]) != 1)
+    return false;
+  // No element is computed twice, or so cheaply that it does not matter.
+  Expr points = getNumPoints(consumer.getExtents(), &getContext());
+  bool once = points == getNumPoints(source.getExtents(), &getContext());
+  return once || getBodyCost(source) <= cheapBody;
+}
+
+bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
+  std::optional<ProducedTensor> producer = getProducer(consumer.getInputs()[input]);
+  if (!producer || producer->op.getNumReductions() || !isProfitable(consumer, input, *producer))
+    return false;
+  OpBuilder builder(consumer);
+  FailureOr<ComputeOp> result = inlineProducer(builder, consumer, input, *producer, sizes);
+  if (failed(result))
+    return false;
+  // What linear indices are worth is lost where a contraction must compute them anew at every element.
+  bool mustStayLinear = isSumOfProducts(consumer) || !isCopy(producer->op);
+  if (mustStayLinear)
+    for (unsigned number = 0; number < result->getInputs().size(); ++number)
+      if (!isLinear(*result, number)) {
+        result->erase();
+        return false;
+      }
+  replace(consumer, result->getResults());
+  ++inlined;
+  return true;
+}
+
+/// A transposition of what one compute makes for it alone becomes the order of that compute's loops.
+bool InlineProducers::permuteProducer(ComputeOp copy) {
+  if (!isCopy(copy) || copy.getFill(0))
+    return false;
+  auto producer = copy.getInputs()[0].getDefiningOp<ComputeOp>();
+  if (!producer || !producer->hasOneUse() || producer.getNumResults() != 1)
+    return false;
+  AffineMap map = copy.getMap(0);
+  if (!map.isPermutation() || map.isIdentity())
+    return false;
+  // Loop i of the copy is dimension `order[i]` of the producer's result.
+  SmallVector<unsigned> order(map.getNumResults());
+  for (auto [dim, result] : llvm::enumerate(map.getResults()))
+    order[cast<AffineDimExpr>(result).getPosition()] = dim;
+  OpBuilder builder(producer);
+  FailureOr<ComputeOp> result = permuteLoops(builder, producer, order);
+  if (failed(result))
+    return false;
+  replace(copy, result->getResults());
+  producer->erase();
+  ++permuted;
+  return true;
+}
+
+/// A map over a reshaped result takes on the shape in which the result is made, so that the two can be connected.
+bool InlineProducers::takeProducersShape(ComputeOp consumer) {
+  if (!isMap(consumer) || consumer.getNumResults() != 1)
+    return false;
+  for (unsigned input = 0; input < consumer.getInputs().size(); ++input) {
+    std::optional<ProducedTensor> producer = getProducer(consumer.getInputs()[input]);
+    if (!producer || producer->reshapes.empty() || !producer->op.getNumReductions() ||
+        !isReadAtParallelLoops(consumer, input) || consumer.getFill(input))
+      continue;
+    if (ArrayRef(consumer.getExtents()) != consumer.getInputType(input).getShape())
+      continue;
+    SmallVector<Expr> shape(producer->op.getResultType(producer->result).getShape());
+    OpBuilder builder(consumer);
+    FailureOr<ComputeOp> result = reshapeLoops(builder, consumer, shape, sizes);
+    if (failed(result))
+      continue;
+    Value reshaped = reshapeTo(builder, consumer.getLoc(), result->getResult(0), consumer.getExtents());
+    replace(consumer, ValueRange(reshaped));
+    return true;
+  }
+  return false;
+}
+
+/// The constant by which a body multiplies its one operand.
+TypedAttr getFactor(ComputeOp op) {
+  if (!isMap(op) || op.getInputs().size() != 1 || op.getNumResults() != 1 || op.getFill(0))
+    return {};
+  auto multiply = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+  if (!multiply)
+    return {};
+  TypedAttr factor;
+  Value operand = op.getInputArgs()[0];
+  if (multiply.getLhs() == operand && matchPattern(multiply.getRhs(), m_Constant(&factor)))
+    return factor;
+  if (multiply.getRhs() == operand && matchPattern(multiply.getLhs(), m_Constant(&factor)))
+    return factor;
+  return {};
+}
+
+/// (c * x) · y is c * (x · y): the operand is then read as it is, and multiplied once per result.
+bool InlineProducers::factorOut(ComputeOp contraction, unsigned input) {
+  if (!isSumOfProducts(contraction))
+    return false;
+  std::optional<ProducedTensor> producer = getProducer(contraction.getInputs()[input]);
+  if (!producer)
+    return false;
+  TypedAttr factor = getFactor(producer->op);
+  Type element = contraction.getResultType(0).getElementType();
+  if (!factor || factor.getType() != element)
+    return false;
+  // A copy without the factor, which is then inlined like any other.
+  OpBuilder builder(producer->op);
+  ComputeOp scaled = producer->op;
+  ComputeBuilder plain(builder, scaled.getLoc(), scaled.getExtents());
+  unsigned operand = plain.read(scaled.getInputs()[0], getIndices(scaled, 0));
+  FailureOr<ComputeOp> copy = plain.create(element, [&](ComputeBody &body) { return body.input(operand); });
+  if (failed(copy))
+    return false;
+  builder.setInsertionPoint(contraction);
+  Value source = copy->getResult(0);
+  for (Operation *reshape : llvm::reverse(producer->reshapes))
+    source = graph::ReshapeOp::create(builder, reshape->getLoc(), source, graph::getShape(reshape->getResult(0)));
+  builder.setInsertionPointAfter(contraction);
+  ComputeBuilder after(builder, scaled.getLoc(), graph::getShape(contraction.getResult(0)));
+  unsigned product = after.read(contraction.getResult(0));
+  FailureOr<ComputeOp> result = after.create(element, [&](ComputeBody &body) -> Value {
+    Value constant = arith::ConstantOp::create(body.builder, factor);
+    return arith::MulFOp::create(body.builder, body.input(product), constant);
+  });
+  contraction.getResult(0).replaceAllUsesExcept(result->getResult(0), *result);
+  contraction->setOperand(input, source);
+  ++factored;
+  return true;
+}
+
+bool InlineProducers::visit(ComputeOp consumer) {
+  if (settlesCopies && permuteProducer(consumer))
+    return true;
+  for (unsigned input = 0; input < consumer.getInputs().size(); ++input)
+    if (inlineInto(consumer, input))
+      return true;
+  for (unsigned input = 0; input < consumer.getInputs().size(); ++input)
+    if (factorOut(consumer, input))
+      return true;
+  return takeProducersShape(consumer);
+}
+
+void InlineProducers::eraseUnused() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(getOperation().getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void InlineProducers::runOnOperation() {
+  if (!enable)
+    return;
+  sizes = getSizeBounds(getOperation());
+  for (bool settles : {false, true}) {
+    settlesCopies = settles;
+    // Producers come first, so that what reaches a consumer is already short.
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      eraseUnused();
+      for (auto op : llvm::make_early_inc_range(getOperation().getBody().front().getOps<ComputeOp>()))
+        changed |= visit(op);
+    }
+  }
+  eraseUnused();
+}
+
+} // namespace

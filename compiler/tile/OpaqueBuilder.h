@@ -1,0 +1,61 @@
+#ifndef FREESTONE_COMPILER_TILE_OPAQUEBUILDER_H
+#define FREESTONE_COMPILER_TILE_OPAQUEBUILDER_H
+
+#include "compiler/dialect/tile/TileDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace freestone::tile {
+
+/// Writes the body of a `tile.opaque`: flat buffers, index arithmetic, loops. Positions are of type index, counted in elements.
+class OpaqueBuilder {
+public:
+  OpaqueBuilder(mlir::OpBuilder &builder, mlir::Location location, sym::Expr tiles, mlir::ValueRange inputs,
+                llvm::ArrayRef<graph::TensorType> results);
+
+  mlir::ImplicitLocOpBuilder &ir() { return inside; }
+  mlir::Value tile() { return op.getTileNumber(); }
+
+  /// The scalar of an element, and its place in memory.
+  mlir::Value load(unsigned input, mlir::Value position);
+  mlir::Value loadResult(unsigned result, mlir::Value position);
+  void store(unsigned result, mlir::Value position, mlir::Value scalar);
+
+  mlir::Value constant(int64_t value);
+  mlir::Value size(sym::Expr expr);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value div(mlir::Value a, mlir::Value b);
+  mlir::Value rem(mlir::Value a, mlir::Value b);
+  mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value less(mlir::Value a, mlir::Value b);
+  mlir::Value toIndex(mlir::Value integer);
+  mlir::Value toI64(mlir::Value index);
+
+  /// The coordinates in a shape of the element that is number `position` in row-major order.
+  llvm::SmallVector<mlir::Value> delinearize(mlir::Value position, llvm::ArrayRef<sym::Expr> shape);
+  mlir::Value linearize(mlir::ValueRange coordinates, llvm::ArrayRef<sym::Expr> shape);
+
+  /// for i = from; i < to; i += step, with values carried along.
+  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value i, mlir::ValueRange carried)>;
+  mlir::ValueRange loop(mlir::Value from, mlir::Value to, mlir::ValueRange carried, LoopBody body);
+  void loop(mlir::Value from, mlir::Value to, llvm::function_ref<void(mlir::Value)> body);
+  void loop(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
+  void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
+
+  /// An index of data as a position within `extent`, as gather has it: checked, and inside whatever the data are.
+  mlir::Value position(mlir::Value index, mlir::Value extent);
+
+  /// Ends the body.
+  OpaqueOp finish();
+
+private:
+  mlir::Value loadFrom(mlir::Value buffer, mlir::Value position, mlir::Type element);
+
+  OpaqueOp op;
+  mlir::ImplicitLocOpBuilder inside;
+};
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_OPAQUEBUILDER_H

@@ -1,0 +1,152 @@
+#include "compiler/tile/Passes.h"
+
+#include "compiler/tile/ProgramSymbols.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_OUTLINE
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using freestone::sym::Expr;
+
+namespace {
+
+class Outline : public tile::impl::OutlineBase<Outline> {
+public:
+  using OutlineBase::OutlineBase;
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>())
+      numPrograms = std::max(numPrograms, numberAfter(program.getSymName()));
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        outlineIn(function);
+  }
+
+private:
+  void outlineIn(func::FuncOp function);
+  void outline(Operation *unit, func::FuncOp function);
+  ProgramOp shareOrKeep(ProgramOp program);
+
+  static unsigned numberAfter(StringRef name) {
+    unsigned number;
+    return name.consume_front("p") && !name.getAsInteger(10, number) ? number + 1 : 0;
+  }
+
+  llvm::StringMap<ProgramOp> known;
+  unsigned numPrograms = 0;
+};
+
+/// Makes the copy of a compute or opaque that stands in the program: sizes by their symbols.
+void cloneInto(OpBuilder &builder, Operation *op, ProgramSymbols &symbols, IRMapping &mapping) {
+  MLIRContext *context = op->getContext();
+  auto convertAll = [&](ArrayRef<Expr> sizes) {
+    return getExprArrayAttr(context, llvm::map_to_vector(sizes, [&](Expr size) { return symbols.convert(size); }));
+  };
+  Operation *copy = builder.clone(*op, mapping);
+  if (auto compute = dyn_cast<ComputeOp>(op)) {
+    auto inside = cast<ComputeOp>(copy);
+    SmallVector<Expr> extents;
+    for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop)
+      extents.push_back(symbols.convertLoop(compute, loop));
+    inside.setLoopExtentsAttr(getExprArrayAttr(context, extents));
+    inside.setMapSymbolsAttr(convertAll(compute.getSymbolSizes()));
+    for (unsigned result = 0; result < compute.getNumResults(); ++result)
+      inside.getResult(result).setType(symbols.convertResult(compute, result));
+    for (auto [argument, table] : llvm::zip_equal(inside.getReadArgs(), inside.getReads()))
+      argument.setType(table.getType());
+  } else {
+    auto opaque = cast<OpaqueOp>(copy);
+    opaque.setTileCountAttr(symbols.convert(opaque.getTiles()).attr());
+    for (Value result : opaque.getResults())
+      result.setType(symbols.convertArgument(result));
+  }
+  copy->walk([&](SizeOp size) { size.setSizeAttr(symbols.convert(size.getSize().getExpr()).attr()); });
+}
+
+void Outline::outlineIn(func::FuncOp function) {
+  SmallVector<Operation *> units;
+  for (Operation &op : function.getBody().front())
+    if (isa<GroupOp, ComputeOp, OpaqueOp>(op))
+      units.push_back(&op);
+  for (Operation *unit : units)
+    outline(unit, function);
+}
+
+void Outline::outline(Operation *unit, func::FuncOp function) {
+  MLIRContext *context = &getContext();
+  SmallVector<Operation *> members = {unit};
+  SmallVector<Value> results(unit->getResults());
+  if (auto group = dyn_cast<GroupOp>(unit)) {
+    members.clear();
+    for (Operation &op : group.getBody()->without_terminator())
+      members.push_back(&op);
+    results = llvm::to_vector(group.getBody()->getTerminator()->getOperands());
+  }
+  SmallVector<ComputeOp> computes;
+  llvm::SetVector<Value> arguments;
+  for (Operation *op : members) {
+    if (auto compute = dyn_cast<ComputeOp>(op))
+      computes.push_back(compute);
+    for (Value operand : op->getOperands())
+      if (!llvm::is_contained(members, operand.getDefiningOp()))
+        arguments.insert(operand);
+  }
+
+  ProgramSymbols symbols(computes, generalise, context);
+  SmallVector<Type> argumentTypes;
+  for (Value argument : arguments)
+    argumentTypes.push_back(symbols.convertArgument(argument));
+
+  OpBuilder builder(function);
+  Block body;
+  IRMapping mapping;
+  for (auto [argument, type] : llvm::zip_equal(arguments, argumentTypes))
+    mapping.map(argument, body.addArgument(type, unit->getLoc()));
+  builder.setInsertionPointToEnd(&body);
+  for (Operation *op : members)
+    cloneInto(builder, op, symbols, mapping);
+  SmallVector<Value> returned = llvm::map_to_vector(results, [&](Value value) { return mapping.lookup(value); });
+  ReturnOp::create(builder, unit->getLoc(), returned);
+
+  builder.setInsertionPoint(function);
+  auto type = builder.getFunctionType(argumentTypes, TypeRange(ValueRange(returned)));
+  auto program = ProgramOp::create(builder, unit->getLoc(), "p" + std::to_string(numPrograms), symbols.getNames(), type);
+  for (auto [from, to] : llvm::zip_equal(body.getArguments(), program.getBody()->getArguments()))
+    from.replaceAllUsesWith(to);
+  program.getBody()->getOperations().splice(program.getBody()->end(), body.getOperations());
+  ProgramOp callee = shareOrKeep(program);
+
+  builder.setInsertionPoint(unit);
+  auto call = CallOp::create(builder, unit->getLoc(), unit->getResultTypes(), callee.getSymName(), arguments.getArrayRef(),
+                             getExprArrayAttr(context, symbols.getSizes()));
+  call->setDiscardableAttrs(unit->getDiscardableAttrDictionary());
+  unit->replaceAllUsesWith(call.getResults());
+  unit->erase();
+}
+
+/// Programs are equal if they read the same: names of values and symbols are canonical.
+ProgramOp Outline::shareOrKeep(ProgramOp program) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  StringAttr name = program.getSymNameAttr();
+  program.setSymName("p");
+  program->print(os, OpPrintingFlags().useLocalScope());
+  program.setSymNameAttr(name);
+  auto [entry, isNew] = known.try_emplace(text, program);
+  if (isNew || !share) {
+    ++numPrograms;
+    ++programs;
+    return program;
+  }
+  program.erase();
+  ++duplicates;
+  return entry->second;
+}
+
+} // namespace

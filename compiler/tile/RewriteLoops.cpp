@@ -1,0 +1,204 @@
+#include "compiler/tile/RewriteLoops.h"
+
+#include "compiler/tile/Classify.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using freestone::sym::Expr;
+
+namespace freestone::tile {
+
+SmallVector<Value> cloneBody(ComputeBody &body, ComputeOp op, ValueRange inputs, ValueRange accumulators,
+                             ValueRange tables, ArrayRef<Expr> loops) {
+  IRMapping mapping;
+  mapping.map(op.getInputArgs(), inputs);
+  mapping.map(op.getAccumulators(), accumulators);
+  mapping.map(op.getReadArgs(), tables);
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<IndexOp>(inner))
+      mapping.map(index.getResult(), body.index(loops[index.getLoop()]));
+    else
+      body.builder.clone(inner, mapping);
+  }
+  return llvm::map_to_vector(op.getBody()->getTerminator()->getOperands(),
+                             [&](Value value) { return mapping.lookup(value); });
+}
+
+std::optional<ProducedTensor> getProducer(Value tensor) {
+  ProducedTensor producer;
+  while (auto reshape = tensor.getDefiningOp<graph::ReshapeOp>()) {
+    producer.reshapes.push_back(reshape);
+    tensor = reshape->getOperand(0);
+  }
+  producer.op = tensor.getDefiningOp<ComputeOp>();
+  if (!producer.op)
+    return std::nullopt;
+  producer.result = cast<OpResult>(tensor).getResultNumber();
+  return producer;
+}
+
+Value getReshapeSource(Value tensor) {
+  while (auto reshape = tensor.getDefiningOp<graph::ReshapeOp>())
+    tensor = reshape->getOperand(0);
+  return tensor;
+}
+
+Value reshapeTo(OpBuilder &builder, Location location, Value tensor, ArrayRef<Expr> shape) {
+  auto type = cast<graph::TensorType>(tensor.getType());
+  if (type.getShape() == shape)
+    return tensor;
+  // A reshape of a reshape is one.
+  Value source = getReshapeSource(tensor);
+  auto sourceType = cast<graph::TensorType>(source.getType());
+  if (sourceType.getShape() == shape)
+    return source;
+  return graph::ReshapeOp::create(builder, location,
+                                  graph::TensorType::get(shape, type.getElementType()), source);
+}
+
+static SmallVector<Type> getElementTypes(ComputeOp op) {
+  return llvm::map_to_vector(op.getResultTypes(),
+                             [](Type type) { return cast<graph::TensorType>(type).getElementType(); });
+}
+
+static SmallVector<TypedAttr> getInits(ComputeOp op) {
+  return llvm::map_to_vector(op.getInitValues(), llvm::CastTo<TypedAttr>);
+}
+
+static ComputeBuilder getBuilderOver(OpBuilder &builder, Location location, ArrayRef<Expr> extents,
+                                     unsigned numParallel) {
+  return ComputeBuilder(builder, location, extents.take_front(numParallel), extents.drop_front(numParallel));
+}
+
+FailureOr<ComputeOp> createWithBody(ComputeBuilder &builder, ComputeOp op, ArrayRef<unsigned> inputs,
+                                    ArrayRef<unsigned> tables, ArrayRef<Expr> loops) {
+  return builder.create(getElementTypes(op), getInits(op), [&](ComputeBody &body) {
+    auto values = llvm::map_to_vector(inputs, [&](unsigned number) { return body.input(number); });
+    auto tensors = llvm::map_to_vector(tables, [&](unsigned number) { return body.tensor(number); });
+    return cloneBody(body, op, values, body.getAccumulators(), tensors, loops);
+  });
+}
+
+FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsigned input,
+                                    const ProducedTensor &producer, const sym::Bounds &sizes) {
+  ComputeOp source = producer.op;
+  if (source.getNumReductions() || consumer.getFill(input))
+    return failure();
+  LoopSpace space(consumer.getExtents(), sizes);
+  SmallVector<Expr> indices = getIndices(consumer, input);
+  for (Operation *reshape : producer.reshapes)
+    indices = space.reshape(indices, cast<graph::TensorType>(reshape->getResult(0).getType()).getShape(),
+                            cast<graph::TensorType>(reshape->getOperand(0).getType()).getShape());
+
+  Location location = FusedLoc::get(builder.getContext(), {source.getLoc(), consumer.getLoc()});
+  ComputeBuilder result = getBuilderOver(builder, location, consumer.getExtents(), consumer.getNumParallel());
+  SmallVector<unsigned> consumerReads(consumer.getInputs().size()), sourceReads, consumerTables, sourceTables;
+  auto readSource = [&] {
+    for (auto [number, tensor] : llvm::enumerate(source.getInputs())) {
+      SmallVector<Expr> composed = llvm::map_to_vector(getIndices(source, number), [&](Expr index) {
+        return space.simplify(substituteLoops(index, indices));
+      });
+      sourceReads.push_back(result.read(tensor, composed, source.getFill(number)));
+    }
+  };
+  for (auto [number, tensor] : llvm::enumerate(consumer.getInputs())) {
+    if (number == input)
+      readSource();
+    else
+      consumerReads[number] = result.read(tensor, getIndices(consumer, number), consumer.getFill(number));
+  }
+  for (Value tensor : consumer.getReads())
+    consumerTables.push_back(result.table(tensor));
+  for (Value tensor : source.getReads())
+    sourceTables.push_back(result.table(tensor));
+
+  return result.create(getElementTypes(consumer), getInits(consumer), [&](ComputeBody &body) {
+    auto scalars = [&](unsigned number) { return body.input(number); };
+    auto tensors = [&](unsigned number) { return body.tensor(number); };
+    SmallVector<Value> produced = cloneBody(body, source, llvm::map_to_vector(sourceReads, scalars), {},
+                                            llvm::map_to_vector(sourceTables, tensors), indices);
+    SmallVector<Value> inputs;
+    for (unsigned number = 0; number < consumerReads.size(); ++number)
+      inputs.push_back(number == input ? produced[producer.result] : body.input(consumerReads[number]));
+    SmallVector<Expr> loops;
+    for (unsigned number = 0; number < consumer.getNumLoops(); ++number)
+      loops.push_back(result.loop(number));
+    return cloneBody(body, consumer, inputs, body.getAccumulators(), llvm::map_to_vector(consumerTables, tensors),
+                     loops);
+  });
+}
+
+FailureOr<ComputeOp> permuteLoops(OpBuilder &builder, ComputeOp op, ArrayRef<unsigned> order) {
+  SmallVector<Expr> old = op.getExtents(), extents = old, loops(old.size());
+  MLIRContext *context = builder.getContext();
+  for (unsigned loop = 0; loop < old.size(); ++loop) {
+    unsigned from = loop < order.size() ? order[loop] : loop;
+    extents[loop] = old[from];
+    loops[from] = getLoopSymbol(context, loop);
+  }
+  ComputeBuilder result = getBuilderOver(builder, op.getLoc(), extents, op.getNumParallel());
+  SmallVector<unsigned> inputs, tables;
+  for (auto [number, tensor] : llvm::enumerate(op.getInputs())) {
+    SmallVector<Expr> indices = llvm::map_to_vector(getIndices(op, number),
+                                                    [&](Expr index) { return substituteLoops(index, loops); });
+    inputs.push_back(result.read(tensor, indices, op.getFill(number)));
+  }
+  for (Value tensor : op.getReads())
+    tables.push_back(result.table(tensor));
+  return createWithBody(result, op, inputs, tables, loops);
+}
+
+FailureOr<ComputeOp> reshapeLoops(OpBuilder &builder, ComputeOp op, ArrayRef<Expr> shape, const sym::Bounds &sizes) {
+  if (op.getNumReductions())
+    return failure();
+  LoopSpace space(shape, sizes);
+  SmallVector<Expr> loops;
+  for (unsigned loop = 0; loop < shape.size(); ++loop)
+    loops.push_back(getLoopSymbol(builder.getContext(), loop));
+  SmallVector<Expr> oldLoops = space.reshape(loops, shape, op.getExtents());
+
+  ComputeBuilder result(builder, op.getLoc(), shape);
+  SmallVector<unsigned> inputs, tables;
+  SmallVector<std::pair<unsigned, Value>> reshaped;
+  SmallVector<SmallVector<Expr>> indices;
+  for (auto [number, tensor] : llvm::enumerate(op.getInputs())) {
+    if (isReadAtParallelLoops(op, number) && !op.getFill(number) &&
+        ArrayRef(op.getExtents()) == op.getInputType(number).getShape()) {
+      indices.push_back(loops);
+      continue;
+    }
+    SmallVector<Expr> composed;
+    for (Expr index : getIndices(op, number)) {
+      composed.push_back(space.simplify(substituteLoops(index, oldLoops)));
+      if (!asLinear(composed.back(), shape.size()))
+        return failure();
+    }
+    indices.push_back(composed);
+  }
+  for (auto [number, tensor] : llvm::enumerate(op.getInputs())) {
+    bool whole = isReadAtParallelLoops(op, number) && !op.getFill(number) &&
+                 ArrayRef(op.getExtents()) == op.getInputType(number).getShape();
+    Value source = whole ? reshapeTo(builder, op.getLoc(), tensor, shape) : tensor;
+    inputs.push_back(result.read(source, indices[number], op.getFill(number)));
+  }
+  for (Value tensor : op.getReads())
+    tables.push_back(result.table(tensor));
+  return createWithBody(result, op, inputs, tables, oldLoops);
+}
+
+sym::Bounds getSizeBounds(Operation *op) {
+  sym::Bounds bounds(sym::Interval::size());
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function)
+    function = op->getParentOfType<func::FuncOp>();
+  auto symbols = function ? function->getAttrOfType<DictionaryAttr>("graph.symbols") : DictionaryAttr();
+  if (!symbols)
+    return bounds;
+  for (NamedAttribute symbol : symbols)
+    if (auto known = dyn_cast<sym::SymbolBoundsAttr>(symbol.getValue()))
+      bounds.set(symbol.getName(), known.getBounds());
+  return bounds;
+}
+
+} // namespace freestone::tile

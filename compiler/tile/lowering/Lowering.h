@@ -1,0 +1,43 @@
+#ifndef FREESTONE_COMPILER_TILE_LOWERING_LOWERING_H
+#define FREESTONE_COMPILER_TILE_LOWERING_LOWERING_H
+
+#include "compiler/tile/ComputeBuilder.h"
+#include "compiler/tile/Scalars.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace freestone::tile {
+
+// Patterns from operators of the graph to computes, one file per family. A pattern that can't lower an operator says why in its
+// match failure.
+void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
+void populateMovementPatterns(mlir::RewritePatternSet &patterns);
+void populateGatherPatterns(mlir::RewritePatternSet &patterns);
+void populateReductionPatterns(mlir::RewritePatternSet &patterns);
+void populateContractionPatterns(mlir::RewritePatternSet &patterns);
+void populateWindowPatterns(mlir::RewritePatternSet &patterns);
+void populateSourcePatterns(mlir::RewritePatternSet &patterns);
+void populateScatterPatterns(mlir::RewritePatternSet &patterns);
+void populateOrderingPatterns(mlir::RewritePatternSet &patterns);
+void populateCumulatePatterns(mlir::RewritePatternSet &patterns);
+
+/// Replaces an operator by a compute that yields one scalar per point of the result.
+inline mlir::LogicalResult replaceByCompute(mlir::PatternRewriter &rewriter, mlir::Operation *op, ComputeBuilder &builder,
+                                            llvm::function_ref<mlir::Value(ComputeBody &)> body) {
+  mlir::FailureOr<ComputeOp> compute = builder.create(graph::getElementType(op->getResult(0)), body);
+  if (mlir::failed(compute))
+    return rewriter.notifyMatchFailure(op, "an index is no affine function of the loops");
+  rewriter.replaceOp(op, *compute);
+  return mlir::success();
+}
+
+/// The start of a combination, and its step: sums and products of narrow floats are kept in the accumulator type.
+mlir::TypedAttr getIdentity(graph::ReduceKind kind, mlir::Type element);
+mlir::Value emitCombine(mlir::ImplicitLocOpBuilder &builder, graph::ReduceKind kind, mlir::Value accumulator,
+                        mlir::Value value, mlir::Type element);
+
+/// A compute's result in another element type.
+mlir::FailureOr<mlir::Value> castTo(mlir::OpBuilder &builder, mlir::Location location, mlir::Value tensor, mlir::Type element);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_LOWERING_LOWERING_H

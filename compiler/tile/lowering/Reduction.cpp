@@ -1,0 +1,134 @@
+#include "compiler/tile/lowering/Lowering.h"
+
+using namespace mlir;
+using freestone::graph::BinaryKind;
+using freestone::graph::ReduceKind;
+using freestone::sym::Expr;
+
+namespace freestone::tile {
+
+TypedAttr getIdentity(ReduceKind kind, Type element) {
+  switch (kind) {
+  case ReduceKind::add:
+    return getScalarAttr(element, 0);
+  case ReduceKind::mul:
+    return getScalarAttr(element, 1);
+  case ReduceKind::max:
+    return getLowest(element);
+  case ReduceKind::min:
+    return getHighest(element);
+  case ReduceKind::and_:
+    return getScalarAttr(element, -1);
+  case ReduceKind::or_:
+    return getScalarAttr(element, 0);
+  }
+  llvm_unreachable("every kind has an identity");
+}
+
+Value emitCombine(ImplicitLocOpBuilder &builder, ReduceKind kind, Value accumulator, Value value, Type element) {
+  static constexpr BinaryKind kinds[] = {BinaryKind::add, BinaryKind::mul,  BinaryKind::max,
+                                         BinaryKind::min, BinaryKind::and_, BinaryKind::or_};
+  return emitBinary(builder, kinds[static_cast<unsigned>(kind)], accumulator, value, element);
+}
+
+namespace {
+
+/// The extents of the dimensions that stay, and of those that are reduced.
+struct ReductionLoops {
+  SmallVector<Expr> parallel, reduction;
+};
+
+ReductionLoops getLoopsOf(ArrayRef<Expr> shape, ArrayRef<int64_t> axes) {
+  ReductionLoops loops;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    (llvm::is_contained(axes, dim) ? loops.reduction : loops.parallel).push_back(extent);
+  return loops;
+}
+
+struct LowerReduce : OpRewritePattern<graph::ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::ReduceOp op, PatternRewriter &rewriter) const override {
+    if (op.getAxes().empty()) {
+      rewriter.replaceOp(op, op.getOperand());
+      return success();
+    }
+    ArrayRef<Expr> shape = graph::getShape(op.getOperand());
+    ReductionLoops loops = getLoopsOf(shape, op.getAxes());
+    Type element = graph::getElementType(op.getOperand()), wide = getAccumulatorType(element);
+    ComputeBuilder builder(rewriter, op.getLoc(), loops.parallel, loops.reduction);
+    SmallVector<Expr> indices;
+    unsigned kept = 0, reduced = loops.parallel.size();
+    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
+      indices.push_back(builder.loop(llvm::is_contained(op.getAxes(), dim) ? reduced++ : kept++));
+    unsigned operand = builder.read(op.getOperand(), indices);
+    FailureOr<ComputeOp> compute =
+        builder.create(wide, {getIdentity(op.getKind(), wide)}, [&](ComputeBody &body) -> SmallVector<Value> {
+          Value value = emitCast(body.builder, body.input(operand), element, wide);
+          return {emitCombine(body.builder, op.getKind(), body.accumulator(0), value, wide)};
+        });
+    if (failed(compute))
+      return failure();
+    FailureOr<Value> result = castTo(rewriter, op.getLoc(), compute->getResult(0), element);
+    if (failed(result))
+      return failure();
+    rewriter.replaceOp(op, *result);
+    return success();
+  }
+};
+
+/// Keeps the best value and its position; the position is what decides between equals, in whatever order elements come.
+struct LowerArgReduce : OpRewritePattern<graph::ArgReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::ArgReduceOp op, PatternRewriter &rewriter) const override {
+    ArrayRef<Expr> shape = graph::getShape(op.getOperand());
+    int64_t axis = op.getAxis();
+    ReductionLoops loops = getLoopsOf(shape, {axis});
+    Type element = graph::getElementType(op.getOperand()), wide = getAccumulatorType(element);
+    Type i64 = rewriter.getI64Type();
+    bool takesMax = op.getKind() == graph::ArgKind::max, takesLast = op.getLastIndex();
+    ComputeBuilder builder(rewriter, op.getLoc(), loops.parallel, loops.reduction);
+    unsigned reduced = loops.parallel.size(), kept = 0;
+    SmallVector<Expr> indices;
+    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
+      indices.push_back(builder.loop(dim == axis ? reduced : kept++));
+    unsigned operand = builder.read(op.getOperand(), indices);
+    auto body = [&](ComputeBody &scalars) -> SmallVector<Value> {
+      ImplicitLocOpBuilder &b = scalars.builder;
+      Value value = emitCast(b, scalars.input(operand), element, wide), best = scalars.accumulator(0);
+      Value index = arith::IndexCastOp::create(b, i64, scalars.loop(reduced)), place = scalars.accumulator(1);
+      Value better = emitCompare(b, takesMax ? graph::CompareKind::gt : graph::CompareKind::lt, value, best, wide);
+      Value equal = emitCompare(b, graph::CompareKind::eq, value, best, wide);
+      Value none = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, emitConstant(b, i64, 0));
+      auto order = takesLast ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt;
+      Value precedes = arith::CmpIOp::create(b, order, index, place);
+      if (isa<FloatType>(wide)) {
+        // The first NaN wins over all numbers.
+        Value isNan = emitUnary(b, graph::UnaryKind::isnan, value, wide);
+        Value bestIsNan = emitUnary(b, graph::UnaryKind::isnan, best, wide);
+        Value earlier = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, place);
+        Value firstNan = arith::AndIOp::create(
+            b, isNan, arith::OrIOp::create(b, earlier, arith::XOrIOp::create(b, bestIsNan, emitConstant(b, b.getI1Type(), 1))));
+        better = arith::OrIOp::create(b, better, firstNan);
+      }
+      Value takes = arith::OrIOp::create(b, better, arith::AndIOp::create(b, equal, precedes));
+      takes = arith::OrIOp::create(b, takes, none);
+      return {arith::SelectOp::create(b, takes, value, best), arith::SelectOp::create(b, takes, index, place)};
+    };
+    FailureOr<ComputeOp> compute = builder.create(
+        {wide, i64}, {takesMax ? getLowest(wide) : getHighest(wide), rewriter.getI64IntegerAttr(-1)}, body);
+    if (failed(compute))
+      return failure();
+    rewriter.replaceOp(op, compute->getResult(1));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateReductionPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerReduce, LowerArgReduce>(patterns.getContext());
+}
+
+} // namespace freestone::tile
