@@ -61,20 +61,18 @@ Status Artifact::checkTarget() const {
   return {};
 }
 
-/// Every weight that is not in the file must come out of the entry `init`, which itself needs none of them.
+/// The entry `init` can't need what only it makes.
 Status Artifact::checkStripped() const {
   const Entry *init = descriptor().findEntry("init");
-  auto fault = [](const Weight &weight, const std::string &why) {
-    return Status(Code::BadArtifact, "the artifact's descriptor is wrong: weight '" + weight.name + "' " + why);
-  };
-  for (const Weight &weight : descriptor().weights)
-    if (weight.fileOffset < 0 && (!init || std::ranges::find(init->outputs, weight.name, &TensorInfo::name) == init->outputs.end()))
-      return fault(weight, "is neither stored nor made by 'init'");
   if (!init)
     return {};
-  for (const Buffer &buffer : init->buffers)
-    if (buffer.kind == BufferKind::Weight && descriptor().weights[buffer.weight].fileOffset < 0)
-      return fault(descriptor().weights[buffer.weight], "is needed by 'init', but not stored");
+  for (const Buffer &buffer : init->buffers) {
+    if (buffer.kind != BufferKind::Weight)
+      continue;
+    const Weight &weight = descriptor().weights[buffer.weight];
+    if (weight.fileOffset < 0 && descriptor().makes(weight))
+      return {Code::BadArtifact, "the artifact's descriptor is wrong: 'init' needs weight '" + weight.name + "', which it makes"};
+  }
   return {};
 }
 
@@ -98,17 +96,9 @@ bool Artifact::isComplete() const {
   return std::ranges::none_of(weights, [](const void *weight) { return weight == nullptr; });
 }
 
-void Artifact::adopt(std::vector<Block> outputs) {
-  const Entry &init = *descriptor().findEntry("init");
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    auto weight = std::ranges::find(descriptor().weights, init.outputs[i].name, &Weight::name);
-    if (weight == descriptor().weights.end())
-      continue;
-    size_t index = weight - descriptor().weights.begin();
-    if (!weights[index])
-      weights[index] = outputs[i].data();
-  }
-  madeWeights = std::move(outputs);
+void Artifact::adoptWeight(size_t index, Block block) {
+  weights[index] = block.data();
+  madeWeights.push_back(std::move(block));
 }
 
 Status Artifact::checkWeights() const {

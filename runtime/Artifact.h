@@ -27,12 +27,11 @@ public:
   /// The 64-byte aligned bytes of a weight; null while it is missing.
   const void *weight(size_t index) const { return weights[index]; }
 
-  /// The entry whose inputs are the plain weights that must be supplied; null if the artifact is complete.
-  const Entry *missingWeights() const { return isComplete() ? nullptr : descriptor().findEntry("init"); }
+  /// Whether no weight is missing. A WeightSupply completes an artifact.
   bool isComplete() const;
 
-  /// Takes over the weights that the entry `init` made: one block for each of its outputs.
-  void adopt(std::vector<Block> outputs);
+  /// Takes over the bytes of a missing weight.
+  void adoptWeight(size_t index, Block block);
 
   /// Errors: BadArtifact names the first stored weight whose bytes were altered.
   Status checkWeights() const;

@@ -30,13 +30,7 @@ const char *freestone_dtype_name(freestone_dtype dtype) {
 static Status wrap(Result<std::shared_ptr<Artifact>> loaded, freestone_artifact **handle) {
   if (!loaded.ok())
     return loaded.status();
-  auto artifact = std::make_unique<freestone_artifact>();
-  artifact->artifact = std::move(*loaded);
-  artifact->inputShapes = ShapeTexts(artifact->main().inputs);
-  artifact->outputShapes = ShapeTexts(artifact->main().outputs);
-  if (const Entry *init = artifact->artifact->missingWeights())
-    artifact->missingShapes = ShapeTexts(init->inputs);
-  *handle = artifact.release();
+  *handle = new freestone_artifact(std::move(*loaded));
   return {};
 }
 
@@ -66,32 +60,19 @@ freestone_status freestone_artifact_check_weights(const freestone_artifact *arti
   return guarded([&] { return artifact ? artifact->artifact->checkWeights() : nullArgument("artifact"); });
 }
 
-static Status describe(const std::vector<TensorInfo> &tensors, const ShapeTexts &shapes, size_t index, freestone_value_info *info) {
-  if (index >= tensors.size())
-    return {Code::InvalidArgument, "there is no value " + std::to_string(index) + ", only " + std::to_string(tensors.size())};
-  const TensorInfo &tensor = tensors[index];
-  freestone_value_info value = {};
-  value.name = tensor.name.c_str();
-  value.kind = static_cast<freestone_value_kind>(tensor.kind);
-  value.dtype = static_cast<freestone_dtype>(tensor.dtype);
-  value.rank = static_cast<int32_t>(tensor.shape.size());
-  value.shape = shapes.of(index);
-  return writeStruct(info, value);
-}
-
 size_t freestone_artifact_input_count(const freestone_artifact *artifact) { return artifact ? artifact->main().inputs.size() : 0; }
 
 size_t freestone_artifact_output_count(const freestone_artifact *artifact) { return artifact ? artifact->main().outputs.size() : 0; }
 
 freestone_status freestone_artifact_input(const freestone_artifact *artifact, size_t index, freestone_value_info *info) {
   return guarded([&] {
-    return artifact ? describe(artifact->main().inputs, artifact->inputShapes, index, info) : nullArgument("artifact");
+    return artifact ? describeValue(artifact->main().inputs, artifact->inputShapes, index, info) : nullArgument("artifact");
   });
 }
 
 freestone_status freestone_artifact_output(const freestone_artifact *artifact, size_t index, freestone_value_info *info) {
   return guarded([&] {
-    return artifact ? describe(artifact->main().outputs, artifact->outputShapes, index, info) : nullArgument("artifact");
+    return artifact ? describeValue(artifact->main().outputs, artifact->outputShapes, index, info) : nullArgument("artifact");
   });
 }
 

@@ -41,7 +41,8 @@ struct Symbol {
 
 enum class ValueKind { Tensor, Sequence, Optional, String }; ///< only Tensor is in use
 
-/// An input or output of an entry: row-major, contiguous, its buffer's `bytesSlot` is exactly its elements' bytes.
+/// An input or output of an entry. Row-major and contiguous: its buffer's `bytesSlot` is exactly its elements' bytes; only what `init` makes may
+/// be packed and padded, and `dimSlots` is then the shape before packing.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
@@ -94,7 +95,8 @@ struct Entry {
   int64_t scratchSlot = -1;        ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
 };
 
-/// Bytes that are the same in every run, stored after the code.
+/// Bytes that are the same in every run, stored after the code. If stripped, they are what `init` makes under this name, else the plain weight
+/// of this name itself.
 struct Weight {
   std::string name;
   DType dtype = DType::f32;
@@ -124,6 +126,8 @@ struct Descriptor {
   std::map<std::string, int64_t> statistics; ///< counters of the compilation, for people
 
   const Entry *findEntry(const std::string &name) const;
+  /// Whether the entry `init` makes this weight.
+  bool makes(const Weight &weight) const;
 };
 
 /// Canonical: equal descriptors give equal bytes.

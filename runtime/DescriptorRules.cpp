@@ -159,4 +159,9 @@ const Entry *Descriptor::findEntry(const std::string &name) const {
   return found == entries.end() ? nullptr : &*found;
 }
 
+bool Descriptor::makes(const Weight &weight) const {
+  const Entry *init = findEntry("init");
+  return init && std::ranges::find(init->outputs, weight.name, &TensorInfo::name) != init->outputs.end();
+}
+
 Status freestone::runtime::validate(const Descriptor &descriptor) { return Rules(descriptor).check(); }

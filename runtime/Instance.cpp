@@ -36,7 +36,11 @@ Status Instance::setInput(size_t index, const DLTensor &tensor) {
   Result<TensorView> view = viewTensor(tensor, info, "input '" + info.name + "'");
   if (!view.ok())
     return view.status();
-  inputs[index] = std::move(*view);
+  return setInput(index, std::move(*view));
+}
+
+Status Instance::setInput(size_t index, TensorView view) {
+  inputs[index] = std::move(view);
   plan = nullptr;
   return {};
 }

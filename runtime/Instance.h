@@ -32,6 +32,8 @@ public:
   int threads() const { return gang->size(); }
 
   Status setInput(size_t index, const DLTensor &tensor);
+  /// A view that was made for an input or weight of this dtype and rank.
+  Status setInput(size_t index, TensorView view);
   /// Null gives the output back to the runtime.
   Status setOutput(size_t index, const DLTensor *tensor);
 
@@ -41,6 +43,8 @@ public:
 
   /// After `prepare` or `run`: data, shape and bytes of an output.
   Result<TensorView> output(size_t index) const;
+  /// The same with padding, if the entry packs.
+  int64_t outputBytes(size_t index) const { return sizes[program.buffers[program.outputs[index].buffer].bytesSlot]; }
   /// Null if the output is the caller's memory.
   std::shared_ptr<OutputMemory> outputMemory(size_t index) const { return outputs[index].memory; }
 

@@ -4,9 +4,9 @@
 
 #include "freestone/runtime.h"
 #include "runtime/Instance.h"
+#include "runtime/WeightSupply.h"
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <new>
 
 namespace freestone::runtime {
@@ -14,7 +14,6 @@ namespace freestone::runtime {
 /// The texts of shapes as C strings.
 class ShapeTexts {
 public:
-  ShapeTexts() = default;
   explicit ShapeTexts(const std::vector<TensorInfo> &tensors) {
     for (const TensorInfo &tensor : tensors) {
       std::vector<const char *> &texts = shapes.emplace_back();
@@ -59,15 +58,32 @@ template <typename Struct> Status writeStruct(Struct *given, Struct value) {
   return {};
 }
 
+/// Entry `index` of a list of inputs, outputs or weights.
+inline Status describeValue(const std::vector<TensorInfo> &tensors, const ShapeTexts &shapes, size_t index, freestone_value_info *info) {
+  if (index >= tensors.size())
+    return {Code::InvalidArgument, "there is no value " + std::to_string(index) + ", only " + std::to_string(tensors.size())};
+  const TensorInfo &tensor = tensors[index];
+  freestone_value_info value = {};
+  value.name = tensor.name.c_str();
+  value.kind = static_cast<freestone_value_kind>(tensor.kind);
+  value.dtype = static_cast<freestone_dtype>(tensor.dtype);
+  value.rank = static_cast<int32_t>(tensor.shape.size());
+  value.shape = shapes.of(index);
+  return writeStruct(info, value);
+}
+
 inline Status nullArgument(const char *name) { return {Code::InvalidArgument, std::string("argument '") + name + "' is null"}; }
 
 } // namespace freestone::runtime
 
 struct freestone_artifact {
   std::shared_ptr<freestone::runtime::Artifact> artifact;
+  freestone::runtime::WeightSupply supply;
   freestone::runtime::ShapeTexts inputShapes, outputShapes, missingShapes;
-  std::map<std::string, DLTensor> supplied;            ///< weights, until they are finished
-  std::map<std::string, std::vector<int64_t>> suppliedShapes; ///< that `supplied` points into
+
+  explicit freestone_artifact(std::shared_ptr<freestone::runtime::Artifact> loaded)
+      : artifact(std::move(loaded)), supply(artifact), inputShapes(main().inputs), outputShapes(main().outputs),
+        missingShapes(supply.needed()) {}
 
   const freestone::runtime::Entry &main() const { return *artifact->descriptor().findEntry("main"); }
 };

@@ -92,7 +92,7 @@ Status SizePlanner::checkAssertions(const SizePlan &plan) const {
   return {};
 }
 
-/// The buffer of an input or output holds exactly its elements.
+/// The buffer of an input or output holds exactly its elements, or more where `init` packs.
 Status SizePlanner::checkTensor(const SizePlan &plan, const TensorInfo &tensor) const {
   int64_t bytes = dtypeBytes(tensor.dtype);
   bool overflow = false;
@@ -105,7 +105,9 @@ Status SizePlanner::checkTensor(const SizePlan &plan, const TensorInfo &tensor) 
   }
   if (overflow)
     return {Code::Mismatch, "'" + tensor.name + "' has more than 2^63 bytes for " + describeSymbols(entry, plan.sizes)};
-  if (bytes != plan.sizes[entry.buffers[tensor.buffer].bytesSlot])
+  const Buffer &buffer = entry.buffers[tensor.buffer];
+  bool mayBePacked = buffer.kind == BufferKind::Output && entry.name == "init";
+  if (bytes != plan.sizes[buffer.bytesSlot] && !mayBePacked)
     return inconsistent("the buffer of '" + tensor.name + "' has another size than its elements");
   return {};
 }

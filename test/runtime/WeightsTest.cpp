@@ -38,6 +38,25 @@ TEST(Weights, AreSuppliedToAStrippedArtifact) {
   EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(x));
 }
 
+TEST(Weights, ThatAreStoredAsTheyAreNeedNoInit) {
+  runtime::Descriptor descriptor = describeReverse();
+  descriptor.entries[1].outputs[0].name = "another";
+  Artifact artifact = loadBytes(packProgram("Reverse", descriptor));
+  ASSERT_EQ(freestone_artifact_missing_weight_count(artifact.get()), 1u);
+  std::vector<float> packed = {10, 20, 30, 40}, wrong(3);
+  check(freestone_artifact_supply_weight(artifact.get(), "packed", viewOf(wrong).get()));
+  EXPECT_EQ(freestone_artifact_finish_weights(artifact.get(), 1), FREESTONE_MISMATCH);
+  check(freestone_artifact_supply_weight(artifact.get(), "packed", viewOf(packed).get()));
+  check(freestone_artifact_finish_weights(artifact.get(), 1));
+  packed.assign(4, 0); // no longer needed
+
+  std::vector<float> x = ramp(12);
+  Instance instance(artifact, 2);
+  instance.setInput(0, viewOf(x));
+  instance.run();
+  EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(x));
+}
+
 TEST(Weights, AreCheckedOnDemand) {
   Artifact artifact = loadReverse();
   check(freestone_artifact_check_weights(artifact.get()));
