@@ -8,6 +8,8 @@
 
 namespace freestone::codegen {
 
+using mlir::LogicalResult;
+
 /// A symbol of index expressions that the code at hand gives a value: the number of a row, of a panel, of an element of a loop.
 /// The value is an `index`, or a vector of them.
 struct Position {

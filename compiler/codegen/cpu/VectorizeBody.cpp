@@ -12,45 +12,32 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-namespace {
-
-/// An index as `base + stride * lane number`; no stride where it is no such sum.
-struct LaneForm {
-  Expr base;
-  std::optional<Expr> stride;
-};
-
-} // namespace
-
 static bool contains(Expr expr, Expr symbol) {
   llvm::SetVector<StringAttr> symbols;
   expr.collectSymbols(symbols);
   return llvm::any_of(symbols, [&](StringAttr name) { return symbol.asSymbol() == name.getValue(); });
 }
 
-/// `base` keeps the lane's symbol, whose value is that of lane 0.
-static LaneForm getLaneForm(Expr index, Expr lane) {
+std::optional<Expr> freestone::codegen::getStride(Expr index, Expr symbol) {
   MLIRContext *context = index.context();
-  LaneForm form{index, Expr::constant(context, 0)};
-  if (!lane)
-    return form;
+  Expr stride = Expr::constant(context, 0);
   for (const sym::Term &term : index.terms()) {
     Expr scale = Expr::constant(context, term.coefficient);
     bool linear = false;
     for (const sym::Factor &factor : term.factors) {
-      if (factor.atom == lane && factor.power == 1) {
+      if (factor.atom == symbol && factor.power == 1) {
         linear = true;
         continue;
       }
-      if (contains(factor.atom, lane))
-        return {index, std::nullopt};
+      if (contains(factor.atom, symbol))
+        return std::nullopt;
       for (unsigned i = 0; i < factor.power; ++i)
         scale = scale * factor.atom;
     }
     if (linear)
-      form.stride = *form.stride + scale;
+      stride = stride + scale;
   }
-  return form;
+  return stride;
 }
 
 BodyVectorizer::BodyVectorizer(Emission &emission, tile::ComputeOp compute, LanePoints points)
@@ -73,14 +60,19 @@ Value BodyVectorizer::combine(Value lhs, Value rhs) {
   return arith::AndIOp::create(builder, location, lhs, rhs);
 }
 
+/// 0 where all lanes have the same index.
+std::optional<Expr> BodyVectorizer::getLaneStride(Expr index) {
+  return points.lane ? getStride(index, points.lane) : Expr::constant(index.context(), 0);
+}
+
 Value BodyVectorizer::getIndexLanes(Expr index) {
-  LaneForm form = getLaneForm(index, points.lane);
-  if (form.stride && form.stride->isConstant(0))
-    return emission.getIndex(form.base, points.positions);
+  std::optional<Expr> perLane = getLaneStride(index);
+  if (perLane && perLane->isConstant(0))
+    return emission.getIndex(index, points.positions);
   Value numbers = vector::StepOp::create(builder, location, vectorOf(builder.getIndexType()));
-  if (form.stride) {
-    Value stride = spread(emission.getIndex(*form.stride, points.positions));
-    Value base = spread(emission.getIndex(form.base, points.positions));
+  if (perLane) {
+    Value stride = spread(emission.getIndex(*perLane, points.positions));
+    Value base = spread(emission.getIndex(index, points.positions));
     return arith::AddIOp::create(builder, location, base, arith::MulIOp::create(builder, location, numbers, stride));
   }
   Positions positions = points.positions;
@@ -139,11 +131,11 @@ Value BodyVectorizer::gather(Value memory, Value base, Value indices, Type stora
 }
 
 Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask, TypedAttr fill) {
-  LaneForm form = getLaneForm(linear, points.lane);
-  bool uniform = form.stride && form.stride->isConstant(0);
+  std::optional<Expr> stride = getLaneStride(linear);
+  bool uniform = stride && stride->isConstant(0);
   bool maskIsVector = mask && isa<VectorType>(mask.getType());
   if (uniform && !maskIsVector) {
-    Value index = emission.getIndex(form.base, points.positions);
+    Value index = emission.getIndex(linear, points.positions);
     if (!mask)
       return memref::LoadOp::create(builder, location, memory, index);
     auto branch = scf::IfOp::create(builder, location, TypeRange{storage}, mask, /*withElseRegion=*/true);
@@ -158,18 +150,18 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
   if (mask)
     mask = spread(mask);
   VectorType type = vectorOf(storage);
-  if (form.stride && form.stride->isConstant(1)) {
-    Value index = emission.getIndex(form.base, points.positions);
+  if (stride && stride->isConstant(1)) {
+    Value index = emission.getIndex(linear, points.positions);
     if (!mask)
       return vector::LoadOp::create(builder, location, type, memory, index);
     return vector::MaskedLoadOp::create(builder, location, type, memory, index, mask, getFill(type, fill));
   }
-  if (!form.stride)
+  if (!stride)
     return gather(memory, emission.getConstant(0), getIndexLanes(linear), storage, mask, fill);
   Value numbers = vector::StepOp::create(builder, location, vectorOf(builder.getIndexType()));
-  Value stride = spread(emission.getIndex(*form.stride, points.positions));
-  return gather(memory, emission.getIndex(form.base, points.positions),
-                arith::MulIOp::create(builder, location, numbers, stride), storage, mask, fill);
+  Value step = spread(emission.getIndex(*stride, points.positions));
+  return gather(memory, emission.getIndex(linear, points.positions),
+                arith::MulIOp::create(builder, location, numbers, step), storage, mask, fill);
 }
 
 Value BodyVectorizer::load(unsigned input) {
@@ -224,7 +216,7 @@ Value BodyVectorizer::clone(Operation *op) {
     type = vectorOf(type);
   }
   OperationState state(op->getLoc(), op->getName(), operands, type);
-  state.attributes = op->getDiscardableAttrs();
+  state.attributes = op->getDiscardableAttrDictionary();
   state.propertiesAttr = op->getPropertiesAsAttribute();
   return builder.create(state)->getResult(0);
 }
@@ -265,7 +257,6 @@ SmallVector<Value> BodyVectorizer::getYielded() {
 void BodyVectorizer::store(Value value, graph::TensorType type, Value memory) {
   Type storage = tile::getStorageType(type.getElementType());
   Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(compute.getNumParallel()));
-  LaneForm form = getLaneForm(linear, points.lane);
   if (type.getElementType().isInteger(1)) {
     Type wide = isa<VectorType>(value.getType()) ? vectorOf(storage) : storage;
     value = arith::ExtUIOp::create(builder, location, wide, value);
@@ -275,7 +266,7 @@ void BodyVectorizer::store(Value value, graph::TensorType type, Value memory) {
     return;
   }
   value = spread(value);
-  if (form.stride && form.stride->isConstant(1)) {
+  if (std::optional<Expr> stride = getLaneStride(linear); stride && stride->isConstant(1)) {
     Value index = emission.getIndex(linear, points.positions);
     if (points.mask)
       vector::MaskedStoreOp::create(builder, location, memory, index, points.mask, value);

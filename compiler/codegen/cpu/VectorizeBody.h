@@ -24,6 +24,9 @@ struct LanePoints {
   mlir::Value mask;
 };
 
+/// By how much an index grows when `symbol` does by one; nothing where that is not the same everywhere.
+std::optional<sym::Expr> getStride(sym::Expr index, sym::Expr symbol);
+
 /// Emits values of a compute's body for `points`. Values that all lanes share stay scalars; others are vector<lanes x T>.
 /// Loads go through the operands' maps: neighbours in memory as one (masked) vector, one element for all lanes as a scalar, else a
 /// gather. Outside of an operand its fill is given. Nothing outside of buffers is read.
@@ -49,6 +52,7 @@ private:
   mlir::Value read(tile::ReadOp op);
   mlir::Value gather(mlir::Value memory, mlir::Value base, mlir::Value indices, mlir::Type storage, mlir::Value mask,
                      mlir::TypedAttr fill);
+  std::optional<sym::Expr> getLaneStride(sym::Expr index);
   mlir::Value getIndexLanes(sym::Expr index);
   mlir::Value getInside(unsigned input, llvm::ArrayRef<sym::Expr> indices);
   mlir::Value clone(mlir::Operation *op);

@@ -1,0 +1,133 @@
+#include "compiler/codegen/cpu/LowerToObject.h"
+
+#include "mlir/IR/Threading.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+
+static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const DeviceDescription &device) {
+  static const bool initialised = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return true;
+  }();
+  (void)initialised;
+  std::string error;
+  llvm::Triple triple(device.triple);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, device.cpu, device.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+/// What MLIR leaves to LLVM's scalar passes. No vectoriser, no unroller, no inliner: emitters decide these.
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  llvm::LoopPassManager loopPasses;
+  loopPasses.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      passes.run(function, functions);
+}
+
+std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp module, const DeviceDescription &device,
+                                                                  llvm::LLVMContext &context) {
+  std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(module, context, module.getName().value_or("module"));
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(device);
+  if (!translated || !machine)
+    return nullptr;
+  translated->setTargetTriple(machine->getTargetTriple());
+  translated->setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : *translated) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", device.cpu);
+    function.addFnAttr("target-features", device.features);
+    function.addFnAttr("prefer-vector-width", std::to_string(device.vectorBytes * 8));
+    function.addFnAttr("no-builtins");
+    function.setDoesNotThrow();
+  }
+  optimise(*translated, *machine);
+  return translated;
+}
+
+FailureOr<Object> freestone::codegen::emitObject(llvm::Module &module, const DeviceDescription &device, bool asText) {
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(device);
+  if (!machine)
+    return failure();
+  Object object;
+  object.name = module.getName().str();
+  llvm::raw_svector_ostream stream(object.bytes);
+  llvm::legacy::PassManager passes;
+  auto kind = asText ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, kind))
+    return failure();
+  passes.run(module);
+  return object;
+}
+
+FailureOr<std::vector<Object>> freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &device) {
+  MLIRContext *context = module.getContext();
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+  PassManager passes(context, ModuleOp::getOperationName());
+  buildLowerToLLVMPipeline(passes.nest<ModuleOp>());
+  if (failed(passes.run(module)))
+    return failure();
+
+  SmallVector<ModuleOp> modules = llvm::to_vector(module.getOps<ModuleOp>());
+  std::vector<Object> objects(modules.size());
+  LogicalResult result = failableParallelForEachN(context, 0, modules.size(), [&](size_t number) -> LogicalResult {
+    llvm::LLVMContext llvmContext;
+    std::unique_ptr<llvm::Module> translated = translateToLLVM(modules[number], device, llvmContext);
+    if (!translated)
+      return failure();
+    FailureOr<Object> object = emitObject(*translated, device);
+    if (succeeded(object))
+      objects[number] = std::move(*object);
+    return LogicalResult(object);
+  });
+  if (failed(result))
+    return failure();
+  return objects;
+}

@@ -1,0 +1,43 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_LOWERTOOBJECT_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_LOWERTOOBJECT_H
+
+#include "compiler/codegen/DeviceDescription.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace freestone::codegen {
+
+/// An ELF object for x86-64: position independent, without thread-local storage.
+struct Object {
+  std::string name;
+  llvm::SmallVector<char, 0> bytes;
+};
+
+/// Passes from scf, memref, vector, arith and math to the llvm dialect, for a module as `codegen-emit-programs` makes them.
+void buildLowerToLLVMPipeline(mlir::OpPassManager &passes);
+
+/// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling thread. Null, with a
+/// diagnostic, where it can't be translated.
+std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, const DeviceDescription &device,
+                                              llvm::LLVMContext &context);
+
+/// Machine code, or its text where `asText`.
+mlir::FailureOr<Object> emitObject(llvm::Module &module, const DeviceDescription &device, bool asText = false);
+
+/// Lowers every nested module of `module` in place and makes an object of each, on as many threads as the context has. The order of
+/// the objects is that of the modules.
+mlir::FailureOr<std::vector<Object>> lowerToObjects(mlir::ModuleOp module, const DeviceDescription &device);
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_LOWERTOOBJECT_H

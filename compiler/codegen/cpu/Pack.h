@@ -1,0 +1,36 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_PACK_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_PACK_H
+
+#include "compiler/codegen/cpu/VectorizeBody.h"
+#include "compiler/tile/CutContraction.h"
+
+namespace freestone::codegen {
+
+/// A rectangle of an operand of a contraction: `count` rows (of A) or columns (of B) from `first`, `depth` steps of k from `k`.
+struct PackedBlock {
+  mlir::Value first, count, k, depth;
+};
+
+/// What all parts of a contraction's emission speak of: the points of its loops, named by symbols.
+struct ContractionPoints {
+  sym::Expr m, n, k;
+  /// Where each loop stands, over these and the symbols of `outer`.
+  llvm::SmallVector<sym::Expr> loops;
+  /// The values of the outer loops' symbols in the tile at hand.
+  Positions outer;
+};
+
+/// Packs rows of A: `memory[row * rowStride + step]`, converted to the form's element type.
+void packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
+              mlir::Value memory, int64_t rowStride);
+
+/// Packs a panel of B: `memory[step * width + column]`. Columns past `count` hold any value.
+void packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
+               mlir::Value memory, int64_t width);
+
+/// A float or integer (or vector of them) in the width of another type.
+mlir::Value convertWidth(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Type elementType);
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_PACK_H

@@ -1,0 +1,26 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_PASSES_TD
+#define FREESTONE_COMPILER_CODEGEN_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def EmitPrograms : Pass<"codegen-emit-programs", "::mlir::ModuleOp"> {
+  let summary = "makes a module of loops of every cut program";
+  let description = [{
+    Each `tile.program` with a plan becomes a nested module, of the program's name, with one function
+    `p(void **buffers, const int64_t *sizes, int64_t begin, int64_t end, char *scratch)` that computes tiles [begin, end). The
+    micro-kernels that any of them calls are modules of their own. Each module makes one object.
+    ```mlir
+    tile.program @p0 symbols [s0] (%x: …) -> (…) attributes {plan = …} {…}
+    // →
+    module @p0 {
+      func.func @p0(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %begin: i64, %end: i64, %scratch: !llvm.ptr) {…}
+    }
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_PASSES_TD
