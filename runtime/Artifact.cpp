@@ -71,7 +71,8 @@ Status Artifact::checkStripped() const {
       continue;
     const Weight &weight = descriptor().weights[buffer.weight];
     if (weight.fileOffset < 0 && descriptor().makes(weight))
-      return {Code::BadArtifact, "the artifact's descriptor is wrong: 'init' needs weight '" + weight.name + "', which it makes"};
+      return {Code::BadArtifact,
+              "the artifact's descriptor is wrong: 'init' needs weight '" + weight.name + "', which it makes"};
   }
   return {};
 }

@@ -22,7 +22,9 @@ public:
   static Result<std::shared_ptr<Artifact>> loadMemory(std::span<const uint8_t> bytes, bool checkWeights);
 
   const Descriptor &descriptor() const { return parts.descriptor; }
-  const freestone_entry &function(const Entry &entry) const { return table->entries[&entry - descriptor().entries.data()]; }
+  const freestone_entry &function(const Entry &entry) const {
+    return table->entries[&entry - descriptor().entries.data()];
+  }
 
   /// The 64-byte aligned bytes of a weight; null while it is missing.
   const void *weight(size_t index) const { return weights[index]; }

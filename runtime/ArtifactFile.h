@@ -21,22 +21,23 @@ constexpr uint32_t artifactVersion = 1;
 struct ArtifactParts {
   std::span<const uint8_t> code;
   std::span<const uint8_t> weights; ///< empty if all are stripped
-  int64_t weightsOffset = 0;        ///< of `weights` in the file; `Weight::fileOffset` counts from the beginning of the file
+  int64_t weightsOffset = 0; ///< of `weights` in the file; `Weight::fileOffset` counts from the beginning of the file
   Descriptor descriptor;
 };
 
-/// Takes an artifact apart. Verifies everything but the weights, without executing anything: trailer, checksums of descriptor and code,
-/// descriptor, padding, weights within their section.
+/// Takes an artifact apart. Verifies everything but the weights, without executing anything: trailer, checksums of
+/// descriptor and code, descriptor, padding, weights within their section.
 Result<ArtifactParts> readArtifact(std::span<const uint8_t> file);
 
 /// Writes an artifact: under a temporary name in the same folder, then renamed. `weights[i]` points to the bytes of
-/// `descriptor.weights[i]`, or is null if that weight is stripped; offsets and checksums in the descriptor are filled in. Equal arguments give
-/// equal bytes.
+/// `descriptor.weights[i]`, or is null if that weight is stripped; offsets and checksums in the descriptor are filled
+/// in. Equal arguments give equal bytes.
 Status writeArtifact(const std::string &path, std::span<const uint8_t> code, Descriptor descriptor,
                      std::span<const void *const> weights);
 
 /// The same into memory.
-Result<std::vector<uint8_t>> packArtifact(std::span<const uint8_t> code, Descriptor descriptor, std::span<const void *const> weights);
+Result<std::vector<uint8_t>> packArtifact(std::span<const uint8_t> code, Descriptor descriptor,
+                                          std::span<const void *const> weights);
 
 /// xxh3-128 of `bytes`.
 Checksum checksum(std::span<const uint8_t> bytes);

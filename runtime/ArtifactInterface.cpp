@@ -5,7 +5,8 @@
 using namespace freestone::runtime;
 
 static_assert(static_cast<int>(DType::f16) == FREESTONE_F16 && static_cast<int>(DType::u64) == FREESTONE_U64);
-static_assert(static_cast<int>(Code::Internal) == FREESTONE_INTERNAL && static_cast<int>(Code::Mismatch) == FREESTONE_MISMATCH);
+static_assert(static_cast<int>(Code::Internal) == FREESTONE_INTERNAL &&
+              static_cast<int>(Code::Mismatch) == FREESTONE_MISMATCH);
 
 namespace {
 thread_local std::string lastError;
@@ -34,7 +35,8 @@ static Status wrap(Result<std::shared_ptr<Artifact>> loaded, freestone_artifact 
   return {};
 }
 
-freestone_status freestone_artifact_load(const char *path, const freestone_load_options *options, freestone_artifact **artifact) {
+freestone_status freestone_artifact_load(const char *path, const freestone_load_options *options,
+                                         freestone_artifact **artifact) {
   return guarded([&] {
     if (!path || !artifact)
       return nullArgument(path ? "artifact" : "path");
@@ -60,25 +62,36 @@ freestone_status freestone_artifact_check_weights(const freestone_artifact *arti
   return guarded([&] { return artifact ? artifact->artifact->checkWeights() : nullArgument("artifact"); });
 }
 
-size_t freestone_artifact_input_count(const freestone_artifact *artifact) { return artifact ? artifact->main().inputs.size() : 0; }
+size_t freestone_artifact_input_count(const freestone_artifact *artifact) {
+  return artifact ? artifact->main().inputs.size() : 0;
+}
 
-size_t freestone_artifact_output_count(const freestone_artifact *artifact) { return artifact ? artifact->main().outputs.size() : 0; }
+size_t freestone_artifact_output_count(const freestone_artifact *artifact) {
+  return artifact ? artifact->main().outputs.size() : 0;
+}
 
-freestone_status freestone_artifact_input(const freestone_artifact *artifact, size_t index, freestone_value_info *info) {
+freestone_status freestone_artifact_input(const freestone_artifact *artifact, size_t index,
+                                          freestone_value_info *info) {
   return guarded([&] {
-    return artifact ? describeValue(artifact->main().inputs, artifact->inputShapes, index, info) : nullArgument("artifact");
+    return artifact ? describeValue(artifact->main().inputs, artifact->inputShapes, index, info)
+                    : nullArgument("artifact");
   });
 }
 
-freestone_status freestone_artifact_output(const freestone_artifact *artifact, size_t index, freestone_value_info *info) {
+freestone_status freestone_artifact_output(const freestone_artifact *artifact, size_t index,
+                                           freestone_value_info *info) {
   return guarded([&] {
-    return artifact ? describeValue(artifact->main().outputs, artifact->outputShapes, index, info) : nullArgument("artifact");
+    return artifact ? describeValue(artifact->main().outputs, artifact->outputShapes, index, info)
+                    : nullArgument("artifact");
   });
 }
 
-size_t freestone_artifact_symbol_count(const freestone_artifact *artifact) { return artifact ? artifact->main().symbols.size() : 0; }
+size_t freestone_artifact_symbol_count(const freestone_artifact *artifact) {
+  return artifact ? artifact->main().symbols.size() : 0;
+}
 
-freestone_status freestone_artifact_symbol(const freestone_artifact *artifact, size_t index, freestone_symbol_info *info) {
+freestone_status freestone_artifact_symbol(const freestone_artifact *artifact, size_t index,
+                                           freestone_symbol_info *info) {
   return guarded([&] {
     if (!artifact)
       return nullArgument("artifact");

@@ -29,7 +29,9 @@ static_assert(sizeof(ArtifactTrailer) == 104 && std::has_unique_object_represent
 constexpr uint64_t weightsAlignment = 4096; ///< of the section; a page
 constexpr uint64_t weightAlignment = 64;    ///< of each weight, and of the descriptor
 
-constexpr uint64_t roundUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+constexpr uint64_t roundUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 /// Checksum of all fields before `trailerChecksum`.
 Checksum checksumOfTrailer(const ArtifactTrailer &trailer);

@@ -45,7 +45,8 @@ Status checkWeightPlaces(const ArtifactParts &parts) {
       continue;
     uint64_t offset = weight.fileOffset, bytes = weight.bytes;
     if (offset < begin || offset > end || bytes > end - offset)
-      return {Code::BadArtifact, "the artifact's descriptor is wrong: weight '" + weight.name + "' lies outside the weights"};
+      return {Code::BadArtifact,
+              "the artifact's descriptor is wrong: weight '" + weight.name + "' lies outside the weights"};
   }
   return {};
 }
@@ -60,8 +61,9 @@ Result<ArtifactParts> freestone::runtime::readArtifact(std::span<const uint8_t> 
   if (trailer.magic != artifactMagic)
     return Status(Code::BadArtifact, "the file is not an artifact, or its end is missing");
   if (trailer.version != artifactVersion)
-    return Status(Code::Incompatible, "the artifact has format " + std::to_string(trailer.version) + ", this runtime reads format " +
-                                          std::to_string(artifactVersion) + "; compile the model again");
+    return Status(Code::Incompatible, "the artifact has format " + std::to_string(trailer.version) +
+                                          ", this runtime reads format " + std::to_string(artifactVersion) +
+                                          "; compile the model again");
   if (trailer.trailerChecksum != checksumOfTrailer(trailer) || trailer.trailerBytes != sizeof(trailer) ||
       !isConsistent(trailer, file.size()))
     return Status(Code::BadArtifact, "the artifact is damaged: its trailer does not fit the file");

@@ -23,7 +23,8 @@ struct Pieces {
   uint64_t bytes = 0;
 };
 
-Status layOut(Pieces &pieces, std::span<const uint8_t> code, Descriptor &descriptor, std::span<const void *const> weights) {
+Status layOut(Pieces &pieces, std::span<const uint8_t> code, Descriptor &descriptor,
+              std::span<const void *const> weights) {
   if (weights.size() != descriptor.weights.size())
     return {Code::InvalidArgument, "an artifact needs one address for each weight of its descriptor"};
   ArtifactTrailer &trailer = pieces.trailer;

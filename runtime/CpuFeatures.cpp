@@ -63,7 +63,8 @@ constexpr Feature features[] = {
 
 bool cpuHas(const Feature &feature) {
   uint32_t registers[4];
-  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[Eax], &registers[Ebx], &registers[Ecx], &registers[Edx]))
+  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[Eax], &registers[Ebx], &registers[Ecx],
+                         &registers[Edx]))
     return false;
   return registers[feature.where] >> feature.bit & 1;
 }

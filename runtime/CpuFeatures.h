@@ -11,8 +11,8 @@ namespace freestone::runtime {
 /// The architecture that this runtime was built for, as in `Target::arch`.
 std::string_view hostArch();
 
-/// Features that a runtime can check, by LLVM's names. A compiler lists in `Target::features` only these, and all of these that
-/// its code may use.
+/// Features that a runtime can check, by LLVM's names. A compiler lists in `Target::features` only these, and all of
+/// these that its code may use.
 const std::vector<std::string_view> &knownCpuFeatures();
 
 /// Whether this machine (CPU and operating system) has a feature; nothing if the feature is not known.

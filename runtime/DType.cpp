@@ -12,9 +12,19 @@ struct Properties {
 };
 
 constexpr std::array<Properties, 13> table = {{
-    {DType::f16, "f16", 2}, {DType::bf16, "bf16", 2}, {DType::f32, "f32", 4}, {DType::f64, "f64", 8}, {DType::i1, "i1", 1},
-    {DType::i8, "i8", 1},   {DType::i16, "i16", 2},   {DType::i32, "i32", 4}, {DType::i64, "i64", 8}, {DType::u8, "u8", 1},
-    {DType::u16, "u16", 2}, {DType::u32, "u32", 4},   {DType::u64, "u64", 8},
+    {DType::f16, "f16", 2},
+    {DType::bf16, "bf16", 2},
+    {DType::f32, "f32", 4},
+    {DType::f64, "f64", 8},
+    {DType::i1, "i1", 1},
+    {DType::i8, "i8", 1},
+    {DType::i16, "i16", 2},
+    {DType::i32, "i32", 4},
+    {DType::i64, "i64", 8},
+    {DType::u8, "u8", 1},
+    {DType::u16, "u16", 2},
+    {DType::u32, "u32", 4},
+    {DType::u64, "u64", 8},
 }};
 
 const Properties &of(DType dtype) { return table[static_cast<size_t>(dtype) - 1]; }

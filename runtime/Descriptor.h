@@ -1,7 +1,8 @@
 // The metadata of an artifact: what the compiler tells the runtime about the code. Stored as CBOR.
 //
-// All indices are 0-based, all sizes are bytes unless said otherwise. A "slot" is an index into an entry's table of sizes: first the
-// values of the entry's symbols, then everything that the compiled `bind` derives from them, constants included.
+// All indices are 0-based, all sizes are bytes unless said otherwise. A "slot" is an index into an entry's table of
+// sizes: first the values of the entry's symbols, then everything that the compiled `bind` derives from them, constants
+// included.
 #ifndef FREESTONE_RUNTIME_DESCRIPTOR_H
 #define FREESTONE_RUNTIME_DESCRIPTOR_H
 
@@ -41,8 +42,8 @@ struct Symbol {
 
 enum class ValueKind { Tensor, Sequence, Optional, String }; ///< only Tensor is in use
 
-/// An input or output of an entry. Row-major and contiguous: its buffer's `bytesSlot` is exactly its elements' bytes; only what `init` makes may
-/// be packed and padded, and `dimSlots` is then the shape before packing.
+/// An input or output of an entry. Row-major and contiguous: its buffer's `bytesSlot` is exactly its elements' bytes;
+/// only what `init` makes may be packed and padded, and `dimSlots` is then the shape before packing.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
@@ -69,14 +70,15 @@ struct Buffer {
   int64_t offsetSlot = -1; ///< Alias: slot of the offset in bytes
   /// Arena: the last phase known to be complete on all workers before any touches this buffer; -1: none.
   int64_t horizon = -1;
-  /// Arena: the last phase that touches this buffer. Two buffers may share bytes if one's last use is not after the other's horizon.
+  /// Arena: the last phase that touches this buffer. Two buffers may share bytes if one's last use is not after the
+  /// other's horizon.
   int64_t lastUse = -1;
 };
 
 /// Holds between two slots, checked once all sizes are bound and before anything runs; depends on no RunTime symbol.
 struct Assertion {
   enum class Relation { Equal, LessEqual };
-  int64_t left = -1;  ///< slot of the actual value
+  int64_t left = -1; ///< slot of the actual value
   Relation relation = Relation::Equal;
   int64_t right = -1; ///< slot of what it must be (at most)
   std::string text;   ///< names the left side: "dimension 1 of input 'mask'"
@@ -84,19 +86,21 @@ struct Assertion {
 
 /// One pair of functions of the artifact's table, in the same order.
 struct Entry {
-  std::string name; ///< "main" computes the model; "init" turns plain weights (inputs) into stored ones (outputs, named as `weights`)
+  std::string name; ///< "main" computes the model; "init" turns plain weights (inputs) into stored ones (outputs, named
+                    ///< as `weights`)
   std::vector<Symbol> symbols; ///< values of slots [0, symbols.size())
   int64_t slotCount = 0;
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
   std::vector<Buffer> buffers;
   std::vector<Assertion> assertions;
-  std::vector<std::string> phases; ///< label of each phase; a run publishes the progress numbers base+1 … base+phases.size()
-  int64_t scratchSlot = -1;        ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
+  std::vector<std::string>
+      phases;               ///< label of each phase; a run publishes the progress numbers base+1 … base+phases.size()
+  int64_t scratchSlot = -1; ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
 };
 
-/// Bytes that are the same in every run, stored after the code. If stripped, they are what `init` makes under this name, else the plain weight
-/// of this name itself.
+/// Bytes that are the same in every run, stored after the code. If stripped, they are what `init` makes under this
+/// name, else the plain weight of this name itself.
 struct Weight {
   std::string name;
   DType dtype = DType::f32;
@@ -120,7 +124,8 @@ struct Descriptor {
   std::string modelName; ///< for people
   Target target;
   std::vector<Entry> entries;
-  std::vector<std::string> segments; ///< entries that run one after another to compute the model; in this version ["main"]
+  std::vector<std::string>
+      segments; ///< entries that run one after another to compute the model; in this version ["main"]
   std::vector<Weight> weights;
   std::vector<std::string> sites; ///< message of each site, with the ONNX node's name; site number n is sites[n - 1]
   std::map<std::string, int64_t> statistics; ///< counters of the compilation, for people

@@ -1,4 +1,5 @@
-// Descriptor ↔ CBOR. The fields of every struct are listed once, in `visitFields`; encoding and decoding are two visitors.
+// Descriptor ↔ CBOR. The fields of every struct are listed once, in `visitFields`; encoding and decoding are two
+// visitors.
 #include "runtime/CborSyntax.h"
 #include "runtime/Descriptor.h"
 #include <concepts>
@@ -245,7 +246,9 @@ private:
 
 } // namespace
 
-std::vector<uint8_t> freestone::runtime::encode(const Descriptor &descriptor) { return Json::to_cbor(Encoder::value(descriptor)); }
+std::vector<uint8_t> freestone::runtime::encode(const Descriptor &descriptor) {
+  return Json::to_cbor(Encoder::value(descriptor));
+}
 
 std::string freestone::runtime::toJson(const Descriptor &descriptor) {
   return Encoder::value(descriptor).dump(2, ' ', false, Json::error_handler_t::replace);
@@ -264,8 +267,9 @@ Result<Descriptor> freestone::runtime::decode(std::span<const uint8_t> bytes) {
   if (version == json.end() || !version->is_number_integer())
     return refuse("has no version");
   if (*version != descriptorVersion)
-    return Status(Code::Incompatible, "the artifact's descriptor has version " + version->dump() + ", this runtime reads version " +
-                                          std::to_string(descriptorVersion) + "; compile the model again");
+    return Status(Code::Incompatible, "the artifact's descriptor has version " + version->dump() +
+                                          ", this runtime reads version " + std::to_string(descriptorVersion) +
+                                          "; compile the model again");
   Decoder decoder;
   Descriptor descriptor;
   decoder.read(json, descriptor);

@@ -51,7 +51,8 @@ Status Rules::check() {
   requireDistinct(descriptor.entries, "entries");
   requireDistinct(descriptor.weights, "weights");
   require(descriptor.findEntry("main"), "has no entry 'main'");
-  require(descriptor.segments == std::vector<std::string>{"main"}, "is cut into segments that this runtime does not know");
+  require(descriptor.segments == std::vector<std::string>{"main"},
+          "is cut into segments that this runtime does not know");
   for (const Weight &weight : descriptor.weights)
     checkWeight(weight);
   for (const Entry &entry : descriptor.entries)
@@ -68,7 +69,8 @@ void Rules::checkWeight(const Weight &weight) {
     overflow |= __builtin_mul_overflow(bytes, dim, &bytes);
   }
   require(!overflow && bytes == weight.bytes, "has another number of bytes than its shape");
-  require(weight.fileOffset == -1 || (weight.fileOffset >= 0 && weight.fileOffset % 64 == 0), "is not aligned in the file");
+  require(weight.fileOffset == -1 || (weight.fileOffset >= 0 && weight.fileOffset % 64 == 0),
+          "is not aligned in the file");
 }
 
 void Rules::checkEntry(const Entry &entry) {
@@ -90,7 +92,8 @@ void Rules::checkEntry(const Entry &entry) {
   subject = "entry '" + entry.name + "' ";
   for (size_t i = 0; i < entry.buffers.size(); ++i) {
     bool isTensor = entry.buffers[i].kind == BufferKind::Input || entry.buffers[i].kind == BufferKind::Output;
-    require(!isTensor || uses[i] == 1, "has buffer " + std::to_string(i) + ", which is not exactly one input or output");
+    require(!isTensor || uses[i] == 1,
+            "has buffer " + std::to_string(i) + ", which is not exactly one input or output");
     checkBuffer(entry, i);
   }
   for (const Assertion &assertion : entry.assertions) {
@@ -143,13 +146,15 @@ void Rules::checkBuffer(const Entry &entry, size_t position) {
     return require(buffer.weight >= 0 && buffer.weight < static_cast<int64_t>(descriptor.weights.size()),
                    "is a weight that does not exist");
   case BufferKind::Alias:
-    require(buffer.base >= 0 && buffer.base < static_cast<int64_t>(position), "is part of a buffer that does not come before it");
+    require(buffer.base >= 0 && buffer.base < static_cast<int64_t>(position),
+            "is part of a buffer that does not come before it");
     return requireSlot(entry, buffer.offsetSlot, "its offset");
   case BufferKind::Arena:
     require(buffer.alignment > 0 && buffer.alignment <= 4096 && (buffer.alignment & (buffer.alignment - 1)) == 0,
             "has an alignment that is no power of two up to 4096");
     require(buffer.lastUse >= -1 && buffer.lastUse < phases, "is last used in a phase that does not exist");
-    return require(buffer.horizon >= -1 && buffer.horizon <= buffer.lastUse && (buffer.horizon < buffer.lastUse || buffer.lastUse < 0),
+    return require(buffer.horizon >= -1 && buffer.horizon <= buffer.lastUse &&
+                       (buffer.horizon < buffer.lastUse || buffer.lastUse < 0),
                    "has a horizon that is not before its last use");
   }
 }

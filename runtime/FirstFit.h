@@ -24,8 +24,8 @@ struct Placement {
   int64_t live = 0;             ///< largest sum of bytes in use in one phase: no placement needs less
 };
 
-/// Places each lifetime, the largest first, at the lowest offset where it shares no byte with another one that it meets. Nothing if the
-/// sum overflows.
+/// Places each lifetime, the largest first, at the lowest offset where it shares no byte with another one that it
+/// meets. Nothing if the sum overflows.
 std::optional<Placement> placeFirstFit(std::span<const Lifetime> lifetimes);
 
 } // namespace freestone::runtime

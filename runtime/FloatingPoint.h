@@ -5,7 +5,8 @@
 
 namespace freestone::runtime {
 
-/// While it lives, this thread rounds to nearest, masks all floating-point exceptions and keeps denormals, whatever the caller had set.
+/// While it lives, this thread rounds to nearest, masks all floating-point exceptions and keeps denormals, whatever the
+/// caller had set.
 class FloatingPointState {
 public:
   FloatingPointState() : saved(_mm_getcsr()) { _mm_setcsr(0x1f80); }

@@ -11,19 +11,21 @@
 
 namespace freestone::runtime {
 
-/// W workers that run one compiled program together: worker 0 is the thread that calls `run`, the others are threads of the gang, asleep
-/// between runs.
+/// W workers that run one compiled program together: worker 0 is the thread that calls `run`, the others are threads of
+/// the gang, asleep between runs.
 ///
-/// Each worker owns a cache line with the number of the last phase that it has finished, counted since the gang began. Numbers only grow, so
-/// nothing is reset between runs. A worker that fails publishes infinity, so that nobody waits for it.
+/// Each worker owns a cache line with the number of the last phase that it has finished, counted since the gang began.
+/// Numbers only grow, so nothing is reset between runs. A worker that fails publishes infinity, so that nobody waits
+/// for it.
 class Gang {
 public:
   /// Starts `workers` - 1 threads. `cancelled` is polled by worker 0; it may be empty.
   static Result<std::unique_ptr<Gang>> start(int workers, std::function<bool()> cancelled);
   ~Gang();
 
-  /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Fills in the fields of `context` that are the
-  /// gang's: workers, base, wait_all, publish, runtime. `phases` is the number of progress numbers that the program publishes.
+  /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Fills in the fields of
+  /// `context` that are the gang's: workers, base, wait_all, publish, runtime. `phases` is the number of progress
+  /// numbers that the program publishes.
   enum class Outcome { Done, Failed, Cancelled };
   Outcome run(freestone_run_context &context, const freestone_entry &entry, int64_t phases);
 

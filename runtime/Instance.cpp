@@ -7,18 +7,22 @@
 using namespace freestone::runtime;
 
 Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry)
-    : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)), planner(entry, functions.bind),
-      inputs(entry.inputs.size()), outputs(entry.outputs.size()), buffers(entry.buffers.size()), sizes(entry.slotCount) {
+    : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
+      planner(entry, functions.bind), inputs(entry.inputs.size()), outputs(entry.outputs.size()),
+      buffers(entry.buffers.size()), sizes(entry.slotCount) {
   symbols.reserve(entry.symbols.size());
 }
 
-Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifact> artifact, const Entry &entry, Options options) {
+Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifact> artifact, const Entry &entry,
+                                                   Options options) {
   constexpr int mostWorkers = 4096;
   WorkerCount count = chooseWorkerCount(options.threads);
   if (options.threads < 0 || count.workers > mostWorkers)
-    return Status(Code::InvalidArgument, "the number of threads must be 0 (automatic) or 1 to " + std::to_string(mostWorkers));
+    return Status(Code::InvalidArgument,
+                  "the number of threads must be 0 (automatic) or 1 to " + std::to_string(mostWorkers));
   if (options.log)
-    options.log("entry '" + entry.name + "': " + std::to_string(count.workers) + (count.workers == 1 ? " worker (" : " workers (") + count.reason + ")");
+    options.log("entry '" + entry.name + "': " + std::to_string(count.workers) +
+                (count.workers == 1 ? " worker (" : " workers (") + count.reason + ")");
 
   std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry));
   instance->memory = Memory::create(options.memory, options.maxMemory);
@@ -130,7 +134,8 @@ Status Instance::bindSymbols() {
   return {};
 }
 
-static Status checkShape(const SizePlan &plan, const TensorInfo &info, const TensorView &view, const std::string &what) {
+static Status checkShape(const SizePlan &plan, const TensorInfo &info, const TensorView &view,
+                         const std::string &what) {
   for (size_t axis = 0; axis < view.shape.size(); ++axis) {
     int64_t expected = plan.sizes[info.dimSlots[axis]], actual = view.shape[axis];
     if (actual == expected)
@@ -250,7 +255,8 @@ Status Instance::explainFailure(Gang::Outcome outcome) {
       continue;
     const std::vector<std::string> &sites = artifact->descriptor().sites;
     bool isKnown = site > 0 && site <= static_cast<int64_t>(sites.size());
-    return {Code::RunFailed, isKnown ? sites[site - 1] : "the program failed at an unknown site " + std::to_string(site)};
+    return {Code::RunFailed,
+            isKnown ? sites[site - 1] : "the program failed at an unknown site " + std::to_string(site)};
   }
   if (outcome == Gang::Outcome::Failed)
     return {Code::RunFailed, "a size that the program computed overflows 64 bits"};
@@ -261,7 +267,8 @@ Result<TensorView> Instance::output(size_t index) const {
   if (index >= outputs.size())
     return Status(Code::InvalidArgument, "there is no output " + std::to_string(index));
   if (!plan)
-    return Status(Code::InvalidArgument, "there is no output: the last call of prepare or run failed, or something was set since");
+    return Status(Code::InvalidArgument,
+                  "there is no output: the last call of prepare or run failed, or something was set since");
   const TensorInfo &info = program.outputs[index];
   TensorView view;
   view.data = buffers[info.buffer];

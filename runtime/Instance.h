@@ -26,7 +26,8 @@ public:
     std::function<bool()> cancelled;
   };
 
-  static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const Artifact> artifact, const Entry &entry, Options options);
+  static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const Artifact> artifact, const Entry &entry,
+                                                  Options options);
 
   const Entry &entry() const { return program; }
   int threads() const { return gang->size(); }

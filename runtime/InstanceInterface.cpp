@@ -3,7 +3,8 @@
 
 using namespace freestone::runtime;
 
-static Status create(freestone_artifact &artifact, const freestone_instance_options &given, freestone_instance **handle) {
+static Status create(freestone_artifact &artifact, const freestone_instance_options &given,
+                     freestone_instance **handle) {
   if ((given.allocate == nullptr) != (given.deallocate == nullptr))
     return {Code::InvalidArgument, "give both allocate and deallocate, or neither"};
   if (!artifact.artifact->isComplete())
@@ -13,7 +14,9 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
   options.maxMemory = given.max_memory;
   options.memory = {given.user, given.allocate, given.deallocate};
   if (given.log)
-    options.log = [log = given.log, user = given.user](const std::string &message) { log(user, FREESTONE_LOG_INFO, message.c_str()); };
+    options.log = [log = given.log, user = given.user](const std::string &message) {
+      log(user, FREESTONE_LOG_INFO, message.c_str());
+    };
   if (given.cancelled)
     options.cancelled = [cancelled = given.cancelled, user = given.user] { return cancelled(user) != 0; };
   Result<std::unique_ptr<Instance>> created = Instance::create(artifact.artifact, artifact.main(), std::move(options));
@@ -38,7 +41,9 @@ freestone_status freestone_instance_create(freestone_artifact *artifact, const f
 
 void freestone_instance_release(freestone_instance *instance) { delete instance; }
 
-int32_t freestone_instance_threads(const freestone_instance *instance) { return instance ? instance->instance->threads() : 0; }
+int32_t freestone_instance_threads(const freestone_instance *instance) {
+  return instance ? instance->instance->threads() : 0;
+}
 
 freestone_status freestone_instance_set_input(freestone_instance *instance, size_t index, const DLTensor *tensor) {
   return guarded([&] {

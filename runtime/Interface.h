@@ -59,9 +59,11 @@ template <typename Struct> Status writeStruct(Struct *given, Struct value) {
 }
 
 /// Entry `index` of a list of inputs, outputs or weights.
-inline Status describeValue(const std::vector<TensorInfo> &tensors, const ShapeTexts &shapes, size_t index, freestone_value_info *info) {
+inline Status describeValue(const std::vector<TensorInfo> &tensors, const ShapeTexts &shapes, size_t index,
+                            freestone_value_info *info) {
   if (index >= tensors.size())
-    return {Code::InvalidArgument, "there is no value " + std::to_string(index) + ", only " + std::to_string(tensors.size())};
+    return {Code::InvalidArgument,
+            "there is no value " + std::to_string(index) + ", only " + std::to_string(tensors.size())};
   const TensorInfo &tensor = tensors[index];
   freestone_value_info value = {};
   value.name = tensor.name.c_str();
@@ -72,7 +74,9 @@ inline Status describeValue(const std::vector<TensorInfo> &tensors, const ShapeT
   return writeStruct(info, value);
 }
 
-inline Status nullArgument(const char *name) { return {Code::InvalidArgument, std::string("argument '") + name + "' is null"}; }
+inline Status nullArgument(const char *name) {
+  return {Code::InvalidArgument, std::string("argument '") + name + "' is null"};
+}
 
 } // namespace freestone::runtime
 

@@ -25,7 +25,8 @@ Result<Block> Memory::allocate(int64_t bytes, const std::string &purpose) {
     held.fetch_sub(bytes, std::memory_order_relaxed);
     return refuse("; " + std::to_string(before) + " are in use, and max_memory is " + std::to_string(limit));
   }
-  void *address = callbacks.allocate ? callbacks.allocate(callbacks.user, bytes, pageBytes) : platform::allocatePages(bytes);
+  void *address =
+      callbacks.allocate ? callbacks.allocate(callbacks.user, bytes, pageBytes) : platform::allocatePages(bytes);
   if (!address) {
     held.fetch_sub(bytes, std::memory_order_relaxed);
     return refuse("; the system has not enough memory");

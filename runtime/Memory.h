@@ -11,8 +11,8 @@ namespace freestone::runtime {
 
 class Block;
 
-/// Where an instance's blocks come from: the application's callbacks or pages of the system, within a limit. Thread-safe; blocks keep it
-/// alive.
+/// Where an instance's blocks come from: the application's callbacks or pages of the system, within a limit.
+/// Thread-safe; blocks keep it alive.
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
   struct Callbacks {

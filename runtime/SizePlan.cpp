@@ -25,7 +25,8 @@ std::string describeSymbols(const Entry &entry, const std::vector<int64_t> &size
 } // namespace
 
 Result<const SizePlan *> SizePlanner::plan(std::span<const int64_t> symbols) {
-  auto found = std::ranges::find_if(plans, [&](const SizePlan &plan) { return std::ranges::equal(plan.symbols, symbols); });
+  auto found =
+      std::ranges::find_if(plans, [&](const SizePlan &plan) { return std::ranges::equal(plan.symbols, symbols); });
   if (found != plans.end()) {
     ++hitCount;
     plans.splice(plans.begin(), plans, found);
@@ -53,7 +54,8 @@ Status SizePlanner::compute(SizePlan &plan) {
   return placeBuffers(plan);
 }
 
-/// Fills in all slots. The bound of a run-time symbol may depend on the run-time symbols before it, so these get values in order.
+/// Fills in all slots. The bound of a run-time symbol may depend on the run-time symbols before it, so these get values
+/// in order.
 Status SizePlanner::bindSlots(SizePlan &plan) {
   plan.sizes.assign(entry.slotCount, 0);
   size_t next = 0;
@@ -86,8 +88,8 @@ Status SizePlanner::checkAssertions(const SizePlan &plan) const {
     bool isEqual = assertion.relation == Assertion::Relation::Equal;
     if (isEqual ? actual == expected : actual <= expected)
       continue;
-    return {Code::Mismatch, assertion.text + " is " + std::to_string(actual) + ", but must be " + (isEqual ? "" : "at most ") +
-                                std::to_string(expected)};
+    return {Code::Mismatch, assertion.text + " is " + std::to_string(actual) + ", but must be " +
+                                (isEqual ? "" : "at most ") + std::to_string(expected)};
   }
   return {};
 }
@@ -99,8 +101,8 @@ Status SizePlanner::checkTensor(const SizePlan &plan, const TensorInfo &tensor) 
   for (size_t axis = 0; axis < tensor.dimSlots.size(); ++axis) {
     int64_t dim = plan.sizes[tensor.dimSlots[axis]];
     if (dim < 0)
-      return {Code::Mismatch, "dimension " + std::to_string(axis) + " of '" + tensor.name + "', " + tensor.shape[axis] + ", is " +
-                                  std::to_string(dim) + " for " + describeSymbols(entry, plan.sizes)};
+      return {Code::Mismatch, "dimension " + std::to_string(axis) + " of '" + tensor.name + "', " + tensor.shape[axis] +
+                                  ", is " + std::to_string(dim) + " for " + describeSymbols(entry, plan.sizes)};
     overflow |= __builtin_mul_overflow(bytes, dim, &bytes);
   }
   if (overflow)

@@ -25,8 +25,8 @@ public:
   /// `bind` is the entry's compiled function.
   SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes)) : entry(entry), bind(bind) {}
 
-  /// The plan for these values of the input-bound symbols; it stays valid until the next call. Checks assertions and all sizes.
-  /// Errors: Mismatch, Internal.
+  /// The plan for these values of the input-bound symbols; it stays valid until the next call. Checks assertions and
+  /// all sizes. Errors: Mismatch, Internal.
   Result<const SizePlan *> plan(std::span<const int64_t> symbols);
 
   uint64_t binds() const { return bindCount; }

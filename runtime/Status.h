@@ -9,7 +9,19 @@
 namespace freestone::runtime {
 
 /// Why something failed. The values are those of `freestone_status` in freestone/runtime.h.
-enum class Code : int { Ok = 0, InvalidArgument, Io, BadArtifact, Incompatible, Mismatch, OutOfMemory, Cancelled, RunFailed, Unsupported, Internal };
+enum class Code : int {
+  Ok = 0,
+  InvalidArgument,
+  Io,
+  BadArtifact,
+  Incompatible,
+  Mismatch,
+  OutOfMemory,
+  Cancelled,
+  RunFailed,
+  Unsupported,
+  Internal
+};
 
 /// Success, or a code and one sentence for the user.
 class [[nodiscard]] Status {

@@ -56,7 +56,8 @@ bool isContiguous(const DLTensor &tensor) {
 
 } // namespace
 
-Result<TensorView> freestone::runtime::viewTensor(const DLTensor &tensor, const TensorInfo &info, const std::string &what) {
+Result<TensorView> freestone::runtime::viewTensor(const DLTensor &tensor, const TensorInfo &info,
+                                                  const std::string &what) {
   auto mismatch = [&](const std::string &why) { return Status(Code::Mismatch, what + " " + why); };
   DLDataType expected = toDLPack(info.dtype);
   if (tensor.device.device_type != kDLCPU)

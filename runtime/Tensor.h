@@ -15,8 +15,8 @@ struct TensorView {
   int64_t bytes = 0;
 };
 
-/// Takes a tensor that must be what `info` says but for its sizes: dtype and rank, on the CPU, C-contiguous, aligned to its element.
-/// `what` names it: "input 'x'". Errors: InvalidArgument, Mismatch.
+/// Takes a tensor that must be what `info` says but for its sizes: dtype and rank, on the CPU, C-contiguous, aligned to
+/// its element. `what` names it: "input 'x'". Errors: InvalidArgument, Mismatch.
 Result<TensorView> viewTensor(const DLTensor &tensor, const TensorInfo &info, const std::string &what);
 
 } // namespace freestone::runtime

@@ -9,11 +9,11 @@
 
 namespace freestone::runtime {
 
-/// Where threads wait for atomics of one owner to change: they spin a little, then sleep. The owner pays for a wake only if someone
-/// sleeps.
+/// Where threads wait for atomics of one owner to change: they spin a little, then sleep. The owner pays for a wake
+/// only if someone sleeps.
 ///
-/// No wake is lost: the owner stores, then looks for sleepers; a sleeper registers, then looks at the condition. All four are
-/// sequentially consistent, so one of the two sees the other.
+/// No wake is lost: the owner stores, then looks for sleepers; a sleeper registers, then looks at the condition. All
+/// four are sequentially consistent, so one of the two sees the other.
 class WaitPoint {
 public:
   /// For the owner, after a sequentially consistent store to what others wait for.

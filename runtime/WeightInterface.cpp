@@ -7,13 +7,16 @@ size_t freestone_artifact_missing_weight_count(const freestone_artifact *artifac
   return artifact ? artifact->supply.needed().size() : 0;
 }
 
-freestone_status freestone_artifact_missing_weight(const freestone_artifact *artifact, size_t index, freestone_value_info *info) {
+freestone_status freestone_artifact_missing_weight(const freestone_artifact *artifact, size_t index,
+                                                   freestone_value_info *info) {
   return guarded([&] {
-    return artifact ? describeValue(artifact->supply.needed(), artifact->missingShapes, index, info) : nullArgument("artifact");
+    return artifact ? describeValue(artifact->supply.needed(), artifact->missingShapes, index, info)
+                    : nullArgument("artifact");
   });
 }
 
-freestone_status freestone_artifact_supply_weight(freestone_artifact *artifact, const char *name, const DLTensor *tensor) {
+freestone_status freestone_artifact_supply_weight(freestone_artifact *artifact, const char *name,
+                                                  const DLTensor *tensor) {
   return guarded([&] {
     if (!artifact || !name || !tensor)
       return nullArgument(!artifact ? "artifact" : name ? "tensor" : "name");
@@ -25,7 +28,8 @@ freestone_status freestone_artifact_finish_weights(freestone_artifact *artifact,
   return guarded([&] { return artifact ? artifact->supply.finish(threads) : nullArgument("artifact"); });
 }
 
-freestone_status freestone_artifact_stored_weight(const freestone_artifact *artifact, size_t index, const void **data, size_t *bytes) {
+freestone_status freestone_artifact_stored_weight(const freestone_artifact *artifact, size_t index, const void **data,
+                                                  size_t *bytes) {
   return guarded([&] {
     if (!artifact || !data || !bytes)
       return nullArgument(!artifact ? "artifact" : data ? "bytes" : "data");

@@ -95,7 +95,8 @@ Status WeightSupply::runInit(int threads) {
     if (weight == weights.end() || artifact->weight(weight - weights.begin()))
       continue;
     if (weight->bytes != instance.outputBytes(i))
-      return {Code::BadArtifact, "the artifact makes weight '" + weight->name + "' with another size than it describes"};
+      return {Code::BadArtifact,
+              "the artifact makes weight '" + weight->name + "' with another size than it describes"};
     artifact->adoptWeight(weight - weights.begin(), std::move(instance.outputMemory(i)->block));
   }
   return {};

@@ -7,8 +7,9 @@
 
 namespace freestone::runtime {
 
-/// Completes an artifact whose weights are not in its file, from the plain weights of the model. What the artifact stores in another form
-/// is made by its entry `init`; what it stores as it is is copied. Not thread-safe; nobody else may use the artifact meanwhile.
+/// Completes an artifact whose weights are not in its file, from the plain weights of the model. What the artifact
+/// stores in another form is made by its entry `init`; what it stores as it is is copied. Not thread-safe; nobody else
+/// may use the artifact meanwhile.
 class WeightSupply {
 public:
   explicit WeightSupply(std::shared_ptr<Artifact> artifact);
@@ -16,11 +17,12 @@ public:
   /// The plain weights that must be supplied; empty if the artifact is complete.
   const std::vector<TensorInfo> &needed() const { return plain; }
 
-  /// Takes one of them: C-contiguous, unchanged until `finish` returns. Errors: InvalidArgument (no such name), Mismatch.
+  /// Takes one of them: C-contiguous, unchanged until `finish` returns. Errors: InvalidArgument (no such name),
+  /// Mismatch.
   Status supply(const std::string &name, const DLTensor &tensor);
 
-  /// Makes all missing weights, with `threads` workers (0: as many as the machine offers). Errors: InvalidArgument names the first weight
-  /// that was not supplied; those of a run.
+  /// Makes all missing weights, with `threads` workers (0: as many as the machine offers). Errors: InvalidArgument
+  /// names the first weight that was not supplied; those of a run.
   Status finish(int threads);
 
 private:

@@ -11,8 +11,8 @@ struct WorkerCount {
   std::string reason;
 };
 
-/// `requested` if positive; else as many as this thread's affinity and the cgroup's quota allow, at most OMP_NUM_THREADS and
-/// FREESTONE_NUM_THREADS.
+/// `requested` if positive; else as many as this thread's affinity and the cgroup's quota allow, at most
+/// OMP_NUM_THREADS and FREESTONE_NUM_THREADS.
 WorkerCount chooseWorkerCount(int requested);
 
 } // namespace freestone::runtime

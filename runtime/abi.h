@@ -1,7 +1,7 @@
 // The contract between compiled code and the runtime: plain C structs that both sides lay out identically.
 //
-// A compiled artifact exports one symbol, `freestone_table`. Everything else that compiled code needs reaches it through the
-// run context; it has no undefined symbols, no thread-local storage and no writable data of its own.
+// A compiled artifact exports one symbol, `freestone_table`. Everything else that compiled code needs reaches it
+// through the run context; it has no undefined symbols, no thread-local storage and no writable data of its own.
 #ifndef FREESTONE_RUNTIME_ABI_H
 #define FREESTONE_RUNTIME_ABI_H
 
@@ -32,14 +32,17 @@ struct freestone_run_context {
 };
 
 // The first word of a worker's scratch is a site number: compiled code stores there, once, a non-zero number from the
-// descriptor's table of sites when data make a result undefined (an index out of range). The run then ends with that site's message.
+// descriptor's table of sites when data make a result undefined (an index out of range). The run then ends with that
+// site's message.
 enum { FREESTONE_SCRATCH_HEADER = 64 };
 
 // One way through the compiled program: `main` computes the model, `init` turns plain weights into packed ones.
 typedef struct freestone_entry {
-  // Derives all size slots from the symbol slots. Pure arithmetic, idempotent. Returns 0, or 1 when a size overflows int64.
+  // Derives all size slots from the symbol slots. Pure arithmetic, idempotent. Returns 0, or 1 when a size overflows
+  // int64.
   int32_t (*bind)(int64_t *sizes);
-  // Runs one worker's share of every phase; all W workers call it with the same context. Returns 0, or 1 when the run failed.
+  // Runs one worker's share of every phase; all W workers call it with the same context. Returns 0, or 1 when the run
+  // failed.
   int32_t (*run)(freestone_run_context *context, int64_t worker);
 } freestone_entry;
 

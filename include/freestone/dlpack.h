@@ -1,5 +1,5 @@
-/* The part of DLPack that Freestone uses, laid out as its standard says (version 0.8, unversioned structs). The include guard is
- * DLPack's own, so that whichever of the two headers comes first serves both. */
+/* The part of DLPack that Freestone uses, laid out as its standard says (version 0.8, unversioned structs). The include
+ * guard is DLPack's own, so that whichever of the two headers comes first serves both. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 

@@ -1,5 +1,6 @@
-// The C++ face of freestone/runtime.h: the same handles as classes that own them; errors are exceptions. Header-only, so that only the C ABI
-// lies between an application and the library. What the functions do, who owns what and which threads may call is said there.
+// The C++ face of freestone/runtime.h: the same handles as classes that own them; errors are exceptions. Header-only,
+// so that only the C ABI lies between an application and the library. What the functions do, who owns what and which
+// threads may call is said there.
 #ifndef FREESTONE_FREESTONE_H
 #define FREESTONE_FREESTONE_H
 
@@ -39,7 +40,9 @@ struct ValueInfo {
 class TensorRef {
 public:
   /// T: float, double, bool or an integer of 8 to 64 bits. `data` holds as many elements as the product of `shape`.
-  template <typename T> TensorRef(T *data, std::vector<int64_t> shape) : TensorRef(data, typeOf<std::remove_const_t<T>>(), std::move(shape)) {}
+  template <typename T>
+  TensorRef(T *data, std::vector<int64_t> shape)
+      : TensorRef(data, typeOf<std::remove_const_t<T>>(), std::move(shape)) {}
   /// For element types that C++ does not have.
   TensorRef(const void *data, DLDataType type, std::vector<int64_t> shape) : dims(std::move(shape)) {
     tensor.data = const_cast<void *>(data);
@@ -57,7 +60,10 @@ public:
 private:
   template <typename T> static constexpr DLDataType typeOf() {
     static_assert(std::is_arithmetic_v<T>);
-    uint8_t code = std::is_same_v<T, bool> ? kDLBool : std::is_floating_point_v<T> ? kDLFloat : std::is_signed_v<T> ? kDLInt : kDLUInt;
+    uint8_t code = std::is_same_v<T, bool>       ? kDLBool
+                   : std::is_floating_point_v<T> ? kDLFloat
+                   : std::is_signed_v<T>         ? kDLInt
+                                                 : kDLUInt;
     return {code, 8 * sizeof(T), 1};
   }
 
@@ -68,7 +74,8 @@ private:
 /// A tensor that the runtime made, freed with this object.
 class Tensor {
 public:
-  explicit Tensor(DLManagedTensor *managed) : managed(managed, [](DLManagedTensor *tensor) { tensor->deleter(tensor); }) {}
+  explicit Tensor(DLManagedTensor *managed)
+      : managed(managed, [](DLManagedTensor *tensor) { tensor->deleter(tensor); }) {}
 
   template <typename T> const T *data() const { return static_cast<const T *>(managed->dl_tensor.data); }
   std::vector<int64_t> shape() const {
@@ -103,8 +110,12 @@ public:
     return Artifact(loaded);
   }
 
-  std::vector<ValueInfo> inputs() const { return collect(freestone_artifact_input_count(get()), freestone_artifact_input); }
-  std::vector<ValueInfo> outputs() const { return collect(freestone_artifact_output_count(get()), freestone_artifact_output); }
+  std::vector<ValueInfo> inputs() const {
+    return collect(freestone_artifact_input_count(get()), freestone_artifact_input);
+  }
+  std::vector<ValueInfo> outputs() const {
+    return collect(freestone_artifact_output_count(get()), freestone_artifact_output);
+  }
   freestone_artifact *get() const { return handle.get(); }
 
 private:
@@ -129,7 +140,8 @@ class Instance {
 public:
   /// `threads` 0: as many as the machine offers.
   explicit Instance(const Artifact &artifact, int threads = 0) : Instance(artifact, optionsOf(threads)) {}
-  Instance(const Artifact &artifact, const freestone_instance_options &options) : handle(nullptr, freestone_instance_release) {
+  Instance(const Artifact &artifact, const freestone_instance_options &options)
+      : handle(nullptr, freestone_instance_release) {
     freestone_instance *created = nullptr;
     check(freestone_instance_create(artifact.get(), &options, &created));
     handle.reset(created);

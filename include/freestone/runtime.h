@@ -8,11 +8,13 @@
  *   freestone_instance_run(instance);
  *   freestone_instance_output(instance, 0, &y);
  *
- * Structs that the runtime fills or reads begin with `struct_size`: set it to sizeof of the struct and zero the rest, so that programs
- * and runtimes of different age understand each other. Strings are UTF-8. No function throws, exits or writes to stdout or stderr.
+ * Structs that the runtime fills or reads begin with `struct_size`: set it to sizeof of the struct and zero the rest,
+ * so that programs and runtimes of different age understand each other. Strings are UTF-8. No function throws, exits or
+ * writes to stdout or stderr.
  *
- * Thread-safety: functions on an artifact may be called from any threads at the same time, except those that supply weights and
- * release. Functions on one instance must not overlap; different instances, also of one artifact, are independent.
+ * Thread-safety: functions on an artifact may be called from any threads at the same time, except those that supply
+ * weights and release. Functions on one instance must not overlap; different instances, also of one artifact, are
+ * independent.
  */
 #ifndef FREESTONE_RUNTIME_H
 #define FREESTONE_RUNTIME_H
@@ -39,7 +41,7 @@ typedef enum freestone_status {
   FREESTONE_INVALID_ARGUMENT = 1, /* a null pointer, an index out of range, an unknown name, a call out of order */
   FREESTONE_IO = 2,               /* a file can't be opened or read */
   FREESTONE_BAD_ARTIFACT = 3,     /* not an artifact, truncated or altered */
-  FREESTONE_INCOMPATIBLE = 4,     /* an artifact of another version or architecture, or one that needs a CPU feature missing here */
+  FREESTONE_INCOMPATIBLE = 4,     /* an artifact of another version or architecture, or a CPU feature is missing */
   FREESTONE_MISMATCH = 5,         /* an input's dtype, rank, layout or size; sizes that contradict each other */
   FREESTONE_OUT_OF_MEMORY = 6,    /* also: more than `max_memory` */
   FREESTONE_CANCELLED = 7,        /* the cancel callback said so */
@@ -73,8 +75,8 @@ typedef enum freestone_value_kind {
   FREESTONE_STRING_TENSOR = 3
 } freestone_value_kind;
 
-/* The message of the last call of this thread that did not return FREESTONE_OK: one sentence without a newline. Valid until the
- * thread's next call that fails. Never null. */
+/* The message of the last call of this thread that did not return FREESTONE_OK: one sentence without a newline. Valid
+ * until the thread's next call that fails. Never null. */
 FREESTONE_API const char *freestone_last_error(void);
 
 /* "0.1.0" */
@@ -90,14 +92,15 @@ typedef struct freestone_load_options {
   int32_t check_weights; /* non-zero: verify the checksums of the weights too (reads them all) */
 } freestone_load_options;
 
-/* Loads an artifact; `options` may be null. The file is mapped and must not be changed while the artifact is in use. Everything but the
- * weights is verified before any of its code is touched. Loading runs native code: a checksum is not trust.
- * Errors: IO, BAD_ARTIFACT, INCOMPATIBLE, OUT_OF_MEMORY. */
+/* Loads an artifact; `options` may be null. The file is mapped and must not be changed while the artifact is in use.
+ * Everything but the weights is verified before any of its code is touched. Loading runs native code: a checksum is not
+ * trust. Errors: IO, BAD_ARTIFACT, INCOMPATIBLE, OUT_OF_MEMORY. */
 FREESTONE_API freestone_status freestone_artifact_load(const char *path, const freestone_load_options *options,
                                                        freestone_artifact **artifact);
 
 /* The same from `size` bytes in memory, which are only read during the call. */
-FREESTONE_API freestone_status freestone_artifact_load_memory(const void *bytes, size_t size, const freestone_load_options *options,
+FREESTONE_API freestone_status freestone_artifact_load_memory(const void *bytes, size_t size,
+                                                              const freestone_load_options *options,
                                                               freestone_artifact **artifact);
 
 /* Gives the caller's reference back; instances keep their artifact alive. Null is allowed. */
@@ -118,8 +121,10 @@ typedef struct freestone_value_info {
 
 FREESTONE_API size_t freestone_artifact_input_count(const freestone_artifact *artifact);
 FREESTONE_API size_t freestone_artifact_output_count(const freestone_artifact *artifact);
-FREESTONE_API freestone_status freestone_artifact_input(const freestone_artifact *artifact, size_t index, freestone_value_info *info);
-FREESTONE_API freestone_status freestone_artifact_output(const freestone_artifact *artifact, size_t index, freestone_value_info *info);
+FREESTONE_API freestone_status freestone_artifact_input(const freestone_artifact *artifact, size_t index,
+                                                        freestone_value_info *info);
+FREESTONE_API freestone_status freestone_artifact_output(const freestone_artifact *artifact, size_t index,
+                                                         freestone_value_info *info);
 
 /* A symbolic size and the values it may take. */
 typedef struct freestone_symbol_info {
@@ -131,16 +136,18 @@ typedef struct freestone_symbol_info {
 } freestone_symbol_info;
 
 FREESTONE_API size_t freestone_artifact_symbol_count(const freestone_artifact *artifact);
-FREESTONE_API freestone_status freestone_artifact_symbol(const freestone_artifact *artifact, size_t index, freestone_symbol_info *info);
+FREESTONE_API freestone_status freestone_artifact_symbol(const freestone_artifact *artifact, size_t index,
+                                                         freestone_symbol_info *info);
 
-/* All metadata as JSON, for people and tools; its fields may change from version to version. Give it back with freestone_free. */
+/* All metadata as JSON, for people and tools; its fields may change from version to version. Give it back with
+ * freestone_free. */
 FREESTONE_API freestone_status freestone_artifact_describe(const freestone_artifact *artifact, char **json);
 FREESTONE_API void freestone_free(void *memory);
 
 /* ---- Weights supplied at load ----
  *
- * An artifact compiled with --strip-weights carries none: supply each by name, then finish. Before `finish` no instance can be made.
- * These functions must not overlap with any other use of the artifact. */
+ * An artifact compiled with --strip-weights carries none: supply each by name, then finish. Before `finish` no instance
+ * can be made. These functions must not overlap with any other use of the artifact. */
 
 /* The plain weights that the artifact needs, as in the model. 0: the artifact is complete. */
 FREESTONE_API size_t freestone_artifact_missing_weight_count(const freestone_artifact *artifact);
@@ -149,40 +156,48 @@ FREESTONE_API freestone_status freestone_artifact_missing_weight(const freestone
 
 /* Supplies one. `tensor` is C-contiguous on the CPU; its memory must stay unchanged until `finish` returns.
  * Errors: INVALID_ARGUMENT (no such name), MISMATCH. */
-FREESTONE_API freestone_status freestone_artifact_supply_weight(freestone_artifact *artifact, const char *name, const DLTensor *tensor);
+FREESTONE_API freestone_status freestone_artifact_supply_weight(freestone_artifact *artifact, const char *name,
+                                                                const DLTensor *tensor);
 
 /* Turns the plain weights into the stored form, with `threads` workers (0: as many as the machine offers).
  * Errors: INVALID_ARGUMENT names the first weight that was not supplied; those of a run. */
 FREESTONE_API freestone_status freestone_artifact_finish_weights(freestone_artifact *artifact, int32_t threads);
 
-/* Bytes of a stored weight, 64-byte aligned, owned by the artifact; numbered as in `describe`. Errors: INVALID_ARGUMENT. */
-FREESTONE_API freestone_status freestone_artifact_stored_weight(const freestone_artifact *artifact, size_t index, const void **data,
-                                                                size_t *bytes);
+/* Bytes of a stored weight, 64-byte aligned, owned by the artifact; numbered as in `describe`. Errors:
+ * INVALID_ARGUMENT. */
+FREESTONE_API freestone_status freestone_artifact_stored_weight(const freestone_artifact *artifact, size_t index,
+                                                                const void **data, size_t *bytes);
 
 /* ---- Instances ---- */
 
-typedef enum freestone_log_level { FREESTONE_LOG_DEBUG = 0, FREESTONE_LOG_INFO = 1, FREESTONE_LOG_WARNING = 2 } freestone_log_level;
+typedef enum freestone_log_level {
+  FREESTONE_LOG_DEBUG = 0,
+  FREESTONE_LOG_INFO = 1,
+  FREESTONE_LOG_WARNING = 2
+} freestone_log_level;
 
 typedef struct freestone_instance_options {
   size_t struct_size;
-  /* Workers of a run; the thread that calls `run` is one of them. 0: as many CPUs as the affinity mask and the cgroup's quota allow, at
-   * most OMP_NUM_THREADS and FREESTONE_NUM_THREADS. */
+  /* Workers of a run; the thread that calls `run` is one of them. 0: as many CPUs as the affinity mask and the cgroup's
+   * quota allow, at most OMP_NUM_THREADS and FREESTONE_NUM_THREADS. */
   int32_t threads;
   uint64_t max_memory; /* bytes that the instance may hold for intermediates and its own outputs; 0: no limit */
   void *user;          /* handed to every callback */
-  /* Memory for intermediates and outputs: `bytes` aligned to `alignment` (a power of two), or null. Both or neither; called from the
-   * threads that call the instance's functions, or that delete a DLPack tensor. */
+  /* Memory for intermediates and outputs: `bytes` aligned to `alignment` (a power of two), or null. Both or neither;
+   * called from the threads that call the instance's functions, or that delete a DLPack tensor. */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*deallocate)(void *user, void *memory, size_t bytes, size_t alignment);
   /* Takes one line of the log; null: nothing is logged. */
   void (*log)(void *user, freestone_log_level level, const char *message);
-  /* Polled by the thread that called `run`, between phases; non-zero ends the run with FREESTONE_CANCELLED. Must not block. */
+  /* Polled by the thread that called `run`, between phases; non-zero ends the run with FREESTONE_CANCELLED. Must not
+   * block. */
   int32_t (*cancelled)(void *user);
 } freestone_instance_options;
 
 /* Makes an instance; `options` may be null. Starts threads - 1 workers, which sleep between runs.
  * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, INTERNAL (threads can't be started). */
-FREESTONE_API freestone_status freestone_instance_create(freestone_artifact *artifact, const freestone_instance_options *options,
+FREESTONE_API freestone_status freestone_instance_create(freestone_artifact *artifact,
+                                                         const freestone_instance_options *options,
                                                          freestone_instance **instance);
 
 /* Stops the workers and frees everything but what left as DLPack. Null is allowed. */
@@ -191,49 +206,61 @@ FREESTONE_API void freestone_instance_release(freestone_instance *instance);
 /* Workers of this instance. */
 FREESTONE_API int32_t freestone_instance_threads(const freestone_instance *instance);
 
-/* Binds an input without copying: the tensor's memory must stay valid and unchanged until the run ends; the struct itself may go.
- * It stays bound for later runs. CPU, C-contiguous, aligned to its element, never read past its end.
+/* Binds an input without copying: the tensor's memory must stay valid and unchanged until the run ends; the struct
+ * itself may go. It stays bound for later runs. CPU, C-contiguous, aligned to its element, never read past its end.
  * Errors: INVALID_ARGUMENT, MISMATCH (dtype, rank, device, layout). Sizes are checked by `prepare` and `run`. */
-FREESTONE_API freestone_status freestone_instance_set_input(freestone_instance *instance, size_t index, const DLTensor *tensor);
+FREESTONE_API freestone_status freestone_instance_set_input(freestone_instance *instance, size_t index,
+                                                            const DLTensor *tensor);
 
-/* Binds the caller's memory to an output: C-contiguous, of exactly the shape that `output_shape` tells after `prepare`, not overlapping any
- * input. Stays bound for later runs; null gives the output back to the runtime. Errors: as set_input. */
-FREESTONE_API freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index, const DLTensor *tensor);
+/* Binds the caller's memory to an output: C-contiguous, of exactly the shape that `output_shape` tells after `prepare`,
+ * not overlapping any input. Stays bound for later runs; null gives the output back to the runtime. Errors: as
+ * set_input. */
+FREESTONE_API freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index,
+                                                             const DLTensor *tensor);
 
-/* Binds all sizes to the inputs at hand, checks them and reserves memory, so that the next run allocates nothing. Optional; `run` does
- * it too. Errors: INVALID_ARGUMENT (an input is not set), MISMATCH names value, expected and actual size, OUT_OF_MEMORY. */
+/* Binds all sizes to the inputs at hand, checks them and reserves memory, so that the next run allocates nothing.
+ * Optional; `run` does it too. Errors: INVALID_ARGUMENT (an input is not set), MISMATCH names value, expected and
+ * actual size, OUT_OF_MEMORY. */
 FREESTONE_API freestone_status freestone_instance_prepare(freestone_instance *instance);
 
-/* Dimensions of an output (`rank` values; upper bounds for those that only a run determines) after `prepare`, actual ones after `run`. */
-FREESTONE_API freestone_status freestone_instance_output_shape(const freestone_instance *instance, size_t index, int64_t *dims);
+/* Dimensions of an output (`rank` values; upper bounds for those that only a run determines) after `prepare`, actual
+ * ones after `run`. */
+FREESTONE_API freestone_status freestone_instance_output_shape(const freestone_instance *instance, size_t index,
+                                                               int64_t *dims);
 
-/* Runs the model once. The calling thread is worker 0. The same artifact, inputs and number of workers give the same bits.
- * Errors: those of `prepare`; CANCELLED; RUN_FAILED. After an error the outputs are undefined and the instance can run again. */
+/* Runs the model once. The calling thread is worker 0. The same artifact, inputs and number of workers give the same
+ * bits. Errors: those of `prepare`; CANCELLED; RUN_FAILED. After an error the outputs are undefined and the instance
+ * can run again. */
 FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instance);
 
-/* A view of an output of the last run; data and shape belong to the instance and live until its next call of set_*, prepare or run. */
-FREESTONE_API freestone_status freestone_instance_output(const freestone_instance *instance, size_t index, DLTensor *view);
+/* A view of an output of the last run; data and shape belong to the instance and live until its next call of set_*,
+ * prepare or run. */
+FREESTONE_API freestone_status freestone_instance_output(const freestone_instance *instance, size_t index,
+                                                         DLTensor *view);
 
-/* The same as a tensor of its own, which outlives the instance and later runs: call its deleter when done, from any thread. While it
- * lives, the next run takes new memory for this output. An output in the caller's memory leaves as a reference to that memory. */
-FREESTONE_API freestone_status freestone_instance_take_output(freestone_instance *instance, size_t index, DLManagedTensor **tensor);
+/* The same as a tensor of its own, which outlives the instance and later runs: call its deleter when done, from any
+ * thread. While it lives, the next run takes new memory for this output. An output in the caller's memory leaves as a
+ * reference to that memory. */
+FREESTONE_API freestone_status freestone_instance_take_output(freestone_instance *instance, size_t index,
+                                                              DLManagedTensor **tensor);
 
 /* What an instance has done since it was made. Numbers of all its workers together. */
 typedef struct freestone_counters {
   size_t struct_size;
   uint64_t runs;
-  uint64_t binds;       /* times that sizes were computed */
-  uint64_t plan_hits;   /* runs and prepares whose sizes were remembered */
-  uint64_t allocations; /* blocks of memory for intermediates and outputs */
-  uint64_t phases;      /* phases run */
-  uint64_t waits;       /* waits for other workers that had to look more than once */
-  uint64_t sleeps;      /* of these, how many slept */
-  uint64_t arena_bytes; /* held for intermediates and scratch */
+  uint64_t binds;         /* times that sizes were computed */
+  uint64_t plan_hits;     /* runs and prepares whose sizes were remembered */
+  uint64_t allocations;   /* blocks of memory for intermediates and outputs */
+  uint64_t phases;        /* phases run */
+  uint64_t waits;         /* waits for other workers that had to look more than once */
+  uint64_t sleeps;        /* of these, how many slept */
+  uint64_t arena_bytes;   /* held for intermediates and scratch */
   uint64_t planned_bytes; /* of intermediates at the last sizes */
   uint64_t live_bytes;    /* largest sum of intermediates alive at once at the last sizes: no plan can need less */
 } freestone_counters;
 
-FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance, freestone_counters *counters);
+FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,
+                                                           freestone_counters *counters);
 
 #ifdef __cplusplus
 }

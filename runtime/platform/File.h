@@ -26,8 +26,8 @@ private:
   size_t size = 0;
 };
 
-/// Writes the pieces one after another under a temporary name in the folder of `path`, then renames, so that nobody ever sees half a
-/// file. Errors: Io.
+/// Writes the pieces one after another under a temporary name in the folder of `path`, then renames, so that nobody
+/// ever sees half a file. Errors: Io.
 Status writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces);
 
 /// Reads a small file of text as a whole; empty if it can't be read.

@@ -11,8 +11,9 @@ namespace freestone::runtime::platform {
 /// A shared library opened from bytes; closed with the object.
 class SharedObject {
 public:
-  /// The library is opened from a sealed copy in memory, so that what was verified is what runs. Where the system forbids running such
-  /// copies, it is opened from the file `path` that starts with the same bytes; an empty path means that there is none.
+  /// The library is opened from a sealed copy in memory, so that what was verified is what runs. Where the system
+  /// forbids running such copies, it is opened from the file `path` that starts with the same bytes; an empty path
+  /// means that there is none.
   static Result<SharedObject> open(std::span<const uint8_t> bytes, const std::string &path);
 
   SharedObject() = default;

@@ -1,5 +1,5 @@
-// Nothing in a file may crash the reader. The first byte of an input says what follows: 'a' a whole artifact, 'f' an artifact whose checksums are
-// to be made right first (so that what lies behind them is reached), 'd' a descriptor.
+// Nothing in a file may crash the reader. The first byte of an input says what follows: 'a' a whole artifact, 'f' an
+// artifact whose checksums are to be made right first (so that what lies behind them is reached), 'd' a descriptor.
 #include "runtime/ArtifactLayout.h"
 #include "runtime/SizePlan.h"
 

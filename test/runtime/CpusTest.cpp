@@ -1,6 +1,6 @@
+#include "runtime/platform/Cpus.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/WorkerCount.h"
-#include "runtime/platform/Cpus.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#include "runtime/CborSyntax.h"
 #include "runtime/Descriptor.h"
+#include "runtime/CborSyntax.h"
 #include "test/runtime/Programs.h"
 
 #include <gtest/gtest.h>
@@ -48,13 +48,16 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.slotCount = INT64_MAX; }), "too many sizes");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].input = 1; }), "input that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].index = 1; }), "dimension that does not exist");
-  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].source = SymbolSource::InputElement; }), "no integers");
-  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].lower = e.symbols[0].upper + 1; }), "between its bounds");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].source = SymbolSource::InputElement; }),
+                  "no integers");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].lower = e.symbols[0].upper + 1; }),
+                  "between its bounds");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[1].weight = 1; }), "weight that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].alignment = 48; }), "power of two");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].lastUse = 2; }), "phase that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].horizon = 1; }), "horizon");
-  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[3].kind = BufferKind::Arena; }), "no buffer of its kind");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[3].kind = BufferKind::Arena; }),
+                  "no buffer of its kind");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].kind = BufferKind::Output; }), "not exactly one");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].kind = ValueKind::Sequence; }), "kind");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.weights[0].bytes = 12; }), "bytes");

@@ -18,7 +18,8 @@ TEST(Error, InputsThatDoNotFit) {
   EXPECT_EQ(refusal(0, {table.data(), {2, 5}}), "input 'table' must have rank 1, but has rank 2");
   EXPECT_MENTIONS(refusal(0, {table.data(), {-1}}), "negative dimension");
   EXPECT_MENTIONS(refusal(0, {table.data(), {INT64_MAX}}), "more than 2^63 bytes");
-  EXPECT_MENTIONS(refusal(0, {reinterpret_cast<float *>(reinterpret_cast<char *>(table.data()) + 1), {3}}), "aligned to its element");
+  EXPECT_MENTIONS(refusal(0, {reinterpret_cast<float *>(reinterpret_cast<char *>(table.data()) + 1), {3}}),
+                  "aligned to its element");
 
   DLTensor strided = *viewOf(table).get();
   int64_t shape = 5, stride = 2;
@@ -60,7 +61,8 @@ TEST(Error, DataThatMakeAResultUndefined) {
     instance.setInput(0, viewOf(table));
     for (std::vector<int64_t> index : {std::vector<int64_t>{0, 5}, {0, 1, -1}, {9}}) {
       instance.setInput(1, viewOf(index));
-      EXPECT_EQ(errorOf(FREESTONE_RUN_FAILED, [&] { instance.run(); }), "node '/embed/Gather': an index is out of range");
+      EXPECT_EQ(errorOf(FREESTONE_RUN_FAILED, [&] { instance.run(); }),
+                "node '/embed/Gather': an index is out of range");
     }
     std::vector<int64_t> index = {4, 0};
     instance.setInput(1, viewOf(index));

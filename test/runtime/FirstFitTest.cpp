@@ -63,7 +63,8 @@ TEST(FirstFit, StaysNearTheLowerBound) {
     std::vector<Lifetime> lifetimes;
     for (int i = 0; i < 300; ++i) {
       int64_t first = i / 2;
-      lifetimes.push_back({int64_t(4096) << random() % 8, 64, first - 1, std::min<int64_t>(149, first + 1 + random() % 8)});
+      lifetimes.push_back(
+          {int64_t(4096) << random() % 8, 64, first - 1, std::min<int64_t>(149, first + 1 + random() % 8)});
     }
     auto placement = placeFirstFit(lifetimes);
     ASSERT_TRUE(placement);

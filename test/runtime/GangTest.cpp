@@ -86,7 +86,9 @@ TEST(Gang, SaysHowManyWorkersAndWhy) {
   std::string logged;
   freestone_instance_options options = optionsFor(0);
   options.user = &logged;
-  options.log = [](void *user, freestone_log_level, const char *message) { *static_cast<std::string *>(user) += message; };
+  options.log = [](void *user, freestone_log_level, const char *message) {
+    *static_cast<std::string *>(user) += message;
+  };
   setenv("FREESTONE_NUM_THREADS", "1", 1);
   PhasesRun phases(options);
   unsetenv("FREESTONE_NUM_THREADS");

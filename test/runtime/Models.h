@@ -11,7 +11,9 @@
 
 namespace freestone::test {
 
-inline Artifact loadBytes(const std::vector<uint8_t> &bytes) { return Artifact::loadMemory(bytes.data(), bytes.size()); }
+inline Artifact loadBytes(const std::vector<uint8_t> &bytes) {
+  return Artifact::loadMemory(bytes.data(), bytes.size());
+}
 inline Artifact loadReverse() { return loadBytes(packReverse()); }
 inline Artifact loadLookup() { return loadBytes(packProgram("Lookup", describeLookup())); }
 inline Artifact loadPhases() { return loadBytes(packProgram("Phases", describePhases())); }

@@ -74,7 +74,8 @@ Descriptor test::describeLookup() {
   Entry main;
   main.symbols = {dimSymbol("n", 0, 0), dimSymbol("m", 1, 0, 1000)};
   main.slotCount = 6;
-  main.inputs = {{"table", DType::f32, ValueKind::Tensor, {"n"}, {0}, 0}, {"index", DType::i64, ValueKind::Tensor, {"m"}, {1}, 1}};
+  main.inputs = {{"table", DType::f32, ValueKind::Tensor, {"n"}, {0}, 0},
+                 {"index", DType::i64, ValueKind::Tensor, {"m"}, {1}, 1}};
   main.outputs = {{"y", DType::f32, ValueKind::Tensor, {"m"}, {1}, 2}};
   main.buffers = {bufferOf(BufferKind::Input, 2), bufferOf(BufferKind::Input, 3), bufferOf(BufferKind::Output, 4)};
   main.assertions = {{1, Assertion::Relation::LessEqual, 0, "the length of 'index'"}};
@@ -89,7 +90,8 @@ Descriptor test::describePhases() {
   Entry main;
   main.symbols = {{"count", 0, 10000, SymbolSource::InputElement, 0, 0, -1}};
   main.slotCount = 6;
-  main.inputs = {{"count", DType::i64, ValueKind::Tensor, {"1"}, {4}, 0}, {"failing", DType::i64, ValueKind::Tensor, {"1"}, {4}, 1}};
+  main.inputs = {{"count", DType::i64, ValueKind::Tensor, {"1"}, {4}, 0},
+                 {"failing", DType::i64, ValueKind::Tensor, {"1"}, {4}, 1}};
   main.outputs = {{"y", DType::i64, ValueKind::Tensor, {"64"}, {5}, 2}};
   main.buffers = {bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Output, 2)};
   main.phases.assign(10000, ""); // progress numbers of a run are set apart by this

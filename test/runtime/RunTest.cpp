@@ -105,7 +105,8 @@ TEST(Run, SizesThatTheProgramFindsItself) {
     check(freestone_instance_output_shape(instance.get(), 0, &dim));
     EXPECT_EQ(dim, 7); // the bound
     instance.run();
-    std::vector<int64_t> positions = valuesOf<int64_t>(instance.output(0)), doubles = valuesOf<int64_t>(instance.output(1));
+    std::vector<int64_t> positions = valuesOf<int64_t>(instance.output(0)),
+                         doubles = valuesOf<int64_t>(instance.output(1));
     EXPECT_EQ(positions, round % 2 ? (std::vector<int64_t>{0, 1, 4, 5}) : (std::vector<int64_t>{1, 4, 5}));
     for (size_t i = 0; i < positions.size(); ++i)
       EXPECT_EQ(doubles[i], 2 * positions[i]);

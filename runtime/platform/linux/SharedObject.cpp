@@ -66,7 +66,8 @@ Result<SharedObject> SharedObject::open(std::span<const uint8_t> bytes, const st
   if (direct.handle)
     return direct;
   const char *reason = dlerror();
-  return Status(Code::BadArtifact, std::string("the artifact's code can't be loaded: ") + (reason ? reason : std::strerror(errno)));
+  return Status(Code::BadArtifact,
+                std::string("the artifact's code can't be loaded: ") + (reason ? reason : std::strerror(errno)));
 }
 
 SharedObject::SharedObject(SharedObject &&other) noexcept
