@@ -1,0 +1,255 @@
+#include "compiler/import/GraphBuilder.h"
+#include "compiler/import/Operations.h"
+#include "compiler/dialect/sym/Substitute.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+
+const Content *Tensor::constant() const {
+  const Content *known = content();
+  return known && llvm::all_of(*known, [](const Element &e) { return e.isConstant(); }) ? known : nullptr;
+}
+
+bool Tensor::isStatic() const {
+  return llvm::all_of(shape(), [](Expr extent) { return extent.isConstant(); });
+}
+
+Expr Tensor::elementCount() const {
+  Expr count = builder().size(1);
+  for (Expr extent : shape())
+    count = count * extent;
+  return count;
+}
+
+mlir::Value Tensor::value() const { return builder().materialize(*this); }
+
+GraphBuilder::GraphBuilder(mlir::func::FuncOp function, WeightStore &weights)
+    : ir(function.getContext()), location(function.getLoc()), weights(weights), func(function),
+      facts(function.getContext()) {}
+
+void GraphBuilder::verify(mlir::Operation *op) {
+  std::string complaint;
+  mlir::ScopedDiagnosticHandler handler(context(), [&](mlir::Diagnostic &diagnostic) {
+    complaint = diagnostic.str();
+    return mlir::success();
+  });
+  if (failed(op->getName().verifyInvariants(op)))
+    reject(complaint);
+}
+
+Expr GraphBuilder::freshCount(StringRef stem, Expr most) {
+  return facts.fresh(stem, SymbolOrigin::Data, {0, facts.bounds().interval(current(most)).hi});
+}
+
+Tensor GraphBuilder::fromValue(mlir::Value value) {
+  if (stopped())
+    return {};
+  auto type = cast<graph::TensorType>(value.getType());
+  for (Expr extent : type.getShape())
+    if (extent.isInvalid())
+      return refuse("a size grows beyond 64 bits, or into too large an expression");
+  tensors.push_back({this, Shape(type.getShape()), type.getElementType(), value, std::nullopt, {}});
+  return Tensor(&tensors.back());
+}
+
+Tensor GraphBuilder::fromContent(Content content, ArrayRef<Expr> shape, mlir::Type type) {
+  for (Element &element : content)
+    if (element.isInteger()) {
+      element = facts.simplify(current(element.asExpr()));
+      if (element.asExpr().isInvalid())
+        return refuse("a size grows beyond 64 bits, or into too large an expression");
+    }
+  tensors.push_back({this, Shape(shape), type, {}, std::move(content), {}});
+  return Tensor(&tensors.back());
+}
+
+Tensor GraphBuilder::fromWeight(StringRef name, ArrayRef<int64_t> dims, mlir::Type type,
+                                std::optional<Content> content) {
+  tensors.push_back({this, sizes(dims), type, {}, std::move(content), name.str()});
+  return Tensor(&tensors.back());
+}
+
+Tensor GraphBuilder::fromData(const TensorData &data) {
+  std::optional<Content> content;
+  if (data.count <= maxContent && !data.isStripped())
+    content = contentOf(data);
+  if (content)
+    return fromContent(std::move(*content), sizes(data.dims), data.type);
+  return fromWeight(addConstant(data.type, data.dims, data.bytes), data.dims, data.type, std::nullopt);
+}
+
+std::string GraphBuilder::addConstant(mlir::Type type, ArrayRef<int64_t> dims, ArrayRef<char> bytes) {
+  std::string name;
+  do
+    name = "constant_" + std::to_string(constants++);
+  while (weights.find(name));
+  weights.addOwned(name, type, dims, std::vector<char>(bytes.begin(), bytes.end()));
+  return name;
+}
+
+Tensor GraphBuilder::scalar(double value, mlir::Type type) {
+  if (isa<mlir::FloatType>(type))
+    return fromContent({Element(roundTo(value, type))}, {}, type);
+  return fromContent({Element(size(value))}, {}, type);
+}
+
+Tensor GraphBuilder::vector(ArrayRef<Expr> elements) {
+  Content content(elements.begin(), elements.end());
+  return fromContent(std::move(content), size(elements.size()), i64());
+}
+
+Tensor GraphBuilder::vector(ArrayRef<int64_t> elements) { return vector(sizes(elements)); }
+
+Tensor GraphBuilder::splat(double value, mlir::Type type, ArrayRef<Expr> shape) {
+  return broadcastTo(scalar(value, type), shape);
+}
+
+Shape GraphBuilder::sizes(ArrayRef<int64_t> values) {
+  Shape sizes;
+  for (int64_t value : values)
+    sizes.push_back(size(value));
+  return sizes;
+}
+
+Expr GraphBuilder::current(Expr expr) const {
+  if (replaced.empty())
+    return expr;
+  return expr.substitute([&](StringRef symbol) -> std::optional<Expr> {
+    auto found = replaced.find(symbol);
+    return found == replaced.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+Shape GraphBuilder::current(ArrayRef<Expr> exprs) const {
+  Shape shape;
+  for (Expr expr : exprs)
+    shape.push_back(current(expr));
+  return shape;
+}
+
+bool GraphBuilder::makeEqual(Expr lhs, Expr rhs, const Twine &what) {
+  lhs = current(lhs);
+  rhs = current(rhs);
+  SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs);
+  switch (learnt.outcome) {
+  case SizeFacts::Outcome::Nothing:
+  case SizeFacts::Outcome::Assert:
+    return true;
+  case SizeFacts::Outcome::Substitute:
+    substitute(learnt.symbol, learnt.replacement);
+    return true;
+  case SizeFacts::Outcome::CheckLater:
+    refuse(what + " must be equal, but " + lhs.str() + " and " + rhs.str() + " are known only while the model runs");
+    return false;
+  case SizeFacts::Outcome::Contradiction:
+    reject(what + " must be equal, but are " + lhs.str() + " and " + rhs.str());
+    return false;
+  }
+  llvm_unreachable("an outcome without a case");
+}
+
+bool GraphBuilder::makeEqual(ArrayRef<Expr> lhs, ArrayRef<Expr> rhs, const Twine &what) {
+  Shape left(lhs), right(rhs);
+  for (auto [l, r] : zip_equal(left, right))
+    if (!makeEqual(l, r, what))
+      return false;
+  return true;
+}
+
+void GraphBuilder::substitute(StringRef symbol, Expr replacement) {
+  auto replace = [&](StringRef name) -> std::optional<Expr> {
+    return name == symbol ? std::optional(replacement) : std::nullopt;
+  };
+  for (auto &entry : replaced)
+    entry.second = entry.second.substitute(replace);
+  replaced[symbol] = replacement;
+  facts.substitute(symbol, replacement);
+  for (Tensor::State &tensor : tensors) {
+    for (Expr &extent : tensor.shape)
+      extent = extent.substitute(replace);
+    if (tensor.content)
+      for (Element &element : *tensor.content)
+        if (element.isInteger())
+          element = element.asExpr().substitute(replace);
+  }
+  sym::substituteSymbols(func, replace);
+}
+
+Tensor GraphBuilder::stop(Refusal::Kind kind, const Twine &reason) {
+  if (!refusal)
+    refusal = Refusal{kind, reason.str()};
+  return {};
+}
+
+mlir::Value GraphBuilder::materialize(Tensor tensor) {
+  Tensor::State &state = *tensor.impl();
+  if (state.value)
+    return state.value;
+  // Inside of a region, what depends on nothing goes before the operation that has the region: it may be used after it too.
+  mlir::OpBuilder::InsertionGuard guard(ir);
+  bool isFixed = !state.content || llvm::none_of(*state.content, [&](const Element &element) {
+    return element.isInteger() && facts.dependsOnData(element.asExpr());
+  });
+  mlir::Block *entry = &func.getBody().front();
+  if (isFixed && ir.getInsertionBlock() != entry)
+    ir.setInsertionPoint(entry->findAncestorOpInBlock(*ir.getInsertionBlock()->getParentOp()));
+  state.value = state.weight.empty() ? materializeContent(tensor)
+                                     : create<graph::WeightOp>(typeOf(state), ir.getStringAttr(state.weight)).getResult();
+  return state.value;
+}
+
+graph::TensorType GraphBuilder::typeOf(const Tensor::State &state) {
+  return graph::TensorType::get(state.shape, state.elementType);
+}
+
+/// Elements as an attribute: one for all where they are equal.
+static mlir::DenseElementsAttr denseOf(const Content &content, ArrayRef<int64_t> dims, mlir::Type type) {
+  auto tensorType = mlir::RankedTensorType::get(dims, type);
+  if (auto floatType = dyn_cast<mlir::FloatType>(type)) {
+    SmallVector<APFloat> values;
+    for (const Element &element : content) {
+      APFloat value(*element.asReal());
+      bool inexact;
+      value.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+      values.push_back(value);
+    }
+    return mlir::DenseElementsAttr::get(tensorType, values);
+  }
+  SmallVector<APInt> values;
+  for (const Element &element : content)
+    values.push_back(APInt(type.getIntOrFloatBitWidth(), *element.asConstantInteger(), /*isSigned=*/true,
+                           /*implicitTrunc=*/true));
+  return mlir::DenseElementsAttr::get(tensorType, values);
+}
+
+mlir::Value GraphBuilder::materializeContent(Tensor tensor) {
+  const Content &content = *tensor.content();
+  mlir::Type type = tensor.elementType();
+  if (tensor.constant()) {
+    SmallVector<int64_t> dims;
+    for (Expr extent : tensor.shape())
+      dims.push_back(*extent.asConstant());
+    mlir::DenseElementsAttr dense = denseOf(content, dims, type);
+    if (int64_t(content.size()) <= maxConstant || dense.isSplat())
+      return create<graph::ConstantOp>(typeOf(*tensor.impl()), dense).getResult();
+    std::string bytes = bytesOf(content, type);
+    std::string name = addConstant(type, dims, {bytes.data(), bytes.size()});
+    return create<graph::WeightOp>(typeOf(*tensor.impl()), ir.getStringAttr(name)).getResult();
+  }
+  SmallVector<Expr> exprs;
+  for (const Element &element : content) {
+    std::optional<double> real = element.asReal();
+    if (!element.isInteger() && *real != std::trunc(*real)) {
+      refuse("a small tensor mixes sizes with fractions");
+      real = 0;
+    }
+    exprs.push_back(element.isInteger() ? element.asExpr() : size(*real));
+  }
+  mlir::Value value = create<graph::SizesOp>(exprs, tensor.rank() == 0).getResult();
+  if (tensor.rank() > 1)
+    value = create<graph::ReshapeOp>(graph::TensorType::get(tensor.shape(), i64()), value).getResult();
+  return type == i64() ? value : create<graph::CastOp>(value, mlir::TypeAttr::get(type)).getResult();
+}
+
+} // namespace freestone::importer

@@ -1,0 +1,116 @@
+#ifndef FREESTONE_COMPILER_IMPORT_GRAPHBUILDER_H
+#define FREESTONE_COMPILER_IMPORT_GRAPHBUILDER_H
+
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/import/SizeFacts.h"
+#include "compiler/import/Tensor.h"
+#include "compiler/import/TensorData.h"
+#include "compiler/weights/WeightStore.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+#include <deque>
+
+namespace freestone::importer {
+
+/// Why an operator could not be built.
+struct Refusal {
+  enum class Kind {
+    /// The model is right, we can't compile it.
+    Unsupported,
+    /// The model contradicts ONNX or itself.
+    Invalid
+  };
+  Kind kind;
+  std::string reason;
+};
+
+/// Builds one function of the graph dialect: owns the tensors, what is known of sizes, and the reason why building stopped.
+/// The operations on tensors are free functions, in Operations.h.
+class GraphBuilder {
+public:
+  /// Content above this many elements is not tracked: sizes and small constants are below, data are above.
+  static constexpr int64_t maxContent = 1024;
+  /// What a `graph.constant` may hold; larger constants become weights.
+  static constexpr int64_t maxConstant = 64;
+
+  GraphBuilder(mlir::func::FuncOp function, WeightStore &weights);
+  GraphBuilder(const GraphBuilder &) = delete;
+
+  mlir::MLIRContext *context() { return ir.getContext(); }
+  mlir::func::FuncOp function() { return func; }
+  mlir::Type f32() { return ir.getF32Type(); }
+  mlir::Type i64() { return ir.getI64Type(); }
+  mlir::Type i1() { return ir.getI1Type(); }
+
+  Tensor fromValue(mlir::Value value);
+  /// `content` holds the elements of `shape`, which must be constant.
+  Tensor fromContent(Content content, llvm::ArrayRef<Expr> shape, mlir::Type type);
+  /// A tensor of the store: `graph.weight`, made on demand; content where it is small.
+  Tensor fromWeight(llvm::StringRef name, llvm::ArrayRef<int64_t> dims, mlir::Type type, std::optional<Content> content);
+  /// A constant of the model: content where it is small, else a weight with a copy of the data.
+  Tensor fromData(const TensorData &data);
+  Tensor scalar(double value, mlir::Type type);
+  Tensor integer(int64_t value) { return fromContent({Element(size(value))}, {}, i64()); }
+  /// A vector of i64.
+  Tensor vector(llvm::ArrayRef<Expr> elements);
+  Tensor vector(llvm::ArrayRef<int64_t> elements);
+  /// A tensor of this type and shape in every element.
+  Tensor splat(double value, mlir::Type type, llvm::ArrayRef<Expr> shape);
+
+  /// A new symbol for a number that is found while running, from 0 to `most`.
+  Expr freshCount(llvm::StringRef stem, Expr most);
+  Expr size(int64_t value) { return facts.constant(value); }
+  Shape sizes(llvm::ArrayRef<int64_t> values);
+  /// With everything replaced that was learnt since the expression was made.
+  Expr current(Expr expr) const;
+  Shape current(llvm::ArrayRef<Expr> exprs) const;
+  SizeFacts &sizeFacts() { return facts; }
+  /// Makes two sizes equal: by proof, by learning, or by a check at entry. Refuses, saying `what`, where they never are.
+  bool makeEqual(Expr lhs, Expr rhs, const llvm::Twine &what);
+  /// The same, axis by axis; the shapes must have one rank.
+  bool makeEqual(llvm::ArrayRef<Expr> lhs, llvm::ArrayRef<Expr> rhs, const llvm::Twine &what);
+
+  /// Says why the operator at hand can't be compiled. The first reason stays.
+  Tensor refuse(const llvm::Twine &reason) { return stop(Refusal::Kind::Unsupported, reason); }
+  /// Says in what the model is wrong.
+  Tensor reject(const llvm::Twine &reason) { return stop(Refusal::Kind::Invalid, reason); }
+  bool stopped() const { return refusal.has_value(); }
+  std::optional<Refusal> takeRefusal() { return std::exchange(refusal, std::nullopt); }
+
+  mlir::Value materialize(Tensor tensor);
+  /// Creates an operation that deduces its types, and refuses with its complaint where it does not verify. Null tensors among
+  /// the operands must have been excluded.
+  template <typename Op, typename... Args> Op create(Args &&...args) {
+    Op op = Op::create(ir, location, std::forward<Args>(args)...);
+    verify(op);
+    return op;
+  }
+  template <typename Op, typename... Args> Tensor emit(Args &&...args) {
+    return fromValue(create<Op>(std::forward<Args>(args)...)->getResult(0));
+  }
+
+  mlir::OpBuilder ir;
+  mlir::Location location;
+  WeightStore &weights;
+
+private:
+  void verify(mlir::Operation *op);
+  Tensor stop(Refusal::Kind kind, const llvm::Twine &reason);
+  void substitute(llvm::StringRef symbol, Expr replacement);
+  mlir::Value materializeContent(Tensor tensor);
+  graph::TensorType typeOf(const Tensor::State &state);
+  /// Puts a constant into the store under a new name.
+  std::string addConstant(mlir::Type type, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes);
+
+  mlir::func::FuncOp func;
+  SizeFacts facts;
+  std::deque<Tensor::State> tensors;
+  llvm::StringMap<Expr> replaced;
+  unsigned constants = 0;
+  std::optional<Refusal> refusal;
+};
+
+} // namespace freestone::importer
+
+#endif // FREESTONE_COMPILER_IMPORT_GRAPHBUILDER_H

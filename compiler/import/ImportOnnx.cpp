@@ -1,0 +1,301 @@
+#include "compiler/import/ImportOnnx.h"
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/import/CheckModel.h"
+#include "compiler/import/GraphImporter.h"
+#include "compiler/import/ModelFile.h"
+#include "compiler/import/SizeInputs.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace llvm;
+
+namespace freestone {
+namespace {
+
+using namespace importer;
+
+/// Imports one model: its inputs, weights, nodes and outputs, in this order.
+class ModelImport {
+public:
+  ModelImport(mlir::MLIRContext *context, ModelFile &file, const ImportOptions &options, ImportError &error)
+      : file(file), graph(file.model().graph()), options(options), error(error) {
+    context->loadDialect<graph::GraphDialect, sym::SymDialect, mlir::func::FuncDialect>();
+    result.module = mlir::ModuleOp::create(mlir::UnknownLoc::get(context), file.model().graph().name());
+    result.weights = std::make_unique<WeightStore>();
+    mlir::OpBuilder builder(result.module->getBodyRegion());
+    auto main = mlir::func::FuncOp::create(builder, builder.getUnknownLoc(), "main", builder.getFunctionType({}, {}));
+    main.addEntryBlock();
+    this->builder = std::make_unique<GraphBuilder>(main, *result.weights);
+    this->builder->ir.setInsertionPointToEnd(&main.getBody().front());
+  }
+
+  FailureOr<ImportedModel> run();
+
+private:
+  LogicalResult fail(ImportError::Kind kind, const Twine &message) {
+    error = {kind, message.str()};
+    return failure();
+  }
+  void addUnsupported(const Twine &where, const Twine &reason) {
+    result.report.unsupported.push_back({where.str(), "", 0, reason.str()});
+  }
+  LogicalResult importWeights();
+  LogicalResult importInputs();
+  void importInput(const onnx::ValueInfoProto &info, bool decidesSizes);
+  Shape inputShape(const onnx::ValueInfoProto &info);
+  LogicalResult applyBounds();
+  LogicalResult finish();
+  void setAttributes(mlir::func::FuncOp main);
+  void reportPorts();
+
+  ModelFile &file;
+  const onnx::GraphProto &graph;
+  const ImportOptions &options;
+  ImportError &error;
+  ImportedModel result;
+  std::unique_ptr<GraphBuilder> builder;
+  Scope scope;
+  std::vector<std::string> inputNames;
+};
+
+std::string typeText(const onnx::TypeProto &type) {
+  switch (type.value_case()) {
+  case onnx::TypeProto::kTensorType:
+    return "tensor(" + onnxTypeName(type.tensor_type().elem_type()) + ")";
+  case onnx::TypeProto::kSequenceType:
+    return "seq(" + typeText(type.sequence_type().elem_type()) + ")";
+  case onnx::TypeProto::kOptionalType:
+    return "optional(" + typeText(type.optional_type().elem_type()) + ")";
+  default:
+    return "unknown";
+  }
+}
+
+LogicalResult ModelImport::importWeights() {
+  for (const std::shared_ptr<MemoryBuffer> &mapping : file.mappings())
+    result.weights->keepAlive(mapping);
+  size_t kept = file.mappings().size();
+  for (int index = 0; index < graph.initializer_size(); ++index) {
+    const onnx::TensorProto &proto = graph.initializer(index);
+    std::string complaint;
+    FailureOr<ArrayRef<char>> raw = file.rawInitializer(index, complaint);
+    if (failed(raw))
+      return fail(ImportError::Kind::Invalid, "initializer '" + proto.name() + "': " + complaint);
+    TensorData data;
+    if (failed(decodeTensor(builder->context(), proto, *raw, data, complaint))) {
+      if (data.type)
+        return fail(ImportError::Kind::Invalid, "initializer '" + proto.name() + "' is broken: " + complaint);
+      addUnsupported(proto.name(), complaint);
+      scope.values[proto.name()] = ModelValue(Tensor());
+      continue;
+    }
+    if (data.count <= GraphBuilder::maxConstant && !data.isStripped()) {
+      scope.values[proto.name()] = builder->fromData(data);
+      continue;
+    }
+    bool isMapped = file.isMapped(*raw);
+    if (data.isStripped() || (isMapped && data.owned.empty()))
+      result.weights->add(proto.name(), data.type, data.dims, data.bytes);
+    else
+      result.weights->addOwned(proto.name(), data.type, data.dims, {data.bytes.begin(), data.bytes.end()});
+    std::optional<Content> content;
+    if (data.count <= GraphBuilder::maxContent && !data.isStripped() && !data.type.isFloat())
+      content = contentOf(data);
+    scope.values[proto.name()] = builder->fromWeight(proto.name(), data.dims, data.type, std::move(content));
+  }
+  for (const std::shared_ptr<MemoryBuffer> &mapping : file.mappings().drop_front(kept))
+    result.weights->keepAlive(mapping);
+  return success();
+}
+
+/// A constant where the model gives a size, a symbol where it names one, else a new symbol.
+Shape ModelImport::inputShape(const onnx::ValueInfoProto &info) {
+  Shape shape;
+  SizeFacts &facts = builder->sizeFacts();
+  for (auto [axis, dim] : enumerate(info.type().tensor_type().shape().dim())) {
+    if (dim.has_dim_value() && dim.dim_value() >= 0)
+      shape.push_back(builder->size(dim.dim_value()));
+    else if (!dim.dim_param().empty())
+      shape.push_back(facts.symbol(dim.dim_param(), SymbolOrigin::Dimension, sym::Interval::size()));
+    else
+      shape.push_back(facts.fresh(info.name() + "_" + std::to_string(axis), SymbolOrigin::Dimension,
+                                  sym::Interval::size()));
+  }
+  return shape;
+}
+
+void ModelImport::importInput(const onnx::ValueInfoProto &info, bool decidesSizes) {
+  Tensor tensor;
+  mlir::Type type = elementTypeOf(builder->context(), info.type().tensor_type().elem_type());
+  if (!info.type().has_tensor_type())
+    addUnsupported(info.name(), "inputs of type " + typeText(info.type()) + " are not supported");
+  else if (!type)
+    addUnsupported(info.name(), "elements of type " + onnxTypeName(info.type().tensor_type().elem_type()) +
+                                    " are not supported");
+  else if (!info.type().tensor_type().has_shape())
+    addUnsupported(info.name(), "the rank of this input is not known");
+  else {
+    Shape shape = inputShape(info);
+    mlir::Value argument = builder->function().getBody().front().addArgument(
+        graph::TensorType::get(shape, type), mlir::NameLoc::get(builder->ir.getStringAttr(info.name())));
+    tensor = builder->fromValue(argument);
+    std::optional<int64_t> count = tensor.elementCount().asConstant();
+    if (decidesSizes && tensor.isInteger() && tensor.rank() <= 1 && count && *count <= GraphBuilder::maxConstant) {
+      Content elements;
+      for (int64_t index = 0; index < *count; ++index)
+        elements.push_back(builder->sizeFacts().element(info.name() + "_" + std::to_string(index), inputNames.size(),
+                                                        index, sym::Interval::all()));
+      tensor.impl()->content = std::move(elements);
+    }
+    inputNames.push_back(info.name());
+  }
+  scope.values[info.name()] = tensor;
+}
+
+LogicalResult ModelImport::importInputs() {
+  StringSet<> initializers, sizeInputs = findSizeInputs(graph);
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    initializers.insert(tensor.name());
+  for (const onnx::ValueInfoProto &info : graph.input())
+    // An input with an initializer is a weight that older models list among the inputs.
+    if (!initializers.contains(info.name()))
+      importInput(info, sizeInputs.contains(info.name()));
+  return success();
+}
+
+LogicalResult ModelImport::applyBounds() {
+  for (const DimBound &bound : options.dimBounds) {
+    if (bound.minimum < 0 || bound.minimum > bound.maximum)
+      return fail(ImportError::Kind::Usage, "the range of '" + bound.symbol + "' is empty or negative");
+    if (!builder->sizeFacts().restrict(bound.symbol, {bound.minimum, bound.maximum})) {
+      std::string known;
+      for (const auto &[name, symbol] : builder->sizeFacts().symbols())
+        known += (known.empty() ? "" : ", ") + name;
+      return fail(ImportError::Kind::Usage, "the model has no symbol '" + bound.symbol + "'" +
+                                                (known.empty() ? ": all its sizes are constant" : "; it has " + known));
+    }
+    if (bound.minimum == bound.maximum)
+      builder->makeEqual(Expr::symbol(builder->context(), bound.symbol), builder->size(bound.minimum), "bound sizes");
+  }
+  return success();
+}
+
+void ModelImport::setAttributes(mlir::func::FuncOp main) {
+  mlir::OpBuilder &ir = builder->ir;
+  SmallVector<mlir::NamedAttribute> symbols, elements;
+  for (const auto &[name, symbol] : builder->sizeFacts().symbols()) {
+    symbols.push_back(ir.getNamedAttr(name, sym::SymbolBoundsAttr::get(builder->context(), symbol.bounds)));
+    if (symbol.origin == SymbolOrigin::Element)
+      elements.push_back(ir.getNamedAttr(name, ir.getDenseI64ArrayAttr({symbol.input, symbol.element})));
+  }
+  main->setAttr("graph.symbols", ir.getDictionaryAttr(symbols));
+  if (!elements.empty())
+    main->setAttr("graph.value_symbols", ir.getDictionaryAttr(elements));
+  SmallVector<mlir::Attribute> assertions;
+  for (auto [lhs, rhs] : builder->sizeFacts().assertions())
+    assertions.push_back(graph::ExprsAttr::get(builder->context(), {lhs, rhs}));
+  if (!assertions.empty())
+    main->setAttr("graph.assertions", ir.getArrayAttr(assertions));
+  for (auto [index, name] : enumerate(inputNames))
+    main.setArgAttr(index, "graph.name", ir.getStringAttr(name));
+  for (auto [index, info] : enumerate(graph.output()))
+    main.setResultAttr(index, "graph.name", ir.getStringAttr(info.name()));
+}
+
+LogicalResult ModelImport::finish() {
+  SmallVector<mlir::Value> outputs;
+  for (const onnx::ValueInfoProto &info : graph.output()) {
+    const ModelValue *value = scope.find(info.name());
+    if (!value || !value->isBuilt()) {
+      if (result.report.unsupported.empty())
+        return fail(ImportError::Kind::Internal, "output '" + info.name() + "' was not built");
+      continue;
+    }
+    if (value->kind != ModelValue::Kind::Tensor)
+      addUnsupported(info.name(), "outputs of type " + typeText(info.type()) + " are not supported");
+    else
+      outputs.push_back(value->tensor.value());
+  }
+  if (std::optional<Refusal> refusal = builder->takeRefusal())
+    return fail(ImportError::Kind::Internal, "the outputs were not built: " + refusal->reason);
+  if (!result.report.unsupported.empty())
+    return success();
+  mlir::func::FuncOp main = builder->function();
+  builder->create<mlir::func::ReturnOp>(outputs);
+  main.setType(builder->ir.getFunctionType(main.getBody().front().getArgumentTypes(), mlir::ValueRange(outputs).getTypes()));
+  setAttributes(main);
+  std::string complaint;
+  mlir::ScopedDiagnosticHandler handler(builder->context(), [&](mlir::Diagnostic &diagnostic) {
+    complaint += (complaint.empty() ? "" : "; ") + diagnostic.str();
+    return success();
+  });
+  if (failed(mlir::verify(*result.module)))
+    return fail(ImportError::Kind::Internal, "the imported program is not valid: " + complaint);
+  return success();
+}
+
+void ModelImport::reportPorts() {
+  auto report = [&](const onnx::ValueInfoProto &info, std::vector<PortReport> &ports) {
+    const ModelValue *value = scope.find(info.name());
+    PortReport port{info.name(), typeText(info.type()), {}};
+    if (value && value->kind == ModelValue::Kind::Tensor && value->tensor) {
+      port.type = typeName(value->tensor.elementType());
+      for (Expr extent : value->tensor.shape())
+        port.shape.push_back(extent.str());
+    }
+    ports.push_back(std::move(port));
+  };
+  StringSet<> initializers;
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    initializers.insert(tensor.name());
+  for (const onnx::ValueInfoProto &info : graph.input())
+    if (!initializers.contains(info.name()))
+      report(info, result.report.inputs);
+  for (const onnx::ValueInfoProto &info : graph.output())
+    report(info, result.report.outputs);
+}
+
+FailureOr<ImportedModel> ModelImport::run() {
+  std::string complaint;
+  if (failed(checkModel(file.model(), complaint)))
+    return fail(ImportError::Kind::Invalid, complaint);
+  scope.opsets[""] = 1;
+  for (const onnx::OperatorSetIdProto &set : file.model().opset_import()) {
+    std::string domain = set.domain() == "ai.onnx" ? "" : set.domain();
+    scope.opsets[domain] = set.version();
+    result.report.opsets.push_back({domain, set.version()});
+  }
+  result.report.nodes = graph.node_size();
+  if (failed(importInputs()) || failed(applyBounds()) || failed(importWeights()))
+    return failure();
+  GraphImporter nodes(*builder, file.model(), result.report);
+  nodes.importMain(scope, graph.node());
+  if (std::optional<Refusal> refusal = builder->takeRefusal())
+    return fail(ImportError::Kind::Invalid, refusal->reason);
+  if (failed(finish()))
+    return failure();
+  reportPorts();
+  if (!result.report.unsupported.empty())
+    result.module = {};
+  return std::move(result);
+}
+
+} // namespace
+
+FailureOr<ImportedModel> importOnnx(mlir::MLIRContext *context, StringRef path, const ImportOptions &options,
+                                    ImportError &error) {
+  FailureOr<ModelFile> file = ModelFile::open(path, error.message);
+  if (failed(file))
+    return failure();
+  return ModelImport(context, *file, options, error).run();
+}
+
+FailureOr<ImportedModel> importOnnxBytes(mlir::MLIRContext *context, ArrayRef<char> bytes, const ImportOptions &options,
+                                         ImportError &error) {
+  FailureOr<ModelFile> file = ModelFile::parse(bytes, error.message);
+  if (failed(file))
+    return failure();
+  return ModelImport(context, *file, options, error).run();
+}
+
+} // namespace freestone

@@ -1,0 +1,87 @@
+#ifndef FREESTONE_COMPILER_IMPORT_IMPORTONNX_H
+#define FREESTONE_COMPILER_IMPORT_IMPORTONNX_H
+
+#include "compiler/weights/WeightStore.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace freestone {
+
+/// What the user knows of a symbol of the model's inputs: its range, both ends included. `--bind` gives both ends one value.
+struct DimBound {
+  std::string symbol;
+  int64_t minimum = 0;
+  int64_t maximum = std::numeric_limits<int64_t>::max();
+};
+
+struct ImportOptions {
+  std::vector<DimBound> dimBounds;
+};
+
+/// An input or output of a model. `type` is an element type as in MLIR, `ui8` written `u8`, or ONNX's text for what is no tensor.
+struct PortReport {
+  std::string name;
+  std::string type;
+  /// Integers and canonical size expressions.
+  std::vector<std::string> shape;
+};
+
+/// A node that can't be compiled, and why.
+struct UnsupportedNode {
+  std::string node;
+  /// With its domain: `ai.onnx.Foo`.
+  std::string op;
+  int64_t opset = 0;
+  std::string reason;
+};
+
+/// What `freestone check` says of a model.
+struct ModelReport {
+  std::vector<std::pair<std::string, int64_t>> opsets;
+  int64_t nodes = 0;
+  std::vector<PortReport> inputs;
+  std::vector<PortReport> outputs;
+  std::vector<UnsupportedNode> unsupported;
+};
+
+/// A model that could be read. `module` holds `func @main` at graph level, and is null iff `report.unsupported` is not empty. The
+/// weights map the model's file (and its external data); they must outlive every use of their bytes, the module need not.
+struct ImportedModel {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::unique_ptr<WeightStore> weights;
+  ModelReport report;
+};
+
+/// Why a model could not be read at all.
+struct ImportError {
+  enum class Kind {
+    /// The file can't be read, or breaks ONNX's rules.
+    Invalid,
+    /// An option does not fit the model: a bound of a symbol that it does not have.
+    Usage,
+    /// A fault of ours.
+    Internal
+  };
+  Kind kind = Kind::Invalid;
+  std::string message;
+};
+
+/// Reads the model at `path`. External data are looked for in its folder, and nowhere else.
+mlir::FailureOr<ImportedModel> importOnnx(mlir::MLIRContext *context, llvm::StringRef path, const ImportOptions &options,
+                                          ImportError &error);
+
+/// Reads a serialised model; `bytes` must outlive the weights. External data are refused.
+mlir::FailureOr<ImportedModel> importOnnxBytes(mlir::MLIRContext *context, llvm::ArrayRef<char> bytes,
+                                               const ImportOptions &options, ImportError &error);
+
+/// Writes docs/operators.md: every operator that has an entry, with its versions.
+void printOperatorTable(llvm::raw_ostream &os);
+
+} // namespace freestone
+
+#endif // FREESTONE_COMPILER_IMPORT_IMPORTONNX_H

@@ -1,0 +1,92 @@
+#ifndef FREESTONE_COMPILER_IMPORT_NODE_H
+#define FREESTONE_COMPILER_IMPORT_NODE_H
+
+#include "compiler/import/Expressions.h"
+#include "onnx/onnx_pb.h"
+#include <memory>
+#include <string>
+
+namespace freestone::importer {
+
+/// What a name of the model stands for: a tensor, or a sequence or optional of such, which exist only while importing.
+struct ModelValue {
+  enum class Kind { Absent, Tensor, Sequence, Optional };
+
+  ModelValue() = default;
+  ModelValue(Tensor tensor) : kind(Kind::Tensor), tensor(tensor) {}
+  static ModelValue sequence(std::vector<ModelValue> elements);
+  static ModelValue optional(std::vector<ModelValue> content);
+
+  /// Whether all of it could be built.
+  bool isBuilt() const;
+
+  Kind kind = Kind::Absent;
+  Tensor tensor;
+  /// Of a sequence: its elements. Of an optional: at most one.
+  std::vector<ModelValue> elements;
+};
+
+class GraphImporter;
+
+/// A node of the model as an operator's definition sees it: inputs, attributes, and where the outputs go.
+class Node {
+public:
+  Node(const onnx::NodeProto &proto, int opset, std::vector<ModelValue> inputs, GraphBuilder &builder,
+       GraphImporter &importer);
+
+  int opset() const { return version; }
+  llvm::StringRef op() const { return proto.op_type(); }
+  GraphBuilder &builder() const { return graph; }
+  GraphImporter &importer() const { return graphs; }
+
+  int64_t inputCount() const { return inputs.size(); }
+  bool has(int64_t index) const;
+  /// Input `index`; null and a refusal where it is absent or no tensor.
+  Tensor input(int64_t index);
+  /// Input `index`; null where it is absent.
+  Tensor optionalInput(int64_t index) { return has(index) ? input(index) : Tensor(); }
+  const ModelValue &value(int64_t index) const;
+  /// All inputs, which must be tensors of `variadic` operators.
+  llvm::SmallVector<Tensor> allInputs();
+
+  /// Elements of an integer input that must be known while importing, constant or not; refuses where they are not.
+  std::optional<Shape> sizesInput(int64_t index);
+  /// The same, constant.
+  std::optional<llvm::SmallVector<int64_t>> constantsInput(int64_t index);
+  /// A number that must be known while importing.
+  std::optional<double> realInput(int64_t index);
+
+  bool hasAttribute(llvm::StringRef name) const { return attribute(name); }
+  int64_t integer(llvm::StringRef name, int64_t otherwise = 0) const;
+  double real(llvm::StringRef name, double otherwise) const;
+  std::string text(llvm::StringRef name, llvm::StringRef otherwise) const;
+  llvm::SmallVector<int64_t> integers(llvm::StringRef name) const;
+  llvm::SmallVector<double> reals(llvm::StringRef name) const;
+  const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+
+  /// `axis` as a number from 0 on; refuses where it is not within [-rank, rank).
+  std::optional<int64_t> normalize(int64_t axis, int64_t rank);
+  bool normalize(llvm::SmallVectorImpl<int64_t> &axes, int64_t rank);
+
+  Tensor refuse(const llvm::Twine &reason) { return graph.refuse(reason); }
+  Tensor reject(const llvm::Twine &reason) { return graph.reject(reason); }
+
+  int64_t outputCount() const { return proto.output_size(); }
+  /// Whether anything may read output `index`.
+  bool wants(int64_t index) const { return index < proto.output_size() && !proto.output(index).empty(); }
+  void setOutput(int64_t index, ModelValue value);
+  const std::vector<ModelValue> &outputs() const { return results; }
+
+  const onnx::NodeProto &proto;
+
+private:
+  int version;
+  std::vector<ModelValue> inputs;
+  std::vector<ModelValue> results;
+  GraphBuilder &graph;
+  GraphImporter &graphs;
+};
+
+} // namespace freestone::importer
+
+#endif // FREESTONE_COMPILER_IMPORT_NODE_H

@@ -1,0 +1,29 @@
+// docs/operators.md, from the registry.
+#include "compiler/import/ImportOnnx.h"
+#include "compiler/import/Registry.h"
+#include "compiler/import/Schemas.h"
+
+using namespace llvm;
+
+namespace freestone {
+
+void printOperatorTable(raw_ostream &os) {
+  using namespace importer;
+  os << "# Operators\n\n"
+     << "ONNX's operators that have an entry in the importer, with the operator sets that it is for. An operator that is not in\n"
+     << "this table is compiled through its ONNX function body where it has one; all others are refused by name.\n\n"
+     << "| operator | operator sets |\n|---|---|\n";
+  for (const auto &[name, entries] : Registry::instance().entries()) {
+    os << "| " << name << " | ";
+    for (auto [index, entry] : enumerate(entries)) {
+      os << (index ? ", " : "") << entry.since << " to ";
+      if (entry.until == Versions::newest)
+        os << "newest";
+      else
+        os << entry.until;
+    }
+    os << " |\n";
+  }
+}
+
+} // namespace freestone

@@ -1,0 +1,73 @@
+#ifndef FREESTONE_COMPILER_IMPORT_REGISTRY_H
+#define FREESTONE_COMPILER_IMPORT_REGISTRY_H
+
+#include "compiler/import/Node.h"
+#include "llvm/ADT/StringMap.h"
+#include <functional>
+#include <map>
+
+namespace freestone::importer {
+
+/// How one operator, in a range of versions of its operator set, is built from the core. That is all there is to an operator.
+struct Entry {
+  using BuildAll = std::function<void(Node &)>;
+  using BuildOne = std::function<Tensor(Node &)>;
+
+  /// The first operator set it is right for, and the last one.
+  int since;
+  int until;
+  BuildAll build;
+};
+
+struct Versions {
+  static constexpr int newest = 1 << 30;
+  int since;
+  int until = newest;
+};
+
+/// The operators that have an entry. What has none is inlined by its ONNX function body.
+class Registry {
+public:
+  static const Registry &instance();
+
+  /// An operator of the default domain with one result.
+  void add(llvm::StringRef name, Versions versions, Entry::BuildOne build);
+  /// An operator that sets its outputs itself.
+  void addMany(llvm::StringRef name, Versions versions, Entry::BuildAll build);
+
+  /// Null where the operator has no entry for this version.
+  const Entry *find(llvm::StringRef domain, llvm::StringRef name, int opset) const;
+  /// Whether it has an entry for any version.
+  bool knows(llvm::StringRef domain, llvm::StringRef name) const;
+
+  const std::map<std::string, std::vector<Entry>> &entries() const { return byName; }
+
+private:
+  Registry();
+
+  std::map<std::string, std::vector<Entry>> byName;
+};
+
+// One per operator family, in the file of its name.
+void registerElementwise(Registry &registry);
+void registerLogic(Registry &registry);
+void registerActivations(Registry &registry);
+void registerConstants(Registry &registry);
+void registerShape(Registry &registry);
+void registerSlicing(Registry &registry);
+void registerReductions(Registry &registry);
+void registerContractions(Registry &registry);
+void registerConvolutions(Registry &registry);
+void registerPooling(Registry &registry);
+void registerNormalization(Registry &registry);
+void registerIndexing(Registry &registry);
+void registerSequences(Registry &registry);
+void registerQuantization(Registry &registry);
+void registerControlFlow(Registry &registry);
+void registerResizing(Registry &registry);
+void registerRearranging(Registry &registry);
+void registerDataDependent(Registry &registry);
+
+} // namespace freestone::importer
+
+#endif // FREESTONE_COMPILER_IMPORT_REGISTRY_H

@@ -1,0 +1,32 @@
+#ifndef FREESTONE_COMPILER_IMPORT_SCHEMAS_H
+#define FREESTONE_COMPILER_IMPORT_SCHEMAS_H
+
+#include "onnx/onnx_pb.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+// The only door to the parts of ONNX's library that throw: nothing leaves these functions but values.
+namespace freestone::importer {
+
+/// What ONNX says of an operator as of one version of its operator set.
+struct OperatorSchema {
+  int sinceVersion = 0;
+  bool deprecated = false;
+};
+
+/// The newest version of a domain's operator set that this build knows; 0 for unknown domains.
+int newestOperatorSet(const std::string &domain);
+
+std::optional<OperatorSchema> findSchema(const std::string &domain, const std::string &op, int opset);
+
+/// Checks number of inputs and outputs, and names and kinds of attributes; the complaint, or nothing.
+std::string verifyNode(const onnx::NodeProto &node, int opset);
+
+/// The operator's definition by other operators, for these types of inputs (unset: absent). Nothing if ONNX gives none.
+std::optional<onnx::FunctionProto> functionBody(const onnx::NodeProto &node, int opset,
+                                                const std::vector<onnx::TypeProto> &inputTypes);
+
+} // namespace freestone::importer
+
+#endif // FREESTONE_COMPILER_IMPORT_SCHEMAS_H

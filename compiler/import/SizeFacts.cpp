@@ -1,0 +1,111 @@
+#include "compiler/import/SizeFacts.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+/// A replacement may only hold symbols that are bound no later than what it replaces.
+bool mayReplace(const SizeFacts &facts, StringRef symbol, Expr replacement) {
+  SetVector<mlir::StringAttr> used;
+  replacement.collectSymbols(used);
+  SymbolOrigin origin = facts.symbols().find(symbol.str())->second.origin;
+  return llvm::all_of(used, [&](mlir::StringAttr name) {
+    auto other = facts.symbols().find(name.str());
+    return name != symbol && other != facts.symbols().end() &&
+           (origin == SymbolOrigin::Data || other->second.origin != SymbolOrigin::Data);
+  });
+}
+
+} // namespace
+
+Expr SizeFacts::symbol(StringRef name, SymbolOrigin origin, sym::Interval range) {
+  auto [entry, isNew] = declared.insert({name.str(), Symbol{origin, {range, 1}}});
+  if (isNew)
+    known.set(name, range);
+  return Expr::symbol(context, name);
+}
+
+Expr SizeFacts::element(StringRef name, int64_t input, int64_t element, sym::Interval range) {
+  Expr expr = fresh(name, SymbolOrigin::Element, range);
+  Symbol &symbol = declared.find(expr.asSymbol()->str())->second;
+  symbol.input = input;
+  symbol.element = element;
+  return expr;
+}
+
+Expr SizeFacts::fresh(StringRef stem, SymbolOrigin origin, sym::Interval range) {
+  std::string name = stem.str();
+  for (unsigned next = 1; declared.contains(name); ++next)
+    name = (stem + "_" + Twine(next)).str();
+  return symbol(name, origin, range);
+}
+
+bool SizeFacts::restrict(StringRef name, sym::Interval range) {
+  auto entry = declared.find(name.str());
+  if (entry == declared.end())
+    return false;
+  sym::Interval &current = entry->second.bounds.range;
+  current = {std::max(current.lo, range.lo), std::min(current.hi, range.hi)};
+  known.set(name, entry->second.bounds);
+  return true;
+}
+
+bool SizeFacts::dependsOnData(Expr expr) const {
+  SetVector<mlir::StringAttr> used;
+  expr.collectSymbols(used);
+  return llvm::any_of(used, [&](mlir::StringAttr name) {
+    auto symbol = declared.find(name.str());
+    return symbol != declared.end() && symbol->second.origin == SymbolOrigin::Data;
+  });
+}
+
+SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs) {
+  lhs = simplify(lhs);
+  rhs = simplify(rhs);
+  if (lhs == rhs)
+    return {};
+  if (known.provablyDistinct(lhs, rhs))
+    return {Outcome::Contradiction, {}, {}};
+  // Of two symbols the later one goes, so that the names of the first inputs survive.
+  auto order = [&](Expr expr) -> int64_t {
+    std::optional<StringRef> name = expr.asSymbol();
+    auto entry = name ? declared.find(name->str()) : declared.end();
+    return entry == declared.end() ? -1 : entry - declared.begin();
+  };
+  if (order(lhs) > order(rhs))
+    std::swap(lhs, rhs);
+  for (auto [symbol, replacement] : {std::pair(rhs, lhs), std::pair(lhs, rhs)})
+    if (order(symbol) >= 0 && mayReplace(*this, *symbol.asSymbol(), replacement))
+      return {Outcome::Substitute, symbol.asSymbol()->str(), replacement};
+  if (dependsOnData(lhs) || dependsOnData(rhs))
+    return {Outcome::CheckLater, {}, {}};
+  if (!llvm::is_contained(asserted, std::pair(lhs, rhs)))
+    asserted.push_back({lhs, rhs});
+  return {Outcome::Assert, {}, {}};
+}
+
+void SizeFacts::substitute(StringRef symbol, Expr replacement) {
+  auto replace = [&](StringRef name) -> std::optional<Expr> {
+    return name == symbol ? std::optional(replacement) : std::nullopt;
+  };
+  // What was known of the symbol is now known of what replaces it.
+  auto gone = declared.find(symbol.str());
+  if (gone == declared.end())
+    return;
+  Symbol before = gone->second;
+  if (std::optional<StringRef> other = replacement.asSymbol())
+    restrict(*other, before.bounds.range);
+  // A dimension binds nothing itself: the runtime compares it. An element must still be compared.
+  if (before.origin != SymbolOrigin::Element)
+    declared.erase(gone);
+  for (auto &[lhs, rhs] : asserted) {
+    lhs = simplify(lhs.substitute(replace));
+    rhs = simplify(rhs.substitute(replace));
+  }
+  llvm::erase_if(asserted, [](const auto &pair) { return pair.first == pair.second; });
+  if (before.origin == SymbolOrigin::Element)
+    asserted.push_back({Expr::symbol(context, symbol), replacement});
+}
+
+} // namespace freestone::importer

@@ -1,0 +1,85 @@
+#ifndef FREESTONE_COMPILER_IMPORT_SIZEFACTS_H
+#define FREESTONE_COMPILER_IMPORT_SIZEFACTS_H
+
+#include "compiler/dialect/sym/Bounds.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+#include <string>
+
+namespace freestone::importer {
+
+using sym::Expr;
+
+/// How a symbol gets its value when the program is entered.
+enum class SymbolOrigin {
+  /// A dimension of an input.
+  Dimension,
+  /// An element of a small integer input.
+  Element,
+  /// Found while running: how many elements are not zero, …
+  Data
+};
+
+/// All that the importer knows of the sizes of one function: symbols, their bounds, and equalities that must hold.
+class SizeFacts {
+public:
+  struct Symbol {
+    SymbolOrigin origin;
+    sym::SymbolBounds bounds;
+    /// Of `Element`: number of the input and of the element.
+    int64_t input = 0;
+    int64_t element = 0;
+  };
+
+  /// What `learnEqual` found.
+  enum class Outcome {
+    /// They were equal already, or are never; see `contradiction`.
+    Nothing,
+    /// `learnt` must be replaced by `replacement` everywhere.
+    Substitute,
+    /// Neither is a symbol: the equality is checked when the program is entered.
+    Assert,
+    /// Neither can be checked when the program is entered, for one of them is found while running.
+    CheckLater,
+    Contradiction
+  };
+  struct Learnt {
+    Outcome outcome = Outcome::Nothing;
+    std::string symbol;
+    Expr replacement;
+  };
+
+  /// In the order of declaration.
+  using Symbols = llvm::MapVector<std::string, Symbol, std::map<std::string, unsigned>>;
+
+  explicit SizeFacts(mlir::MLIRContext *context) : context(context) {}
+
+  Expr constant(int64_t value) const { return Expr::constant(context, value); }
+  /// The symbol of this name, declared on its first use.
+  Expr symbol(llvm::StringRef name, SymbolOrigin origin, sym::Interval range);
+  Expr element(llvm::StringRef name, int64_t input, int64_t element, sym::Interval range);
+  /// A new symbol named after `stem`.
+  Expr fresh(llvm::StringRef stem, SymbolOrigin origin, sym::Interval range);
+  /// Narrows the bounds of a symbol; false if there is none of this name.
+  bool restrict(llvm::StringRef name, sym::Interval range);
+
+  Learnt learnEqual(Expr lhs, Expr rhs);
+
+  const sym::Bounds &bounds() const { return known; }
+  Expr simplify(Expr expr) const { return known.simplify(expr); }
+  bool dependsOnData(Expr expr) const;
+
+  const Symbols &symbols() const { return declared; }
+  llvm::ArrayRef<std::pair<Expr, Expr>> assertions() const { return asserted; }
+  void substitute(llvm::StringRef symbol, Expr replacement);
+
+private:
+  mlir::MLIRContext *context;
+  Symbols declared;
+  sym::Bounds known;
+  llvm::SmallVector<std::pair<Expr, Expr>> asserted;
+};
+
+} // namespace freestone::importer
+
+#endif // FREESTONE_COMPILER_IMPORT_SIZEFACTS_H

@@ -1,0 +1,50 @@
+#ifndef FREESTONE_COMPILER_IMPORT_TENSORDATA_H
+#define FREESTONE_COMPILER_IMPORT_TENSORDATA_H
+
+#include "compiler/import/Element.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "onnx/onnx_pb.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/LogicalResult.h"
+#include <string>
+
+namespace freestone::importer {
+
+/// The element type of ONNX's number for it; null for those that we do not have (strings, complex and sub-byte numbers, …).
+mlir::Type elementTypeOf(mlir::MLIRContext *context, int onnxType);
+/// ONNX's number for an element type of ours.
+int onnxTypeOf(mlir::Type type);
+/// What ONNX calls it: `float8e4m3fn`.
+std::string onnxTypeName(int onnxType);
+/// What we call it: `f32`, `u8`.
+std::string typeName(mlir::Type type);
+/// Bytes of one element in memory; bool takes one.
+int64_t bytesOf(mlir::Type type);
+
+/// The elements of a tensor, row-major, little-endian.
+struct TensorData {
+  mlir::Type type;
+  llvm::SmallVector<int64_t> dims;
+  int64_t count = 0;
+  /// Empty where the model was stripped of its weights.
+  llvm::ArrayRef<char> bytes;
+  /// What `bytes` points into where the model keeps the elements in typed fields.
+  std::string owned;
+
+  bool isStripped() const { return bytes.empty() && count > 0; }
+};
+
+/// Decodes a tensor; `raw` is its raw data. Fails where size, type and shape contradict each other; `error` then says how.
+llvm::LogicalResult decodeTensor(mlir::MLIRContext *context, const onnx::TensorProto &proto, llvm::ArrayRef<char> raw,
+                                 TensorData &data, std::string &error);
+
+/// The elements one by one; nothing where a number does not fit into int64_t.
+std::optional<Content> contentOf(const TensorData &data);
+/// The opposite: constant content as bytes.
+std::string bytesOf(const Content &content, mlir::Type type);
+/// The nearest value of a type.
+double roundTo(double value, mlir::Type type);
+
+} // namespace freestone::importer
+
+#endif // FREESTONE_COMPILER_IMPORT_TENSORDATA_H

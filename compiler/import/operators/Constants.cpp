@@ -1,0 +1,164 @@
+// Tensors that the model states, and conversions between types.
+#include "compiler/import/Registry.h"
+#include "compiler/import/TensorData.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+Tensor constantOf(Node &node, const onnx::TensorProto &proto) {
+  TensorData data;
+  std::string error;
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL)
+    return node.refuse("constants with external data are not supported");
+  ArrayRef<char> raw(proto.raw_data().data(), proto.raw_data().size());
+  GraphBuilder &builder = node.builder();
+  if (failed(decodeTensor(builder.context(), proto, raw, data, error)))
+    return data.type ? node.reject("the constant is broken: " + error) : node.refuse(error);
+  if (data.isStripped())
+    return node.reject("the constant has no data");
+  return builder.fromData(data);
+}
+
+template <typename List> Tensor listOf(Node &node, const List &list, mlir::Type type, bool isScalar) {
+  GraphBuilder &builder = node.builder();
+  Content content;
+  for (auto value : list) {
+    if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>)
+      content.push_back(double(value));
+    else
+      content.push_back(builder.size(value));
+  }
+  Shape shape;
+  if (!isScalar)
+    shape.push_back(builder.size(content.size()));
+  return builder.fromContent(std::move(content), shape, type);
+}
+
+Tensor constant(Node &node) {
+  GraphBuilder &builder = node.builder();
+  if (const onnx::AttributeProto *value = node.attribute("value"))
+    return constantOf(node, value->t());
+  if (const onnx::AttributeProto *value = node.attribute("value_float"))
+    return listOf(node, ArrayRef<float>(value->f()), builder.f32(), true);
+  if (const onnx::AttributeProto *value = node.attribute("value_int"))
+    return listOf(node, ArrayRef<int64_t>(value->i()), builder.i64(), true);
+  if (const onnx::AttributeProto *value = node.attribute("value_floats"))
+    return listOf(node, value->floats(), builder.f32(), false);
+  if (const onnx::AttributeProto *value = node.attribute("value_ints"))
+    return listOf(node, value->ints(), builder.i64(), false);
+  return node.refuse("constants that are strings or sparse are not supported");
+}
+
+Tensor constantOfShape(Node &node) {
+  std::optional<Shape> shape = node.sizesInput(0);
+  if (!shape)
+    return {};
+  GraphBuilder &builder = node.builder();
+  for (Expr extent : *shape)
+    if (builder.sizeFacts().bounds().interval(extent).hi < 0)
+      return node.reject("the shape has a negative size");
+  const onnx::AttributeProto *value = node.attribute("value");
+  Tensor element = value ? constantOf(node, value->t()) : builder.scalar(0, builder.f32());
+  return element ? broadcastTo(reshape(element, {}), *shape) : element;
+}
+
+Tensor castTo(Node &node, mlir::Type type, int onnxType) {
+  if (!type)
+    return node.refuse("the type " + onnxTypeName(onnxType) + " is not supported");
+  return cast(node.input(0), type);
+}
+
+Tensor eyeLike(Node &node) {
+  Tensor like = node.input(0);
+  if (!like)
+    return like;
+  if (like.rank() != 2)
+    return node.reject("the input must be a matrix");
+  GraphBuilder &builder = node.builder();
+  mlir::Type type = like.elementType();
+  if (node.hasAttribute("dtype"))
+    type = elementTypeOf(builder.context(), node.integer("dtype"));
+  if (!type)
+    return node.refuse("the type " + onnxTypeName(node.integer("dtype")) + " is not supported");
+  Tensor row = iota(builder, like.shape(), 0, builder.i64()), column = iota(builder, like.shape(), 1, builder.i64());
+  return cast(equal(row + double(node.integer("k")), column), type);
+}
+
+/// limit - start over delta, rounded up, where the three are known.
+std::optional<Expr> rangeLength(Node &node, const Element &start, const Element &limit, const Element &delta) {
+  GraphBuilder &builder = node.builder();
+  if (start.isInteger() && limit.isInteger() && delta.isInteger()) {
+    if (delta.asExpr().isConstant(0)) {
+      node.reject("the step is 0");
+      return std::nullopt;
+    }
+    Expr count = Expr::ceilDiv(limit.asExpr() - start.asExpr(), delta.asExpr());
+    return builder.sizeFacts().simplify(Expr::max(count, builder.size(0)));
+  }
+  std::optional<double> first = start.asReal(), last = limit.asReal(), step = delta.asReal();
+  double count = first && last && step ? std::ceil((*last - *first) / *step) : NAN;
+  if (!(count < 1e15)) {
+    node.refuse("a range of floats needs constant inputs");
+    return std::nullopt;
+  }
+  return builder.size(std::max(0.0, count));
+}
+
+Tensor range(Node &node) {
+  SmallVector<Tensor> inputs = node.allInputs();
+  if (inputs.size() != 3 || !llvm::all_of(inputs, [](Tensor t) { return bool(t); }))
+    return {};
+  SmallVector<Tensor> scalars;
+  for (Tensor input : inputs) {
+    if (!input.content())
+      return node.refuse("the length depends on data");
+    if (input.content()->size() != 1)
+      return node.reject("start, limit and step must be scalars");
+    scalars.push_back(reshape(input, {}));
+  }
+  auto element = [&](int index) { return inputs[index].content()->front(); };
+  std::optional<Expr> length = rangeLength(node, element(0), element(1), element(2));
+  if (!length)
+    return {};
+  return iota(node.builder(), {*length}, 0, inputs[0].elementType()) * scalars[2] + scalars[0];
+}
+
+/// At inference dropout passes its input on and masks nothing.
+void dropout(Node &node) {
+  Tensor x = node.input(0);
+  if (node.has(2)) {
+    Tensor training = node.input(2);
+    const Content *mode = training ? training.constant() : nullptr;
+    std::optional<double> ratio = node.has(1) ? node.realInput(1) : 0.5;
+    if (!mode || mode->size() != 1 || (mode->front().asConstantInteger() != 0 && ratio != 0.0)) {
+      node.refuse("dropout in training mode is not supported");
+      return;
+    }
+  }
+  node.setOutput(0, x);
+  if (x && node.wants(1))
+    node.setOutput(1, node.builder().splat(1, node.opset() < 10 ? x.elementType() : node.builder().i1(), x.shape()));
+}
+
+} // namespace
+
+void registerConstants(Registry &registry) {
+  registry.add("Constant", {1}, constant);
+  registry.add("ConstantOfShape", {9}, constantOfShape);
+  registry.addMany("Identity", {1}, [](Node &node) { node.setOutput(0, node.value(0)); });
+  registry.add("Cast", {6}, [](Node &node) {
+    int type = node.integer("to");
+    return castTo(node, elementTypeOf(node.builder().context(), type), type);
+  });
+  registry.add("CastLike", {15}, [](Node &node) {
+    Tensor like = node.input(1);
+    return like ? castTo(node, like.elementType(), 0) : like;
+  });
+  registry.add("EyeLike", {9}, eyeLike);
+  registry.add("Range", {11}, range);
+  registry.addMany("Dropout", {7}, dropout);
+}
+
+} // namespace freestone::importer

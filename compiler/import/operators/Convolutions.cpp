@@ -1,0 +1,166 @@
+// Convolutions, forward and transposed.
+#include "compiler/import/Registry.h"
+#include "compiler/import/operators/WindowAttributes.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+/// The filters' spatial extents, which must be constant.
+std::optional<SmallVector<int64_t>> kernelOf(Node &node, Tensor x, Tensor w) {
+  if (x.rank() != w.rank() || x.rank() < 3) {
+    node.reject("the input has rank " + Twine(x.rank()) + ", the filters have rank " + Twine(w.rank()));
+    return std::nullopt;
+  }
+  SmallVector<int64_t> kernel;
+  for (int64_t axis = 2; axis < w.rank(); ++axis) {
+    std::optional<int64_t> extent = w.extent(axis);
+    if (!extent) {
+      node.refuse("the filters' spatial sizes must be constant");
+      return std::nullopt;
+    }
+    kernel.push_back(*extent);
+  }
+  SmallVector<int64_t> named = node.integers("kernel_shape");
+  if (!named.empty() && named != kernel) {
+    node.reject("the attribute 'kernel_shape' differs from the filters' shape");
+    return std::nullopt;
+  }
+  return kernel;
+}
+
+Tensor withBias(Node &node, Tensor y, int64_t input) {
+  Tensor bias = node.optionalInput(input);
+  if (!node.has(input) || !bias || !y)
+    return y;
+  if (bias.rank() != 1)
+    return node.reject("the bias must be a vector");
+  Shape shape(y.rank() - 1, node.builder().size(1));
+  shape.front() = bias.dim(0);
+  return y + reshape(bias, shape);
+}
+
+Tensor conv(Node &node, Tensor x, Tensor w) {
+  if (!x || !w)
+    return {};
+  std::optional<SmallVector<int64_t>> kernel = kernelOf(node, x, w);
+  std::optional<WindowAttributes> attributes = kernel ? windowAttributes(node, x, *kernel) : std::nullopt;
+  if (!attributes)
+    return {};
+  SmallVector<int64_t> undilated(kernel->size(), 1);
+  int64_t groups = node.integer("group", 1);
+  if (groups > 1 && w.extent(0) && *w.extent(0) % groups)
+    return node.reject("the number of filters is no multiple of the number of groups");
+  return convolve(x, w, attributes->window, undilated, groups);
+}
+
+/// Filters of a transposed convolution, [C, O/groups, spatial…], as those of a convolution, [O, C/groups, spatial…], mirrored.
+Tensor transposedFilters(Node &node, Tensor w, int64_t groups) {
+  GraphBuilder &builder = node.builder();
+  std::optional<Expr> perGroup = w.dim(0).exactDiv(builder.size(groups));
+  if (!perGroup)
+    return node.reject("the number of channels is no multiple of the number of groups");
+  Shape split = {builder.size(groups), *perGroup};
+  llvm::append_range(split, w.shape().drop_front());
+  SmallVector<int64_t> permutation = {0, 2, 1};
+  Shape merged = {w.dim(1) * groups, *perGroup};
+  for (int64_t axis = 2; axis < w.rank(); ++axis) {
+    permutation.push_back(axis + 1);
+    merged.push_back(w.dim(axis));
+  }
+  Tensor swapped = reshape(transpose(reshape(w, split), permutation), merged);
+  for (int64_t axis = 2; swapped && axis < w.rank(); ++axis)
+    swapped = slice(swapped, axis, w.dim(axis) - 1, w.dim(axis), -1);
+  return swapped;
+}
+
+/// Low and high padding of the output of a transposed convolution, whose full extent is `full`.
+std::optional<std::pair<Expr, Expr>> transposedPads(Node &node, int64_t axis, int64_t spatial, Expr input, Expr full,
+                                                    int64_t stride, int64_t outputPadding) {
+  GraphBuilder &builder = node.builder();
+  SmallVector<int64_t> wanted = node.integers("output_shape"), pads = node.integers("pads");
+  std::string autoPad = node.text("auto_pad", "NOTSET");
+  Expr total;
+  if (!wanted.empty()) {
+    if (int64_t(wanted.size()) < spatial) {
+      node.reject("output_shape has too few sizes");
+      return std::nullopt;
+    }
+    total = full + outputPadding - wanted[wanted.size() - spatial + axis];
+  } else if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
+    total = full + outputPadding - input * stride;
+  } else if (autoPad == "VALID" || pads.empty()) {
+    return std::pair(builder.size(0), builder.size(0));
+  } else if (int64_t(pads.size()) != 2 * spatial) {
+    node.reject("the attribute 'pads' does not fit the input");
+    return std::nullopt;
+  } else {
+    return std::pair(builder.size(pads[axis]), builder.size(pads[axis + spatial]));
+  }
+  Expr half = Expr::floorDiv(total, 2);
+  return autoPad == "SAME_UPPER" ? std::pair(half, total - half) : std::pair(total - half, half);
+}
+
+Tensor convTranspose(Node &node) {
+  Tensor x = node.input(0), w = node.input(1);
+  if (!x || !w)
+    return {};
+  std::optional<SmallVector<int64_t>> kernel = kernelOf(node, x, w);
+  int64_t groups = node.integer("group", 1), spatial = x.rank() - 2;
+  if (!kernel || groups < 1)
+    return {};
+  GraphBuilder &builder = node.builder();
+  auto list = [&](StringRef name, int64_t otherwise) {
+    SmallVector<int64_t> values = node.integers(name);
+    values.resize(spatial, otherwise);
+    return values;
+  };
+  SmallVector<int64_t> strides = list("strides", 1), dilations = list("dilations", 1), extra = list("output_padding", 0);
+  Window window;
+  window.strides.assign(spatial, 1);
+  window.dilations = dilations;
+  for (int64_t axis = 0; axis < spatial; ++axis) {
+    int64_t reach = ((*kernel)[axis] - 1) * dilations[axis];
+    Expr full = (x.dim(axis + 2) - 1) * strides[axis] + reach + 1;
+    auto pads = transposedPads(node, axis, spatial, x.dim(axis + 2), full, strides[axis], extra[axis]);
+    if (!pads)
+      return {};
+    window.low.push_back(reach - pads->first);
+    window.high.push_back(reach - pads->second + extra[axis]);
+  }
+  Tensor filters = transposedFilters(node, w, groups);
+  return withBias(node, convolve(x, filters, window, strides, groups), 2);
+}
+
+Tensor convInteger(Node &node) {
+  Tensor x = node.input(0), w = node.input(1);
+  if (!x || !w)
+    return {};
+  mlir::Type wide = node.builder().ir.getI32Type();
+  Tensor left = cast(x, wide), right = cast(w, wide);
+  if (node.has(2))
+    left = left - cast(reshape(node.input(2), {}), wide);
+  if (node.has(3)) {
+    Tensor zero = node.input(3);
+    if (zero && zero.rank() == 1 && !zero.dim(0).isConstant(1)) {
+      Shape shape(w.rank(), node.builder().size(1));
+      shape[0] = zero.dim(0);
+      zero = reshape(zero, shape);
+    } else {
+      zero = reshape(zero, {});
+    }
+    right = right - cast(zero, wide);
+  }
+  return conv(node, left, right);
+}
+
+} // namespace
+
+void registerConvolutions(Registry &registry) {
+  registry.add("Conv", {1}, [](Node &node) { return withBias(node, conv(node, node.input(0), node.input(1)), 2); });
+  registry.add("ConvTranspose", {1}, convTranspose);
+  registry.add("ConvInteger", {10}, convInteger);
+}
+
+} // namespace freestone::importer

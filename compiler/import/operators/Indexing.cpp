@@ -1,0 +1,81 @@
+// Reading and writing at places that data decide.
+#include "compiler/import/Registry.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+template <typename Apply> Tensor along(Node &node, int64_t otherwise, Apply apply) {
+  Tensor x = node.input(0);
+  if (!x)
+    return x;
+  std::optional<int64_t> axis = node.normalize(node.integer("axis", otherwise), x.rank());
+  return axis ? apply(x, *axis) : Tensor();
+}
+
+std::optional<graph::ScatterKind> scatterKind(Node &node) {
+  std::string name = node.text("reduction", "none");
+  std::optional<graph::ScatterKind> kind = graph::symbolizeScatterKind(name);
+  if (!kind)
+    node.reject("the reduction '" + name + "' does not exist");
+  return kind;
+}
+
+Tensor scatter(Node &node) {
+  std::optional<graph::ScatterKind> kind = scatterKind(node);
+  if (!kind)
+    return {};
+  return along(node, 0, [&](Tensor x, int64_t axis) {
+    return scatterElements(x, node.input(1), node.input(2), axis, *kind);
+  });
+}
+
+/// One where a new dimension's coordinate is the index, which may count from its end, else zero.
+Tensor oneHot(Node &node) {
+  Tensor indices = node.input(0), values = node.input(2), depthInput = node.input(1);
+  if (!indices || !values || !depthInput)
+    return {};
+  GraphBuilder &builder = node.builder();
+  std::optional<Shape> depth;
+  if (depthInput.isFloat() && depthInput.constant() && depthInput.constant()->size() == 1)
+    depth = Shape{builder.size(int64_t(*depthInput.constant()->front().asReal()))};
+  else
+    depth = node.sizesInput(1);
+  if (!depth || depth->size() != 1)
+    return {};
+  std::optional<int64_t> axis = node.normalize(node.integer("axis", -1), indices.rank() + 1);
+  if (!axis)
+    return {};
+  Tensor size = reshape(builder.vector(ArrayRef(depth->front())), {});
+  Tensor place = cast(indices, builder.i64());
+  place = unsqueeze(select(place < 0.0, place + size, place), {*axis});
+  Shape spread(indices.rank() + 1, builder.size(1));
+  spread[*axis] = depth->front();
+  Tensor hit = equal(place, iota(builder, spread, *axis, builder.i64()));
+  Tensor off = slice(values, 0, builder.size(0), builder.size(1)), on = slice(values, 0, builder.size(1), builder.size(1));
+  return select(hit, reshape(on, {}), reshape(off, {}));
+}
+
+} // namespace
+
+void registerIndexing(Registry &registry) {
+  registry.add("Gather", {1}, [](Node &node) {
+    return along(node, 0, [&](Tensor x, int64_t axis) { return gather(x, node.input(1), axis); });
+  });
+  registry.add("GatherElements", {11}, [](Node &node) {
+    return along(node, 0, [&](Tensor x, int64_t axis) { return gatherElements(x, node.input(1), axis); });
+  });
+  registry.add("GatherND", {11}, [](Node &node) {
+    return gatherNd(node.input(0), node.input(1), node.integer("batch_dims"));
+  });
+  registry.add("Scatter", {9, 10}, scatter);
+  registry.add("ScatterElements", {11}, scatter);
+  registry.add("ScatterND", {11}, [](Node &node) {
+    std::optional<graph::ScatterKind> kind = scatterKind(node);
+    return kind ? scatterNd(node.input(0), node.input(1), node.input(2), *kind) : Tensor();
+  });
+  registry.add("OneHot", {9}, oneHot);
+}
+
+} // namespace freestone::importer

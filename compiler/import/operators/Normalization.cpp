@@ -1,0 +1,146 @@
+// Normalisations over batches, layers, groups and neighbours.
+#include "compiler/import/Registry.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+/// A vector over the channels of x, shaped to broadcast with x.
+Tensor perChannel(Tensor vector, Tensor x) {
+  if (!vector || !x)
+    return {};
+  if (vector.rank() != 1)
+    return x.builder().reject("scale, bias, mean and variance must be vectors");
+  Shape shape(x.rank() - 1, x.builder().size(1));
+  shape.front() = vector.dim(0);
+  return reshape(vector, shape);
+}
+
+/// At inference a batch normalisation is a scale and a shift per channel, computed once.
+void batchNormalization(Node &node) {
+  Tensor x = node.input(0), scale = node.input(1), bias = node.input(2), mean = node.input(3), variance = node.input(4);
+  if (!x || !scale || !bias || !mean || !variance)
+    return;
+  if (node.integer("training_mode") != 0 || (node.opset() < 7 && !node.integer("is_test"))) {
+    node.refuse("batch normalisation in training mode is not supported");
+    return;
+  }
+  if (x.rank() < 2) {
+    node.reject("the input has no channels");
+    return;
+  }
+  // Statistics may be wider than the data: the arithmetic on them is done in their type.
+  mlir::Type wide = mean.elementType();
+  Tensor factor = cast(scale, wide) / sqrt(variance + node.real("epsilon", 1e-5));
+  Tensor shift = cast(bias, wide) - mean * factor;
+  Tensor y = cast(x, wide) * perChannel(factor, x) + perChannel(shift, x);
+  node.setOutput(0, cast(y, x.elementType()));
+}
+
+Tensor instanceNormalization(Node &node) {
+  Tensor x = node.input(0), scale = node.input(1), bias = node.input(2);
+  if (!x)
+    return x;
+  if (x.rank() < 3)
+    return node.reject("the input has no spatial dimensions");
+  Tensor y = layerNorm(x, 2, node.real("epsilon", 1e-5));
+  return y * perChannel(scale, x) + perChannel(bias, x);
+}
+
+void layerNormalization(Node &node) {
+  Tensor x = node.input(0), scale = node.input(1);
+  if (!x || !scale)
+    return;
+  std::optional<int64_t> axis = node.normalize(node.integer("axis", -1), x.rank());
+  if (!axis)
+    return;
+  double epsilon = node.real("epsilon", 1e-5);
+  Tensor y = layerNorm(x, *axis, epsilon) * scale;
+  node.setOutput(0, node.has(2) ? y + node.input(2) : y);
+  if (!node.wants(1) && !node.wants(2))
+    return;
+  bool isNarrow = node.integer("stash_type", 1) == 1 && x.elementType().getIntOrFloatBitWidth() < 32;
+  Tensor wide = cast(x, isNarrow ? node.builder().f32() : x.elementType());
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(*axis, x.rank()));
+  Tensor center = mean(wide, axes, true);
+  node.setOutput(1, center);
+  node.setOutput(2, rsqrt(mean(square(wide - center), axes, true) + epsilon));
+}
+
+Tensor rmsNormalization(Node &node) {
+  Tensor x = node.input(0), scale = node.input(1);
+  if (!x || !scale)
+    return {};
+  std::optional<int64_t> axis = node.normalize(node.integer("axis", -1), x.rank());
+  if (!axis)
+    return {};
+  return cast(rmsNorm(x, *axis, node.real("epsilon", 1e-5)), scale.elementType()) * scale;
+}
+
+/// Until operator set 20 scale and bias are per group, then per channel.
+Tensor groupNormalization(Node &node) {
+  Tensor x = node.input(0), scale = node.input(1), bias = node.input(2);
+  int64_t groups = node.integer("num_groups");
+  if (!x || !scale || !bias)
+    return {};
+  if (x.rank() < 2 || groups < 1)
+    return node.reject("the input has no channels, or there are no groups");
+  GraphBuilder &builder = node.builder();
+  std::optional<Expr> perGroup = x.dim(1).exactDiv(builder.size(groups));
+  if (!perGroup)
+    return node.reject("the number of channels is no multiple of the number of groups");
+  Shape split = {x.dim(0), builder.size(groups), *perGroup};
+  llvm::append_range(split, x.shape().drop_front(2));
+  Tensor y = layerNorm(reshape(x, split), 2, node.real("epsilon", 1e-5));
+  if (node.opset() < 21)
+    return reshape(y * perChannel(scale, y) + perChannel(bias, y), x.shape());
+  return reshape(y, x.shape()) * perChannel(scale, x) + perChannel(bias, x);
+}
+
+Tensor meanVarianceNormalization(Node &node) {
+  Tensor x = node.input(0);
+  SmallVector<int64_t> axes = node.integers("axes");
+  if (axes.empty())
+    axes = {0, 2, 3};
+  if (!x || !node.normalize(axes, x.rank()))
+    return {};
+  Tensor centered = x - mean(x, axes, true);
+  return centered / (sqrt(mean(square(centered), axes, true)) + 1e-9);
+}
+
+/// Each element over a power of the squares of its neighbours in the channel dimension.
+Tensor localResponse(Node &node) {
+  Tensor x = node.input(0);
+  int64_t size = node.integer("size");
+  if (!x)
+    return x;
+  if (x.rank() < 3 || size < 1)
+    return node.reject("the input has no spatial dimensions, or the size is not positive");
+  GraphBuilder &builder = node.builder();
+  Window window;
+  window.sizes.assign(x.rank() - 1, 1);
+  window.strides = window.dilations = window.sizes;
+  window.low.assign(x.rank() - 1, builder.size(0));
+  window.high = window.low;
+  window.sizes[0] = size;
+  window.low[0] = builder.size((size - 1) / 2);
+  window.high[0] = builder.size(size / 2);
+  Tensor squares = windowReduce(graph::ReduceKind::add, square(x), window);
+  double alpha = node.real("alpha", 1e-4), beta = node.real("beta", 0.75), bias = node.real("bias", 1);
+  return x / pow(squares * (alpha / double(size)) + bias, beta);
+}
+
+} // namespace
+
+void registerNormalization(Registry &registry) {
+  registry.addMany("BatchNormalization", {1}, batchNormalization);
+  registry.add("InstanceNormalization", {6}, instanceNormalization);
+  registry.addMany("LayerNormalization", {17}, layerNormalization);
+  registry.add("RMSNormalization", {23}, rmsNormalization);
+  registry.add("GroupNormalization", {18}, groupNormalization);
+  registry.add("MeanVarianceNormalization", {9}, meanVarianceNormalization);
+  registry.add("LRN", {1}, localResponse);
+}
+
+} // namespace freestone::importer

@@ -1,0 +1,126 @@
+// Numbers that stand for others by a scale and a zero point.
+#include "compiler/import/Registry.h"
+#include "compiler/import/TensorData.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+/// Scale or zero point, shaped to broadcast with x: one for all, one per index of `axis`, or one per block along it.
+Tensor spreadAlong(Node &node, Tensor parameter, Tensor x, int64_t axis) {
+  if (!parameter || !x)
+    return {};
+  if (parameter.rank() == 0 || parameter.elementCount().isConstant(1))
+    return reshape(parameter, {});
+  GraphBuilder &builder = node.builder();
+  if (parameter.rank() == 1 && x.rank() != 0) {
+    Shape shape(x.rank(), builder.size(1));
+    shape[axis] = parameter.dim(0);
+    return reshape(parameter, shape);
+  }
+  int64_t block = node.integer("block_size");
+  if (parameter.rank() != x.rank() || block < 1)
+    return node.reject("scale and zero point do not fit the input");
+  // Each element of the parameter is repeated `block` times along the axis.
+  Tensor repeated = unsqueeze(parameter, {axis + 1});
+  Shape spread(repeated.shape()), merged(parameter.shape());
+  spread[axis + 1] = builder.size(block);
+  merged[axis] = merged[axis] * block;
+  return slice(reshape(broadcastTo(repeated, spread), merged), axis, builder.size(0), x.dim(axis));
+}
+
+std::pair<double, double> rangeOf(mlir::Type type) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (type.isUnsignedInteger())
+    return {0, std::ldexp(1.0, width) - 1};
+  return {-std::ldexp(1.0, width - 1), std::ldexp(1.0, width - 1) - 1};
+}
+
+/// round(x / scale) + zero point, within the range of `type`. Halves round to even.
+Tensor quantize(Tensor x, Tensor scale, Tensor zeroPoint, mlir::Type type) {
+  if (!x || !scale)
+    return {};
+  Tensor rounded = round(x / scale);
+  if (zeroPoint)
+    rounded = rounded + cast(zeroPoint, x.elementType());
+  auto [low, high] = rangeOf(type);
+  return cast(clamp(rounded, low, high), type);
+}
+
+Tensor quantizeLinear(Node &node) {
+  Tensor x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
+  if (!x || !scale || (node.has(2) && !zeroPoint))
+    return {};
+  GraphBuilder &builder = node.builder();
+  mlir::Type type = zeroPoint ? zeroPoint.elementType() : builder.ir.getIntegerType(8, /*isSigned=*/false);
+  if (!zeroPoint && node.integer("output_dtype"))
+    type = elementTypeOf(builder.context(), node.integer("output_dtype"));
+  if (!type || !isa<mlir::IntegerType>(type))
+    return node.refuse("quantisation to this type is not supported");
+  int64_t given = node.integer("axis", 1);
+  std::optional<int64_t> axis = x.rank() > 1 || scale.rank() > 0 ? node.normalize(x.rank() == 1 ? 0 : given, x.rank()) : 0;
+  if (!axis)
+    return {};
+  mlir::Type work = x.elementType().isF64() ? x.elementType() : mlir::Type(builder.f32());
+  scale = cast(spreadAlong(node, scale, x, *axis), work);
+  if (zeroPoint)
+    zeroPoint = spreadAlong(node, zeroPoint, x, *axis);
+  return quantize(cast(x, work), scale, zeroPoint, type);
+}
+
+Tensor dequantizeLinear(Node &node) {
+  Tensor x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
+  if (!x || !scale || (node.has(2) && !zeroPoint))
+    return {};
+  GraphBuilder &builder = node.builder();
+  mlir::Type type = scale.elementType();
+  if (node.integer("output_dtype"))
+    type = elementTypeOf(builder.context(), node.integer("output_dtype"));
+  std::optional<int64_t> axis =
+      x.rank() > 1 || scale.rank() > 0 ? node.normalize(x.rank() == 1 ? 0 : node.integer("axis", 1), x.rank()) : 0;
+  if (!axis || !type)
+    return type ? Tensor() : node.refuse("this output type is not supported");
+  Tensor wide = cast(x, builder.f32());
+  if (zeroPoint)
+    wide = wide - cast(spreadAlong(node, zeroPoint, x, *axis), builder.f32());
+  return cast(wide * cast(spreadAlong(node, scale, x, *axis), builder.f32()), type);
+}
+
+/// Product of two quantised tensors, quantised.
+Tensor qlinearMatmul(Node &node) {
+  SmallVector<Tensor> in = node.allInputs();
+  if (in.size() != 8 || !llvm::all_of(in, [](Tensor t) { return bool(t); }))
+    return {};
+  GraphBuilder &builder = node.builder();
+  mlir::Type wide = builder.ir.getI32Type(), real = builder.f32();
+  // Parameters per row of the left operand stand in its last but one dimension, per column of the right one in its last.
+  auto centered = [&](Tensor x, Tensor zero, bool isRow) {
+    if (zero.rank() == 1 && !zero.dim(0).isConstant(1) && isRow)
+      zero = unsqueeze(zero, {1});
+    else if (zero.rank() == 1 && zero.dim(0).isConstant(1))
+      zero = reshape(zero, {});
+    return cast(x, wide) - cast(zero, wide);
+  };
+  Tensor product = matmul(centered(in[0], in[2], true), centered(in[3], in[5], false));
+  auto scaleOf = [&](Tensor scale, bool isRow) {
+    if (scale.rank() == 1 && !scale.dim(0).isConstant(1) && isRow)
+      scale = unsqueeze(scale, {1});
+    else if (scale.rank() == 1 && scale.dim(0).isConstant(1))
+      scale = reshape(scale, {});
+    return cast(scale, real);
+  };
+  Tensor scale = scaleOf(in[1], true) * scaleOf(in[4], false);
+  Tensor target = scaleOf(in[6], true);
+  return quantize(cast(product, real) * scale, target, in[7].rank() == 1 ? reshape(in[7], {}) : in[7], in[7].elementType());
+}
+
+} // namespace
+
+void registerQuantization(Registry &registry) {
+  registry.add("QuantizeLinear", {10}, quantizeLinear);
+  registry.add("DequantizeLinear", {10}, dequantizeLinear);
+  registry.add("QLinearMatMul", {10}, qlinearMatmul);
+}
+
+} // namespace freestone::importer

@@ -1,0 +1,207 @@
+// Shapes, and other views of the same elements.
+#include "compiler/import/Registry.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+Tensor shapeOf(Node &node) {
+  Tensor x = node.input(0);
+  if (!x)
+    return x;
+  auto clampAxis = [&](int64_t axis) { return std::clamp<int64_t>(axis < 0 ? axis + x.rank() : axis, 0, x.rank()); };
+  int64_t start = clampAxis(node.integer("start", 0)), end = clampAxis(node.integer("end", x.rank()));
+  return node.builder().vector(x.shape().slice(start, std::max<int64_t>(end - start, 0)));
+}
+
+/// 1 where the size, at least -1, is `value` (0 or -1), else 0.
+Expr isExactly(GraphBuilder &builder, Expr size, int64_t value) {
+  Expr zero = builder.size(0), negative = Expr::max(-size, zero);
+  return value == -1 ? negative : 1 - Expr::min(Expr::max(size, zero), builder.size(1)) - negative;
+}
+
+/// Sizes that only the run knows may mean what 0 and -1 mean in Reshape. At most one of them is -1; if one may be, it is computed as
+/// such, else it is what it says.
+Shape resolveSymbolic(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZero) {
+  GraphBuilder &builder = node.builder();
+  Shape copied;
+  Expr known = builder.size(1);
+  for (auto [axis, size] : enumerate(target)) {
+    Expr zero = keepsZero || int64_t(axis) >= x.rank() ? builder.size(0) : isExactly(builder, size, 0) * x.dim(axis);
+    copied.push_back(Expr::max(size, builder.size(0)) + zero);
+    known = known * (copied.back() + isExactly(builder, size, -1));
+  }
+  Expr inferred = Expr::floorDiv(x.elementCount(), known);
+  for (auto [size, result] : zip_equal(target, copied))
+    result = builder.sizeFacts().simplify(result + isExactly(builder, size, -1) * inferred);
+  return copied;
+}
+
+std::optional<Shape> resolveReshape(Node &node, Tensor x, Shape target, bool keepsZero) {
+  GraphBuilder &builder = node.builder();
+  const sym::Bounds &bounds = builder.sizeFacts().bounds();
+  if (llvm::any_of(target, [&](Expr size) { return !size.isConstant() && !bounds.provablyNonNegative(size); }))
+    return resolveSymbolic(node, x, target, keepsZero);
+  std::optional<int64_t> inferred;
+  Expr known = builder.size(1);
+  for (auto [axis, size] : enumerate(target)) {
+    if (size.isConstant(0) && !keepsZero) {
+      if (int64_t(axis) >= x.rank()) {
+        node.reject("size 0 at axis " + Twine(axis) + " has no dimension to copy");
+        return std::nullopt;
+      }
+      size = x.dim(axis);
+    }
+    if (!size.isConstant(-1)) {
+      known = known * size;
+      continue;
+    }
+    if (inferred) {
+      node.reject("the shape has -1 twice");
+      return std::nullopt;
+    }
+    inferred = axis;
+  }
+  if (inferred) {
+    Expr total = x.elementCount();
+    std::optional<Expr> exact = total.exactDiv(known);
+    if (!exact && known.isConstant(0)) {
+      node.reject("-1 beside a size of 0 has no meaning");
+      return std::nullopt;
+    }
+    target[*inferred] = exact ? *exact : builder.sizeFacts().simplify(Expr::floorDiv(total, known));
+  }
+  for (Expr size : target)
+    if (bounds.interval(size).hi < 0) {
+      node.reject("the shape has a negative size");
+      return std::nullopt;
+    }
+  return target;
+}
+
+Tensor reshapeNode(Node &node) {
+  Tensor x = node.input(0);
+  Shape target;
+  if (node.opset() < 5) {
+    for (int64_t size : node.integers("shape"))
+      target.push_back(node.builder().size(size));
+  } else if (std::optional<Shape> sizes = node.sizesInput(1)) {
+    target = *sizes;
+  } else {
+    return {};
+  }
+  if (!x)
+    return x;
+  std::optional<Shape> shape = resolveReshape(node, x, target, node.integer("allowzero") != 0);
+  return shape ? reshape(x, *shape) : Tensor();
+}
+
+Tensor flatten(Node &node) {
+  Tensor x = node.input(0);
+  if (!x)
+    return x;
+  int64_t axis = node.integer("axis", 1);
+  if (axis < -x.rank() || axis > x.rank())
+    return node.reject("axis " + Twine(axis) + " does not exist in a tensor of rank " + Twine(x.rank()));
+  axis = axis < 0 ? axis + x.rank() : axis;
+  Expr rows = node.builder().size(1), columns = rows;
+  for (auto [index, extent] : enumerate(x.shape())) {
+    Expr &side = int64_t(index) < axis ? rows : columns;
+    side = side * extent;
+  }
+  return reshape(x, {rows, columns});
+}
+
+/// Axes are an attribute until operator set 12, then an input.
+std::optional<SmallVector<int64_t>> axesOf(Node &node) {
+  return node.opset() >= 13 && node.has(1) ? node.constantsInput(1) : std::optional(node.integers("axes"));
+}
+
+Tensor squeezeNode(Node &node) {
+  Tensor x = node.input(0);
+  std::optional<SmallVector<int64_t>> axes = axesOf(node);
+  if (!x || !axes)
+    return {};
+  if (axes->empty() && !node.has(1) && !node.hasAttribute("axes")) {
+    for (int64_t axis = 0; axis < x.rank(); ++axis)
+      if (x.dim(axis).isConstant(1))
+        axes->push_back(axis);
+      else if (!x.extent(axis))
+        return node.refuse("without axes, the rank of the result depends on whether axis " + Twine(axis) + " is 1");
+  }
+  return node.normalize(*axes, x.rank()) ? squeeze(x, *axes) : Tensor();
+}
+
+Tensor unsqueezeNode(Node &node) {
+  Tensor x = node.input(0);
+  std::optional<SmallVector<int64_t>> axes = axesOf(node);
+  if (!x || !axes || !node.normalize(*axes, x.rank() + axes->size()))
+    return {};
+  return unsqueeze(x, *axes);
+}
+
+/// Numpy's broadcasting of the input's shape with the given one.
+Tensor expand(Node &node) {
+  Tensor x = node.input(0);
+  std::optional<Shape> target = node.sizesInput(1);
+  if (!x || !target)
+    return {};
+  GraphBuilder &builder = node.builder();
+  Shape shape(*target);
+  if (int64_t(shape.size()) < x.rank())
+    shape.insert(shape.begin(), x.rank() - shape.size(), builder.size(1));
+  for (int64_t axis = -1; axis >= -x.rank(); --axis) {
+    Expr &size = shape[shape.size() + axis];
+    if (size.isConstant(1))
+      size = x.dim(axis);
+    if (size.isConstant() || !x.extent(axis).has_value() || *x.extent(axis) == 1)
+      continue;
+    // A size that only the run knows may be 1, or must be the extent.
+    Expr mustBeZero = (size - 1) * (size - x.dim(axis));
+    if (!builder.makeEqual(mustBeZero, builder.size(0), "sizes to which a tensor is expanded"))
+      return {};
+    size = x.dim(axis);
+  }
+  return broadcastTo(x, shape);
+}
+
+Tensor transposeNode(Node &node) {
+  Tensor x = node.input(0);
+  if (!x)
+    return x;
+  SmallVector<int64_t> permutation = node.integers("perm");
+  if (!node.hasAttribute("perm"))
+    for (int64_t axis = x.rank(); axis-- > 0;)
+      permutation.push_back(axis);
+  if (int64_t(permutation.size()) != x.rank() || !node.normalize(permutation, x.rank()))
+    return node.reject("perm does not permute the axes of a tensor of rank " + Twine(x.rank()));
+  return transpose(x, permutation);
+}
+
+Tensor concatNode(Node &node) {
+  SmallVector<Tensor> operands = node.allInputs();
+  if (operands.empty() || !operands.front())
+    return {};
+  std::optional<int64_t> axis = node.normalize(node.integer("axis", 1), operands.front().rank());
+  return axis ? concat(operands, *axis) : Tensor();
+}
+
+} // namespace
+
+void registerShape(Registry &registry) {
+  registry.add("Shape", {1}, shapeOf);
+  registry.add("Size", {1}, [](Node &node) {
+    Tensor x = node.input(0);
+    return x ? reshape(node.builder().vector(ArrayRef(x.elementCount())), {}) : x;
+  });
+  registry.add("Reshape", {1}, reshapeNode);
+  registry.add("Flatten", {1}, flatten);
+  registry.add("Squeeze", {1}, squeezeNode);
+  registry.add("Unsqueeze", {1}, unsqueezeNode);
+  registry.add("Expand", {8}, expand);
+  registry.add("Transpose", {1}, transposeNode);
+  registry.add("Concat", {1}, concatNode);
+}
+
+} // namespace freestone::importer
