@@ -1,0 +1,41 @@
+#ifndef FREESTONE_COMPILER_INTERPRETER_HOSTTENSOR_H
+#define FREESTONE_COMPILER_INTERPRETER_HOSTTENSOR_H
+
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <cstdint>
+#include <vector>
+
+namespace freestone::interpreter {
+
+/// A tensor in memory: row-major, little-endian, bool as one byte 0 or 1. Owns its bytes.
+struct HostTensor {
+  /// An element type of `!graph.tensor`.
+  mlir::Type elementType;
+  std::vector<int64_t> dims;
+  /// `getNumElements() * getElementBytes(elementType)` of them.
+  std::vector<char> bytes;
+
+  int64_t getNumElements() const;
+
+  /// Of zeros.
+  static HostTensor allocate(mlir::Type elementType, llvm::ArrayRef<int64_t> dims);
+  /// A copy of elements whose C++ type is that of `elementType` (f16 and bf16 as their bits, bool as bytes).
+  template <typename T>
+  static HostTensor copy(mlir::Type elementType, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<T> elements) {
+    HostTensor tensor{elementType, dims.vec(), {}};
+    auto *begin = reinterpret_cast<const char *>(elements.data());
+    tensor.bytes.assign(begin, begin + elements.size() * sizeof(T));
+    return tensor;
+  }
+  template <typename T> llvm::ArrayRef<T> elements() const {
+    return {reinterpret_cast<const T *>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+};
+
+/// Bytes of one element in memory; bool has 1.
+int64_t getElementBytes(mlir::Type elementType);
+
+} // namespace freestone::interpreter
+
+#endif // FREESTONE_COMPILER_INTERPRETER_HOSTTENSOR_H

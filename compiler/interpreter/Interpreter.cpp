@@ -1,0 +1,287 @@
+#include "compiler/interpreter/Interpreter.h"
+#include "compiler/dialect/graph/Decompose.h"
+#include "compiler/interpreter/Evaluate.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace freestone::graph;
+
+namespace freestone::interpreter {
+
+namespace {
+
+/// Functions as they are run: copies without composites.
+class Functions {
+public:
+  func::FuncOp prepare(func::FuncOp function) {
+    OwningOpRef<func::FuncOp> &copy = copies[function];
+    if (!copy) {
+      copy = cast<func::FuncOp>(function->clone());
+      decomposeComposites(*copy);
+    }
+    return *copy;
+  }
+
+private:
+  DenseMap<Operation *, OwningOpRef<func::FuncOp>> copies;
+};
+
+/// One call of a function that runs.
+class Activation {
+public:
+  Activation(Functions &functions, func::FuncOp original, const WeightStore &weights)
+      : functions(functions), original(original), function(functions.prepare(original)), weights(weights) {}
+
+  FailureOr<Tensors> run(ArrayRef<Tensor> inputs);
+
+private:
+  LogicalResult bindInputs(ArrayRef<Tensor> inputs);
+  /// Runs a block; gives the operands of its terminator.
+  FailureOr<Tensors> run(Block &block, ArrayRef<Tensor> arguments);
+  /// The same, with what it binds in a scope of its own.
+  FailureOr<Tensors> runRegion(Region &region, ArrayRef<Tensor> arguments);
+  FailureOr<Tensors> evaluate(Operation *op, ArrayRef<Tensor> operands);
+  FailureOr<Tensors> evaluate(IfOp op, const Tensor &condition);
+  FailureOr<Tensors> evaluate(WhileOp op);
+  FailureOr<Tensors> evaluate(ScanOp op);
+  FailureOr<Tensors> evaluate(CallOp op, ArrayRef<Tensor> operands);
+  FailureOr<Tensors> evaluate(MatchShapeOp op, const Tensor &x);
+  /// Values along a new first dimension.
+  FailureOr<Tensor> stack(Operation *op, unsigned result, ArrayRef<Tensor> values);
+  Tensors lookup(ValueRange operands) {
+    return llvm::to_vector_of<Tensor, 1>(llvm::map_range(operands, [&](Value value) { return values.at(value); }));
+  }
+  /// Values of a block that nothing after an operation uses.
+  ArrayRef<Value> getDeadAfter(Operation *op);
+
+  Functions &functions;
+  func::FuncOp original, function;
+  const WeightStore &weights;
+  Symbols symbols;
+  DenseMap<Value, Tensor> values;
+  DenseMap<Block *, DenseMap<Operation *, SmallVector<Value>>> deadAfter;
+};
+
+} // namespace
+
+ArrayRef<Value> Activation::getDeadAfter(Operation *op) {
+  Block *block = op->getBlock();
+  auto [entry, isNew] = deadAfter.try_emplace(block);
+  if (isNew) {
+    auto add = [&](Value value) {
+      Operation *last = nullptr;
+      for (Operation *user : value.getUsers())
+        if (Operation *inBlock = block->findAncestorOpInBlock(*user); !last || last->isBeforeInBlock(inBlock))
+          last = inBlock;
+      if (Operation *end = last ? last : value.getDefiningOp())
+        entry->second[end].push_back(value);
+    };
+    llvm::for_each(block->getArguments(), add);
+    for (Operation &inner : *block)
+      llvm::for_each(inner.getResults(), add);
+  }
+  return entry->second[op];
+}
+
+LogicalResult Activation::bindInputs(ArrayRef<Tensor> inputs) {
+  if (inputs.size() != function.getNumArguments())
+    return original.emitError("takes ") << function.getNumArguments() << " inputs, not " << inputs.size();
+  if (auto sources = function->getAttrOfType<DictionaryAttr>("graph.value_symbols"))
+    for (NamedAttribute source : sources) {
+      ArrayRef<int64_t> place = cast<DenseI64ArrayAttr>(source.getValue()).asArrayRef();
+      const Tensor &input = inputs[place[0]];
+      if (input.isReal() || place[1] >= input.size())
+        return original.emitError("input ")
+               << place[0] << " has no integer element " << place[1] << ", which is the size " << source.getName();
+      symbols.bind(source.getName(), input.data<int64_t>()[place[1]]);
+    }
+  auto typeOf = [&](unsigned index) { return dyn_cast<graph::TensorType>(function.getArgumentTypes()[index]); };
+  for (auto [index, input] : llvm::enumerate(inputs))
+    if (auto type = typeOf(index); type && type.getRank() == input.getRank())
+      symbols.bindSizes(type.getShape(), input.getDims());
+  for (auto [index, input] : llvm::enumerate(inputs)) {
+    if (!typeOf(index))
+      return original.emitError("argument ") << index << " is no graph tensor";
+    auto name = function.getArgAttrOfType<StringAttr>(index, "graph.name");
+    std::string what = name ? "input '" + name.str() + "'" : "input " + std::to_string(index);
+    if (failed(symbols.require(original, what, typeOf(index), input)))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<Tensors> Activation::run(ArrayRef<Tensor> inputs) {
+  if (function.isExternal())
+    return original.emitError("has no body to interpret");
+  if (failed(bindInputs(inputs)))
+    return failure();
+  return run(function.getBody().front(), inputs);
+}
+
+FailureOr<Tensors> Activation::run(Block &block, ArrayRef<Tensor> arguments) {
+  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments)) {
+    symbols.bindSizes(getShape(argument), tensor.getDims());
+    if (failed(symbols.require(block.getParentOp(), "a value of a region", cast<graph::TensorType>(argument.getType()),
+                               tensor)))
+      return failure();
+    values[argument] = tensor;
+  }
+  for (Operation &op : block.without_terminator()) {
+    FailureOr<Tensors> results = evaluate(&op, lookup(op.getOperands()));
+    if (failed(results))
+      return failure();
+    for (auto [result, tensor] : llvm::zip_equal(op.getResults(), *results)) {
+      auto type = cast<graph::TensorType>(result.getType());
+      symbols.bindSizes(type.getShape(), tensor.getDims());
+      if (failed(symbols.require(&op, "the result", type, tensor)))
+        return failure();
+      values[result] = std::move(tensor);
+    }
+    for (Value dead : getDeadAfter(&op))
+      values.erase(dead);
+  }
+  return lookup(block.getTerminator()->getOperands());
+}
+
+FailureOr<Tensors> Activation::runRegion(Region &region, ArrayRef<Tensor> arguments) {
+  symbols.push();
+  FailureOr<Tensors> results = run(region.front(), arguments);
+  symbols.pop();
+  return results;
+}
+
+FailureOr<Tensors> Activation::evaluate(Operation *op, ArrayRef<Tensor> operands) {
+  if (auto branch = dyn_cast<IfOp>(op))
+    return evaluate(branch, operands[0]);
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return evaluate(loop);
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return evaluate(scan);
+  if (auto call = dyn_cast<CallOp>(op))
+    return evaluate(call, operands);
+  if (auto match = dyn_cast<MatchShapeOp>(op))
+    return evaluate(match, operands[0]);
+  Context context{operands, symbols, weights};
+  for (auto family : {evaluateElementwise, evaluateShape, evaluateSources, evaluateContraction, evaluateReduction,
+                      evaluateIndexing, evaluateWindow, evaluateOrdering})
+    if (std::optional<FailureOr<Tensors>> results = family(op, context))
+      return *results;
+  return op->emitError("is no operator of the graph level, which is what the interpreter runs");
+}
+
+FailureOr<Tensors> Activation::evaluate(MatchShapeOp op, const Tensor &x) {
+  std::string what = op.getLabel() ? "the value '" + op.getLabel()->str() + "'" : std::string("the value");
+  symbols.bindSizes(op.getType().getShape(), x.getDims());
+  if (failed(symbols.require(op, what, op.getType(), x)))
+    return failure();
+  return Tensors{x};
+}
+
+FailureOr<Tensors> Activation::evaluate(IfOp op, const Tensor &condition) {
+  return runRegion(*condition.data<int64_t>() ? op.getThenRegion() : op.getElseRegion(), {});
+}
+
+FailureOr<Tensor> Activation::stack(Operation *op, unsigned result, ArrayRef<Tensor> parts) {
+  auto type = cast<graph::TensorType>(op->getResult(result).getType());
+  Dims dims = {static_cast<int64_t>(parts.size())};
+  // Without a part there is none to tell a size that was to be found out.
+  for (auto [dim, size] : llvm::enumerate(type.getShape().drop_front()))
+    dims.push_back(parts.empty() ? symbols.evaluate(size).value_or(0) : parts.front().getDim(dim));
+  Tensor stacked(type.getElementType(), dims);
+  int64_t offset = 0;
+  for (const Tensor &part : parts) {
+    if (part.getDims() != parts.front().getDims())
+      return op->emitError("collects values of different sizes");
+    stacked.visit([&](auto kind) {
+      using T = decltype(kind);
+      std::copy_n(part.data<T>(), part.size(), stacked.data<T>() + offset);
+    });
+    offset += part.size();
+  }
+  return stacked;
+}
+
+FailureOr<Tensors> Activation::evaluate(WhileOp op) {
+  int64_t limit = op.getMaxTrip() ? *values.at(op.getMaxTrip()).data<int64_t>() : std::numeric_limits<int64_t>::max();
+  bool goOn = !op.getCondition() || *values.at(op.getCondition()).data<int64_t>();
+  Tensors carried = lookup(op.getCarried());
+  SmallVector<Tensors> collected(op.getNumCollected());
+  Type i64 = getElementType(op.getBody().getArgument(0));
+  for (int64_t trip = 0; goOn && trip < limit; ++trip) {
+    Tensors arguments = {Tensor::scalar(i64, trip)};
+    llvm::append_range(arguments, carried);
+    FailureOr<Tensors> next = runRegion(op.getBody(), arguments);
+    if (failed(next))
+      return failure();
+    goOn = *next->front().data<int64_t>();
+    llvm::copy(ArrayRef(*next).slice(1, carried.size()), carried.begin());
+    for (auto [list, value] : llvm::zip_equal(collected, ArrayRef(*next).drop_front(1 + carried.size())))
+      list.push_back(value);
+  }
+  for (ArrayRef<Tensor> list : collected) {
+    FailureOr<Tensor> stacked = stack(op, carried.size(), list);
+    if (failed(stacked))
+      return failure();
+    carried.push_back(*stacked);
+  }
+  return carried;
+}
+
+FailureOr<Tensors> Activation::evaluate(ScanOp op) {
+  Tensors carried = lookup(op.getCarried()), scanned = lookup(op.getScanned());
+  unsigned states = carried.size();
+  size_t states = carried.size();
+  SmallVector<Tensors> collected(op.getNumCollected());
+  for (int64_t step = 0, count = scanned.front().getDim(0); step < count; ++step) {
+    Tensors arguments = carried;
+    for (const Tensor &whole : scanned) {
+      Tensor slice(whole.getElementType(), whole.getDims().drop_front());
+      slice.visit([&](auto kind) {
+        using T = decltype(kind);
+        std::copy_n(whole.data<T>() + step * slice.size(), slice.size(), slice.data<T>());
+      });
+      arguments.push_back(slice);
+    }
+    FailureOr<Tensors> next = runRegion(op.getBody(), arguments);
+    if (failed(next))
+      return failure();
+    llvm::copy(ArrayRef(*next).take_front(states), carried.begin());
+    for (auto [list, value] : llvm::zip_equal(collected, ArrayRef(*next).drop_front(states)))
+      list.push_back(value);
+  }
+  for (ArrayRef<Tensor> list : collected) {
+    FailureOr<Tensor> stacked = stack(op, carried.size(), list);
+    if (failed(stacked))
+      return failure();
+    carried.push_back(*stacked);
+  }
+  return carried;
+}
+
+FailureOr<Tensors> Activation::evaluate(CallOp op, ArrayRef<Tensor> operands) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(original, op.getCalleeAttr());
+  if (!callee)
+    return op.emitError("calls @") << op.getCallee() << ", which is no function of the graph level";
+  return Activation(functions, callee, weights).run(operands);
+}
+
+FailureOr<std::vector<HostTensor>> interpret(func::FuncOp function, ArrayRef<HostTensor> inputs,
+                                             const WeightStore &weights, bool wide) {
+  Tensors arguments;
+  for (auto [index, input] : llvm::enumerate(inputs)) {
+    if (input.bytes.size() != static_cast<size_t>(input.getNumElements() * getElementBytes(input.elementType)))
+      return function.emitError("input ") << index << " has " << input.bytes.size() << " bytes, not those of its sizes";
+    arguments.push_back(Tensor::fromHost(input));
+  }
+  Functions functions;
+  FailureOr<Tensors> results = Activation(functions, function, weights).run(arguments);
+  if (failed(results))
+    return failure();
+  std::vector<HostTensor> outputs;
+  for (const Tensor &result : *results)
+    outputs.push_back(
+        result.toHost(wide && result.isReal() ? Float64Type::get(function.getContext()) : result.getElementType()));
+  return outputs;
+}
+
+} // namespace freestone::interpreter
