@@ -1,0 +1,133 @@
+#include "test/codegen/ProgramRunner.h"
+
+#include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/codegen/cpu/Passes.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/tile/Passes.h"
+#include "runtime/abi.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/TargetSelect.h"
+#include <chrono>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::test;
+using sym::Expr;
+
+GuardedMemory::GuardedMemory(size_t bytes) : bytes(bytes) {
+  size_t page = sysconf(_SC_PAGESIZE);
+  size_t inner = (bytes + page - 1) / page * page;
+  mapped = inner + 2 * page;
+  map = static_cast<char *>(mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(map + page, inner, PROT_READ | PROT_WRITE);
+  data = map + page + inner - bytes;
+}
+
+GuardedMemory::GuardedMemory(GuardedMemory &&other)
+    : map(other.map), data(other.data), mapped(other.mapped), bytes(other.bytes) {
+  other.map = nullptr;
+}
+
+GuardedMemory::~GuardedMemory() {
+  if (map)
+    munmap(map, mapped);
+}
+
+namespace {
+
+using Function = void (*)(void **, const int64_t *, int64_t, int64_t, char *);
+
+struct Compiled {
+  Function function;
+  std::vector<std::string> symbols;
+  Expr tiles, scratch;
+};
+
+} // namespace
+
+struct ProgramRunner::State {
+  MLIRContext context;
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::map<std::string, Compiled> programs;
+};
+
+static int64_t evaluate(Expr expr, const Compiled &program, const std::vector<int64_t> &sizes) {
+  auto valueOf = [&](StringRef name) -> std::optional<int64_t> {
+    auto found = llvm::find(program.symbols, name);
+    return sizes[found - program.symbols.begin()];
+  };
+  return expr.evaluate(valueOf).value();
+}
+
+ProgramRunner::ProgramRunner(const std::string &text, const std::string &target) : state(std::make_unique<State>()) {
+  auto start = std::chrono::steady_clock::now();
+  MLIRContext &context = state->context;
+  context.loadDialect<tile::TileDialect, graph::GraphDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      memref::MemRefDialect>();
+  ScopedDiagnosticHandler diagnostics(&context, [&](Diagnostic &diagnostic) { why += diagnostic.str() + "\n"; });
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
+  if (!module || !device) {
+    why += device ? "" : llvm::toString(device.takeError());
+    return;
+  }
+  PassManager cut(&context);
+  cut.addPass(tile::createCut({target}));
+  if (failed(cut.run(*module)))
+    return;
+  for (auto program : module->getOps<tile::ProgramOp>()) {
+    Compiled &compiled = state->programs[program.getSymName().str()];
+    for (StringAttr symbol : program.getSymbols())
+      compiled.symbols.push_back(symbol.str());
+    compiled.tiles = program.getTiles();
+    compiled.scratch = program.getScratch();
+  }
+  PassManager emit(&context);
+  emit.addPass(codegen::createEmitPrograms({target}));
+  if (failed(emit.run(*module)))
+    return;
+  if (getenv("FREESTONE_TEST_PRINT"))
+    module->dump();
+  FailureOr<std::vector<codegen::Object>> objects = codegen::lowerToObjects(*module, *device);
+  if (failed(objects))
+    return;
+  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  state->jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());
+  for (codegen::Object &object : *objects)
+    llvm::cantFail(state->jit->addObjectFile(
+        llvm::MemoryBuffer::getMemBufferCopy(StringRef(object.bytes.data(), object.bytes.size()), object.name)));
+  for (auto &[name, compiled] : state->programs) {
+    auto symbol = state->jit->lookup(name);
+    if (!symbol) {
+      why += llvm::toString(symbol.takeError());
+      return;
+    }
+    compiled.function = symbol->toPtr<Function>();
+  }
+}
+
+ProgramRunner::~ProgramRunner() = default;
+
+int64_t ProgramRunner::getTiles(const std::string &name, const std::vector<int64_t> &sizes) const {
+  const Compiled &program = state->programs.at(name);
+  return evaluate(program.tiles, program, sizes);
+}
+
+int64_t ProgramRunner::run(const std::string &name, const std::vector<void *> &buffers, const std::vector<int64_t> &sizes,
+                           int64_t calls) const {
+  const Compiled &program = state->programs.at(name);
+  int64_t tiles = evaluate(program.tiles, program, sizes);
+  size_t bytes = (FREESTONE_SCRATCH_HEADER + evaluate(program.scratch, program, sizes) + 63) / 64 * 64;
+  GuardedMemory scratch(bytes);
+  std::vector<void *> addresses = buffers;
+  for (int64_t call = 0; call < calls; ++call)
+    program.function(addresses.data(), sizes.data(), tiles * call / calls, tiles * (call + 1) / calls, scratch.as<char>());
+  return *scratch.as<int64_t>();
+}
