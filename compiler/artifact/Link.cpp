@@ -11,6 +11,7 @@
 LLD_HAS_DRIVER(elf)
 
 using namespace llvm;
+using namespace mlir;
 
 namespace freestone::artifact {
 
@@ -37,7 +38,7 @@ FailureOr<Object> link(ArrayRef<Object> objects, std::string &error) {
     error = "can't make a temporary folder for linking: " + code.message();
     return failure();
   }
-  auto removeFolder = make_scope_exit([&] { sys::fs::remove_directories(folder); });
+  llvm::scope_exit removeFolder([&] { sys::fs::remove_directories(folder); });
 
   std::string output = (folder + "/program.so").str();
   std::vector<std::string> arguments = {"ld.lld",        "-shared",           "-o",           output,

@@ -1,19 +1,11 @@
 #ifndef FREESTONE_COMPILER_DRIVER_OPTIONS_H
 #define FREESTONE_COMPILER_DRIVER_OPTIONS_H
 
-#include <cstdint>
-#include <limits>
+#include "compiler/import/ImportOnnx.h"
 #include <string>
 #include <vector>
 
 namespace freestone::driver {
-
-/// What the user knows of a symbol: its range; `--bind` gives both ends the same value.
-struct DimBound {
-  std::string symbol;
-  int64_t minimum = 0;
-  int64_t maximum = std::numeric_limits<int64_t>::max();
-};
 
 /// Every optimisation that can be switched off, so that what it gains can be measured.
 struct Switches {

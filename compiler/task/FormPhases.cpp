@@ -2,6 +2,7 @@
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/EntrySymbols.h"
 #include "compiler/task/Passes.h"
+#include "compiler/tile/HoistWeights.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -85,7 +86,7 @@ LogicalResult PhaseFormer::form() {
 BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Location location) {
   OpBuilder::InsertionGuard guard(builder);
   // Buffers stand before the phases.
-  SmallVector<PhaseOp> formed = program.getPhases();
+  SmallVector<PhaseOp, 8> formed = program.getPhases();
   if (formed.empty())
     builder.setInsertionPointToEnd(&program.getBody().front());
   else
@@ -101,8 +102,10 @@ LogicalResult PhaseFormer::formArguments() {
     auto input = function.getArgAttrOfType<StringAttr>(index, "graph.name");
     if (!weight && !input)
       return function.emitOpError("argument ") << index << " has neither graph.name nor graph.weight";
-    buffers[argument] = weight ? addBuffer(BufferKind::weight, weight, argument.getType(), argument.getLoc())
-                               : addBuffer(BufferKind::input, input, argument.getType(), argument.getLoc());
+    // What `main` finds stored is what `init` takes from outside.
+    bool stored = weight && function.getSymName() != tile::initName;
+    buffers[argument] = stored ? addBuffer(BufferKind::weight, weight, argument.getType(), argument.getLoc())
+                               : addBuffer(BufferKind::input, weight ? weight : input, argument.getType(), argument.getLoc());
   }
   return success();
 }

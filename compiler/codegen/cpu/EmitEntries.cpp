@@ -140,7 +140,7 @@ void EntryEmitter::emitPhase(int64_t index, PhaseOp phase, LLVM::LLVMFuncOp bind
     emitSpace(phase, space, bind);
 
   // A number nobody waits for need not be published: the next one implies it.
-  SmallVector<PhaseOp> phases = program.getPhases();
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
   bool awaited = index + 1 == static_cast<int64_t>(phases.size());
   for (PhaseOp later : phases)
     awaited |= llvm::is_contained(later.getAllAfter(), index);
@@ -227,8 +227,9 @@ LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type ty
 } // namespace
 
 OwningOpRef<ModuleOp> codegen::emitEntries(ArrayRef<ProgramOp> entries) {
-  MLIRContext *mlirContext = entries.front().getContext();
-  Location location = entries.front().getLoc();
+  ProgramOp first = entries.front();
+  MLIRContext *mlirContext = first.getContext();
+  Location location = first.getLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(location, "entries");
   OpBuilder builder(mlirContext);
   builder.setInsertionPointToEnd(module->getBody());

@@ -1,0 +1,218 @@
+#include "compiler/driver/CompileModel.h"
+
+#include "compiler/artifact/BuildDescriptor.h"
+#include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/codegen/cpu/Passes.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/driver/PackageArtifact.h"
+#include "compiler/driver/Pipelines.h"
+#include "compiler/driver/Registration.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace freestone::driver {
+
+namespace {
+
+/// Gathers the errors of a context while it lives.
+class ErrorCollector {
+public:
+  explicit ErrorCollector(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return success();
+          if (!text.empty())
+            text += "\n";
+          text += nodeOf(diagnostic.getLocation()) + diagnostic.str();
+          return success();
+        }) {}
+
+  std::string take() { return std::move(text); }
+
+private:
+  static std::string nodeOf(Location location) {
+    if (auto name = dyn_cast<NameLoc>(location))
+      return "node '" + name.getName().str() + "': ";
+    return "";
+  }
+
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+ArrayAttr takeSites(ModuleOp module) {
+  auto sites = module->getAttrOfType<ArrayAttr>("task.sites");
+  return sites ? sites : ArrayAttr::get(module.getContext(), {});
+}
+
+} // namespace
+
+Compilation::Compilation(const Options &options) : options(options) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  context = std::make_unique<MLIRContext>(registry, options.threads == 1 ? MLIRContext::Threading::DISABLED : MLIRContext::Threading::ENABLED);
+  context->loadAllAvailableDialects();
+}
+
+Compilation::~Compilation() = default;
+
+LogicalResult Compilation::timed(StringRef phase, Failure &failure, llvm::function_ref<LogicalResult()> step) {
+  ErrorCollector errors(context.get());
+  auto begin = std::chrono::steady_clock::now();
+  LogicalResult result = step();
+  statistics.seconds.emplace_back(phase.str(), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  if (failed(result) && failure.text.empty()) {
+    failure.text = errors.take();
+    if (failure.text.empty())
+      failure.text = "internal error while compiling (" + phase.str() + "); please report it with the model";
+  }
+  return result;
+}
+
+LogicalResult Compilation::import(StringRef path, Failure &failure) {
+  modelPath = path.str();
+  return timed("import", failure, [&]() -> LogicalResult {
+    ImportOptions importOptions;
+    importOptions.dimBounds = options.dimBounds;
+    ImportError error;
+    FailureOr<ImportedModel> imported = importOnnx(context.get(), path, importOptions, error);
+    if (failed(imported)) {
+      failure = {error.kind == ImportError::Kind::Usage ? Failure::Kind::Usage : Failure::Kind::Failed, error.message};
+      return mlir::failure();
+    }
+    model = std::move(*imported);
+    return success();
+  });
+}
+
+LogicalResult Compilation::requireCompilable(Failure &failure) const {
+  if (model.module)
+    return success();
+  failure.kind = Failure::Kind::Unsupported;
+  for (const UnsupportedNode &node : model.report.unsupported)
+    failure.text += (failure.text.empty() ? "" : "\n") + ("node '" + node.node + "' (" + node.op + ", opset " + std::to_string(node.opset) + "): " + node.reason);
+  return mlir::failure();
+}
+
+LogicalResult Compilation::runPipeline(void (*build)(OpPassManager &, const Options &), ModuleOp module) {
+  PassManager passes(context.get());
+  if (!options.printIrTreeDir.empty())
+    passes.enableIRPrintingToFileTree([](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; },
+                                      /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true, /*printAfterOnlyOnFailure=*/false,
+                                      options.printIrTreeDir);
+  build(passes, options);
+  return passes.run(module);
+}
+
+LogicalResult Compilation::lower(Failure &failure) {
+  if (failed(requireCompilable(failure)))
+    return mlir::failure();
+  if (failed(timed("graph", failure, [&] { return runPipeline(addGraphPipeline, *model.module); })) ||
+      failed(timed("tile", failure, [&] { return runPipeline(addTilePipeline, *model.module); })) ||
+      failed(timed("task", failure, [&] { return runPipeline(addTaskPipeline, *model.module); }))) {
+    // What import accepted and a later level refuses is a limit of ours, not a fault of the model.
+    failure.kind = Failure::Kind::Unsupported;
+    return mlir::failure();
+  }
+  return success();
+}
+
+FailureOr<std::string> Compilation::print(Level level, Failure &failure) {
+  if (failed(requireCompilable(failure)))
+    return mlir::failure();
+  auto reach = [&](StringRef phase, void (*build)(OpPassManager &, const Options &)) {
+    return timed(phase, failure, [&] { return runPipeline(build, *model.module); });
+  };
+  if (failed(reach("graph", addGraphPipeline)) || (level >= Level::Tile && failed(reach("tile", addTilePipeline))) ||
+      (level >= Level::Task && failed(reach("task", addTaskPipeline))))
+    return mlir::failure();
+  if (level >= Level::Llvm)
+    return printCode(level, failure);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  model.module->print(stream);
+  return text;
+}
+
+FailureOr<std::string> Compilation::printCode(Level level, Failure &failure) {
+  std::string text;
+  LogicalResult result = timed("code", failure, [&]() -> LogicalResult {
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
+    if (!device)
+      return emitError(UnknownLoc::get(context.get()), llvm::toString(device.takeError()));
+    FailureOr<OwningOpRef<ModuleOp>> code = emitCode(*model.module, options);
+    if (failed(code))
+      return mlir::failure();
+    PassManager passes(context.get());
+    codegen::buildLowerToLLVMPipeline(passes.nest<ModuleOp>());
+    if (failed(passes.run(**code)))
+      return mlir::failure();
+    llvm::raw_string_ostream stream(text);
+    for (ModuleOp part : (*code)->getOps<ModuleOp>()) {
+      llvm::LLVMContext llvmContext;
+      std::unique_ptr<llvm::Module> translated = codegen::translateToLLVM(part, *device, llvmContext);
+      if (!translated)
+        return mlir::failure();
+      if (level == Level::Llvm) {
+        translated->print(stream, nullptr);
+        continue;
+      }
+      FailureOr<codegen::Object> assembly = codegen::emitObject(*translated, *device, /*asText=*/true);
+      if (failed(assembly))
+        return mlir::failure();
+      stream << StringRef(assembly->bytes.data(), assembly->bytes.size());
+    }
+    return success();
+  });
+  if (failed(result))
+    return mlir::failure();
+  return text;
+}
+
+LogicalResult Compilation::compile(StringRef path, Failure &failure) {
+  llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
+  if (!device) {
+    failure = {Failure::Kind::Usage, llvm::toString(device.takeError())};
+    return mlir::failure();
+  }
+  if (failed(lower(failure)))
+    return mlir::failure();
+
+  SmallVector<task::ProgramOp> entries = llvm::to_vector(model.module->getOps<task::ProgramOp>());
+  runtime::Descriptor descriptor = artifact::buildDescriptor(entries);
+  ConstantBytes constants = collectConstants(entries);
+  for (Attribute site : takeSites(*model.module))
+    descriptor.sites.push_back(cast<StringAttr>(site).str());
+  statistics.programs = llvm::range_size(model.module->getOps<tile::ProgramOp>());
+  int64_t calls = 0;
+  model.module->walk([&](task::SpaceOp) { ++calls; });
+  statistics.sharedPrograms = calls - statistics.programs;
+  statistics.counters["phases"] = calls;
+
+  std::vector<codegen::Object> objects;
+  LogicalResult generated = timed("code", failure, [&]() -> LogicalResult {
+    FailureOr<OwningOpRef<ModuleOp>> code = emitCode(*model.module, options);
+    if (failed(code))
+      return mlir::failure();
+    FailureOr<std::vector<codegen::Object>> made = codegen::lowerToObjects(**code, *device);
+    if (failed(made))
+      return mlir::failure();
+    objects = std::move(*made);
+    return success();
+  });
+  if (failed(generated))
+    return mlir::failure();
+  statistics.counters["objects"] = objects.size();
+
+  return timed("package", failure, [&]() -> LogicalResult {
+    Package package{std::move(descriptor), objects, *model.weights, constants, *device, options, modelPath};
+    return writePackage(package, path, statistics, failure.text);
+  });
+}
+
+} // namespace freestone::driver

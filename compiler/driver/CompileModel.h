@@ -1,0 +1,73 @@
+#ifndef FREESTONE_COMPILER_DRIVER_COMPILEMODEL_H
+#define FREESTONE_COMPILER_DRIVER_COMPILEMODEL_H
+
+#include "compiler/driver/Interface.h"
+#include "compiler/driver/Options.h"
+#include "compiler/import/ImportOnnx.h"
+#include "mlir/IR/MLIRContext.h"
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace freestone::driver {
+
+using llvm::LogicalResult;
+
+/// Why something could not be done. `text` may have several lines.
+struct Failure {
+  enum class Kind { Failed, Usage, Unsupported };
+  Kind kind = Kind::Failed;
+  std::string text;
+};
+
+/// What a compilation did.
+struct Statistics {
+  std::vector<std::pair<std::string, double>> seconds; ///< per phase, in order
+  std::map<std::string, int64_t> counters;
+  int64_t programs = 0, sharedPrograms = 0;
+  int64_t fileBytes = 0, codeBytes = 0, weightBytes = 0;
+};
+
+/// Levels at which a program can be looked at.
+enum class Level { Graph, Tile, Task, Llvm, Assembly };
+
+/// One model on its way through the compiler. Not thread-safe; several may be under way at the same time.
+class Compilation {
+public:
+  explicit Compilation(const Options &options);
+  ~Compilation();
+
+  /// Reads the model. Afterwards `getReport` says what it is, also if it is refused as unsupported.
+  LogicalResult import(llvm::StringRef path, Failure &failure);
+  const ModelReport &getReport() const { return model.report; }
+  const ImportedModel &getModel() const { return model; }
+
+  /// Lowers to task programs, in place.
+  LogicalResult lower(Failure &failure);
+  /// The program at a level, from the imported model on.
+  mlir::FailureOr<std::string> print(Level level, Failure &failure);
+  /// Evaluates the imported model with the interpreter and hands every output to `take`.
+  LogicalResult interpret(llvm::ArrayRef<freestone_plain_tensor> inputs, bool wide, freestone_take_tensor take, void *user, Failure &failure);
+  /// Writes the artifact: lowers, generates code, links, packs the weights.
+  LogicalResult compile(llvm::StringRef path, Failure &failure);
+
+  const Statistics &getStatistics() const { return statistics; }
+
+private:
+  LogicalResult timed(llvm::StringRef phase, Failure &failure, llvm::function_ref<LogicalResult()> step);
+  LogicalResult runPipeline(void (*build)(mlir::OpPassManager &, const Options &), mlir::ModuleOp module);
+  LogicalResult requireCompilable(Failure &failure) const;
+  mlir::FailureOr<std::string> printCode(Level level, Failure &failure);
+
+  Options options;
+  std::unique_ptr<mlir::MLIRContext> context;
+  ImportedModel model;
+  std::string modelPath;
+  Statistics statistics;
+};
+
+} // namespace freestone::driver
+
+#endif // FREESTONE_COMPILER_DRIVER_COMPILEMODEL_H

@@ -1,0 +1,196 @@
+#include "compiler/driver/Interface.h"
+
+#include "compiler/driver/CompileModel.h"
+#include "compiler/interpreter/Interpreter.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/JSON.h"
+#include <cstring>
+#include <limits>
+
+using namespace freestone;
+using namespace freestone::driver;
+
+namespace {
+
+char *copyString(const std::string &text) {
+  char *copy = static_cast<char *>(std::malloc(text.size() + 1));
+  if (copy)
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+freestone_compiler_result succeeded(const std::string &text) { return {FREESTONE_COMPILER_OK, copyString(text), nullptr}; }
+
+freestone_compiler_result failedWith(const Failure &failure, const std::string *text = nullptr) {
+  freestone_compiler_status status = failure.kind == Failure::Kind::Usage         ? FREESTONE_COMPILER_USAGE
+                                     : failure.kind == Failure::Kind::Unsupported ? FREESTONE_COMPILER_UNSUPPORTED
+                                                                                  : FREESTONE_COMPILER_FAILED;
+  return {status, text ? copyString(*text) : nullptr, copyString(failure.text)};
+}
+
+Options readOptions(const freestone_compile_options &given) {
+  freestone_compile_options known = {};
+  std::memcpy(&known, &given, std::min(given.struct_size, sizeof(known)));
+  Options options;
+  if (known.target)
+    options.target = known.target;
+  options.level = known.optimization_level;
+  options.switches = Switches::forLevel(known.optimization_level);
+  options.stripWeights = known.strip_weights;
+  options.threads = known.threads;
+  if (known.print_ir_tree_dir)
+    options.printIrTreeDir = known.print_ir_tree_dir;
+  for (size_t i = 0; i < known.dim_bound_count; ++i)
+    options.dimBounds.push_back({known.dim_bounds[i].symbol, known.dim_bounds[i].minimum, known.dim_bounds[i].maximum});
+  return options;
+}
+
+std::string print(llvm::json::Value value) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << value;
+  return text;
+}
+
+llvm::json::Array describePorts(const std::vector<PortReport> &ports) {
+  llvm::json::Array array;
+  for (const PortReport &port : ports) {
+    llvm::json::Array shape;
+    for (const std::string &size : port.shape) {
+      int64_t number;
+      if (llvm::StringRef(size).getAsInteger(10, number))
+        shape.push_back(size);
+      else
+        shape.push_back(number);
+    }
+    array.push_back(llvm::json::Object{{"name", port.name}, {"type", port.type}, {"shape", std::move(shape)}});
+  }
+  return array;
+}
+
+std::string describeReport(const ModelReport &report, bool ok) {
+  llvm::json::Object opsets;
+  for (const auto &[domain, version] : report.opsets)
+    opsets[domain] = version;
+  llvm::json::Array unsupported;
+  for (const UnsupportedNode &node : report.unsupported)
+    unsupported.push_back(llvm::json::Object{{"node", node.node}, {"op", node.op}, {"opset", node.opset}, {"reason", node.reason}});
+  return print(llvm::json::Object{{"ok", ok},
+                                  {"opsets", std::move(opsets)},
+                                  {"nodes", report.nodes},
+                                  {"inputs", describePorts(report.inputs)},
+                                  {"outputs", describePorts(report.outputs)},
+                                  {"unsupported", std::move(unsupported)}});
+}
+
+std::string describeStatistics(const Statistics &statistics, const std::string &target) {
+  llvm::json::Array phases;
+  double seconds = 0;
+  for (const auto &[name, time] : statistics.seconds) {
+    phases.push_back(llvm::json::Object{{"name", name}, {"seconds", time}});
+    seconds += time;
+  }
+  llvm::json::Object counters;
+  for (const auto &[name, count] : statistics.counters)
+    counters[name] = count;
+  return print(llvm::json::Object{
+      {"target", target},
+      {"phases", std::move(phases)},
+      {"seconds", seconds},
+      {"programs", statistics.programs},
+      {"programs_shared", statistics.sharedPrograms},
+      {"bytes", llvm::json::Object{{"file", statistics.fileBytes}, {"code", statistics.codeBytes}, {"weights", statistics.weightBytes}}},
+      {"counters", std::move(counters)}});
+}
+
+void warmUp() {
+  Options options;
+  options.threads = 1;
+  Compilation compilation(options);
+}
+
+freestone_compiler_result check(const freestone_compile_options *given) {
+  Options options = readOptions(*given);
+  options.threads = 1;
+  Compilation compilation(options);
+  Failure failure;
+  if (failed(compilation.import(given->model_path, failure)))
+    return failedWith(failure);
+  bool ok = llvm::succeeded(compilation.lower(failure));
+  ModelReport report = compilation.getReport();
+  if (!ok && report.unsupported.empty()) {
+    // A level behind the importer refused: its message names the node.
+    report.unsupported.push_back({"", "", 0, failure.text});
+  }
+  std::string text = describeReport(report, ok);
+  return ok ? succeeded(text) : failedWith(failure, &text);
+}
+
+freestone_compiler_result compile(const freestone_compile_options *given) {
+  Options options = readOptions(*given);
+  Compilation compilation(options);
+  Failure failure;
+  if (failed(compilation.import(given->model_path, failure)) || failed(compilation.compile(given->output_path, failure)))
+    return failedWith(failure);
+  return succeeded(describeStatistics(compilation.getStatistics(), options.target));
+}
+
+freestone_compiler_result inspect(const freestone_compile_options *given, const char *name) {
+  std::optional<Level> level = llvm::StringSwitch<std::optional<Level>>(name)
+                                   .Case("graph", Level::Graph)
+                                   .Case("tile", Level::Tile)
+                                   .Case("task", Level::Task)
+                                   .Case("llvm", Level::Llvm)
+                                   .Case("asm", Level::Assembly)
+                                   .Default(std::nullopt);
+  if (!level)
+    return failedWith({Failure::Kind::Usage, std::string("there is no level '") + name + "': graph, tile, task, llvm or asm"});
+  Compilation compilation(readOptions(*given));
+  Failure failure;
+  if (failed(compilation.import(given->model_path, failure)))
+    return failedWith(failure);
+  mlir::FailureOr<std::string> text = compilation.print(*level, failure);
+  return failed(text) ? failedWith(failure) : succeeded(*text);
+}
+
+freestone_compiler_result interpret(const freestone_compile_options *given, const freestone_plain_tensor *inputs, size_t inputCount,
+                                    int32_t wide, freestone_take_tensor take, void *user) {
+  Options options = readOptions(*given);
+  options.threads = 1;
+  Compilation compilation(options);
+  Failure failure;
+  if (failed(compilation.import(given->model_path, failure)))
+    return failedWith(failure);
+  if (failed(compilation.interpret({inputs, inputCount}, wide, take, user, failure)))
+    return failedWith(failure);
+  return {FREESTONE_COMPILER_OK, nullptr, nullptr};
+}
+
+freestone_compiler_result operators() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printOperatorTable(stream);
+  return succeeded(text);
+}
+
+void freeResult(freestone_compiler_result *result) {
+  std::free(result->text);
+  std::free(result->error);
+  result->text = result->error = nullptr;
+}
+
+constexpr freestone_compiler_interface interface = {
+    FREESTONE_COMPILER_INTERFACE_VERSION,
+    "freestone " FREESTONE_VERSION ", LLVM " LLVM_VERSION_STRING,
+    warmUp,
+    check,
+    compile,
+    inspect,
+    interpret,
+    operators,
+    freeResult,
+};
+
+} // namespace
+
+const freestone_compiler_interface *freestone_compiler() { return &interface; }

@@ -1,0 +1,213 @@
+#include "compiler/driver/PackageArtifact.h"
+
+#include "compiler/artifact/BuildDescriptor.h"
+#include "compiler/artifact/Link.h"
+#include "compiler/codegen/cpu/EmitEntries.h"
+#include "compiler/codegen/cpu/Passes.h"
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/weights/WeightStore.h"
+#include "freestone/runtime.h"
+#include "runtime/ArtifactFile.h"
+#include "runtime/CpuFeatures.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace freestone::driver {
+
+namespace {
+
+std::vector<char> bytesOf(DenseElementsAttr value, graph::TensorType type) {
+  std::vector<char> bytes;
+  unsigned width = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  auto append = [&](const APInt &element) {
+    APInt bits = element.zextOrTrunc(8 * width);
+    for (unsigned i = 0; i < width; ++i)
+      bytes.push_back(static_cast<char>(bits.extractBitsAsZExtValue(8, 8 * i)));
+  };
+  // A splat of another shape stands for every element.
+  int64_t count = type.getNumElements().asConstant().value_or(1);
+  bool isFloat = isa<FloatType>(type.getElementType());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t at = value.isSplat() ? 0 : i;
+    append(isFloat ? value.getValues<APFloat>()[at].bitcastToAPInt() : value.getValues<APInt>()[at]);
+  }
+  return bytes;
+}
+
+/// The features that the code may use and a machine may lack.
+std::vector<std::string> requiredFeatures(const DeviceDescription &device) {
+  std::vector<std::string> features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"};
+  if (device.cpu == "x86-64-v3")
+    return features;
+  if (device.cpu == "x86-64-v4") {
+    features.insert(features.end(), {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
+    return features;
+  }
+  features.clear();
+  for (StringRef feature : llvm::split(device.features, ','))
+    if (feature.consume_front("+") && runtime::hasCpuFeature(feature.str()).has_value())
+      features.push_back(feature.str());
+  llvm::sort(features);
+  return features;
+}
+
+std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
+
+/// A DLPack view of a plain weight.
+DLTensor viewOf(const Weight &weight, std::vector<int64_t> &dims) {
+  dims = weight.dims;
+  DLTensor tensor = {};
+  tensor.data = const_cast<char *>(weight.bytes.data());
+  tensor.device = {kDLCPU, 0};
+  tensor.ndim = dims.size();
+  tensor.shape = dims.data();
+  runtime::DType dtype = artifact::dtypeOf(weight.elementType);
+  unsigned bits = 8 * runtime::dtypeBytes(dtype);
+  switch (dtype) {
+  case runtime::DType::i1:
+    tensor.dtype = {kDLBool, 8, 1};
+    break;
+  case runtime::DType::bf16:
+    tensor.dtype = {kDLBfloat, 16, 1};
+    break;
+  case runtime::DType::f16:
+  case runtime::DType::f32:
+  case runtime::DType::f64:
+    tensor.dtype = {kDLFloat, static_cast<uint8_t>(bits), 1};
+    break;
+  default:
+    bool isUnsigned = runtime::dtypeName(dtype).front() == 'u';
+    tensor.dtype = {static_cast<uint8_t>(isUnsigned ? kDLUInt : kDLInt), static_cast<uint8_t>(bits), 1};
+  }
+  return tensor;
+}
+
+/// Runs `init` of an artifact that stores no weights which it makes.
+LogicalResult makeWeights(freestone_artifact *artifact, const WeightStore &weights, std::string &error) {
+  std::vector<std::unique_ptr<std::vector<int64_t>>> shapes;
+  for (size_t i = 0; i < freestone_artifact_missing_weight_count(artifact); ++i) {
+    freestone_value_info info = {};
+    info.struct_size = sizeof(info);
+    freestone_artifact_missing_weight(artifact, i, &info);
+    const Weight *weight = weights.find(info.name);
+    if (!weight || (weight->bytes.empty() && !llvm::is_contained(weight->dims, 0))) {
+      error = "the model has no data for its weight " + quoted(info.name);
+      return failure();
+    }
+    shapes.push_back(std::make_unique<std::vector<int64_t>>());
+    DLTensor view = viewOf(*weight, *shapes.back());
+    if (freestone_artifact_supply_weight(artifact, info.name, &view) != FREESTONE_OK) {
+      error = freestone_last_error();
+      return failure();
+    }
+  }
+  if (freestone_artifact_finish_weights(artifact, 0) == FREESTONE_OK)
+    return success();
+  error = freestone_last_error();
+  return failure();
+}
+
+std::span<const uint8_t> bytesOf(const artifact::Object &object) {
+  return {reinterpret_cast<const uint8_t *>(object.data()), object.size()};
+}
+
+} // namespace
+
+ConstantBytes collectConstants(ArrayRef<task::ProgramOp> entries) {
+  ConstantBytes constants;
+  for (task::ProgramOp entry : entries)
+    for (task::BufferOp buffer : entry.getBuffers())
+      if (auto value = dyn_cast_or_null<DenseElementsAttr>(buffer.getValueAttr()))
+        constants[*buffer.getName()] = bytesOf(value, cast<graph::TensorType>(buffer.getBuffer().getType()));
+  return constants;
+}
+
+FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &options) {
+  SmallVector<task::ProgramOp> entries = llvm::to_vector(module.getOps<task::ProgramOp>());
+  OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
+  OwningOpRef<ModuleOp> entryPoints = codegen::emitEntries(entries);
+  for (auto program : llvm::make_early_inc_range(module.getOps<tile::ProgramOp>()))
+    program->moveBefore(code->getBody(), code->getBody()->end());
+  code->push_back(entryPoints.release());
+  PassManager passes(module.getContext());
+  passes.addPass(codegen::createEmitPrograms({options.target}));
+  if (failed(passes.run(*code)))
+    return failure();
+  return code;
+}
+
+LogicalResult writePackage(Package &package, StringRef path, Statistics &statistics, std::string &error) {
+  std::vector<artifact::Object> objects;
+  for (const codegen::Object &object : package.objects)
+    objects.emplace_back(object.bytes.begin(), object.bytes.end());
+  FailureOr<artifact::Object> code = artifact::link(objects, error);
+  if (failed(code))
+    return failure();
+
+  runtime::Descriptor &descriptor = package.descriptor;
+  descriptor.producer = "freestone " FREESTONE_VERSION;
+  descriptor.modelName = llvm::sys::path::stem(package.modelPath).str();
+  descriptor.target = {"x86_64", package.device.cpu, requiredFeatures(package.device)};
+  for (const auto &[name, count] : statistics.counters)
+    descriptor.statistics[name] = count;
+
+  std::vector<const void *> stored(descriptor.weights.size());
+  bool anyMade = false;
+  for (auto [weight, bytes] : llvm::zip_equal(descriptor.weights, stored)) {
+    auto constant = package.constants.find(weight.name);
+    const Weight *plain = package.weights.find(weight.name);
+    if (constant != package.constants.end()) {
+      bytes = constant->second.data();
+    } else if (plain) {
+      if (static_cast<int64_t>(plain->bytes.size()) != weight.bytes) {
+        error = "the model has no data for its weight " + quoted(weight.name);
+        return failure();
+      }
+      bytes = plain->bytes.data();
+    } else {
+      anyMade = true;
+    }
+    statistics.weightBytes += weight.bytes;
+  }
+
+  freestone_artifact *artifact = nullptr;
+  llvm::scope_exit release([&] { freestone_artifact_release(artifact); });
+  if (anyMade && !package.options.stripWeights) {
+    runtime::Result<std::vector<uint8_t>> plain = runtime::packArtifact(bytesOf(*code), descriptor, stored);
+    if (!plain.ok()) {
+      error = plain.status().message();
+      return failure();
+    }
+    if (freestone_artifact_load_memory(plain->data(), plain->size(), nullptr, &artifact) != FREESTONE_OK) {
+      error = std::string("the program can't be run here to pack its weights (compile with --strip-weights to leave that to the machine "
+                          "that runs it): ") +
+              freestone_last_error();
+      return failure();
+    }
+    if (failed(makeWeights(artifact, package.weights, error)))
+      return failure();
+    for (auto [index, bytes] : llvm::enumerate(stored)) {
+      size_t size = 0;
+      if (!bytes && freestone_artifact_stored_weight(artifact, index, &bytes, &size) != FREESTONE_OK) {
+        error = freestone_last_error();
+        return failure();
+      }
+    }
+  }
+
+  runtime::Status written = runtime::writeArtifact(path.str(), bytesOf(*code), descriptor, stored);
+  if (!written.ok()) {
+    error = written.message();
+    return failure();
+  }
+  statistics.codeBytes = code->size();
+  statistics.fileBytes = code->size() + statistics.weightBytes;
+  return success();
+}
+
+} // namespace freestone::driver

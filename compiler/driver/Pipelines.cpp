@@ -1,0 +1,53 @@
+#include "compiler/driver/Pipelines.h"
+
+#include "compiler/simplify/Passes.h"
+#include "compiler/task/Passes.h"
+#include "compiler/tile/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace freestone::driver {
+
+Switches Switches::forLevel(int level) {
+  Switches switches;
+  if (level == 0)
+    switches = {false, false, false, true, false, false};
+  return switches;
+}
+
+void addGraphPipeline(OpPassManager &passes, const Options &options) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(graph::createDecompose());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+}
+
+void addTilePipeline(OpPassManager &passes, const Options &options) {
+  const Switches &switches = options.switches;
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(tile::createGraphToTile());
+  functions.addPass(createCSEPass());
+  functions.addPass(tile::createInlineProducers({switches.inlineProducers}));
+  functions.addPass(createCSEPass());
+  functions.addPass(tile::createConnect({switches.connect}));
+  passes.addPass(tile::createChooseLayouts({switches.chooseLayouts}));
+  OpPassManager &all = passes.nest<func::FuncOp>();
+  all.addPass(task::createCopyResults());
+  all.addPass(tile::createCoalesceLoops());
+  all.addPass(createCSEPass());
+  tile::OutlineOptions outline;
+  outline.share = switches.shareProgramsOfEqualLoops;
+  passes.addPass(tile::createOutline(outline));
+  passes.addPass(tile::createCut({options.target}));
+}
+
+void addTaskPipeline(OpPassManager &passes, const Options &options) {
+  passes.addPass(task::createFormPhases());
+  OpPassManager &entries = passes.nest<task::ProgramOp>();
+  entries.addPass(task::createOrderPhases({options.switches.elideWaits}));
+  entries.addPass(task::createPlanMemory({options.switches.reuseMemory}));
+}
+
+} // namespace freestone::driver
