@@ -115,6 +115,8 @@ void Gang::serve(int worker) {
 
 void Gang::work(int worker) {
   FloatingPointState state;
+  if (tracing)
+    lines[worker].trace.beginRun();
   if (entry->run(context, worker) != 0)
     fail(worker);
 }
@@ -134,35 +136,51 @@ bool Gang::isStopped(int worker) {
   return failed.load(std::memory_order_acquire);
 }
 
-int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t number) {
-  auto &gang = *static_cast<Gang *>(context->runtime);
-  for (int64_t other = 0; other < gang.size(); ++other) {
-    Line &line = gang.lines[other];
+/// Whether the run goes on once every worker has published `number`.
+bool Gang::awaitAll(int worker, int64_t number) {
+  Counters &counters = lines[worker].counters;
+  for (int other = 0; other < size(); ++other) {
+    Line &line = lines[other];
     if (other == worker || line.progress.load(std::memory_order_acquire) >= number)
       continue;
-    Counters &counters = gang.lines[worker].counters;
     ++counters.waits;
     auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
-    if (WaitPoint::spin(gang.spins, hasArrived))
+    if (WaitPoint::spin(spins, hasArrived))
       continue;
     ++counters.sleeps;
-    auto timeout = worker == 0 && gang.cancelled ? pollInterval : std::chrono::milliseconds(0);
+    auto timeout = worker == 0 && cancelled ? pollInterval : std::chrono::milliseconds(0);
     while (!hasArrived()) {
       line.waiters.sleep(timeout, hasArrived);
-      if (worker == 0 && gang.isStopped(0))
-        return 1;
+      if (worker == 0 && isStopped(0))
+        return false;
     }
   }
-  return gang.isStopped(worker) ? 1 : 0;
+  return !isStopped(worker);
+}
+
+int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t number) {
+  auto &gang = *static_cast<Gang *>(context->runtime);
+  int64_t begin = gang.tracing ? Trace::now() : 0;
+  bool goesOn = gang.awaitAll(worker, number);
+  if (gang.tracing)
+    gang.lines[worker].trace.waited(number - context->base - 1, begin);
+  return goesOn ? 0 : 1;
 }
 
 void Gang::publish(freestone_run_context *context, int64_t worker, int64_t number) {
   auto &gang = *static_cast<Gang *>(context->runtime);
+  if (gang.tracing)
+    gang.lines[worker].trace.computed(number - context->base - 1);
   if (gang.size() == 1)
     return;
   Line &line = gang.lines[worker];
   line.progress.store(number, std::memory_order_seq_cst);
   line.waiters.wake();
+}
+
+void Gang::reserveTrace(int64_t phases) {
+  for (Line &line : lines)
+    line.trace.reserve(phases);
 }
 
 Gang::Counters Gang::counters() const {

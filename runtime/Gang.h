@@ -2,6 +2,7 @@
 #define FREESTONE_RUNTIME_GANG_H
 
 #include "runtime/Status.h"
+#include "runtime/Trace.h"
 #include "runtime/WaitPoint.h"
 #include "runtime/abi.h"
 #include <functional>
@@ -31,6 +32,12 @@ public:
 
   int size() const { return lines.size(); }
 
+  /// From now on every worker records its spans; make room before each run.
+  void startTracing() { tracing = true; }
+  void reserveTrace(int64_t phases);
+  /// Of the last run; call between runs.
+  const Trace &trace(int worker) const { return lines[worker].trace; }
+
   /// Sums over all workers; call between runs.
   struct Counters {
     uint64_t waits = 0;  ///< waits that had to look more than once
@@ -45,6 +52,7 @@ private:
     std::atomic<int64_t> finishedRun = 0;
     WaitPoint waiters;
     Counters counters; ///< written by its worker
+    Trace trace;       ///< written by its worker
   };
 
   Gang(int workers, std::function<bool()> cancelled);
@@ -54,6 +62,8 @@ private:
   bool isStopped(int worker);
   void fail(int worker);
 
+  bool awaitAll(int worker, int64_t number);
+
   static int32_t waitAll(freestone_run_context *context, int64_t worker, int64_t number);
   static void publish(freestone_run_context *context, int64_t worker, int64_t number);
 
@@ -61,6 +71,7 @@ private:
   std::vector<std::thread> threads;
   std::function<bool()> cancelled;
   int spins;
+  bool tracing = false;
   int64_t base = 0;
   int64_t runs = 0;
 

@@ -30,6 +30,10 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
   if (!gang.ok())
     return gang.status();
   instance->gang = std::move(*gang);
+  if (options.trace) {
+    instance->gang->startTracing();
+    instance->gang->reserveTrace(entry.phases.size());
+  }
   return instance;
 }
 

@@ -21,6 +21,7 @@ public:
   struct Options {
     int threads = 0; ///< 0: as many as the machine offers
     uint64_t maxMemory = 0;
+    bool trace = false;
     Memory::Callbacks memory;
     std::function<void(const std::string &message)> log;
     std::function<bool()> cancelled;
@@ -48,6 +49,9 @@ public:
   int64_t outputBytes(size_t index) const { return sizes[program.buffers[program.outputs[index].buffer].bytesSlot]; }
   /// Null if the output is the caller's memory.
   std::shared_ptr<OutputMemory> outputMemory(size_t index) const { return outputs[index].memory; }
+
+  /// What a worker did in the last run; empty if not traced.
+  const Trace &trace(int worker) const { return gang->trace(worker); }
 
   struct Counters {
     uint64_t runs = 0, binds = 0, planHits = 0, allocations = 0, phases = 0, waits = 0, sleeps = 0;

@@ -12,6 +12,7 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
   Instance::Options options;
   options.threads = given.threads;
   options.maxMemory = given.max_memory;
+  options.trace = given.trace != 0;
   options.memory = {given.user, given.allocate, given.deallocate};
   if (given.log)
     options.log = [log = given.log, user = given.user](const std::string &message) {
@@ -155,5 +156,26 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.planned_bytes = now.plannedBytes;
     value.live_bytes = now.liveBytes;
     return writeStruct(counters, value);
+  });
+}
+
+freestone_status freestone_instance_trace(const freestone_instance *instance, freestone_trace_span *spans,
+                                          size_t capacity, size_t *count) {
+  return guarded([&] {
+    if (!instance || !count || (!spans && capacity > 0))
+      return nullArgument(!instance ? "instance" : count ? "spans" : "count");
+    *count = 0;
+    int64_t begin = INT64_MAX;
+    for (int worker = 0; worker < instance->instance->threads(); ++worker)
+      for (const Trace::Span &span : instance->instance->trace(worker).getSpans())
+        begin = std::min(begin, span.begin);
+    for (int worker = 0; worker < instance->instance->threads(); ++worker) {
+      for (const Trace::Span &span : instance->instance->trace(worker).getSpans()) {
+        if (*count < capacity)
+          spans[*count] = {worker, span.isWait, span.firstPhase, span.lastPhase, span.begin - begin, span.end - begin};
+        ++*count;
+      }
+    }
+    return Status();
   });
 }

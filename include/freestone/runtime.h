@@ -192,6 +192,7 @@ typedef struct freestone_instance_options {
   /* Polled by the thread that called `run`, between phases; non-zero ends the run with FREESTONE_CANCELLED. Must not
    * block. */
   int32_t (*cancelled)(void *user);
+  int32_t trace; /* non-zero: record what every worker does; costs two looks at the clock for each wait */
 } freestone_instance_options;
 
 /* Makes an instance; `options` may be null. Starts threads - 1 workers, which sleep between runs.
@@ -261,6 +262,21 @@ typedef struct freestone_counters {
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,
                                                            freestone_counters *counters);
+
+/* A stretch of time of one worker in the last run: it computed phases, or waited until the others had finished one. */
+typedef struct freestone_trace_span {
+  int32_t worker;
+  int32_t is_wait;
+  int64_t first_phase; /* numbered as in `describe`; several phases where none of them is waited for */
+  int64_t last_phase;
+  int64_t begin_ns; /* since the first worker began */
+  int64_t end_ns;
+} freestone_trace_span;
+
+/* Copies at most `capacity` spans, worker by worker in order of time, and tells in `count` how many there are. None
+ * unless the instance was made with `trace`. */
+FREESTONE_API freestone_status freestone_instance_trace(const freestone_instance *instance, freestone_trace_span *spans,
+                                                        size_t capacity, size_t *count);
 
 #ifdef __cplusplus
 }

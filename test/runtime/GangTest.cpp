@@ -121,6 +121,31 @@ TEST(Gang, OneInstanceRunsOnceAtATime) {
   first.join();
 }
 
+TEST(Gang, TracesWhatEveryWorkerDoes) {
+  freestone_instance_options options = optionsFor(2);
+  options.trace = 1;
+  PhasesRun phases(options);
+  for (int64_t count : {20, 10}) {
+    phases.run(count);
+    std::vector<freestone_trace_span> spans(1000);
+    size_t found = 0;
+    check(freestone_instance_trace(phases.instance.get(), spans.data(), spans.size(), &found));
+    ASSERT_EQ(found, static_cast<size_t>(4 * count)); // each worker computes and waits once a phase
+    for (size_t i = 0; i < found; ++i) {
+      EXPECT_EQ(spans[i].worker, i < found / 2 ? 0 : 1);
+      EXPECT_EQ(spans[i].is_wait, static_cast<int32_t>(i % 2));
+      EXPECT_EQ(spans[i].last_phase, static_cast<int64_t>(i % (found / 2) / 2));
+      EXPECT_LE(spans[i].begin_ns, spans[i].end_ns);
+      EXPECT_GE(spans[i].begin_ns, 0);
+    }
+  }
+  size_t found = 0;
+  PhasesRun untraced(optionsFor(2));
+  untraced.run(10);
+  check(freestone_instance_trace(untraced.instance.get(), nullptr, 0, &found));
+  EXPECT_EQ(found, 0u);
+}
+
 TEST(Gang, CostOfAPhase) {
   for (int threads : {1, 2, 8}) {
     PhasesRun phases(optionsFor(threads));
