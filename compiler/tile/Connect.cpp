@@ -61,8 +61,8 @@ private:
 Connector::Connector(func::FuncOp function, int64_t cacheBytes)
     : block(function.getBody().front()), cacheBytes(cacheBytes) {
   for (auto op : block.getOps<ComputeOp>()) {
-    // What reads at data-dependent places has an emitter of its own.
-    if (!op.getReads().empty())
+    // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed elsewhere.
+    if (!op.getReads().empty() || isWeightOnly(op))
       continue;
     auto group = std::make_unique<Group>();
     group->members.push_back(op);

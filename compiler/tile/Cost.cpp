@@ -60,7 +60,7 @@ bool isWeightOnly(ComputeOp op) {
 int64_t estimateBytes(graph::TensorType type) {
   constexpr int64_t typicalSize = 128;
   std::optional<int64_t> elements =
-      getStorageElements(type).evaluate([](StringRef) { return std::optional<int64_t>(typicalSize); });
+      getStorageElements(type).evaluate([&](StringRef) { return std::optional<int64_t>(typicalSize); });
   int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   return elements.value_or(std::numeric_limits<int32_t>::max()) * bytes;
 }

@@ -114,7 +114,8 @@ DictionaryAttr cutRows(ProgramOp program, unsigned rowLoops, const RowPasses &pa
     Expr bytes = getRowLength(kept.getDefiningOp<ComputeOp>(), rowLoops) * (storage.getIntOrFloatBitWidth() / 8);
     scratch = scratch + Expr::ceilDiv(bytes, 64) * 64;
   }
-  SmallVector<Expr> extents = passes.entries.front().compute.getExtents();
+  ComputeOp first = passes.entries.front().compute;
+  SmallVector<Expr> extents = first.getExtents();
   Expr count = product(ArrayRef(extents).take_front(rowLoops), context);
   Expr rows = Expr::max(Expr::floorDiv(Expr::constant(context, getTileElements(device)), length), Expr::constant(context, 1));
 

@@ -1,7 +1,8 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/tile/lowering/Lowering.h"
-#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_GRAPHTOTILE

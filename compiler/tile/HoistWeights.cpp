@@ -162,7 +162,8 @@ void WeightHoister::createInit() {
 
 void WeightHoister::takeAsArguments() {
   Builder builder(function->getContext());
-  for (auto [value, name] : llvm::zip_equal(needed, names)) {
+  for (auto [number, name] : llvm::enumerate(names)) {
+    Value value = needed[number];
     unsigned index = function.getNumArguments();
     (void)function.insertArgument(
         index, value.getType(),

@@ -13,8 +13,10 @@ ProgramSymbols::ProgramSymbols(ArrayRef<ComputeOp> members, bool generalise, MLI
   if (!generalise)
     return;
   for (ComputeOp member : members)
-    if (getContractionDims(member))
-      return nameLoops(member);
+    if (getContractionDims(member)) {
+      nameLoops(member);
+      return;
+    }
 }
 
 Expr ProgramSymbols::addSymbol(Expr size) {

@@ -108,4 +108,28 @@ Value emitCast(ImplicitLocOpBuilder &builder, Value operand, Type from, Type to)
                       : arith::ExtSIOp::create(b, type, operand).getResult();
 }
 
+Value emitSaturatingCast(ImplicitLocOpBuilder &b, Value operand, Type from, Type to) {
+  if (!isa<IntegerType>(from) || !isa<IntegerType>(to) || to.isInteger(1) || from.isInteger(1))
+    return emitCast(b, operand, from, to);
+  unsigned width = operand.getType().getIntOrFloatBitWidth(), toWidth = getScalarType(to).getIntOrFloatBitWidth();
+  bool fromUnsigned = from.isUnsignedInteger(), toUnsigned = to.isUnsignedInteger();
+  // Ends of both ranges, wide enough for either.
+  constexpr unsigned wide = 128;
+  auto highest = [&](unsigned bits, bool isUnsigned) {
+    return isUnsigned ? APInt::getMaxValue(bits).zext(wide) : APInt::getSignedMaxValue(bits).sext(wide);
+  };
+  auto lowest = [&](unsigned bits, bool isUnsigned) {
+    return isUnsigned ? APInt::getZero(wide) : APInt::getSignedMinValue(bits).sext(wide);
+  };
+  auto constant = [&](const APInt &value) -> Value {
+    return arith::ConstantOp::create(b, IntegerAttr::get(operand.getType(), value.trunc(width)));
+  };
+  APInt high = llvm::APIntOps::smin(highest(width, fromUnsigned), highest(toWidth, toUnsigned));
+  if (fromUnsigned)
+    return emitCast(b, arith::MinUIOp::create(b, operand, constant(high)), from, to);
+  APInt low = llvm::APIntOps::smax(lowest(width, false), lowest(toWidth, toUnsigned));
+  Value clamped = arith::MinSIOp::create(b, arith::MaxSIOp::create(b, operand, constant(low)), constant(high));
+  return emitCast(b, clamped, from, to);
+}
+
 } // namespace freestone::tile

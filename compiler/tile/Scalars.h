@@ -18,6 +18,8 @@ mlir::Value emitBinary(mlir::ImplicitLocOpBuilder &builder, graph::BinaryKind ki
 mlir::Value emitCompare(mlir::ImplicitLocOpBuilder &builder, graph::CompareKind kind, mlir::Value lhs, mlir::Value rhs,
                         mlir::Type element);
 mlir::Value emitCast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from, mlir::Type to);
+/// The nearest end of the range where the value is outside; of floats, every cast does so.
+mlir::Value emitSaturatingCast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from, mlir::Type to);
 
 /// A constant of the element type's scalar; floats and integers alike are given as a double.
 mlir::Value emitConstant(mlir::ImplicitLocOpBuilder &builder, mlir::Type element, double value);

@@ -68,9 +68,8 @@ struct LowerCast : OpRewritePattern<graph::CastOp> {
   LogicalResult matchAndRewrite(graph::CastOp op, PatternRewriter &rewriter) const override {
     Type from = graph::getElementType(op.getOperand()), to = op.getElementType();
     return lowerElementwise(op, rewriter, [&](ImplicitLocOpBuilder &builder, ValueRange operands) {
-      if (op.getSaturate() && isa<IntegerType>(from) && isa<IntegerType>(to))
-        return emitSaturatingCast(builder, operands[0], from, to);
-      return emitCast(builder, operands[0], from, to);
+      return op.getSaturate() ? emitSaturatingCast(builder, operands[0], from, to)
+                              : emitCast(builder, operands[0], from, to);
     });
   }
 };
