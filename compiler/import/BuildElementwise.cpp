@@ -134,6 +134,9 @@ Tensor broadcastTo(Tensor x, ArrayRef<Expr> target) {
       return builder.fromContent(std::move(content), shape, x.elementType());
     }
   }
+  if (const Content *same = x.constant(); same && same->size() == 1)
+    return builder.emit<graph::ConstantOp>(graph::TensorType::get(shape, x.elementType()),
+                                           denseOf(*same, {}, x.elementType()));
   SmallVector<int64_t> dims;
   for (int64_t axis = 0; axis < x.rank(); ++axis)
     dims.push_back(axis + offset);
@@ -168,6 +171,27 @@ Tensor unary(UnaryKind kind, Tensor x) {
   return builder.emit<graph::UnaryOp>(kind, x.value());
 }
 
+/// Whether `x` is known to be one number everywhere.
+static bool isEverywhere(Tensor x, double number) {
+  return x.constant() && !x.constant()->empty() &&
+         llvm::all_of(*x.constant(), [&](const Element &element) { return element.asReal() == number; });
+}
+
+/// Whether combining with `x` from the right changes nothing. A float -0 plus 0 is +0, so that sum stays.
+static bool isNeutral(BinaryKind kind, Tensor x) {
+  switch (kind) {
+  case BinaryKind::add:
+    return x.isInteger() && isEverywhere(x, 0);
+  case BinaryKind::sub:
+    return isEverywhere(x, 0);
+  case BinaryKind::mul:
+  case BinaryKind::div:
+    return isEverywhere(x, 1);
+  default:
+    return false;
+  }
+}
+
 Tensor binary(BinaryKind kind, Tensor lhs, Tensor rhs) {
   if (!areBuilt({lhs, rhs}))
     return {};
@@ -179,6 +203,11 @@ Tensor binary(BinaryKind kind, Tensor lhs, Tensor rhs) {
   bool shifts = kind == BinaryKind::shl || kind == BinaryKind::shr;
   if (onBits || shifts ? lhs.isFloat() || (shifts && lhs.isBool()) : lhs.isBool())
     return refuseType(lhs, stringifyBinaryKind(kind));
+  bool keepsLeft = isNeutral(kind, rhs) && rhs.rank() <= lhs.rank() && rhs.elementCount().isConstant(1);
+  bool commutes = kind == BinaryKind::add || kind == BinaryKind::mul;
+  bool keepsRight = commutes && isNeutral(kind, lhs) && lhs.rank() <= rhs.rank() && lhs.elementCount().isConstant(1);
+  if (keepsLeft || keepsRight)
+    return keepsLeft ? lhs : rhs;
   Tensor operands[] = {lhs, rhs};
   if (!broadcastTogether(operands))
     return {};

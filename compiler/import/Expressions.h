@@ -27,7 +27,7 @@ FREESTONE_UNARY(sign, sign)
 #undef FREESTONE_UNARY
 
 inline Tensor operator-(Tensor x) { return unary(UnaryKind::neg, x); }
-inline Tensor operator!(Tensor x) { return unary(UnaryKind::not_, x); }
+inline Tensor logicalNot(Tensor x) { return unary(UnaryKind::not_, x); }
 
 #define FREESTONE_BINARY(NAME, FUNCTION, ...)                                                                          \
   inline Tensor NAME(Tensor lhs, Tensor rhs) { return FUNCTION(__VA_ARGS__, lhs, rhs); }                               \

@@ -22,6 +22,25 @@ Expr Tensor::elementCount() const {
   return count;
 }
 
+mlir::DenseElementsAttr denseOf(const Content &content, ArrayRef<int64_t> dims, mlir::Type type) {
+  auto tensorType = mlir::RankedTensorType::get(dims, type);
+  if (auto floatType = dyn_cast<mlir::FloatType>(type)) {
+    SmallVector<APFloat> values;
+    for (const Element &element : content) {
+      APFloat value(*element.asReal());
+      bool inexact;
+      value.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+      values.push_back(value);
+    }
+    return mlir::DenseElementsAttr::get(tensorType, values);
+  }
+  SmallVector<APInt> values;
+  for (const Element &element : content)
+    values.push_back(APInt(type.getIntOrFloatBitWidth(), *element.asConstantInteger(), /*isSigned=*/true,
+                           /*implicitTrunc=*/true));
+  return mlir::DenseElementsAttr::get(tensorType, values);
+}
+
 mlir::Value Tensor::value() const { return builder().materialize(*this); }
 
 GraphBuilder::GraphBuilder(mlir::func::FuncOp function, WeightStore &weights)
@@ -201,26 +220,6 @@ mlir::Value GraphBuilder::materialize(Tensor tensor) {
 
 graph::TensorType GraphBuilder::typeOf(const Tensor::State &state) {
   return graph::TensorType::get(state.shape, state.elementType);
-}
-
-/// Elements as an attribute: one for all where they are equal.
-static mlir::DenseElementsAttr denseOf(const Content &content, ArrayRef<int64_t> dims, mlir::Type type) {
-  auto tensorType = mlir::RankedTensorType::get(dims, type);
-  if (auto floatType = dyn_cast<mlir::FloatType>(type)) {
-    SmallVector<APFloat> values;
-    for (const Element &element : content) {
-      APFloat value(*element.asReal());
-      bool inexact;
-      value.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
-      values.push_back(value);
-    }
-    return mlir::DenseElementsAttr::get(tensorType, values);
-  }
-  SmallVector<APInt> values;
-  for (const Element &element : content)
-    values.push_back(APInt(type.getIntOrFloatBitWidth(), *element.asConstantInteger(), /*isSigned=*/true,
-                           /*implicitTrunc=*/true));
-  return mlir::DenseElementsAttr::get(tensorType, values);
 }
 
 mlir::Value GraphBuilder::materializeContent(Tensor tensor) {

@@ -25,6 +25,9 @@ struct Refusal {
   std::string reason;
 };
 
+/// Constant content as an attribute, for `graph.constant`.
+mlir::DenseElementsAttr denseOf(const Content &content, llvm::ArrayRef<int64_t> dims, mlir::Type type);
+
 /// Builds one function of the graph dialect: owns the tensors, what is known of sizes, and the reason why building stopped.
 /// The operations on tensors are free functions, in Operations.h.
 class GraphBuilder {

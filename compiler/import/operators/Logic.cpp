@@ -25,7 +25,7 @@ void registerLogic(Registry &registry) {
   addLogical(registry, "And", BinaryKind::and_);
   addLogical(registry, "Or", BinaryKind::or_);
   addLogical(registry, "Xor", BinaryKind::xor_);
-  registry.add("Not", {1}, [](Node &node) { return !node.input(0); });
+  registry.add("Not", {1}, [](Node &node) { return logicalNot(node.input(0)); });
   registry.add("Where", {9}, [](Node &node) { return select(node.input(0), node.input(1), node.input(2)); });
 }
 
