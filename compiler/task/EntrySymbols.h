@@ -8,10 +8,10 @@ namespace freestone::task {
 
 /// The symbols of a function that becomes an entry, each with what binds it: an element of an integer input (`graph.value_symbols`), the
 /// first input dimension that is just this symbol, or a phase while running. Fails with a message on a symbol that nothing binds.
-FailureOr<SmallVector<Attribute>> collectEntrySymbols(func::FuncOp function);
+mlir::FailureOr<llvm::SmallVector<mlir::Attribute>> collectEntrySymbols(mlir::func::FuncOp function);
 
 /// Pairs of sizes that must be equal, with the text that names the first; null if there are none.
-ArrayAttr entryAssertions(func::FuncOp function);
+mlir::ArrayAttr entryAssertions(mlir::func::FuncOp function);
 
 } // namespace freestone::task
 

@@ -65,7 +65,7 @@ std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, ArrayRef
 }
 
 std::optional<std::string> findRace(ProgramOp program, ArrayRef<Access> accesses) {
-  SmallVector<PhaseOp> phases = program.getPhases();
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
   // known[q]: the last phase that all workers have finished when any worker is in phase q. Waits of a worker's earlier phases
   // hold in its later ones, and progress numbers only grow.
   SmallVector<int64_t> known;

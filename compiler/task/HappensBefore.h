@@ -22,13 +22,13 @@ struct Access {
 
 /// Every access of `program` for W `workers` at the sizes that `valueOf` gives; arena buffers lie at `offsets`, in the order of
 /// the program's arena buffers.
-std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, ArrayRef<int64_t> offsets,
-                                    llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf);
+std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, llvm::ArrayRef<int64_t> offsets,
+                                    llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf);
 
 /// Proves that any two accesses of different workers to the same bytes, one of them a write, are ordered by the program's edges:
 /// by its waits and by the order in which each worker runs its phases. Returns nothing, or a sentence that names the two phases.
 /// Knows nothing of how the edges were made: it looks at `after all` alone.
-std::optional<std::string> findRace(ProgramOp program, ArrayRef<Access> accesses);
+std::optional<std::string> findRace(ProgramOp program, llvm::ArrayRef<Access> accesses);
 
 } // namespace freestone::task
 

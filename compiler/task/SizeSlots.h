@@ -18,15 +18,15 @@ public:
   int64_t count() const { return exprs.size(); }
   int64_t symbolCount() const { return symbols; }
   /// The expression of each slot.
-  ArrayRef<sym::Expr> getExprs() const { return exprs; }
+  llvm::ArrayRef<sym::Expr> getExprs() const { return exprs; }
   /// Bytes of scratch that one worker needs, the runtime's header included.
   sym::Expr getScratch() const { return scratch; }
 
 private:
   void add(sym::Expr expr);
 
-  SmallVector<sym::Expr> exprs;
-  DenseMap<sym::Expr, int64_t> slots;
+  llvm::SmallVector<sym::Expr> exprs;
+  llvm::DenseMap<sym::Expr, int64_t> slots;
   int64_t symbols = 0;
   sym::Expr scratch;
 };

@@ -9,7 +9,7 @@ namespace freestone::codegen {
 /// reduce run inside of a point (pooling, sums over leading axes). Lanes run along the innermost parallel loop.
 ///
 /// Plan: a tile is `rows` neighbouring rows (the outer parallel loops, row-major) times `columns` neighbours of the innermost loop.
-LogicalResult emitMap(tile::ProgramOp program, Emission &emission);
+llvm::LogicalResult emitMap(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen
 

@@ -6,7 +6,7 @@
 namespace freestone::codegen {
 
 /// Emits a program that is one `tile.opaque`: its body, once per tile. Results that the program does not return live in scratch.
-LogicalResult emitOpaque(tile::ProgramOp program, Emission &emission);
+llvm::LogicalResult emitOpaque(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen
 

@@ -10,7 +10,7 @@ namespace freestone::codegen {
 /// the reductions between them allow; what a later pass needs again stays in scratch, which is a row long.
 ///
 /// Plan: `row_loops`; a tile is `rows` neighbouring rows.
-LogicalResult emitRows(tile::ProgramOp program, Emission &emission);
+llvm::LogicalResult emitRows(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen
 

@@ -22,6 +22,7 @@ def Task_Dialect : Dialect {
 def Task_SymbolSource : I32EnumAttr<"SymbolSource", "what binds a symbol before or while the program runs", [
     I32EnumAttrCase<"dim", 0>, I32EnumAttrCase<"element", 1>, I32EnumAttrCase<"runtime", 2>]> {
   let cppNamespace = "::freestone::task";
+  let genSpecializedAttr = 0;
 }
 
 def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
@@ -44,6 +45,7 @@ def Task_BufferKind : I32EnumAttr<"BufferKind", "where the bytes of a buffer liv
     I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"output", 1>, I32EnumAttrCase<"weight", 2>,
     I32EnumAttrCase<"arena", 3>]> {
   let cppNamespace = "::freestone::task";
+  let genSpecializedAttr = 0;
 }
 
 #endif // FREESTONE_COMPILER_DIALECT_TASK_TASKDIALECT_TD

@@ -10,9 +10,9 @@ using namespace mlir;
 
 namespace freestone::task {
 
-SmallVector<BufferOp> ProgramOp::getBuffers() { return llvm::to_vector(getBody().getOps<BufferOp>()); }
-SmallVector<PhaseOp> ProgramOp::getPhases() { return llvm::to_vector(getBody().getOps<PhaseOp>()); }
-SmallVector<SpaceOp> PhaseOp::getSpaces() { return llvm::to_vector(getBody().getOps<SpaceOp>()); }
+SmallVector<BufferOp, 8> ProgramOp::getBuffers() { return llvm::to_vector<8>(getBody().getOps<BufferOp>()); }
+SmallVector<PhaseOp, 8> ProgramOp::getPhases() { return llvm::to_vector<8>(getBody().getOps<PhaseOp>()); }
+SmallVector<SpaceOp, 8> PhaseOp::getSpaces() { return llvm::to_vector<8>(getBody().getOps<SpaceOp>()); }
 
 sym::Expr BufferOp::getBytes() {
   auto type = cast<graph::TensorType>(getBuffer().getType());

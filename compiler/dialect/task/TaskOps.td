@@ -32,8 +32,8 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
   let assemblyFormat = "$sym_name `symbols` $symbols (`assert` $assertions^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    ::llvm::SmallVector<BufferOp> getBuffers();
-    ::llvm::SmallVector<PhaseOp> getPhases();
+    ::llvm::SmallVector<BufferOp, 8> getBuffers();
+    ::llvm::SmallVector<PhaseOp, 8> getPhases();
   }];
 }
 
@@ -72,7 +72,7 @@ def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerm
     $label `after` `all` $all_after `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
-    ::llvm::SmallVector<SpaceOp> getSpaces();
+    ::llvm::SmallVector<SpaceOp, 8> getSpaces();
   }];
 }
 
