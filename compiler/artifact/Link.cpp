@@ -1,5 +1,6 @@
 #include "compiler/artifact/Link.h"
 
+#include "compiler/builtins/Builtins.h"
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -48,7 +49,9 @@ FailureOr<Object> link(ArrayRef<Object> objects, std::string &error) {
                                         "--icf=all",     "--no-undefined-version", "--threads=1", "--version-script=" + (folder + "/exports").str()};
   if (failed(writeFile((folder + "/exports").str(), StringRef("{ global: freestone_table; local: *; };\n"), error)))
     return failure();
-  for (auto [index, object] : enumerate(objects)) {
+  SmallVector<ArrayRef<char>> inputs(objects.begin(), objects.end());
+  inputs.push_back(getBuiltinsObject());
+  for (auto [index, object] : enumerate(inputs)) {
     std::string path = (folder + "/" + Twine(index) + ".o").str();
     if (failed(writeFile(path, object, error)))
       return failure();
