@@ -229,7 +229,6 @@ FailureOr<Tensors> Activation::evaluate(WhileOp op) {
 
 FailureOr<Tensors> Activation::evaluate(ScanOp op) {
   Tensors carried = lookup(op.getCarried()), scanned = lookup(op.getScanned());
-  unsigned states = carried.size();
   size_t states = carried.size();
   SmallVector<Tensors> collected(op.getNumCollected());
   for (int64_t step = 0, count = scanned.front().getDim(0); step < count; ++step) {
