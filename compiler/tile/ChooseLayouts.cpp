@@ -2,6 +2,7 @@
 
 #include "compiler/tile/Classify.h"
 #include "compiler/tile/Cost.h"
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/HoistWeights.h"
 #include "compiler/tile/IndexMaps.h"
 #include "compiler/tile/RewriteLoops.h"
@@ -35,7 +36,7 @@ public:
         continue;
       if (enable)
         chooseIn(function);
-      hoisted += hoistWeights(function);
+      count(getOperation(), "hoisted", hoistWeights(function));
     }
   }
 
@@ -135,7 +136,7 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   maps[input] = AffineMapAttr::get(AffineMap::get(op.getNumLoops(), op.getMapSymbols().size(), results, context));
   op.setIndexMapsAttr(ArrayAttr::get(context, maps));
   op->setOperand(input, packing);
-  ++packed;
+  count(getOperation(), "packed", 1);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "compiler/tile/Passes.h"
 
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/IndexMaps.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/IRMapping.h"
@@ -121,7 +122,7 @@ void CoalesceLoops::coalesce(Operation *op) {
       continue;
     }
     op = merge(unit, outer);
-    ++merged;
+    count(getOperation(), "coalesced", 1);
   }
 }
 

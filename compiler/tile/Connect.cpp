@@ -2,6 +2,7 @@
 
 #include "compiler/tile/Classify.h"
 #include "compiler/tile/Cost.h"
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/IndexMaps.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -253,11 +254,11 @@ public:
       return;
     permuteAnchors();
     Connector connector(getOperation(), cacheBytes);
-    connected = connector.connect();
-    for (Group *group : connector.getGroups()) {
+    count(getOperation(), "connected", connector.connect());
+    SmallVector<Group *> groups = connector.getGroups();
+    for (Group *group : groups)
       makeGroup(*group);
-      ++groups;
-    }
+    count(getOperation(), "groups", groups.size());
     if (!sortTopologically(&getOperation().getBody().front()))
       return signalPassFailure();
   }

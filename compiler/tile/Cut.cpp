@@ -1,3 +1,4 @@
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/CutContraction.h"
 #include "compiler/tile/CutLoops.h"
 #include "compiler/tile/Passes.h"
@@ -29,7 +30,7 @@ struct Cut : tile::impl::CutBase<Cut> {
   LogicalResult cut(tile::ProgramOp program, const DeviceDescription &device) {
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
     if (form && tile::isMicroKernelContraction(*form, device)) {
-      ++contractions;
+      tile::count(program->getParentOp(), "contractions", 1);
       program.setPlanAttr(tile::cutContraction(program, *form, device));
       return success();
     }

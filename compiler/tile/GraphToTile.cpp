@@ -1,5 +1,6 @@
 #include "compiler/tile/Passes.h"
 
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/lowering/Lowering.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Rewrite/PatternApplicator.h"
@@ -98,7 +99,7 @@ LogicalResult GraphToTile::lowerOperators() {
     Location location = op->getLoc();
     if (failed(applicator.matchAndRewrite(op, rewriter)))
       return emitError(location) << "'" << name << "' can't be lowered to loops: " << listener.reason;
-    ++lowered;
+    count(getOperation(), "lowered", 1);
   }
   return success();
 }

@@ -1,7 +1,9 @@
 #include "compiler/tile/HoistWeights.h"
 
+#include "compiler/tile/Classify.h"
 #include "compiler/tile/ComputeBuilder.h"
 #include "compiler/tile/Cost.h"
+#include "compiler/tile/IndexMaps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -100,7 +102,7 @@ std::string WeightHoister::getName(Value value) {
 /// The stored elements in their order, zeros where the last panel is not full.
 Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
   auto layout = cast<PanelsAttr>(op.getPacked().getType().getLayout());
-  ArrayRef<Expr> shape = graph::getShape(source);
+  SmallVector<Expr> shape(graph::getShape(source));
   ComputeBuilder compute(builder, op.getLoc(), layout.getStorageShape(shape));
   SmallVector<Expr> stored = compute.parallelLoops(), indices(shape.size());
   unsigned batch = layout.getBatch(), axis = layout.getAxis(), next = batch + 1;
@@ -111,6 +113,11 @@ Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
       indices[dim] = stored[batch] * layout.getWidth() + stored.back();
     else
       indices[dim] = stored[next++];
+  }
+  // A transposition before the packing is one with it: both leave no element out.
+  if (auto copy = source.getDefiningOp<ComputeOp>(); copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {
+    indices = llvm::map_to_vector(getIndices(copy, 0), [&](Expr index) { return substituteLoops(index, indices); });
+    source = copy.getInputs()[0];
   }
   Type element = graph::getElementType(source);
   bool isFull = Expr::mod(shape[axis], layout.getWidth()).isConstant(0);
@@ -155,6 +162,9 @@ void WeightHoister::createInit() {
   for (Value value : needed)
     results.push_back(copyInto(builder, value, mapping));
   func::ReturnOp::create(builder, function.getLoc(), results);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   init.setFunctionType(builder.getFunctionType(init.getArgumentTypes(), TypeRange(ValueRange(results))));
   for (auto [index, name] : llvm::enumerate(names))
     init.setResultAttr(index, weightAttr, builder.getStringAttr(name));

@@ -2,6 +2,7 @@
 
 #include "compiler/tile/Classify.h"
 #include "compiler/tile/Cost.h"
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/Matchers.h"
 
@@ -40,6 +41,7 @@ private:
   sym::Bounds sizes;
   /// While copies still look for consumers that take them as an index map, nothing else happens to them.
   bool settlesCopies = false;
+  int64_t inlined, permuted, factored;
 };
 
 /// Whether every index into memory stays a sum of loops times strides.
@@ -216,6 +218,7 @@ void InlineProducers::runOnOperation() {
   if (!enable)
     return;
   sizes = getSizeBounds(getOperation());
+  inlined = permuted = factored = 0;
   for (bool settles : {false, true}) {
     settlesCopies = settles;
     // Producers come first, so that what reaches a consumer is already short.
@@ -228,6 +231,9 @@ void InlineProducers::runOnOperation() {
     }
   }
   eraseUnused();
+  count(getOperation(), "inlined", inlined);
+  count(getOperation(), "permuted", permuted);
+  count(getOperation(), "factored", factored);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "compiler/tile/Passes.h"
 
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/ProgramSymbols.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringMap.h"
@@ -24,8 +25,10 @@ public:
     for (auto program : getOperation().getOps<ProgramOp>())
       numPrograms = std::max(numPrograms, numberAfter(program.getSymName()));
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
+      if (!function.isExternal()) {
         outlineIn(function);
+        moveCounters(function, getOperation());
+      }
   }
 
 private:
@@ -141,11 +144,11 @@ ProgramOp Outline::shareOrKeep(ProgramOp program) {
   auto [entry, isNew] = known.try_emplace(text, program);
   if (isNew || !share) {
     ++numPrograms;
-    ++programs;
+    count(getOperation(), "programs", 1);
     return program;
   }
   program.erase();
-  ++duplicates;
+  count(getOperation(), "duplicates", 1);
   return entry->second;
 }
 

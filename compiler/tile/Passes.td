@@ -3,6 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
+/// Passes count what they do, under the names that their descriptions give, in the attribute `tile.counters` of the function or module.
 class TilePass<string name, string anchor> : Pass<name, anchor> {
   let dependentDialects = ["::freestone::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
@@ -12,7 +13,7 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
   let summary = "makes every operator of the graph a compute";
   let description = [{
     In: core operators of the graph. Out: `tile.compute` and `tile.opaque`, inline; `graph.reshape` stays, it is free, and so do
-    weights and constants that are no splat. Where an operator can't be lowered, the pass fails with the reason.
+    weights and constants that are no splat. Where an operator can't be lowered, the pass fails with the reason. Counts `lowered`.
     ```mlir
     %y = graph.unary exp %x : !graph.tensor<[n], f32>
     // →
@@ -24,7 +25,6 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [ListOption<"only", "only", "std::string", "Lower these operators alone (`graph.unary`); empty: all">];
-  let statistics = [Statistic<"lowered", "computes", "Operators made computes">];
 }
 
 def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> {
@@ -33,12 +33,9 @@ def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> 
     What moves elements (broadcast, transpose, slice, looked at through reshapes) becomes an index map of every consumer; what is
     elementwise is put into its one consumer, where no element is then computed twice. Contractions take index maps alone, as long
     as they stay linear: a transposition of their result becomes the order of their loops, a constant factor of an operand one
-    of the result.
+    of the result. Counts `inlined`, `permuted`, `factored`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
-  let statistics = [Statistic<"inlined", "inlined", "Producers inlined">,
-                    Statistic<"permuted", "permuted", "Transpositions made the loop order of their producer">,
-                    Statistic<"factored", "factored", "Factors moved from an operand to the result of a contraction">];
 }
 
 def Connect : TilePass<"tile-connect", "::mlir::func::FuncOp"> {
@@ -46,20 +43,19 @@ def Connect : TilePass<"tile-connect", "::mlir::func::FuncOp"> {
   let description = [{
     A contraction or window with the elementwise computes over its result; reductions with all computes over the same rows, among them
     further reductions (softmax, norms); elementwise computes over the same loops. Edges are connected in the order of the
-    bytes that they save, unless a cycle arises or a row is too large to stay in the cache.
+    bytes that they save, unless a cycle arises or a row is too large to stay in the cache. Counts edges `connected` and `groups`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "What a worker's cache (L2) holds">];
-  let statistics = [Statistic<"connected", "connected", "Edges connected">, Statistic<"groups", "groups", "Groups made">];
 }
 
 def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
   let summary = "merges neighbouring loops that run over memory without a gap in every operand";
   let description = [{
     [b, s, 384] over [b, s] rows becomes [b*s, 384]; reshapes, which are free, stand around the computes.
+    Counts pairs of loops `coalesced`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
-  let statistics = [Statistic<"merged", "merged", "Pairs of loops merged">];
 }
 
 def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
@@ -68,24 +64,21 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     A weight that is the vector operand of a contraction is packed into panels along its columns, one that is the broadcast operand
     of a convolution along its rows. What depends on weights alone (packing, casts, folded scales) is computed by @init, whose
     arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both.
+    Counts operands `packed` and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
                  Option<"rows", "rows", "int64_t", "14", "Width of panels of the broadcast operand">];
-  let statistics = [Statistic<"packed", "packed", "Operands that are read in a layout">,
-                    Statistic<"hoisted", "hoisted", "Values computed in @init">];
 }
 
 def Outline : TilePass<"tile-outline", "::mlir::ModuleOp"> {
   let summary = "makes programs of groups and computes, equal ones once";
   let description = [{
     Sizes become symbols s0, s1, … of the program; of contractions also those that are constant, so that one program serves all
-    layers.
+    layers. Counts `programs`, and `duplicates` that were the same as another.
   }];
   let options = [Option<"share", "share", "bool", "true", "Let equal programs be one">,
                  Option<"generalise", "generalise", "bool", "true", "Make constant sizes of contractions symbols">];
-  let statistics = [Statistic<"programs", "programs", "Programs made">,
-                    Statistic<"duplicates", "duplicates", "Programs that were the same as another">];
 }
 
 def Cut : TilePass<"tile-cut", "::mlir::ModuleOp"> {
@@ -102,7 +95,6 @@ def Cut : TilePass<"tile-cut", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">];
-  let statistics = [Statistic<"contractions", "contractions", "Programs cut for micro-kernels">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

@@ -13,7 +13,7 @@ ProgramSymbols::ProgramSymbols(ArrayRef<ComputeOp> members, bool generalise, MLI
   if (!generalise)
     return;
   for (ComputeOp member : members)
-    if (getContractionDims(member)) {
+    if (getContractionDims(member) || (members.size() == 1 && isCopy(member))) {
       nameLoops(member);
       return;
     }
@@ -26,19 +26,20 @@ Expr ProgramSymbols::addSymbol(Expr size) {
   return Expr::symbol(name);
 }
 
-/// The taps of a window and the digits of a split index stay as they are: strides depend on them.
+/// The taps of a window and the last digit of a split index stay as they are: strides, and vectors, depend on them.
 void ProgramSymbols::nameLoops(ComputeOp op) {
-  contraction = op;
-  SmallVector<bool> isPartOfIndex(op.getNumLoops());
+  named = op;
+  SmallVector<bool> staysConstant(op.getNumLoops());
   for (unsigned input = 0; input < op.getInputs().size(); ++input)
     for (Expr index : getIndices(op, input)) {
       SmallVector<unsigned> loops = getLoops(index);
+      std::optional<LinearIndex> linear = asLinear(index, op.getNumLoops());
       if (loops.size() > 1)
         for (unsigned loop : loops)
-          isPartOfIndex[loop] = true;
+          staysConstant[loop] |= !linear || !op.isParallel(loop) || (isCopy(op) && linear->strides[loop].isConstant(1));
     }
   for (auto [loop, extent] : llvm::enumerate(op.getExtents())) {
-    bool stays = extent.isConstant() && (extent.isConstant(1) || (isPartOfIndex[loop] && !op.isParallel(loop)));
+    bool stays = extent.isConstant() && (extent.isConstant(1) || staysConstant[loop]);
     loopSymbols.push_back(stays ? extent : addSymbol(extent));
   }
 }
@@ -54,7 +55,7 @@ Expr ProgramSymbols::convert(Expr size) {
 
 Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
   // All members of a contraction's group run over its parallel loops.
-  return contraction ? loopSymbols[loop] : convert(op.getExtents()[loop]);
+  return named ? loopSymbols[loop] : convert(op.getExtents()[loop]);
 }
 
 graph::TensorType ProgramSymbols::convertResult(ComputeOp op, unsigned result) {
@@ -81,10 +82,10 @@ graph::TensorType ProgramSymbols::convertArgument(Value tensor) {
   auto type = cast<graph::TensorType>(tensor.getType());
   SmallVector<Expr> shape;
   for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
-    std::optional<unsigned> loop = contraction ? getLoopOf(tensor, dim) : std::nullopt;
+    std::optional<unsigned> loop = named ? getLoopOf(tensor, dim) : std::nullopt;
     if (loop)
       shape.push_back(loopSymbols[*loop]);
-    else if (contraction && extent.isConstant() && !extent.isConstant(1))
+    else if (named && extent.isConstant() && !extent.isConstant(1))
       shape.push_back(addSymbol(extent));
     else
       shape.push_back(convert(extent));

@@ -6,10 +6,10 @@
 namespace freestone::tile {
 
 /// Names the sizes of computes that become one program: s0, s1, … in the order in which they occur. Sizes that only a run brings always
-/// get a name; those of contractions one by the part they play, constant or not, so that one program serves all layers.
+/// get a name; those of contractions and copies one by the part they play, constant or not, so that one program serves all layers.
 class ProgramSymbols {
 public:
-  /// `members` read each other at the loops themselves. With `generalise` the sizes of contractions are named by part.
+  /// `members` read each other at the loops themselves. With `generalise` sizes are named by part.
   ProgramSymbols(llvm::ArrayRef<ComputeOp> members, bool generalise, mlir::MLIRContext *context);
 
   /// The size as the program has it.
@@ -26,13 +26,13 @@ public:
 
 private:
   sym::Expr addSymbol(sym::Expr size);
-  void nameLoops(ComputeOp contraction);
+  void nameLoops(ComputeOp op);
   std::optional<unsigned> getLoopOf(mlir::Value tensor, unsigned dim);
 
   mlir::MLIRContext *context;
   llvm::ArrayRef<ComputeOp> members;
   /// Set where the loops are named by part.
-  ComputeOp contraction;
+  ComputeOp named;
   llvm::SmallVector<sym::Expr> loopSymbols;
   llvm::DenseMap<sym::Expr, sym::Expr> symbolOf;
   llvm::SmallVector<mlir::StringAttr> names;
