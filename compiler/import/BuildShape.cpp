@@ -50,7 +50,14 @@ Tensor reshape(Tensor x, ArrayRef<Expr> target) {
     count = count * extent;
   if (!builder.makeEqual(x.elementCount(), count, "numbers of elements before and after a reshape"))
     return {};
-  shape = builder.current(shape);
+  return reshapeUnchecked(x, shape);
+}
+
+Tensor reshapeUnchecked(Tensor x, ArrayRef<Expr> target) {
+  if (!x)
+    return x;
+  GraphBuilder &builder = x.builder();
+  Shape shape = builder.current(target);
   if (x.content() && llvm::all_of(shape, [](Expr extent) { return extent.isConstant(); }))
     return builder.fromContent(*x.content(), shape, x.elementType());
   mlir::Value value = x.value();

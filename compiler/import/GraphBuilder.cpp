@@ -58,7 +58,7 @@ void GraphBuilder::verify(mlir::Operation *op) {
 }
 
 Expr GraphBuilder::freshCount(StringRef stem, Expr most) {
-  return facts.fresh(stem, SymbolOrigin::Data, {0, facts.bounds().interval(current(most)).hi});
+  return facts.fresh(stem, SymbolOrigin::Data, {0, facts.interval(current(most)).hi});
 }
 
 Tensor GraphBuilder::fromValue(mlir::Value value) {

@@ -31,6 +31,8 @@ std::optional<Shape> broadcastShapes(GraphBuilder &builder, ArrayRef<Shape> shap
 /// Brings all to their common shape.
 bool broadcastTogether(llvm::MutableArrayRef<Tensor> operands);
 Tensor reshape(Tensor x, ArrayRef<Expr> shape);
+/// The same for a shape whose product is too large an expression: the caller has seen to it that it is the number of elements.
+Tensor reshapeUnchecked(Tensor x, ArrayRef<Expr> shape);
 Tensor transpose(Tensor x, ArrayRef<int64_t> permutation);
 /// Inserts dimensions of size 1 before these axes of the result.
 Tensor unsqueeze(Tensor x, ArrayRef<int64_t> axes);

@@ -5,6 +5,26 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
+constexpr int maxAnalysed = 24;
+
+/// Subtracts the terms of an expression, those of its atoms too, from a budget.
+void spend(Expr expr, int &budget) {
+  for (const sym::Term &term : expr.terms()) {
+    budget -= 1;
+    for (const sym::Factor &factor : term.factors)
+      for (Expr operand : factor.atom.operands())
+        if (budget > 0)
+          spend(operand, budget);
+  }
+}
+
+bool isSmall(Expr expr) {
+  int budget = maxAnalysed;
+  if (!expr.isInvalid())
+    spend(expr, budget);
+  return budget > 0;
+}
+
 /// A replacement may only hold symbols that are bound no later than what it replaces.
 bool mayReplace(const SizeFacts &facts, StringRef symbol, Expr replacement) {
   SetVector<mlir::StringAttr> used;
@@ -60,12 +80,16 @@ bool SizeFacts::dependsOnData(Expr expr) const {
   });
 }
 
+Expr SizeFacts::simplify(Expr expr) const { return isSmall(expr) ? known.simplify(expr) : expr; }
+
+sym::Interval SizeFacts::interval(Expr expr) const { return isSmall(expr) ? known.interval(expr) : sym::Interval::all(); }
+
 SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs) {
   lhs = simplify(lhs);
   rhs = simplify(rhs);
   if (lhs == rhs)
     return {};
-  if (known.provablyDistinct(lhs, rhs))
+  if (isSmall(lhs - rhs) && known.provablyDistinct(lhs, rhs))
     return {Outcome::Contradiction, {}, {}};
   // Of two symbols the later one goes, so that the names of the first inputs survive.
   auto order = [&](Expr expr) -> int64_t {

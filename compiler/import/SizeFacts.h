@@ -66,7 +66,9 @@ public:
   Learnt learnEqual(Expr lhs, Expr rhs);
 
   const sym::Bounds &bounds() const { return known; }
-  Expr simplify(Expr expr) const { return known.simplify(expr); }
+  /// By what is known of the symbols; large expressions stay as they are, for analysing them takes exponential time.
+  Expr simplify(Expr expr) const;
+  sym::Interval interval(Expr expr) const;
   bool dependsOnData(Expr expr) const;
 
   const Symbols &symbols() const { return declared; }

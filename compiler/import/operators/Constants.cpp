@@ -57,7 +57,7 @@ Tensor constantOfShape(Node &node) {
     return {};
   GraphBuilder &builder = node.builder();
   for (Expr extent : *shape)
-    if (builder.sizeFacts().bounds().interval(extent).hi < 0)
+    if (builder.sizeFacts().interval(extent).hi < 0)
       return node.reject("the shape has a negative size");
   const onnx::AttributeProto *value = node.attribute("value");
   Tensor element = value ? constantOf(node, value->t()) : builder.scalar(0, builder.f32());

@@ -38,10 +38,14 @@ Tensor oneHot(Node &node) {
     return {};
   GraphBuilder &builder = node.builder();
   std::optional<Shape> depth;
-  if (depthInput.isFloat() && depthInput.constant() && depthInput.constant()->size() == 1)
-    depth = Shape{builder.size(int64_t(*depthInput.constant()->front().asReal()))};
-  else
+  if (depthInput.isFloat()) {
+    Tensor whole = cast(depthInput, builder.i64());
+    if (!whole || !whole.content())
+      return node.refuse("the depth is computed from data");
+    depth = Shape{whole.content()->front().asExpr()};
+  } else {
     depth = node.sizesInput(1);
+  }
   if (!depth || depth->size() != 1)
     return {};
   std::optional<int64_t> axis = node.normalize(node.integer("axis", -1), indices.rank() + 1);

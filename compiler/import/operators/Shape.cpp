@@ -15,34 +15,32 @@ Tensor shapeOf(Node &node) {
   return node.builder().vector(x.shape().slice(start, std::max<int64_t>(end - start, 0)));
 }
 
-/// 1 where the size, at least -1, is `value` (0 or -1), else 0.
-Expr isExactly(GraphBuilder &builder, Expr size, int64_t value) {
-  Expr zero = builder.size(0), negative = Expr::max(-size, zero);
-  return value == -1 ? negative : 1 - Expr::min(Expr::max(size, zero), builder.size(1)) - negative;
-}
-
-/// Sizes that only the run knows may mean what 0 and -1 mean in Reshape. At most one of them is -1; if one may be, it is computed as
-/// such, else it is what it says.
-Shape resolveSymbolic(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZero) {
+/// A reshape to sizes that only the run knows, each of which may mean what 0 and -1 mean: 0 copies a size of x, -1 is what the
+/// others leave. At most one is -1, so that the product of all is negative iff there is one.
+Tensor reshapeByValues(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZero) {
   GraphBuilder &builder = node.builder();
-  Shape copied;
-  Expr known = builder.size(1);
+  SizeFacts &facts = builder.sizeFacts();
+  Expr zero = builder.size(0), one = builder.size(1), product = one, total = x.elementCount();
+  Shape shape;
   for (auto [axis, size] : enumerate(target)) {
-    Expr zero = keepsZero || int64_t(axis) >= x.rank() ? builder.size(0) : isExactly(builder, size, 0) * x.dim(axis);
-    copied.push_back(Expr::max(size, builder.size(0)) + zero);
-    known = known * (copied.back() + isExactly(builder, size, -1));
+    if (std::optional<StringRef> symbol = size.asSymbol())
+      facts.restrict(*symbol, {-1, sym::Interval::plusInfinity});
+    bool copies = !keepsZero && int64_t(axis) < x.rank();
+    Expr isZero = 1 - Expr::min(size * size, one);
+    shape.push_back(copies ? facts.simplify(size + isZero * x.dim(axis)) : size);
+    product = product * shape.back();
   }
-  Expr inferred = Expr::floorDiv(x.elementCount(), known);
-  for (auto [size, result] : zip_equal(target, copied))
-    result = builder.sizeFacts().simplify(result + isExactly(builder, size, -1) * inferred);
-  return copied;
+  Expr inferred = Expr::floorDiv(total, -product);
+  for (auto [size, result] : zip_equal(target, shape))
+    result = result - Expr::min(size, zero) * (inferred + 1);
+  Expr made = Expr::max(product, zero) - Expr::min(product, zero) * inferred;
+  if (!builder.makeEqual(made, total, "numbers of elements before and after a reshape"))
+    return {};
+  return reshapeUnchecked(x, shape);
 }
 
 std::optional<Shape> resolveReshape(Node &node, Tensor x, Shape target, bool keepsZero) {
   GraphBuilder &builder = node.builder();
-  const sym::Bounds &bounds = builder.sizeFacts().bounds();
-  if (llvm::any_of(target, [&](Expr size) { return !size.isConstant() && !bounds.provablyNonNegative(size); }))
-    return resolveSymbolic(node, x, target, keepsZero);
   std::optional<int64_t> inferred;
   Expr known = builder.size(1);
   for (auto [axis, size] : enumerate(target)) {
@@ -73,7 +71,7 @@ std::optional<Shape> resolveReshape(Node &node, Tensor x, Shape target, bool kee
     target[*inferred] = exact ? *exact : builder.sizeFacts().simplify(Expr::floorDiv(total, known));
   }
   for (Expr size : target)
-    if (bounds.interval(size).hi < 0) {
+    if (builder.sizeFacts().interval(size).hi < 0) {
       node.reject("the shape has a negative size");
       return std::nullopt;
     }
@@ -93,7 +91,11 @@ Tensor reshapeNode(Node &node) {
   }
   if (!x)
     return x;
-  std::optional<Shape> shape = resolveReshape(node, x, target, node.integer("allowzero") != 0);
+  bool keepsZero = node.integer("allowzero") != 0;
+  SizeFacts &facts = node.builder().sizeFacts();
+  if (llvm::any_of(target, [&](Expr size) { return !size.isConstant() && facts.interval(size).lo < 0; }))
+    return reshapeByValues(node, x, target, keepsZero);
+  std::optional<Shape> shape = resolveReshape(node, x, target, keepsZero);
   return shape ? reshape(x, *shape) : Tensor();
 }
 
