@@ -58,11 +58,22 @@ std::vector<std::string> requiredFeatures(const DeviceDescription &device) {
 
 std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
 
-/// A DLPack view of a plain weight.
-DLTensor viewOf(const Weight &weight, std::vector<int64_t> &dims) {
+/// A plain weight as DLPack shows it. In the model's file weights lie at any byte; those that are not aligned to their element are copied.
+struct PlainWeight {
+  std::vector<int64_t> dims;
+  std::vector<int64_t> copy;
+};
+
+DLTensor viewOf(const Weight &weight, PlainWeight &plain) {
+  std::vector<int64_t> &dims = plain.dims;
   dims = weight.dims;
   DLTensor tensor = {};
   tensor.data = const_cast<char *>(weight.bytes.data());
+  if (reinterpret_cast<uintptr_t>(tensor.data) % sizeof(int64_t) != 0) {
+    plain.copy.resize(llvm::divideCeil(weight.bytes.size(), sizeof(int64_t)));
+    std::memcpy(plain.copy.data(), weight.bytes.data(), weight.bytes.size());
+    tensor.data = plain.copy.data();
+  }
   tensor.device = {kDLCPU, 0};
   tensor.ndim = dims.size();
   tensor.shape = dims.data();
@@ -89,7 +100,7 @@ DLTensor viewOf(const Weight &weight, std::vector<int64_t> &dims) {
 
 /// Runs `init` of an artifact that stores no weights which it makes.
 LogicalResult makeWeights(freestone_artifact *artifact, const WeightStore &weights, std::string &error) {
-  std::vector<std::unique_ptr<std::vector<int64_t>>> shapes;
+  std::vector<std::unique_ptr<PlainWeight>> supplied;
   for (size_t i = 0; i < freestone_artifact_missing_weight_count(artifact); ++i) {
     freestone_value_info info = {};
     info.struct_size = sizeof(info);
@@ -99,8 +110,8 @@ LogicalResult makeWeights(freestone_artifact *artifact, const WeightStore &weigh
       error = "the model has no data for its weight " + quoted(info.name);
       return failure();
     }
-    shapes.push_back(std::make_unique<std::vector<int64_t>>());
-    DLTensor view = viewOf(*weight, *shapes.back());
+    supplied.push_back(std::make_unique<PlainWeight>());
+    DLTensor view = viewOf(*weight, *supplied.back());
     if (freestone_artifact_supply_weight(artifact, info.name, &view) != FREESTONE_OK) {
       error = freestone_last_error();
       return failure();

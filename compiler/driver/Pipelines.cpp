@@ -18,10 +18,9 @@ Switches Switches::forLevel(int level) {
 }
 
 void addGraphPipeline(OpPassManager &passes, const Options &options) {
-  OpPassManager &functions = passes.nest<func::FuncOp>();
-  functions.addPass(graph::createDecompose());
-  functions.addPass(createCanonicalizerPass());
-  functions.addPass(createCSEPass());
+  graph::addSimplifyPipeline(passes);
+  passes.nest<func::FuncOp>().addPass(graph::createDecompose());
+  graph::addSimplifyPipeline(passes);
 }
 
 void addTilePipeline(OpPassManager &passes, const Options &options) {

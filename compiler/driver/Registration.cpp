@@ -4,6 +4,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/simplify/Passes.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -23,6 +24,8 @@ void freestone::registerAllDialects(DialectRegistry &registry) {
 }
 
 void freestone::registerAllPasses() {
+  graph::registerSimplifyPasses();
+  graph::registerSimplifyPipeline();
   tile::registerTilePasses();
   task::registerTaskPasses();
   codegen::registerCodegenCpuPasses();
