@@ -49,6 +49,16 @@ bool isLinear(ComputeOp op, unsigned input) { return getStrides(op, input).has_v
 
 bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
 
+/// Runs over the result of a sum of products, point by point: it can be computed there, before that leaves the registers.
+bool isEpilogue(ComputeOp op) {
+  for (unsigned input = 0; input < op.getInputs().size(); ++input) {
+    std::optional<ProducedTensor> producer = getProducer(op.getInputs()[input]);
+    if (producer && isSumOfProducts(producer->op) && isReadAtParallelLoops(op, input))
+      return true;
+  }
+  return false;
+}
+
 bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
   ComputeOp source = producer.op;
   if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
@@ -56,6 +66,8 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
   if (isCopy(source))
     return true;
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
+    return false;
+  if (isEpilogue(source) && (consumer.getNumReductions() || !isReadAtParallelLoops(consumer, input)))
     return false;
   // What can be computed once for all runs is not computed anew at every point.
   if (isWeightOnly(source) && !isWeightOnly(consumer))
