@@ -1,35 +1,25 @@
+#include "compiler/dialect/graph/Decompose.h"
+#include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/simplify/Passes.h"
 
-#include "mlir/IR/Builders.h"
+using namespace mlir;
 
 namespace freestone::graph {
+
 #define GEN_PASS_DEF_DECOMPOSE
 #include "compiler/simplify/Passes.h.inc"
-} // namespace freestone::graph
-
-using namespace mlir;
-using namespace freestone;
 
 namespace {
 
-class Decompose : public graph::impl::DecomposeBase<Decompose> {
-  void runOnOperation() override {
-    SmallVector<graph::CompositeOpInterface> composites;
-    getOperation().walk([&](graph::CompositeOpInterface op) { composites.push_back(op); });
-    for (graph::CompositeOpInterface op : composites)
-      if (failed(decompose(op)))
-        return signalPassFailure();
-  }
+struct DecomposePass : impl::DecomposeBase<DecomposePass> {
+  using Base::Base;
 
-  LogicalResult decompose(graph::CompositeOpInterface op) {
-    OpBuilder builder(op);
-    FailureOr<SmallVector<Value>> values = op.decompose(builder);
-    if (failed(values))
-      return op->emitError("can't be made of core operators for these types");
-    op->replaceAllUsesWith(*values);
-    op->erase();
-    return success();
+  void runOnOperation() override {
+    numDecomposed += decomposeComposites(
+        getOperation(), [&](Operation *op) { return llvm::is_contained(keep, op->getName().getStringRef()); });
   }
 };
 
 } // namespace
+
+} // namespace freestone::graph

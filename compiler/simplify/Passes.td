@@ -4,16 +4,70 @@
 include "mlir/Pass/PassBase.td"
 
 def Decompose : Pass<"graph-decompose", "::mlir::func::FuncOp"> {
-  let summary = "makes core operators of composites";
+  let summary = "composites into core operators";
   let description = [{
-    In: any operators of the graph. Out: no softmax, norm, gelu or attention, but what they are made of.
+    In: any graph. Out: the same without operators of `CompositeOpInterface`, but those of the names in `keep`.
     ```mlir
-    %y = graph.gelu exact %x : !graph.tensor<[n], f32>
-    // →
-    %e = graph.unary erf %s : …
+    %y = graph.softmax %x axis 1 : !graph.tensor<[m, n], f32>
+    ```
+    becomes
+    ```mlir
+    %0 = graph.reduce max %x axes [1] : !graph.tensor<[m, n], f32>
+    %1 = graph.broadcast %0 dims [0] : !graph.tensor<[m], f32> -> !graph.tensor<[m, n], f32>
+    %2 = graph.binary sub %x, %1 : !graph.tensor<[m, n], f32>
+    %3 = graph.unary exp %2 : !graph.tensor<[m, n], f32>
+    %4 = graph.reduce add %3 axes [1] : !graph.tensor<[m, n], f32>
+    %5 = graph.broadcast %4 dims [0] : !graph.tensor<[m], f32> -> !graph.tensor<[m, n], f32>
+    %y = graph.binary div %3, %5 : !graph.tensor<[m, n], f32>
     ```
   }];
+  let options = [ListOption<"keep", "keep", "std::string", "Composites that stay, such as graph.attention">];
+  let statistics = [Statistic<"numDecomposed", "decomposed", "Composites that were decomposed">];
   let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
+def FoldConstants : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "operators of small constants into constants, through the interpreter";
+  let description = [{
+    In: any graph. Out: the same; an operator whose operands are all constants and whose results are constants again (at most 64
+    elements, or one element everywhere) is gone. Every result is rounded to its element type, as the operator at run time does.
+    ```mlir
+    %d = graph.constant dense<64.0> : tensor<f32> -> !graph.tensor<[b, h], f32>
+    %r = graph.unary sqrt %d : !graph.tensor<[b, h], f32>
+    ```
+    becomes
+    ```mlir
+    %r = graph.constant dense<8.0> : tensor<f32> -> !graph.tensor<[b, h], f32>
+    ```
+  }];
+  let statistics = [Statistic<"numFolded", "folded", "Operators that became constants">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
+def PruneBinders : Pass<"graph-prune-binders", "::mlir::func::FuncOp"> {
+  let summary = "removes operators with data-dependent sizes that nobody asks for";
+  let description = [{
+    In: any graph. Out: the same without `nonzero`, `compress` and `unique` whose results have no use and whose sizes appear in no
+    other type or attribute. (That they bind a symbol keeps the usual dead code elimination from them.)
+    ```mlir
+    %i = graph.nonzero %x : !graph.tensor<[m], f32> -> !graph.tensor<[1, n], i64>   // removed where n is used nowhere
+    ```
+  }];
+  let statistics = [Statistic<"numRemoved", "removed", "Operators that were removed">];
+}
+
+def BindSymbols : Pass<"graph-bind-symbols", "::mlir::func::FuncOp"> {
+  let summary = "puts in the values of symbols that have only one";
+  let description = [{
+    In: any graph. Out: the same, where symbols whose bounds in `graph.symbols` are a single value are that constant.
+    ```mlir
+    func.func @main(%x: !graph.tensor<[b, s], f32>) attributes {graph.symbols = {b = #sym.bounds<[8, 8]>}}
+    ```
+    becomes
+    ```mlir
+    func.func @main(%x: !graph.tensor<[8, s], f32>) attributes {graph.symbols = {}}
+    ```
+  }];
 }
 
 #endif // FREESTONE_COMPILER_SIMPLIFY_PASSES_TD
