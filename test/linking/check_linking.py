@@ -17,8 +17,9 @@ def output(*command):
 
 
 def exported(library):
-    """The names of the symbols that a shared library defines for others."""
-    return {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
+    """The names of the symbols that a shared library defines for others (nm writes the kinds of local ones in lower case)."""
+    symbols = (line.split()[-2:] for line in output("nm", "-D", "--defined-only", library).splitlines())
+    return {name for kind, name in symbols if kind.isupper() or kind in "uvw"}
 
 
 def strippedSize(library):
