@@ -23,9 +23,20 @@ std::string qualifiedOp(const onnx::NodeProto &node) {
   return (node.domain().empty() ? "ai.onnx" : node.domain()) + "." + node.op_type();
 }
 
-/// The type of a value as ONNX writes it; unset for what is absent or no tensor. Sizes that are no constants are left open.
+/// The type of a value as ONNX writes it; unset for what is absent. Sizes that are no constants are left open.
 onnx::TypeProto typeOf(const ModelValue &value) {
   onnx::TypeProto type;
+  bool isSequence = value.kind == ModelValue::Kind::Sequence;
+  if (isSequence || value.kind == ModelValue::Kind::Optional) {
+    // Of an empty one any type is right: nothing is ever taken out of it.
+    onnx::TypeProto element;
+    element.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    if (!value.elements.empty())
+      element = typeOf(value.elements.front());
+    *(isSequence ? type.mutable_sequence_type()->mutable_elem_type() : type.mutable_optional_type()->mutable_elem_type()) =
+        element;
+    return type;
+  }
   if (value.kind != ModelValue::Kind::Tensor || !value.tensor)
     return type;
   auto *tensor = type.mutable_tensor_type();
@@ -94,16 +105,20 @@ const onnx::FunctionProto *GraphImporter::modelFunction(const onnx::NodeProto &p
 }
 
 bool GraphImporter::isKnown(const onnx::NodeProto &proto, int opset) const {
+  std::optional<OperatorSchema> schema = findSchema(proto.domain(), proto.op_type(), opset);
   return modelFunction(proto) || Registry::instance().find(proto.domain(), proto.op_type(), opset) ||
-         functionBody(proto, opset, {});
+         (schema && schema->hasBody);
 }
 
 std::optional<onnx::FunctionProto> GraphImporter::definitionOf(const Node &node) {
   if (const onnx::FunctionProto *function = modelFunction(node.proto))
     return *function;
   std::vector<onnx::TypeProto> types;
-  for (int64_t index = 0; index < node.inputCount(); ++index)
+  for (int64_t index = 0; index < node.inputCount(); ++index) {
+    if (!node.value(index).isBuilt())
+      return std::nullopt;
     types.push_back(typeOf(node.value(index)));
+  }
   return functionBody(node.proto, node.opset(), types);
 }
 

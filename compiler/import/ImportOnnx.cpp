@@ -6,6 +6,7 @@
 #include "compiler/import/SizeInputs.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -41,7 +42,7 @@ private:
   }
   LogicalResult importWeights();
   LogicalResult importInputs();
-  void importInput(const onnx::ValueInfoProto &info, bool decidesSizes);
+  void importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize);
   Shape inputShape(const onnx::ValueInfoProto &info);
   LogicalResult applyBounds();
   LogicalResult finish();
@@ -124,7 +125,8 @@ Shape ModelImport::inputShape(const onnx::ValueInfoProto &info) {
   return shape;
 }
 
-void ModelImport::importInput(const onnx::ValueInfoProto &info, bool decidesSizes) {
+/// `leastSize` is set for inputs whose elements decide sizes.
+void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize) {
   Tensor tensor;
   mlir::Type type = elementTypeOf(builder->context(), info.type().tensor_type().elem_type());
   if (!info.type().has_tensor_type())
@@ -140,11 +142,11 @@ void ModelImport::importInput(const onnx::ValueInfoProto &info, bool decidesSize
         graph::TensorType::get(shape, type), mlir::NameLoc::get(builder->ir.getStringAttr(info.name())));
     tensor = builder->fromValue(argument);
     std::optional<int64_t> count = tensor.elementCount().asConstant();
-    if (decidesSizes && tensor.isInteger() && tensor.rank() <= 1 && count && *count <= GraphBuilder::maxConstant) {
+    if (leastSize && tensor.isInteger() && tensor.rank() <= 1 && count && *count <= GraphBuilder::maxConstant) {
       Content elements;
       for (int64_t index = 0; index < *count; ++index)
         elements.push_back(builder->sizeFacts().element(info.name() + "_" + std::to_string(index), inputNames.size(),
-                                                        index, sym::Interval::all()));
+                                                        index, {*leastSize, sym::Interval::plusInfinity}));
       tensor.impl()->content = std::move(elements);
     }
     inputNames.push_back(info.name());
@@ -153,13 +155,16 @@ void ModelImport::importInput(const onnx::ValueInfoProto &info, bool decidesSize
 }
 
 LogicalResult ModelImport::importInputs() {
-  StringSet<> initializers, sizeInputs = findSizeInputs(graph);
+  StringSet<> initializers;
+  StringMap<int64_t> sizeInputs = findSizeInputs(graph);
   for (const onnx::TensorProto &tensor : graph.initializer())
     initializers.insert(tensor.name());
   for (const onnx::ValueInfoProto &info : graph.input())
     // An input with an initializer is a weight that older models list among the inputs.
-    if (!initializers.contains(info.name()))
-      importInput(info, sizeInputs.contains(info.name()));
+    if (!initializers.contains(info.name())) {
+      auto size = sizeInputs.find(info.name());
+      importInput(info, size == sizeInputs.end() ? std::nullopt : std::optional(size->second));
+    }
   return success();
 }
 

@@ -30,7 +30,8 @@ std::optional<OperatorSchema> findSchema(const std::string &domain, const std::s
   const onnx::OpSchema *schema = schemaOf(domain, op, opset);
   if (!schema)
     return std::nullopt;
-  return OperatorSchema{schema->since_version(), schema->Deprecated()};
+  return OperatorSchema{schema->since_version(), schema->Deprecated(),
+                        schema->HasFunction() || schema->HasContextDependentFunction()};
 }
 
 std::string verifyNode(const onnx::NodeProto &node, int opset) {

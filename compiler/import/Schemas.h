@@ -13,6 +13,8 @@ namespace freestone::importer {
 struct OperatorSchema {
   int sinceVersion = 0;
   bool deprecated = false;
+  /// Whether ONNX defines it by other operators, for some types at least.
+  bool hasBody = false;
 };
 
 /// The newest version of a domain's operator set that this build knows; 0 for unknown domains.

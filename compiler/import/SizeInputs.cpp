@@ -1,25 +1,29 @@
 #include "compiler/import/SizeInputs.h"
 
+#include "compiler/dialect/sym/Bounds.h"
 #include "llvm/ADT/STLExtras.h"
-#include <iterator>
 
 using namespace llvm;
 
 namespace freestone::importer {
 namespace {
 
-/// Which inputs of an operator decide sizes (a bit for each).
-struct SizeOperands {
+constexpr int64_t any = sym::Interval::minusInfinity;
+
+/// An input of an operator that decides sizes, and the least value that its elements may have there.
+struct SizeOperand {
   StringRef op;
-  unsigned inputs;
+  int input;
+  int64_t least;
 };
 
-constexpr SizeOperands sizeOperands[] = {
-    {"Reshape", 1 << 1},        {"Expand", 1 << 1},  {"Tile", 1 << 1},          {"ConstantOfShape", 1 << 0},
-    {"Slice", 1 << 1 | 1 << 2}, {"Pad", 1 << 1},     {"TopK", 1 << 1},          {"Range", 1 << 0 | 1 << 1 | 1 << 2},
-    {"Split", 1 << 1},          {"OneHot", 1 << 1},  {"SplitToSequence", 1 << 1}, {"CenterCropPad", 1 << 1},
-    {"Resize", 1 << 3},         {"AffineGrid", 1 << 1}, {"Col2Im", 1 << 1 | 1 << 2}, {"BlackmanWindow", 1 << 0},
-    {"HannWindow", 1 << 0},     {"HammingWindow", 1 << 0},
+constexpr SizeOperand sizeOperands[] = {
+    {"Reshape", 1, -1},        {"Expand", 1, 0},      {"Tile", 1, 0},       {"ConstantOfShape", 0, 0}, {"Slice", 1, any},
+    {"Slice", 2, any},         {"Pad", 1, any},       {"TopK", 1, 0},       {"Range", 0, any},         {"Range", 1, any},
+    {"Range", 2, any},         {"Split", 1, 0},       {"OneHot", 1, 0},     {"SplitToSequence", 1, 0}, {"CenterCropPad", 1, 0},
+    {"Resize", 3, 0},          {"AffineGrid", 1, 0},  {"Col2Im", 1, 0},     {"Col2Im", 2, 0},          {"BlackmanWindow", 0, 0},
+    {"HannWindow", 0, 0},      {"HammingWindow", 0, 0}, {"Squeeze", 1, any}, {"Unsqueeze", 1, any}, {"CumSum", 1, any},
+    {"CumProd", 1, any},       {"Slice", 3, any},     {"Slice", 4, any},    {"Pad", 3, any},
 };
 
 /// Operators through which a size is computed from sizes.
@@ -27,31 +31,38 @@ constexpr StringRef sizeArithmetic[] = {"Add",  "Sub",   "Mul",     "Div",      
                                         "Max",  "Cast",  "Concat",  "Squeeze",   "Slice", "Gather", "Unsqueeze",  "Where",
                                         "Flatten", "Reshape", "Identity", "ReduceProd", "Split", "CastLike"};
 
-unsigned sizeInputsOf(StringRef op) {
-  const auto *found = llvm::find_if(sizeOperands, [&](const SizeOperands &entry) { return entry.op == op; });
-  return found == std::end(sizeOperands) ? 0 : found->inputs;
+/// The least value of an operand that decides sizes; nothing for others.
+std::optional<int64_t> leastOf(StringRef op, int64_t input) {
+  for (const SizeOperand &operand : sizeOperands)
+    if (operand.op == op && operand.input == input)
+      return operand.least;
+  // The axes of every reduction.
+  return op.starts_with("Reduce") && input == 1 ? std::optional(any) : std::nullopt;
 }
 
 } // namespace
 
-StringSet<> findSizeInputs(const onnx::GraphProto &graph) {
+StringMap<int64_t> findSizeInputs(const onnx::GraphProto &graph) {
   // Backwards: what decides sizes, and what that is computed from.
-  StringSet<> wanted;
+  StringMap<int64_t> wanted;
   for (int index = graph.node_size(); index-- > 0;) {
     const onnx::NodeProto &node = graph.node(index);
     if (!node.domain().empty() && node.domain() != "ai.onnx")
       continue;
-    unsigned decides = sizeInputsOf(node.op_type());
     bool passesOn = llvm::is_contained(sizeArithmetic, node.op_type()) &&
                     llvm::any_of(node.output(), [&](const std::string &name) { return wanted.contains(name); });
-    for (auto [position, name] : enumerate(node.input()))
-      if (!name.empty() && ((decides >> position & 1) || passesOn))
-        wanted.insert(name);
+    for (auto [position, name] : enumerate(node.input())) {
+      std::optional<int64_t> least = leastOf(node.op_type(), position);
+      if (name.empty() || (!least && !passesOn))
+        continue;
+      int64_t &bound = wanted.try_emplace(name, any).first->second;
+      bound = std::max(bound, least.value_or(any));
+    }
   }
-  StringSet<> inputs;
+  StringMap<int64_t> inputs;
   for (const onnx::ValueInfoProto &input : graph.input())
-    if (wanted.contains(input.name()))
-      inputs.insert(input.name());
+    if (auto found = wanted.find(input.name()); found != wanted.end())
+      inputs[input.name()] = found->second;
   return inputs;
 }
 

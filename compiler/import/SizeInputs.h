@@ -2,13 +2,13 @@
 #define FREESTONE_COMPILER_IMPORT_SIZEINPUTS_H
 
 #include "onnx/onnx_pb.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace freestone::importer {
 
 /// The inputs of the graph whose elements decide sizes, as the `shape` of a Reshape does, directly or through arithmetic on small
-/// integers. Their elements become symbols.
-llvm::StringSet<> findSizeInputs(const onnx::GraphProto &graph);
+/// integers, and the least value that all those uses allow. Their elements become symbols.
+llvm::StringMap<int64_t> findSizeInputs(const onnx::GraphProto &graph);
 
 } // namespace freestone::importer
 

@@ -1,11 +1,30 @@
 // Reductions to fewer elements, and running ones.
 #include "compiler/import/Registry.h"
+#include "compiler/import/operators/AxisValues.h"
 
 using namespace llvm;
 using freestone::graph::ReduceKind;
 
 namespace freestone::importer {
 namespace {
+
+bool areConstant(ArrayRef<Expr> values) {
+  return llvm::all_of(values, [](Expr value) { return value.isConstant(); });
+}
+
+/// Reduces axes that only the run knows.
+template <typename Apply> Tensor reduceChosen(Node &node, Tensor x, ArrayRef<Expr> axes, Apply apply) {
+  std::optional<Shape> chosen = chosenAxes(node, axes, x.rank());
+  if (!chosen)
+    return {};
+  SmallVector<int64_t> parts;
+  for (int64_t axis = 0; axis < x.rank(); ++axis)
+    parts.push_back(2 * axis + 1);
+  Tensor reduced = apply(splitAxes(x, *chosen), ArrayRef<int64_t>(parts), false, false);
+  if (!reduced || node.integer("keepdims", 1))
+    return reduced;
+  return reshapeUnchecked(reduced, withoutChosen(x.shape(), *chosen, axes.size()));
+}
 
 /// `axes` are an attribute until the operator set `inputSince`, then an input; without any, all axes or none.
 template <typename Apply> Tensor reduceNode(Node &node, int inputSince, Apply apply) {
@@ -14,10 +33,12 @@ template <typename Apply> Tensor reduceNode(Node &node, int inputSince, Apply ap
     return x;
   SmallVector<int64_t> axes = node.integers("axes");
   if (node.opset() >= inputSince && node.has(1)) {
-    std::optional<SmallVector<int64_t>> given = node.constantsInput(1);
-    if (!given)
+    std::optional<Shape> values = node.sizesInput(1);
+    if (!values)
       return {};
-    axes = *given;
+    if (!areConstant(*values))
+      return reduceChosen(node, x, *values, apply);
+    axes = *node.constantsInput(1);
   }
   if (!node.normalize(axes, x.rank()))
     return {};
@@ -70,15 +91,18 @@ Tensor argNode(Node &node, bool largest) {
 
 Tensor cumulateNode(Node &node, ReduceKind kind) {
   Tensor x = node.input(0);
-  std::optional<SmallVector<int64_t>> axes = node.constantsInput(1);
-  if (!x || !axes)
+  std::optional<Shape> values = node.sizesInput(1);
+  if (!x || !values)
     return {};
-  if (axes->size() != 1)
+  if (values->size() != 1)
     return node.reject("the axis must be one number");
-  std::optional<int64_t> axis = node.normalize(axes->front(), x.rank());
-  if (!axis)
-    return {};
-  return cumulate(kind, x, *axis, node.integer("exclusive") != 0, node.integer("reverse") != 0);
+  bool exclusive = node.integer("exclusive") != 0, reverse = node.integer("reverse") != 0;
+  if (!areConstant(*values)) {
+    Tensor running = cumulate(kind, aroundAxis(node, x, values->front()), 1, exclusive, reverse);
+    return running ? reshapeUnchecked(running, x.shape()) : running;
+  }
+  std::optional<int64_t> axis = node.normalize(*values->front().asConstant(), x.rank());
+  return axis ? cumulate(kind, x, *axis, exclusive, reverse) : Tensor();
 }
 
 void topKNode(Node &node) {

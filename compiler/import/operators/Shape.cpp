@@ -1,5 +1,6 @@
 // Shapes, and other views of the same elements.
 #include "compiler/import/Registry.h"
+#include "compiler/import/operators/AxisValues.h"
 
 using namespace llvm;
 
@@ -23,8 +24,6 @@ Tensor reshapeByValues(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZe
   Expr zero = builder.size(0), one = builder.size(1), product = one, total = x.elementCount();
   Shape shape;
   for (auto [axis, size] : enumerate(target)) {
-    if (std::optional<StringRef> symbol = size.asSymbol())
-      facts.restrict(*symbol, {-1, sym::Interval::plusInfinity});
     bool copies = !keepsZero && int64_t(axis) < x.rank();
     Expr isZero = 1 - Expr::min(size * size, one);
     shape.push_back(copies ? facts.simplify(size + isZero * x.dim(axis)) : size);
@@ -116,15 +115,29 @@ Tensor flatten(Node &node) {
 }
 
 /// Axes are an attribute until operator set 12, then an input.
-std::optional<SmallVector<int64_t>> axesOf(Node &node) {
-  return node.opset() >= 13 && node.has(1) ? node.constantsInput(1) : std::optional(node.integers("axes"));
+std::optional<Shape> axesOf(Node &node) {
+  return node.opset() >= 13 && node.has(1) ? node.sizesInput(1) : std::optional(node.builder().sizes(node.integers("axes")));
+}
+
+/// The axes as numbers; nothing where only the run knows them.
+std::optional<SmallVector<int64_t>> asNumbers(ArrayRef<Expr> axes) {
+  SmallVector<int64_t> numbers;
+  for (Expr axis : axes) {
+    if (!axis.isConstant())
+      return std::nullopt;
+    numbers.push_back(*axis.asConstant());
+  }
+  return numbers;
 }
 
 Tensor squeezeNode(Node &node) {
   Tensor x = node.input(0);
-  std::optional<SmallVector<int64_t>> axes = axesOf(node);
-  if (!x || !axes)
+  std::optional<Shape> values = axesOf(node);
+  if (!x || !values)
     return {};
+  std::optional<SmallVector<int64_t>> axes = asNumbers(*values);
+  if (!axes)
+    return squeezeChosen(node, x, *values);
   if (axes->empty() && !node.has(1) && !node.hasAttribute("axes")) {
     for (int64_t axis = 0; axis < x.rank(); ++axis)
       if (x.dim(axis).isConstant(1))
@@ -137,8 +150,13 @@ Tensor squeezeNode(Node &node) {
 
 Tensor unsqueezeNode(Node &node) {
   Tensor x = node.input(0);
-  std::optional<SmallVector<int64_t>> axes = axesOf(node);
-  if (!x || !axes || !node.normalize(*axes, x.rank() + axes->size()))
+  std::optional<Shape> values = axesOf(node);
+  if (!x || !values)
+    return {};
+  std::optional<SmallVector<int64_t>> axes = asNumbers(*values);
+  if (!axes)
+    return unsqueezeChosen(node, x, *values);
+  if (!node.normalize(*axes, x.rank() + axes->size()))
     return {};
   return unsqueeze(x, *axes);
 }

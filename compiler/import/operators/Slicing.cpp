@@ -130,6 +130,10 @@ void split(Node &node) {
     total = total + part;
   if (!builder.makeEqual(total, x.dim(*axis), "the sum of the parts and the size of what is split"))
     return;
+  if (x.dim(*axis).isConstant(0))
+    for (Expr &part : *parts)
+      if (!builder.makeEqual(part, builder.size(0), "parts of nothing"))
+        return;
   for (auto [index, part] : enumerate(*parts)) {
     node.setOutput(index, slice(x, *axis, start, part));
     start = start + part;
