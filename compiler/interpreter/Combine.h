@@ -47,7 +47,6 @@ public:
 
   /// What changes no element.
   template <typename T> T identity() const {
-    constexpr bool real = std::is_same_v<T, double>;
     switch (kind) {
     case graph::ReduceKind::add:
     case graph::ReduceKind::or_:
@@ -55,9 +54,15 @@ public:
     case graph::ReduceKind::mul:
       return 1;
     case graph::ReduceKind::max:
-      return real ? -std::numeric_limits<double>::infinity() : getSmallest(type);
+      if constexpr (std::is_same_v<T, double>)
+        return -std::numeric_limits<double>::infinity();
+      else
+        return getSmallest(type);
     case graph::ReduceKind::min:
-      return real ? std::numeric_limits<double>::infinity() : getLargest(type);
+      if constexpr (std::is_same_v<T, double>)
+        return std::numeric_limits<double>::infinity();
+      else
+        return getLargest(type);
     case graph::ReduceKind::and_:
       return static_cast<T>(wrapTo(type, -1));
     }

@@ -30,8 +30,11 @@ static Tensors sortAlong(Operation *op, const Tensor &x, int64_t axis, int64_t c
             return x.isUnsigned() ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
         };
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-          return descending ? isLess(at(j), at(i)) : isLess(at(i), at(j));
+        // Positions decide between equals.
+        llvm::sort(order, [&](int64_t i, int64_t j) {
+          if (isLess(at(i), at(j)) || isLess(at(j), at(i)))
+            return isLess(at(i), at(j)) != descending;
+          return i < j;
         });
         for (int64_t i = 0; i < count; ++i) {
           values.data<T>()[(o * count + i) * inner + n] = at(order[i]);
@@ -129,7 +132,10 @@ static Tensors evaluate(UniqueOp op, const Tensor &x) {
   };
   SmallVector<int64_t> order(extent), first, inverse(extent), counts, group(extent);
   std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(order, [&](int64_t i, int64_t j) { return compare(i, j) < 0; });
+  llvm::sort(order, [&](int64_t i, int64_t j) {
+    int sign = compare(i, j);
+    return sign ? sign < 0 : i < j;
+  });
   for (int64_t i = 0; i < extent; ++i) {
     if (i == 0 || compare(order[i - 1], order[i]) != 0)
       first.push_back(order[i]);

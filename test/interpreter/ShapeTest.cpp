@@ -1,5 +1,5 @@
-#include "test/interpreter/RunText.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "test/interpreter/RunText.h"
 
 namespace freestone::interpreter {
 namespace {
@@ -7,7 +7,8 @@ namespace {
 using ShapeTest = RunText;
 
 TEST_F(ShapeTest, BroadcastTransposeReshape) {
-  auto results = runMain(R"((%x: !graph.tensor<[n], f32>, %y: !graph.tensor<[1, n], f32>) -> (!graph.tensor<[2, n], f32>,
+  auto results =
+      runMain(R"((%x: !graph.tensor<[n], f32>, %y: !graph.tensor<[1, n], f32>) -> (!graph.tensor<[2, n], f32>,
                              !graph.tensor<[n, 2], f32>, !graph.tensor<[2*n], f32>, !graph.tensor<[2, n], f32>) {
     %a = graph.broadcast %x dims [1] : !graph.tensor<[n], f32> -> !graph.tensor<[2, n], f32>
     %b = graph.transpose %a [1, 0] : !graph.tensor<[2, n], f32>
@@ -15,7 +16,7 @@ TEST_F(ShapeTest, BroadcastTransposeReshape) {
     %d = graph.broadcast %y dims [0, 1] : !graph.tensor<[1, n], f32> -> !graph.tensor<[2, n], f32>
     return %a, %b, %c, %d : !graph.tensor<[2, n], f32>, !graph.tensor<[n, 2], f32>, !graph.tensor<[2*n], f32>, !graph.tensor<[2, n], f32>
   })",
-                         {f32({3}, {1, 2, 3}), f32({1, 3}, {4, 5, 6})});
+              {f32({3}, {1, 2, 3}), f32({1, 3}, {4, 5, 6})});
   ASSERT_EQ(results.size(), 4u);
   expectNear(results[0], {1, 2, 3, 1, 2, 3});
   expectNear(results[1], {1, 1, 2, 2, 3, 3});
@@ -25,7 +26,8 @@ TEST_F(ShapeTest, BroadcastTransposeReshape) {
 }
 
 TEST_F(ShapeTest, Slice) {
-  auto results = runMain(R"((%x: !graph.tensor<[n], f32>) -> (!graph.tensor<[n - 2], f32>, !graph.tensor<[n], f32>, !graph.tensor<[2], f32>,
+  auto results = runMain(
+      R"((%x: !graph.tensor<[n], f32>) -> (!graph.tensor<[n - 2], f32>, !graph.tensor<[n], f32>, !graph.tensor<[2], f32>,
                              !graph.tensor<[0], f32>) {
     %a = graph.slice %x starts [1] sizes [n - 2] steps [1] : !graph.tensor<[n], f32>
     %b = graph.slice %x starts [n - 1] sizes [n] steps [-1] : !graph.tensor<[n], f32>
@@ -33,7 +35,7 @@ TEST_F(ShapeTest, Slice) {
     %d = graph.slice %x starts [n] sizes [0] steps [1] : !graph.tensor<[n], f32>
     return %a, %b, %c, %d : !graph.tensor<[n - 2], f32>, !graph.tensor<[n], f32>, !graph.tensor<[2], f32>, !graph.tensor<[0], f32>
   })",
-                         {f32({5}, {1, 2, 3, 4, 5})});
+      {f32({5}, {1, 2, 3, 4, 5})});
   ASSERT_EQ(results.size(), 4u);
   expectNear(results[0], {2, 3, 4});
   expectNear(results[1], {5, 4, 3, 2, 1});
@@ -42,14 +44,15 @@ TEST_F(ShapeTest, Slice) {
 }
 
 TEST_F(ShapeTest, Pad) {
-  auto results = runMain(R"((%x: !graph.tensor<[n], f32>, %v: !graph.tensor<[], f32>) -> (!graph.tensor<[n + 3], f32>, !graph.tensor<[n - 2], f32>,
+  auto results = runMain(
+      R"((%x: !graph.tensor<[n], f32>, %v: !graph.tensor<[], f32>) -> (!graph.tensor<[n + 3], f32>, !graph.tensor<[n - 2], f32>,
                              !graph.tensor<[max(3*n - 2, 0) - 1], f32>) {
     %a = graph.pad %x, %v low [1] high [2] interior [0] : !graph.tensor<[n], f32>, !graph.tensor<[], f32>
     %b = graph.pad %x, %v low [-1] high [-1] interior [0] : !graph.tensor<[n], f32>, !graph.tensor<[], f32>
     %c = graph.pad %x, %v low [-2] high [1] interior [2] : !graph.tensor<[n], f32>, !graph.tensor<[], f32>
     return %a, %b, %c : !graph.tensor<[n + 3], f32>, !graph.tensor<[n - 2], f32>, !graph.tensor<[max(3*n - 2, 0) - 1], f32>
   })",
-                         {f32({3}, {1, 2, 3}), f32({}, {9})});
+      {f32({3}, {1, 2, 3}), f32({}, {9})});
   ASSERT_EQ(results.size(), 3u);
   expectNear(results[0], {9, 1, 2, 3, 9, 9});
   expectNear(results[1], {2});
@@ -67,13 +70,14 @@ TEST_F(ShapeTest, PadOfTwoDimensions) {
 }
 
 TEST_F(ShapeTest, ConcatSizesIota) {
-  auto results = runMain(R"((%x: !graph.tensor<[2, n], i64>) -> (!graph.tensor<[2, n + 3], i64>, !graph.tensor<[2], i64>) {
+  auto results =
+      runMain(R"((%x: !graph.tensor<[2, n], i64>) -> (!graph.tensor<[2, n + 3], i64>, !graph.tensor<[2], i64>) {
     %i = graph.iota 1 : !graph.tensor<[2, 3], i64>
     %c = graph.concat %x, %i axis 1 : !graph.tensor<[2, n], i64>, !graph.tensor<[2, 3], i64>
     %s = graph.sizes [n, 2*n - 5]
     return %c, %s : !graph.tensor<[2, n + 3], i64>, !graph.tensor<[2], i64>
   })",
-                         {i64({2, 1}, {7, 8})});
+              {i64({2, 1}, {7, 8})});
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(integers(results[0]), (std::vector<int64_t>{7, 0, 1, 2, 8, 0, 1, 2}));
   EXPECT_EQ(integers(results[1]), (std::vector<int64_t>{1, -3}));
@@ -134,16 +138,18 @@ TEST_F(ShapeTest, MatchShapeBinds) {
 TEST_F(ShapeTest, InputsAreCheckedAgainstEachOther) {
   constexpr llvm::StringRef text =
       R"(func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "left"}, %y: !graph.tensor<[n], f32> {graph.name = "right"}) { return })";
-  EXPECT_EQ(getError(text, {f32({1}, {1}), f32({2}, {1, 2})}), "input 'right' has size 2 at dimension 0, expected n = 1");
+  EXPECT_EQ(getError(text, {f32({1}, {1}), f32({2}, {1, 2})}),
+            "input 'right' has size 2 at dimension 0, expected n = 1");
 }
 
 TEST_F(ShapeTest, SizesBoundByElements) {
-  auto results = run(R"(func.func @main(%x: !graph.tensor<[6], f32>, %s: !graph.tensor<[2], i64>) -> !graph.tensor<[a, b], f32>
+  auto results =
+      run(R"(func.func @main(%x: !graph.tensor<[6], f32>, %s: !graph.tensor<[2], i64>) -> !graph.tensor<[a, b], f32>
       attributes {graph.value_symbols = {a = array<i64: 1, 0>, b = array<i64: 1, 1>}} {
     %y = graph.reshape %x : !graph.tensor<[6], f32> -> !graph.tensor<[a, b], f32>
     return %y : !graph.tensor<[a, b], f32>
   })",
-                     {f32({6}, {1, 2, 3, 4, 5, 6}), i64({2}, {3, 2})});
+          {f32({6}, {1, 2, 3, 4, 5, 6}), i64({2}, {3, 2})});
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].dims, (std::vector<int64_t>{3, 2}));
 }

@@ -9,7 +9,8 @@ using SpeedTest = RunText;
 // A block of a transformer at 1 x 1,000 tokens, d = 384, 6 heads: the tests evaluate six of them.
 TEST_F(SpeedTest, TransformerBlock) {
   auto start = std::chrono::steady_clock::now();
-  auto results = runMain(R"((%x: !graph.tensor<[s, 384], f32>, %w: !graph.tensor<[384, 1152], f32>,
+  auto results =
+      runMain(R"((%x: !graph.tensor<[s, 384], f32>, %w: !graph.tensor<[384, 1152], f32>,
                              %u: !graph.tensor<[384, 1536], f32>, %d: !graph.tensor<[1536, 384], f32>) -> !graph.tensor<[s, 384], f32> {
     %n = graph.layer_norm %x axis 1 epsilon 1.0e-5 : !graph.tensor<[s, 384], f32>
     %a = graph.contract %n, %w batch [] x [] contract [1] x [0] : !graph.tensor<[s, 384], f32>, !graph.tensor<[384, 1152], f32>
@@ -18,7 +19,7 @@ TEST_F(SpeedTest, TransformerBlock) {
     %q0 = graph.slice %c starts [0, 0, 0, 0] sizes [1, 6, s, 64] steps [1, 1, 1, 1] : !graph.tensor<[3, 6, s, 64], f32>
     %k0 = graph.slice %c starts [1, 0, 0, 0] sizes [1, 6, s, 64] steps [1, 1, 1, 1] : !graph.tensor<[3, 6, s, 64], f32>
     %v0 = graph.slice %c starts [2, 0, 0, 0] sizes [1, 6, s, 64] steps [1, 1, 1, 1] : !graph.tensor<[3, 6, s, 64], f32>
-    %y = graph.attention %q0, %k0, %v0 scale 0.125 causal #sym.expr<0> : !graph.tensor<[1, 6, s, 64], f32>,
+    %y = graph.attention %q0, %k0, %v0 scale 0.125 causal <0> : !graph.tensor<[1, 6, s, 64], f32>,
          !graph.tensor<[1, 6, s, 64], f32>, !graph.tensor<[1, 6, s, 64], f32>
     %z = graph.transpose %y [0, 2, 1, 3] : !graph.tensor<[1, 6, s, 64], f32>
     %r = graph.reshape %z : !graph.tensor<[1, s, 6, 64], f32> -> !graph.tensor<[s, 384], f32>
@@ -29,7 +30,7 @@ TEST_F(SpeedTest, TransformerBlock) {
     %o = graph.binary add %t, %h : !graph.tensor<[s, 384], f32>
     return %o : !graph.tensor<[s, 384], f32>
   })",
-                         {random({1000, 384}, 1), random({384, 1152}, 2), random({384, 1536}, 3), random({1536, 384}, 4)});
+              {random({1000, 384}, 1), random({384, 1152}, 2), random({384, 1536}, 3), random({1536, 384}, 4)});
   ASSERT_EQ(results.size(), 1u);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   RecordProperty("seconds", std::to_string(seconds));

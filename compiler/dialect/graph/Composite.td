@@ -55,7 +55,7 @@ def Graph_AttentionOp : Graph_CompositeOp<"attention"> {
     the element type, and where it is a bool, false hides. With `causal` o, row i sees columns j ≤ i + o. `softcap` c > 0 makes scores
     c * tanh(score / c) before the mask. A row that sees nothing gives NaN.
     ```mlir
-    %y = graph.attention %q, %k, %v scale 0.125 causal #sym.expr<0> : !graph.tensor<[b, h, s, 64], f32>, …
+    %y = graph.attention %q, %k, %v scale 0.125 causal <0> : !graph.tensor<[b, h, s, 64], f32>, …
     ```
   }];
   let arguments = (ins Graph_Tensor:$query, Graph_Tensor:$key, Graph_Tensor:$value, Optional<Graph_Tensor>:$mask, F64Attr:$scale,

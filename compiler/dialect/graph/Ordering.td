@@ -15,7 +15,7 @@ def Graph_TopKOp : Graph_OrderingOp<"top_k"> {
   let description = [{
     Of equals the one that stands first comes first; NaN counts as larger than every number.
     ```mlir
-    %v, %i = graph.top_k %x axis 1 k #sym.expr<4> : !graph.tensor<[b, n], f32>
+    %v, %i = graph.top_k %x axis 1 k <4> : !graph.tensor<[b, n], f32>
     ```
   }];
   let arguments = (ins Graph_Tensor:$operand, I64Attr:$axis, Sym_ExprAttr:$k, UnitAttr:$smallest);

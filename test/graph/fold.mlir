@@ -1,0 +1,75 @@
+// RUN: freestone-opt %s -canonicalize | FileCheck %s
+
+// CHECK-LABEL: func.func @identities
+// CHECK-SAME: (%[[x:.*]]: !graph.tensor<[m, n], f32>)
+// CHECK-NEXT: return %[[x]]
+func.func @identities(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f32> {
+  %one = graph.constant dense<1.0> : tensor<f32> -> !graph.tensor<[m, n], f32>
+  %0 = graph.reshape %x : !graph.tensor<[m, n], f32> -> !graph.tensor<[m, n], f32>
+  %1 = graph.transpose %0 [0, 1] : !graph.tensor<[m, n], f32>
+  %2 = graph.broadcast %1 dims [0, 1] : !graph.tensor<[m, n], f32> -> !graph.tensor<[m, n], f32>
+  %3 = graph.cast %2 to f32 : !graph.tensor<[m, n], f32>
+  %4 = graph.slice %3 starts [0, 0] sizes [m, n] steps [1, 1] : !graph.tensor<[m, n], f32>
+  %5 = graph.binary mul %4, %one : !graph.tensor<[m, n], f32>
+  %6 = graph.concat %5 axis 0 : !graph.tensor<[m, n], f32>
+  %7 = graph.match_shape %6 : !graph.tensor<[m, n], f32> -> !graph.tensor<[m, n], f32>
+  %8 = graph.transpose %7 [1, 0] : !graph.tensor<[m, n], f32>
+  %9 = graph.transpose %8 [1, 0] : !graph.tensor<[n, m], f32>
+  %10 = graph.reshape %9 : !graph.tensor<[m, n], f32> -> !graph.tensor<[m*n], f32>
+  %11 = graph.reshape %10 : !graph.tensor<[m*n], f32> -> !graph.tensor<[m, n], f32>
+  return %11 : !graph.tensor<[m, n], f32>
+}
+
+// The sum of -0.0 and 0.0 is 0.0, so this one stays.
+// CHECK-LABEL: func.func @negativeZero
+// CHECK: graph.binary add
+func.func @negativeZero(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {
+  %zero = graph.constant dense<0.0> : tensor<f32> -> !graph.tensor<[n], f32>
+  %0 = graph.binary add %x, %zero : !graph.tensor<[n], f32>
+  return %0 : !graph.tensor<[n], f32>
+}
+
+// CHECK-LABEL: func.func @narrowing
+// CHECK: graph.cast %{{.*}} to f16
+// CHECK: graph.cast %{{.*}} to f32
+func.func @narrowing(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {
+  %0 = graph.cast %x to f16 : !graph.tensor<[n], f32>
+  %1 = graph.cast %0 to f32 : !graph.tensor<[n], f16>
+  return %1 : !graph.tensor<[n], f32>
+}
+
+// CHECK-LABEL: func.func @widening
+// CHECK-NOT: graph.cast
+func.func @widening(%x: !graph.tensor<[n], f16>) -> !graph.tensor<[n], f16> {
+  %0 = graph.cast %x to f32 : !graph.tensor<[n], f16>
+  %1 = graph.cast %0 to f16 : !graph.tensor<[n], f32>
+  return %1 : !graph.tensor<[n], f16>
+}
+
+// CHECK-LABEL: func.func @splats
+// CHECK-NEXT: %[[c:.*]] = graph.constant dense<2.000000e+00> : tensor<f32> -> !graph.tensor<[n, m], f32>
+// CHECK-NEXT: return %[[c]]
+func.func @splats() -> !graph.tensor<[n, m], f32> {
+  %0 = graph.constant dense<2.0> : tensor<f32> -> !graph.tensor<[], f32>
+  %1 = graph.broadcast %0 dims [] : !graph.tensor<[], f32> -> !graph.tensor<[m, n], f32>
+  %2 = graph.transpose %1 [1, 0] : !graph.tensor<[m, n], f32>
+  return %2 : !graph.tensor<[n, m], f32>
+}
+
+// CHECK-LABEL: func.func @sizes
+// CHECK-NEXT: graph.constant dense<[2, 12]> : tensor<2xi64> -> !graph.tensor<[2], i64>
+func.func @sizes() -> !graph.tensor<[2], i64> {
+  %0 = graph.sizes [2, 12]
+  return %0 : !graph.tensor<[2], i64>
+}
+
+// A transpose that moves only sizes of 1 is a reshape, and a reshape that adds them is part of a broadcast.
+// CHECK-LABEL: func.func @ones
+// CHECK-NEXT: graph.broadcast %{{.*}} dims [1] : !graph.tensor<[n], f32> -> !graph.tensor<[m, n], f32>
+// CHECK-NEXT: return
+func.func @ones(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[m, n], f32> {
+  %0 = graph.reshape %x : !graph.tensor<[n], f32> -> !graph.tensor<[n, 1], f32>
+  %1 = graph.transpose %0 [1, 0] : !graph.tensor<[n, 1], f32>
+  %2 = graph.broadcast %1 dims [0, 1] : !graph.tensor<[1, n], f32> -> !graph.tensor<[m, n], f32>
+  return %2 : !graph.tensor<[m, n], f32>
+}
