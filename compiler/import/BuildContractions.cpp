@@ -36,10 +36,13 @@ Tensor contract(Tensor lhs, Tensor rhs, const ContractAxes &axes, mlir::Type res
   GraphBuilder &builder = lhs.builder();
   if (lhs.elementType() != rhs.elementType() && !resultType)
     return builder.reject("the operands have different types");
+  Shape expected(rhs.shape());
   for (auto [left, right] : {std::pair(&axes.lhsBatch, &axes.rhsBatch), std::pair(&axes.lhsContract, &axes.rhsContract)})
     for (auto [l, r] : zip_equal(*left, *right))
-      if (!builder.makeEqual(lhs.dim(l), rhs.dim(r), "sizes of dimensions that are multiplied"))
-        return {};
+      expected[r] = lhs.dim(l);
+  rhs = conform(rhs, expected, "sizes of dimensions that are multiplied");
+  if (!rhs)
+    return rhs;
   mlir::Value left = lhs.value(), right = rhs.value();
   return builder.emit<graph::ContractOp>(left, right, axes.lhsBatch, axes.rhsBatch, axes.lhsContract, axes.rhsContract,
                                          typeAttr(resultType));
@@ -80,8 +83,11 @@ Tensor convolve(Tensor x, Tensor w, const Window &window, ArrayRef<int64_t> lhsD
   GraphBuilder &builder = x.builder();
   if (groups < 1 || !isPositive(window.strides) || !isPositive(window.dilations) || !isPositive(lhsDilations))
     return builder.reject("strides, dilations and groups must be positive");
-  if (!builder.makeEqual(x.dim(1), w.dim(1) * groups, "channels of the input and of the filters"))
-    return {};
+  Shape expected(x.shape());
+  expected[1] = w.dim(1) * groups;
+  x = conform(x, expected, "channels of the input and of the filters");
+  if (!x)
+    return x;
   mlir::Value operand = x.value(), kernel = w.value();
   return builder.emit<graph::ConvolveOp>(operand, kernel, window.strides, window.dilations, lhsDilations,
                                          builder.current(window.low), builder.current(window.high), uint64_t(groups),

@@ -116,10 +116,13 @@ Tensor broadcastTo(Tensor x, ArrayRef<Expr> target) {
   int64_t offset = int64_t(shape.size()) - x.rank();
   if (offset < 0)
     return builder.reject("a tensor of rank " + Twine(x.rank()) + " can't be broadcast to rank " + Twine(shape.size()));
-  for (int64_t axis = 0; axis < x.rank(); ++axis)
-    if (!x.dim(axis).isConstant(1) &&
-        !builder.makeEqual(x.dim(axis), shape[axis + offset], "the sizes of a tensor and of what it is broadcast to"))
-      return {};
+  Shape expected(ArrayRef(shape).drop_front(offset));
+  for (auto [mine, theirs] : zip_equal(x.shape(), expected))
+    if (mine.isConstant(1))
+      theirs = mine;
+  x = conform(x, expected, "the sizes of a tensor and of what it is broadcast to");
+  if (!x)
+    return x;
   shape = builder.current(shape);
   bool isStatic = llvm::all_of(shape, [](Expr extent) { return extent.isConstant(); });
   if (x.content() && isStatic) {

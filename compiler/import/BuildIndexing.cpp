@@ -18,6 +18,13 @@ Tensor asIndices(Tensor indices) {
   return type.isSignlessInteger(32) || type.isSignlessInteger(64) ? indices : cast(indices, indices.builder().i64());
 }
 
+/// Indices whose first dimensions are those of x.
+Tensor withBatchOf(Tensor x, Tensor indices, int64_t batchDims) {
+  Shape expected(x.shape().take_front(batchDims));
+  llvm::append_range(expected, indices.shape().drop_front(batchDims));
+  return conform(indices, expected, "the batch dimensions of data and indices");
+}
+
 /// Gathering known elements by known indices; nothing where an index is out of range or not known.
 std::optional<Content> gatherKnown(Tensor x, Tensor indices, int64_t axis) {
   const Content *places = indices.constant();
@@ -48,8 +55,7 @@ Tensor gather(Tensor x, Tensor indices, int64_t axis, int64_t batchDims) {
   axis = axis < 0 ? axis + x.rank() : axis;
   if (axis < 0 || axis >= x.rank() || batchDims > axis || batchDims > indices.rank())
     return builder.reject("axis " + Twine(axis) + " does not exist in a tensor of rank " + Twine(x.rank()));
-  if (!builder.makeEqual(x.shape().take_front(batchDims), indices.shape().take_front(batchDims),
-                         "the batch dimensions of data and indices"))
+  if (!(indices = withBatchOf(x, indices, batchDims)))
     return {};
   if (std::optional<Content> content = batchDims == 0 ? gatherKnown(x, indices, axis) : std::nullopt) {
     Shape shape(x.shape().take_front(axis));
@@ -80,8 +86,7 @@ Tensor gatherNd(Tensor x, Tensor indices, int64_t batchDims) {
     return builder.refuse("the last dimension of the indices must be constant");
   if (batchDims < 0 || batchDims >= indices.rank() || batchDims + *depth > x.rank())
     return builder.reject("the indices do not fit the data");
-  if (!builder.makeEqual(x.shape().take_front(batchDims), indices.shape().take_front(batchDims),
-                         "the batch dimensions of data and indices"))
+  if (!(indices = withBatchOf(x, indices, batchDims)))
     return {};
   mlir::Value operand = x.value(), places = indices.value();
   return builder.emit<graph::GatherNdOp>(operand, places, uint64_t(batchDims));
@@ -93,7 +98,7 @@ Tensor scatterElements(Tensor x, Tensor indices, Tensor updates, int64_t axis, g
   GraphBuilder &builder = x.builder();
   if (x.rank() != indices.rank() || x.rank() != updates.rank() || x.elementType() != updates.elementType())
     return builder.reject("data, indices and updates must have one rank, data and updates one type");
-  if (!builder.makeEqual(indices.shape(), updates.shape(), "the shapes of indices and updates"))
+  if (!(updates = conform(updates, indices.shape(), "the shapes of indices and updates")))
     return {};
   mlir::Value operand = x.value(), places = indices.value(), values = updates.value();
   return builder.emit<graph::ScatterElementsOp>(kind, operand, places, values, uint64_t(axis));
@@ -111,7 +116,7 @@ Tensor scatterNd(Tensor x, Tensor indices, Tensor updates, graph::ScatterKind ki
     return builder.reject("data, indices and updates do not fit together");
   Shape expected(indices.shape().drop_back());
   llvm::append_range(expected, x.shape().drop_front(*depth));
-  if (!builder.makeEqual(expected, updates.shape(), "the shapes of updates and of what they replace"))
+  if (!(updates = conform(updates, expected, "the shapes of updates and of what they replace")))
     return {};
   mlir::Value operand = x.value(), places = indices.value(), values = updates.value();
   return builder.emit<graph::ScatterNdOp>(kind, operand, places, values);

@@ -38,6 +38,18 @@ template <typename Source> Content rearrange(Tensor x, ArrayRef<int64_t> dims, S
 
 } // namespace
 
+Tensor conform(Tensor x, ArrayRef<Expr> shape, const Twine &what) {
+  if (!x)
+    return x;
+  GraphBuilder &builder = x.builder();
+  if (x.rank() != int64_t(shape.size()))
+    return builder.reject(what + " must be equal, but the ranks are " + Twine(x.rank()) + " and " + Twine(shape.size()));
+  if (!builder.makeEqual(x.shape(), shape, what))
+    return {};
+  Shape expected = builder.current(shape);
+  return x.shape() == ArrayRef(expected) ? x : reshapeUnchecked(x, expected);
+}
+
 Tensor reshape(Tensor x, ArrayRef<Expr> target) {
   if (!x)
     return x;
@@ -148,26 +160,28 @@ Tensor pad(Tensor x, ArrayRef<Expr> low, ArrayRef<Expr> high, Tensor value, Arra
   return builder.emit<graph::PadOp>(operand, filler, before, after, between);
 }
 
-Tensor concat(ArrayRef<Tensor> operands, int64_t axis) {
-  if (!llvm::all_of(operands, [](Tensor tensor) { return bool(tensor); }))
+Tensor concat(ArrayRef<Tensor> given, int64_t axis) {
+  if (!llvm::all_of(given, [](Tensor tensor) { return bool(tensor); }))
     return {};
-  Tensor first = operands.front();
+  Tensor first = given.front();
   GraphBuilder &builder = first.builder();
-  if (operands.size() == 1)
+  if (given.size() == 1)
     return first;
-  for (Tensor operand : operands.drop_front()) {
+  SmallVector<Tensor> operands(given);
+  for (Tensor &operand : MutableArrayRef(operands).drop_front()) {
     if (operand.rank() != first.rank() || operand.elementType() != first.elementType())
       return builder.reject("what is concatenated must have one rank and type");
-    for (int64_t other = 0; other < first.rank(); ++other)
-      if (other != axis && !builder.makeEqual(first.dim(other), operand.dim(other), "sizes of what is concatenated"))
-        return {};
+    Shape expected(first.shape());
+    expected[axis] = operand.dim(axis);
+    if (!(operand = conform(operand, expected, "sizes of what is concatenated")))
+      return {};
   }
   int64_t outer = 1;
   bool isKnown = llvm::all_of(operands, [](Tensor tensor) { return tensor.content() != nullptr; });
   if (isKnown) {
     outer = countOf(staticShape(first.shape().take_front(axis)));
     Shape shape(first.shape());
-    for (Tensor operand : operands.drop_front())
+    for (Tensor operand : drop_begin(operands))
       shape[axis] = shape[axis] + operand.dim(axis);
     Content content;
     for (int64_t row = 0; row < outer; ++row)

@@ -172,7 +172,7 @@ LogicalResult ModelImport::applyBounds() {
   for (const DimBound &bound : options.dimBounds) {
     if (bound.minimum < 0 || bound.minimum > bound.maximum)
       return fail(ImportError::Kind::Usage, "the range of '" + bound.symbol + "' is empty or negative");
-    if (!builder->sizeFacts().restrict(bound.symbol, {bound.minimum, bound.maximum})) {
+    if (!builder->sizeFacts().symbols().contains(bound.symbol)) {
       std::string known;
       for (const auto &[name, symbol] : builder->sizeFacts().symbols())
         known += (known.empty() ? "" : ", ") + name;
@@ -181,6 +181,8 @@ LogicalResult ModelImport::applyBounds() {
     }
     if (bound.minimum == bound.maximum)
       builder->makeEqual(Expr::symbol(builder->context(), bound.symbol), builder->size(bound.minimum), "bound sizes");
+    else
+      builder->sizeFacts().restrict(bound.symbol, {bound.minimum, bound.maximum});
   }
   return success();
 }

@@ -30,6 +30,8 @@ Tensor broadcastTo(Tensor x, ArrayRef<Expr> shape);
 std::optional<Shape> broadcastShapes(GraphBuilder &builder, ArrayRef<Shape> shapes);
 /// Brings all to their common shape.
 bool broadcastTogether(llvm::MutableArrayRef<Tensor> operands);
+/// x with this shape, which has its rank: sizes are made equal; those that only a check at entry makes so are renamed.
+Tensor conform(Tensor x, ArrayRef<Expr> shape, const llvm::Twine &what);
 Tensor reshape(Tensor x, ArrayRef<Expr> shape);
 /// The same for a shape whose product is too large an expression: the caller has seen to it that it is the number of elements.
 Tensor reshapeUnchecked(Tensor x, ArrayRef<Expr> shape);

@@ -1,0 +1,113 @@
+// Shape programs melt into size expressions: what remains of them, and what the sizes are.
+#include "test/import/TextModel.h"
+
+using namespace freestone;
+using namespace freestone::test;
+
+namespace {
+
+Imported importFile(const std::string &name) {
+  Imported imported;
+  auto model = importOnnx(imported.context.get(), std::string(MODELS) + "/" + name, {}, imported.error);
+  if ((imported.succeeded = mlir::succeeded(model)))
+    imported.model = std::move(*model);
+  EXPECT_TRUE(imported.succeeded && imported.model.module) << imported.reason();
+  return imported;
+}
+
+TEST(ShapeProgram, NothingIsLeftOfItInExportedModels) {
+  for (const char *name : {"gpt.onnx", "gpt_unoptimized.onnx"}) {
+    Imported gpt = importFile(name);
+    EXPECT_EQ(gpt.outputShape(), "batch, sequence, 128");
+    EXPECT_EQ(gpt.count<graph::SizesOp>(), 0);
+    EXPECT_EQ(gpt.count<graph::ConcatOp>(), 0);
+    EXPECT_EQ(gpt.count<graph::SoftmaxOp>(), 6);
+    // Of integers only the positions, and the comparison of rows and columns in each mask.
+    gpt.main().walk([](graph::BinaryOp op) { EXPECT_FALSE(graph::getElementType(op).isInteger(64)) << "integers are added"; });
+  }
+  Imported cnn = importFile("cnn.onnx");
+  EXPECT_EQ(cnn.outputShape(), "batch, 10");
+  EXPECT_EQ(cnn.count<graph::ReshapeOp>(), 7); // six vectors over channels, and the flattening
+  EXPECT_EQ(importFile("mlp.onnx").outputShape(), "batch, 10");
+}
+
+TEST(ShapeProgram, ShapeGatherConcatReshape) {
+  Imported model = importText(R"(agraph (float[b, s, 12] x) => (float[p, q, r] y) {
+    shape = Shape(x) zero = Constant<value_ints = [0]>() batch = Gather(shape, zero)
+    four = Constant<value_ints = [4]>() rest = Constant<value_ints = [-1]>()
+    target = Concat<axis = 0>(batch, rest, four) y = Reshape(x, target)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "b, 3*s, 4");
+  EXPECT_EQ(model.countAll(), 1);
+}
+
+TEST(ShapeProgram, RangeExpandConstantOfShape) {
+  Imported model = importText(R"(agraph (float[b, s] x) => (int64[p, q] y) {
+    shape = Shape(x) one = Constant<value_int = 1>() zero = Constant<value_int = 0>() length = Gather(shape, one)
+    positions = Range(zero, length, one) y = Expand(positions, shape)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "b, s");
+  EXPECT_EQ(model.countAll(), 2); // iota, broadcast
+}
+
+TEST(ShapeProgram, WhereEqualDecides) {
+  Imported model = importText(R"(agraph (float[n, 1] x) => (float[p, q] y) {
+    shape = Shape(x) minus = Constant<value_ints = [-1, -1]>() target = Constant<value_ints = [-1, 7]>()
+    keep = Equal(target, minus) sizes = Where(keep, shape, target) y = Expand(x, sizes)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "n, 7");
+  EXPECT_EQ(model.countAll(), 1);
+}
+
+TEST(ShapeProgram, LearningEqualityReplacesTheSymbolEverywhere) {
+  Imported model = importText(R"(agraph (float[n, 8] x, float[m, 8] y) => (float[p, q] z, float[r, s] w) {
+    w = Relu(y) z = Add(x, y)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(0), "n, 8");
+  EXPECT_EQ(model.outputShape(1), "n, 8");
+  EXPECT_EQ(model.main().getArgument(1).getType(), model.main().getArgument(0).getType());
+}
+
+TEST(ShapeProgram, EqualityOfExpressionsIsAssertedAtEntry) {
+  Imported model = importText(R"(agraph (float[n, 2] x, float[m, 3] y) => (float[p] z) {
+    flat = Constant<value_ints = [-1]>() a = Reshape(x, flat) b = Reshape(y, flat) z = Add(a, b)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_TRUE(model.main()->hasAttr("graph.assertions"));
+}
+
+TEST(ShapeProgram, ElementsOfAnInputBecomeSymbols) {
+  Imported model = importText("agraph (float[n] x, int64[2] shape) => (float[p, q] y) { y = Expand(x, shape) }");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  auto bound = model.main()->getAttrOfType<mlir::DictionaryAttr>("graph.value_symbols");
+  ASSERT_TRUE(bound && bound.contains("shape_0"));
+  EXPECT_EQ(llvm::cast<mlir::DenseI64ArrayAttr>(bound.get("shape_0")).asArrayRef(), llvm::ArrayRef<int64_t>({1, 0}));
+}
+
+TEST(ShapeProgram, SizesThatDependOnDataAreFreshSymbols) {
+  Imported model = importText("agraph (float[n, 4] x) => (int64[p, q] y) { y = NonZero(x) }");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "2, nonzero");
+}
+
+TEST(ShapeProgram, BoundSizesAreConstants) {
+  ImportOptions options{{{"n", 3, 3}}};
+  Imported model = importText("agraph (float[n, 4] x) => (float[p, q] y) { y = Relu(x) }", options);
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "3, 4");
+}
+
+TEST(ShapeProgram, BranchesByKnownConditionsAreTaken) {
+  Imported model = importText(R"(agraph (float[n] x) => (float[m] y) {
+    shape = Shape(x) size = Size(shape) one = Constant<value_int = 1>() isVector = Equal(size, one)
+    y = If(isVector) <then_branch = t () => (float[m] a) { a = Relu(x) }, else_branch = e () => (float[m] b) { b = Exp(x) }>
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.count<graph::UnaryOp>(), 0);
+}
+
+} // namespace
