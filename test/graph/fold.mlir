@@ -47,7 +47,7 @@ func.func @widening(%x: !graph.tensor<[n], f16>) -> !graph.tensor<[n], f16> {
 }
 
 // CHECK-LABEL: func.func @splats
-// CHECK-NEXT: %[[c:.*]] = graph.constant dense<2.000000e+00> : tensor<f32> -> !graph.tensor<[n, m], f32>
+// CHECK-NEXT: %[[c:.*]] = graph.constant dense<2.000000e+00> : tensor<f32> -> <[n, m], f32>
 // CHECK-NEXT: return %[[c]]
 func.func @splats() -> !graph.tensor<[n, m], f32> {
   %0 = graph.constant dense<2.0> : tensor<f32> -> !graph.tensor<[], f32>
@@ -57,7 +57,7 @@ func.func @splats() -> !graph.tensor<[n, m], f32> {
 }
 
 // CHECK-LABEL: func.func @sizes
-// CHECK-NEXT: graph.constant dense<[2, 12]> : tensor<2xi64> -> !graph.tensor<[2], i64>
+// CHECK-NEXT: graph.constant dense<[2, 12]> : tensor<2xi64> -> <[2], i64>
 func.func @sizes() -> !graph.tensor<[2], i64> {
   %0 = graph.sizes [2, 12]
   return %0 : !graph.tensor<[2], i64>
@@ -65,7 +65,7 @@ func.func @sizes() -> !graph.tensor<[2], i64> {
 
 // A transpose that moves only sizes of 1 is a reshape, and a reshape that adds them is part of a broadcast.
 // CHECK-LABEL: func.func @ones
-// CHECK-NEXT: graph.broadcast %{{.*}} dims [1] : !graph.tensor<[n], f32> -> !graph.tensor<[m, n], f32>
+// CHECK-NEXT: graph.broadcast %{{.*}} dims [1] : <[n], f32> -> <[m, n], f32>
 // CHECK-NEXT: return
 func.func @ones(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[m, n], f32> {
   %0 = graph.reshape %x : !graph.tensor<[n], f32> -> !graph.tensor<[n, 1], f32>

@@ -115,6 +115,13 @@ func.func @argument(%x: !graph.tensor<[4, b], f32>) {
   %r = graph.call @callee(%x) : (!graph.tensor<[4, b], f32>) -> !graph.tensor<[4], f32>
   return
 }
+
+// -----
+
+func.func @callee(%x: !graph.tensor<[n, n], f32>) -> !graph.tensor<[n], f32> {
+  %r = graph.reduce add %x axes [1] : !graph.tensor<[n, n], f32>
+  return %r : !graph.tensor<[n], f32>
+}
 func.func @result(%x: !graph.tensor<[b, b], f32>) {
   // expected-error @+1 {{takes a result of @callee that has size c at dimension 0 of !graph.tensor<[c], f32> where b is expected}}
   %r = graph.call @callee(%x) : (!graph.tensor<[b, b], f32>) -> !graph.tensor<[c], f32>

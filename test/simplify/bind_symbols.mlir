@@ -3,7 +3,7 @@
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%{{.*}}: !graph.tensor<[8, s], f32>) -> !graph.tensor<[8*s], f32>
 // CHECK-SAME: graph.symbols = {s = #sym.bounds<[1, 16]>}
-// CHECK-NEXT: graph.reshape %{{.*}} : !graph.tensor<[8, s], f32> -> !graph.tensor<[8*s], f32>
+// CHECK-NEXT: graph.reshape %{{.*}} : <[8, s], f32> -> <[8*s], f32>
 func.func @main(%x: !graph.tensor<[b, s], f32>) -> !graph.tensor<[b*s], f32>
     attributes {graph.symbols = {b = #sym.bounds<[8, 8]>, s = #sym.bounds<[1, 16]>}} {
   %y = graph.reshape %x : !graph.tensor<[b, s], f32> -> !graph.tensor<[b*s], f32>

@@ -2,8 +2,8 @@
 // RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-decompose{keep=graph.softmax}))' | FileCheck %s --check-prefix=KEEP
 
 // CHECK-LABEL: func.func @softmax
-// CHECK-NEXT: %[[max:.*]] = graph.reduce max %[[x:.*]] axes [1] : !graph.tensor<[m, n], f32>
-// CHECK-NEXT: %[[most:.*]] = graph.broadcast %[[max]] dims [0] : !graph.tensor<[m], f32> -> !graph.tensor<[m, n], f32>
+// CHECK-NEXT: %[[max:.*]] = graph.reduce max %[[x:.*]] axes [1] : <[m, n], f32>
+// CHECK-NEXT: %[[most:.*]] = graph.broadcast %[[max]] dims [0] : <[m], f32> -> <[m, n], f32>
 // CHECK-NEXT: %[[shifted:.*]] = graph.binary sub %[[x]], %[[most]]
 // CHECK-NEXT: %[[power:.*]] = graph.unary exp %[[shifted]]
 // CHECK-NEXT: %[[sum:.*]] = graph.reduce add %[[power]] axes [1]
@@ -19,10 +19,10 @@ func.func @softmax(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f32>
 
 // Narrow floats are computed in f32, and a mean over a symbolic size divides by that size.
 // CHECK-LABEL: func.func @narrow
-// CHECK: graph.cast %{{.*}} to f32 : !graph.tensor<[m, n], bf16>
+// CHECK: graph.cast %{{.*}} to f32 : <[m, n], bf16>
 // CHECK: graph.sizes [n] scalar
 // CHECK: graph.unary rsqrt
-// CHECK: graph.cast %{{.*}} to bf16 : !graph.tensor<[m, n], f32>
+// CHECK: graph.cast %{{.*}} to bf16 : <[m, n], f32>
 // KEEP-LABEL: func.func @narrow
 // KEEP-NOT: graph.layer_norm
 func.func @narrow(%x: !graph.tensor<[m, n], bf16>) -> !graph.tensor<[m, n], bf16> {

@@ -2,7 +2,7 @@
 
 // 1 / sqrt(64), as exporters write the scale of attention.
 // CHECK-LABEL: func.func @scale
-// CHECK-NEXT: %[[c:.*]] = graph.constant dense<1.250000e-01> : tensor<f32> -> !graph.tensor<[b, h], f32>
+// CHECK-NEXT: %[[c:.*]] = graph.constant dense<1.250000e-01> : tensor<f32> -> <[b, h], f32>
 // CHECK-NEXT: graph.binary mul %{{.*}}, %[[c]]
 func.func @scale(%x: !graph.tensor<[b, h], f32>) -> !graph.tensor<[b, h], f32> {
   %0 = graph.constant dense<64> : tensor<i64> -> !graph.tensor<[b, h], i64>
@@ -25,7 +25,7 @@ func.func @rounded() -> !graph.tensor<[], f32> {
 }
 
 // CHECK-LABEL: func.func @gather
-// CHECK-NEXT: graph.constant dense<[true, false]> : tensor<2xi1> -> !graph.tensor<[2], i1>
+// CHECK-NEXT: graph.constant dense<[true, false]> : tensor<2xi1> -> <[2], i1>
 func.func @gather() -> !graph.tensor<[2], i1> {
   %0 = graph.constant dense<[5, 6, 7]> : tensor<3xi64> -> !graph.tensor<[3], i64>
   %1 = graph.constant dense<[2, 0]> : tensor<2xi64> -> !graph.tensor<[2], i64>

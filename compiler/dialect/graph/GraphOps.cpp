@@ -22,16 +22,24 @@ static void printExprs(OpAsmPrinter &printer, Operation *, ExprsAttr attr) {
 
 /// Two types, as one where they are equal.
 static ParseResult parseSameTypes(OpAsmParser &parser, Type &lhs, Type &rhs) {
-  if (parser.parseType(lhs))
+  auto parse = [&](Type &type) {
+    TensorType tensor;
+    ParseResult result = parser.parseCustomTypeWithFallback(tensor);
+    type = tensor;
+    return result;
+  };
+  if (parse(lhs))
     return failure();
   rhs = lhs;
-  return succeeded(parser.parseOptionalComma()) ? parser.parseType(rhs) : success();
+  return succeeded(parser.parseOptionalComma()) ? parse(rhs) : success();
 }
 
 static void printSameTypes(OpAsmPrinter &printer, Operation *, Type lhs, Type rhs) {
-  printer << lhs;
-  if (lhs != rhs)
-    printer << ", " << rhs;
+  printer.printStrippedAttrOrType(cast<TensorType>(lhs));
+  if (lhs == rhs)
+    return;
+  printer << ", ";
+  printer.printStrippedAttrOrType(cast<TensorType>(rhs));
 }
 
 } // namespace freestone::graph
