@@ -56,6 +56,8 @@ public:
     populateScatterPatterns(set);
     populateOrderingPatterns(set);
     populateCumulatePatterns(set);
+    populateSelectionPatterns(set);
+    populateRandomPatterns(set);
     patterns = std::move(set);
     return success();
   }

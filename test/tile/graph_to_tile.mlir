@@ -1,0 +1,103 @@
+// Every operator becomes loops over its result, with the arithmetic of one element.
+// RUN: freestone-opt %s --split-input-file --graph-to-tile | FileCheck %s
+
+// CHECK-LABEL: func.func @elementwise
+// CHECK:         tile.compute [n] [parallel] ins(%{{.*}} : #{{.*}}) {
+// CHECK-NEXT:    ^bb0(%[[A:.*]]: f32):
+// CHECK:           %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:      arith.addf %[[A]], %[[ONE]] : f32
+func.func @elementwise(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {
+  %one = graph.constant dense<1.0> : tensor<f32> -> !graph.tensor<[n], f32>
+  %y = graph.binary add %x, %one : !graph.tensor<[n], f32>
+  return %y : !graph.tensor<[n], f32>
+}
+
+// -----
+
+// Half precision is computed in f32 and rounded.
+// CHECK-LABEL: func.func @half
+// CHECK:         arith.extf %{{.*}} : bf16 to f32
+// CHECK:         math.exp %{{.*}} : f32
+// CHECK:         arith.truncf %{{.*}} : f32 to bf16
+func.func @half(%x: !graph.tensor<[n], bf16>) -> !graph.tensor<[n], bf16> {
+  %y = graph.unary exp %x : !graph.tensor<[n], bf16>
+  return %y : !graph.tensor<[n], bf16>
+}
+
+// -----
+
+// A division by 0, and of the smallest number by -1, does not trap.
+// CHECK-LABEL: func.func @divide
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : i32
+// CHECK-DAG:     arith.cmpi eq, %{{.*}}, %[[ZERO]] : i32
+// CHECK:         arith.divsi
+// CHECK:         arith.select
+func.func @divide(%x: !graph.tensor<[n], i32>, %y: !graph.tensor<[n], i32>) -> !graph.tensor<[n], i32> {
+  %z = graph.binary div %x, %y : !graph.tensor<[n], i32>
+  return %z : !graph.tensor<[n], i32>
+}
+
+// -----
+
+// CHECK-DAG:   #[[LEFT:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK-DAG:   #[[RIGHT:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>
+// CHECK-LABEL: func.func @contract
+// CHECK:         tile.compute [b, m, n, k] [parallel, parallel, parallel, reduction] ins(%arg0 : #[[LEFT]], %arg1 : #[[RIGHT]]) init [0.000000e+00 : f32]
+func.func @contract(%x: !graph.tensor<[b, m, k], f32>, %y: !graph.tensor<[b, k, n], f32>) -> !graph.tensor<[b, m, n], f32> {
+  %z = graph.contract %x, %y batch [0] x [0] contract [2] x [1] : !graph.tensor<[b, m, k], f32>, !graph.tensor<[b, k, n], f32>
+  return %z : !graph.tensor<[b, m, n], f32>
+}
+
+// -----
+
+// Padding is what reads outside give; groups are a loop of their own.
+// CHECK-DAG:   #[[IMAGE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 * 4 + d5, d3 * 2 + d6 - 1, d4 * 2 + d7 - 1)>
+// CHECK-DAG:   #[[KERNEL:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d1 * 8 + d2, d5, d6, d7)>
+// CHECK-LABEL: func.func @convolve
+// CHECK:         tile.compute [n, 2, 8, 4, 4, 4, 3, 3]
+// CHECK-SAME:      ins(%arg0 : #[[IMAGE]], %arg1 : #[[KERNEL]]) fill [0.000000e+00 : f32, unit]
+// CHECK:         graph.reshape
+func.func @convolve(%x: !graph.tensor<[n, 8, 8, 8], f32>, %w: !graph.tensor<[16, 4, 3, 3], f32>) -> !graph.tensor<[n, 16, 4, 4], f32> {
+  %y = graph.convolve %x, %w strides [2, 2] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 2
+       : !graph.tensor<[n, 8, 8, 8], f32>, !graph.tensor<[16, 4, 3, 3], f32>
+  return %y : !graph.tensor<[n, 16, 4, 4], f32>
+}
+
+// -----
+
+// Indices of data are counted from the end where negative, checked, and clamped.
+// CHECK-LABEL: func.func @gather
+// CHECK:         tile.compute [b, 16] [parallel, parallel] ins(%arg1 : #{{.*}}) reads(%arg0)
+// CHECK:           tile.check %{{.*}}, "an index is outside of its axis"
+// CHECK:           %[[INSIDE:.*]] = arith.maxsi
+// CHECK:           %[[COLUMN:.*]] = tile.index 1 : index
+// CHECK:           tile.read %{{.*}}[%[[INSIDE]], %[[COLUMN]]]
+func.func @gather(%x: !graph.tensor<[v, 16], f32>, %i: !graph.tensor<[b], i64>) -> !graph.tensor<[b, 16], f32> {
+  %y = graph.gather %x, %i axis 0 batch_dims 0 : !graph.tensor<[v, 16], f32>, !graph.tensor<[b], i64>
+  return %y : !graph.tensor<[b, 16], f32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @cumulate
+// CHECK:         tile.opaque [n] ins(%arg0)
+// CHECK:         ^bb0(%{{.*}}: index, %[[IN:.*]]: memref<?xf32>, %[[OUT:.*]]: memref<?xf32>):
+// CHECK:           scf.for
+// CHECK:             memref.load %[[IN]]
+// CHECK:             memref.store %{{.*}}, %[[OUT]]
+func.func @cumulate(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n, m], f32> {
+  %y = graph.cumulate add %x axis 1 : !graph.tensor<[n, m], f32>
+  return %y : !graph.tensor<[n, m], f32>
+}
+
+// -----
+
+// The number of selected elements is a value of the run: one program counts, the next has as many results.
+// CHECK-LABEL: func.func @nonzero
+// CHECK:         %[[COUNT:.*]] = tile.opaque [1] ins(%arg0) attributes {binds = "k"}
+// CHECK:         %[[LIST:.*]] = tile.opaque [1] ins(%arg0, %[[COUNT]])
+// CHECK:         tile.compute [2, k]
+func.func @nonzero(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[2, k], i64> {
+  %y = graph.nonzero %x : !graph.tensor<[n, m], f32> -> !graph.tensor<[2, k], i64>
+  return %y : !graph.tensor<[2, k], i64>
+}
