@@ -150,13 +150,17 @@ Shape GraphBuilder::current(ArrayRef<Expr> exprs) const {
 bool GraphBuilder::makeEqual(Expr lhs, Expr rhs, const Twine &what) {
   lhs = current(lhs);
   rhs = current(rhs);
-  SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs);
+  std::string where;
+  if (auto name = dyn_cast<mlir::NameLoc>(location))
+    where = "at node '" + name.getName().str() + "': ";
+  std::string text = where + what.str() + " must be equal";
+  SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs, text);
   switch (learnt.outcome) {
   case SizeFacts::Outcome::Nothing:
   case SizeFacts::Outcome::Assert:
     return true;
   case SizeFacts::Outcome::Substitute:
-    substitute(learnt.symbol, learnt.replacement);
+    substitute(learnt.symbol, learnt.replacement, text);
     return true;
   case SizeFacts::Outcome::CheckLater:
     refuse(what + " must be equal, but " + lhs.str() + " and " + rhs.str() + " are known only while the model runs");
@@ -176,14 +180,14 @@ bool GraphBuilder::makeEqual(ArrayRef<Expr> lhs, ArrayRef<Expr> rhs, const Twine
   return true;
 }
 
-void GraphBuilder::substitute(StringRef symbol, Expr replacement) {
+void GraphBuilder::substitute(StringRef symbol, Expr replacement, const Twine &text) {
   auto replace = [&](StringRef name) -> std::optional<Expr> {
     return name == symbol ? std::optional(replacement) : std::nullopt;
   };
   for (auto &entry : replaced)
     entry.second = entry.second.substitute(replace);
   replaced[symbol] = replacement;
-  facts.substitute(symbol, replacement);
+  facts.substitute(symbol, replacement, text);
   for (Tensor::State &tensor : tensors) {
     for (Expr &extent : tensor.shape)
       extent = extent.substitute(replace);

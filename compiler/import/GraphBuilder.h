@@ -100,7 +100,7 @@ public:
 private:
   void verify(mlir::Operation *op);
   Tensor stop(Refusal::Kind kind, const llvm::Twine &reason);
-  void substitute(llvm::StringRef symbol, Expr replacement);
+  void substitute(llvm::StringRef symbol, Expr replacement, const llvm::Twine &text);
   mlir::Value materializeContent(Tensor tensor);
   graph::TensorType typeOf(const Tensor::State &state);
   /// Puts a constant into the store under a new name.

@@ -199,8 +199,8 @@ void ModelImport::setAttributes(mlir::func::FuncOp main) {
   if (!elements.empty())
     main->setAttr("graph.value_symbols", ir.getDictionaryAttr(elements));
   SmallVector<mlir::Attribute> assertions;
-  for (auto [lhs, rhs] : builder->sizeFacts().assertions())
-    assertions.push_back(graph::ExprsAttr::get(builder->context(), {lhs, rhs}));
+  for (const auto &[lhs, rhs, text] : builder->sizeFacts().assertions())
+    assertions.push_back(ir.getArrayAttr({lhs.attr(), rhs.attr(), ir.getStringAttr(text)}));
   if (!assertions.empty())
     main->setAttr("graph.assertions", ir.getArrayAttr(assertions));
   for (auto [index, name] : enumerate(inputNames))

@@ -84,7 +84,7 @@ Expr SizeFacts::simplify(Expr expr) const { return isSmall(expr) ? known.simplif
 
 sym::Interval SizeFacts::interval(Expr expr) const { return isSmall(expr) ? known.interval(expr) : sym::Interval::all(); }
 
-SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs) {
+SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   lhs = simplify(lhs);
   rhs = simplify(rhs);
   if (lhs == rhs)
@@ -104,12 +104,12 @@ SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs) {
       return {Outcome::Substitute, symbol.asSymbol()->str(), replacement};
   if (dependsOnData(lhs) || dependsOnData(rhs))
     return {Outcome::CheckLater, {}, {}};
-  if (!llvm::is_contained(asserted, std::pair(lhs, rhs)))
-    asserted.push_back({lhs, rhs});
+  if (llvm::none_of(asserted, [&](const Assertion &other) { return other.lhs == lhs && other.rhs == rhs; }))
+    asserted.push_back({lhs, rhs, text.str()});
   return {Outcome::Assert, {}, {}};
 }
 
-void SizeFacts::substitute(StringRef symbol, Expr replacement) {
+void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text) {
   auto replace = [&](StringRef name) -> std::optional<Expr> {
     return name == symbol ? std::optional(replacement) : std::nullopt;
   };
@@ -123,13 +123,13 @@ void SizeFacts::substitute(StringRef symbol, Expr replacement) {
   // A dimension binds nothing itself: the runtime compares it. An element must still be compared.
   if (before.origin != SymbolOrigin::Element)
     declared.erase(gone);
-  for (auto &[lhs, rhs] : asserted) {
-    lhs = simplify(lhs.substitute(replace));
-    rhs = simplify(rhs.substitute(replace));
+  for (Assertion &assertion : asserted) {
+    assertion.lhs = simplify(assertion.lhs.substitute(replace));
+    assertion.rhs = simplify(assertion.rhs.substitute(replace));
   }
-  llvm::erase_if(asserted, [](const auto &pair) { return pair.first == pair.second; });
+  llvm::erase_if(asserted, [](const Assertion &assertion) { return assertion.lhs == assertion.rhs; });
   if (before.origin == SymbolOrigin::Element)
-    asserted.push_back({Expr::symbol(context, symbol), replacement});
+    asserted.push_back({Expr::symbol(context, symbol), replacement, text.str()});
 }
 
 } // namespace freestone::importer

@@ -5,6 +5,7 @@
 #include "llvm/ADT/MapVector.h"
 #include <map>
 #include <string>
+#include <vector>
 
 namespace freestone::importer {
 
@@ -63,7 +64,13 @@ public:
   /// Narrows the bounds of a symbol; false if there is none of this name.
   bool restrict(llvm::StringRef name, sym::Interval range);
 
-  Learnt learnEqual(Expr lhs, Expr rhs);
+  /// An equality that is checked when the program is entered; `text` says what is equal.
+  struct Assertion {
+    Expr lhs, rhs;
+    std::string text;
+  };
+
+  Learnt learnEqual(Expr lhs, Expr rhs, const llvm::Twine &text);
 
   const sym::Bounds &bounds() const { return known; }
   /// By what is known of the symbols; large expressions stay as they are, for analysing them takes exponential time.
@@ -72,14 +79,14 @@ public:
   bool dependsOnData(Expr expr) const;
 
   const Symbols &symbols() const { return declared; }
-  llvm::ArrayRef<std::pair<Expr, Expr>> assertions() const { return asserted; }
-  void substitute(llvm::StringRef symbol, Expr replacement);
+  llvm::ArrayRef<Assertion> assertions() const { return asserted; }
+  void substitute(llvm::StringRef symbol, Expr replacement, const llvm::Twine &text);
 
 private:
   mlir::MLIRContext *context;
   Symbols declared;
   sym::Bounds known;
-  llvm::SmallVector<std::pair<Expr, Expr>> asserted;
+  std::vector<Assertion> asserted;
 };
 
 } // namespace freestone::importer

@@ -1,4 +1,4 @@
-// import_report [--print] MODEL…: imports each model and prints one line for it.
+// import_report [--print] [--operators] MODEL…: imports each model and prints one line for it.
 //   INVALID, UNSUPPORTED with the reason; IMPORTED where there are no data; else the interpreter runs its data sets, as they lie beside
 //   it in ONNX's layout, and the line is PASS or FAIL. Exits with 1 if anything is INVALID or FAIL.
 #include "compiler/dialect/graph/GraphDialect.h"
@@ -167,6 +167,8 @@ int main(int argc, char **argv) {
   for (int index = 1; index < argc; ++index) {
     if (llvm::StringRef(argv[index]) == "--print")
       print = true;
+    else if (llvm::StringRef(argv[index]) == "--operators")
+      printOperatorTable(llvm::outs());
     else
       good &= report(argv[index], print);
     llvm::outs().flush();

@@ -2,6 +2,7 @@
 #include "test/import/TextModel.h"
 
 #include "compiler/interpreter/Interpreter.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace freestone;
 using namespace freestone::test;
@@ -57,6 +58,9 @@ TEST(Operator, TheTableNamesEveryEntry) {
   llvm::raw_string_ostream os(table);
   printOperatorTable(os);
   EXPECT_NE(table.find("| Softmax | 1 to newest |"), std::string::npos);
+  auto written = llvm::MemoryBuffer::getFile(DOCS "/operators.md");
+  ASSERT_TRUE(bool(written));
+  EXPECT_EQ((*written)->getBuffer().str(), table) << "print it again: import_report --operators > docs/operators.md";
 }
 
 } // namespace
