@@ -17,6 +17,12 @@ void collect(Type type, SymbolNames &names) {
       size.collectSymbols(names);
 }
 
+/// Pairs of sizes that import could not prove equal.
+SmallVector<graph::ExprsAttr> assertionsOf(func::FuncOp function) {
+  auto assertions = function->getAttrOfType<ArrayAttr>("graph.assertions");
+  return assertions ? llvm::to_vector(assertions.getAsRange<graph::ExprsAttr>()) : SmallVector<graph::ExprsAttr>();
+}
+
 SymbolNames symbolsOf(func::FuncOp function) {
   SymbolNames names;
   for (Type type : function.getArgumentTypes())
@@ -28,6 +34,9 @@ SymbolNames symbolsOf(func::FuncOp function) {
       for (sym::Expr size : call.getSizes())
         size.collectSymbols(names);
   });
+  for (graph::ExprsAttr assertion : assertionsOf(function))
+    for (sym::Expr side : assertion.getValue())
+      side.collectSymbols(names);
   return names;
 }
 
@@ -49,10 +58,8 @@ public:
     auto make = [&](SymbolSource source, int64_t tensor, int64_t index, Attribute bound = {}) -> Attribute {
       return SymbolAttr::get(name.getContext(), name.getValue(), source, tensor, index, range.range.lo, range.range.hi, bound);
     };
-    if (auto place = values ? values.getAs<ArrayAttr>(name) : ArrayAttr()) {
-      int64_t argument = cast<IntegerAttr>(place[0]).getInt();
-      return make(SymbolSource::element, inputNumber(argument), cast<IntegerAttr>(place[1]).getInt());
-    }
+    if (auto place = values ? values.getAs<DenseI64ArrayAttr>(name) : DenseI64ArrayAttr())
+      return make(SymbolSource::element, inputNumber(place[0]), place[1]);
     for (auto [number, input] : llvm::enumerate(inputs))
       for (auto [dim, size] : llvm::enumerate(cast<graph::TensorType>(input.getType()).getShape()))
         if (size.asSymbol() == name.getValue())
@@ -87,4 +94,13 @@ FailureOr<SmallVector<Attribute>> task::collectEntrySymbols(func::FuncOp functio
   return symbols;
 }
 
-ArrayAttr task::entryAssertions(func::FuncOp function) { return function->getAttrOfType<ArrayAttr>("graph.assertions"); }
+ArrayAttr task::entryAssertions(func::FuncOp function) {
+  Builder builder(function.getContext());
+  SmallVector<Attribute> assertions;
+  for (graph::ExprsAttr assertion : assertionsOf(function)) {
+    sym::Expr left = assertion.getValue()[0], right = assertion.getValue()[1];
+    StringAttr text = builder.getStringAttr("the size " + left.str() + ", which must equal " + right.str() + ",");
+    assertions.push_back(builder.getArrayAttr({left.attr(), right.attr(), text}));
+  }
+  return assertions.empty() ? ArrayAttr() : builder.getArrayAttr(assertions);
+}
