@@ -28,9 +28,12 @@ GuardedMemory::GuardedMemory(size_t bytes) : bytes(bytes) {
   data = map + page + inner - bytes;
 }
 
-GuardedMemory::GuardedMemory(GuardedMemory &&other)
-    : map(other.map), data(other.data), mapped(other.mapped), bytes(other.bytes) {
-  other.map = nullptr;
+GuardedMemory &GuardedMemory::operator=(GuardedMemory &&other) {
+  std::swap(map, other.map);
+  std::swap(data, other.data);
+  std::swap(mapped, other.mapped);
+  std::swap(bytes, other.bytes);
+  return *this;
 }
 
 GuardedMemory::~GuardedMemory() {
@@ -54,6 +57,7 @@ struct ProgramRunner::State {
   MLIRContext context;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::map<std::string, Compiled> programs;
+  GuardedMemory scratch{64};
 };
 
 static int64_t evaluate(Expr expr, const Compiled &program, const std::vector<int64_t> &sizes) {
@@ -125,7 +129,10 @@ int64_t ProgramRunner::run(const std::string &name, const std::vector<void *> &b
   const Compiled &program = state->programs.at(name);
   int64_t tiles = evaluate(program.tiles, program, sizes);
   size_t bytes = (FREESTONE_SCRATCH_HEADER + evaluate(program.scratch, program, sizes) + 63) / 64 * 64;
-  GuardedMemory scratch(bytes);
+  GuardedMemory &scratch = state->scratch;
+  if (scratch.size() != bytes)
+    scratch = GuardedMemory(bytes);
+  *scratch.as<int64_t>() = 0;
   std::vector<void *> addresses = buffers;
   for (int64_t call = 0; call < calls; ++call)
     program.function(addresses.data(), sizes.data(), tiles * call / calls, tiles * (call + 1) / calls, scratch.as<char>());

@@ -16,7 +16,8 @@ namespace freestone::test {
 class GuardedMemory {
 public:
   explicit GuardedMemory(size_t bytes);
-  GuardedMemory(GuardedMemory &&other);
+  GuardedMemory(GuardedMemory &&other) { *this = std::move(other); }
+  GuardedMemory &operator=(GuardedMemory &&other);
   ~GuardedMemory();
   template <typename T> T *as() { return reinterpret_cast<T *>(data); }
   size_t size() const { return bytes; }
