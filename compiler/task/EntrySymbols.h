@@ -10,7 +10,7 @@ namespace freestone::task {
 /// first input dimension that is just this symbol, or a phase while running. Fails with a message on a symbol that nothing binds.
 mlir::FailureOr<llvm::SmallVector<mlir::Attribute>> collectEntrySymbols(mlir::func::FuncOp function);
 
-/// Pairs of sizes that must be equal, with the text that names the first; null if there are none.
+/// [actual, expected, text that names the actual one] for each pair of sizes of `graph.assertions`; null if there are none.
 mlir::ArrayAttr entryAssertions(mlir::func::FuncOp function);
 
 } // namespace freestone::task

@@ -50,7 +50,7 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
     `all` edges only the latest is kept, and none that an earlier phase's wait implies.
     With `elide=false` every edge is `all`.
     ```mlir
-    task.phase "norm" after all [] same [] { … to (%h) … tiles m scratch 0 reads [unit] writes [384] … }
+    task.phase "norm" after all [] same [] { … to (%h) … tiles m scratch 0 reads [?] writes [384] … }
     task.phase "gelu" after all [] same [] { task.space @p1(%h) … tiles m … reads [384] … }
     // →
     task.phase "gelu" after all [] same [0] …

@@ -24,8 +24,8 @@ SizeSlots::SizeSlots(ProgramOp program) {
   }
   if (auto assertions = program.getAssertions())
     for (auto assertion : assertions->getAsRange<ArrayAttr>())
-      for (auto side : assertion.getAsRange<sym::ExprAttr>())
-        add(side.getExpr());
+      for (Attribute side : assertion.getValue().take_front(2))
+        add(cast<sym::ExprAttr>(side).getExpr());
 
   SmallVector<sym::Expr> needed = {sym::Expr::constant(context, 0)};
   for (PhaseOp phase : program.getPhases()) {

@@ -1,12 +1,68 @@
 #include "compiler/dialect/task/TaskDialect.h"
 
+#include "compiler/dialect/sym/Syntax.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/IR/Builders.h"
 
+using namespace mlir;
+using namespace freestone;
+
+// Sizes stand bare, as in types.
+
+static ParseResult parseSize(OpAsmParser &parser, sym::ExprAttr &size) {
+  sym::Expr expr;
+  if (sym::parseExpr(parser, expr))
+    return failure();
+  size = expr.attr();
+  return success();
+}
+
+static void printSize(OpAsmPrinter &printer, Operation *, sym::ExprAttr size) { printer << size.getExpr(); }
+
+static ParseResult parseSizes(OpAsmParser &parser, ArrayAttr &sizes) {
+  SmallVector<sym::Expr> exprs;
+  if (sym::parseShape(parser, exprs))
+    return failure();
+  sizes = ArrayAttr::get(parser.getContext(), llvm::map_to_vector(exprs, [](sym::Expr expr) -> Attribute { return expr.attr(); }));
+  return success();
+}
+
+static void printSizes(OpAsmPrinter &printer, Operation *, ArrayAttr sizes) {
+  sym::printShape(printer, llvm::map_to_vector(sizes.getAsRange<sym::ExprAttr>(), [](sym::ExprAttr size) { return size.getExpr(); }));
+}
+
+static ParseResult parseAccesses(OpAsmParser &parser, ArrayAttr &accesses) {
+  SmallVector<Attribute> attrs;
+  auto parseAccess = [&]() -> ParseResult {
+    sym::ExprAttr elements;
+    if (succeeded(parser.parseOptionalQuestion())) {
+      attrs.push_back(UnitAttr::get(parser.getContext()));
+      return success();
+    }
+    if (parseSize(parser, elements))
+      return failure();
+    attrs.push_back(elements);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAccess))
+    return failure();
+  accesses = ArrayAttr::get(parser.getContext(), attrs);
+  return success();
+}
+
+static void printAccesses(OpAsmPrinter &printer, Operation *, ArrayAttr accesses) {
+  printer << '[';
+  llvm::interleaveComma(accesses, printer, [&](Attribute access) {
+    if (auto elements = dyn_cast<sym::ExprAttr>(access))
+      printer << elements.getExpr();
+    else
+      printer << '?';
+  });
+  printer << ']';
+}
+
 #define GET_OP_CLASSES
 #include "compiler/dialect/task/TaskOps.cpp.inc"
-
-using namespace mlir;
 
 namespace freestone::task {
 
@@ -20,7 +76,16 @@ sym::Expr BufferOp::getBytes() {
   return tile::getStorageElements(type) * (bits / 8);
 }
 
+static bool isAssertion(Attribute attr) {
+  auto parts = dyn_cast<ArrayAttr>(attr);
+  return parts && parts.size() == 3 && isa<sym::ExprAttr>(parts[0]) && isa<sym::ExprAttr>(parts[1]) && isa<StringAttr>(parts[2]);
+}
+
 LogicalResult ProgramOp::verify() {
+  if (!llvm::all_of(getSymbols(), llvm::IsaPred<SymbolAttr>))
+    return emitOpError("needs a #task.symbol for each symbol");
+  if (getAssertions() && !llvm::all_of(*getAssertions(), isAssertion))
+    return emitOpError("needs [actual, expected, text] for each assertion");
   for (auto [index, phase] : llvm::enumerate(getPhases())) {
     for (ArrayRef<int64_t> edges : {phase.getAllAfter(), phase.getSameAfter()})
       for (int64_t before : edges)

@@ -21,7 +21,7 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
       %w = task.buffer weight "fc1.weight" : !graph.tensor<[784, 10], f32>
       %y = task.buffer output "y" : !graph.tensor<[n, 10], f32>
       task.phase "fc1" after all [] same [] {
-        task.space @p0(%x, %w) to (%y) [n, 10, 784] tiles n ceildiv 56 scratch 4096
+        task.space @p0(%x, %w) to (%y) sizes [n, 10, 784] tiles n ceildiv 56 scratch 4096 reads [560*784, ?] writes [560] sites [] : …
       }
     }
     ```
@@ -41,9 +41,9 @@ def Task_BufferOp : Task_Op<"buffer"> {
   let summary = "bytes that phases read and write";
   let description = [{
     The type is that of the value it was made for; reshapes of it are the same buffer. Inputs and weights are read only; a weight
-    with a `value` is a constant of the program. An arena buffer is planned by `task-plan-memory`: `horizon` is the last phase known to be complete on all
-    workers before the first definition (-1: none), `last_use` the last phase that touches it; two arena buffers may share
-    bytes where one's last use is not after the other's horizon.
+    with a `value` is a constant of the program. An arena buffer is planned by `task-plan-memory`: `horizon` is the last phase
+    known to be complete on all workers before the first definition (-1: none), `last_use` the last phase that touches it; two
+    arena buffers may share bytes where one's last use is not after the other's horizon.
   }];
   let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$horizon,
                        OptionalAttr<I64Attr>:$last_use, OptionalAttr<ElementsAttr>:$value);
@@ -80,15 +80,17 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
   let summary = "all tiles of one call of a tile.program";
   let description = [{
     `sizes` are the values of the program's symbols in the symbols of the entry. `reads` and `writes` say, for each operand, the
-    number of consecutive elements that one tile touches, where tile t touches exactly [t*c, (t+1)*c), or `unit` where a tile may
-    touch anything.
+    number c of consecutive elements that one tile touches, where tile t touches nothing outside [t*c, (t+1)*c), or `?` (an
+    attribute `unit`) where it may touch anything. No two tiles write the same element. `sites` are the numbers of the program's
+    `tile.check`s.
   }];
   let arguments = (ins FlatSymbolRefAttr:$program, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outputs,
                        ArrayAttr:$sizes, Sym_ExprAttr:$tiles, Sym_ExprAttr:$scratch, ArrayAttr:$reads, ArrayAttr:$writes,
                        DenseI64ArrayAttr:$sites);
   let assemblyFormat = [{
-    $program `(` $inputs `)` `to` `(` $outputs `)` `sizes` $sizes `tiles` $tiles `scratch` $scratch
-    `reads` $reads `writes` $writes `sites` $sites attr-dict `:` type($inputs) `to` type($outputs)
+    $program `(` $inputs `)` `to` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)
+    `scratch` custom<Size>($scratch) `reads` custom<Accesses>($reads) `writes` custom<Accesses>($writes) `sites` $sites
+    attr-dict `:` type($inputs) `to` type($outputs)
   }];
 }
 
