@@ -89,6 +89,20 @@ bool reducesAlongMemory(ComputeOp compute) {
   return false;
 }
 
+/// Whether the reductions walk along memory far enough to fill vectors; else neighbouring rows make better lanes.
+bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const DeviceDescription &device) {
+  bool any = false;
+  for (const RowPasses::Entry &entry : passes.entries) {
+    if (entry.role != RowRole::reduction)
+      continue;
+    std::optional<int64_t> length = getRowLength(entry.compute, rowLoops).asConstant();
+    if (length && *length < 2 * device.getLanes(32))
+      return false;
+    any |= reducesAlongMemory(entry.compute);
+  }
+  return any;
+}
+
 /// The number of row loops if the program's reductions run along rows: as many as the parallel loops of every reduction.
 std::optional<unsigned> findRowLoops(ArrayRef<ComputeOp> computes) {
   std::optional<unsigned> rowLoops;
@@ -195,8 +209,7 @@ FailureOr<DictionaryAttr> tile::cutLoops(ProgramOp program, const DeviceDescript
   bool share = shareParallelLoops(computes);
   if (std::optional<unsigned> rowLoops = findRowLoops(computes)) {
     FailureOr<RowPasses> passes = getRowPasses(program, *rowLoops, why);
-    bool alongMemory = llvm::any_of(computes, [](ComputeOp op) { return op.getNumReductions() && reducesAlongMemory(op); });
-    if (succeeded(passes) && (alongMemory || !share))
+    if (succeeded(passes) && (!share || reduceLongRuns(*passes, *rowLoops, device)))
       return cutRows(program, *rowLoops, *passes, device);
   }
   if (share)

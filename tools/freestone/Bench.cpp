@@ -26,7 +26,7 @@ struct Arguments {
   std::vector<std::string> inputs;
   int threads = 0;
   double seconds = 2, operations = 0;
-  bool json = false;
+  bool phases = false, json = false;
 };
 
 /// Of one process.
@@ -94,6 +94,31 @@ static std::vector<double> measureRuns(Session &session, double seconds) {
   return times;
 }
 
+/// Time that workers spent in each phase of a run, the longest first.
+static Json measurePhases(const Model &model, const std::vector<NamedTensor> &inputs, int threads) {
+  Session session(model, threads, /*trace=*/true);
+  session.setInputs(inputs);
+  for (int run = 0; run < 3; ++run)
+    session.run();
+  const Json description = Json::parse(model.describe());
+  const Json &labels = description["entries"][0]["phases"];
+  std::vector<std::pair<int64_t, std::string>> times;
+  for (const freestone_trace_span &span : session.trace()) {
+    std::string label = span.is_wait ? "wait for " : "";
+    label += labels[span.first_phase].get<std::string>();
+    if (span.last_phase != span.first_phase)
+      label += " … " + labels[span.last_phase].get<std::string>();
+    if (session.threads() > 1)
+      label = fmt::format("worker {}: {}", span.worker, label);
+    times.emplace_back(span.end_ns - span.begin_ns, label);
+  }
+  std::stable_sort(times.begin(), times.end(), [](const auto &a, const auto &b) { return a.first > b.first; });
+  Json phases = Json::array();
+  for (const auto &[nanoseconds, label] : times)
+    phases.push_back({{"phase", label}, {"seconds", nanoseconds * 1e-9}});
+  return phases;
+}
+
 static Json measure(const Arguments &arguments, const CLI::App &verb) {
   std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
   Json report;
@@ -136,6 +161,8 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
                         {"sleeps", counters.sleeps},
                         {"arena_bytes", counters.arena_bytes},
                         {"live_bytes", counters.live_bytes}};
+  if (arguments.phases)
+    report["phases"] = measurePhases(model, inputs, arguments.threads);
   return report;
 }
 
@@ -154,6 +181,9 @@ static void print(const Json &report) {
   if (report.contains("gflops"))
     fmt::print("{:<22}{:>12.1f} GFLOP/s\n", "speed", report["gflops"].get<double>());
   fmt::print("{:<22}{:>12.1f} MiB\n", "peak memory", report["peak_bytes"].get<double>() / (1 << 20));
+  if (report.contains("phases"))
+    for (const Json &phase : report["phases"])
+      fmt::print("{:>12.3f} ms  {}\n", phase["seconds"].get<double>() * 1e3, phase["phase"].get<std::string>());
 }
 
 void addBenchVerb(CLI::App &app) {
@@ -168,6 +198,7 @@ void addBenchVerb(CLI::App &app) {
       ->capture_default_str();
   verb->add_option("--operations", arguments->operations, "floating-point operations of one run, to print GFLOP/s")
       ->check(CLI::PositiveNumber);
+  verb->add_flag("--phases", arguments->phases, "also prints how long each phase of one run took");
   verb->add_flag("--json", arguments->json, "prints JSON");
   arguments->compile.addTo(*verb);
   verb->callback([arguments, verb] {

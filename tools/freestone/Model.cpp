@@ -119,17 +119,18 @@ void Model::supplyWeights(const std::vector<NamedTensor> &weights, int threads) 
   check(freestone_artifact_finish_weights(artifact.get(), threads));
 }
 
-static freestone_instance *createInstance(const Model &model, int threads) {
+static freestone_instance *createInstance(const Model &model, int threads, bool trace) {
   freestone_instance_options options = {};
   options.struct_size = sizeof(options);
   options.threads = threads;
+  options.trace = trace;
   freestone_instance *instance = nullptr;
   check(freestone_instance_create(model.get(), &options, &instance));
   return instance;
 }
 
-Session::Session(const Model &model, int threads)
-    : model(model), instance(createInstance(model, threads), freestone_instance_release) {}
+Session::Session(const Model &model, int threads, bool trace)
+    : model(model), instance(createInstance(model, threads, trace), freestone_instance_release) {}
 
 void Session::setInput(size_t index, const Tensor &tensor) {
   DLTensor view = viewOf(tensor);
@@ -158,6 +159,14 @@ freestone_counters Session::counters() const {
   counters.struct_size = sizeof(counters);
   check(freestone_instance_counters(instance.get(), &counters));
   return counters;
+}
+
+std::vector<freestone_trace_span> Session::trace() const {
+  size_t count = 0;
+  check(freestone_instance_trace(instance.get(), nullptr, 0, &count));
+  std::vector<freestone_trace_span> spans(count);
+  check(freestone_instance_trace(instance.get(), spans.data(), count, &count));
+  return spans;
 }
 
 static std::string listed(const std::vector<ValueInfo> &infos) {

@@ -59,8 +59,8 @@ private:
 /// Runs a model, over and over.
 class Session {
 public:
-  /// `threads` 0: as many as the machine offers.
-  Session(const Model &model, int threads);
+  /// `threads` 0: as many as the machine offers. With `trace` runs record what every worker does.
+  Session(const Model &model, int threads, bool trace = false);
 
   int threads() const { return freestone_instance_threads(instance.get()); }
   /// `tensor` must outlive the runs.
@@ -71,6 +71,8 @@ public:
   /// A copy of an output of the last run.
   Tensor output(size_t index) const;
   freestone_counters counters() const;
+  /// Of the last run.
+  std::vector<freestone_trace_span> trace() const;
 
 private:
   const Model &model;

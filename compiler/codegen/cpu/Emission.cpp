@@ -4,6 +4,7 @@
 #include "runtime/abi.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -104,6 +105,23 @@ static Value emitBinary(OpBuilder &builder, Location location, Value lhs, Value 
   return OpTy::create(builder, location, lhs, rhs);
 }
 
+/// Processors divide no vectors of integers. The quotient of two below 2^52 in double precision never rounds past an integer, and
+/// unlike an integer division it can be moved out of loops.
+Value Emission::divideLanes(Value dividend, Value divisor, bool roundUp) {
+  equalise(builder, location, dividend, divisor);
+  auto indices = cast<VectorType>(dividend.getType());
+  VectorType integers = indices.clone(builder.getI64Type()), doubles = indices.clone(builder.getF64Type());
+  auto toDouble = [&](Value value) -> Value {
+    Value integer = arith::IndexCastOp::create(builder, location, integers, value);
+    return arith::SIToFPOp::create(builder, location, doubles, integer);
+  };
+  Value quotient = arith::DivFOp::create(builder, location, toDouble(dividend), toDouble(divisor));
+  quotient = roundUp ? math::CeilOp::create(builder, location, quotient).getResult()
+                     : math::FloorOp::create(builder, location, quotient).getResult();
+  Value integer = arith::FPToSIOp::create(builder, location, integers, quotient);
+  return arith::IndexCastOp::create(builder, location, indices, integer);
+}
+
 Value Emission::getAtom(Expr atom, ArrayRef<Position> positions) {
   for (const Position &position : positions)
     if (position.symbol == atom)
@@ -118,6 +136,8 @@ Value Emission::getAtom(Expr atom, ArrayRef<Position> positions) {
     // A division by an empty extent may be computed before it is known that nothing is to do.
     if (!atom.operands()[1].isConstant())
       divisor = emitBinary<arith::MaxSIOp>(builder, location, divisor, getConstant(1));
+    if (isa<VectorType>(operands[0].getType()) || isa<VectorType>(divisor.getType()))
+      return divideLanes(operands[0], divisor, atom.kind() == sym::Kind::CeilDiv);
     if (atom.kind() == sym::Kind::FloorDiv)
       return emitBinary<arith::FloorDivSIOp>(builder, location, operands[0], divisor);
     return emitBinary<arith::CeilDivSIOp>(builder, location, operands[0], divisor);

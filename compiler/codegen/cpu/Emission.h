@@ -81,6 +81,7 @@ public:
   mlir::Value ceilDivide(mlir::Value lhs, mlir::Value rhs);
 
 private:
+  mlir::Value divideLanes(mlir::Value dividend, mlir::Value divisor, bool roundUp);
   mlir::Value getAtom(sym::Expr atom, llvm::ArrayRef<Position> positions);
   mlir::Value loadWord(mlir::Value pointer, int64_t index, mlir::Type type);
 
