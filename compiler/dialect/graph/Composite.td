@@ -45,7 +45,7 @@ def Graph_RmsNormOp : Graph_CompositeOp<"rms_norm"> {
 def Graph_GeluOp : Graph_CompositeOp<"gelu"> {
   let summary = "x * Φ(x), Φ the normal distribution";
   let arguments = (ins Graph_GeluKindAttr:$kind, Graph_Tensor:$operand);
-  let assemblyFormat = "$kind $operand attr-dict `:` type($operand)";
+  let assemblyFormat = "`` $kind $operand attr-dict `:` type($operand)";
 }
 
 def Graph_AttentionOp : Graph_CompositeOp<"attention"> {

@@ -68,7 +68,7 @@ def Graph_WindowOp : Graph_DeducedOp<"window"> {
   let arguments = (ins Graph_ReduceKindAttr:$kind, Graph_Tensor:$operand, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, Graph_ExprsAttr:$low, Graph_ExprsAttr:$high);
   let assemblyFormat = [{
-    $kind $operand `sizes` $sizes `strides` $strides `dilations` $dilations `low` custom<Exprs>($low) `high` custom<Exprs>($high)
+    `` $kind $operand `sizes` $sizes `strides` $strides `dilations` $dilations `low` custom<Exprs>($low) `high` custom<Exprs>($high)
     attr-dict `:` type($operand)
   }];
 }

@@ -25,7 +25,7 @@ def Graph_UnaryOp : Graph_DeducedOp<"unary"> {
     ```
   }];
   let arguments = (ins Graph_UnaryKindAttr:$kind, Graph_Tensor:$operand);
-  let assemblyFormat = "$kind $operand attr-dict `:` type($operand)";
+  let assemblyFormat = "`` $kind $operand attr-dict `:` type($operand)";
   let hasFolder = 1;
 }
 
@@ -41,14 +41,14 @@ def Graph_BinaryOp : Graph_DeducedOp<"binary"> {
     ```
   }];
   let arguments = (ins Graph_BinaryKindAttr:$kind, Graph_Tensor:$lhs, Graph_Tensor:$rhs);
-  let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` custom<SameTypes>(type($lhs), type($rhs))";
+  let assemblyFormat = "`` $kind $lhs `,` $rhs attr-dict `:` custom<SameTypes>(type($lhs), type($rhs))";
   let hasFolder = 1;
 }
 
 def Graph_CompareOp : Graph_DeducedOp<"compare"> {
   let summary = "whether a relation holds, as bool; with NaN only `ne` does";
   let arguments = (ins Graph_CompareKindAttr:$kind, Graph_Tensor:$lhs, Graph_Tensor:$rhs);
-  let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` custom<SameTypes>(type($lhs), type($rhs))";
+  let assemblyFormat = "`` $kind $lhs `,` $rhs attr-dict `:` custom<SameTypes>(type($lhs), type($rhs))";
 }
 
 def Graph_SelectOp : Graph_DeducedOp<"select"> {

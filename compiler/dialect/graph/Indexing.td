@@ -43,7 +43,7 @@ def Graph_ScatterElementsOp : Graph_DeducedOp<"scatter_elements"> {
   let arguments = (ins Graph_ScatterKindAttr:$kind, Graph_Tensor:$operand, Graph_Tensor:$indices, Graph_Tensor:$updates,
                        I64Attr:$axis);
   let assemblyFormat = [{
-    $kind $operand `,` $indices `,` $updates `axis` $axis attr-dict `:` type($operand) `,` type($indices) `,` type($updates)
+    `` $kind $operand `,` $indices `,` $updates `axis` $axis attr-dict `:` type($operand) `,` type($indices) `,` type($updates)
   }];
 }
 
@@ -52,7 +52,7 @@ def Graph_ScatterNdOp : Graph_DeducedOp<"scatter_nd"> {
   let description = "The shape of the updates is `indices[:-1] ++ operand[n:]`, n the size of the last dimension of `indices`.";
   let arguments = (ins Graph_ScatterKindAttr:$kind, Graph_Tensor:$operand, Graph_Tensor:$indices, Graph_Tensor:$updates);
   let assemblyFormat = [{
-    $kind $operand `,` $indices `,` $updates attr-dict `:` type($operand) `,` type($indices) `,` type($updates)
+    `` $kind $operand `,` $indices `,` $updates attr-dict `:` type($operand) `,` type($indices) `,` type($updates)
   }];
 }
 

@@ -18,7 +18,7 @@ def Graph_ReduceOp : Graph_DeducedOp<"reduce"> {
     ```
   }];
   let arguments = (ins Graph_ReduceKindAttr:$kind, Graph_Tensor:$operand, DenseI64ArrayAttr:$axes);
-  let assemblyFormat = "$kind $operand `axes` $axes attr-dict `:` type($operand)";
+  let assemblyFormat = "`` $kind $operand `axes` $axes attr-dict `:` type($operand)";
   let hasFolder = 1;
 }
 
@@ -26,7 +26,7 @@ def Graph_ArgReduceOp : Graph_DeducedOp<"arg_reduce"> {
   let summary = "the i64 position of the extremum along an axis, which the result no longer has";
   let description = "The first of equals, or the last with `last`; the first NaN where there is one.";
   let arguments = (ins Graph_ArgKindAttr:$kind, Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$last_index);
-  let assemblyFormat = "$kind $operand `axis` $axis (`last` $last_index^)? attr-dict `:` type($operand)";
+  let assemblyFormat = "`` $kind $operand `axis` $axis (`last` $last_index^)? attr-dict `:` type($operand)";
 }
 
 def Graph_CumulateOp : Graph_DeducedOp<"cumulate"> {
@@ -34,7 +34,7 @@ def Graph_CumulateOp : Graph_DeducedOp<"cumulate"> {
   let description = "Element i combines elements 0…i, without i if `exclusive`; from the end if `reverse`.";
   let arguments = (ins Graph_ReduceKindAttr:$kind, Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
   let assemblyFormat = [{
-    $kind $operand `axis` $axis (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($operand)
+    `` $kind $operand `axis` $axis (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($operand)
   }];
 }
 
