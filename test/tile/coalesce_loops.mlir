@@ -1,0 +1,60 @@
+// RUN: freestone-opt %s --split-input-file --tile-coalesce-loops | FileCheck %s
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#last = affine_map<(d0, d1, d2) -> (d2)>
+
+// Loops that run over memory without a gap are one; a bias keeps its own.
+// CHECK-LABEL: func.func @rows
+// CHECK:         %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> <[b*s, 64], f32>
+// CHECK:         %[[SUM:.*]] = tile.compute [b*s, 64] [parallel, parallel] ins(%[[FLAT]] : #{{.*}}, %arg1 : #{{.*}})
+// CHECK:         graph.reshape %[[SUM]] : {{.*}} -> <[b, s, 64], f32>
+func.func @rows(%x: !graph.tensor<[b, s, 64], f32>, %bias: !graph.tensor<[64], f32>) -> !graph.tensor<[b, s, 64], f32> {
+  %r = tile.compute [b, s, 64] [parallel, parallel, parallel] ins(%x : #id, %bias : #last) {
+  ^bb0(%a: f32, %c: f32):
+    %s = arith.addf %a, %c : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[b, s, 64], f32>, !graph.tensor<[64], f32>) -> !graph.tensor<[b, s, 64], f32>
+  return %r : !graph.tensor<[b, s, 64], f32>
+}
+
+// -----
+
+#row = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#sum = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// In a group the loops of all members are merged together; those that reduce stay apart from those that do not.
+// CHECK-LABEL: func.func @group
+// CHECK:         tile.group {
+// CHECK:           %[[SUM:.*]] = tile.compute [b*s, 64] [parallel, reduction]
+// CHECK:           tile.compute [b*s, 64] [parallel, parallel] ins(%{{.*}} : #{{.*}}, %[[SUM]] : #{{.*}})
+// CHECK:           tile.yield %{{.*}} : !graph.tensor<[b*s, 64], f32>
+func.func @group(%x: !graph.tensor<[b, s, 64], f32>) -> !graph.tensor<[b, s, 64], f32> {
+  %r = tile.group {
+    %t = tile.compute [b, s, 64] [parallel, parallel, reduction] ins(%x : #row) init [0.0 : f32] {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %acc, %a : f32
+      tile.yield %s : f32
+    } : (!graph.tensor<[b, s, 64], f32>) -> !graph.tensor<[b, s], f32>
+    %d = tile.compute [b, s, 64] [parallel, parallel, parallel] ins(%x : #row, %t : #sum) {
+    ^bb0(%a: f32, %c: f32):
+      %s = arith.divf %a, %c : f32
+      tile.yield %s : f32
+    } : (!graph.tensor<[b, s, 64], f32>, !graph.tensor<[b, s], f32>) -> !graph.tensor<[b, s, 64], f32>
+    tile.yield %d : !graph.tensor<[b, s, 64], f32>
+  } : !graph.tensor<[b, s, 64], f32>
+  return %r : !graph.tensor<[b, s, 64], f32>
+}
+
+// -----
+
+#transposed = affine_map<(d0, d1) -> (d1, d0)>
+
+// CHECK-LABEL: func.func @transposed
+// CHECK-NOT:     graph.reshape
+func.func @transposed(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[m, n], f32> {
+  %r = tile.compute [m, n] [parallel, parallel] ins(%x : #transposed) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[n, m], f32>) -> !graph.tensor<[m, n], f32>
+  return %r : !graph.tensor<[m, n], f32>
+}

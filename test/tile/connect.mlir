@@ -1,0 +1,75 @@
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect))' | FileCheck %s
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect{enable=false}))' \
+// RUN:   | FileCheck %s --check-prefix=OFF
+
+// A contraction carries its epilogue.
+// CHECK-LABEL: func.func @epilogue
+// CHECK:         %[[GROUP:.*]] = tile.group {
+// CHECK:           %[[PRODUCT:.*]] = tile.compute [m, n, k]
+// CHECK:           %[[RESULT:.*]] = tile.compute [m, n] [parallel, parallel] ins(%[[PRODUCT]]
+// CHECK:           tile.yield %[[RESULT]] : !graph.tensor<[m, n], f32>
+// CHECK:         return %[[GROUP]]
+// OFF-NOT:     tile.group
+func.func @epilogue(%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f32>, %r: !graph.tensor<[m, n], f32>)
+    -> !graph.tensor<[m, n], f32> {
+  %p = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>
+  %s = graph.binary add %p, %r : !graph.tensor<[m, n], f32>
+  return %s : !graph.tensor<[m, n], f32>
+}
+
+// -----
+
+// Softmax is one pass over a row.
+// CHECK-LABEL: func.func @softmax
+// CHECK:         tile.group {
+// CHECK:           arith.maximumf
+// CHECK:           math.exp
+// CHECK:           arith.addf
+// CHECK:           arith.divf
+// CHECK:           tile.yield %{{.*}} : !graph.tensor<[b, s], f32>
+// CHECK-NOT:     tile.group
+func.func @softmax(%x: !graph.tensor<[b, s], f32>) -> !graph.tensor<[b, s], f32> {
+  %y = graph.softmax %x axis 1 : !graph.tensor<[b, s], f32>
+  return %y : !graph.tensor<[b, s], f32>
+}
+
+// -----
+
+// So is a norm written out by an exporter; what others need of it leaves the group as a second result.
+// CHECK-LABEL: func.func @norm
+// CHECK:         %[[GROUP:.*]]:2 = tile.group {
+// CHECK:           tile.yield %{{.*}}, %{{.*}} : !graph.tensor<[b], f32>, !graph.tensor<[b, c], f32>
+// CHECK:         return %[[GROUP]]#1, %[[GROUP]]#0
+func.func @norm(%x: !graph.tensor<[b, c], f32>) -> (!graph.tensor<[b, c], f32>, !graph.tensor<[b], f32>) {
+  %s = graph.reduce add %x axes [1] : !graph.tensor<[b, c], f32>
+  %count = graph.sizes [c] scalar
+  %n = graph.cast %count to f32 : !graph.tensor<[], i64>
+  %nb = graph.broadcast %n dims [] : !graph.tensor<[], f32> -> !graph.tensor<[b], f32>
+  %mean = graph.binary div %s, %nb : !graph.tensor<[b], f32>
+  %mb = graph.broadcast %mean dims [0] : !graph.tensor<[b], f32> -> !graph.tensor<[b, c], f32>
+  %d = graph.binary sub %x, %mb : !graph.tensor<[b, c], f32>
+  %two = graph.constant dense<2.0> : tensor<f32> -> !graph.tensor<[b, c], f32>
+  %sq = graph.binary pow %d, %two : !graph.tensor<[b, c], f32>
+  %v = graph.reduce add %sq axes [1] : !graph.tensor<[b, c], f32>
+  %r = graph.unary rsqrt %v : !graph.tensor<[b], f32>
+  %rb = graph.broadcast %r dims [0] : !graph.tensor<[b], f32> -> !graph.tensor<[b, c], f32>
+  %y = graph.binary mul %d, %rb : !graph.tensor<[b, c], f32>
+  return %y, %mean : !graph.tensor<[b, c], f32>, !graph.tensor<[b], f32>
+}
+
+// -----
+
+// What is used on both sides of a service can not be one program with it.
+// CHECK-LABEL: func.func @cycle
+// CHECK:         %[[A:.*]]:2 = tile.group {
+// CHECK:           math.exp
+// CHECK:         %[[LIBRARY:.*]] = tile.library "sort"(%[[A]]#0)
+// CHECK:         tile.compute [n] [parallel] ins(%{{.*}} : #{{.*}}, %[[LIBRARY]] : #{{.*}})
+func.func @cycle(%x: !graph.tensor<[n], f32>, %z: !graph.tensor<[n], f32>) -> (!graph.tensor<[n], f32>, !graph.tensor<[n], f32>) {
+  %e = graph.unary exp %x : !graph.tensor<[n], f32>
+  %t = graph.unary tanh %e : !graph.tensor<[n], f32>
+  %u = graph.binary add %e, %t : !graph.tensor<[n], f32>
+  %l = tile.library "sort"(%e) : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+  %y = graph.binary mul %e, %l : !graph.tensor<[n], f32>
+  return %y, %u : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+}

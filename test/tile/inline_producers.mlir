@@ -1,0 +1,91 @@
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,canonicalize))' | FileCheck %s
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers{enable=false}))' \
+// RUN:   | FileCheck %s --check-prefix=OFF
+
+// A chain of elementwise operators with a broadcast is one body.
+// CHECK-LABEL: func.func @chain
+// CHECK:         tile.compute [m, n] [parallel, parallel] ins(%arg0 : #{{.*}}, %arg1 : #{{.*}}) {
+// CHECK:           arith.addf
+// CHECK:           math.tanh
+// CHECK-NOT:     tile.compute
+// OFF-LABEL:   func.func @chain
+// OFF-COUNT-3:   tile.compute
+func.func @chain(%x: !graph.tensor<[m, n], f32>, %bias: !graph.tensor<[n], f32>) -> !graph.tensor<[m, n], f32> {
+  %b = graph.broadcast %bias dims [1] : !graph.tensor<[n], f32> -> !graph.tensor<[m, n], f32>
+  %s = graph.binary add %x, %b : !graph.tensor<[m, n], f32>
+  %t = graph.unary tanh %s : !graph.tensor<[m, n], f32>
+  return %t : !graph.tensor<[m, n], f32>
+}
+
+// -----
+
+// What is expensive and used twice is computed once.
+// CHECK-LABEL: func.func @shared
+// CHECK-COUNT-1: math.exp
+// CHECK-NOT:     math.exp
+func.func @shared(%x: !graph.tensor<[n], f32>) -> (!graph.tensor<[n], f32>, !graph.tensor<[n], f32>) {
+  %e = graph.unary exp %x : !graph.tensor<[n], f32>
+  %a = graph.binary add %e, %x : !graph.tensor<[n], f32>
+  %b = graph.binary mul %e, %x : !graph.tensor<[n], f32>
+  return %a, %b : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+}
+
+// -----
+
+// Heads are read right out of the buffer of all heads, and written back in their order; the scale is one of the result.
+// CHECK-DAG:   #[[QUERY:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d1 * 64 + d4)>
+// CHECK-DAG:   #[[KEY:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d1 * 64 + d4 + 384)>
+// CHECK-LABEL: func.func @heads
+// CHECK-SAME:    tile.counters = {factored = 1 : i64
+// CHECK:         %[[PRODUCT:.*]] = tile.compute [b, 6, s, s, 64]
+// CHECK-SAME:      ins(%arg0 : #[[QUERY]], %arg0 : #[[KEY]])
+// CHECK:         tile.compute [b, 6, s, s] {{.*}} ins(%[[PRODUCT]]
+// CHECK:           arith.mulf %{{.*}}, %cst
+func.func @heads(%x: !graph.tensor<[b, s, 768], f32>) -> !graph.tensor<[b, 6, s, s], f32> {
+  %q0 = graph.slice %x starts [0, 0, 0] sizes [b, s, 384] steps [1, 1, 1] : !graph.tensor<[b, s, 768], f32>
+  %k0 = graph.slice %x starts [0, 0, 384] sizes [b, s, 384] steps [1, 1, 1] : !graph.tensor<[b, s, 768], f32>
+  %q1 = graph.reshape %q0 : !graph.tensor<[b, s, 384], f32> -> !graph.tensor<[b, s, 6, 64], f32>
+  %k1 = graph.reshape %k0 : !graph.tensor<[b, s, 384], f32> -> !graph.tensor<[b, s, 6, 64], f32>
+  %q2 = graph.transpose %q1 [0, 2, 1, 3] : !graph.tensor<[b, s, 6, 64], f32>
+  %k2 = graph.transpose %k1 [0, 2, 1, 3] : !graph.tensor<[b, s, 6, 64], f32>
+  %k3 = graph.reshape %k2 : !graph.tensor<[b, 6, s, 64], f32> -> !graph.tensor<[6*b, s, 64], f32>
+  %k4 = graph.transpose %k3 [0, 2, 1] : !graph.tensor<[6*b, s, 64], f32>
+  %k5 = graph.reshape %k4 : !graph.tensor<[6*b, 64, s], f32> -> !graph.tensor<[b, 6, 64, s], f32>
+  %scale = graph.constant dense<0.125> : tensor<f32> -> !graph.tensor<[b, 6, s, 64], f32>
+  %q3 = graph.binary mul %q2, %scale : !graph.tensor<[b, 6, s, 64], f32>
+  %z = graph.contract %q3, %k5 batch [0, 1] x [0, 1] contract [3] x [2] : !graph.tensor<[b, 6, s, 64], f32>, !graph.tensor<[b, 6, 64, s], f32>
+  return %z : !graph.tensor<[b, 6, s, s], f32>
+}
+
+// -----
+
+// A transposition of a product, before heads are merged, is the order of the product's loops.
+// CHECK-LABEL: func.func @merge
+// CHECK-SAME:    permuted = 1
+// CHECK:         %[[PRODUCT:.*]] = tile.compute [b, s, 6, 64, t] [parallel, parallel, parallel, parallel, reduction]
+// CHECK:         %[[MERGED:.*]] = graph.reshape %[[PRODUCT]]
+// CHECK:         tile.compute [b, s, 384, 384] {{.*}} ins(%[[MERGED]]
+func.func @merge(%p: !graph.tensor<[b, 6, s, t], f32>, %v: !graph.tensor<[b, 6, t, 64], f32>, %w: !graph.tensor<[384, 384], f32>)
+    -> !graph.tensor<[b, s, 384], f32> {
+  %o = graph.contract %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : !graph.tensor<[b, 6, s, t], f32>, !graph.tensor<[b, 6, t, 64], f32>
+  %t = graph.transpose %o [0, 2, 1, 3] : !graph.tensor<[b, 6, s, 64], f32>
+  %m = graph.reshape %t : !graph.tensor<[b, s, 6, 64], f32> -> !graph.tensor<[b, s, 384], f32>
+  %z = graph.contract %m, %w batch [] x [] contract [2] x [0] : !graph.tensor<[b, s, 384], f32>, !graph.tensor<[384, 384], f32>
+  return %z : !graph.tensor<[b, s, 384], f32>
+}
+
+// -----
+
+// Work on weights that can be done once is not done at every point.
+// CHECK-LABEL: func.func @folded
+// CHECK:         tile.compute [32]
+// CHECK:           math.rsqrt
+// CHECK:         tile.compute [n, 32]
+// CHECK-NOT:       math.rsqrt
+func.func @folded(%x: !graph.tensor<[n, 32], f32>) -> !graph.tensor<[n, 32], f32> {
+  %w = graph.weight "variance" : !graph.tensor<[32], f32>
+  %r = graph.unary rsqrt %w : !graph.tensor<[32], f32>
+  %b = graph.broadcast %r dims [1] : !graph.tensor<[32], f32> -> !graph.tensor<[n, 32], f32>
+  %y = graph.binary mul %x, %b : !graph.tensor<[n, 32], f32>
+  return %y : !graph.tensor<[n, 32], f32>
+}
