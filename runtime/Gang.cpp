@@ -31,10 +31,11 @@ private:
 
 } // namespace
 
-Gang::Gang(int workers, std::function<bool()> cancelled)
-    : lines(workers), cancelled(std::move(cancelled)),
-      // On fewer CPUs than workers whoever spins keeps the one it waits for from running.
-      spins(workers <= platform::affinityCpus() ? 200 : 0) {}
+Gang::Gang(int workers, std::function<bool()> cancelled) : lines(workers), cancelled(std::move(cancelled)) {
+  Patience patience(workers <= platform::affinityCpus());
+  for (Line &line : lines)
+    line.patience = line.parking = patience;
+}
 
 Result<std::unique_ptr<Gang>> Gang::start(int workers, std::function<bool()> cancelled) {
   std::unique_ptr<Gang> gang(new Gang(workers, std::move(cancelled)));
@@ -80,9 +81,7 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   for (int worker = 1; worker < size(); ++worker) {
     Line &line = lines[worker];
     auto isDone = [&] { return line.finishedRun.load(std::memory_order_seq_cst) == runs; };
-    if (!WaitPoint::spin(spins, isDone))
-      while (!isDone())
-        line.waiters.sleep({}, isDone);
+    line.waiters.await(lines[0].patience, isDone);
   }
 
   base += phases;
@@ -101,9 +100,7 @@ void Gang::serve(int worker) {
   Line &line = lines[worker];
   for (;;) {
     auto isAnnounced = [&] { return announcedRun.load(std::memory_order_seq_cst) != served; };
-    if (!WaitPoint::spin(spins, isAnnounced))
-      while (!isAnnounced())
-        parked.sleep({}, isAnnounced);
+    parked.await(line.parking, isAnnounced);
     served = announcedRun.load(std::memory_order_acquire);
     if (served == infinity)
       return;
@@ -138,16 +135,17 @@ bool Gang::isStopped(int worker) {
 
 /// Whether the run goes on once every worker has published `number`.
 bool Gang::awaitAll(int worker, int64_t number) {
-  Counters &counters = lines[worker].counters;
+  Line &own = lines[worker];
   for (int other = 0; other < size(); ++other) {
     Line &line = lines[other];
     if (other == worker || line.progress.load(std::memory_order_acquire) >= number)
       continue;
-    ++counters.waits;
+    ++own.counters.waits;
     auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
-    if (WaitPoint::spin(spins, hasArrived))
+    if (WaitPoint::spin(own.patience.pauses(), hasArrived))
       continue;
-    ++counters.sleeps;
+    ++own.counters.sleeps;
+    own.patience.slept();
     auto timeout = worker == 0 && cancelled ? pollInterval : std::chrono::milliseconds(0);
     while (!hasArrived()) {
       line.waiters.sleep(timeout, hasArrived);

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_RUNTIME_GANG_H
 #define FREESTONE_RUNTIME_GANG_H
 
+#include "runtime/Patience.h"
 #include "runtime/Status.h"
 #include "runtime/Trace.h"
 #include "runtime/WaitPoint.h"
@@ -51,8 +52,9 @@ private:
     std::atomic<int64_t> progress = 0;
     std::atomic<int64_t> finishedRun = 0;
     WaitPoint waiters;
-    Counters counters; ///< written by its worker
-    Trace trace;       ///< written by its worker
+    Counters counters;                      ///< written by its worker
+    Patience patience{true}, parking{true}; ///< its worker's, within a run and between runs
+    Trace trace;                            ///< written by its worker
   };
 
   Gang(int workers, std::function<bool()> cancelled);
@@ -70,7 +72,6 @@ private:
   std::vector<Line> lines;
   std::vector<std::thread> threads;
   std::function<bool()> cancelled;
-  int spins;
   bool tracing = false;
   int64_t base = 0;
   int64_t runs = 0;

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_RUNTIME_WAITPOINT_H
 #define FREESTONE_RUNTIME_WAITPOINT_H
 
+#include "runtime/Patience.h"
 #include "runtime/platform/Futex.h"
 #include <atomic>
 #include <chrono>
@@ -22,6 +23,15 @@ public:
       return;
     ticket.fetch_add(1, std::memory_order_seq_cst);
     platform::futexWakeAll(ticket);
+  }
+
+  /// Spins, then sleeps, until `isReady` holds.
+  template <typename Ready> void await(Patience &patience, Ready isReady) {
+    if (spin(patience.pauses(), isReady))
+      return;
+    patience.slept();
+    while (!isReady())
+      sleep({}, isReady);
   }
 
   /// Spins at most `spins` pauses. `isReady` must load sequentially consistently.
