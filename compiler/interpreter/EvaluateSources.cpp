@@ -60,10 +60,13 @@ static Tensor evaluate(IotaOp op, const Dims &dims) {
   Tensor result(type, dims);
   int64_t stride = getStrides(dims)[op.getDim()], extent = dims[op.getDim()];
   result.visit([&](auto kind) {
-    auto *out = result.data<decltype(kind)>();
+    using T = decltype(kind);
     for (int64_t i = 0, count = result.size(); i < count; ++i) {
       int64_t coordinate = i / stride % extent;
-      out[i] = result.isReal() ? roundTo(type, coordinate) : wrapTo(type, coordinate);
+      if constexpr (std::is_same_v<T, double>)
+        result.data<T>()[i] = roundTo(type, coordinate);
+      else
+        result.data<T>()[i] = wrapTo(type, coordinate);
     }
   });
   return result;

@@ -1,6 +1,7 @@
 #include "compiler/interpreter/HostTensor.h"
 #include "compiler/interpreter/Rounding.h"
 #include "compiler/interpreter/Tensor.h"
+#include "compiler/interpreter/TensorMemory.h"
 #include <cstring>
 
 using namespace mlir;
@@ -31,12 +32,10 @@ Dims getStrides(ArrayRef<int64_t> dims) {
   return strides;
 }
 
-Tensor::Tensor(Type elementType, ArrayRef<int64_t> dims) : elementType(elementType), dims(dims) {
-  int64_t count = interpreter::getNumElements(dims);
-  if (isa<FloatType>(elementType))
-    reals = std::make_shared<std::vector<double>>(count);
-  else
-    integers = std::make_shared<std::vector<int64_t>>(count);
+Tensor::Tensor(Type elementType, ArrayRef<int64_t> dims)
+    : elementType(elementType), dims(dims),
+      elements(allocateTensorMemory(interpreter::getNumElements(dims) * sizeof(int64_t))) {
+  static_assert(sizeof(double) == sizeof(int64_t));
 }
 
 Tensor Tensor::scalar(Type elementType, int64_t value) {

@@ -1,6 +1,7 @@
 #include "compiler/interpreter/Interpreter.h"
 #include "compiler/dialect/graph/Decompose.h"
 #include "compiler/interpreter/Evaluate.h"
+#include "compiler/interpreter/TensorMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -266,6 +267,7 @@ FailureOr<Tensors> Activation::evaluate(CallOp op, ArrayRef<Tensor> operands) {
 
 FailureOr<std::vector<HostTensor>> interpret(func::FuncOp function, ArrayRef<HostTensor> inputs,
                                              const WeightStore &weights, bool wide) {
+  KeepTensorMemory keep;
   Tensors arguments;
   for (auto [index, input] : llvm::enumerate(inputs)) {
     if (input.bytes.size() != static_cast<size_t>(input.getNumElements() * getElementBytes(input.elementType)))

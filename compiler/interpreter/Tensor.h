@@ -33,16 +33,14 @@ public:
   llvm::ArrayRef<int64_t> getDims() const { return dims; }
   int64_t getDim(int64_t dim) const { return dims[dim]; }
   int64_t getRank() const { return dims.size(); }
-  int64_t size() const { return isReal() ? reals->size() : integers->size(); }
-  bool isReal() const { return reals != nullptr; }
+  int64_t size() const { return interpreter::getNumElements(dims); }
+  bool isReal() const { return llvm::isa<mlir::FloatType>(elementType); }
   bool isUnsigned() const { return elementType.isUnsignedInteger() || elementType.isSignlessInteger(1); }
 
   /// `T` is double of floats, int64_t of everything else.
   template <typename T> T *data() {
-    if constexpr (std::is_same_v<T, double>)
-      return reals->data();
-    else
-      return integers->data();
+    static_assert(std::is_same_v<T, double> || std::is_same_v<T, int64_t>);
+    return static_cast<T *>(elements.get());
   }
   template <typename T> const T *data() const { return const_cast<Tensor *>(this)->data<T>(); }
 
@@ -59,8 +57,7 @@ public:
 private:
   mlir::Type elementType;
   Dims dims;
-  std::shared_ptr<std::vector<double>> reals;
-  std::shared_ptr<std::vector<int64_t>> integers;
+  std::shared_ptr<void> elements;
 };
 
 } // namespace freestone::interpreter
