@@ -86,11 +86,12 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
     if (!op.getResultType(0).getElementType().isF32() || dims.accumulate != Accumulate::multiplyAdd)
       continue;
     auto isPackable = [&](unsigned input) {
-      return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(op.getInputs()[input]);
+      Value tensor = op.getInputs()[input];
+      return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(tensor) && isHoistable(tensor);
     };
     if (dims.n.size() == 1 && isPackable(dims.rhs))
       pack(op, dims.rhs, getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false), columns);
-    if (dims.m.size() == 1 && isPackable(dims.lhs))
+    if (rows > 0 && dims.m.size() == 1 && isPackable(dims.lhs))
       pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), rows);
   }
 }

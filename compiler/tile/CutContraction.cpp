@@ -110,6 +110,40 @@ std::optional<unsigned> ContractionForm::getPackedInput(const DeviceDescription 
   return input;
 }
 
+/// Whether a coordinate of an operand with a fill can be outside.
+static bool isChecked(ComputeOp compute, Expr index, Expr extent) {
+  std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
+  return !loop || compute.getExtents()[*loop] != extent;
+}
+
+std::optional<int64_t> ContractionForm::getWindowTaps() {
+  constexpr int64_t mostTaps = 64;
+  auto argument = dyn_cast<BlockArgument>(rhs);
+  if (!argument || argument.getArgNumber() >= compute.getInputs().size())
+    return std::nullopt;
+  unsigned input = argument.getArgNumber();
+  graph::TensorType type = compute.getInputType(input);
+  std::optional<LinearIndex> linear = type.getLayout() ? std::nullopt : getStrides(compute, input);
+  if (!linear || !linear->strides[n.back()].isConstant(1) || (!compute.getFill(input) && n.size() == 1))
+    return std::nullopt;
+  int64_t taps = 1;
+  for (Expr extent : getExtents(ArrayRef(k).drop_front())) {
+    std::optional<int64_t> count = extent.asConstant();
+    if (!count || *count < 1 || (taps *= *count) > mostTaps)
+      return std::nullopt;
+  }
+  for (auto [index, extent] : llvm::zip_equal(getIndices(compute, input), type.getShape())) {
+    std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
+    if (!coordinate)
+      return std::nullopt;
+    Expr alongRow = coordinate->strides[n.back()];
+    if (compute.getFill(input) && isChecked(compute, index, extent) &&
+        (!coordinate->strides[k.front()].isConstant(0) || !(alongRow.isConstant(0) || alongRow.isConstant(1))))
+      return std::nullopt;
+  }
+  return taps;
+}
+
 ContractionBlocks ContractionBlocks::get(const DeviceDescription &device, unsigned elementBytes) {
   ContractionBlocks blocks;
   // Three quarters of L1 for a panel of B; the rest for the rows of A and of C that pass by.
@@ -136,8 +170,11 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   Expr panels = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 4)));
   tiling.columnStep = panels * device.getPanelWidth(bits);
   tiling.columnBlocks = Expr::ceilDiv(columns, tiling.columnStep);
-  tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(depth, blocks.depth));
-  tiling.depthStep = Expr::ceilDiv(depth, tiling.depthBlocks);
+  // A window is packed tap by tap, so that all of a step of the outermost loop are in one block.
+  int64_t taps = form.getWindowTaps().value_or(1);
+  Expr steps = taps == 1 ? depth : form.getExtent(form.k.front());
+  tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, blocks.depth / taps));
+  tiling.depthStep = Expr::ceilDiv(steps, tiling.depthBlocks) * taps;
   tiling.tiles = form.getExtent(form.outer) * tiling.rowBlocks * tiling.columnBlocks;
   return tiling;
 }

@@ -25,6 +25,10 @@ struct ContractionForm {
   llvm::SmallVector<sym::Expr> getDigits(llvm::ArrayRef<unsigned> loops, sym::Expr number);
   /// The input that is read as panels of the vector operand, packed before: its layout has the panels' width along n. Else nothing.
   std::optional<unsigned> getPackedInput(const DeviceDescription &device);
+  /// The vector operand as a window that moves over rows of memory (a convolution of unit stride): how many steps of the inner loops
+  /// of k follow one of the outermost. Columns then are neighbours in memory up to the end of a row, and only the inner loops of k
+  /// lead outside of the operand. Nothing where it is none.
+  std::optional<int64_t> getWindowTaps();
 };
 
 /// The largest blocks of a contraction that are computed without a look at its sizes, by the capacities of a device.

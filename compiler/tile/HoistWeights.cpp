@@ -27,7 +27,6 @@ public:
   int64_t hoist();
 
 private:
-  bool isWorthIt(Operation *op);
   void collect();
   void createInit();
   Value copyInto(OpBuilder &builder, Value value, IRMapping &mapping);
@@ -56,36 +55,19 @@ graph::WeightOp getRoot(Value value) {
   return {};
 }
 
-bool WeightHoister::isWorthIt(Operation *op) {
-  if (!isa<ComputeOp, PackOp>(op) || !isWeightOnly(op->getResult(0)))
-    return false;
-  if (isa<PackOp>(op))
-    return true;
-  int64_t before = 0, after = 0;
-  for (Value operand : op->getOperands())
-    before += estimateBytes(cast<graph::TensorType>(operand.getType()));
-  for (Type result : op->getResultTypes())
-    after += estimateBytes(cast<graph::TensorType>(result));
-  return after <= std::max(freeBytes, largestGrowth * before);
-}
-
 void WeightHoister::collect() {
   for (Operation &op : block)
-    if (isWorthIt(&op) && llvm::all_of(op.getOperands(), [&](Value operand) {
-          // Reshapes go along with what they reshape.
-          while (auto reshape = operand.getDefiningOp<graph::ReshapeOp>())
-            operand = reshape.getOperand();
-          Operation *source = operand.getDefiningOp();
-          return isa<graph::WeightOp, graph::ConstantOp>(source) || hoisted.contains(source);
-        }))
+    if (isa<ComputeOp, PackOp>(op) && isHoistable(op.getResult(0)))
       hoisted.insert(&op);
+  auto isOutside = [&](Operation *user) {
+    // Reshapes go along with what they reshape.
+    return !hoisted.contains(user) && !(isa<graph::ReshapeOp>(user) && llvm::all_of(user->getUsers(), [&](Operation *next) {
+                                          return hoisted.contains(next);
+                                        }));
+  };
   for (Operation *op : hoisted)
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !hoisted.contains(user) && !(isa<graph::ReshapeOp>(user) && llvm::all_of(user->getUsers(), [&](Operation *next) {
-                                                  return hoisted.contains(next);
-                                                }));
-          }))
+      if (llvm::any_of(result.getUsers(), isOutside))
         needed.insert(result);
 }
 
@@ -198,6 +180,25 @@ int64_t WeightHoister::hoist() {
 }
 
 } // namespace
+
+bool isHoistable(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getOperand();
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<graph::WeightOp, graph::ConstantOp>(op))
+    return true;
+  if (!isa_and_nonnull<ComputeOp, PackOp>(op) || !isWeightOnly(value))
+    return false;
+  int64_t before = 0, after = 0;
+  for (Value operand : op->getOperands()) {
+    if (!isHoistable(operand))
+      return false;
+    before += estimateBytes(cast<graph::TensorType>(operand.getType()));
+  }
+  for (Type result : op->getResultTypes())
+    after += estimateBytes(cast<graph::TensorType>(result));
+  return isa<PackOp>(op) || after <= std::max(freeBytes, largestGrowth * before);
+}
 
 int64_t hoistWeights(func::FuncOp function) { return WeightHoister(function).hoist(); }
 

@@ -5,6 +5,7 @@
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_INLINEPRODUCERS
@@ -30,6 +31,7 @@ private:
   bool permuteProducer(ComputeOp copy);
   bool takeProducersShape(ComputeOp consumer);
   bool factorOut(ComputeOp contraction, unsigned input);
+  bool dropUnusedLoops(ComputeOp reduction);
   void eraseUnused();
 
   template <typename Range>
@@ -208,7 +210,57 @@ bool InlineProducers::factorOut(ComputeOp contraction, unsigned input) {
   return true;
 }
 
+/// A reduction that is the same for all steps of a parallel loop is computed once, and repeated by its consumers.
+bool InlineProducers::dropUnusedLoops(ComputeOp reduction) {
+  if (!reduction.getNumReductions() || !reduction.getReads().empty())
+    return false;
+  llvm::SmallBitVector used(reduction.getNumLoops());
+  used.set(reduction.getNumParallel(), reduction.getNumLoops());
+  for (unsigned input = 0; input < reduction.getInputs().size(); ++input)
+    for (Expr index : getIndices(reduction, input))
+      for (unsigned loop : getLoops(index))
+        used.set(loop);
+  for (IndexOp index : reduction.getBody()->getOps<IndexOp>())
+    used.set(index.getLoop());
+  if (used.all())
+    return false;
+
+  SmallVector<Expr> old = reduction.getExtents(), loops, kept;
+  for (unsigned loop = 0; loop < old.size(); ++loop) {
+    loops.push_back(used[loop] ? getLoopSymbol(&getContext(), kept.size()) : Expr::constant(&getContext(), 0));
+    if (used[loop])
+      kept.push_back(old[loop]);
+  }
+  unsigned numParallel = kept.size() - reduction.getNumReductions();
+  OpBuilder builder(reduction);
+  ComputeBuilder smaller(builder, reduction.getLoc(), ArrayRef(kept).take_front(numParallel),
+                         ArrayRef(kept).drop_front(numParallel));
+  SmallVector<unsigned> inputs;
+  for (auto [input, tensor] : llvm::enumerate(reduction.getInputs()))
+    inputs.push_back(smaller.read(tensor, llvm::map_to_vector(getIndices(reduction, input), [&](Expr index) {
+      return substituteLoops(index, loops);
+    }), reduction.getFill(input)));
+  FailureOr<ComputeOp> once = createWithBody(smaller, reduction, inputs, {}, loops);
+  if (failed(once))
+    return false;
+  SmallVector<Value> repeated;
+  for (Value result : once->getResults()) {
+    ComputeBuilder copy(builder, reduction.getLoc(), ArrayRef(old).take_front(reduction.getNumParallel()));
+    SmallVector<Expr> indices;
+    for (unsigned loop = 0; loop < reduction.getNumParallel(); ++loop)
+      if (used[loop])
+        indices.push_back(copy.loop(loop));
+    unsigned operand = copy.read(result, indices);
+    repeated.push_back(
+        copy.create(graph::getElementType(result), [&](ComputeBody &body) { return body.input(operand); })->getResult(0));
+  }
+  replace(reduction, repeated);
+  return true;
+}
+
 bool InlineProducers::visit(ComputeOp consumer) {
+  if (dropUnusedLoops(consumer))
+    return true;
   if (settlesCopies && permuteProducer(consumer))
     return true;
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input)

@@ -68,7 +68,8 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
-                 Option<"rows", "rows", "int64_t", "14", "Width of panels of the broadcast operand">];
+                 Option<"rows", "rows", "int64_t", "0",
+                        "Width of panels of the broadcast operand; 0: it stays row-major, which emitters pack as they go">];
 }
 
 def Outline : TilePass<"tile-outline", "::mlir::ModuleOp"> {

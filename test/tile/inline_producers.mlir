@@ -89,3 +89,15 @@ func.func @folded(%x: !graph.tensor<[n, 32], f32>) -> !graph.tensor<[n, 32], f32
   %y = graph.binary mul %x, %b : !graph.tensor<[n, 32], f32>
   return %y : !graph.tensor<[n, 32], f32>
 }
+
+// -----
+
+// A sum that is the same for all columns is computed once for a row.
+// CHECK-LABEL: func.func @repeated
+// CHECK:         %[[ONCE:.*]] = tile.compute [m, k] [parallel, reduction]
+// CHECK:         tile.compute [m, n] [parallel, parallel] ins(%[[ONCE]] : #{{.*}})
+func.func @repeated(%x: !graph.tensor<[m, k], f32>) -> !graph.tensor<[m, n], f32> {
+  %w = graph.constant dense<0.02> : tensor<f32> -> !graph.tensor<[k, n], f32>
+  %p = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>
+  return %p : !graph.tensor<[m, n], f32>
+}
