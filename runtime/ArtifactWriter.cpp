@@ -40,7 +40,8 @@ Status layOut(Pieces &pieces, std::span<const uint8_t> code, Descriptor &descrip
     Weight &weight = descriptor.weights[i];
     weight.fileOffset = -1;
     weight.checksum = {};
-    if (!weights[i])
+    // No address stands for a weight that is supplied later; one of no bytes needs neither.
+    if (!weights[i] && weight.bytes > 0)
       continue;
     std::span<const uint8_t> bytes(static_cast<const uint8_t *>(weights[i]), weight.bytes);
     pieces.padTo(weightAlignment);

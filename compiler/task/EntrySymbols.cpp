@@ -17,10 +17,19 @@ void collect(Type type, SymbolNames &names) {
       size.collectSymbols(names);
 }
 
-/// Pairs of sizes that import could not prove equal.
-SmallVector<graph::ExprsAttr> assertionsOf(func::FuncOp function) {
-  auto assertions = function->getAttrOfType<ArrayAttr>("graph.assertions");
-  return assertions ? llvm::to_vector(assertions.getAsRange<graph::ExprsAttr>()) : SmallVector<graph::ExprsAttr>();
+/// Two sizes that import could not prove equal, and the node that needs it.
+struct Assertion {
+  sym::Expr left, right;
+  StringRef reason;
+};
+
+SmallVector<Assertion> assertionsOf(func::FuncOp function) {
+  SmallVector<Assertion> assertions;
+  if (auto list = function->getAttrOfType<ArrayAttr>("graph.assertions"))
+    for (auto parts : list.getAsRange<ArrayAttr>())
+      assertions.push_back({cast<sym::ExprAttr>(parts[0]).getExpr(), cast<sym::ExprAttr>(parts[1]).getExpr(),
+                            cast<StringAttr>(parts[2]).getValue()});
+  return assertions;
 }
 
 SymbolNames symbolsOf(func::FuncOp function) {
@@ -34,8 +43,8 @@ SymbolNames symbolsOf(func::FuncOp function) {
       for (sym::Expr size : call.getSizes())
         size.collectSymbols(names);
   });
-  for (graph::ExprsAttr assertion : assertionsOf(function))
-    for (sym::Expr side : assertion.getValue())
+  for (const Assertion &assertion : assertionsOf(function))
+    for (sym::Expr side : {assertion.left, assertion.right})
       side.collectSymbols(names);
   return names;
 }
@@ -97,9 +106,8 @@ FailureOr<SmallVector<Attribute>> task::collectEntrySymbols(func::FuncOp functio
 ArrayAttr task::entryAssertions(func::FuncOp function) {
   Builder builder(function.getContext());
   SmallVector<Attribute> assertions;
-  for (graph::ExprsAttr assertion : assertionsOf(function)) {
-    sym::Expr left = assertion.getValue()[0], right = assertion.getValue()[1];
-    StringAttr text = builder.getStringAttr("the size " + left.str() + ", which must equal " + right.str() + ",");
+  for (const auto &[left, right, reason] : assertionsOf(function)) {
+    StringAttr text = builder.getStringAttr(reason + ": the size " + left.str() + ", which must equal " + right.str() + ",");
     assertions.push_back(builder.getArrayAttr({left.attr(), right.attr(), text}));
   }
   return assertions.empty() ? ArrayAttr() : builder.getArrayAttr(assertions);

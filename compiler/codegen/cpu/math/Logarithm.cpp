@@ -102,9 +102,8 @@ Real log1p(Real x) {
   return select(ordinary, value, select(x == 0.0, x, log(u)));
 }
 
-Real pow(Real x, Real y) {
-  if (!x.isDouble())
-    return pow(x.widened(), y.widened()).narrowed();
+/// x^y in double precision, within an ulp.
+static Real powerOfDoubles(Real x, Real y) {
   Real magnitude = abs(x);
   // The logarithm in two parts, since an error in it grows by y.
   auto [m, e] = split(magnitude);
@@ -150,6 +149,15 @@ Real pow(Real x, Real y) {
   value = select(both(x, magnitude == 1.0, abs(y) == infinity), x.like(1), value);
   value = select(x == 1.0, x.like(1), value);
   return select(y == 0.0, x.like(1), value);
+}
+
+Real pow(Real x, Real y) {
+  if (!x.isDouble())
+    return powerOfDoubles(x.widened(), y.widened()).narrowed();
+  Real power = powerOfDoubles(x, y);
+  // Whole powers of whole numbers are whole; a caller that truncates to an integer loses 1 to the last bit.
+  Mask whole = both(x, both(x, floor(x) == x, floor(y) == y), y > 0.0);
+  return select(whole, roundToEven(power), power);
 }
 
 } // namespace freestone::codegen
