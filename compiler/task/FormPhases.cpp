@@ -32,10 +32,13 @@ std::string nodeName(Location location) {
   return "";
 }
 
+/// A value has one name for each type: a splat stands for tensors of many shapes.
+using ConstantNames = DenseMap<std::pair<Attribute, Type>, StringAttr>;
+
 /// Makes the program of one function.
 class PhaseFormer {
 public:
-  PhaseFormer(func::FuncOp function, SmallVectorImpl<Attribute> &sites, DenseMap<Attribute, StringAttr> &constants)
+  PhaseFormer(func::FuncOp function, SmallVectorImpl<Attribute> &sites, ConstantNames &constants)
       : function(function), builder(function.getContext()), sites(sites), constants(constants) {}
 
   LogicalResult form();
@@ -59,7 +62,7 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   SmallVectorImpl<Attribute> &sites;
-  DenseMap<Attribute, StringAttr> &constants;
+  ConstantNames &constants;
   ProgramOp program;
   DenseMap<Value, Value> buffers;
   DenseMap<Value, StringAttr> outputs;
@@ -139,7 +142,9 @@ FailureOr<Value> PhaseFormer::bufferOf(Value value) {
   if (auto weight = dyn_cast_or_null<graph::WeightOp>(op))
     return buffers[value] = addBuffer(BufferKind::weight, weight.getName(), value.getType(), value.getLoc());
   if (auto constant = dyn_cast_or_null<graph::ConstantOp>(op)) {
-    StringAttr &name = constants[constant.getValueAttr()];
+    if (!cast<graph::TensorType>(value.getType()).getNumElements().isConstant())
+      return constant.emitError("is a buffer of a size that is no constant");
+    StringAttr &name = constants[{constant.getValueAttr(), value.getType()}];
     if (!name)
       name = builder.getStringAttr("constant " + Twine(constants.size() - 1));
     BufferOp buffer = addBuffer(BufferKind::weight, name, value.getType(), value.getLoc());
@@ -214,7 +219,7 @@ class FormPhases : public task::impl::FormPhasesBase<FormPhases> {
 public:
   void runOnOperation() override {
     SmallVector<Attribute> sites;
-    DenseMap<Attribute, StringAttr> constants;
+    ConstantNames constants;
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       PhaseFormer former(function, sites, constants);
       if (failed(former.form()))

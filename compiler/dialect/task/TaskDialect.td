@@ -38,7 +38,7 @@ def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
   let parameters = (ins StringRefParameter<"name">:$name, EnumParameter<Task_SymbolSource>:$source, "int64_t":$tensor,
                         "int64_t":$index, "int64_t":$lower, "int64_t":$upper,
                         OptionalParameter<"::mlir::Attribute">:$bound);
-  let assemblyFormat = "`<` $name $source $tensor `,` $index `in` `[` $lower `,` $upper `]` (`bound` $bound^)? `>`";
+  let assemblyFormat = "`<` $name $source $tensor `,` $index `in` ` ` `[` $lower `,` $upper `]` (`bound` $bound^)? `>`";
 }
 
 def Task_BufferKind : I32EnumAttr<"BufferKind", "where the bytes of a buffer live", [

@@ -49,7 +49,7 @@ def Task_BufferOp : Task_Op<"buffer"> {
                        OptionalAttr<I64Attr>:$last_use, OptionalAttr<ElementsAttr>:$value);
   let results = (outs AnyType:$buffer);
   let assemblyFormat = [{
-    $kind ($name^)? (`horizon` $horizon^)? (`last_use` $last_use^)?
+    `` $kind ($name^)? (`horizon` $horizon^)? (`last_use` $last_use^)?
     (`value` $value^)? attr-dict `:` type($buffer)
   }];
   let extraClassDeclaration = [{
@@ -88,7 +88,7 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
                        ArrayAttr:$sizes, Sym_ExprAttr:$tiles, Sym_ExprAttr:$scratch, ArrayAttr:$reads, ArrayAttr:$writes,
                        DenseI64ArrayAttr:$sites);
   let assemblyFormat = [{
-    $program `(` $inputs `)` `to` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)
+    $program `(` $inputs `)` `to` ` ` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)
     `scratch` custom<Size>($scratch) `reads` custom<Accesses>($reads) `writes` custom<Accesses>($writes) `sites` $sites
     attr-dict `:` type($inputs) `to` type($outputs)
   }];

@@ -1,0 +1,49 @@
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(task-copy-results))' | FileCheck %s
+
+// What is computed and returned once stays as it is, a reshape of it too.
+// CHECK-LABEL: func.func @computed
+// CHECK:         %[[SUM:.*]] = tile.compute
+// CHECK:         %[[FLAT:.*]] = graph.reshape %[[SUM]]
+// CHECK-NEXT:    return %[[FLAT]]
+func.func @computed(%x: !graph.tensor<[n, 4], f32>) -> !graph.tensor<[4*n], f32> {
+  %0 = tile.compute [n, 4] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32>
+  %1 = graph.reshape %0 : !graph.tensor<[n, 4], f32> -> !graph.tensor<[4*n], f32>
+  return %1 : !graph.tensor<[4*n], f32>
+}
+
+// The second of two results that are the same memory is copied.
+// CHECK-LABEL: func.func @twice
+// CHECK:         %[[FIRST:.*]] = tile.compute [n, 4]
+// CHECK:         %[[FLAT:.*]] = graph.reshape %[[FIRST]]
+// CHECK:         %[[COPY:.*]] = tile.compute [4*n] [parallel] ins(%[[FLAT]]
+// CHECK:         return %[[FIRST]], %[[COPY]]
+func.func @twice(%x: !graph.tensor<[n, 4], f32>) -> (!graph.tensor<[n, 4], f32>, !graph.tensor<[4*n], f32>) {
+  %0 = tile.compute [n, 4] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[n, 4], f32>) -> !graph.tensor<[n, 4], f32>
+  %1 = graph.reshape %0 : !graph.tensor<[n, 4], f32> -> !graph.tensor<[4*n], f32>
+  return %0, %1 : !graph.tensor<[n, 4], f32>, !graph.tensor<[4*n], f32>
+}
+
+// Inputs, weights and constants are copied.
+// CHECK-LABEL: func.func @given
+// CHECK-SAME:    (%[[X:.*]]: !graph
+// CHECK:         %[[FLAT:.*]] = graph.reshape %[[X]]
+// CHECK:         %[[WEIGHT:.*]] = graph.weight
+// CHECK:         %[[CONSTANT:.*]] = graph.constant
+// CHECK:         %[[A:.*]] = tile.compute [n] [parallel] ins(%[[X]]
+// CHECK:         %[[B:.*]] = tile.compute [n, 1] [parallel, parallel] ins(%[[FLAT]]
+// CHECK:         %[[C:.*]] = tile.compute [3] [parallel] ins(%[[WEIGHT]]
+// CHECK:         %[[D:.*]] = tile.compute [] [] ins(%[[CONSTANT]]
+// CHECK:         return %[[A]], %[[B]], %[[C]], %[[D]]
+func.func @given(%x: !graph.tensor<[n], f32>)
+    -> (!graph.tensor<[n], f32>, !graph.tensor<[n, 1], f32>, !graph.tensor<[3], f16>, !graph.tensor<[], i64>) {
+  %0 = graph.reshape %x : !graph.tensor<[n], f32> -> !graph.tensor<[n, 1], f32>
+  %1 = graph.weight "w" : !graph.tensor<[3], f16>
+  %2 = graph.constant dense<7> : tensor<i64> -> !graph.tensor<[], i64>
+  return %x, %0, %1, %2 : !graph.tensor<[n], f32>, !graph.tensor<[n, 1], f32>, !graph.tensor<[3], f16>, !graph.tensor<[], i64>
+}

@@ -1,0 +1,66 @@
+// RUN: freestone-opt %s --task-form-phases | FileCheck %s
+
+tile.program @p0 symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>, %w: !graph.tensor<[s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
+    attributes {plan = {emitter = "map", tiles = #sym.expr<s0 ceildiv 8>, scratch = #sym.expr<64*s1>,
+                        reads = [#sym.expr<8*s1>, unit], chunk = [#sym.expr<8*s1>]}} {
+  %0 = tile.compute [s0, s1] [parallel, parallel]
+       ins(%x : affine_map<(d0, d1) -> (d0, d1)>, %w : affine_map<(d0, d1) -> (d1)>) {
+  ^bb0(%a: f32, %b: f32):
+    %c0 = arith.constant 0.0 : f32
+    %c1 = arith.constant 1.0 : f32
+    %low = arith.cmpf oge, %a, %c0 : f32
+    tile.check %low, "too low"
+    %high = arith.cmpf ole, %a, %c1 : f32
+    tile.check %high, "too high"
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s1], f32>, !graph.tensor<[s1], f32>) -> !graph.tensor<[s0, s1], f32>
+  tile.return %0 : !graph.tensor<[s0, s1], f32>
+}
+
+// Sites are numbered over the whole module, call by call.
+// CHECK:       module attributes {task.sites = ["node 'first': too low", "node 'first': too high", "node 'second': too low", "node 'second': too high"
+
+// Inputs stand in the order of the arguments, outputs in that of the results; an output is written in place.
+// CHECK-LABEL: task.program @main symbols
+// CHECK-SAME:    #task.symbol<"b" dim 1, 0 in [1, 64]>
+// CHECK-SAME:    #task.symbol<"n" element 0, 1 in [0, 9223372036854775807]>
+// CHECK-SAME:    assert [
+// CHECK-SAME{LITERAL}: [#sym.expr<b>, #sym.expr<n>, "at node 'first': rows must match: the size b, which must equal n,"]]
+// CHECK:         %[[SHAPE:.*]] = task.buffer input "shape" : !graph.tensor<[2], i64>
+// CHECK:         %[[X:.*]] = task.buffer input "x" : !graph.tensor<[b, 4], f32>
+// CHECK:         %[[W:.*]] = task.buffer weight "w" : !graph.tensor<[4], f32>
+// CHECK:         %[[Z:.*]] = task.buffer output "z" : !graph.tensor<[2*b, 2], f32>
+// CHECK:         %[[Y:.*]] = task.buffer output "y" : !graph.tensor<[b, 4], f32>
+// CHECK:         %[[C:.*]] = task.buffer weight "constant 0" value dense<{{.*}}> : tensor<4xf32> : !graph.tensor<[4], f32>
+// CHECK:         task.phase "first" after all [] same [] {
+// CHECK:           task.space @p0(%[[X]], %[[W]]) to (%[[Y]]) sizes [b, 4] tiles b ceildiv 8 scratch 256 reads [32, ?] writes [32] sites [1, 2]
+// CHECK:         task.phase "second" after all [] same [] {
+// CHECK:           task.space @p0(%[[Y]], %[[C]]) to (%[[Z]]) sizes [b, 4] tiles b ceildiv 8 scratch 256 reads [32, ?] writes [32] sites [3, 4]
+func.func @main(%shape: !graph.tensor<[2], i64> {graph.name = "shape"}, %x: !graph.tensor<[b, 4], f32> {graph.name = "x"},
+                %w: !graph.tensor<[4], f32> {graph.weight = "w"})
+    -> (!graph.tensor<[2*b, 2], f32> {graph.name = "z"}, !graph.tensor<[b, 4], f32> {graph.name = "y"})
+    attributes {graph.symbols = {b = #sym.bounds<[1, 64]>}, graph.value_symbols = {n = array<i64: 0, 1>},
+                graph.assertions = [[#sym.expr<b>, #sym.expr<n>, "at node 'first': rows must match"]]} {
+  %0 = tile.call @p0(%x, %w) [s0 = b, s1 = 4] : (!graph.tensor<[b, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[b, 4], f32> loc("first")
+  %1 = graph.reshape %0 : !graph.tensor<[b, 4], f32> -> !graph.tensor<[2*b, 2], f32>
+  %2 = graph.reshape %1 : !graph.tensor<[2*b, 2], f32> -> !graph.tensor<[b, 4], f32>
+  %c = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32> -> !graph.tensor<[4], f32>
+  %3 = tile.call @p0(%2, %c) [s0 = b, s1 = 4] : (!graph.tensor<[b, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[b, 4], f32> loc(fused["inner", "second"])
+  %4 = graph.reshape %3 : !graph.tensor<[b, 4], f32> -> !graph.tensor<[2*b, 2], f32>
+  return %4, %0 : !graph.tensor<[2*b, 2], f32>, !graph.tensor<[b, 4], f32>
+}
+
+// Buffers between phases are in the arena; equal constants are one weight; a phase without a node's name has its program's.
+// CHECK-LABEL: task.program @other
+// CHECK:         %[[H:.*]] = task.buffer arena : !graph.tensor<[k, 4], f32>
+// CHECK:         task.buffer weight "constant 0"
+// CHECK:         task.phase "p0"
+// CHECK:           to (%[[H]])
+func.func @other(%x: !graph.tensor<[k, 4], f32> {graph.name = "x"}) -> (!graph.tensor<[k, 4], f32> {graph.name = "y"}) {
+  %w = graph.weight "w" : !graph.tensor<[4], f32>
+  %c = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32> -> !graph.tensor<[4], f32>
+  %0 = tile.call @p0(%x, %w) [s0 = k, s1 = 4] : (!graph.tensor<[k, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[k, 4], f32>
+  %1 = tile.call @p0(%0, %c) [s0 = k, s1 = 4] : (!graph.tensor<[k, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[k, 4], f32>
+  return %1 : !graph.tensor<[k, 4], f32>
+}

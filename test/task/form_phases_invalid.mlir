@@ -1,0 +1,29 @@
+// RUN: freestone-opt %s --task-form-phases --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{nothing binds the size 'n': it stands alone in no dimension of an input}}
+func.func @main(%x: !graph.tensor<[2*n], f32> {graph.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{argument 1 has neither graph.name nor graph.weight}}
+func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}, %y: !graph.tensor<[n], f32>) {
+  return
+}
+
+// -----
+
+func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> !graph.tensor<[n], f32> {
+  // expected-error@+1 {{library service 'own.twice' is not available: no plug-in provides it}}
+  %0 = tile.library "own.twice"(%x) : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+  return %0 : !graph.tensor<[n], f32>
+}
+
+// -----
+
+func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> !graph.tensor<[n], f32> {
+  // expected-error@+1 {{is not lowered to a program}}
+  %0 = graph.unary exp %x : !graph.tensor<[n], f32>
+  return %0 : !graph.tensor<[n], f32>
+}

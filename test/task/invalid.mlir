@@ -1,0 +1,49 @@
+// RUN: freestone-opt %s --split-input-file --verify-diagnostics
+
+!v = !graph.tensor<[n], f32>
+task.program @main symbols [] {
+  // expected-error@+1 {{is phase 0 and can't come after phase 0}}
+  task.phase "a" after all [0] same [] {
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[n], f32>
+task.program @main symbols [] {
+  task.phase "a" after all [] same [] {
+  }
+  // expected-error@+1 {{is phase 1 and can't come after phase 2}}
+  task.phase "b" after all [] same [2] {
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[n], f32>
+task.program @main symbols [] {
+  %x = task.buffer input "x" : !v
+  %w = task.buffer weight "w" : !v
+  task.phase "a" after all [] same [] {
+    // expected-error@+1 {{writes weight 'w', which is read only}}
+    task.space @p(%x) to (%w) sizes [] tiles 1 scratch 0 reads [?] writes [?] sites [] : !v to !v
+  }
+}
+
+// -----
+
+!v = !graph.tensor<[n], f32>
+task.program @main symbols [] {
+  %x = task.buffer input "x" : !v
+  %y = task.buffer output "y" : !v
+  task.phase "a" after all [] same [] {
+    // expected-error@+1 {{needs one access per operand}}
+    task.space @p(%x) to (%y) sizes [] tiles 1 scratch 0 reads [?, 4] writes [?] sites [] : !v to !v
+  }
+}
+
+// -----
+
+// expected-error@+1 {{needs [actual, expected, text] for each assertion}}
+task.program @main symbols [] assert [[#sym.expr<n>, #sym.expr<m>]] {
+}

@@ -1,0 +1,89 @@
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(task.program(task-order-phases))' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(task.program(task-order-phases{elide=false}))' | FileCheck %s --check-prefix=ALL
+
+!v = !graph.tensor<[n], f32>
+
+// Where a tile reads what the same tile of as many wrote, nobody waits. With other tiles, or where a tile may read anything, all wait,
+// but only once for each phase: a later wait for an earlier phase is implied.
+// CHECK-LABEL: task.program @chain
+// CHECK:         task.phase "a" after all [] same []
+// CHECK:         task.phase "aligned" after all [] same [0]
+// CHECK:         task.phase "other tiles" after all [1] same []
+// CHECK:         task.phase "anything" after all [2] same []
+// CHECK:         task.phase "old" after all [] same [1]
+// CHECK:         task.phase "implied" after all [] same []
+// ALL-LABEL:   task.program @chain
+// ALL:           task.phase "aligned" after all [0] same []
+// ALL:           task.phase "other tiles" after all [1] same []
+// ALL:           task.phase "anything" after all [2] same []
+// ALL:           task.phase "old" after all [] same []
+// ALL:           task.phase "implied" after all [] same []
+task.program @chain symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %b = task.buffer arena : !v
+  %c = task.buffer arena : !v
+  %d = task.buffer arena : !v
+  %e = task.buffer output "e" : !v
+  %f = task.buffer output "f" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : !v to !v
+  }
+  task.phase "aligned" after all [] same [] {
+    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : !v to !v
+  }
+  task.phase "other tiles" after all [] same [] {
+    task.space @p(%b) to (%c) sizes [n] tiles n ceildiv 8 scratch 0 reads [8] writes [8] sites [] : !v to !v
+  }
+  task.phase "anything" after all [] same [] {
+    task.space @p(%c) to (%d) sizes [n] tiles n ceildiv 8 scratch 0 reads [?] writes [8] sites [] : !v to !v
+  }
+  task.phase "old" after all [] same [] {
+    task.space @p(%b) to (%e) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : !v to !v
+  }
+  task.phase "implied" after all [] same [] {
+    task.space @p(%a) to (%f) sizes [n] tiles n ceildiv 2 scratch 0 reads [?] writes [2] sites [] : !v to !v
+  }
+}
+
+// Several spaces in a phase: one wait for the latest of all that they read. Tiles that may write anything are never the reader's own.
+// CHECK-LABEL: task.program @spaces
+// CHECK:         task.phase "both" after all [] same []
+// CHECK:         task.phase "join" after all [0] same [0]
+task.program @spaces symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %b = task.buffer arena : !v
+  %y = task.buffer output "y" : !v
+  task.phase "both" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [?] sites [] : !v to !v
+    task.space @p(%x) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : !v to !v
+  }
+  task.phase "join" after all [] same [] {
+    task.space @q(%a, %b) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, 4] writes [4] sites [] : !v, !v to !v
+  }
+}
+
+// What follows a phase that gives a size its value waits for it, for all sizes are then derived anew.
+// CHECK-LABEL: task.program @binding
+// CHECK:         task.phase "find" after all [] same [] binds "k"
+// CHECK:         task.phase "unrelated" after all [0] same []
+// CHECK:         task.phase "next" after all [] same [0]
+!k = !graph.tensor<[k], i64>
+!one = !graph.tensor<[1], i64>
+task.program @binding symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.symbol<"k" runtime 2, 0 in [0, 100] bound #sym.expr<n>>] {
+  %x = task.buffer input "x" : !v
+  %found = task.buffer arena : !k
+  %count = task.buffer arena : !one
+  %y = task.buffer output "y" : !v
+  %z = task.buffer output "z" : !k
+  task.phase "find" after all [] same [] binds "k" {
+    task.space @find(%x) to (%found, %count) sizes [n] tiles 1 scratch 0 reads [?] writes [n, ?] sites [] : !v to !k, !one
+  }
+  task.phase "unrelated" after all [] same [] {
+    task.space @p(%x) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : !v to !v
+  }
+  task.phase "next" after all [] same [] {
+    task.space @q(%found) to (%z) sizes [k] tiles 1 scratch 0 reads [n] writes [k] sites [] : !k to !k
+  }
+}
