@@ -1,5 +1,6 @@
 #include "compiler/driver/Pipelines.h"
 
+#include "compiler/codegen/DeviceDescription.h"
 #include "compiler/simplify/Passes.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Passes.h"
@@ -31,7 +32,14 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   functions.addPass(tile::createInlineProducers({switches.inlineProducers}));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createConnect({switches.connect}));
-  passes.addPass(tile::createChooseLayouts({switches.chooseLayouts}));
+  tile::ChooseLayoutsOptions layouts;
+  layouts.enable = switches.chooseLayouts;
+  // A target that is none is refused where it is used for code.
+  if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target))
+    layouts.columns = device->getPanelWidth(32);
+  else
+    llvm::consumeError(device.takeError());
+  passes.addPass(tile::createChooseLayouts(layouts));
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(task::createCopyResults());
   all.addPass(tile::createCoalesceLoops());

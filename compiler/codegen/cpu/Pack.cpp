@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/Pack.h"
 
+#include "compiler/tile/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -43,8 +44,8 @@ void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &for
   });
 }
 
-void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                   const PackedBlock &block, Value memory, int64_t width) {
+static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                               const PackedBlock &block, Value memory, int64_t width) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
@@ -61,4 +62,66 @@ void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &fo
       vector::StoreOp::create(builder, location, values, memory, to);
     }
   });
+}
+
+void freestone::codegen::packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                                             const PackedBlock &block, Value memory, int64_t width) {
+  OpBuilder &builder = emission.builder;
+  Location location = emission.location;
+  unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
+  Value zero = emission.getConstant(0);
+  Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
+  emission.forRange(zero, block.depth, lanes, [&](Value step) {
+    emission.forRange(zero, block.count, lanes, [&](Value column) {
+      SmallVector<Value> square;
+      for (unsigned row = 0; row < lanes; ++row) {
+        Value number = emission.add(block.first, emission.add(column, emission.getConstant(row)));
+        LanePoints at{points.loops, points.outer, points.k, lanes,
+                      emission.getTailMask(lanes, emission.subtract(block.depth, step))};
+        at.positions.push_back({points.n, emission.minimum(number, last)});
+        at.positions.push_back({points.k, emission.add(block.k, step)});
+        Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.rhs);
+        square.push_back(convertWidth(builder, location, values, form.elementType));
+      }
+      // Blocks of 1, 2, 4, … lanes change places across the diagonal.
+      for (unsigned size = 1; size < lanes; size *= 2)
+        for (unsigned row = 0; row < lanes; ++row) {
+          if (row & size)
+            continue;
+          SmallVector<int64_t> upper, lower;
+          for (unsigned lane = 0; lane < lanes; ++lane) {
+            upper.push_back(lane & size ? lanes + lane - size : lane);
+            lower.push_back(lane & size ? lanes + lane : lane + size);
+          }
+          Value a = square[row], b = square[row + size];
+          square[row] = vector::ShuffleOp::create(builder, location, a, b, upper);
+          square[row + size] = vector::ShuffleOp::create(builder, location, a, b, lower);
+        }
+      for (unsigned row = 0; row < lanes; ++row) {
+        Value to = emission.multiply(emission.add(step, emission.getConstant(row)), emission.getConstant(width));
+        vector::StoreOp::create(builder, location, square[row], memory, emission.add(to, column));
+      }
+    });
+  });
+}
+
+void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                                   const PackedBlock &block, Value memory, int64_t width) {
+  auto argument = dyn_cast<BlockArgument>(form.rhs);
+  if (!argument)
+    return packPanelByColumns(emission, form, points, block, memory, width);
+  unsigned input = argument.getArgNumber();
+  SmallVector<sym::Expr> indices;
+  for (sym::Expr index : tile::getIndices(form.compute, input))
+    indices.push_back(tile::substituteLoops(index, points.loops));
+  sym::Expr linear = tile::getLinearIndex(form.compute.getInputType(input), indices);
+  std::optional<sym::Expr> alongColumns = getStride(linear, points.n), alongDepth = getStride(linear, points.k);
+  bool isRun = alongColumns && alongColumns->isConstant(1);
+  bool hasFill = static_cast<bool>(form.compute.getFill(input));
+  if ((!isRun || hasFill) && form.getWindowTaps())
+    return packPanelOfWindow(emission, form, points, block, memory, width,
+                             [&] { packPanelByColumns(emission, form, points, block, memory, width); });
+  if (!isRun && alongColumns && alongDepth && alongDepth->isConstant(1) && !hasFill)
+    return packPanelTransposed(emission, form, points, block, memory, width);
+  packPanelByColumns(emission, form, points, block, memory, width);
 }

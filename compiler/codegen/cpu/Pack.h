@@ -24,9 +24,20 @@ struct ContractionPoints {
 void packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
               mlir::Value memory, int64_t rowStride);
 
-/// Packs a panel of B: `memory[step * width + column]`. Columns past `count` hold any value.
+/// Packs a panel of B: `memory[step * width + column]`, in the way that its place in memory asks for. Columns past `count` hold any
+/// value.
 void packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
                mlir::Value memory, int64_t width);
+
+/// The same where the form has window taps and k begins with a step of its outermost loop: rows of memory are copied by masks, a run
+/// of columns at a time. Where rows are too short for that, `packShortRows` emits what packs them.
+void packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                       const PackedBlock &block, mlir::Value memory, int64_t width,
+                       llvm::function_ref<void()> packShortRows);
+
+/// The same where steps of k are neighbours in memory, and columns are not: squares are transposed in registers.
+void packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                         const PackedBlock &block, mlir::Value memory, int64_t width);
 
 /// A float or integer (or vector of them) in the width of another type.
 mlir::Value convertWidth(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Type elementType);
