@@ -154,6 +154,10 @@ bool GraphBuilder::makeEqual(Expr lhs, Expr rhs, const Twine &what) {
   if (auto name = dyn_cast<mlir::NameLoc>(location))
     where = "at node '" + name.getName().str() + "': ";
   std::string text = where + what.str() + " must be equal";
+  if (regions && facts.simplify(lhs) != facts.simplify(rhs) && !facts.simplify(lhs - rhs).isConstant()) {
+    refuse(what + " must be equal within a branch or a loop, where they may be " + lhs.str() + " and " + rhs.str());
+    return false;
+  }
   SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs, text);
   switch (learnt.outcome) {
   case SizeFacts::Outcome::Nothing:

@@ -93,12 +93,22 @@ public:
     return fromValue(create<Op>(std::forward<Args>(args)...)->getResult(0));
   }
 
+  /// While it lives, what is built may never run: no equality is learnt from it.
+  class RegionScope {
+  public:
+    explicit RegionScope(GraphBuilder &builder) : builder(builder) { ++builder.regions; }
+    ~RegionScope() { --builder.regions; }
+
+  private:
+    GraphBuilder &builder;
+  };
+  void verify(mlir::Operation *op);
+
   mlir::OpBuilder ir;
   mlir::Location location;
   WeightStore &weights;
 
 private:
-  void verify(mlir::Operation *op);
   Tensor stop(Refusal::Kind kind, const llvm::Twine &reason);
   void substitute(llvm::StringRef symbol, Expr replacement, const llvm::Twine &text);
   mlir::Value materializeContent(Tensor tensor);
@@ -111,6 +121,7 @@ private:
   std::deque<Tensor::State> tensors;
   llvm::StringMap<Expr> replaced;
   unsigned constants = 0;
+  unsigned regions = 0;
   std::optional<Refusal> refusal;
 };
 

@@ -10,7 +10,7 @@ const onnx::OpSchema *schemaOf(const std::string &domain, const std::string &op,
   return onnx::OpSchemaRegistry::Schema(op, opset, domain == "ai.onnx" ? std::string() : domain);
 }
 
-/// The library declares the sets of every domain it knows; an absent one is version 1 of none.
+/// The version of a domain's operator set that a body asks for; 0 where it leaves that to its user.
 int64_t opsetOf(const onnx::FunctionProto &function, const std::string &domain) {
   for (const onnx::OperatorSetIdProto &set : function.opset_import())
     if (set.domain() == domain)
@@ -61,7 +61,8 @@ std::optional<onnx::FunctionProto> functionBody(const onnx::NodeProto &node, int
       if (schema->BuildContextDependentFunction(types, built, opset))
         body = std::move(built);
     }
-    if (body && !opsetOf(*body, "")) {
+    bool isDefault = node.domain().empty() || node.domain() == "ai.onnx";
+    if (body && isDefault && !opsetOf(*body, "")) {
       onnx::OperatorSetIdProto *set = body->add_opset_import();
       set->set_version(opset);
     }

@@ -106,6 +106,11 @@ void registerActivations(Registry &registry) {
     Tensor x = node.input(0);
     return select(x > node.real("alpha", 1), x, 0.0);
   });
+  registry.add("Shrink", {9}, [](Node &node) {
+    Tensor x = node.input(0);
+    double lambda = node.real("lambd", 0.5), bias = node.real("bias", 0);
+    return select(x < -lambda, x + bias, select(x > lambda, x - bias, 0.0));
+  });
   registry.add("Mish", {18}, [](Node &node) {
     Tensor x = node.input(0);
     return x * tanh(softplus(x));

@@ -244,7 +244,7 @@ Tensor einsum(Node &node) {
 void registerContractions(Registry &registry) {
   registry.add("MatMul", {1}, [](Node &node) { return matmul(node.input(0), node.input(1)); });
   registry.add("MatMulInteger", {10}, matmulInteger);
-  registry.add("Gemm", {7}, gemm);
+  registry.add("Gemm", {1}, gemm);
   registry.add("Einsum", {12}, einsum);
 }
 

@@ -1,4 +1,4 @@
-// Branches and loops. A branch whose condition is known while importing is taken there.
+// Branches and loops. A branch whose condition is known while importing is taken there; a short loop over sequences is unrolled.
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 
@@ -6,6 +6,11 @@ using namespace llvm;
 
 namespace freestone::importer {
 namespace {
+
+using Values = std::vector<ModelValue>;
+
+/// Longer loops are not unrolled.
+constexpr int64_t maxUnrolled = 64;
 
 const onnx::GraphProto *bodyOf(Node &node, StringRef name) {
   const onnx::AttributeProto *attribute = node.attribute(name);
@@ -15,26 +20,297 @@ const onnx::GraphProto *bodyOf(Node &node, StringRef name) {
   return nullptr;
 }
 
+/// The known value of a bool or integer scalar.
+std::optional<int64_t> knownScalar(Tensor tensor) {
+  const Content *content = tensor ? tensor.constant() : nullptr;
+  return content && content->size() == 1 ? content->front().asConstantInteger() : std::nullopt;
+}
+
+/// The values of a body's outputs in the program; nothing where one of them is no tensor.
+std::optional<SmallVector<mlir::Value>> tensorsOf(Node &node, const Values &values) {
+  SmallVector<mlir::Value> tensors;
+  for (const ModelValue &value : values) {
+    if (value.kind != ModelValue::Kind::Tensor) {
+      node.refuse("its body gives sequences or optionals, whose number only the run knows");
+      return std::nullopt;
+    }
+    if (!value.tensor)
+      return std::nullopt;
+    tensors.push_back(value.tensor.value());
+  }
+  return tensors;
+}
+
+/// Builds a body into a region of an operation that exists, with arguments of these types.
+template <typename Build>
+std::optional<SmallVector<mlir::Value>> buildRegion(Node &node, mlir::Region &region, ArrayRef<mlir::Type> arguments,
+                                                    Build build) {
+  GraphBuilder &builder = node.builder();
+  mlir::OpBuilder::InsertionGuard guard(builder.ir);
+  mlir::Block *block = builder.ir.createBlock(&region);
+  Values values;
+  for (mlir::Type type : arguments)
+    values.push_back(builder.fromValue(block->addArgument(type, builder.location)));
+  GraphBuilder::RegionScope inside(builder);
+  std::optional<Values> outputs = build(values);
+  std::optional<SmallVector<mlir::Value>> tensors = outputs ? tensorsOf(node, *outputs) : std::nullopt;
+  if (tensors)
+    builder.create<graph::YieldOp>(*tensors);
+  return tensors;
+}
+
+/// The operation with results, which are known only once its regions are built: they move into it.
+template <typename Op> Op withResults(GraphBuilder &builder, Op before, ArrayRef<mlir::Type> results) {
+  mlir::OperationState state(builder.location, Op::getOperationName());
+  state.addOperands(before->getOperands());
+  state.addTypes(results);
+  state.addAttributes(before->getAttrs());
+  state.propertiesAttr = before->getPropertiesAsAttribute();
+  for (mlir::Region &region : before->getRegions())
+    state.addRegion()->takeBody(region);
+  auto after = cast<Op>(builder.ir.create(state));
+  before->erase();
+  builder.verify(after);
+  return after;
+}
+
+graph::TensorType tensorType(mlir::Value value) { return cast<graph::TensorType>(value.getType()); }
+
+/// A type at which both may arrive: sizes that differ are new symbols.
+mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
+  if (lhs.getRank() != rhs.getRank() || lhs.getElementType() != rhs.getElementType()) {
+    node.refuse("its branches give tensors of different ranks or types");
+    return lhs;
+  }
+  Shape shape;
+  const SizeFacts &facts = node.builder().sizeFacts();
+  for (auto [l, r] : zip_equal(lhs.getShape(), rhs.getShape()))
+    if (l == r && !facts.dependsOnData(l))
+      shape.push_back(l);
+    else
+      shape.push_back(node.builder().sizeFacts().fresh("joined", SymbolOrigin::Data, sym::Interval::size()));
+  return lhs.withShape(shape);
+}
+
+void setResults(Node &node, mlir::Operation *op) {
+  for (auto [index, result] : enumerate(op->getResults()))
+    node.setOutput(index, node.builder().fromValue(result));
+}
+
 void ifNode(Node &node) {
   Tensor condition = node.input(0);
   const onnx::GraphProto *whenTrue = bodyOf(node, "then_branch"), *whenFalse = bodyOf(node, "else_branch");
   if (!condition || !whenTrue || !whenFalse)
     return;
-  const Content *known = condition.constant();
-  if (!known || known->size() != 1) {
-    node.refuse("a branch by a condition that only the run knows is not supported");
+  if (std::optional<int64_t> holds = knownScalar(condition)) {
+    if (auto outputs = node.importer().importBody(*holds ? *whenTrue : *whenFalse, {}))
+      for (auto [index, output] : enumerate(*outputs))
+        node.setOutput(index, output);
     return;
   }
-  bool holds = known->front().asConstantInteger() != 0;
-  auto outputs = node.importer().importBody(holds ? *whenTrue : *whenFalse, {});
+  GraphBuilder &builder = node.builder();
+  auto op = graph::IfOp::create(builder.ir, builder.location, mlir::TypeRange(), reshape(condition, {}).value());
+  auto build = [&](mlir::Region &region, const onnx::GraphProto &graph) {
+    return buildRegion(node, region, {}, [&](const Values &) { return node.importer().importBody(graph, {}); });
+  };
+  auto left = build(op.getThenRegion(), *whenTrue);
+  auto right = left ? build(op.getElseRegion(), *whenFalse) : std::nullopt;
+  if (!right)
+    return;
+  if (left->size() != right->size()) {
+    node.reject("its branches give different numbers of results");
+    return;
+  }
+  SmallVector<mlir::Type> types;
+  for (auto [l, r] : zip_equal(*left, *right))
+    types.push_back(joinTypes(node, tensorType(l), tensorType(r)));
+  if (!builder.stopped())
+    setResults(node, withResults(builder, op, types));
+}
+
+/// Runs a loop while importing; nothing where what it needs for that is not known.
+bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
+  GraphBuilder &builder = node.builder();
+  Values carried;
+  for (int64_t index = 2; index < node.inputCount(); ++index)
+    carried.push_back(node.value(index));
+  std::vector<SmallVector<Tensor>> collected(body.output_size() - 1 - carried.size());
+  Tensor goOn = builder.fromContent({Element(builder.size(1))}, {}, builder.i1());
+  for (int64_t trip = 0; trip < trips && knownScalar(goOn) != 0; ++trip) {
+    Values arguments = {builder.integer(trip), goOn};
+    llvm::append_range(arguments, carried);
+    std::optional<Values> outputs = node.importer().importBody(body, arguments);
+    if (!outputs)
+      return false;
+    goOn = outputs->front().tensor;
+    if (!knownScalar(goOn))
+      return node.refuse("whether it goes on depends on data, and it carries sequences"), false;
+    for (size_t index = 0; index < carried.size(); ++index)
+      carried[index] = (*outputs)[index + 1];
+    for (size_t index = 0; index < collected.size(); ++index)
+      collected[index].push_back(unsqueeze((*outputs)[1 + carried.size() + index].tensor, {0}));
+  }
+  for (auto [index, value] : enumerate(carried))
+    node.setOutput(index, value);
+  for (auto [index, parts] : enumerate(collected)) {
+    if (parts.empty())
+      return node.refuse("a loop that never runs collects nothing"), false;
+    node.setOutput(carried.size() + index, concat(parts, 0));
+  }
+  return true;
+}
+
+void loop(Node &node) {
+  const onnx::GraphProto *body = bodyOf(node, "body");
+  if (!body)
+    return;
+  int64_t states = std::max<int64_t>(node.inputCount() - 2, 0);
+  if (body->input_size() != states + 2 || body->output_size() < states + 1) {
+    node.reject("its body does not fit what it carries");
+    return;
+  }
+  Tensor limit = node.optionalInput(0), condition = node.optionalInput(1);
+  std::optional<int64_t> trips = knownScalar(limit);
+  bool carriesSequence = false;
+  for (int64_t index = 2; index < node.inputCount(); ++index)
+    carriesSequence |= node.value(index).kind != ModelValue::Kind::Tensor;
+  bool begins = !node.has(1) || knownScalar(condition) == 1;
+  if (trips && *trips <= maxUnrolled && begins && carriesSequence) {
+    unroll(node, *body, *trips);
+    return;
+  }
+  if (carriesSequence) {
+    node.refuse("a loop that carries sequences must have a small constant number of iterations");
+    return;
+  }
+  GraphBuilder &builder = node.builder();
+  SmallVector<mlir::Value> carried;
+  SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.i64())};
+  for (int64_t index = 0; index < states; ++index) {
+    Tensor state = node.input(index + 2);
+    if (!state)
+      return;
+    carried.push_back(state.value());
+    arguments.push_back(carried.back().getType());
+  }
+  mlir::Value most = limit ? reshape(limit, {}).value() : mlir::Value();
+  mlir::Value first = condition ? reshape(condition, {}).value() : mlir::Value();
+  auto op = graph::WhileOp::create(builder.ir, builder.location, mlir::TypeRange(), most, first, carried);
+  auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
+    // What ONNX calls the condition inside of the body holds there.
+    values.insert(values.begin() + 1, ModelValue(builder.fromContent({Element(builder.size(1))}, {}, builder.i1())));
+    std::optional<Values> results = node.importer().importBody(*body, values);
+    if (results && results->front().tensor)
+      results->front() = reshape(results->front().tensor, {});
+    return results;
+  });
   if (!outputs)
     return;
-  for (auto [index, output] : enumerate(*outputs))
+  SmallVector<mlir::Type> types;
+  for (int64_t index = 0; index < states; ++index) {
+    types.push_back(carried[index].getType());
+    if ((*outputs)[index + 1].getType() != types.back()) {
+      node.refuse("the shape of what it carries changes from one iteration to the next");
+      return;
+    }
+  }
+  for (mlir::Value value : ArrayRef(*outputs).drop_front(states + 1)) {
+    Shape shape = {builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
+    llvm::append_range(shape, tensorType(value).getShape());
+    types.push_back(tensorType(value).withShape(shape));
+  }
+  setResults(node, withResults(builder, op, types));
+}
+
+/// An axis of scanned tensors, and whether they are read from the end; the lists may be absent.
+int64_t entryOf(ArrayRef<int64_t> list, int64_t index) { return index < int64_t(list.size()) ? list[index] : 0; }
+
+Tensor moveAxis(Tensor x, int64_t from, int64_t to) {
+  if (!x || from == to)
+    return x;
+  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  permutation.erase(permutation.begin() + from);
+  permutation.insert(permutation.begin() + to, from);
+  return transpose(x, permutation);
+}
+
+void scan(Node &node) {
+  const onnx::GraphProto *body = bodyOf(node, "body");
+  int64_t scanned = node.integer("num_scan_inputs"), states = node.inputCount() - scanned;
+  if (!body)
+    return;
+  if (scanned < 1 || states < 0 || body->input_size() != node.inputCount() || body->output_size() < states) {
+    node.reject("its body does not fit its inputs");
+    return;
+  }
+  GraphBuilder &builder = node.builder();
+  SmallVector<int64_t> inputAxes = node.integers("scan_input_axes"), inputDirections = node.integers("scan_input_directions"),
+                       outputAxes = node.integers("scan_output_axes"), outputDirections = node.integers("scan_output_directions");
+  SmallVector<mlir::Value> carried, sequences;
+  SmallVector<mlir::Type> arguments;
+  Expr length;
+  for (int64_t index = 0; index < node.inputCount(); ++index) {
+    Tensor input = node.input(index);
+    if (!input)
+      return;
+    if (index < states) {
+      carried.push_back(input.value());
+      arguments.push_back(carried.back().getType());
+      continue;
+    }
+    std::optional<int64_t> axis = node.normalize(entryOf(inputAxes, index - states), input.rank());
+    if (!axis)
+      return;
+    input = moveAxis(input, *axis, 0);
+    if (input && entryOf(inputDirections, index - states))
+      input = slice(input, 0, input.dim(0) - 1, input.dim(0), -1);
+    Shape expected(input ? input.shape() : ArrayRef<Expr>());
+    if (length && !expected.empty())
+      expected[0] = length;
+    input = conform(input, expected, "the lengths of what is scanned");
+    if (!input)
+      return;
+    length = input.dim(0);
+    sequences.push_back(input.value());
+    arguments.push_back(tensorType(sequences.back()).withShape(input.shape().drop_front()));
+  }
+  auto op = graph::ScanOp::create(builder.ir, builder.location, mlir::TypeRange(), carried, sequences);
+  auto outputs = buildRegion(node, op.getBody(), arguments,
+                             [&](const Values &values) { return node.importer().importBody(*body, values); });
+  if (!outputs)
+    return;
+  SmallVector<mlir::Type> types;
+  for (auto [index, value] : enumerate(*outputs)) {
+    auto type = tensorType(value);
+    if (int64_t(index) < states && type != carried[index].getType()) {
+      node.refuse("the shape of what it carries changes from one step to the next");
+      return;
+    }
+    Shape shape(type.getShape());
+    if (int64_t(index) >= states)
+      shape.insert(shape.begin(), length);
+    types.push_back(type.withShape(shape));
+  }
+  op = withResults(builder, op, types);
+  for (auto [index, result] : enumerate(op->getResults())) {
+    Tensor output = builder.fromValue(result);
+    int64_t place = int64_t(index) - states;
+    if (place >= 0 && output) {
+      std::optional<int64_t> axis = node.normalize(entryOf(outputAxes, place), output.rank());
+      if (entryOf(outputDirections, place))
+        output = slice(output, 0, output.dim(0) - 1, output.dim(0), -1);
+      output = axis ? moveAxis(output, 0, *axis) : Tensor();
+    }
     node.setOutput(index, output);
+  }
 }
 
 } // namespace
 
-void registerControlFlow(Registry &registry) { registry.addMany("If", {1}, ifNode); }
+void registerControlFlow(Registry &registry) {
+  registry.addMany("If", {1}, ifNode);
+  registry.addMany("Loop", {1}, loop);
+  registry.addMany("Scan", {9}, scan);
+}
 
 } // namespace freestone::importer
