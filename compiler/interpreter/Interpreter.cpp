@@ -37,6 +37,8 @@ public:
 
 private:
   LogicalResult bindInputs(ArrayRef<Tensor> inputs);
+  /// Requires that the symbols are what the function says of them.
+  LogicalResult requireBounds();
   /// Runs a block; gives the operands of its terminator.
   FailureOr<Tensors> run(Block &block, ArrayRef<Tensor> arguments);
   /// The same, with what it binds in a scope of its own.
@@ -111,10 +113,24 @@ LogicalResult Activation::bindInputs(ArrayRef<Tensor> inputs) {
   return success();
 }
 
+LogicalResult Activation::requireBounds() {
+  auto known = function->getAttrOfType<DictionaryAttr>("graph.symbols");
+  if (!known)
+    return success();
+  for (NamedAttribute symbol : known) {
+    sym::SymbolBounds bounds = cast<sym::SymbolBoundsAttr>(symbol.getValue()).getBounds();
+    std::optional<int64_t> value = symbols.find(symbol.getName());
+    if (value && (!bounds.range.contains(*value) || *value % bounds.multipleOf != 0))
+      return original.emitError("the size ")
+             << symbol.getName() << " is " << *value << ", outside of " << symbol.getValue();
+  }
+  return success();
+}
+
 FailureOr<Tensors> Activation::run(ArrayRef<Tensor> inputs) {
   if (function.isExternal())
     return original.emitError("has no body to interpret");
-  if (failed(bindInputs(inputs)))
+  if (failed(bindInputs(inputs)) || failed(requireBounds()))
     return failure();
   return run(function.getBody().front(), inputs);
 }

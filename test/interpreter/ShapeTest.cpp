@@ -142,6 +142,13 @@ TEST_F(ShapeTest, InputsAreCheckedAgainstEachOther) {
             "input 'right' has size 2 at dimension 0, expected n = 1");
 }
 
+TEST_F(ShapeTest, SizesAreCheckedAgainstTheirBounds) {
+  constexpr llvm::StringRef text =
+      R"(func.func @main(%x: !graph.tensor<[n], f32>) attributes {graph.symbols = {n = #sym.bounds<[2, 8]>}} { return })";
+  EXPECT_EQ(getError(text, {f32({2}, {1, 2})}), "");
+  EXPECT_EQ(getError(text, {f32({1}, {1})}), "the size \"n\" is 1, outside of #sym.bounds<[2, 8]>");
+}
+
 TEST_F(ShapeTest, SizesBoundByElements) {
   auto results =
       run(R"(func.func @main(%x: !graph.tensor<[6], f32>, %s: !graph.tensor<[2], i64>) -> !graph.tensor<[a, b], f32>
