@@ -11,8 +11,9 @@ using sym::Expr;
 
 namespace {
 
-/// Elements of a tile: a quarter of the second-level cache in f32, enough that a tile's cost is far above that of starting it.
-int64_t getTileElements(const DeviceDescription &device) { return std::max<int64_t>(1024, device.l2Bytes / 64); }
+/// Elements of a tile: a sixty-fourth of the second-level cache in f32, so that workers share evenly, and still far more work than it
+/// costs to begin a tile.
+int64_t getTileElements(const DeviceDescription &device) { return std::max<int64_t>(1024, device.l2Bytes / 256); }
 
 Expr product(ArrayRef<Expr> extents, MLIRContext *context) {
   Expr result = Expr::constant(context, 1);

@@ -58,6 +58,7 @@ public:
     populateCumulatePatterns(set);
     populateSelectionPatterns(set);
     populateRandomPatterns(set);
+    populateUniquePatterns(set);
     patterns = std::move(set);
     return success();
   }

@@ -21,6 +21,7 @@ void populateOrderingPatterns(mlir::RewritePatternSet &patterns);
 void populateCumulatePatterns(mlir::RewritePatternSet &patterns);
 void populateSelectionPatterns(mlir::RewritePatternSet &patterns);
 void populateRandomPatterns(mlir::RewritePatternSet &patterns);
+void populateUniquePatterns(mlir::RewritePatternSet &patterns);
 
 /// Replaces an operator by a compute that yields one scalar per point of the result.
 inline mlir::LogicalResult replaceByCompute(mlir::PatternRewriter &rewriter, mlir::Operation *op, ComputeBuilder &builder,
