@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -217,7 +218,11 @@ LogicalResult writePackage(Package &package, StringRef path, Statistics &statist
     return failure();
   }
   statistics.codeBytes = code->size();
-  statistics.fileBytes = code->size() + statistics.weightBytes;
+  uint64_t size = 0;
+  if (!llvm::sys::fs::file_size(path, size))
+    statistics.fileBytes = size;
+  if (package.options.stripWeights)
+    statistics.weightBytes = 0;
   return success();
 }
 
