@@ -133,6 +133,9 @@ Tensor slice(Tensor x, int64_t axis, Expr start, Expr size, int64_t step) {
   Shape shape(x.shape());
   shape[axis] = size;
   if (x.content() && start.isConstant() && size.isConstant()) {
+    int64_t first = *start.asConstant(), count = *size.asConstant(), last = first + (count - 1) * step, extent = *x.extent(axis);
+    if (count < 0 || (count > 0 && (std::min(first, last) < 0 || std::max(first, last) >= extent)))
+      return builder.reject("elements " + Twine(first) + " to " + Twine(last) + " are not within a size of " + Twine(extent));
     Content content = rearrange(x, staticShape(shape), [&](ArrayRef<int64_t> at, MutableArrayRef<int64_t> where) {
       llvm::copy(at, where.begin());
       where[axis] = *start.asConstant() + at[axis] * step;
@@ -205,6 +208,8 @@ Tensor concat(ArrayRef<Tensor> given, int64_t axis) {
 Tensor iota(GraphBuilder &builder, ArrayRef<Expr> target, int64_t axis, mlir::Type type) {
   Shape shape = builder.current(target);
   std::optional<int64_t> extent = shape[axis].asConstant();
+  if (extent && *extent < 0)
+    return builder.reject("a size is negative: " + Twine(*extent));
   if (shape.size() == 1 && extent && *extent <= GraphBuilder::maxContent) {
     Content content;
     for (int64_t index = 0; index < *extent; ++index)

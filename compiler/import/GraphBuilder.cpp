@@ -68,6 +68,8 @@ Tensor GraphBuilder::fromValue(mlir::Value value) {
   for (Expr extent : type.getShape())
     if (extent.isInvalid())
       return refuse("a size grows beyond 64 bits, or into too large an expression");
+    else if (extent.asConstant().value_or(0) < 0)
+      return reject("a size is negative: " + extent.str());
   tensors.push_back({this, Shape(type.getShape()), type.getElementType(), value, std::nullopt, {}});
   return Tensor(&tensors.back());
 }

@@ -148,8 +148,10 @@ bool Equation::reduceAlone(Term &term, ArrayRef<char> others) {
     Tensor onDiagonal = equal(iota(builder, plane, other, builder.i64()), iota(builder, plane, axis, builder.i64()));
     term.tensor = sum(select(onDiagonal, term.tensor, 0.0), {axis}, false);
     term.letters.erase(term.letters.begin() + axis);
+    if (!term.tensor)
+      return false;
   }
-  for (int64_t axis = term.letters.size(); axis-- > 0;) {
+  for (int64_t axis = term.letters.size(); axis-- > 0 && term.tensor;) {
     if (is_contained(others, term.letters[axis]))
       continue;
     term.tensor = sum(term.tensor, {axis}, false);
@@ -210,6 +212,8 @@ std::optional<Term> Equation::evaluate() {
           continue;
         term.tensor = squeeze(term.tensor, {axis});
         term.letters.erase(term.letters.begin() + axis);
+        if (!term.tensor)
+          return std::nullopt;
       }
   auto lettersFrom = [&](size_t first) {
     SmallVector<char> letters(result);

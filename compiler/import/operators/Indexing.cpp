@@ -36,6 +36,8 @@ Tensor oneHot(Node &node) {
   Tensor indices = node.input(0), values = node.input(2), depthInput = node.input(1);
   if (!indices || !values || !depthInput)
     return {};
+  if (values.rank() != 1)
+    return node.reject("the values must be a vector of two");
   GraphBuilder &builder = node.builder();
   std::optional<Shape> depth;
   if (depthInput.isFloat()) {

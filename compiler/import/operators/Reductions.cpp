@@ -60,7 +60,7 @@ void addReduction(Registry &registry, StringRef name, int inputSince,
 
 /// Maximum and minimum of bools are "any" and "all".
 Tensor extremum(bool largest, Tensor x, ArrayRef<int64_t> axes, bool keepDims, bool isNoop) {
-  if (isNoop)
+  if (!x || isNoop)
     return x;
   ReduceKind kind = largest ? ReduceKind::max : ReduceKind::min;
   if (x.isBool())

@@ -61,7 +61,7 @@ std::optional<SmallVector<AxisScale>> Resizer::readScales() {
   if (!node.normalize(axes, x.rank()))
     return std::nullopt;
   bool isOld = node.opset() < 11;
-  if (!isOld && node.has(3) && node.value(3).tensor && !node.value(3).tensor.dim(0).isConstant(0)) {
+  if (!isOld && node.has(3) && node.value(3).tensor && !node.value(3).tensor.elementCount().isConstant(0)) {
     if (!readSizes(axes, result))
       return std::nullopt;
   } else {
@@ -186,8 +186,11 @@ Tensor Resizer::run() {
   if (!isNearest && mode != "linear" && mode != "cubic" && mode != "bilinear")
     return node.reject("the mode '" + mode + "' does not exist");
   Tensor result = isNearest || x.isFloat() ? x : cast(x, builder.f32());
-  for (const AxisScale &axis : *scales)
+  for (const AxisScale &axis : *scales) {
+    if (!result)
+      return result;
     result = isNearest ? nearest(result, axis) : mode == "cubic" ? cubic(result, axis) : linear(result, axis);
+  }
   return cast(result, type);
 }
 
