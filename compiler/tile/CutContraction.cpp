@@ -165,7 +165,9 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getExtent(form.k);
   ContractionTiling tiling;
   tiling.rowBlocks = Expr::ceilDiv(rows, blocks.rows);
-  tiling.rowStep = Expr::ceilDiv(rows, tiling.rowBlocks);
+  // Whole micro-kernels, all but the last.
+  int64_t rowUnit = device.getPanelRows();
+  tiling.rowStep = Expr::ceilDiv(Expr::ceilDiv(rows, tiling.rowBlocks), rowUnit) * rowUnit;
   // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many.
   Expr panels = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 4)));
   tiling.columnStep = panels * device.getPanelWidth(bits);
@@ -174,7 +176,8 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   int64_t taps = form.getWindowTaps().value_or(1);
   Expr steps = taps == 1 ? depth : form.getExtent(form.k.front());
   tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, blocks.depth / taps));
-  tiling.depthStep = Expr::ceilDiv(steps, tiling.depthBlocks) * taps;
+  int64_t stepUnit = taps == 1 ? device.getLanes(bits) : 1;
+  tiling.depthStep = Expr::ceilDiv(Expr::ceilDiv(steps, tiling.depthBlocks), stepUnit) * (stepUnit * taps);
   tiling.tiles = form.getExtent(form.outer) * tiling.rowBlocks * tiling.columnBlocks;
   return tiling;
 }

@@ -83,7 +83,9 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
     for (int64_t half = 0; half < 2; ++half) {
       Value address = element(element(entry->getArgument(4), offset), static_cast<int32_t>(half * lanes));
       addresses.push_back(address);
-      state.push_back(LLVM::MaskedLoadOp::create(builder, location, vector, address, loadMasks[half], zeros, bytes));
+      state.push_back(zeros);
+      // What is in C is added last; the loop gives memory the time to bring it.
+      LLVM::Prefetch::create(builder, location, address, /*rw=*/1, /*hint=*/3, /*cache=*/1);
     }
   }
   state.push_back(entry->getArgument(2));
@@ -107,8 +109,12 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
     next.push_back(element(b, static_cast<int32_t>(2 * lanes)));
     scf::YieldOp::create(builder, location, next);
   }
-  for (auto [number, address] : llvm::enumerate(addresses))
-    LLVM::MaskedStoreOp::create(builder, location, loop.getResult(number), address, masks[number % 2], bytes);
+  for (auto [number, address] : llvm::enumerate(addresses)) {
+    Value before = LLVM::MaskedLoadOp::create(builder, location, vector, address, loadMasks[number % 2], zeros, bytes);
+    Value sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, loop.getResult(number), before).getResult()
+                                            : arith::AddIOp::create(builder, location, loop.getResult(number), before).getResult();
+    LLVM::MaskedStoreOp::create(builder, location, sum, address, masks[number % 2], bytes);
+  }
   func::ReturnOp::create(builder, location);
   return function;
 }

@@ -29,17 +29,22 @@ void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &for
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
-  emission.forRange(emission.getConstant(0), block.count, 1, [&](Value row) {
+  Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
+  Value whole = emission.multiply(emission.divide(block.depth, vectorSize), vectorSize);
+  emission.forRange(zero, block.count, 1, [&](Value row) {
     Value rowStart = emission.multiply(row, emission.getConstant(rowStride));
-    emission.forRange(emission.getConstant(0), block.depth, lanes, [&](Value step) {
-      LanePoints at{points.loops, points.outer, points.k, lanes,
-                    emission.getTailMask(lanes, emission.subtract(block.depth, step))};
+    auto packVector = [&](Value step, Value mask) {
+      LanePoints at{points.loops, points.outer, points.k, lanes, mask};
       at.positions.push_back({points.m, emission.add(block.first, row)});
       at.positions.push_back({points.k, emission.add(block.k, step)});
       Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.lhs);
       values = convertWidth(builder, location, values, form.elementType);
       // Whole vectors: rows are padded to them.
       vector::StoreOp::create(builder, location, values, memory, emission.add(rowStart, step));
+    };
+    emission.forRange(zero, whole, lanes, [&](Value step) { packVector(step, Value()); });
+    emission.forRange(whole, block.depth, lanes, [&](Value step) {
+      packVector(step, emission.getTailMask(lanes, emission.subtract(block.depth, step)));
     });
   });
 }
