@@ -107,8 +107,8 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   }
   if (llvm::any_of(shape, [](Expr extent) { return !extent.isConstant(); }))
     return;
-  SmallVector<Expr> indices = llvm::map_to_vector(getIndices(op, input),
-                                                  [&](Expr index) { return substituteLoops(index, renumbered); });
+  SmallVector<Expr> indices =
+      llvm::map_to_vector(getIndices(op, input), [&](Expr index) { return substituteLoops(index, renumbered); });
 
   Value source = op.getInputs()[input];
   auto layout = PanelsAttr::get(context, order.axis, width, order.batch);
@@ -120,8 +120,8 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
     Value ordered = source;
     if (ArrayRef(indices) != ArrayRef(copy.parallelLoops()) || graph::getShape(source) != ArrayRef(shape)) {
       unsigned operand = copy.read(source, indices);
-      FailureOr<ComputeOp> compute = copy.create(graph::getElementType(source),
-                                                 [&](ComputeBody &body) { return body.input(operand); });
+      FailureOr<ComputeOp> compute =
+          copy.create(graph::getElementType(source), [&](ComputeBody &body) { return body.input(operand); });
       if (failed(compute))
         return;
       ordered = compute->getResult(0);

@@ -129,8 +129,8 @@ std::optional<ContractionDims> getContractionDims(ComputeOp op) {
   return dims;
 }
 
-/// Whether several loops move one coordinate over each other: loops whose strides keep their ranges apart are digits of one index,
-/// not a window.
+/// Whether several loops move one coordinate over each other: loops whose strides keep their ranges apart are digits of
+/// one index, not a window.
 static bool hasWindow(ComputeOp op, unsigned input, const sym::Bounds &bounds) {
   if (op.getFill(input))
     return true;

@@ -35,8 +35,8 @@ enum class Accumulate {
 
 /// The loops of a contraction by their part in it. Each list is in loop order.
 struct ContractionDims {
-  /// Which input is multiplied from which side. The right one is that whose free loops come last: its elements are neighbours in the
-  /// result, so it is the vector operand.
+  /// Which input is multiplied from which side. The right one is that whose free loops come last: its elements are
+  /// neighbours in the result, so it is the vector operand.
   unsigned lhs, rhs;
   /// Of both operands; and of the right one alone where they enclose the loops of the left one.
   llvm::SmallVector<unsigned> batch;

@@ -17,7 +17,8 @@ using freestone::sym::Expr;
 
 namespace {
 
-/// A group, or a compute alone. Members read each other at the loops themselves, so loop i means the same in all of them.
+/// A group, or a compute alone. Members read each other at the loops themselves, so loop i means the same in all of
+/// them.
 struct Unit {
   explicit Unit(Operation *op) : op(op) {
     if (auto group = dyn_cast<GroupOp>(op))
@@ -26,9 +27,7 @@ struct Unit {
       members.push_back(cast<ComputeOp>(op));
   }
 
-  bool isInside(Value tensor) {
-    return llvm::is_contained(members, tensor.getDefiningOp<ComputeOp>());
-  }
+  bool isInside(Value tensor) { return llvm::is_contained(members, tensor.getDefiningOp<ComputeOp>()); }
 
   Operation *op;
   SmallVector<ComputeOp> members;
@@ -50,8 +49,9 @@ Access getAccess(ComputeOp op, unsigned input, unsigned outer, unsigned &first) 
       users.push_back(dim);
   if (users.empty())
     return Access::none;
-  if (users.size() == 2 && users[1] == users[0] + 1 && indices[users[0]] == outerLoop && indices[users[1]] == innerLoop &&
-      shape[users[1]] == extents[outer + 1] && !op.getFill(input) && !op.getInputType(input).getLayout()) {
+  if (users.size() == 2 && users[1] == users[0] + 1 && indices[users[0]] == outerLoop &&
+      indices[users[1]] == innerLoop && shape[users[1]] == extents[outer + 1] && !op.getFill(input) &&
+      !op.getInputType(input).getLayout()) {
     first = users[0];
     return Access::twoDimensions;
   }
@@ -146,14 +146,14 @@ ComputeOp CoalesceLoops::mergeMember(Unit &unit, ComputeOp op, unsigned outer, O
                          ArrayRef(extents).drop_front(numParallel));
   SmallVector<unsigned> inputs, tables;
   for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
-    SmallVector<Expr> indices = llvm::map_to_vector(getIndices(op, input),
-                                                    [&](Expr index) { return substituteLoops(index, loops); });
+    SmallVector<Expr> indices =
+        llvm::map_to_vector(getIndices(op, input), [&](Expr index) { return substituteLoops(index, loops); });
     unsigned first;
     if (isMerged && getAccess(op, input, outer, first) == Access::twoDimensions) {
       indices.erase(indices.begin() + first);
-      Value shaped = unit.isInside(tensor) ? mapping.lookup(tensor)
-                                           : reshapeTo(outside, op.getLoc(), tensor,
-                                                       mergeDims(graph::getShape(tensor), first));
+      Value shaped = unit.isInside(tensor)
+                         ? mapping.lookup(tensor)
+                         : reshapeTo(outside, op.getLoc(), tensor, mergeDims(graph::getShape(tensor), first));
       inputs.push_back(builder.read(shaped, indices));
     } else {
       inputs.push_back(builder.read(mapping.lookupOrDefault(tensor), indices, op.getFill(input)));

@@ -46,9 +46,8 @@ Value ComputeBody::index(Expr expr) const {
   if (expr.kind() == sym::Kind::Min || expr.kind() == sym::Kind::Max) {
     Value extremum = index(expr.operands()[0]);
     for (Expr operand : expr.operands().drop_front())
-      extremum = expr.kind() == sym::Kind::Min
-                     ? arith::MinSIOp::create(builder, extremum, index(operand)).getResult()
-                     : arith::MaxSIOp::create(builder, extremum, index(operand)).getResult();
+      extremum = expr.kind() == sym::Kind::Min ? arith::MinSIOp::create(builder, extremum, index(operand)).getResult()
+                                               : arith::MaxSIOp::create(builder, extremum, index(operand)).getResult();
     return extremum;
   }
   Value sum;
@@ -66,8 +65,7 @@ Value ComputeBody::index(Expr expr) const {
   return sum;
 }
 
-ComputeBuilder::ComputeBuilder(OpBuilder &builder, Location location, ArrayRef<Expr> parallel,
-                               ArrayRef<Expr> reduction)
+ComputeBuilder::ComputeBuilder(OpBuilder &builder, Location location, ArrayRef<Expr> parallel, ArrayRef<Expr> reduction)
     : builder(builder), location(location), extents(parallel), numParallel(parallel.size()) {
   llvm::append_range(extents, reduction);
 }

@@ -51,8 +51,8 @@ public:
   unsigned table(mlir::Value tensor);
 
   using BodyFunction = llvm::function_ref<llvm::SmallVector<mlir::Value>(ComputeBody &)>;
-  /// Results have the parallel extents and these element types; `inits` are given where loops reduce. Fails where an index is no
-  /// affine function of the loops.
+  /// Results have the parallel extents and these element types; `inits` are given where loops reduce. Fails where an
+  /// index is no affine function of the loops.
   mlir::FailureOr<ComputeOp> create(llvm::ArrayRef<mlir::Type> elements, llvm::ArrayRef<mlir::TypedAttr> inits,
                                     BodyFunction body);
   mlir::FailureOr<ComputeOp> create(mlir::Type element, llvm::function_ref<mlir::Value(ComputeBody &)> body);

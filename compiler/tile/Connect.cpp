@@ -62,7 +62,8 @@ private:
 Connector::Connector(func::FuncOp function, int64_t cacheBytes)
     : block(function.getBody().front()), cacheBytes(cacheBytes) {
   for (auto op : block.getOps<ComputeOp>()) {
-    // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed elsewhere.
+    // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed
+    // elsewhere.
     if (!op.getReads().empty() || isWeightOnly(op))
       continue;
     auto group = std::make_unique<Group>();
@@ -94,7 +95,8 @@ void Connector::collectEdges() {
   });
 }
 
-/// Whether an operand is read at the loops themselves, in order and at least at all rows: a row is then complete in itself.
+/// Whether an operand is read at the loops themselves, in order and at least at all rows: a row is then complete in
+/// itself.
 bool isReadAtRows(ComputeOp op, unsigned input, unsigned rows) {
   AffineMap map = op.getMap(input);
   if (map.getNumResults() < rows || op.getNumParallel() < rows)
@@ -230,9 +232,8 @@ void makeGroup(Group &group) {
   for (ComputeOp member : group.members) {
     locations.push_back(member.getLoc());
     for (Value result : member.getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !llvm::is_contained(group.members, dyn_cast<ComputeOp>(user));
-          }))
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !llvm::is_contained(group.members, dyn_cast<ComputeOp>(user)); }))
         results.push_back(result);
   }
   auto op = GroupOp::create(builder, FusedLoc::get(builder.getContext(), locations), TypeRange(ValueRange(results)));

@@ -11,7 +11,8 @@ namespace freestone::tile {
 static int64_t getCost(Operation &op) {
   if (isa<arith::ConstantOp, arith::IndexCastOp, IndexOp, SizeOp, YieldOp, CheckOp>(op))
     return 0;
-  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, math::SqrtOp>(op))
+  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, math::SqrtOp>(
+          op))
     return 10;
   if (isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp, math::FmaOp>(op))
     return 1;

@@ -5,7 +5,8 @@
 
 namespace freestone::tile {
 
-/// What one evaluation of a body costs, in additions: functions of `math` and divisions count more, constants and positions nothing.
+/// What one evaluation of a body costs, in additions: functions of `math` and divisions count more, constants and
+/// positions nothing.
 int64_t getBodyCost(ComputeOp op);
 
 /// What may be computed again where it is needed rather than kept in memory: about what a load costs.
@@ -14,7 +15,8 @@ inline constexpr int64_t cheapBody = 8;
 /// The number of points of a space of loops.
 sym::Expr getNumPoints(llvm::ArrayRef<sym::Expr> extents, mlir::MLIRContext *context);
 
-/// Whether the results depend on weights and constants alone, and on no size that a run brings: they are the same in every run.
+/// Whether the results depend on weights and constants alone, and on no size that a run brings: they are the same in
+/// every run.
 bool isWeightOnly(ComputeOp op);
 bool isWeightOnly(mlir::Value tensor);
 

@@ -1,7 +1,7 @@
 #include "compiler/tile/Counters.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
 

@@ -61,9 +61,9 @@ void WeightHoister::collect() {
       hoisted.insert(&op);
   auto isOutside = [&](Operation *user) {
     // Reshapes go along with what they reshape.
-    return !hoisted.contains(user) && !(isa<graph::ReshapeOp>(user) && llvm::all_of(user->getUsers(), [&](Operation *next) {
-                                          return hoisted.contains(next);
-                                        }));
+    return !hoisted.contains(user) &&
+           !(isa<graph::ReshapeOp>(user) &&
+             llvm::all_of(user->getUsers(), [&](Operation *next) { return hoisted.contains(next); }));
   };
   for (Operation *op : hoisted)
     for (Value result : op->getResults())
@@ -97,13 +97,15 @@ Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
       indices[dim] = stored[next++];
   }
   // A transposition before the packing is one with it: both leave no element out.
-  if (auto copy = source.getDefiningOp<ComputeOp>(); copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {
+  if (auto copy = source.getDefiningOp<ComputeOp>();
+      copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {
     indices = llvm::map_to_vector(getIndices(copy, 0), [&](Expr index) { return substituteLoops(index, indices); });
     source = copy.getInputs()[0];
   }
   Type element = graph::getElementType(source);
   bool isFull = Expr::mod(shape[axis], layout.getWidth()).isConstant(0);
-  unsigned operand = compute.read(source, indices, isFull ? TypedAttr() : cast<TypedAttr>(builder.getZeroAttr(getScalarType(element))));
+  unsigned operand = compute.read(source, indices,
+                                  isFull ? TypedAttr() : cast<TypedAttr>(builder.getZeroAttr(getScalarType(element))));
   return compute.create(element, [&](ComputeBody &body) { return body.input(operand); })->getResult(0);
 }
 
@@ -121,9 +123,10 @@ Value WeightHoister::copyInto(OpBuilder &builder, Value value, IRMapping &mappin
         return init.getArgument(index);
       }
     unsigned index = init.getNumArguments();
-    (void)init.insertArgument(index, value.getType(),
-                              DictionaryAttr::get(builder.getContext(), builder.getNamedAttr(weightAttr, weight.getNameAttr())),
-                              weight.getLoc());
+    (void)init.insertArgument(
+        index, value.getType(),
+        DictionaryAttr::get(builder.getContext(), builder.getNamedAttr(weightAttr, weight.getNameAttr())),
+        weight.getLoc());
     mapping.map(value, init.getArgument(index));
   } else if (auto pack = dyn_cast<PackOp>(op)) {
     mapping.map(value, copyPack(builder, pack, mapping.lookup(pack.getTensor())));

@@ -11,8 +11,9 @@ inline constexpr llvm::StringRef initName = "init";
 /// Whether a value that depends on weights alone is worth storing, rather than computing it in every run.
 bool isHoistable(mlir::Value value);
 
-/// Moves what depends on weights alone into @init, whose arguments are plain weights and whose results are those that `function` then
-/// takes as further arguments; `graph.weight` names both sides. Returns the number of these; without any, there is no @init.
+/// Moves what depends on weights alone into @init, whose arguments are plain weights and whose results are those that
+/// `function` then takes as further arguments; `graph.weight` names both sides. Returns the number of these; without
+/// any, there is no @init.
 int64_t hoistWeights(mlir::func::FuncOp function);
 
 } // namespace freestone::tile

@@ -6,8 +6,8 @@
 
 namespace freestone::tile {
 
-/// Index expressions are size expressions in which loop i of a compute stands as a symbol of its own, so that the one algebra of
-/// sizes also composes, simplifies and compares index maps.
+/// Index expressions are size expressions in which loop i of a compute stands as a symbol of its own, so that the one
+/// algebra of sizes also composes, simplifies and compares index maps.
 sym::Expr getLoopSymbol(mlir::MLIRContext *context, unsigned loop);
 /// The loop that a symbol stands for, or nothing where it is a size.
 std::optional<unsigned> asLoop(llvm::StringRef symbol);
@@ -60,7 +60,8 @@ public:
   sym::Expr simplify(sym::Expr index) const;
   /// Whether 0 <= index < extent at every point.
   bool isInside(sym::Expr index, sym::Expr extent) const;
-  /// The coordinates in `to` of the element that stands at `indices` of `from`, two shapes of the same elements in order.
+  /// The coordinates in `to` of the element that stands at `indices` of `from`, two shapes of the same elements in
+  /// order.
   llvm::SmallVector<sym::Expr> reshape(llvm::ArrayRef<sym::Expr> indices, llvm::ArrayRef<sym::Expr> from,
                                        llvm::ArrayRef<sym::Expr> to) const;
 
@@ -72,7 +73,8 @@ private:
   const sym::Bounds &sizes;
 };
 
-/// Ranges of dimensions of two shapes whose products are equal, in order: what a reshape between them splits and merges.
+/// Ranges of dimensions of two shapes whose products are equal, in order: what a reshape between them splits and
+/// merges.
 struct ReshapeGroup {
   unsigned fromBegin, fromEnd, toBegin, toEnd;
 };

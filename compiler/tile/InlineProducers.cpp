@@ -34,8 +34,7 @@ private:
   bool dropUnusedLoops(ComputeOp reduction);
   void eraseUnused();
 
-  template <typename Range>
-  void replace(ComputeOp op, Range &&results) {
+  template <typename Range> void replace(ComputeOp op, Range &&results) {
     op->replaceAllUsesWith(results);
     op->erase();
   }
@@ -51,7 +50,8 @@ bool isLinear(ComputeOp op, unsigned input) { return getStrides(op, input).has_v
 
 bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
 
-/// Runs over the result of a sum of products, point by point: it can be computed there, before that leaves the registers.
+/// Runs over the result of a sum of products, point by point: it can be computed there, before that leaves the
+/// registers.
 bool isEpilogue(ComputeOp op) {
   for (unsigned input = 0; input < op.getInputs().size(); ++input) {
     std::optional<ProducedTensor> producer = getProducer(op.getInputs()[input]);
@@ -237,9 +237,10 @@ bool InlineProducers::dropUnusedLoops(ComputeOp reduction) {
                          ArrayRef(kept).drop_front(numParallel));
   SmallVector<unsigned> inputs;
   for (auto [input, tensor] : llvm::enumerate(reduction.getInputs()))
-    inputs.push_back(smaller.read(tensor, llvm::map_to_vector(getIndices(reduction, input), [&](Expr index) {
-      return substituteLoops(index, loops);
-    }), reduction.getFill(input)));
+    inputs.push_back(smaller.read(
+        tensor,
+        llvm::map_to_vector(getIndices(reduction, input), [&](Expr index) { return substituteLoops(index, loops); }),
+        reduction.getFill(input)));
   FailureOr<ComputeOp> once = createWithBody(smaller, reduction, inputs, {}, loops);
   if (failed(once))
     return false;
@@ -252,7 +253,8 @@ bool InlineProducers::dropUnusedLoops(ComputeOp reduction) {
         indices.push_back(copy.loop(loop));
     unsigned operand = copy.read(result, indices);
     repeated.push_back(
-        copy.create(graph::getElementType(result), [&](ComputeBody &body) { return body.input(operand); })->getResult(0));
+        copy.create(graph::getElementType(result), [&](ComputeBody &body) { return body.input(operand); })
+            ->getResult(0));
   }
   replace(reduction, repeated);
   return true;

@@ -52,8 +52,8 @@ static Expr fromTerm(MLIRContext *context, const sym::Term &term) {
   return result;
 }
 
-/// Takes what the divisor divides exactly out of the quotient; the remainder is gone where it is provably within the divisor.
-/// A divisor that may be 0 is the extent of a loop which then does not run.
+/// Takes what the divisor divides exactly out of the quotient; the remainder is gone where it is provably within the
+/// divisor. A divisor that may be 0 is the extent of a loop which then does not run.
 Expr LoopSpace::simplifyDivision(Expr dividend, Expr divisor) const {
   MLIRContext *context = dividend.context();
   Expr quotient = Expr::constant(context, 0), rest = Expr::constant(context, 0);
@@ -148,8 +148,8 @@ SmallVector<Expr> LoopSpace::reshape(ArrayRef<Expr> indices, ArrayRef<Expr> from
         result[j - 1] = Expr::constant(context, 0);
         continue;
       }
-      bool outermost = llvm::all_of(to.slice(group.toBegin, j - 1 - group.toBegin),
-                                    [](Expr outer) { return outer.isConstant(1); });
+      bool outermost =
+          llvm::all_of(to.slice(group.toBegin, j - 1 - group.toBegin), [](Expr outer) { return outer.isConstant(1); });
       if (outermost) {
         result[j - 1] = linear;
         linear = Expr::constant(context, 0);

@@ -50,9 +50,7 @@ Value OpaqueBuilder::mul(Value a, Value b) { return arith::MulIOp::create(inside
 Value OpaqueBuilder::div(Value a, Value b) { return arith::DivUIOp::create(inside, a, b); }
 Value OpaqueBuilder::rem(Value a, Value b) { return arith::RemUIOp::create(inside, a, b); }
 Value OpaqueBuilder::min(Value a, Value b) { return arith::MinSIOp::create(inside, a, b); }
-Value OpaqueBuilder::less(Value a, Value b) {
-  return arith::CmpIOp::create(inside, arith::CmpIPredicate::slt, a, b);
-}
+Value OpaqueBuilder::less(Value a, Value b) { return arith::CmpIOp::create(inside, arith::CmpIPredicate::slt, a, b); }
 Value OpaqueBuilder::toIndex(Value integer) {
   return arith::IndexCastOp::create(inside, inside.getIndexType(), integer);
 }

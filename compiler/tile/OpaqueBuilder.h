@@ -6,7 +6,8 @@
 
 namespace freestone::tile {
 
-/// Writes the body of a `tile.opaque`: flat buffers, index arithmetic, loops. Positions are of type index, counted in elements.
+/// Writes the body of a `tile.opaque`: flat buffers, index arithmetic, loops. Positions are of type index, counted in
+/// elements.
 class OpaqueBuilder {
 public:
   OpaqueBuilder(mlir::OpBuilder &builder, mlir::Location location, sym::Expr tiles, mlir::ValueRange inputs,

@@ -119,15 +119,16 @@ void Outline::outline(Operation *unit, func::FuncOp function) {
 
   builder.setInsertionPoint(function);
   auto type = builder.getFunctionType(argumentTypes, TypeRange(ValueRange(returned)));
-  auto program = ProgramOp::create(builder, unit->getLoc(), "p" + std::to_string(numPrograms), symbols.getNames(), type);
+  auto program =
+      ProgramOp::create(builder, unit->getLoc(), "p" + std::to_string(numPrograms), symbols.getNames(), type);
   for (auto [from, to] : llvm::zip_equal(body.getArguments(), program.getBody()->getArguments()))
     from.replaceAllUsesWith(to);
   program.getBody()->getOperations().splice(program.getBody()->end(), body.getOperations());
   ProgramOp callee = shareOrKeep(program);
 
   builder.setInsertionPoint(unit);
-  auto call = CallOp::create(builder, unit->getLoc(), unit->getResultTypes(), callee.getSymName(), arguments.getArrayRef(),
-                             getExprArrayAttr(context, symbols.getSizes()));
+  auto call = CallOp::create(builder, unit->getLoc(), unit->getResultTypes(), callee.getSymName(),
+                             arguments.getArrayRef(), getExprArrayAttr(context, symbols.getSizes()));
   call->setDiscardableAttrs(unit->getDiscardableAttrDictionary());
   unit->replaceAllUsesWith(call.getResults());
   unit->erase();

@@ -3,7 +3,8 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// Passes count what they do, under the names that their descriptions give, in the attribute `tile.counters` of the function or module.
+/// Passes count what they do, under the names that their descriptions give, in the attribute `tile.counters` of the
+/// function or module.
 class TilePass<string name, string anchor> : Pass<name, anchor> {
   let dependentDialects = ["::freestone::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];

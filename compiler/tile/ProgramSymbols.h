@@ -5,8 +5,9 @@
 
 namespace freestone::tile {
 
-/// Names the sizes of computes that become one program: s0, s1, … in the order in which they occur. Sizes that only a run brings always
-/// get a name; those of contractions and copies one by the part they play, constant or not, so that one program serves all layers.
+/// Names the sizes of computes that become one program: s0, s1, … in the order in which they occur. Sizes that only a
+/// run brings always get a name; those of contractions and copies one by the part they play, constant or not, so that
+/// one program serves all layers.
 class ProgramSymbols {
 public:
   /// `members` read each other at the loops themselves. With `generalise` sizes are named by part.

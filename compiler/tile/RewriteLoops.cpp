@@ -53,8 +53,7 @@ Value reshapeTo(OpBuilder &builder, Location location, Value tensor, ArrayRef<Ex
   auto sourceType = cast<graph::TensorType>(source.getType());
   if (sourceType.getShape() == shape)
     return source;
-  return graph::ReshapeOp::create(builder, location,
-                                  graph::TensorType::get(shape, type.getElementType()), source);
+  return graph::ReshapeOp::create(builder, location, graph::TensorType::get(shape, type.getElementType()), source);
 }
 
 static SmallVector<Type> getElementTypes(ComputeOp op) {
@@ -96,9 +95,8 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
   SmallVector<unsigned> consumerReads(consumer.getInputs().size()), sourceReads, consumerTables, sourceTables;
   auto readSource = [&] {
     for (auto [number, tensor] : llvm::enumerate(source.getInputs())) {
-      SmallVector<Expr> composed = llvm::map_to_vector(getIndices(source, number), [&](Expr index) {
-        return space.simplify(substituteLoops(index, indices));
-      });
+      SmallVector<Expr> composed = llvm::map_to_vector(
+          getIndices(source, number), [&](Expr index) { return space.simplify(substituteLoops(index, indices)); });
       sourceReads.push_back(result.read(tensor, composed, source.getFill(number)));
     }
   };
@@ -140,8 +138,8 @@ FailureOr<ComputeOp> permuteLoops(OpBuilder &builder, ComputeOp op, ArrayRef<uns
   ComputeBuilder result = getBuilderOver(builder, op.getLoc(), extents, op.getNumParallel());
   SmallVector<unsigned> inputs, tables;
   for (auto [number, tensor] : llvm::enumerate(op.getInputs())) {
-    SmallVector<Expr> indices = llvm::map_to_vector(getIndices(op, number),
-                                                    [&](Expr index) { return substituteLoops(index, loops); });
+    SmallVector<Expr> indices =
+        llvm::map_to_vector(getIndices(op, number), [&](Expr index) { return substituteLoops(index, loops); });
     inputs.push_back(result.read(tensor, indices, op.getFill(number)));
   }
   for (Value tensor : op.getReads())

@@ -63,13 +63,14 @@ static Value emitFloatBinary(ImplicitLocOpBuilder &b, BinaryKind kind, Value x, 
   }
 }
 
-/// A divisor that neither traps nor overflows: 1 in place of 0, and of -1 under the smallest dividend, which it leaves as it wraps.
+/// A divisor that neither traps nor overflows: 1 in place of 0, and of -1 under the smallest dividend, which it leaves
+/// as it wraps.
 static Value emitSafeDivisor(ImplicitLocOpBuilder &b, Value x, Value y, bool isUnsigned) {
   Type type = x.getType();
   Value unsafe = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, y, emitConstant(b, type, 0));
   if (!isUnsigned) {
-    Value smallest = arith::ConstantOp::create(
-        b, IntegerAttr::get(type, APInt::getSignedMinValue(type.getIntOrFloatBitWidth())));
+    Value smallest =
+        arith::ConstantOp::create(b, IntegerAttr::get(type, APInt::getSignedMinValue(type.getIntOrFloatBitWidth())));
     Value isSmallest = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, smallest);
     Value isMinusOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, y, emitConstant(b, type, -1));
     unsafe = arith::OrIOp::create(b, unsafe, arith::AndIOp::create(b, isSmallest, isMinusOne));
@@ -91,7 +92,8 @@ static Value emitIntegerDivision(ImplicitLocOpBuilder &b, BinaryKind kind, Value
   Value remainder = arith::RemSIOp::create(b, x, divisor);
   if (kind == BinaryKind::rem)
     return remainder;
-  Value differ = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, arith::XOrIOp::create(b, remainder, divisor), zero);
+  Value differ =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, arith::XOrIOp::create(b, remainder, divisor), zero);
   Value nonZero = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, remainder, zero);
   Value moves = arith::AndIOp::create(b, differ, nonZero);
   return arith::SelectOp::create(b, moves, arith::AddIOp::create(b, remainder, divisor), remainder);
@@ -125,12 +127,11 @@ static Value emitIntegerPower(ImplicitLocOpBuilder &b, Value x, Value exponent, 
   if (isUnsigned)
     return power;
   // 1 and -1 have whole powers by the same bits; all else is below 1 in magnitude.
-  Value magnitudeIsOne = arith::OrIOp::create(
-      b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, one),
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, emitConstant(b, type, -1)));
-  Value vanishes = arith::AndIOp::create(
-      b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, zero),
-      arith::XOrIOp::create(b, magnitudeIsOne, emitConstant(b, b.getI1Type(), 1)));
+  Value magnitudeIsOne =
+      arith::OrIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, one),
+                           arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, emitConstant(b, type, -1)));
+  Value vanishes = arith::AndIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, zero),
+                                         arith::XOrIOp::create(b, magnitudeIsOne, emitConstant(b, b.getI1Type(), 1)));
   return arith::SelectOp::create(b, vanishes, zero, power);
 }
 
@@ -170,8 +171,8 @@ Value emitBinary(ImplicitLocOpBuilder &builder, BinaryKind kind, Value lhs, Valu
   if (!isa<FloatType>(element))
     return emitIntegerBinary(builder, kind, lhs, rhs, element.isUnsignedInteger() || element.isInteger(1));
   Type wide = getAccumulatorType(element);
-  Value result = emitFloatBinary(builder, kind, emitCast(builder, lhs, element, wide),
-                                 emitCast(builder, rhs, element, wide));
+  Value result =
+      emitFloatBinary(builder, kind, emitCast(builder, lhs, element, wide), emitCast(builder, rhs, element, wide));
   return result ? emitCast(builder, result, wide, element) : result;
 }
 

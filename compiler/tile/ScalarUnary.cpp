@@ -11,8 +11,8 @@ static Value emitFloatUnary(ImplicitLocOpBuilder &b, UnaryKind kind, Value x) {
   auto constant = [&](double value) { return emitConstant(b, x.getType(), value); };
   auto isInfinity = [&](bool negative) -> Value {
     auto type = cast<FloatType>(x.getType());
-    Value infinity = arith::ConstantOp::create(
-        b, FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics(), negative)));
+    Value infinity =
+        arith::ConstantOp::create(b, FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics(), negative)));
     return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, infinity);
   };
   switch (kind) {

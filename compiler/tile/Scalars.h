@@ -7,19 +7,21 @@
 
 namespace freestone::tile {
 
-// The scalar arithmetic of the graph's elementwise operators. `element` is the tensors' element type, which says what a signless
-// scalar can't: whether it is unsigned, and whether it is a bool. f16 and bf16 are computed in f32 and rounded. Nothing here traps
-// or is undefined for any operand: x/0 is 0 for integers, shifts by the width and more shift everything out, floats outside of an
-// integer's range become its nearest end and NaN 0.
+// The scalar arithmetic of the graph's elementwise operators. `element` is the tensors' element type, which says what a
+// signless scalar can't: whether it is unsigned, and whether it is a bool. f16 and bf16 are computed in f32 and
+// rounded. Nothing here traps or is undefined for any operand: x/0 is 0 for integers, shifts by the width and more
+// shift everything out, floats outside of an integer's range become its nearest end and NaN 0.
 
-mlir::Value emitUnary(mlir::ImplicitLocOpBuilder &builder, graph::UnaryKind kind, mlir::Value operand, mlir::Type element);
+mlir::Value emitUnary(mlir::ImplicitLocOpBuilder &builder, graph::UnaryKind kind, mlir::Value operand,
+                      mlir::Type element);
 mlir::Value emitBinary(mlir::ImplicitLocOpBuilder &builder, graph::BinaryKind kind, mlir::Value lhs, mlir::Value rhs,
                        mlir::Type element);
 mlir::Value emitCompare(mlir::ImplicitLocOpBuilder &builder, graph::CompareKind kind, mlir::Value lhs, mlir::Value rhs,
                         mlir::Type element);
 mlir::Value emitCast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from, mlir::Type to);
 /// The nearest end of the range where the value is outside; of floats, every cast does so.
-mlir::Value emitSaturatingCast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from, mlir::Type to);
+mlir::Value emitSaturatingCast(mlir::ImplicitLocOpBuilder &builder, mlir::Value operand, mlir::Type from,
+                               mlir::Type to);
 
 /// A constant of the element type's scalar; floats and integers alike are given as a double.
 mlir::Value emitConstant(mlir::ImplicitLocOpBuilder &builder, mlir::Type element, double value);

@@ -15,7 +15,8 @@ namespace {
 class ClassifyTest : public ::testing::Test {
 protected:
   ClassifyTest() {
-    context.loadDialect<sym::SymDialect, graph::GraphDialect, tile::TileDialect, arith::ArithDialect, func::FuncDialect>();
+    context
+        .loadDialect<sym::SymDialect, graph::GraphDialect, tile::TileDialect, arith::ArithDialect, func::FuncDialect>();
   }
 
   /// The one compute of a function whose arguments and body are given.
@@ -30,11 +31,14 @@ protected:
 
   /// A sum of products over these loops and maps.
   tile::ComputeOp parseProduct(StringRef loops, StringRef arguments, StringRef operands, StringRef signature) {
-    return parse(arguments, (loops + " ins(" + operands + ") init [0.0 : f32] {\n"
+    return parse(arguments, (loops + " ins(" + operands +
+                             ") init [0.0 : f32] {\n"
                              "^bb0(%a: f32, %b: f32, %acc: f32):\n"
                              "  %p = arith.mulf %a, %b : f32\n"
                              "  %s = arith.addf %acc, %p : f32\n"
-                             "  tile.yield %s : f32\n} : " + signature).str());
+                             "  tile.yield %s : f32\n} : " +
+                             signature)
+                                .str());
   }
 
   MLIRContext context;
@@ -42,10 +46,11 @@ protected:
 };
 
 TEST_F(ClassifyTest, MatrixProduct) {
-  tile::ComputeOp op = parseProduct(
-      "tile.compute [m, n, k] [parallel, parallel, reduction]", "%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f32>",
-      "%x : affine_map<(m, n, k) -> (m, k)>, %w : affine_map<(m, n, k) -> (k, n)>",
-      "(!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>");
+  tile::ComputeOp op =
+      parseProduct("tile.compute [m, n, k] [parallel, parallel, reduction]",
+                   "%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f32>",
+                   "%x : affine_map<(m, n, k) -> (m, k)>, %w : affine_map<(m, n, k) -> (k, n)>",
+                   "(!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>");
   ASSERT_TRUE(op);
   EXPECT_EQ(tile::classify(op), ProgramClass::contraction);
   std::optional<tile::ContractionDims> dims = tile::getContractionDims(op);
@@ -74,7 +79,8 @@ TEST_F(ClassifyTest, TheImageIsTheVectorOperandOfAConvolution) {
   tile::ComputeOp op = parseProduct(
       "tile.compute [n, 8, 26, 26, 3, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]",
       "%x: !graph.tensor<[n, 3, 28, 28], f32>, %w: !graph.tensor<[8, 3, 3, 3], f32>",
-      "%x : affine_map<(n, o, y, x, c, i, j) -> (n, c, y + i, x + j)>, %w : affine_map<(n, o, y, x, c, i, j) -> (o, c, i, j)>",
+      "%x : affine_map<(n, o, y, x, c, i, j) -> (n, c, y + i, x + j)>, %w : affine_map<(n, o, y, x, c, i, j) -> (o, c, "
+      "i, j)>",
       "(!graph.tensor<[n, 3, 28, 28], f32>, !graph.tensor<[8, 3, 3, 3], f32>) -> !graph.tensor<[n, 8, 26, 26], f32>");
   ASSERT_TRUE(op);
   EXPECT_EQ(tile::classify(op), ProgramClass::convolution);
@@ -89,8 +95,10 @@ TEST_F(ClassifyTest, TheImageIsTheVectorOperandOfAConvolution) {
 TEST_F(ClassifyTest, MapsByHowTheyRead) {
   auto classify = [&](StringRef shape, StringRef map) {
     std::string type = ("!graph.tensor<" + shape + ", f32>").str();
-    return tile::classify(parse("%x: " + type, "tile.compute [m, n] [parallel, parallel] ins(%x : affine_map<(m, n) -> " + map.str() +
-                                ">) {\n^bb0(%a: f32):\n  tile.yield %a : f32\n} : (" + type + ") -> !graph.tensor<[m, n], f32>"));
+    return tile::classify(
+        parse("%x: " + type, "tile.compute [m, n] [parallel, parallel] ins(%x : affine_map<(m, n) -> " + map.str() +
+                                 ">) {\n^bb0(%a: f32):\n  tile.yield %a : f32\n} : (" + type +
+                                 ") -> !graph.tensor<[m, n], f32>"));
   };
   EXPECT_EQ(classify("[m, n]", "(m, n)"), ProgramClass::elementwise);
   EXPECT_EQ(classify("[n]", "(n)"), ProgramClass::broadcast);
@@ -99,10 +107,11 @@ TEST_F(ClassifyTest, MapsByHowTheyRead) {
 }
 
 TEST_F(ClassifyTest, ASumIsAReduction) {
-  tile::ComputeOp op = parse("%x: !graph.tensor<[m, n], f32>",
-                             "tile.compute [m, n] [parallel, reduction] ins(%x : affine_map<(m, n) -> (m, n)>) init [0.0 : f32] {\n"
-                             "^bb0(%a: f32, %acc: f32):\n  %s = arith.addf %acc, %a : f32\n  tile.yield %s : f32\n"
-                             "} : (!graph.tensor<[m, n], f32>) -> !graph.tensor<[m], f32>");
+  tile::ComputeOp op =
+      parse("%x: !graph.tensor<[m, n], f32>",
+            "tile.compute [m, n] [parallel, reduction] ins(%x : affine_map<(m, n) -> (m, n)>) init [0.0 : f32] {\n"
+            "^bb0(%a: f32, %acc: f32):\n  %s = arith.addf %acc, %a : f32\n  tile.yield %s : f32\n"
+            "} : (!graph.tensor<[m, n], f32>) -> !graph.tensor<[m], f32>");
   ASSERT_TRUE(op);
   EXPECT_EQ(tile::classify(op), ProgramClass::reduction);
 }

@@ -47,7 +47,8 @@ TEST_F(LoopSpaceTest, SymbolicDigitsAreTold) {
 
 TEST_F(LoopSpaceTest, DimensionsOfOneCarryNothing) {
   tile::LoopSpace space(shape({"b", "1", "s"}), sizes);
-  SmallVector<Expr> indices = space.reshape({loop(0), loop(1), loop(2)}, shape({"b", "1", "s"}), shape({"b", "s", "1"}));
+  SmallVector<Expr> indices =
+      space.reshape({loop(0), loop(1), loop(2)}, shape({"b", "1", "s"}), shape({"b", "s", "1"}));
   EXPECT_EQ(indices[0], loop(0));
   EXPECT_EQ(indices[1], loop(2));
   EXPECT_TRUE(indices[2].isConstant(0));

@@ -10,9 +10,7 @@ namespace freestone::tile {
 SmallVector<sym::Expr> ComputeOp::getExtents() { return getExprs(getLoopExtents()); }
 SmallVector<sym::Expr> ComputeOp::getSymbolSizes() { return getExprs(getMapSymbols()); }
 
-SmallVector<AffineMap> ComputeOp::getMaps() {
-  return llvm::to_vector(getIndexMaps().getAsValueRange<AffineMapAttr>());
-}
+SmallVector<AffineMap> ComputeOp::getMaps() { return llvm::to_vector(getIndexMaps().getAsValueRange<AffineMapAttr>()); }
 
 /// The types of the body's arguments.
 static SmallVector<Type> getBodyTypes(TypeRange inputs, TypeRange results, bool reduces, ArrayRef<Attribute> inits,
@@ -52,8 +50,7 @@ void ComputeOp::build(OpBuilder &builder, OperationState &state, TypeRange resul
   builder.createBlock(state.addRegion(), {}, types, locations);
 }
 
-static ParseResult parseOperandsWithMaps(OpAsmParser &parser,
-                                         SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+static ParseResult parseOperandsWithMaps(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
                                          SmallVectorImpl<Attribute> &maps) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
     AffineMapAttr map;
@@ -108,8 +105,7 @@ ParseResult ComputeOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("init")) && parseAttributeList(parser, inits))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("reads")) &&
-      parser.parseOperandList(reads, OpAsmParser::Delimiter::Paren))
+  if (succeeded(parser.parseOptionalKeyword("reads")) && parser.parseOperandList(reads, OpAsmParser::Delimiter::Paren))
     return failure();
   if (parser.parseOptionalAttrDictWithKeyword(state.attributes) || parser.parseRegion(*region) ||
       parser.parseColonType(type))
@@ -138,9 +134,8 @@ void ComputeOp::print(OpAsmPrinter &printer) {
   printer << ']';
   if (!getInputs().empty()) {
     printer << " ins(";
-    llvm::interleaveComma(llvm::zip_equal(getInputs(), getIndexMaps()), printer, [&](auto pair) {
-      printer << std::get<0>(pair) << " : " << std::get<1>(pair);
-    });
+    llvm::interleaveComma(llvm::zip_equal(getInputs(), getIndexMaps()), printer,
+                          [&](auto pair) { printer << std::get<0>(pair) << " : " << std::get<1>(pair); });
     printer << ')';
   }
   if (!getMapSymbols().empty()) {
@@ -153,8 +148,7 @@ void ComputeOp::print(OpAsmPrinter &printer) {
     printer << " init " << getInitValues();
   if (!getReads().empty())
     printer << " reads(" << getReads() << ')';
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getDiscardableAttrDictionary().getValue());
+  printer.printOptionalAttrDictWithKeyword((*this)->getDiscardableAttrDictionary().getValue());
   printer << ' ';
   printer.printRegion(getRegion());
   printer << " : ";
@@ -182,9 +176,9 @@ LogicalResult ComputeOp::verify() {
     for (auto [coordinate, extent] : llvm::zip_equal(map.getResults(), type.getShape())) {
       auto dim = dyn_cast<AffineDimExpr>(coordinate);
       if (dim && bounds.provablyLT(extent, extents[dim.getPosition()]))
-        return emitOpError("reads operand ") << index << " outside: loop " << dim.getPosition() << " runs to "
-                                             << extents[dim.getPosition()].str() << " over a dimension of "
-                                             << extent.str();
+        return emitOpError("reads operand ")
+               << index << " outside: loop " << dim.getPosition() << " runs to " << extents[dim.getPosition()].str()
+               << " over a dimension of " << extent.str();
     }
   }
   for (graph::TensorType type : llvm::map_range(getResultTypes(), llvm::CastTo<graph::TensorType>))

@@ -10,8 +10,8 @@ static SmallVector<Type> getBodyTypes(Builder builder, TypeRange inputs, TypeRan
   SmallVector<Type> types = {builder.getIndexType()};
   for (TypeRange range : {inputs, results})
     for (Type type : range)
-      types.push_back(MemRefType::get({ShapedType::kDynamic},
-                                      getStorageType(cast<graph::TensorType>(type).getElementType())));
+      types.push_back(
+          MemRefType::get({ShapedType::kDynamic}, getStorageType(cast<graph::TensorType>(type).getElementType())));
   return types;
 }
 
@@ -32,8 +32,7 @@ ParseResult OpaqueOp::parse(OpAsmParser &parser, OperationState &state) {
   SMLoc location = parser.getCurrentLocation();
   if (parser.parseLSquare() || sym::parseExpr(parser, tiles) || parser.parseRSquare())
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("ins")) &&
-      parser.parseOperandList(inputs, OpAsmParser::Delimiter::Paren))
+  if (succeeded(parser.parseOptionalKeyword("ins")) && parser.parseOperandList(inputs, OpAsmParser::Delimiter::Paren))
     return failure();
   if (parser.parseOptionalAttrDictWithKeyword(state.attributes) || parser.parseRegion(*state.addRegion()) ||
       parser.parseColonType(type))

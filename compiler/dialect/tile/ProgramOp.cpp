@@ -42,12 +42,11 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
                                      }) ||
       parser.parseArgumentList(arguments, AsmParser::Delimiter::Paren, /*allowType=*/true))
     return failure();
-  if (succeeded(parser.parseOptionalArrow()) &&
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
-                                     [&] { return parser.parseType(results.emplace_back()); }))
+  if (succeeded(parser.parseOptionalArrow()) && parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
+        return parser.parseType(results.emplace_back());
+      }))
     return failure();
-  if (parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
-      parser.parseRegion(*state.addRegion(), arguments))
+  if (parser.parseOptionalAttrDictWithKeyword(state.attributes) || parser.parseRegion(*state.addRegion(), arguments))
     return failure();
 
   SmallVector<Type> types;
@@ -69,8 +68,8 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   llvm::interleaveComma(getBody()->getArguments(), printer,
                         [&](BlockArgument argument) { printer.printRegionArgument(argument); });
   printer << ") -> (" << getResultTypes() << ')';
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getSymNameAttrName(), getSymbolNamesAttrName(), getFunctionTypeAttrName()});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getSymNameAttrName(), getSymbolNamesAttrName(), getFunctionTypeAttrName()});
   printer << ' ';
   printer.printRegion(getRegion(), /*printEntryBlockArgs=*/false);
 }

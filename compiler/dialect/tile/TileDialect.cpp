@@ -89,7 +89,8 @@ SmallVector<sym::Expr> PanelsAttr::getStorageShape(ArrayRef<sym::Expr> shape) co
 
 SmallVector<sym::Expr> PanelsAttr::getStorageIndex(ArrayRef<sym::Expr> indices) const {
   sym::Expr index = indices[getAxis()];
-  return split(indices, getAxis(), getBatch(), sym::Expr::floorDiv(index, getWidth()), sym::Expr::mod(index, getWidth()));
+  return split(indices, getAxis(), getBatch(), sym::Expr::floorDiv(index, getWidth()),
+               sym::Expr::mod(index, getWidth()));
 }
 
 } // namespace freestone::tile

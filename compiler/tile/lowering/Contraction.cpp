@@ -7,8 +7,8 @@ namespace freestone::tile {
 
 namespace {
 
-/// Makes the compute with an accumulator that begins at 0, rounds it to the result's type in a compute of its own, and gives it the
-/// result's shape.
+/// Makes the compute with an accumulator that begins at 0, rounds it to the result's type in a compute of its own, and
+/// gives it the result's shape.
 LogicalResult replaceBySum(PatternRewriter &rewriter, Operation *op, ComputeBuilder &builder, Type wide,
                            ComputeBuilder::BodyFunction body) {
   FailureOr<ComputeOp> compute = builder.create(wide, {getScalarAttr(wide, 0)}, body);
@@ -61,7 +61,8 @@ struct LowerContract : OpRewritePattern<graph::ContractOp> {
   }
 };
 
-/// Groups are a loop of their own, so that every index stays linear; the result's channels are put together again by a reshape.
+/// Groups are a loop of their own, so that every index stays linear; the result's channels are put together again by a
+/// reshape.
 struct LowerConvolve : OpRewritePattern<graph::ConvolveOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -90,8 +91,8 @@ struct LowerConvolve : OpRewritePattern<graph::ConvolveOp> {
     bool needsFill = false;
     for (int64_t dim = 0; dim < spatial; ++dim) {
       Expr tap = builder.loop(firstReduced + 1 + dim);
-      Expr place = builder.loop(firstSpatial + dim) * op.getStrides()[dim] + tap * op.getDilations()[dim] -
-                   op.getLow()[dim];
+      Expr place =
+          builder.loop(firstSpatial + dim) * op.getStrides()[dim] + tap * op.getDilations()[dim] - op.getLow()[dim];
       needsFill |= !op.getLow()[dim].isConstant(0) || !op.getHigh()[dim].isConstant(0);
       int64_t dilation = op.getOperandDilation()[dim];
       if (dilation > 1)

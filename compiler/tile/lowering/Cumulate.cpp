@@ -25,8 +25,8 @@ struct LowerCumulate : OpRewritePattern<graph::CumulateOp> {
     }
     OpaqueBuilder line(rewriter, op.getLoc(), outer * inner, op.getOperand(), type);
     Value stride = line.size(inner), length = line.size(type.getDim(axis)), one = line.constant(1);
-    Value begin = line.add(line.mul(line.mul(line.div(line.tile(), stride), length), stride),
-                           line.rem(line.tile(), stride));
+    Value begin =
+        line.add(line.mul(line.mul(line.div(line.tile(), stride), length), stride), line.rem(line.tile(), stride));
     Value identity = arith::ConstantOp::create(line.ir(), getIdentity(op.getKind(), wide));
     line.loop(line.constant(0), length, identity, [&](Value i, ValueRange carried) -> SmallVector<Value> {
       Value place = op.getReverse() ? line.sub(line.sub(length, one), i) : i;

@@ -92,9 +92,8 @@ FailureOr<Value> castTo(OpBuilder &rewriter, Location location, Value tensor, Ty
     return tensor;
   ComputeBuilder builder(rewriter, location, graph::getShape(tensor));
   unsigned operand = builder.read(tensor);
-  FailureOr<ComputeOp> compute = builder.create(element, [&](ComputeBody &body) {
-    return emitCast(body.builder, body.input(operand), from, element);
-  });
+  FailureOr<ComputeOp> compute = builder.create(
+      element, [&](ComputeBody &body) { return emitCast(body.builder, body.input(operand), from, element); });
   if (failed(compute))
     return failure();
   return compute->getResult(0);

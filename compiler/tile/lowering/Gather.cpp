@@ -7,8 +7,8 @@ namespace freestone::tile {
 
 namespace {
 
-/// An index of data as a position within `extent`: counted from the end where negative, checked, and clamped so that what follows reads
-/// inside whatever the data are.
+/// An index of data as a position within `extent`: counted from the end where negative, checked, and clamped so that
+/// what follows reads inside whatever the data are.
 Value emitPosition(ComputeBody &body, Value index, Expr extent) {
   ImplicitLocOpBuilder &b = body.builder;
   Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
@@ -58,9 +58,8 @@ struct LowerGatherElements : OpRewritePattern<graph::GatherElementsOp> {
     return replaceByCompute(rewriter, op, builder, [&](ComputeBody &body) {
       SmallVector<Value> position;
       for (int64_t dim = 0; dim < rank; ++dim)
-        position.push_back(dim == axis
-                               ? emitPosition(body, body.input(index), graph::getShape(op.getOperand())[axis])
-                               : body.loop(dim));
+        position.push_back(dim == axis ? emitPosition(body, body.input(index), graph::getShape(op.getOperand())[axis])
+                                       : body.loop(dim));
       return body.readTable(table, position);
     });
   }

@@ -7,8 +7,8 @@
 
 namespace freestone::tile {
 
-// Patterns from operators of the graph to computes, one file per family. A pattern that can't lower an operator says why in its
-// match failure.
+// Patterns from operators of the graph to computes, one file per family. A pattern that can't lower an operator says
+// why in its match failure.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
 void populateMovementPatterns(mlir::RewritePatternSet &patterns);
 void populateGatherPatterns(mlir::RewritePatternSet &patterns);
@@ -24,7 +24,8 @@ void populateRandomPatterns(mlir::RewritePatternSet &patterns);
 void populateUniquePatterns(mlir::RewritePatternSet &patterns);
 
 /// Replaces an operator by a compute that yields one scalar per point of the result.
-inline mlir::LogicalResult replaceByCompute(mlir::PatternRewriter &rewriter, mlir::Operation *op, ComputeBuilder &builder,
+inline mlir::LogicalResult replaceByCompute(mlir::PatternRewriter &rewriter, mlir::Operation *op,
+                                            ComputeBuilder &builder,
                                             llvm::function_ref<mlir::Value(ComputeBody &)> body) {
   mlir::FailureOr<ComputeOp> compute = builder.create(graph::getElementType(op->getResult(0)), body);
   if (mlir::failed(compute))
@@ -39,7 +40,8 @@ mlir::Value emitCombine(mlir::ImplicitLocOpBuilder &builder, graph::ReduceKind k
                         mlir::Value value, mlir::Type element);
 
 /// A compute's result in another element type.
-mlir::FailureOr<mlir::Value> castTo(mlir::OpBuilder &builder, mlir::Location location, mlir::Value tensor, mlir::Type element);
+mlir::FailureOr<mlir::Value> castTo(mlir::OpBuilder &builder, mlir::Location location, mlir::Value tensor,
+                                    mlir::Type element);
 
 } // namespace freestone::tile
 

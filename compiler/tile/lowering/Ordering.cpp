@@ -22,8 +22,8 @@ Value emitPrecedes(ImplicitLocOpBuilder &b, Value x, Value y, Type element, bool
   return arith::OrIOp::create(b, less, arith::AndIOp::create(b, xIsNumber, yIsNan));
 }
 
-/// Sorts lines along an axis by merging ever longer runs of positions, which is stable; a tile is one line. The positions go back and
-/// forth between two results that nobody else sees.
+/// Sorts lines along an axis by merging ever longer runs of positions, which is stable; a tile is one line. The
+/// positions go back and forth between two results that nobody else sees.
 class LineSorter {
 public:
   LineSorter(PatternRewriter &rewriter, Location location, Value operand, int64_t axis, Expr kept, bool descending)
@@ -129,8 +129,9 @@ struct LowerSort : OpRewritePattern<graph::SortOp> {
 
   LogicalResult matchAndRewrite(graph::SortOp op, PatternRewriter &rewriter) const override {
     int64_t axis = op.getAxis();
-    return replaceBySorted(rewriter, op, LineSorter(rewriter, op.getLoc(), op.getOperand(), axis,
-                                                    graph::getShape(op.getOperand())[axis], op.getDescending()));
+    return replaceBySorted(rewriter, op,
+                           LineSorter(rewriter, op.getLoc(), op.getOperand(), axis,
+                                      graph::getShape(op.getOperand())[axis], op.getDescending()));
   }
 };
 
@@ -138,8 +139,9 @@ struct LowerTopK : OpRewritePattern<graph::TopKOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::TopKOp op, PatternRewriter &rewriter) const override {
-    return replaceBySorted(rewriter, op, LineSorter(rewriter, op.getLoc(), op.getOperand(), op.getAxis(),
-                                                    op.getK().getExpr(), !op.getSmallest()));
+    return replaceBySorted(
+        rewriter, op,
+        LineSorter(rewriter, op.getLoc(), op.getOperand(), op.getAxis(), op.getK().getExpr(), !op.getSmallest()));
   }
 };
 

@@ -24,7 +24,9 @@ Words emitWideProduct(ImplicitLocOpBuilder &b, Value x, uint32_t factor) {
 
 /// Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3).
 std::array<Value, 4> emitPhilox(ImplicitLocOpBuilder &b, std::array<Value, 4> counter, std::array<Value, 2> key) {
-  auto constant = [&](uint32_t value) { return arith::ConstantOp::create(b, b.getI32IntegerAttr(static_cast<int32_t>(value))); };
+  auto constant = [&](uint32_t value) {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
   for (int round = 0; round < 10; ++round) {
     if (round) {
       key[0] = arith::AddIOp::create(b, key[0], constant(0x9E3779B9));

@@ -109,7 +109,8 @@ struct LowerArgReduce : OpRewritePattern<graph::ArgReduceOp> {
         Value bestIsNan = emitUnary(b, graph::UnaryKind::isnan, best, wide);
         Value earlier = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, place);
         Value firstNan = arith::AndIOp::create(
-            b, isNan, arith::OrIOp::create(b, earlier, arith::XOrIOp::create(b, bestIsNan, emitConstant(b, b.getI1Type(), 1))));
+            b, isNan,
+            arith::OrIOp::create(b, earlier, arith::XOrIOp::create(b, bestIsNan, emitConstant(b, b.getI1Type(), 1))));
         better = arith::OrIOp::create(b, better, firstNan);
       }
       Value takes = arith::OrIOp::create(b, better, arith::AndIOp::create(b, equal, precedes));

@@ -60,8 +60,9 @@ struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
         Value source = line.linearize(at, updateShape);
         at[axis] = line.position(line.load(1, source), length);
         Value position = line.linearize(at, shape);
-        line.store(0, position, emitUpdate(line.ir(), op.getKind(), line.loadResult(0, position),
-                                           line.load(2, source), type.getElementType()));
+        line.store(0, position,
+                   emitUpdate(line.ir(), op.getKind(), line.loadResult(0, position), line.load(2, source),
+                              type.getElementType()));
       });
     };
     if (hasUpdates)
@@ -102,8 +103,9 @@ struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
       Value updates = whole.mul(slice, size);
       whole.loop(zero, size, [&](Value i) {
         Value position = whole.add(begin, i);
-        whole.store(0, position, emitUpdate(whole.ir(), op.getKind(), whole.loadResult(0, position),
-                                            whole.load(2, whole.add(updates, i)), type.getElementType()));
+        whole.store(0, position,
+                    emitUpdate(whole.ir(), op.getKind(), whole.loadResult(0, position),
+                               whole.load(2, whole.add(updates, i)), type.getElementType()));
       });
     });
     rewriter.replaceOp(op, whole.finish());

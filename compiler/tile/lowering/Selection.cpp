@@ -8,9 +8,9 @@ namespace freestone::tile {
 
 namespace {
 
-/// The row-major positions of the elements among the first `examined` that are not 0, as i64 [n]. Counting them binds n: the first
-/// program's one result, an i64, is the value of the symbol that its attribute `binds` names, and the second takes it as an operand, so
-/// that it comes after.
+/// The row-major positions of the elements among the first `examined` that are not 0, as i64 [n]. Counting them binds
+/// n: the first program's one result, an i64, is the value of the symbol that its attribute `binds` names, and the
+/// second takes it as an operand, so that it comes after.
 Value createPositions(OpBuilder &rewriter, Location location, Value tensor, Expr examined, Expr n) {
   Type element = graph::getElementType(tensor), i64 = rewriter.getI64Type();
   Expr one = Expr::constant(rewriter.getContext(), 1);

@@ -50,8 +50,6 @@ struct LowerSizes : OpRewritePattern<graph::SizesOp> {
 
 } // namespace
 
-void populateSourcePatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerIota, LowerSizes>(patterns.getContext());
-}
+void populateSourcePatterns(RewritePatternSet &patterns) { patterns.add<LowerIota, LowerSizes>(patterns.getContext()); }
 
 } // namespace freestone::tile

@@ -8,8 +8,8 @@ namespace freestone::tile {
 
 namespace {
 
-/// Finds the different slices along an axis, in one tile: every slice is compared with those found before. All lists have room for as
-/// many as there are slices; the number found is the first result.
+/// Finds the different slices along an axis, in one tile: every slice is compared with those found before. All lists
+/// have room for as many as there are slices; the number found is the first result.
 class SliceFinder {
 public:
   // The results of the program.

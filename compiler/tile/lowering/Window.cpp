@@ -17,8 +17,7 @@ struct WindowLoops {
   bool leavesOperand = false;
 };
 
-template <typename Op>
-WindowLoops getWindowLoops(Op op) {
+template <typename Op> WindowLoops getWindowLoops(Op op) {
   MLIRContext *context = op.getContext();
   WindowLoops loops;
   int64_t rank = graph::getShape(op.getOperand()).size(), spatial = op.getSizes().size(), leading = rank - spatial;
@@ -89,15 +88,14 @@ struct LowerWindowArgmax : OpRewritePattern<graph::WindowArgmaxOp> {
       if (isa<FloatType>(wide)) {
         Value isNan = emitUnary(b, graph::UnaryKind::isnan, value, wide);
         Value bestIsNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, best, best);
-        better = arith::OrIOp::create(
-            b, better, arith::AndIOp::create(b, isNan, arith::OrIOp::create(b, bestIsNumber, earlier)));
+        better = arith::OrIOp::create(b, better,
+                                      arith::AndIOp::create(b, isNan, arith::OrIOp::create(b, bestIsNumber, earlier)));
       }
       Value takes = arith::OrIOp::create(b, better, arith::AndIOp::create(b, equal, earlier));
       takes = arith::AndIOp::create(b, inside, arith::OrIOp::create(b, takes, none));
       return {arith::SelectOp::create(b, takes, value, best), arith::SelectOp::create(b, takes, here, place)};
     };
-    FailureOr<ComputeOp> compute =
-        builder.create({wide, i64}, {getLowest(wide), rewriter.getI64IntegerAttr(-1)}, body);
+    FailureOr<ComputeOp> compute = builder.create({wide, i64}, {getLowest(wide), rewriter.getI64IntegerAttr(-1)}, body);
     if (failed(compute))
       return failure();
     rewriter.replaceOp(op, compute->getResult(1));
