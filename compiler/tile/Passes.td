@@ -13,8 +13,9 @@ class TilePass<string name, string anchor> : Pass<name, anchor> {
 def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
   let summary = "makes every operator of the graph a compute";
   let description = [{
-    In: core operators of the graph. Out: `tile.compute` and `tile.opaque`, inline; `graph.reshape` stays, it is free, and so do
-    weights and constants that are no splat. Where an operator can't be lowered, the pass fails with the reason. Counts `lowered`.
+    In: core operators of the graph. Out: `tile.compute` and `tile.opaque`, inline; `graph.reshape` stays, it is free,
+    and so do weights and constants that are no splat. Where an operator can't be lowered, the pass fails with the
+    reason. Counts `lowered`.
     ```mlir
     %y = graph.unary exp %x : !graph.tensor<[n], f32>
     // →
@@ -31,10 +32,10 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
 def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> {
   let summary = "puts computes that only map elements into the bodies of their consumers";
   let description = [{
-    What moves elements (broadcast, transpose, slice, looked at through reshapes) becomes an index map of every consumer; what is
-    elementwise is put into its one consumer, where no element is then computed twice. Contractions take index maps alone, as long
-    as they stay linear: a transposition of their result becomes the order of their loops, a constant factor of an operand one
-    of the result. Counts `inlined`, `permuted`, `factored`.
+    What moves elements (broadcast, transpose, slice, looked at through reshapes) becomes an index map of every
+    consumer; what is elementwise is put into its one consumer, where no element is then computed twice. Contractions
+    take index maps alone, as long as they stay linear: a transposition of their result becomes the order of their
+    loops, a constant factor of an operand one of the result. Counts `inlined`, `permuted`, `factored`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
@@ -42,9 +43,10 @@ def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> 
 def Connect : TilePass<"tile-connect", "::mlir::func::FuncOp"> {
   let summary = "groups computes whose intermediates need not go through memory";
   let description = [{
-    A contraction or window with the elementwise computes over its result; reductions with all computes over the same rows, among them
-    further reductions (softmax, norms); elementwise computes over the same loops. Edges are connected in the order of the
-    bytes that they save, unless a cycle arises or a row is too large to stay in the cache. Counts edges `connected` and `groups`.
+    A contraction or window with the elementwise computes over its result; reductions with all computes over the same
+    rows, among them further reductions (softmax, norms); elementwise computes over the same loops. Edges are connected
+    in the order of the bytes that they save, unless a cycle arises or a row is too large to stay in the cache. Counts
+    edges `connected` and `groups`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "What a worker's cache (L2) holds">];
@@ -62,22 +64,22 @@ def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
 def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
   let summary = "gives weights the layouts that contractions read fastest, and moves all work on weights to @init";
   let description = [{
-    A weight that is the vector operand of a contraction is packed into panels along its columns, one that is the broadcast operand
-    of a convolution along its rows. What depends on weights alone (packing, casts, folded scales) is computed by @init, whose
-    arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both.
-    Counts operands `packed` and values `hoisted`.
+    A weight that is the vector operand of a contraction is packed into panels along its columns, one that is the
+    broadcast operand of a convolution along its rows. What depends on weights alone (packing, casts, folded scales) is
+    computed by @init, whose arguments are the plain weights and whose results are arguments of @main; `graph.weight`
+    names both. Counts operands `packed` and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
                  Option<"rows", "rows", "int64_t", "0",
-                        "Width of panels of the broadcast operand; 0: it stays row-major, which emitters pack as they go">];
+                        "Width of panels of the broadcast operand; 0: it stays row-major, and emitters pack it">];
 }
 
 def Outline : TilePass<"tile-outline", "::mlir::ModuleOp"> {
   let summary = "makes programs of groups and computes, equal ones once";
   let description = [{
-    Sizes become symbols s0, s1, … of the program; of contractions also those that are constant, so that one program serves all
-    layers. Counts `programs`, and `duplicates` that were the same as another.
+    Sizes become symbols s0, s1, … of the program; of contractions also those that are constant, so that one program
+    serves all layers. Counts `programs`, and `duplicates` that were the same as another.
   }];
   let options = [Option<"share", "share", "bool", "true", "Let equal programs be one">,
                  Option<"generalise", "generalise", "bool", "true", "Make constant sizes of contractions symbols">];
@@ -86,9 +88,10 @@ def Outline : TilePass<"tile-outline", "::mlir::ModuleOp"> {
 def Cut : TilePass<"tile-cut", "::mlir::ModuleOp"> {
   let summary = "writes the plan of every program";
   let description = [{
-    What a program is decides its emitter; what the device holds, and the sizes where they are known, decide the tiles. Every plan
-    says `emitter`, `tiles` (their number), `scratch` (bytes of a worker), and which elements tile t touches: `reads` and `chunk` hold,
-    per argument and per result, how many consecutive elements, or unit where that is not known.
+    What a program is decides its emitter; what the device holds, and the sizes where they are known, decide the tiles.
+    Every plan says `emitter`, `tiles` (their number), `scratch` (bytes of a worker), and which elements tile t touches:
+    `reads` and `chunk` hold, per argument and per result, how many consecutive elements, or unit where that is not
+    known.
     ```mlir
     tile.program @p0 symbols [s0, s1, s2] (…) -> (…) {…}
     // →

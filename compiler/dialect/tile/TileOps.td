@@ -14,14 +14,14 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "one scalar body over a space of loops";
   let description = [{
-    The loops are `extents` long, parallel ones first, then those that reduce. The dimensions of every result are the parallel loops
-    in order. `ins` are read once per point through an affine map from loops to coordinates; `symbols` are the sizes that the
-    maps' symbols stand for. A read outside its operand gives the operand's `fill`; without one all reads are inside. `reads` are
-    tensors that the body reads at indices that depend on data.
+    The loops are `extents` long, parallel ones first, then those that reduce. The dimensions of every result are the
+    parallel loops in order. `ins` are read once per point through an affine map from loops to coordinates; `symbols`
+    are the sizes that the maps' symbols stand for. A read outside its operand gives the operand's `fill`; without one
+    all reads are inside. `reads` are tensors that the body reads at indices that depend on data.
 
-    Arguments of the body: a scalar per operand of `ins`; where loops reduce, an accumulator per result, which begins as its
-    `init`; a tensor per operand of `reads`. It yields a scalar per result: the value, or the next accumulator. The order of
-    reduction is free. Scalars of unsigned tensors are signless, of bool tensors i1.
+    Arguments of the body: a scalar per operand of `ins`; where loops reduce, an accumulator per result, which begins as
+    its `init`; a tensor per operand of `reads`. It yields a scalar per result: the value, or the next accumulator. The
+    order of reduction is free. Scalars of unsigned tensors are signless, of bool tensors i1.
     ```mlir
     %r = tile.compute [m, n, k] [parallel, parallel, reduction]
          ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
@@ -81,9 +81,11 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromA
 def Tile_OpaqueOp : Tile_Op<"opaque", [IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "tiles of written-out loops, for what is no loop nest with an affine map";
   let description = [{
-    The body computes one tile: `%t` is its number, then every operand and every result comes as a flat, row-major buffer of its
-    elements (bool as i8, unsigned as signless). Tiles may run in any order and at the same time, so each writes elements of its own.
-    A result that nobody uses is scratch memory.
+    The body computes one tile: `%t` is its number, then every operand and every result comes as a flat, row-major
+    buffer of its elements (bool as i8, unsigned as signless). Tiles may run in any order and at the same time, so each
+    writes elements of its own. A result that nobody uses is scratch memory. With an attribute `binds = "n"` the one
+    element of the first result, an i64, is the value of the symbol n, known once this has run; programs of that size
+    take the result as an operand.
     ```mlir
     %r = tile.opaque [rows] ins(%x) {
     ^bb0(%t: index, %in: memref<?xf32>, %out: memref<?xf32>):
@@ -141,7 +143,8 @@ def Tile_SizeOp : Tile_Op<"size", [Pure]> {
 def Tile_ReadOp : Tile_Op<"read", [Pure]> {
   let summary = "an element at indices that depend on data";
   let description = [{
-    The tensor is an argument of the body of a compute, which stands for an operand of its `reads`. The indices must be inside.
+    The tensor is an argument of the body of a compute, which stands for an operand of its `reads`. The indices must be
+    inside.
   }];
   let arguments = (ins Graph_Tensor:$tensor, Variadic<Index>:$indices);
   let results = (outs AnyType:$element);
@@ -157,8 +160,8 @@ def Tile_ReadOp : Tile_Op<"read", [Pure]> {
 def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let summary = "ends the run with a message where data make a result undefined";
   let description = [{
-    What the message tells: the node of the location, then `message`. Computing goes on with any value; nothing that follows may
-    trap or leave a buffer because the condition is false.
+    What the message tells: the node of the location, then `message`. Computing goes on with any value; nothing that
+    follows may trap or leave a buffer because the condition is false.
   }];
   let arguments = (ins I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict";
@@ -201,7 +204,8 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
 def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]> {
   let summary = "a tensor program over canonical symbols";
   let description = [{
-    The symbols are the run-time numbers that its sizes are made of, bound by the caller. `plan` says how it is cut (see `tile-cut`).
+    The symbols are the run-time numbers that its sizes are made of, bound by the caller. `plan` says how it is cut (see
+    `tile-cut`).
     ```mlir
     tile.program @p0 symbols [s0, s1] (%x: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0, s1], f32>) {
       %r = tile.compute …
@@ -262,7 +266,8 @@ def Tile_CallOp : Tile_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 def Tile_LibraryOp : Tile_Op<"library", [Pure]> {
   let summary = "computes through a service of a library";
   let description = [{
-    The caller allocates the results, the service fills them. `name` is a versioned service, reached through the run context.
+    The caller allocates the results, the service fills them. `name` is a versioned service, reached through the run
+    context.
     ```mlir
     %r = tile.library "onednn.matmul"(%x, %w) : (!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>
     ```

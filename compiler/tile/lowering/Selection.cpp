@@ -9,8 +9,8 @@ namespace freestone::tile {
 namespace {
 
 /// The row-major positions of the elements among the first `examined` that are not 0, as i64 [n]. Counting them binds
-/// n: the first program's one result, an i64, is the value of the symbol that its attribute `binds` names, and the
-/// second takes it as an operand, so that it comes after.
+/// n: the first program's one result, an i64, is the value of the symbol that its attribute `binds` names, at most
+/// `bound`, and the second takes it as an operand, so that it comes after.
 Value createPositions(OpBuilder &rewriter, Location location, Value tensor, Expr examined, Expr n) {
   Type element = graph::getElementType(tensor), i64 = rewriter.getI64Type();
   Expr one = Expr::constant(rewriter.getContext(), 1);
@@ -26,8 +26,10 @@ Value createPositions(OpBuilder &rewriter, Location location, Value tensor, Expr
   });
   counting.store(0, zero, counting.toI64(total[0]));
   OpaqueOp count = counting.finish();
-  if (std::optional<StringRef> symbol = n.asSymbol())
+  if (std::optional<StringRef> symbol = n.asSymbol()) {
     count->setAttr("binds", rewriter.getStringAttr(*symbol));
+    count->setAttr("bound", examined.attr());
+  }
 
   OpaqueBuilder listing(rewriter, location, one, {tensor, count.getResult(0)},
                         graph::TensorType::get(ArrayRef<Expr>{n}, i64));

@@ -117,8 +117,10 @@ struct LowerUnique : OpRewritePattern<graph::UniqueOp> {
     ArrayRef<Expr> shape = graph::getShape(op.getValues());
     unsigned axis = op.getAxis();
     OpaqueOp finder = SliceFinder(rewriter, op).find();
-    if (std::optional<StringRef> symbol = shape[axis].asSymbol())
+    if (std::optional<StringRef> symbol = shape[axis].asSymbol()) {
       finder->setAttr("binds", rewriter.getStringAttr(*symbol));
+      finder->setAttr("bound", graph::getShape(op.getOperand())[axis].attr());
+    }
 
     ComputeBuilder values(rewriter, op.getLoc(), shape);
     unsigned position = values.read(finder.getResult(SliceFinder::first), {values.loop(axis)});
