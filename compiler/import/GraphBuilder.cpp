@@ -239,6 +239,8 @@ mlir::Value GraphBuilder::materializeContent(Tensor tensor) {
     SmallVector<int64_t> dims;
     for (Expr extent : tensor.shape())
       dims.push_back(*extent.asConstant());
+    if (content.empty()) // one element that stands for all of none
+      return create<graph::ConstantOp>(typeOf(*tensor.impl()), denseOf({Element(size(0))}, {}, type)).getResult();
     mlir::DenseElementsAttr dense = denseOf(content, dims, type);
     if (int64_t(content.size()) <= maxConstant || dense.isSplat())
       return create<graph::ConstantOp>(typeOf(*tensor.impl()), dense).getResult();

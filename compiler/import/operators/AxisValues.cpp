@@ -15,6 +15,21 @@ Expr isValue(Expr expr, int64_t value) {
   return 1 - Expr::min(distance, Expr::constant(expr.context(), 1));
 }
 
+Expr isNegative(Expr expr) {
+  return Expr::min(Expr::max(-expr, Expr::constant(expr.context(), 0)), Expr::constant(expr.context(), 1));
+}
+
+Shape valuesByAxis(ArrayRef<Expr> axes, ArrayRef<Expr> values, ArrayRef<Expr> otherwise) {
+  int64_t rank = otherwise.size();
+  Shape result(otherwise);
+  for (auto [axis, value] : zip_equal(axes, values))
+    for (auto [index, chosen] : enumerate(result)) {
+      Expr hit = isValue(axis, index) + isValue(axis, int64_t(index) - rank);
+      chosen = chosen + hit * (value - otherwise[index]);
+    }
+  return result;
+}
+
 std::optional<Shape> chosenAxes(Node &node, ArrayRef<Expr> axes, int64_t rank) {
   GraphBuilder &builder = node.builder();
   Shape chosen;

@@ -11,6 +11,9 @@ namespace freestone::importer {
 /// that all of `axes` exist; nothing where the node is refused.
 std::optional<Shape> chosenAxes(Node &node, llvm::ArrayRef<Expr> axes, int64_t rank);
 
+/// For each axis of a tensor of this rank the one of `values` that stands beside it in `axes`; `otherwise` where it is not there.
+Shape valuesByAxis(llvm::ArrayRef<Expr> axes, llvm::ArrayRef<Expr> values, llvm::ArrayRef<Expr> otherwise);
+
 /// x with every axis i split into [kept, chosen], one of which is 1.
 Tensor splitAxes(Tensor x, llvm::ArrayRef<Expr> chosen);
 
@@ -25,6 +28,8 @@ Tensor unsqueezeChosen(Node &node, Tensor x, llvm::ArrayRef<Expr> axes);
 
 /// 1 where the expression has this value, else 0.
 Expr isValue(Expr expr, int64_t value);
+/// 1 where the expression is negative, else 0.
+Expr isNegative(Expr expr);
 
 } // namespace freestone::importer
 

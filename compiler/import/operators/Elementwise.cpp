@@ -47,7 +47,10 @@ Tensor power(Node &node) {
   if (base.isFloat() || !exponent.isFloat())
     return pow(base, cast(exponent, base.elementType()));
   mlir::Type wide = node.builder().ir.getF64Type();
-  return cast(pow(cast(base, wide), cast(exponent, wide)), base.elementType());
+  Tensor result = pow(cast(base, wide), cast(exponent, wide));
+  // An integral result may be missed by the last bits, and must not be truncated to its neighbour.
+  Tensor nearest = round(result);
+  return cast(select(abs(result - nearest) <= abs(nearest) * 1e-12, nearest, result), base.elementType());
 }
 
 Tensor modulo(Node &node) {

@@ -1,5 +1,6 @@
 // Parts of tensors, and tensors with more around them.
 #include "compiler/import/Registry.h"
+#include "compiler/import/operators/AxisValues.h"
 
 using namespace llvm;
 
@@ -45,6 +46,35 @@ Tensor sliceAxis(Node &node, Tensor x, int64_t axis, Expr start, Expr end, int64
   return slice(x, axis, start, size, step);
 }
 
+bool areConstant(ArrayRef<Expr> values) {
+  return llvm::all_of(values, [](Expr value) { return value.isConstant(); });
+}
+
+/// Slices along axes or by steps that only the run knows: every axis is read at start, start + step, ….
+Tensor sliceByValues(Node &node, Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr> ends, ArrayRef<Expr> axes,
+                     ArrayRef<Expr> steps) {
+  GraphBuilder &builder = node.builder();
+  Expr zero = builder.size(0);
+  if (!chosenAxes(node, axes, x.rank()))
+    return {};
+  Shape extents(x.shape());
+  Shape first = valuesByAxis(axes, starts, Shape(x.rank(), zero)), last = valuesByAxis(axes, ends, extents),
+        by = valuesByAxis(axes, steps, Shape(x.rank(), builder.size(1)));
+  for (int64_t axis = 0; axis < x.rank(); ++axis) {
+    Expr extent = extents[axis], reverse = isNegative(by[axis]);
+    auto place = [&](Expr bound, Expr low) {
+      return Expr::max(low, Expr::min(bound + isNegative(bound) * extent, extent - reverse));
+    };
+    Expr start = place(first[axis], zero), end = place(last[axis], -reverse);
+    Expr size = Expr::max(Expr::ceilDiv(end - start, by[axis]), zero);
+    auto scalar = [&](Expr value) { return builder.fromContent({Element(value)}, {}, builder.i64()); };
+    x = gather(x, iota(builder, {size}, 0, builder.i64()) * scalar(by[axis]) + scalar(start), axis);
+    if (!x)
+      return x;
+  }
+  return x;
+}
+
 Tensor sliceNode(Node &node) {
   Tensor x = node.input(0);
   if (!x)
@@ -59,10 +89,22 @@ Tensor sliceNode(Node &node) {
   } else {
     starts = node.sizesInput(1);
     ends = node.sizesInput(2);
+    std::optional<Shape> axisValues = node.has(3) ? node.sizesInput(3) : std::optional(Shape());
+    std::optional<Shape> stepValues = node.has(4) ? node.sizesInput(4) : std::optional(Shape());
+    if (!starts || !ends || !axisValues || !stepValues)
+      return {};
+    if (!areConstant(*axisValues) || !areConstant(*stepValues)) {
+      if (axisValues->empty())
+        for (size_t axis = 0; axis < starts->size(); ++axis)
+          axisValues->push_back(builder.size(axis));
+      if (stepValues->empty())
+        stepValues = Shape(starts->size(), builder.size(1));
+      if (starts->size() != ends->size() || starts->size() != axisValues->size() || starts->size() != stepValues->size())
+        return node.reject("starts, ends, axes and steps must have one length");
+      return sliceByValues(node, x, *starts, *ends, *axisValues, *stepValues);
+    }
     axes = node.has(3) ? node.constantsInput(3) : std::optional(SmallVector<int64_t>());
     steps = node.has(4) ? node.constantsInput(4) : std::optional(SmallVector<int64_t>());
-    if (!steps)
-      return {};
   }
   if (!starts || !ends || !axes)
     return {};
@@ -167,7 +209,7 @@ Tensor padNode(Node &node) {
   GraphBuilder &builder = node.builder();
   std::string mode = node.text("mode", "constant");
   std::optional<Shape> pads;
-  SmallVector<int64_t> axes;
+  Shape axes;
   Tensor value = builder.scalar(0, x.elementType());
   if (node.opset() < 11) {
     pads = builder.sizes(node.integers(node.hasAttribute("pads") ? "pads" : "paddings"));
@@ -177,8 +219,8 @@ Tensor padNode(Node &node) {
     if (node.has(2))
       value = node.input(2);
     if (node.has(3)) {
-      std::optional<SmallVector<int64_t>> given = node.constantsInput(3);
-      if (!given || !node.normalize(*given, x.rank()))
+      std::optional<Shape> given = node.sizesInput(3);
+      if (!given || !chosenAxes(node, *given, x.rank()))
         return {};
       axes = *given;
     }
@@ -186,20 +228,19 @@ Tensor padNode(Node &node) {
   if (!pads || !value)
     return {};
   if (!node.has(3))
-    llvm::append_range(axes, llvm::seq<int64_t>(0, x.rank()));
+    for (int64_t axis = 0; axis < x.rank(); ++axis)
+      axes.push_back(builder.size(axis));
   if (pads->size() != 2 * axes.size())
     return node.reject("there must be two pads for each axis");
-  Shape low(x.rank(), builder.size(0)), high(x.rank(), builder.size(0));
-  for (auto [index, axis] : enumerate(axes)) {
-    low[axis] = (*pads)[index];
-    high[axis] = (*pads)[index + axes.size()];
-  }
+  Shape none(x.rank(), builder.size(0));
+  Shape low = valuesByAxis(axes, ArrayRef(*pads).take_front(axes.size()), none);
+  Shape high = valuesByAxis(axes, ArrayRef(*pads).drop_front(axes.size()), none);
   if (mode == "constant")
     return pad(x, low, high, value);
   if (mode != "reflect" && mode != "edge" && mode != "wrap")
     return node.reject("the mode '" + mode + "' does not exist");
-  for (int64_t axis : axes)
-    if (x && !(low[axis].isConstant(0) && high[axis].isConstant(0)))
+  for (int64_t axis = 0; x && axis < x.rank(); ++axis)
+    if (!(low[axis].isConstant(0) && high[axis].isConstant(0)))
       x = paddedByIndex(node, x, axis, low[axis], high[axis], mode);
   return x;
 }
