@@ -4,7 +4,7 @@
 include "compiler/dialect/graph/GraphBase.td"
 include "compiler/dialect/graph/GraphInterfaces.td"
 
-/// What deserves to survive as one operator. All compute f16 and bf16 in f32 and round once.
+/// What deserves to survive as one operator. All compute f16 and bf16 in f32 and round once; softmax rounds f16 between.
 class Graph_CompositeOp<string mnemonic>
     : Graph_DeducedOp<mnemonic, [DeclareOpInterfaceMethods<Graph_CompositeOpInterface>]>;
 
@@ -51,23 +51,23 @@ def Graph_GeluOp : Graph_CompositeOp<"gelu"> {
 def Graph_AttentionOp : Graph_CompositeOp<"attention"> {
   let summary = "softmax(scale * query keyᵀ + mask) value";
   let description = [{
-    Query [batch…, s, d], key [batch…, t, d], value [batch…, t, e], result [batch…, s, e]. The mask [batch…, s, t] is added if of
-    the element type, and where it is a bool, false hides. With `causal` o, row i sees columns j ≤ i + o. `softcap` c > 0 makes scores
-    c * tanh(score / c) before the mask. A row that sees nothing gives NaN.
+    Query [batch…, s, d], key [batch…, t, d], value [batch…, t, e], result [batch…, s, e]. The mask [batch…, s, t] is
+    added if of the element type, and where it is a bool, false hides. With `causal` o, row i sees columns j ≤ i + o.
+    `softcap` c > 0 makes scores c * tanh(score / c) before the mask. A row that sees nothing gives NaN.
     ```mlir
     %y = graph.attention %q, %k, %v scale 0.125 causal <0> : !graph.tensor<[b, h, s, 64], f32>, …
     ```
   }];
-  let arguments = (ins Graph_Tensor:$query, Graph_Tensor:$key, Graph_Tensor:$value, Optional<Graph_Tensor>:$mask, F64Attr:$scale,
-                       OptionalAttr<Sym_ExprAttr>:$causal, DefaultValuedAttr<F64Attr, "0.0">:$softcap);
+  let arguments = (ins Graph_Tensor:$query, Graph_Tensor:$key, Graph_Tensor:$value, Optional<Graph_Tensor>:$mask,
+                       F64Attr:$scale, OptionalAttr<Sym_ExprAttr>:$causal, DefaultValuedAttr<F64Attr, "0.0">:$softcap);
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`mask` $mask^ `:` type($mask) `,`)? `scale` $scale (`causal` $causal^)? attr-dict `:` type($query) `,`
-    type($key) `,` type($value)
+    $query `,` $key `,` $value (`mask` $mask^ `:` type($mask) `,`)? `scale` $scale (`causal` $causal^)? attr-dict `:`
+    type($query) `,` type($key) `,` type($value)
   }];
   let builders = [
     /// `mask` and `causal` may be null.
-    OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value, "::mlir::Value":$mask, "double":$scale,
-                   CArg<"::freestone::sym::Expr", "{}">:$causal, CArg<"double", "0">:$softcap)>];
+    OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value, "::mlir::Value":$mask,
+                   "double":$scale, CArg<"::freestone::sym::Expr", "{}">:$causal, CArg<"double", "0">:$softcap)>];
 }
 
 #endif // FREESTONE_COMPILER_DIALECT_GRAPH_COMPOSITE_TD

@@ -6,8 +6,9 @@ include "compiler/dialect/graph/GraphInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-// Regions see the values around them. A size that a join can't know before (it differs between branches, or changes from one
-// iteration to the next) is a fresh symbol of the result or of the region's argument, bound where the value arrives.
+// Regions see the values around them. A size that a join can't know before (it differs between branches, or changes
+// from one iteration to the next) is a fresh symbol of the result or of the region's argument, bound where the value
+// arrives.
 
 class Graph_RegionOp<string mnemonic, list<Trait> traits = []>
     : Graph_Op<mnemonic, !listconcat(traits, [RecursiveMemoryEffects, SingleBlock,
@@ -35,21 +36,25 @@ def Graph_IfOp : Graph_RegionOp<"if"> {
   }];
   let arguments = (ins Graph_Tensor:$condition);
   let regions = (region SizedRegion<1>:$then_region, SizedRegion<1>:$else_region);
-  let assemblyFormat = "$condition $then_region `else` $else_region attr-dict `:` type($condition) (`->` type($results)^)?";
+  let assemblyFormat = [{
+    $condition $then_region `else` $else_region attr-dict `:` type($condition) (`->` type($results)^)?
+  }];
 }
 
 def Graph_WhileOp : Graph_RegionOp<"while", [AttrSizedOperandSegments]> {
   let summary = "repeats a region while a condition holds, at most `max_trip` times";
   let description = [{
-    Arguments of the body: the number of the iteration (i64 of rank 0), the carried values. It yields whether to go on (bool of rank
-    0), the carried values, then values to collect. Results: the last carried values, then every collected value along a new
-    first dimension. Without `max_trip` there is no limit, without `condition` the first iteration begins.
+    Arguments of the body: the number of the iteration (i64 of rank 0), the carried values. It yields whether to go on
+    (bool of rank 0), the carried values, then values to collect. Results: the last carried values, then every collected
+    value along a new first dimension. Without `max_trip` there is no limit, without `condition` the first iteration
+    begins.
   }];
-  let arguments = (ins Optional<Graph_Tensor>:$max_trip, Optional<Graph_Tensor>:$condition, Variadic<Graph_Tensor>:$carried);
+  let arguments = (ins Optional<Graph_Tensor>:$max_trip, Optional<Graph_Tensor>:$condition,
+                       Variadic<Graph_Tensor>:$carried);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    (`max` $max_trip^ `:` type($max_trip))? (`if` $condition^ `:` type($condition))? (`carry` $carried^ `:` type($carried))?
-    $body attr-dict (`->` type($results)^)?
+    (`max` $max_trip^ `:` type($max_trip))? (`if` $condition^ `:` type($condition))? (`carry` $carried^ `:`
+    type($carried))? $body attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::Block::BlockArgListType getCarriedArgs() { return getBody().getArguments().drop_front(1); }
@@ -60,8 +65,8 @@ def Graph_WhileOp : Graph_RegionOp<"while", [AttrSizedOperandSegments]> {
 def Graph_ScanOp : Graph_RegionOp<"scan", [AttrSizedOperandSegments]> {
   let summary = "a region for every slice of tensors along their first dimension";
   let description = [{
-    Arguments of the body: the carried values, a slice of each scanned tensor. It yields the carried values, then values to collect.
-    Results: the last carried values, then every collected value along a new first dimension.
+    Arguments of the body: the carried values, a slice of each scanned tensor. It yields the carried values, then values
+    to collect. Results: the last carried values, then every collected value along a new first dimension.
     ```mlir
     %last, %all = graph.scan carry %h : !graph.tensor<[8], f32> over %x : !graph.tensor<[t, 8], f32> {
     ^bb0(%state: !graph.tensor<[8], f32>, %slice: !graph.tensor<[8], f32>):
@@ -73,10 +78,13 @@ def Graph_ScanOp : Graph_RegionOp<"scan", [AttrSizedOperandSegments]> {
   let arguments = (ins Variadic<Graph_Tensor>:$carried, Variadic<Graph_Tensor>:$scanned);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    (`carry` $carried^ `:` type($carried))? (`over` $scanned^ `:` type($scanned))? $body attr-dict (`->` type($results)^)?
+    (`carry` $carried^ `:` type($carried))? (`over` $scanned^ `:` type($scanned))? $body attr-dict (`->`
+    type($results)^)?
   }];
   let extraClassDeclaration = [{
-    ::mlir::Block::BlockArgListType getCarriedArgs() { return getBody().getArguments().take_front(getCarried().size()); }
+    ::mlir::Block::BlockArgListType getCarriedArgs() {
+      return getBody().getArguments().take_front(getCarried().size());
+    }
     ::mlir::Block::BlockArgListType getSliceArgs() { return getBody().getArguments().drop_front(getCarried().size()); }
     unsigned getNumCollected() { return getNumResults() - getCarried().size(); }
   }];
@@ -84,7 +92,9 @@ def Graph_ScanOp : Graph_RegionOp<"scan", [AttrSizedOperandSegments]> {
 
 def Graph_CallOp : Graph_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                      DeclareOpInterfaceMethods<Graph_SymbolBinderInterface>]> {
-  let summary = "calls a function; its symbols are unified with the sizes of the operands and substituted in the results";
+  let summary = [{
+    calls a function; its symbols are unified with the sizes of the operands and substituted in the results
+  }];
   let description = [{
     A symbol of the results that no argument binds is one that the callee finds out; it is a symbol of the caller here.
     ```mlir

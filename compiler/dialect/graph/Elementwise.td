@@ -4,9 +4,9 @@
 include "compiler/dialect/graph/GraphBase.td"
 
 def Graph_UnaryKind : Graph_Enum<"UnaryKind", "functions of one number", [
-  "abs", "neg", "exp", "exp2", "log", "log1p", "expm1", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin", "acos",
-  "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "floor", "ceil", "round", "trunc", "sign", "not", "isnan",
-  "isinf_pos", "isinf_neg"]>;
+  "abs", "neg", "exp", "exp2", "log", "log1p", "expm1", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin",
+  "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "floor", "ceil", "round", "trunc", "sign",
+  "not", "isnan", "isinf_pos", "isinf_neg"]>;
 def Graph_BinaryKind : Graph_Enum<"BinaryKind", "functions of two numbers", [
   "add", "sub", "mul", "div", "rem", "mod", "pow", "max", "min", "and", "or", "xor", "shl", "shr", "atan2"]>;
 def Graph_CompareKind : Graph_Enum<"CompareKind", "relations", ["eq", "ne", "lt", "le", "gt", "ge"]>;
@@ -18,8 +18,8 @@ def Graph_CompareKindAttr : EnumAttr<Graph_Dialect, Graph_CompareKind, "compare"
 def Graph_UnaryOp : Graph_DeducedOp<"unary"> {
   let summary = "a function of every element";
   let description = [{
-    `round` rounds halves to even; `not` is logical on bool, bitwise on integers; `isnan` and `isinf_*` give bool; `sign` of NaN
-    is NaN. Integers have `abs`, `neg`, `sign`, `not`; bool has `not` alone.
+    `round` rounds halves to even; `not` is logical on bool, bitwise on integers; `isnan` and `isinf_*` give bool;
+    `sign` of NaN is NaN. Integers have `abs`, `neg`, `sign`, `not`; bool has `not` alone.
     ```mlir
     %y = graph.unary exp %x : !graph.tensor<[n], f32>
     ```
@@ -32,10 +32,10 @@ def Graph_UnaryOp : Graph_DeducedOp<"unary"> {
 def Graph_BinaryOp : Graph_DeducedOp<"binary"> {
   let summary = "a function of two elements at the same place";
   let description = [{
-    Both operands have the type of the result. Integer `div` truncates and `rem` has the sign of the dividend (C's); `mod` has the
-    sign of the divisor; a quotient or remainder by the integer 0 is 0. `max` and `min` give NaN where an operand is. `shr` is
-    arithmetic for signed, logical for unsigned integers; shifts by the width or more give what shifting bit by bit does.
-    Integers wrap around. Bool has `and`, `or`, `xor` alone.
+    Both operands have the type of the result. Integer `div` truncates and `rem` has the sign of the dividend (C's);
+    `mod` has the sign of the divisor; a quotient or remainder by the integer 0 is 0. `max` and `min` give NaN where an
+    operand is. `shr` is arithmetic for signed, logical for unsigned integers; shifts by the width or more give what
+    shifting bit by bit does. Integers wrap around. Bool has `and`, `or`, `xor` alone.
     ```mlir
     %z = graph.binary add %x, %y : !graph.tensor<[n], f32>
     ```
@@ -55,7 +55,8 @@ def Graph_SelectOp : Graph_DeducedOp<"select"> {
   let summary = "`on_true` where the condition holds, else `on_false`";
   let arguments = (ins Graph_Tensor:$condition, Graph_Tensor:$on_true, Graph_Tensor:$on_false);
   let assemblyFormat = [{
-    $condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` custom<SameTypes>(type($on_true), type($on_false))
+    $condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` custom<SameTypes>(type($on_true),
+    type($on_false))
   }];
   let hasFolder = 1;
 }
@@ -63,9 +64,9 @@ def Graph_SelectOp : Graph_DeducedOp<"select"> {
 def Graph_CastOp : Graph_DeducedOp<"cast"> {
   let summary = "the value in another element type";
   let description = [{
-    To a float: rounded to nearest even. Float to integer: truncated toward zero; outside of the range unspecified, but with
-    `saturate` the nearest end, and 0 for NaN. Integer to a narrower integer keeps the low bits, or saturates. To bool: whether it
-    differs from 0.
+    To a float: rounded to nearest even. Float to integer: truncated toward zero; outside of the range unspecified, but
+    with `saturate` the nearest end, and 0 for NaN. Integer to a narrower integer keeps the low bits, or saturates. To
+    bool: whether it differs from 0.
     ```mlir
     %y = graph.cast %x to f16 : !graph.tensor<[n], f32>
     ```

@@ -8,9 +8,9 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits>;
 
-/// An operator with one result, whose type follows from operands and attributes: builders need none. `deduce` is the shape rule
-/// and the verifier in one. Where it refuses, builders make an operator that does not verify (of the type that
-/// `getTypeOfRefused` gives), so that a wrong model ends in a diagnostic.
+/// An operator with one result, whose type follows from operands and attributes: builders need none. `deduce` is the
+/// shape rule and the verifier in one. Where it refuses, builders make an operator that does not verify (of the type
+/// that `getTypeOfRefused` gives), so that a wrong model ends in a diagnostic.
 class Graph_DeducedOp<string mnemonic, list<Trait> traits = []>
     : Graph_Op<mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptor])> {
   let results = (outs Graph_Tensor:$result);

@@ -11,12 +11,13 @@ def Graph_Dialect : Dialect {
   let name = "graph";
   let summary = "tensor operators over symbolic sizes";
   let description = [{
-    A small core of operators with explicit broadcasts, from which everything else is built. Shapes follow forward: the type of
-    a result is deduced from operands and attributes.
+    A small core of operators with explicit broadcasts, from which everything else is built. Shapes follow forward: the
+    type of a result is deduced from operands and attributes.
 
-    Attributes of a function: `graph.symbols = {b = #sym.bounds<…>}` is what is known of its symbols; `graph.value_symbols =
-    {n = [1, 0]}` binds n by element 0 of argument 1; every other symbol is bound by the first dimension of an argument that is
-    exactly this symbol. `graph.name` of an argument or result is its name in the model.
+    Attributes of a function: `graph.symbols = {b = #sym.bounds<…>}` is what is known of its symbols;
+    `graph.value_symbols = {n = [1, 0]}` binds n by element 0 of argument 1; every other symbol is bound by the first
+    dimension of an argument that is exactly this symbol. `graph.name` of an argument or result is its name in the
+    model.
   }];
   let cppNamespace = "::freestone::graph";
   let dependentDialects = ["::freestone::sym::SymDialect"];
@@ -33,8 +34,8 @@ def Graph_TensorType : TypeDef<Graph_Dialect, "Tensor"> {
   let mnemonic = "tensor";
   let summary = "a tensor whose sizes are expressions";
   let description = [{
-    Element types: f16 bf16 f32 f64, i1, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64. `layout` says how the elements lie in
-    memory; without one, row-major and contiguous.
+    Element types: f16 bf16 f32 f64, i1, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64. `layout` says how the elements lie
+    in memory; without one, row-major and contiguous.
     ```mlir
     !graph.tensor<[b, 4*s + 1, 768], f32>
     ```
@@ -79,7 +80,8 @@ def Graph_ExprsAttr : AttrDef<Graph_Dialect, "Exprs"> {
 /// `names` are the cases as they are written; those that are words of C++ end in `_` there.
 class Graph_Enum<string name, string summary, list<string> names> : I32EnumAttr<name, summary,
     !foreach(i, !range(!size(names)), I32EnumAttrCase<
-      !if(!or(!eq(names[i], "not"), !eq(names[i], "and"), !eq(names[i], "or"), !eq(names[i], "xor")), names[i] # "_", names[i]),
+      !if(!or(!eq(names[i], "not"), !eq(names[i], "and"), !eq(names[i], "or"), !eq(names[i], "xor")),
+          names[i] # "_", names[i]),
       i, names[i]>)> {
   let cppNamespace = "::freestone::graph";
   let genSpecializedAttr = 0;

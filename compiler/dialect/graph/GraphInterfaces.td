@@ -7,8 +7,8 @@ def Graph_CompositeOpInterface : OpInterface<"CompositeOpInterface"> {
   let description = "An operator that says what it is made of.";
   let cppNamespace = "::freestone::graph";
   let methods = [InterfaceMethod<[{
-      Builds the same results from core operators at the insertion point of `builder`, in the types of the results. Fails without
-      a diagnostic where it can't be decomposed; the operator itself stays.
+      Builds the same results from core operators at the insertion point of `builder`, in the types of the results. Fails
+      without a diagnostic where it can't be decomposed; the operator itself stays.
     }],
     "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
@@ -16,7 +16,9 @@ def Graph_CompositeOpInterface : OpInterface<"CompositeOpInterface"> {
 def Graph_SymbolBinderInterface : OpInterface<"SymbolBinderInterface"> {
   let description = "An operator that gives symbols their values where it runs: sizes that depend on data.";
   let cppNamespace = "::freestone::graph";
-  let methods = [InterfaceMethod<"Adds the expressions whose values it finds out; those that are a bare, new symbol bind it.",
+  let methods = [InterfaceMethod<[{
+      Adds the expressions whose values it finds out; those that are a bare, new symbol bind it.
+    }],
     "void", "collectBound", (ins "::llvm::SmallVectorImpl<::freestone::sym::Expr> &":$bound)>];
 }
 

@@ -25,12 +25,15 @@ def Graph_TopKOp : Graph_OrderingOp<"top_k"> {
 }
 
 def Graph_SortOp : Graph_OrderingOp<"sort"> {
-  let summary = "the elements along an axis in ascending or `descending` order, and their positions; equals keep their order";
+  let summary = [{
+    the elements along an axis in ascending or `descending` order, and their positions; equals keep their order
+  }];
   let arguments = (ins Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$descending);
   let assemblyFormat = "$operand `axis` $axis (`descending` $descending^)? attr-dict `:` type($operand)";
 }
 
-/// An operator whose result has a size that depends on data. It binds that size's symbol, so it is not removed while that is used.
+/// An operator whose result has a size that depends on data. It binds that size's symbol, so it is not removed while
+/// that is used.
 class Graph_BinderOp<string mnemonic> : Graph_Op<mnemonic, [DeclareOpInterfaceMethods<Graph_SymbolBinderInterface>]> {
   let hasVerifier = 1;
 }
@@ -58,16 +61,17 @@ def Graph_CompressOp : Graph_BinderOp<"compress"> {
 def Graph_UniqueOp : Graph_BinderOp<"unique"> {
   let summary = "the different slices along an axis; their number u is bound";
   let description = [{
-    In ascending (lexicographic) order if `sorted`, else in the order of first occurrence. Further results, i64: the first position of
-    each [u], the place of every slice of the operand among them [n], how often each occurs [u].
+    In ascending (lexicographic) order if `sorted`, else in the order of first occurrence. Further results, i64: the
+    first position of each [u], the place of every slice of the operand among them [n], how often each occurs [u].
   }];
   let arguments = (ins Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$sorted);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$first, Graph_Tensor:$inverse, Graph_Tensor:$counts);
   let assemblyFormat = [{
-    $operand `axis` $axis (`sorted` $sorted^)? attr-dict `:` type($operand) `->` type($values) `,` type($first) `,` type($inverse)
-    `,` type($counts)
+    $operand `axis` $axis (`sorted` $sorted^)? attr-dict `:` type($operand) `->` type($values) `,` type($first) `,`
+    type($inverse) `,` type($counts)
   }];
-  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "int64_t":$axis, "bool":$sorted, "::freestone::sym::Expr":$count)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "int64_t":$axis, "bool":$sorted,
+                                 "::freestone::sym::Expr":$count)>];
 }
 
 #endif // FREESTONE_COMPILER_DIALECT_GRAPH_ORDERING_TD

@@ -11,8 +11,8 @@ def Graph_ArgKindAttr : EnumAttr<Graph_Dialect, Graph_ArgKind, "extremum">;
 def Graph_ReduceOp : Graph_DeducedOp<"reduce"> {
   let summary = "combines the elements along axes, which the result no longer has";
   let description = [{
-    An empty reduction gives the identity (of `max` and `min`: the infinity or the end of the type's range). `max` and `min` of
-    floats give NaN where an element is. Bool has `and` and `or`, and `max` and `min` in the same sense.
+    An empty reduction gives the identity (of `max` and `min`: the infinity or the end of the type's range). `max` and
+    `min` of floats give NaN where an element is. Bool has `and` and `or`, and `max` and `min` in the same sense.
     ```mlir
     %y = graph.reduce add %x axes [1] : !graph.tensor<[m, n], f32>   // !graph.tensor<[m], f32>
     ```
@@ -32,7 +32,8 @@ def Graph_ArgReduceOp : Graph_DeducedOp<"arg_reduce"> {
 def Graph_CumulateOp : Graph_DeducedOp<"cumulate"> {
   let summary = "the running combination along an axis";
   let description = "Element i combines elements 0…i, without i if `exclusive`; from the end if `reverse`.";
-  let arguments = (ins Graph_ReduceKindAttr:$kind, Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let arguments = (ins Graph_ReduceKindAttr:$kind, Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$exclusive,
+                       UnitAttr:$reverse);
   let assemblyFormat = [{
     `` $kind $operand `axis` $axis (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($operand)
   }];

@@ -7,7 +7,8 @@ include "compiler/dialect/graph/GraphInterfaces.td"
 def Graph_BroadcastOp : Graph_TypedOp<"broadcast", [Pure]> {
   let summary = "repeats elements along new dimensions, and along those of size 1";
   let description = [{
-    Dimension j of the operand is dimension `dims[j]` of the result, ascending; it has the same size there, or is statically 1.
+    Dimension j of the operand is dimension `dims[j]` of the result, ascending; it has the same size there, or is
+    statically 1.
     ```mlir
     %y = graph.broadcast %x dims [1] : !graph.tensor<[n], f32> -> !graph.tensor<[m, n], f32>
     ```
@@ -23,7 +24,9 @@ def Graph_BroadcastOp : Graph_TypedOp<"broadcast", [Pure]> {
 
 def Graph_ReshapeOp : Graph_TypedOp<"reshape", [Pure]> {
   let summary = "the same elements in row-major order under another shape; free";
-  let description = "The numbers of elements are equal expressions; where they are not provably so, `graph.match_shape` comes first.";
+  let description = [{
+    The numbers of elements are equal expressions; where they are not provably so, `graph.match_shape` comes first.
+  }];
   let arguments = (ins Graph_Tensor:$operand);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
   let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<::freestone::sym::Expr>":$shape)>];
@@ -48,13 +51,14 @@ def Graph_TransposeOp : Graph_DeducedOp<"transpose"> {
 def Graph_SliceOp : Graph_DeducedOp<"slice"> {
   let summary = "every step-th element from a start, along each dimension";
   let description = [{
-    `starts` are the first elements taken (not negative), `sizes` the numbers of elements taken; `steps` differ from 0 and may be
-    negative. All that is taken lies within the operand.
+    `starts` are the first elements taken (not negative), `sizes` the numbers of elements taken; `steps` differ from 0
+    and may be negative. All that is taken lies within the operand.
     ```mlir
     %y = graph.slice %x starts [0, n - 1] sizes [b, n] steps [1, -1] : !graph.tensor<[b, n], f32>
     ```
   }];
-  let arguments = (ins Graph_Tensor:$operand, Graph_ExprsAttr:$starts, Graph_ExprsAttr:$sizes, DenseI64ArrayAttr:$steps);
+  let arguments = (ins Graph_Tensor:$operand, Graph_ExprsAttr:$starts, Graph_ExprsAttr:$sizes,
+                       DenseI64ArrayAttr:$steps);
   let assemblyFormat = [{
     $operand `starts` custom<Exprs>($starts) `sizes` custom<Exprs>($sizes) `steps` $steps attr-dict `:` type($operand)
   }];
@@ -66,14 +70,15 @@ def Graph_PadOp : Graph_DeducedOp<"pad"> {
   let description = [{
     `interior` elements are put between each two neighbours, before `low` and `high` are added or cut.
     ```mlir
-    %y = graph.pad %x, %zero low [0, 1] high [0, -1] interior [0, 0] : !graph.tensor<[b, s], f32>, !graph.tensor<[], f32>
+    %y = graph.pad %x, %zero low [0, 1] high [0, -1] interior [0, 0]
+         : !graph.tensor<[b, s], f32>, !graph.tensor<[], f32>
     ```
   }];
   let arguments = (ins Graph_Tensor:$operand, Graph_Tensor:$value, Graph_ExprsAttr:$low, Graph_ExprsAttr:$high,
                        DenseI64ArrayAttr:$interior);
   let assemblyFormat = [{
-    $operand `,` $value `low` custom<Exprs>($low) `high` custom<Exprs>($high) `interior` $interior attr-dict `:` type($operand) `,`
-    type($value)
+    $operand `,` $value `low` custom<Exprs>($low) `high` custom<Exprs>($high) `interior` $interior attr-dict `:`
+    type($operand) `,` type($value)
   }];
   let hasFolder = 1;
 }
@@ -88,8 +93,8 @@ def Graph_ConcatOp : Graph_DeducedOp<"concat"> {
 def Graph_MatchShapeOp : Graph_TypedOp<"match_shape", [DeclareOpInterfaceMethods<Graph_SymbolBinderInterface>]> {
   let summary = "asserts sizes, and binds the symbols among them that are new";
   let description = [{
-    Where they differ the run ends with a message that names the value (`label`), the expected and the actual size. A dimension
-    of the result that is a symbol not bound before is bound here.
+    Where they differ the run ends with a message that names the value (`label`), the expected and the actual size. A
+    dimension of the result that is a symbol not bound before is bound here.
     ```mlir
     %y = graph.match_shape %x label "mask" : !graph.tensor<[n, k], f32> -> !graph.tensor<[n, 2*m], f32>
     ```

@@ -65,8 +65,9 @@ def Graph_IotaOp : Graph_TypedOp<"iota", [Pure]> {
 def Graph_RandomBitsOp : Graph_TypedOp<"random_bits", [Pure]> {
   let summary = "independent random bits from a key: Philox4x32-10";
   let description = [{
-    The key is [4] x ui32: the generator's two key words, then the two upper words of its counter. The counter's lower 64 bits are
-    the row-major index of the element; ui32 elements are word 0 of the block, ui64 words 0 (low) and 1 (high).
+    The key is [4] x ui32: the generator's two key words, then the two upper words of its counter. The counter's lower
+    64 bits are the row-major index of the element; ui32 elements are word 0 of the block, ui64 words 0 (low) and 1
+    (high).
     ```mlir
     %r = graph.random_bits %key : !graph.tensor<[4], ui32> -> !graph.tensor<[b, s], ui32>
     ```
@@ -77,7 +78,9 @@ def Graph_RandomBitsOp : Graph_TypedOp<"random_bits", [Pure]> {
 }
 
 def Graph_BarrierOp : Graph_DeducedOp<"barrier"> {
-  let summary = "the operand, computed after the others; hides it from folding and from sharing with what stands before";
+  let summary = [{
+    the operand, computed after the others; hides it from folding and from sharing with what stands before
+  }];
   let arguments = (ins Graph_Tensor:$operand, Variadic<Graph_Tensor>:$after);
   let assemblyFormat = "$operand (`after` $after^)? attr-dict `:` type($operand) (`,` type($after)^)?";
 }
