@@ -39,9 +39,13 @@ SymbolNames symbolsOf(func::FuncOp function) {
   function.walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       collect(type, names);
-    if (auto call = dyn_cast<tile::CallOp>(op))
-      for (sym::Expr size : call.getSizes())
-        size.collectSymbols(names);
+    auto call = dyn_cast<tile::CallOp>(op);
+    if (!call)
+      return;
+    for (sym::Expr size : call.getSizes())
+      size.collectSymbols(names);
+    if (auto bound = call->getAttrOfType<sym::ExprAttr>("bound"))
+      bound.getExpr().collectSymbols(names);
   });
   for (const Assertion &assertion : assertionsOf(function))
     for (sym::Expr side : {assertion.left, assertion.right})
@@ -59,6 +63,9 @@ public:
     for (BlockArgument argument : function.getArguments())
       if (!function.getArgAttr(argument.getArgNumber(), "graph.weight"))
         inputs.push_back(argument);
+    for (auto call : function.getOps<tile::CallOp>())
+      if (auto name = call->getAttrOfType<StringAttr>("binds"))
+        runtimeBounds[name] = call->getAttrOfType<sym::ExprAttr>("bound");
   }
 
   FailureOr<Attribute> bind(StringAttr name) {
@@ -69,6 +76,8 @@ public:
     };
     if (auto place = values ? values.getAs<DenseI64ArrayAttr>(name) : DenseI64ArrayAttr())
       return make(SymbolSource::element, inputNumber(place[0]), place[1]);
+    if (sym::ExprAttr bound = runtimeBounds.lookup(name))
+      return make(SymbolSource::runtime, -1, 0, bound);
     for (auto [number, input] : llvm::enumerate(inputs))
       for (auto [dim, size] : llvm::enumerate(cast<graph::TensorType>(input.getType()).getShape()))
         if (size.asSymbol() == name.getValue())
@@ -87,6 +96,7 @@ private:
   func::FuncOp function;
   DictionaryAttr values, bounds;
   SmallVector<BlockArgument> inputs;
+  DenseMap<StringAttr, sym::ExprAttr> runtimeBounds;
 };
 
 } // namespace

@@ -7,7 +7,7 @@
 namespace freestone::task {
 
 /// The symbols of a function that becomes an entry, each with what binds it: an element of an integer input (`graph.value_symbols`), the
-/// first input dimension that is just this symbol, or a phase while running. Fails with a message on a symbol that nothing binds.
+/// first input dimension that is just this symbol, or a call that `binds` it while running; which buffer that writes is not known yet. Fails with a message on a symbol that nothing binds.
 mlir::FailureOr<llvm::SmallVector<mlir::Attribute>> collectEntrySymbols(mlir::func::FuncOp function);
 
 /// [actual, expected, text that names the actual one] for each pair of sizes of `graph.assertions`; null if there are none.

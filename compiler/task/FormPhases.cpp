@@ -49,6 +49,7 @@ private:
   void formOutputs();
   LogicalResult formOp(Operation &op);
   LogicalResult formCall(tile::CallOp call);
+  void setRuntimeSymbols();
   FailureOr<Value> bufferOf(Value value);
   BufferOp addBuffer(BufferKind kind, StringRef name, Type type, Location location);
   SmallVector<Attribute> accesses(tile::ProgramOp callee, StringRef entry, size_t count,
@@ -65,7 +66,7 @@ private:
   ConstantNames &constants;
   ProgramOp program;
   DenseMap<Value, Value> buffers;
-  DenseMap<Value, StringAttr> outputs;
+  DenseMap<StringAttr, Value> counts;
   int64_t phases = 0;
 };
 
@@ -82,6 +83,7 @@ LogicalResult PhaseFormer::form() {
   for (Operation &op : function.getBody().front().without_terminator())
     if (failed(formOp(op)))
       return failure();
+  setRuntimeSymbols();
   function.erase();
   return success();
 }
@@ -198,8 +200,10 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   });
 
   StringAttr binds;
-  if (auto symbol = call->getAttrOfType<StringAttr>("binds"))
+  if (auto symbol = call->getAttrOfType<StringAttr>("binds")) {
     binds = symbol;
+    counts[symbol] = results.front();
+  }
   builder.setInsertionPointToEnd(&program.getBody().front());
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
                                builder.getDenseI64ArrayAttr({}), binds);
@@ -213,6 +217,23 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
                   builder.getArrayAttr(accesses(callee, "chunk", results.size(), sizes)), builder.getDenseI64ArrayAttr(siteNumbers));
   ++phases;
   return success();
+}
+
+/// The symbols that phases bind name the buffer that holds their value, now that all buffers stand.
+void PhaseFormer::setRuntimeSymbols() {
+  if (counts.empty())
+    return;
+  DenseMap<Value, int64_t> numbers;
+  for (auto [number, buffer] : llvm::enumerate(program.getBuffers()))
+    numbers[buffer.getBuffer()] = number;
+  SmallVector<Attribute> symbols;
+  for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>()) {
+    Value count = counts.lookup(builder.getStringAttr(symbol.getName()));
+    symbols.push_back(!count ? symbol
+                             : SymbolAttr::get(builder.getContext(), symbol.getName(), symbol.getSource(), numbers.lookup(count),
+                                               symbol.getIndex(), symbol.getLower(), symbol.getUpper(), symbol.getBound()));
+  }
+  program.setSymbolsAttr(builder.getArrayAttr(symbols));
 }
 
 class FormPhases : public task::impl::FormPhasesBase<FormPhases> {

@@ -8,6 +8,7 @@ import argparse
 import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -25,7 +26,12 @@ def verify(freestone, folder, jobs):
 
 def most_common_reasons(cases, count=15):
     """Reasons without what differs from node to node, so that equal ones count together."""
-    reasons = collections.Counter(case["reason"].split(" (")[0] for case in cases)
+
+    def general(reason):
+        reason = re.sub(r"node '[^']*' \(([^,)]*), opset \d+\): ", r"\1: ", reason)
+        return re.sub(r"(node )?'[^']*'", "…", reason).lstrip(": ")
+
+    reasons = collections.Counter(general(case["reason"]) for case in cases)
     return [f"{number:5} {reason}" for reason, number in reasons.most_common(count)]
 
 
