@@ -175,6 +175,9 @@ LogicalResult writePackage(Package &package, StringRef path, Statistics &statist
     const Weight *plain = package.weights.find(weight.name);
     if (constant != package.constants.end()) {
       bytes = constant->second.data();
+    } else if (plain && package.options.stripWeights) {
+      // Supplied as it is in the model, under its own name.
+      weight.shape = plain->dims;
     } else if (plain) {
       if (static_cast<int64_t>(plain->bytes.size()) != weight.bytes) {
         error = "the model has no data for its weight " + quoted(weight.name);
@@ -184,7 +187,8 @@ LogicalResult writePackage(Package &package, StringRef path, Statistics &statist
     } else {
       anyMade = true;
     }
-    statistics.weightBytes += weight.bytes;
+    if (!package.options.stripWeights)
+      statistics.weightBytes += weight.bytes;
   }
 
   freestone_artifact *artifact = nullptr;
@@ -221,8 +225,6 @@ LogicalResult writePackage(Package &package, StringRef path, Statistics &statist
   uint64_t size = 0;
   if (!llvm::sys::fs::file_size(path, size))
     statistics.fileBytes = size;
-  if (package.options.stripWeights)
-    statistics.weightBytes = 0;
   return success();
 }
 

@@ -94,7 +94,7 @@ func.func @cumulate(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n, m], f32
 
 // The number of selected elements is a value of the run: one program counts, the next has as many results.
 // CHECK-LABEL: func.func @nonzero
-// CHECK:         %[[COUNT:.*]] = tile.opaque [1] ins(%arg0) attributes {binds = "k"}
+// CHECK:         %[[COUNT:.*]] = tile.opaque [1] ins(%arg0) attributes {binds = "k", bound = #sym.expr<m*n>}
 // CHECK:         %[[LIST:.*]] = tile.opaque [1] ins(%arg0, %[[COUNT]])
 // CHECK:         tile.compute [2, k]
 func.func @nonzero(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[2, k], i64> {

@@ -32,6 +32,10 @@ Shape valuesByAxis(ArrayRef<Expr> axes, ArrayRef<Expr> values, ArrayRef<Expr> ot
 
 std::optional<Shape> chosenAxes(Node &node, ArrayRef<Expr> axes, int64_t rank) {
   GraphBuilder &builder = node.builder();
+  if (!llvm::all_of(axes, [](Expr axis) { return axis.isConstant(); })) {
+    node.refuse("its axes are known only when it runs; make them a constant of the model");
+    return std::nullopt;
+  }
   Shape chosen;
   Expr found = builder.size(0);
   for (int64_t axis = 0; axis < rank; ++axis) {
