@@ -7,6 +7,7 @@
 #include "compiler/driver/PackageArtifact.h"
 #include "compiler/driver/Pipelines.h"
 #include "compiler/driver/Registration.h"
+#include "compiler/task/SizeSlots.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/IR/LLVMContext.h"
@@ -109,12 +110,28 @@ LogicalResult Compilation::runPipeline(void (*build)(OpPassManager &, const Opti
   return passes.run(module);
 }
 
+/// Sizes that are decided by many elements of inputs at once multiply out beyond what can be compiled in useful time.
+static LogicalResult requireModestSizes(ModuleOp module) {
+  constexpr size_t mostCharacters = 20000;
+  for (auto entry : module.getOps<task::ProgramOp>()) {
+    size_t characters = 0;
+    task::SizeSlots slots(entry);
+    for (sym::Expr size : slots.getExprs())
+      characters += size.str().size();
+    if (characters > mostCharacters)
+      return entry.emitError("the sizes that follow from elements of its inputs are too large to compile; make the shape that they "
+                             "decide a constant of the model, or give it fewer unknown elements");
+  }
+  return success();
+}
+
 LogicalResult Compilation::lower(Failure &failure) {
   if (failed(requireCompilable(failure)))
     return mlir::failure();
   if (failed(timed("graph", failure, [&] { return runPipeline(addGraphPipeline, *model.module); })) ||
       failed(timed("tile", failure, [&] { return runPipeline(addTilePipeline, *model.module); })) ||
-      failed(timed("task", failure, [&] { return runPipeline(addTaskPipeline, *model.module); }))) {
+      failed(timed("task", failure, [&] { return runPipeline(addTaskPipeline, *model.module); })) ||
+      failed(timed("sizes", failure, [&] { return requireModestSizes(*model.module); }))) {
     // What import accepted and a later level refuses is a limit of ours, not a fault of the model.
     failure.kind = Failure::Kind::Unsupported;
     return mlir::failure();
