@@ -1,6 +1,7 @@
 #include "compiler/task/HappensBefore.h"
 
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -15,59 +16,105 @@ int64_t evaluate(sym::Expr expr, Valuation valueOf) { return expr.evaluate(value
 
 int64_t elementBytes(Value buffer) {
   Type element = cast<graph::TensorType>(buffer.getType()).getElementType();
-  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  return tile::getStorageType(element).getIntOrFloatBitWidth() / 8;
 }
 
 /// First tile of `worker`: tile t of T belongs to worker floor(t*W/T).
 int64_t firstTile(int64_t worker, int64_t workers, int64_t tiles) { return (worker * tiles + workers - 1) / workers; }
 
+class AccessCollector {
+public:
+  AccessCollector(ProgramOp program, int64_t workers, ArrayRef<int64_t> offsets, Valuation valueOf)
+      : workers(workers), valueOf(valueOf) {
+    int64_t index = 0;
+    for (BufferOp buffer : program.getBuffers()) {
+      bool planned = buffer.getKind() == BufferKind::arena;
+      int64_t offset = planned ? offsets.front() : 0;
+      places[buffer.getBuffer()] = {index, planned ? -1 : index, offset, evaluate(buffer.getBytes(), valueOf)};
+      offsets = offsets.drop_front(planned);
+      ++index;
+    }
+    for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
+      if (symbol.getSource() == SymbolSource::runtime)
+        bound.insert(StringAttr::get(program.getContext(), symbol.getName()));
+  }
+
+  void add(int64_t phase, PhaseOp op) {
+    for (SpaceOp space : op.getSpaces()) {
+      tiles = evaluate(space.getTiles().getExpr(), valueOf);
+      for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
+        addOperand(phase, input, elements, false);
+      for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
+        addOperand(phase, output, elements, true);
+      addSizes(phase, op, space);
+      ++spaces;
+    }
+  }
+
+  std::vector<Access> take() { return std::move(accesses); }
+
+private:
+  struct Place {
+    int64_t buffer, memory, offset, bytes;
+  };
+
+  void addOperand(int64_t phase, Value operand, Attribute elements, bool write) {
+    Place place = places.lookup(operand);
+    for (int64_t worker = 0; worker < workers; ++worker) {
+      int64_t first = firstTile(worker, workers, tiles), last = firstTile(worker + 1, workers, tiles);
+      if (first == last)
+        continue;
+      int64_t begin = 0, end = place.bytes;
+      auto count = dyn_cast<sym::ExprAttr>(elements);
+      if (count) {
+        int64_t step = evaluate(count.getExpr(), valueOf) * elementBytes(operand);
+        begin = std::min(first * step, place.bytes);
+        end = std::min(last * step, place.bytes);
+      }
+      accesses.push_back({phase, spaces, worker, place.buffer, place.memory, place.offset + begin, place.offset + end,
+                          write, count != nullptr});
+    }
+  }
+
+  /// Every worker reads the sizes of a space; those that the program gives a value are written by the worker of tile 0.
+  void addSizes(int64_t phase, PhaseOp op, SpaceOp space) {
+    int64_t sizes = places.size();
+    llvm::SetVector<StringAttr> symbols;
+    for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
+      size.getExpr().collectSymbols(symbols);
+    space.getTiles().getExpr().collectSymbols(symbols);
+    if (llvm::any_of(symbols, [&](StringAttr symbol) { return bound.contains(symbol); }))
+      for (int64_t worker = 0; worker < workers; ++worker)
+        accesses.push_back({phase, spaces, worker, sizes, sizes, 0, 1, false, true});
+    if (op.getBinds() && tiles > 0)
+      accesses.push_back({phase, spaces, 0, sizes, sizes, 0, 1, true, true});
+  }
+
+  int64_t workers;
+  Valuation valueOf;
+  DenseMap<Value, Place> places;
+  DenseSet<StringAttr> bound;
+  std::vector<Access> accesses;
+  int64_t spaces = 0, tiles = 0;
+};
+
+bool overlap(const Access &one, const Access &other) {
+  return one.memory == other.memory && one.begin < other.end && other.begin < one.end;
+}
+
 } // namespace
 
 std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, ArrayRef<int64_t> offsets, Valuation valueOf) {
-  DenseMap<Value, std::pair<int64_t, int64_t>> places; // memory, offset
-  DenseMap<Value, int64_t> bytes;
-  size_t arena = 0;
-  for (auto [index, buffer] : llvm::enumerate(program.getBuffers())) {
-    bool planned = buffer.getKind() == BufferKind::arena;
-    places[buffer.getBuffer()] = planned ? std::pair<int64_t, int64_t>(-1, offsets[arena++]) : std::pair<int64_t, int64_t>(index, 0);
-    bytes[buffer.getBuffer()] = evaluate(buffer.getBytes(), valueOf);
-  }
-
-  std::vector<Access> accesses;
-  for (auto [index, phase] : llvm::enumerate(program.getPhases())) {
-    for (SpaceOp space : phase.getSpaces()) {
-      int64_t tiles = evaluate(space.getTiles().getExpr(), valueOf);
-      auto add = [&](Value operand, Attribute elements, bool write) {
-        auto [memory, offset] = places.lookup(operand);
-        for (int64_t worker = 0; worker < workers; ++worker) {
-          int64_t first = firstTile(worker, workers, tiles), last = firstTile(worker + 1, workers, tiles);
-          if (first == last)
-            continue;
-          Access access{static_cast<int64_t>(index), worker, memory, 0, bytes.lookup(operand), write, false};
-          if (auto count = dyn_cast<sym::ExprAttr>(elements)) {
-            int64_t step = evaluate(count.getExpr(), valueOf) * elementBytes(operand);
-            access.begin = std::min(first * step, access.end);
-            access.end = std::min(last * step, access.end);
-            access.exact = true;
-          }
-          access.begin += offset;
-          access.end += offset;
-          accesses.push_back(access);
-        }
-      };
-      for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
-        add(input, elements, false);
-      for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
-        add(output, elements, true);
-    }
-  }
-  return accesses;
+  AccessCollector collector(program, workers, offsets, valueOf);
+  for (auto [index, phase] : llvm::enumerate(program.getPhases()))
+    collector.add(index, phase);
+  return collector.take();
 }
 
-std::optional<std::string> findRace(ProgramOp program, ArrayRef<Access> accesses) {
+std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> accesses) {
   SmallVector<PhaseOp, 8> phases = program.getPhases();
-  // known[q]: the last phase that all workers have finished when any worker is in phase q. Waits of a worker's earlier phases
-  // hold in its later ones, and progress numbers only grow.
+  // known[q]: the last phase that all workers have finished when any worker is in phase q. Waits of a worker's earlier
+  // phases hold in its later ones, and progress numbers only grow.
   SmallVector<int64_t> known;
   int64_t horizon = -1;
   for (PhaseOp phase : phases) {
@@ -75,20 +122,36 @@ std::optional<std::string> findRace(ProgramOp program, ArrayRef<Access> accesses
       horizon = std::max(horizon, before);
     known.push_back(horizon);
   }
+  DenseMap<int64_t, int64_t> firstWrite;
+  for (const Access &access : accesses)
+    if (access.write)
+      firstWrite.try_emplace(access.buffer, access.phase);
+  auto isWrittenBy = [&](int64_t buffer, int64_t phase) {
+    auto found = firstWrite.find(buffer);
+    return found != firstWrite.end() && found->second <= phase;
+  };
 
+  auto describe = [&](const Access &access, const std::string &verb = "") {
+    return "phase " + std::to_string(access.phase) + " '" + phases[access.phase].getLabel().str() + "' of worker " +
+           std::to_string(access.worker) +
+           (!verb.empty()  ? verb
+            : access.write ? " writes"
+                           : " reads");
+  };
   for (const Access &one : accesses) {
     for (const Access &other : accesses) {
-      bool candidates = one.phase <= other.phase && one.worker != other.worker && (one.write || other.write) &&
-                        one.memory == other.memory && one.begin < other.end && other.begin < one.end;
-      if (!candidates || one.phase <= known[other.phase])
+      if (one.phase > other.phase || !(one.write || other.write) || !overlap(one, other))
         continue;
-      // Tiles of one space never write the same bytes, though which ones they write may not be known here.
-      if (one.phase == other.phase && one.write && other.write && !(one.exact && other.exact))
-        continue;
-      return ("phase " + Twine(one.phase) + " '" + phases[one.phase].getLabel() + "' of worker " + Twine(one.worker) + (one.write ? " writes" : " reads") +
-              " what phase " + Twine(other.phase) + " '" + phases[other.phase].getLabel() + "' of worker " + Twine(other.worker) +
-              (other.write ? " writes" : " reads") + ", in no order")
-          .str();
+      // Tiles of one space never write the same elements, though which ones they write may not be known here.
+      bool isOneOutput = one.space == other.space && one.buffer == other.buffer && one.write && other.write;
+      bool isOrdered =
+          one.worker == other.worker || one.phase <= known[other.phase] || (isOneOutput && !(one.exact && other.exact));
+      if (!isOrdered)
+        return describe(one) + " what " + describe(other) + ", in no order";
+      bool isOverwritten =
+          one.write && !other.write && one.buffer != other.buffer && isWrittenBy(other.buffer, one.phase);
+      if (isOverwritten)
+        return describe(one, " overwrites") + " what " + describe(other);
     }
   }
   return std::nullopt;

@@ -111,17 +111,17 @@ task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100000]>, #task.sym
   %z = task.buffer output "z" : !graph.tensor<[1], f32>
   %q = task.buffer output "q" : !graph.tensor<[n], f32>
   task.phase "twice" after all [] same [] {
-    task.space @twice(%x) to (%h) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : !graph.tensor<[n], f32> to !graph.tensor<[n], f32>
+    task.space @twice(%x) to (%h) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!graph.tensor<[n], f32>) -> (!graph.tensor<[n], f32>)
   }
   task.phase "reverse" after all [] same [] {
-    task.space @reverse(%h, %w) to (%g) sizes [n] tiles n ceildiv 4 scratch 64 reads [?, ?] writes [4] sites [] : !graph.tensor<[n], f32>, !graph.tensor<[1], f32> to !graph.tensor<[n], f32>
+    task.space @reverse(%h, %w) to (%g) sizes [n] tiles n ceildiv 4 scratch 64 reads [?, ?] writes [4] sites [] : (!graph.tensor<[n], f32>, !graph.tensor<[1], f32>) -> (!graph.tensor<[n], f32>)
   }
   task.phase "again" after all [] same [] {
-    task.space @reverse(%g, %w) to (%y) sizes [n] tiles n ceildiv 4 scratch 4*n reads [?, ?] writes [4] sites [] : !graph.tensor<[n], f32>, !graph.tensor<[1], f32> to !graph.tensor<[n], f32>
+    task.space @reverse(%g, %w) to (%y) sizes [n] tiles n ceildiv 4 scratch 4*n reads [?, ?] writes [4] sites [] : (!graph.tensor<[n], f32>, !graph.tensor<[1], f32>) -> (!graph.tensor<[n], f32>)
   }
   task.phase "total and wrap" after all [] same [] {
-    task.space @total(%y) to (%z) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : !graph.tensor<[n], f32> to !graph.tensor<[1], f32>
-    task.space @wrap(%y) to (%q) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : !graph.tensor<[n], f32> to !graph.tensor<[n], f32>
+    task.space @total(%y) to (%z) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!graph.tensor<[n], f32>) -> (!graph.tensor<[1], f32>)
+    task.space @wrap(%y) to (%q) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!graph.tensor<[n], f32>) -> (!graph.tensor<[n], f32>)
   }
 }
 )mlir";
@@ -180,7 +180,7 @@ task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>, #task.symbo
   %index = task.buffer input "index" : !graph.tensor<[m], i64>
   %y = task.buffer output "y" : !graph.tensor<[m], f32>
   task.phase "/embed/Gather" after all [] same [] {
-    task.space @lookup(%table, %index) to (%y) sizes [n, m] tiles m scratch 0 reads [?, 1] writes [1] sites [2] : !graph.tensor<[n], f32>, !graph.tensor<[m], i64> to !graph.tensor<[m], f32>
+    task.space @lookup(%table, %index) to (%y) sizes [n, m] tiles m scratch 0 reads [?, 1] writes [1] sites [2] : (!graph.tensor<[n], f32>, !graph.tensor<[m], i64>) -> (!graph.tensor<[m], f32>)
   }
 }
 module @lookup {
@@ -237,7 +237,7 @@ task.program @main symbols [#task.symbol<"n" dim 0, 0 in [1, 1000]>, #task.symbo
   %shape = task.buffer input "shape" : !graph.tensor<[2], i64>
   %y = task.buffer output "y" : !graph.tensor<[a, b], f32>
   task.phase "twice" after all [] same [] {
-    task.space @twice(%x) to (%y) sizes [a*b] tiles a*b ceildiv 4 scratch 0 reads [4] writes [4] sites [] : !graph.tensor<[n], f32> to !graph.tensor<[a, b], f32>
+    task.space @twice(%x) to (%y) sizes [a*b] tiles a*b ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!graph.tensor<[n], f32>) -> (!graph.tensor<[a, b], f32>)
   }
 }
 )mlir";
@@ -268,10 +268,10 @@ task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>, #task.symbo
   %positions = task.buffer output "positions" : !graph.tensor<[k], i64>
   %doubled = task.buffer output "doubled" : !graph.tensor<[2*k], i64>
   task.phase "find" after all [] same [] binds "k" {
-    task.space @find(%x) to (%positions, %count) sizes [n] tiles 1 scratch 0 reads [?] writes [?, ?] sites [] : !graph.tensor<[n], f32> to !graph.tensor<[k], i64>, !graph.tensor<[1], i64>
+    task.space @find(%x) to (%positions, %count) sizes [n] tiles 1 scratch 0 reads [?] writes [?, ?] sites [] : (!graph.tensor<[n], f32>) -> (!graph.tensor<[k], i64>, !graph.tensor<[1], i64>)
   }
   task.phase "double" after all [] same [] {
-    task.space @double(%positions) to (%doubled) sizes [k] tiles k scratch 0 reads [1] writes [2] sites [] : !graph.tensor<[k], i64> to !graph.tensor<[2*k], i64>
+    task.space @double(%positions) to (%doubled) sizes [k] tiles k scratch 0 reads [1] writes [2] sites [] : (!graph.tensor<[k], i64>) -> (!graph.tensor<[2*k], i64>)
   }
 }
 module @find {

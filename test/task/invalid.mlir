@@ -26,7 +26,7 @@ task.program @main symbols [] {
   %w = task.buffer weight "w" : !v
   task.phase "a" after all [] same [] {
     // expected-error@+1 {{writes weight 'w', which is read only}}
-    task.space @p(%x) to (%w) sizes [] tiles 1 scratch 0 reads [?] writes [?] sites [] : !v to !v
+    task.space @p(%x) to (%w) sizes [] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
   }
 }
 
@@ -38,7 +38,7 @@ task.program @main symbols [] {
   %y = task.buffer output "y" : !v
   task.phase "a" after all [] same [] {
     // expected-error@+1 {{needs one access per operand}}
-    task.space @p(%x) to (%y) sizes [] tiles 1 scratch 0 reads [?, 4] writes [?] sites [] : !v to !v
+    task.space @p(%x) to (%y) sizes [] tiles 1 scratch 0 reads [?, 4] writes [?] sites [] : (!v) -> (!v)
   }
 }
 

@@ -27,22 +27,22 @@ task.program @chain symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   %e = task.buffer output "e" : !v
   %f = task.buffer output "f" : !v
   task.phase "a" after all [] same [] {
-    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : !v to !v
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "aligned" after all [] same [] {
-    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : !v to !v
+    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "other tiles" after all [] same [] {
-    task.space @p(%b) to (%c) sizes [n] tiles n ceildiv 8 scratch 0 reads [8] writes [8] sites [] : !v to !v
+    task.space @p(%b) to (%c) sizes [n] tiles n ceildiv 8 scratch 0 reads [8] writes [8] sites [] : (!v) -> (!v)
   }
   task.phase "anything" after all [] same [] {
-    task.space @p(%c) to (%d) sizes [n] tiles n ceildiv 8 scratch 0 reads [?] writes [8] sites [] : !v to !v
+    task.space @p(%c) to (%d) sizes [n] tiles n ceildiv 8 scratch 0 reads [?] writes [8] sites [] : (!v) -> (!v)
   }
   task.phase "old" after all [] same [] {
-    task.space @p(%b) to (%e) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : !v to !v
+    task.space @p(%b) to (%e) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "implied" after all [] same [] {
-    task.space @p(%a) to (%f) sizes [n] tiles n ceildiv 2 scratch 0 reads [?] writes [2] sites [] : !v to !v
+    task.space @p(%a) to (%f) sizes [n] tiles n ceildiv 2 scratch 0 reads [?] writes [2] sites [] : (!v) -> (!v)
   }
 }
 
@@ -56,11 +56,11 @@ task.program @spaces symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   %b = task.buffer arena : !v
   %y = task.buffer output "y" : !v
   task.phase "both" after all [] same [] {
-    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [?] sites [] : !v to !v
-    task.space @p(%x) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : !v to !v
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+    task.space @p(%x) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "join" after all [] same [] {
-    task.space @q(%a, %b) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, 4] writes [4] sites [] : !v, !v to !v
+    task.space @q(%a, %b) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, 4] writes [4] sites [] : (!v, !v) -> (!v)
   }
 }
 
@@ -78,12 +78,12 @@ task.program @binding symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.sym
   %y = task.buffer output "y" : !v
   %z = task.buffer output "z" : !k
   task.phase "find" after all [] same [] binds "k" {
-    task.space @find(%x) to (%found, %count) sizes [n] tiles 1 scratch 0 reads [?] writes [n, ?] sites [] : !v to !k, !one
+    task.space @find(%x) to (%found, %count) sizes [n] tiles 1 scratch 0 reads [?] writes [n, ?] sites [] : (!v) -> (!k, !one)
   }
   task.phase "unrelated" after all [] same [] {
-    task.space @p(%x) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : !v to !v
+    task.space @p(%x) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "next" after all [] same [] {
-    task.space @q(%found) to (%z) sizes [k] tiles 1 scratch 0 reads [n] writes [k] sites [] : !k to !k
+    task.space @q(%found) to (%z) sizes [k] tiles 1 scratch 0 reads [n] writes [k] sites [] : (!k) -> (!k)
   }
 }

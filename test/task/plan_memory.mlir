@@ -23,18 +23,18 @@ task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   %d = task.buffer arena : !v
   %y = task.buffer output "y" : !v
   task.phase "a" after all [] same [] {
-    task.space @p(%x, %w) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, ?] writes [4] sites [] : !v, !v to !v
+    task.space @p(%x, %w) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, ?] writes [4] sites [] : (!v, !v) -> (!v)
   }
   task.phase "b" after all [] same [0] {
-    task.space @p(%a, %w) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, ?] writes [4] sites [] : !v, !v to !v
+    task.space @p(%a, %w) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, ?] writes [4] sites [] : (!v, !v) -> (!v)
   }
   task.phase "c" after all [1] same [] {
-    task.space @p(%b, %w) to (%c) sizes [n] tiles n ceildiv 4 scratch 0 reads [?, ?] writes [4] sites [] : !v, !v to !v
+    task.space @p(%b, %w) to (%c) sizes [n] tiles n ceildiv 4 scratch 0 reads [?, ?] writes [4] sites [] : (!v, !v) -> (!v)
   }
   task.phase "d" after all [] same [2] {
-    task.space @p(%c, %w) to (%d) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, ?] writes [4] sites [] : !v, !v to !v
+    task.space @p(%c, %w) to (%d) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, ?] writes [4] sites [] : (!v, !v) -> (!v)
   }
   task.phase "e" after all [3] same [] {
-    task.space @p(%d, %c) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?, ?] writes [4] sites [] : !v, !v to !v
+    task.space @p(%d, %c) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?, ?] writes [4] sites [] : (!v, !v) -> (!v)
   }
 }

@@ -21,7 +21,7 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
       %w = task.buffer weight "fc1.weight" : !graph.tensor<[784, 10], f32>
       %y = task.buffer output "y" : !graph.tensor<[n, 10], f32>
       task.phase "fc1" after all [] same [] {
-        task.space @p0(%x, %w) to (%y) sizes [n, 10, 784] tiles n ceildiv 56 scratch 4096 reads [560*784, ?] writes [560] sites [] : …
+        task.space @p0(%x, %w) to (%y) sizes [n, 10, 784] tiles n ceildiv 56 scratch 4096 reads [560*784, ?] writes [560] sites [] : (…) -> (…)
       }
     }
     ```
@@ -90,7 +90,7 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
   let assemblyFormat = [{
     $program `(` $inputs `)` `to` ` ` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)
     `scratch` custom<Size>($scratch) `reads` custom<Accesses>($reads) `writes` custom<Accesses>($writes) `sites` $sites
-    attr-dict `:` type($inputs) `to` type($outputs)
+    attr-dict `:` functional-type($inputs, $outputs)
   }];
 }
 

@@ -1,0 +1,289 @@
+// Edges and memory as the passes plan them are proved for every program, and what breaks them is found. That the proof
+// itself holds is tested against simulated runs in random orders.
+#include "compiler/task/HappensBefore.h"
+#include "compiler/task/Passes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "runtime/FirstFit.h"
+#include "test/task/RandomProgram.h"
+#include "test/task/Simulation.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+using namespace freestone::test;
+
+namespace {
+
+class HappensBefore : public testing::Test {
+protected:
+  HappensBefore() : passes(&context) {
+    context.disableMultithreading();
+    context.loadDialect<TaskDialect>();
+    passes.addNestedPass<ProgramOp>(createOrderPhases());
+    passes.addNestedPass<ProgramOp>(createPlanMemory());
+  }
+
+  /// The program of `text`, with edges and memory.
+  ProgramOp plan(const std::string &text) {
+    module = parseSourceString<ModuleOp>(text, &context);
+    if (!module || failed(passes.run(*module)))
+      return {};
+    return *module->getOps<ProgramOp>().begin();
+  }
+
+  std::optional<int64_t> valueOf(StringRef symbol) const { return symbol == "n" ? n : symbol == "m" ? m : k; }
+
+  std::vector<runtime::Lifetime> lifetimesOf(ProgramOp program) const {
+    std::vector<runtime::Lifetime> lifetimes;
+    for (BufferOp buffer : program.getBuffers())
+      if (buffer.getKind() == BufferKind::arena)
+        lifetimes.push_back({buffer.getBytes().evaluate([&](StringRef symbol) { return valueOf(symbol); }).value(), 64,
+                             static_cast<int64_t>(*buffer.getHorizon()), static_cast<int64_t>(*buffer.getLastUse())});
+    return lifetimes;
+  }
+
+  std::vector<int64_t> place(ProgramOp program) const { return runtime::placeFirstFit(lifetimesOf(program))->offsets; }
+
+  /// What the checker says for `workers` at n and m.
+  std::optional<std::string> check(ProgramOp program, int64_t workers) const {
+    auto values = [&](StringRef symbol) { return valueOf(symbol); };
+    return findConflict(program, collectAccesses(program, workers, place(program), values));
+  }
+
+  /// The same for 1 to 4 workers.
+  std::optional<std::string> checkAll(ProgramOp program) const {
+    for (int64_t workers : {1, 2, 3, 4})
+      if (std::optional<std::string> conflict = check(program, workers))
+        return conflict;
+    return std::nullopt;
+  }
+
+  void setAllAfter(PhaseOp phase, ArrayRef<int64_t> before) {
+    phase.setAllAfterAttr(Builder(&context).getDenseI64ArrayAttr(before));
+  }
+  IntegerAttr makeNumber(int64_t value) { return Builder(&context).getI64IntegerAttr(value); }
+
+  MLIRContext context;
+  PassManager passes;
+  OwningOpRef<ModuleOp> module;
+  int64_t n = 37, m = 29, k = 5;
+};
+
+const char *const chain = R"mlir(
+!v = !graph.tensor<[n], f32>
+task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %b = task.buffer arena : !v
+  %c = task.buffer arena : !v
+  %y = task.buffer output "y" : !v
+  task.phase "a" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "b" after all [] same [] {
+    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "c" after all [] same [] {
+    task.space @p(%b) to (%c) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "y" after all [] same [] {
+    task.space @p(%c) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+  }
+}
+)mlir";
+
+TEST_F(HappensBefore, NamesTheTwoPhases) {
+  ProgramOp program = plan(chain);
+  ASSERT_TRUE(program);
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  EXPECT_TRUE(phases[1].getAllAfter().empty());
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  setAllAfter(phases[2], {});
+  EXPECT_EQ(check(program, 1), std::nullopt);
+  EXPECT_EQ(check(program, 2), "phase 1 'b' of worker 0 writes what phase 2 'c' of worker 1 reads, in no order");
+  setAllAfter(phases[2], {0});
+  EXPECT_EQ(check(program, 2), "phase 1 'b' of worker 0 writes what phase 2 'c' of worker 1 reads, in no order");
+
+  // %b begins while %a is still read.
+  program = plan(chain);
+  program.getBuffers()[2].setHorizonAttr(makeNumber(1));
+  EXPECT_EQ(check(program, 1), "phase 1 'b' of worker 0 overwrites what phase 1 'b' of worker 0 reads");
+}
+
+TEST_F(HappensBefore, TilesThatOverlapAreFound) {
+  ProgramOp program = plan(R"mlir(
+    !v = !graph.tensor<[n], f32>
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+      %x = task.buffer input "x" : !v
+      %y = task.buffer output "y" : !v
+      %z = task.buffer output "z" : !v
+      task.phase "a" after all [] same [] {
+        task.space @p(%x) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+        task.space @p(%x) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+      }
+    })mlir");
+  ASSERT_TRUE(program);
+  EXPECT_EQ(check(program, 2), "phase 0 'a' of worker 0 writes what phase 0 'a' of worker 1 writes, in no order");
+}
+
+TEST_F(HappensBefore, SizesThatTheProgramFindsAreOrdered) {
+  ProgramOp program = plan(R"mlir(
+    !v = !graph.tensor<[n], f32>
+    !k = !graph.tensor<[k], i64>
+    !one = !graph.tensor<[1], i64>
+    task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.symbol<"k" runtime 1, 0 in [0, 100] bound #sym.expr<n>>] {
+      %x = task.buffer input "x" : !v
+      %count = task.buffer arena : !one
+      %z = task.buffer output "z" : !k
+      task.phase "find" after all [] same [] binds "k" {
+        task.space @find(%x) to (%count) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!one)
+      }
+      task.phase "fill" after all [] same [] {
+        task.space @fill(%x) to (%z) sizes [k] tiles k scratch 0 reads [?] writes [1] sites [] : (!v) -> (!k)
+      }
+    })mlir");
+  ASSERT_TRUE(program);
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  setAllAfter(program.getPhases()[1], {});
+  EXPECT_EQ(check(program, 2), "phase 0 'find' of worker 0 writes what phase 1 'fill' of worker 1 reads, in no order");
+}
+
+TEST_F(HappensBefore, ProvesRandomPrograms) {
+  std::mt19937_64 random(7);
+  auto values = [&](StringRef symbol) { return valueOf(symbol); };
+  int64_t shared = 0, elided = 0, checked = 0;
+  for (int number = 0; number < 1000; ++number) {
+    std::string text = makeRandomProgram(random, number % 4 ? KnownAccesses::some : KnownAccesses::none);
+    n = 1 + random() % 40;
+    m = 1 + random() % 40;
+    ProgramOp program = plan(text);
+    ASSERT_TRUE(program) << text;
+    ASSERT_EQ(checkAll(program), std::nullopt) << text;
+    for (PhaseOp phase : program.getPhases())
+      elided += phase.getSameAfter().size();
+
+    // One buffer beside the other, one worker: what the program means.
+    std::vector<int64_t> apart, offsets = place(program);
+    int64_t end = 0, bytes = 0;
+    for (auto [lifetime, offset] : llvm::zip_equal(lifetimesOf(program), offsets)) {
+      apart.push_back(end);
+      end += (lifetime.bytes + 63) / 64 * 64;
+      bytes = std::max(bytes, offset + lifetime.bytes);
+    }
+    shared += bytes < end;
+    std::optional<Results> expected = simulate(program, 1, apart, values, random);
+    ASSERT_TRUE(expected);
+    for (int run = 0; run < 2; ++run, ++checked)
+      ASSERT_EQ(simulate(program, 1 + random() % 4, offsets, values, random), expected) << text;
+  }
+  // The programs are worth looking at.
+  EXPECT_GT(shared, 300);
+  EXPECT_GT(elided, 300);
+  EXPECT_EQ(checked, 2000);
+}
+
+TEST_F(HappensBefore, FindsEveryMissingEdge) {
+  std::mt19937_64 random(8);
+  int64_t found = 0;
+  for (int number = 0; number < 300; ++number) {
+    std::string text = makeRandomProgram(random, KnownAccesses::none);
+    ProgramOp program = plan(text);
+    ASSERT_TRUE(program) << text;
+    for (PhaseOp phase : program.getPhases()) {
+      SmallVector<int64_t> edges(phase.getAllAfter());
+      if (edges.empty())
+        continue;
+      // Memory stays where it was: the plan relied on the edge.
+      setAllAfter(phase, {});
+      ASSERT_NE(checkAll(program), std::nullopt) << "edge of phase " << phase.getLabel().str() << " in\n" << text;
+      setAllAfter(phase, edges);
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 1000);
+}
+
+TEST_F(HappensBefore, FindsMemoryThatIsTakenTooEarly) {
+  std::mt19937_64 random(9);
+  int64_t broken = 0;
+  for (int number = 0; number < 300; ++number) {
+    std::string text = makeRandomProgram(random, KnownAccesses::none);
+    ProgramOp program = plan(text);
+    ASSERT_TRUE(program) << text;
+    std::vector<runtime::Lifetime> right = lifetimesOf(program);
+    for (BufferOp buffer : program.getBuffers()) {
+      if (buffer.getKind() != BufferKind::arena)
+        continue;
+      for (bool shrink : {false, true}) {
+        int64_t horizon = *buffer.getHorizon(), lastUse = *buffer.getLastUse();
+        if (shrink)
+          buffer.setLastUseAttr(makeNumber(lastUse - 1));
+        else
+          buffer.setHorizonAttr(makeNumber(horizon + 1));
+        std::vector<int64_t> offsets = place(program);
+        bool overlaps = false;
+        for (size_t i = 0; i < right.size(); ++i)
+          for (size_t j = 0; j < i; ++j)
+            overlaps |= right[i].meets(right[j]) && offsets[i] < offsets[j] + right[j].bytes &&
+                        offsets[j] < offsets[i] + right[i].bytes;
+        ASSERT_EQ(checkAll(program).has_value(), overlaps) << text;
+        broken += overlaps;
+        buffer.setHorizonAttr(makeNumber(horizon));
+        buffer.setLastUseAttr(makeNumber(lastUse));
+      }
+    }
+  }
+  EXPECT_GT(broken, 100);
+}
+
+/// Whatever is done to a plan: where the checker finds nothing, every order of the workers gives the right results.
+TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
+  std::mt19937_64 random(10);
+  auto values = [&](StringRef symbol) { return valueOf(symbol); };
+  int64_t harmless = 0, wrong = 0, found = 0;
+  for (int number = 0; number < 600; ++number) {
+    std::string text = makeRandomProgram(random, number % 4 ? KnownAccesses::some : KnownAccesses::none);
+    n = 5 + random() % 40;
+    m = 5 + random() % 40;
+    ProgramOp program = plan(text);
+    ASSERT_TRUE(program) << text;
+    std::vector<int64_t> apart;
+    int64_t end = 0;
+    for (const runtime::Lifetime &lifetime : lifetimesOf(program)) {
+      apart.push_back(end);
+      end += (lifetime.bytes + 63) / 64 * 64;
+    }
+    Results expected = *simulate(program, 1, apart, values, random);
+
+    for (int change = 0; change < 2; ++change) {
+      SmallVector<PhaseOp, 8> phases = program.getPhases();
+      SmallVector<BufferOp, 8> buffers = program.getBuffers();
+      BufferOp buffer = buffers[random() % buffers.size()];
+      if (buffer.getKind() != BufferKind::arena || random() % 2)
+        setAllAfter(phases[random() % phases.size()], {});
+      else if (random() % 2)
+        buffer.setLastUseAttr(makeNumber(*buffer.getLastUse() - 1));
+      else
+        buffer.setHorizonAttr(makeNumber(*buffer.getHorizon() + 1));
+    }
+    for (int64_t workers : {1, 2, 4}) {
+      std::vector<int64_t> offsets = place(program);
+      bool isSafe = !check(program, workers);
+      (isSafe ? harmless : found) += 1;
+      bool isRight = true;
+      for (int run = 0; run < 4; ++run)
+        isRight &= simulate(program, workers, offsets, values, random) == expected;
+      wrong += !isRight;
+      ASSERT_TRUE(isRight || !isSafe) << workers << " workers, n = " << n << ", m = " << m << "\n" << text;
+    }
+  }
+  EXPECT_GT(harmless, 200);
+  EXPECT_GT(found, 200);
+  // What it finds is no false alarm most of the time, even in so few runs.
+  EXPECT_GT(2 * wrong, found);
+}
+
+} // namespace

@@ -1,0 +1,119 @@
+#include "test/task/RandomProgram.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+using namespace freestone::test;
+
+namespace {
+
+class Generator {
+public:
+  Generator(std::mt19937_64 &random, KnownAccesses known) : random(random), known(known) {}
+
+  std::string generate();
+
+private:
+  struct Buffer {
+    std::string name, size;
+    /// Elements that one tile of the writer makes.
+    std::string chunk = "4";
+    bool isRead = true;
+  };
+
+  size_t below(size_t bound) { return random() % bound; }
+  static std::string typeOf(const Buffer &buffer) { return "!graph.tensor<[" + buffer.size + "], f32>"; }
+
+  void declare(const std::string &kind, const Buffer &buffer) {
+    declarations += "  %" + buffer.name + " = task.buffer " + kind + " : " + typeOf(buffer) + "\n";
+  }
+  std::string elements(const std::string &tileElements, bool sameSize) {
+    bool isKnown = known == KnownAccesses::some && sameSize && below(3) != 0;
+    return isKnown ? tileElements : "?";
+  }
+  void addSpace(size_t readable, bool readsUnread);
+
+  std::mt19937_64 &random;
+  KnownAccesses known;
+  std::vector<Buffer> buffers;
+  std::string declarations, phases;
+  int outputs = 0;
+};
+
+/// A comma after every part but the last.
+std::string join(const std::vector<std::string> &parts) {
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+void Generator::addSpace(size_t readable, bool readsUnread) {
+  static const char *const sizes[] = {"n", "2*n", "m"};
+  static const char *const chunks[] = {"1", "3", "4", "8"};
+  std::string size = sizes[below(3)], chunk = chunks[below(4)];
+  // Often the tiles of what was written last, so that workers can stay with their own data.
+  if (below(2))
+    std::tie(size, chunk) = std::tie(buffers[readable - 1].size, buffers[readable - 1].chunk);
+
+  std::vector<std::string> inputs, reads, inputTypes;
+  auto read = [&](Buffer &buffer) {
+    buffer.isRead = true;
+    inputs.push_back("%" + buffer.name);
+    reads.push_back(elements(chunk, buffer.size == size));
+    inputTypes.push_back(typeOf(buffer));
+  };
+  if (readsUnread) {
+    for (size_t i = 0; i < readable; ++i)
+      if (!buffers[i].isRead)
+        read(buffers[i]);
+    if (inputs.empty())
+      read(buffers.front());
+  } else {
+    // Recent buffers more often, so that chains are long.
+    for (size_t count = 1 + below(3); count > 0; --count)
+      read(buffers[below(2) ? readable - 1 - below(std::min<size_t>(readable, 3)) : below(readable)]);
+  }
+
+  std::vector<std::string> results, writes, resultTypes;
+  for (size_t count = 1 + below(2); count > 0; --count) {
+    Buffer buffer{"b" + std::to_string(buffers.size()), below(3) ? size : sizes[below(3)], chunk, false};
+    bool isOutput = readsUnread || below(5) == 0;
+    buffer.isRead = isOutput;
+    declare(isOutput ? "output \"out" + std::to_string(outputs++) + "\"" : "arena", buffer);
+    results.push_back("%" + buffer.name);
+    writes.push_back(elements(chunk, buffer.size == size));
+    resultTypes.push_back(typeOf(buffer));
+    buffers.push_back(buffer);
+  }
+  phases += "    task.space @p(" + join(inputs) + ") to (" + join(results) + ") sizes [n] tiles (" + size +
+            ") ceildiv " + chunk + " scratch 0 reads [" + join(reads) + "] writes [" + join(writes) + "] sites [] : (" +
+            join(inputTypes) + ") -> (" + join(resultTypes) + ")\n";
+}
+
+std::string Generator::generate() {
+  buffers = {{"x", "n"}, {"z", "m"}, {"w", "n"}};
+  declare("input \"x\"", buffers[0]);
+  declare("input \"z\"", buffers[1]);
+  declare("weight \"w\"", buffers[2]);
+  size_t count = 2 + below(11);
+  for (size_t phase = 0; phase < count; ++phase) {
+    bool isLast = phase + 1 == count;
+    phases += "  task.phase \"" + std::to_string(phase) + "\" after all [] same [] {\n";
+    size_t readable = buffers.size();
+    addSpace(readable, isLast);
+    if (!isLast && below(4) == 0)
+      addSpace(readable, false);
+    phases += "  }\n";
+  }
+  return "task.program @main symbols [#task.symbol<\"n\" dim 0, 0 in [0, 1000]>, #task.symbol<\"m\" dim 1, 0 in [0, "
+         "1000]>] {\n" +
+         declarations + phases + "}\n";
+}
+
+} // namespace
+
+std::string freestone::test::makeRandomProgram(std::mt19937_64 &random, KnownAccesses accesses) {
+  return Generator(random, accesses).generate();
+}
