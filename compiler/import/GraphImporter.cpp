@@ -170,7 +170,7 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
   }
   SaveAndRestore<Scope *> inside(current, &scope);
   mlir::Location before = builder.location;
-  auto restore = make_scope_exit([&] { builder.location = before; });
+  scope_exit restore([&] { builder.location = before; });
   if (depth == 0)
     builder.location = mlir::NameLoc::get(builder.ir.getStringAttr(nameOf(proto)));
   Node node(proto, opset, std::move(inputs), builder, *this);

@@ -84,6 +84,23 @@ TEST(Contraction, BatchedProductsOfAllSizes) {
   expectProduct(runner, "plain", 1, 0, 5, 3, false, random);
 }
 
+TEST(Contraction, EveryTarget) {
+  for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
+    if (target == std::string("x86-64-v4") && !__builtin_cpu_supports("avx512vl"))
+      continue;
+    ProgramRunner runner(product("plain", "[b, k, n]", "affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>") +
+                             product("transposed", "[b, n, k]", "affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>"),
+                         target);
+    ASSERT_EQ(runner.error(), "");
+    Random random(3);
+    for (int i = 0; i < 20; ++i) {
+      int64_t m = random.size(), n = random.size(), k = random.size();
+      expectProduct(runner, "plain", 1, m, n, k, false, random);
+      expectProduct(runner, "transposed", 1, m, n, k, true, random);
+    }
+  }
+}
+
 namespace {
 
 struct Convolution {

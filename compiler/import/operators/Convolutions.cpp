@@ -110,7 +110,6 @@ Tensor convTranspose(Node &node) {
   int64_t groups = node.integer("group", 1), spatial = x.rank() - 2;
   if (!kernel || groups < 1)
     return {};
-  GraphBuilder &builder = node.builder();
   auto list = [&](StringRef name, int64_t otherwise) {
     SmallVector<int64_t> values = node.integers(name);
     values.resize(spatial, otherwise);
