@@ -1,0 +1,43 @@
+#ifndef FREESTONE_COMPILER_GRAD_GRADIENTSCALING_H
+#define FREESTONE_COMPILER_GRAD_GRADIENTSCALING_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace freestone::grad {
+
+/// Whether an element of any of the gradients is infinite or not a number: a bool of rank 0.
+mlir::Value buildAnyNonFinite(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
+
+/// The Euclidean norm of all gradients together: f32 of rank 0 (f64 where a gradient is). Gradients that are still scaled have
+/// a scaled norm.
+mlir::Value buildGlobalNorm(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
+
+/// PyTorch's `clip_grad_norm_`: the factor min(1, maxNorm / (norm + 1e-6)), of the type of `norm`. Both are floats of rank 0.
+mlir::Value buildClipFactor(mlir::OpBuilder &builder, mlir::Location location, mlir::Value norm, mlir::Value maxNorm);
+
+/// The gradient times a float of rank 0 (a clip factor, the reciprocal of a loss scale), computed in f32 at least.
+mlir::Value buildScaled(mlir::OpBuilder &builder, mlir::Location location, mlir::Value gradient, mlir::Value factor);
+
+/// The state of dynamic loss scaling, both of rank 0.
+struct LossScale {
+  /// f32.
+  mlir::Value scale;
+  /// i32: steps without overflow since the scale last changed.
+  mlir::Value growthTracker;
+};
+
+/// The schedule of PyTorch's `GradScaler`; defaults are its.
+struct LossScaleOptions {
+  double initialScale = 65536, growthFactor = 2, backoffFactor = 0.5;
+  int64_t growthInterval = 2000;
+};
+
+/// The state after a step in which `overflowed` (bool of rank 0) says whether a gradient was not finite.
+LossScale buildLossScaleUpdate(mlir::OpBuilder &builder, mlir::Location location, const LossScale &before,
+                               mlir::Value overflowed, const LossScaleOptions &options = {});
+
+} // namespace freestone::grad
+
+#endif // FREESTONE_COMPILER_GRAD_GRADIENTSCALING_H
