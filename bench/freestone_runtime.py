@@ -57,8 +57,8 @@ class InstanceOptions(ctypes.Structure):
 
 
 def build_folder():
-    """Where the build is: FREESTONE_BUILD, else build/release in this repository."""
-    default = pathlib.Path(__file__).resolve().parents[1] / "build" / "release"
+    """Where the build is: FREESTONE_BUILD, else build in this repository."""
+    default = pathlib.Path(__file__).resolve().parents[1] / "build"
     return pathlib.Path(os.environ.get("FREESTONE_BUILD", default))
 
 

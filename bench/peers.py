@@ -2,6 +2,7 @@
 runs once on these inputs, and the outputs of a first run."""
 
 import pathlib
+import tempfile
 
 import freestone_runtime
 
@@ -10,10 +11,10 @@ class Freestone:
     name = "freestone"
 
     def prepare(self, model, feeds, threads):
-        artifact = pathlib.Path(model).with_suffix(".stone")
-        if not artifact.exists() or artifact.stat().st_mtime < pathlib.Path(model).stat().st_mtime:
+        with tempfile.TemporaryDirectory() as folder:
+            artifact = pathlib.Path(folder) / "model.stone"
             freestone_runtime.compile_model(model, artifact)
-        loaded = freestone_runtime.Model(artifact, threads)
+            loaded = freestone_runtime.Model(artifact, threads)
         first = loaded.run(feeds)
         run = loaded.run_bound
         return run, first

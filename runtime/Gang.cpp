@@ -31,8 +31,9 @@ private:
 
 } // namespace
 
-Gang::Gang(int workers, std::function<bool()> cancelled) : lines(workers), cancelled(std::move(cancelled)) {
-  Patience patience(workers <= platform::affinityCpus());
+Gang::Gang(int workers, std::function<bool()> cancelled)
+    : lines(workers), cancelled(std::move(cancelled)), haveCpuEach(workers <= platform::affinityCpus()) {
+  Patience patience(haveCpuEach);
   for (Line &line : lines)
     line.patience = line.parking = patience;
 }
@@ -112,10 +113,29 @@ void Gang::serve(int worker) {
 
 void Gang::work(int worker) {
   FloatingPointState state;
+  if (size() > 1)
+    settle(worker);
   if (tracing)
     lines[worker].trace.beginRun();
   if (entry->run(context, worker) != 0)
     fail(worker);
+}
+
+/// Where a sleeper wakes is the scheduler's choice, often the CPU of the one who woke it; two workers that wait for each
+/// other may share a CPU for ever. The later worker of such two leaves; worker 0, the caller's thread, is never moved.
+void Gang::settle(int worker) {
+  int cpu = platform::currentCpu();
+  lines[worker].cpu.store(cpu, std::memory_order_relaxed);
+  if (!haveCpuEach)
+    return;
+  for (int other = 0; other < worker; ++other) {
+    if (lines[other].cpu.load(std::memory_order_relaxed) != cpu)
+      continue;
+    platform::leaveCpu(cpu);
+    lines[worker].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
+    ++lines[worker].counters.moves;
+    return;
+  }
 }
 
 void Gang::fail(int worker) {
@@ -142,16 +162,17 @@ bool Gang::awaitAll(int worker, int64_t number) {
       continue;
     ++own.counters.waits;
     auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
-    if (WaitPoint::spin(own.patience.pauses(), hasArrived))
+    if (own.patience.spin(hasArrived))
       continue;
     ++own.counters.sleeps;
-    own.patience.slept();
+    settle(worker);
     auto timeout = worker == 0 && cancelled ? pollInterval : std::chrono::milliseconds(0);
     while (!hasArrived()) {
       line.waiters.sleep(timeout, hasArrived);
       if (worker == 0 && isStopped(0))
         return false;
     }
+    settle(worker);
   }
   return !isStopped(worker);
 }
@@ -186,6 +207,7 @@ Gang::Counters Gang::counters() const {
   for (const Line &line : lines) {
     sum.waits += line.counters.waits;
     sum.sleeps += line.counters.sleeps;
+    sum.moves += line.counters.moves;
   }
   return sum;
 }

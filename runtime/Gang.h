@@ -43,6 +43,7 @@ public:
   struct Counters {
     uint64_t waits = 0;  ///< waits that had to look more than once
     uint64_t sleeps = 0; ///< of these, how many slept
+    uint64_t moves = 0;  ///< how often a worker left a CPU that it shared with another
   };
   Counters counters() const;
 
@@ -51,6 +52,7 @@ private:
   struct alignas(128) Line {
     std::atomic<int64_t> progress = 0;
     std::atomic<int64_t> finishedRun = 0;
+    std::atomic<int> cpu = -1; ///< where its worker was last seen
     WaitPoint waiters;
     Counters counters;                      ///< written by its worker
     Patience patience{true}, parking{true}; ///< its worker's, within a run and between runs
@@ -61,6 +63,7 @@ private:
   Status startThreads();
   void serve(int worker);
   void work(int worker);
+  void settle(int worker);
   bool isStopped(int worker);
   void fail(int worker);
 
@@ -72,6 +75,7 @@ private:
   std::vector<Line> lines;
   std::vector<std::thread> threads;
   std::function<bool()> cancelled;
+  bool haveCpuEach;
   bool tracing = false;
   int64_t base = 0;
   int64_t runs = 0;

@@ -1,34 +1,59 @@
 #ifndef FREESTONE_RUNTIME_PATIENCE_H
 #define FREESTONE_RUNTIME_PATIENCE_H
 
+#include <chrono>
+#include <immintrin.h>
+
 namespace freestone::runtime {
 
-/// How many pauses one thread spins before it sleeps.
+/// How long one thread spins before it sleeps.
 ///
-/// Few as a rule: on a busy machine whoever spins keeps the one it waits for from running. But waking takes longer than
-/// a short spin, so that two workers that have begun to sleep would go on to sleep in turn for ever. So after the first
-/// sleep, and then after every `interval` of them, one long spin is tried, and kept to while it succeeds: on a free
-/// machine both soon spin again, on a busy one it costs little.
+/// Waking a sleeper takes tens of microseconds (60 on a virtual CPU that idles), so spinning for some times that long
+/// pays while the CPUs are free. On a busy machine whoever spins keeps the one it waits for from running; there long
+/// spins end in vain. Each that does costs credit, one that succeeds restores it. Without credit the thread spins
+/// shortly, and tries a long spin now and then: two workers that sleep in turn would never leave that state otherwise.
 class Patience {
 public:
   /// `maySpin` false: more threads than CPUs, spinning never pays.
-  explicit Patience(bool maySpin) : base(maySpin ? shortSpin : 0), spin(base) {}
+  explicit Patience(bool maySpin) : maySpin(maySpin) {}
 
-  int pauses() const { return spin; }
-
-  /// The spin was in vain, and the thread slept.
-  void slept() {
-    bool tryLong = base > 0 && spin == base && sleeps++ % interval == 0;
-    spin = tryLong ? longSpin : base;
+  /// Returns whether `isReady` held in time; it must load sequentially consistently.
+  template <typename Ready> bool spin(Ready isReady) {
+    if (!maySpin)
+      return isReady();
+    if (spinPauses(shortPauses, isReady))
+      return true;
+    if (credit == 0 && ++vain % interval != 0)
+      return false;
+    Clock::time_point end = Clock::now() + longSpin;
+    do {
+      if (!spinPauses(pausesPerLook, isReady))
+        continue;
+      credit = fullCredit;
+      return true;
+    } while (Clock::now() < end);
+    credit = credit > 0 ? credit - 1 : 0;
+    return isReady();
   }
 
 private:
-  static constexpr int shortSpin = 200, longSpin = 4000;
-  static constexpr unsigned interval = 64;
+  using Clock = std::chrono::steady_clock;
+  static constexpr int shortPauses = 200, pausesPerLook = 16, fullCredit = 8;
+  static constexpr std::chrono::microseconds longSpin{400};
+  static constexpr unsigned interval = 32;
 
-  int base;
-  int spin;
-  unsigned sleeps = 0;
+  template <typename Ready> static bool spinPauses(int pauses, Ready isReady) {
+    for (int i = 0; i < pauses; ++i) {
+      if (isReady())
+        return true;
+      _mm_pause();
+    }
+    return false;
+  }
+
+  bool maySpin;
+  int credit = fullCredit;
+  unsigned vain = 0; ///< short spins without credit
 };
 
 } // namespace freestone::runtime

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <immintrin.h>
 
 namespace freestone::runtime {
 
@@ -27,21 +26,10 @@ public:
 
   /// Spins, then sleeps, until `isReady` holds.
   template <typename Ready> void await(Patience &patience, Ready isReady) {
-    if (spin(patience.pauses(), isReady))
+    if (patience.spin(isReady))
       return;
-    patience.slept();
     while (!isReady())
       sleep({}, isReady);
-  }
-
-  /// Spins at most `spins` pauses. `isReady` must load sequentially consistently.
-  template <typename Ready> static bool spin(int spins, Ready isReady) {
-    for (int i = 0; i < spins; ++i) {
-      if (isReady())
-        return true;
-      _mm_pause();
-    }
-    return isReady();
   }
 
   /// Sleeps until woken, at most `timeout` (zero: no limit); returns at once if `isReady` holds. May return early.

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 using namespace freestone::runtime;
 
@@ -32,4 +33,23 @@ TEST(Cpus, EnvironmentLimitsTheNumberOfWorkers) {
   setenv("OMP_NUM_THREADS", "1,4", 1);
   EXPECT_EQ(chooseWorkerCount(0).workers, 1);
   unsetenv("OMP_NUM_THREADS");
+}
+
+TEST(Cpus, AThreadLeavesItsCpuAndKeepsItsMask) {
+  if (platform::affinityCpus() < 2)
+    GTEST_SKIP() << "there is only one CPU to run on";
+  cpu_set_t before, after;
+  sched_getaffinity(0, sizeof(before), &before);
+  int left = 0;
+  for (int round = 0; round < 20; ++round) {
+    int cpu = platform::currentCpu();
+    platform::leaveCpu(cpu);
+    left += platform::currentCpu() != cpu;
+  }
+  EXPECT_GT(left, 10); // now and then the scheduler takes it back at once
+  sched_getaffinity(0, sizeof(after), &after);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  platform::leaveCpu(-1);
+  platform::leaveCpu(1 << 20);
+  EXPECT_EQ(platform::affinityCpus(), CPU_COUNT(&before));
 }

@@ -23,6 +23,18 @@ int platform::affinityCpus() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+int platform::currentCpu() { return sched_getcpu(); }
+
+void platform::leaveCpu(int cpu) {
+  cpu_set_t all;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(all), &all) != 0 || CPU_COUNT(&all) < 2)
+    return;
+  cpu_set_t others = all;
+  CPU_CLR(cpu, &others);
+  if (sched_setaffinity(0, sizeof(others), &others) == 0)
+    sched_setaffinity(0, sizeof(all), &all);
+}
+
 namespace {
 
 std::optional<int> quotient(double quota, double period) {
