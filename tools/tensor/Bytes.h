@@ -1,34 +1,13 @@
 #ifndef FREESTONE_TOOLS_TENSOR_BYTES_H
 #define FREESTONE_TOOLS_TENSOR_BYTES_H
 
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <span>
+#include "formats/Bytes.h"
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace freestone::tools {
 
-using Bytes = std::span<const uint8_t>;
-
-/// The little-endian number at `offset`, or nothing past the end.
-template <typename T> std::optional<T> readNumber(Bytes bytes, size_t offset) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  if (offset > bytes.size() || bytes.size() - offset < sizeof(T))
-    return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
-
-/// The `size` bytes at `offset`, or nothing past the end.
-inline std::optional<Bytes> readBytes(Bytes bytes, size_t offset, size_t size) {
-  if (offset > bytes.size() || bytes.size() - offset < size)
-    return std::nullopt;
-  return bytes.subspan(offset, size);
-}
+using formats::Bytes;
 
 /// A whole file. Throws TensorError, naming the path.
 std::vector<uint8_t> readFile(const std::string &path);

@@ -2,22 +2,31 @@
 #ifndef FREESTONE_TOOLS_TENSOR_TENSOR_H
 #define FREESTONE_TOOLS_TENSOR_TENSOR_H
 
+#include "formats/ElementType.h"
+#include "formats/FormatError.h"
+#include "formats/HalfFloats.h"
 #include "freestone/runtime.h"
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace freestone::tools {
 
 /// A tensor file or an inline specification that can't be read; the message is one sentence for the user.
-struct TensorError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using TensorError = formats::FormatError;
+
+using formats::bfloatToDouble;
+using formats::countElements;
+using formats::describe;
+using formats::doubleToBfloat;
+using formats::doubleToHalf;
+using formats::elementBytes;
+using formats::halfToDouble;
+using formats::isFloat;
+using formats::typeFromName;
+using formats::typeName;
 
 /// Owns its elements: C-contiguous, little-endian, 64-byte aligned; i1 is one byte that holds 0 or 1.
 class Tensor {
@@ -54,23 +63,6 @@ struct NamedTensor {
   std::string name;
   Tensor tensor;
 };
-
-/// Bytes of one element.
-size_t elementBytes(freestone_dtype dtype);
-bool isFloat(freestone_dtype dtype);
-/// "f32"
-std::string_view typeName(freestone_dtype dtype);
-std::optional<freestone_dtype> typeFromName(std::string_view name);
-/// Number of elements; throws TensorError when a size is negative or the product overflows.
-int64_t countElements(const std::vector<int64_t> &shape);
-/// "2x3xf32"; for a scalar "f32".
-std::string describe(freestone_dtype dtype, const std::vector<int64_t> &shape);
-
-double halfToDouble(uint16_t bits);
-double bfloatToDouble(uint16_t bits);
-/// Round to nearest, ties to even.
-uint16_t doubleToHalf(double value);
-uint16_t doubleToBfloat(double value);
 
 } // namespace freestone::tools
 

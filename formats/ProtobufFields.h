@@ -1,0 +1,46 @@
+// The fields of a protobuf message as they lie in its bytes: for programs that change a few of them and keep all others as they are,
+// bit by bit, known or not.
+#ifndef FREESTONE_FORMATS_PROTOBUFFIELDS_H
+#define FREESTONE_FORMATS_PROTOBUFFIELDS_H
+
+#include "formats/Bytes.h"
+#include <string>
+#include <vector>
+
+namespace freestone::formats {
+
+enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Delimited = 2, Fixed32 = 5 };
+
+struct ProtobufField {
+  uint64_t number = 0;
+  WireType type = WireType::Varint;
+  uint64_t value = 0; ///< of varints
+  Bytes payload;      ///< of delimited fields
+  Bytes whole;        ///< tag, length and payload
+};
+
+/// Reads the fields of one message in order. Throws FormatError where the encoding ends or breaks, telling the byte.
+class ProtobufReader {
+public:
+  explicit ProtobufReader(Bytes message) : message(message) {}
+
+  bool atEnd() const { return position == message.size(); }
+  ProtobufField next();
+
+private:
+  Bytes message;
+  size_t position = 0;
+};
+
+/// A packed or single repeated integer field's values, appended to `values`. Throws FormatError.
+void appendVarints(const ProtobufField &field, std::vector<int64_t> &values);
+
+void writeVarint(std::string &out, uint64_t value);
+void writeVarintField(std::string &out, uint64_t number, uint64_t value);
+/// Tag and length of a delimited field, whose `size` bytes follow.
+void writeDelimitedHead(std::string &out, uint64_t number, uint64_t size);
+void writeDelimitedField(std::string &out, uint64_t number, std::string_view payload);
+
+} // namespace freestone::formats
+
+#endif // FREESTONE_FORMATS_PROTOBUFFIELDS_H
