@@ -1,0 +1,49 @@
+#include "compiler/grad/Rule.h"
+#include "compiler/grad/Differentiate.h"
+
+using namespace mlir;
+
+namespace freestone::grad {
+
+const RuleTable &RuleTable::get() {
+  static const RuleTable table = [] {
+    RuleTable rules;
+    addCompositeRules(rules);
+    addContractionRules(rules);
+    addControlFlowRules(rules);
+    addConvolutionRules(rules);
+    addElementwiseRules(rules);
+    addIndexingRules(rules);
+    addOrderingRules(rules);
+    addReductionRules(rules);
+    addShapeRules(rules);
+    addWindowRules(rules);
+    return rules;
+  }();
+  return table;
+}
+
+bool isDifferentiable(Value value) {
+  auto type = dyn_cast<graph::TensorType>(value.getType());
+  return type && isa<FloatType>(type.getElementType());
+}
+
+Tensor Backward::gradient(unsigned index) {
+  Value found = gradients.found.lookup(op->getResult(index));
+  return found ? Tensor(builder, found) : Tensor();
+}
+
+void Backward::add(Value value, Tensor gradient) {
+  if (!gradient || !wants(value))
+    return;
+  Value &total = gradients.found[value];
+  total = total ? (Tensor(builder, total) + gradient).value() : gradient.value();
+}
+
+LogicalResult Backward::refuse(const Twine &reason) { return refuseGradient(op, reason); }
+
+LogicalResult refuseGradient(Operation *op, const Twine &reason) {
+  return op->emitError("'") << op->getName() << "' lies between a value to be trained and the loss, and " << reason;
+}
+
+} // namespace freestone::grad

@@ -1,0 +1,97 @@
+// Convolution: both gradients are convolutions again.
+#include "compiler/grad/Rule.h"
+
+using namespace mlir;
+
+namespace freestone::grad {
+
+namespace {
+
+/// Padding after which the last window of `kernel` elements ends exactly where the padded operand does, so that the result has
+/// `places` places: what a stride leaves over at the end is cut off, or is missing.
+Expr padAfter(Expr places, int64_t stride, Expr kernel, int64_t dilation, Expr operand, int64_t operandDilation, Expr low) {
+  return (places - 1) * stride + (kernel - 1) * dilation - (operand - 1) * operandDilation - low;
+}
+
+/// [groups * m, n, …] as [groups * n, m, …], with the first two dimensions exchanged within each group.
+Tensor exchangeWithinGroups(Tensor x, int64_t groups) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
+  std::swap(order[0], order[1]);
+  if (groups == 1)
+    return transpose(x, order);
+  Expr count = constant(x, groups), within = *x.dim(0).exactDiv(count);
+  Shape split = {count, within}, merged = {x.dim(1) * count, within};
+  llvm::append_range(split, x.shape().drop_front());
+  llvm::append_range(merged, x.shape().drop_front(2));
+  order = llvm::to_vector(llvm::seq<int64_t>(x.rank() + 1));
+  std::swap(order[1], order[2]);
+  return reshape(transpose(reshape(x, split), order), merged);
+}
+
+/// [n, groups * c, …] as [c, groups * n, …].
+Tensor exchangeAcrossGroups(Tensor x, int64_t groups) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
+  std::swap(order[0], order[1]);
+  if (groups == 1)
+    return transpose(x, order);
+  Expr count = constant(x, groups), within = *x.dim(1).exactDiv(count);
+  Shape split = {x.dim(0), count, within}, merged = {within, x.dim(0) * count};
+  llvm::append_range(split, x.shape().drop_front(2));
+  llvm::append_range(merged, x.shape().drop_front(2));
+  order = llvm::to_vector(llvm::seq<int64_t>(x.rank() + 1));
+  std::swap(order[0], order[2]);
+  return reshape(transpose(reshape(x, split), order), merged);
+}
+
+Tensor convolve(Tensor x, Tensor kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
+                ArrayRef<int64_t> operandDilation, ArrayRef<Expr> low, ArrayRef<Expr> high, int64_t groups,
+                TypeAttr type) {
+  return Tensor(x.builder(), graph::ConvolveOp::create(x.builder(), x.value(), kernel.value(), strides, dilations,
+                                                       operandDilation, low, high, groups, type));
+}
+
+/// Strides and the operand's dilation change places, and the kernel is turned round.
+Tensor differentiateOperand(graph::ConvolveOp op, Tensor x, Tensor kernel, Tensor g) {
+  Shape low, high;
+  SmallVector<int64_t> spatial;
+  for (int64_t i = 0, count = op.getStrides().size(); i < count; ++i) {
+    int64_t stride = op.getStrides()[i], dilation = op.getDilations()[i], spread = op.getOperandDilation()[i];
+    Expr taps = kernel.dim(i + 2);
+    low.push_back((taps - 1) * dilation - op.getLow()[i]);
+    high.push_back(padAfter(x.dim(i + 2), spread, taps, dilation, g.dim(i + 2), stride, low.back()));
+    spatial.push_back(i + 2);
+  }
+  Tensor turned = reverse(exchangeWithinGroups(kernel, op.getGroups()), spatial);
+  return convolve(cast(g, x.elementType()), turned, op.getOperandDilation(), op.getDilations(), op.getStrides(), low,
+                  high, op.getGroups(), op.getElementTypeAttr());
+}
+
+/// Images and channels change places, strides and dilations too: the gradient is the kernel that is moved over the operand.
+Tensor differentiateKernel(graph::ConvolveOp op, Tensor x, Tensor kernel, Tensor g) {
+  Shape high;
+  for (int64_t i = 0, count = op.getStrides().size(); i < count; ++i)
+    high.push_back(padAfter(kernel.dim(i + 2), op.getDilations()[i], g.dim(i + 2), op.getStrides()[i], x.dim(i + 2),
+                            op.getOperandDilation()[i], op.getLow()[i]));
+  Tensor moved = exchangeAcrossGroups(g, 1);
+  Tensor product = convolve(exchangeAcrossGroups(x, op.getGroups()), cast(moved, x.elementType()), op.getDilations(),
+                            op.getStrides(), op.getOperandDilation(), op.getLow(), high, op.getGroups(),
+                            op.getElementTypeAttr());
+  return exchangeAcrossGroups(product, 1);
+}
+
+LogicalResult differentiateConvolve(graph::ConvolveOp op, Backward &backward) {
+  Tensor x = backward.operand(0), kernel = backward.operand(1), g = backward.gradient();
+  if (!kernel.dim(0).exactDiv(constant(kernel, op.getGroups())))
+    return backward.refuse("has a number of output channels that is not known to be a multiple of its groups");
+  if (backward.wants(0u))
+    backward.add(0u, cast(differentiateOperand(op, x, kernel, g), x.elementType()));
+  if (backward.wants(1u))
+    backward.add(1u, cast(differentiateKernel(op, x, kernel, g), kernel.elementType()));
+  return success();
+}
+
+} // namespace
+
+void addConvolutionRules(RuleTable &table) { table.add<graph::ConvolveOp, differentiateConvolve>(); }
+
+} // namespace freestone::grad

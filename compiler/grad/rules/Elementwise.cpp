@@ -1,0 +1,228 @@
+// Functions of elements at one place. At kinks the derivative is PyTorch's.
+#include "compiler/grad/Rule.h"
+#include "compiler/grad/Differentiate.h"
+#include <numbers>
+
+using namespace mlir;
+
+namespace freestone::grad {
+
+namespace {
+
+/// The t of 1 / (1 + exp(t)), which is a sigmoid of -t; null if the divisor is another.
+Value getSigmoidArgument(Value divisor) {
+  auto plus = divisor.getDefiningOp<graph::BinaryOp>();
+  if (!plus || plus.getKind() != BinaryKind::add)
+    return {};
+  for (auto [one, other] : {std::pair(plus.getLhs(), plus.getRhs()), std::pair(plus.getRhs(), plus.getLhs())})
+    if (auto power = other.getDefiningOp<graph::UnaryOp>();
+        power && power.getKind() == UnaryKind::exp && getSplat(one) == 1.0)
+      return power.getOperand();
+  return {};
+}
+
+/// The derivative of a sigmoid goes past its parts: far from 0 the exponential is infinite, and 0 times it no number.
+bool differentiateSigmoid(Value divisor, Backward &backward) {
+  Value argument = getSigmoidArgument(divisor);
+  if (!argument)
+    return false;
+  Tensor y = backward.result();
+  backward.add(argument, -(backward.gradient() * (y * (1.0 - y))));
+  return true;
+}
+
+/// g times the derivative at x, where the function is y. Null where that is 0 everywhere.
+Tensor differentiate(UnaryKind kind, Tensor x, Tensor y, Tensor g) {
+  switch (kind) {
+  case UnaryKind::abs:
+    return g * sign(x);
+  case UnaryKind::neg:
+    return -g;
+  case UnaryKind::exp:
+    return g * y;
+  case UnaryKind::exp2:
+    return g * y * std::numbers::ln2;
+  case UnaryKind::log:
+    return g / x;
+  case UnaryKind::log1p:
+    return g / (x + 1.0);
+  case UnaryKind::expm1:
+    return g * (y + 1.0);
+  case UnaryKind::sqrt:
+    return g / (y * 2.0);
+  case UnaryKind::rsqrt:
+    return g * (y * y * y) * -0.5;
+  case UnaryKind::reciprocal:
+    return -(g * (y * y));
+  case UnaryKind::sin:
+    return g * cos(x);
+  case UnaryKind::cos:
+    return -(g * sin(x));
+  case UnaryKind::tan:
+    return g * (y * y + 1.0);
+  case UnaryKind::asin:
+    return g * rsqrt(1.0 - x * x);
+  case UnaryKind::acos:
+    return -(g * rsqrt(1.0 - x * x));
+  case UnaryKind::atan:
+    return g / (x * x + 1.0);
+  case UnaryKind::sinh:
+    return g * cosh(x);
+  case UnaryKind::cosh:
+    return g * sinh(x);
+  case UnaryKind::tanh:
+    return g * (1.0 - y * y);
+  case UnaryKind::asinh:
+    return g * rsqrt(x * x + 1.0);
+  case UnaryKind::acosh:
+    return g * rsqrt(x * x - 1.0);
+  case UnaryKind::atanh:
+    return g / (1.0 - x * x);
+  case UnaryKind::erf:
+    return g * exp(-(x * x)) * (2 * std::numbers::inv_sqrtpi);
+  default: // floor, ceil, round, trunc, sign: constant between jumps; the others give bools
+    return {};
+  }
+}
+
+LogicalResult differentiateUnary(graph::UnaryOp op, Backward &backward) {
+  if (op.getKind() == UnaryKind::reciprocal && differentiateSigmoid(op.getOperand(), backward))
+    return success();
+  backward.add(0u, differentiate(op.getKind(), backward.operand(), backward.result(), backward.gradient()));
+  return success();
+}
+
+/// Whether max(x, 0) is the lower half of a clamp, min(max(x, 0), b).
+bool isClampedFromAbove(graph::BinaryOp op) {
+  if (!op->hasOneUse())
+    return false;
+  auto user = dyn_cast<graph::BinaryOp>(*op->user_begin());
+  return user && user.getKind() == BinaryKind::min && (getSplat(user.getLhs()) || getSplat(user.getRhs()));
+}
+
+/// A number as one operand makes a clamp, whose derivative is 1 at the bound; or a relu, whose derivative there is 0. Of two
+/// tensors that are equal each has half.
+void differentiateExtremum(graph::BinaryOp op, Backward &backward) {
+  bool isMax = op.getKind() == BinaryKind::max;
+  Tensor g = backward.gradient();
+  for (unsigned side : {0u, 1u}) {
+    std::optional<double> bound = getSplat(op->getOperand(1 - side));
+    if (!bound)
+      continue;
+    if (isMax && *bound == 0 && !isClampedFromAbove(op))
+      // Of the result, so that the operand need not be kept.
+      return backward.add(side, select(backward.result() > 0.0, g, 0.0));
+    CompareKind inside = isMax ? CompareKind::ge : CompareKind::le;
+    return backward.add(side, select(compare(inside, backward.operand(side), backward.operand(1 - side)), g, 0.0));
+  }
+  Tensor x = backward.operand(0), y = backward.operand(1);
+  Tensor shared = select(equal(x, y), g * 0.5, g);
+  auto pass = [&](Tensor loses) { return select(loses, 0.0, shared); };
+  if (backward.wants(0u))
+    backward.add(0u, pass(isMax ? x < y : x > y));
+  if (backward.wants(1u))
+    backward.add(1u, pass(isMax ? x > y : x < y));
+}
+
+void differentiatePower(Backward &backward) {
+  Tensor x = backward.operand(0), p = backward.operand(1), y = backward.result(), g = backward.gradient();
+  std::optional<double> exponent = getSplat(p.value());
+  if (backward.wants(0u)) {
+    Tensor derivative;
+    if (!exponent)
+      derivative = g * select(equal(p, 0.0), 0.0, p * pow(x, p - 1.0));
+    else if (*exponent == 2)
+      derivative = g * x * 2.0;
+    else if (*exponent == 3)
+      derivative = g * (x * x) * 3.0;
+    else if (*exponent == 1)
+      derivative = g;
+    else if (*exponent != 0)
+      derivative = g * pow(x, *exponent - 1) * *exponent;
+    backward.add(0u, derivative);
+  }
+  if (backward.wants(1u))
+    backward.add(1u, g * select(equal(x, 0.0) & (p >= 0.0), 0.0, y * log(x)));
+}
+
+LogicalResult differentiateBinary(graph::BinaryOp op, Backward &backward) {
+  Tensor x = backward.operand(0), y = backward.operand(1), g = backward.gradient();
+  bool wantsLeft = backward.wants(0u), wantsRight = backward.wants(1u);
+  switch (op.getKind()) {
+  case BinaryKind::add:
+    backward.add(0u, g);
+    backward.add(1u, g);
+    return success();
+  case BinaryKind::sub:
+    backward.add(0u, g);
+    if (wantsRight)
+      backward.add(1u, -g);
+    return success();
+  case BinaryKind::mul:
+    if (op.getLhs() == op.getRhs()) {
+      backward.add(0u, g * x * 2.0);
+      return success();
+    }
+    if (wantsLeft)
+      backward.add(0u, g * y);
+    if (wantsRight)
+      backward.add(1u, g * x);
+    return success();
+  case BinaryKind::div:
+    if (getSplat(op.getLhs()) == 1.0 && differentiateSigmoid(op.getRhs(), backward))
+      return success();
+    if (wantsLeft)
+      backward.add(0u, g / y);
+    if (wantsRight)
+      backward.add(1u, -(g * (backward.result() / y)));
+    return success();
+  case BinaryKind::rem:
+  case BinaryKind::mod:
+    backward.add(0u, g);
+    if (wantsRight)
+      backward.add(1u, -(g * (op.getKind() == BinaryKind::rem ? trunc(x / y) : floor(x / y))));
+    return success();
+  case BinaryKind::pow:
+    differentiatePower(backward);
+    return success();
+  case BinaryKind::max:
+  case BinaryKind::min:
+    differentiateExtremum(op, backward);
+    return success();
+  case BinaryKind::atan2: {
+    Tensor share = g / (x * x + y * y);
+    if (wantsLeft)
+      backward.add(0u, share * y);
+    if (wantsRight)
+      backward.add(1u, -(share * x));
+    return success();
+  }
+  default:
+    return backward.refuse("has no derivative");
+  }
+}
+
+LogicalResult differentiateSelect(graph::SelectOp op, Backward &backward) {
+  Tensor condition = backward.operand(0), g = backward.gradient();
+  if (backward.wants(op.getOnTrue()))
+    backward.add(op.getOnTrue(), select(condition, g, 0.0));
+  if (backward.wants(op.getOnFalse()))
+    backward.add(op.getOnFalse(), select(condition, 0.0, g));
+  return success();
+}
+
+LogicalResult differentiateCast(graph::CastOp op, Backward &backward) {
+  backward.add(0u, cast(backward.gradient(), backward.operand().elementType()));
+  return success();
+}
+
+} // namespace
+
+void addElementwiseRules(RuleTable &table) {
+  table.add<graph::UnaryOp, differentiateUnary>();
+  table.add<graph::BinaryOp, differentiateBinary>();
+  table.add<graph::SelectOp, differentiateSelect>();
+  table.add<graph::CastOp, differentiateCast>();
+}
+
+} // namespace freestone::grad

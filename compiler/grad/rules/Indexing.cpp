@@ -1,0 +1,97 @@
+// Gathering and scattering: each is the other's gradient.
+#include "compiler/grad/Rule.h"
+
+using namespace mlir;
+
+namespace freestone::grad {
+
+namespace {
+
+/// `indices` [batch…, …, n] with the coordinates along the first `batch` dimensions put before its own.
+Tensor prependCoordinates(Tensor indices, int64_t batch) {
+  SmallVector<Tensor> parts;
+  Shape shape(indices.shape());
+  shape.back() = constant(indices, 1);
+  for (int64_t dim = 0; dim < batch; ++dim)
+    parts.push_back(iota(indices.builder(), shape, dim, indices.elementType()));
+  parts.push_back(indices);
+  return parts.size() == 1 ? indices : concat(parts, indices.rank() - 1);
+}
+
+/// The gradients of equal indices are summed.
+LogicalResult differentiateGather(graph::GatherOp op, Backward &backward) {
+  Tensor x = backward.operand(0), indices = backward.operand(1), g = backward.gradient();
+  int64_t axis = op.getAxis(), batch = op.getBatchDims(), chosen = indices.rank() - batch;
+  // With the axis right behind the batch dimensions, indices become vectors [batch…, axis], and the rest are slices.
+  SmallVector<int64_t> operandOrder = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
+  operandOrder.erase(operandOrder.begin() + axis);
+  operandOrder.insert(operandOrder.begin() + batch, axis);
+  SmallVector<int64_t> resultOrder = llvm::to_vector(llvm::seq<int64_t>(batch));
+  llvm::append_range(resultOrder, llvm::seq<int64_t>(axis, axis + chosen));
+  llvm::append_range(resultOrder, llvm::seq<int64_t>(batch, axis));
+  llvm::append_range(resultOrder, llvm::seq<int64_t>(axis + chosen, g.rank()));
+
+  Shape vectors(indices.shape());
+  vectors.push_back(constant(x, 1));
+  Shape moved = llvm::map_to_vector<6>(operandOrder, [&](int64_t dim) { return x.dim(dim); });
+  Tensor zeros = splat(backward.builder, 0, x.type().withShape(moved));
+  Tensor total = scatterNd(ScatterKind::add, zeros, prependCoordinates(reshape(indices, vectors), batch),
+                           transpose(g, resultOrder));
+  backward.add(0u, transpose(total, invert(operandOrder)));
+  return success();
+}
+
+LogicalResult differentiateGatherElements(graph::GatherElementsOp op, Backward &backward) {
+  Tensor x = backward.operand(0), indices = backward.operand(1);
+  backward.add(0u, scatterElements(ScatterKind::add, splatLike(0, x), indices, backward.gradient(), op.getAxis()));
+  return success();
+}
+
+LogicalResult differentiateGatherNd(graph::GatherNdOp op, Backward &backward) {
+  Tensor indices = prependCoordinates(backward.operand(1), op.getBatchDims());
+  backward.add(0u, scatterNd(ScatterKind::add, splatLike(0, backward.operand(0)), indices, backward.gradient()));
+  return success();
+}
+
+/// Only replacing and adding: the others would have to know which update won.
+LogicalResult refuseCombination(ScatterKind kind, Backward &backward) {
+  return backward.refuse("scatters by '" + graph::stringifyScatterKind(kind) +
+                         "', which has no gradient here; 'none' and 'add' have one");
+}
+
+LogicalResult differentiateScatterElements(graph::ScatterElementsOp op, Backward &backward) {
+  Tensor g = backward.gradient(), indices = backward.operand(1), updates = backward.operand(2);
+  int64_t axis = op.getAxis();
+  if (op.getKind() != ScatterKind::none && op.getKind() != ScatterKind::add)
+    return refuseCombination(op.getKind(), backward);
+  bool replaces = op.getKind() == ScatterKind::none;
+  if (backward.wants(0u))
+    backward.add(0u, replaces ? scatterElements(ScatterKind::none, g, indices, splatLike(0, updates), axis) : g);
+  if (backward.wants(2u))
+    backward.add(2u, gatherElements(g, indices, axis));
+  return success();
+}
+
+LogicalResult differentiateScatterNd(graph::ScatterNdOp op, Backward &backward) {
+  Tensor g = backward.gradient(), indices = backward.operand(1), updates = backward.operand(2);
+  if (op.getKind() != ScatterKind::none && op.getKind() != ScatterKind::add)
+    return refuseCombination(op.getKind(), backward);
+  bool replaces = op.getKind() == ScatterKind::none;
+  if (backward.wants(0u))
+    backward.add(0u, replaces ? scatterNd(ScatterKind::none, g, indices, splatLike(0, updates)) : g);
+  if (backward.wants(2u))
+    backward.add(2u, gatherNd(g, indices));
+  return success();
+}
+
+} // namespace
+
+void addIndexingRules(RuleTable &table) {
+  table.add<graph::GatherOp, differentiateGather>();
+  table.add<graph::GatherElementsOp, differentiateGatherElements>();
+  table.add<graph::GatherNdOp, differentiateGatherNd>();
+  table.add<graph::ScatterElementsOp, differentiateScatterElements>();
+  table.add<graph::ScatterNdOp, differentiateScatterNd>();
+}
+
+} // namespace freestone::grad
