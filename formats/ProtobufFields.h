@@ -1,5 +1,5 @@
-// The fields of a protobuf message as they lie in its bytes: for programs that change a few of them and keep all others as they are,
-// bit by bit, known or not.
+// The fields of a protobuf message as they lie in its bytes: for programs that change a few of them and keep all others
+// as they are, bit by bit, known or not.
 #ifndef FREESTONE_FORMATS_PROTOBUFFIELDS_H
 #define FREESTONE_FORMATS_PROTOBUFFIELDS_H
 

@@ -48,8 +48,8 @@ static TensorView parseTensor(const std::string &name, const Json &entry, Bytes 
   if (offsets.size() != 2 || offsets[0] > offsets[1])
     throw FormatError(fmt::format("tensor '{}': data_offsets are not a begin and an end", name));
   if (static_cast<uint64_t>(offsets[1]) > data.size())
-    throw FormatError(fmt::format("tensor '{}' ends at byte {} of {}: the file is truncated", name, offsets[1],
-                                  data.size()));
+    throw FormatError(
+        fmt::format("tensor '{}' ends at byte {} of {}: the file is truncated", name, offsets[1], data.size()));
   tensor.bytes = data.subspan(offsets[0], offsets[1] - offsets[0]);
   if (countBytes(tensor.dtype, tensor.shape) != tensor.bytes.size())
     throw FormatError(fmt::format("tensor '{}' has {} bytes, but is {}", name, tensor.bytes.size(),
@@ -110,9 +110,8 @@ std::string formatSafetensorsHeader(std::span<const TensorView> tensors,
   uint64_t offset = 0;
   for (const TensorView &tensor : tensors) {
     const auto *type = std::ranges::find(names, tensor.dtype, &std::pair<std::string_view, freestone_dtype>::second);
-    header[tensor.name] = {{"dtype", type->first},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {offset, offset + tensor.bytes.size()}}};
+    header[tensor.name] = {
+        {"dtype", type->first}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.bytes.size()}}};
     offset += tensor.bytes.size();
   }
   std::string text = header.dump();

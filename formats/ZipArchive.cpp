@@ -86,7 +86,7 @@ static Record readRecord(Bytes bytes, uint64_t &at) {
   auto nameSize = number<uint16_t>(fixed, 28), extraSize = number<uint16_t>(fixed, 30),
        commentSize = number<uint16_t>(fixed, 32);
   Record record{"",
-                  number<uint16_t>(fixed, 10),
+                number<uint16_t>(fixed, 10),
                 number<uint32_t>(fixed, 16),
                 number<uint32_t>(fixed, 20),
                 number<uint32_t>(fixed, 24),
@@ -98,9 +98,7 @@ static Record readRecord(Bytes bytes, uint64_t &at) {
   return record;
 }
 
-static FormatError damaged(const std::string &name) {
-  return FormatError(fmt::format("entry '{}' is damaged", name));
-}
+static FormatError damaged(const std::string &name) { return FormatError(fmt::format("entry '{}' is damaged", name)); }
 
 static ZipEntry locate(Bytes archive, const Record &record) {
   if (number<uint32_t>(archive, record.offset) != localSignature)

@@ -1,0 +1,66 @@
+// Samples by number, as a training step takes them.
+#ifndef FREESTONE_TRAIN_DATASET_H
+#define FREESTONE_TRAIN_DATASET_H
+
+#include "freestone/runtime.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace freestone::train {
+
+/// Integers that make sense: class numbers, token numbers.
+struct IntegerRange {
+  int64_t lowest = 0;
+  int64_t highest = INT64_MAX;    ///< inclusive
+  std::optional<int64_t> ignored; ///< allowed besides, such as -100 for labels that do not count
+};
+
+/// One of the step's inputs that is filled from data.
+struct Field {
+  std::string name; ///< of the step's input
+  freestone_dtype dtype = FREESTONE_F32;
+  /// As freestone_value_info tells it: the first dimension counts the samples of a batch, numbers are checked, and
+  /// equal names must be equal sizes in all fields. Expressions are left to the runtime to check.
+  std::vector<std::string> shape;
+  std::string array = {};                 ///< the array's name in the files, if not the input's
+  std::optional<IntegerRange> range = {}; ///< for integers; others are errors
+};
+
+/// Where in a training a batch is. All that is random about it is a function of this.
+struct BatchPlace {
+  uint64_t seed = 0;
+  int64_t epoch = 0;
+  int64_t position = 0; ///< of its first sample in the epoch's order
+  bool shuffle = true;  ///< false: samples in their own order, windows from the first token on
+};
+
+/// Numbered samples of several fields. Immutable, thread-safe. Throws Error.
+class Dataset {
+public:
+  virtual ~Dataset() = default;
+
+  const std::vector<Field> &fields() const { return declared; }
+  /// Samples in an epoch; at least one.
+  int64_t samples() const { return count; }
+
+  /// Elements along the axis that varies from batch to batch: tokens of a window. 1 where there is none.
+  virtual int64_t length(const BatchPlace &place) const { return 1; }
+  /// The largest that `length` may give.
+  virtual int64_t longest() const { return 1; }
+  /// Sizes of one sample of a field, without the samples' own dimension; `sizes` is overwritten.
+  virtual void sampleSizes(size_t field, int64_t length, std::vector<int64_t> &sizes) const = 0;
+  /// Copies one sample to `target`, in the field's element type, and checks every value on the way: NaN, and integers
+  /// out of range. Throws Error, naming array and sample.
+  virtual void copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
+                          uint8_t *target) const = 0;
+
+protected:
+  std::vector<Field> declared;
+  int64_t count = 0;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_DATASET_H

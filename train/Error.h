@@ -1,0 +1,15 @@
+#ifndef FREESTONE_TRAIN_ERROR_H
+#define FREESTONE_TRAIN_ERROR_H
+
+#include <stdexcept>
+
+namespace freestone::train {
+
+/// What the user has to hear: one sentence that names the file, array or parameter, and what was expected.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_ERROR_H

@@ -1,0 +1,42 @@
+#ifndef FREESTONE_TRAIN_LOSSCURVE_H
+#define FREESTONE_TRAIN_LOSSCURVE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace freestone::train {
+
+/// The losses of a training, and their picture. Holds at most a few thousand points however long the training is:
+/// neighbours are averaged, each point with the least and the largest of its losses.
+class LossCurve {
+public:
+  /// Steps grow. Losses that are not finite are left out.
+  void addStep(int64_t step, double loss);
+  void addEvaluation(int64_t step, double loss);
+
+  /// A picture as SVG, 800 by 480: axes with round numbers, the raw losses pale, their exponential mean, evaluations as
+  /// points. Logarithmic where the losses span more than a factor of 100. Equal losses give equal bytes.
+  std::string svg() const;
+
+private:
+  struct Point {
+    int64_t firstStep, lastStep;
+    double mean, least, largest;
+    int64_t count;
+  };
+  struct Evaluation {
+    int64_t step;
+    double loss;
+  };
+
+  void halve();
+
+  std::vector<Point> points;
+  std::vector<Evaluation> evaluations;
+  int64_t stepsPerPoint = 1;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_LOSSCURVE_H

@@ -1,0 +1,39 @@
+#ifndef FREESTONE_TRAIN_METRICSLOG_H
+#define FREESTONE_TRAIN_METRICSLOG_H
+
+#include "train/LossCurve.h"
+#include "train/Metrics.h"
+#include <cstdio>
+#include <string>
+
+namespace freestone::train {
+
+/// The files in which a training tells what it did: `metrics.jsonl`, one object a step with step, loss, grad_norm, lr,
+/// scale, skipped and samples_per_s; `evaluations.jsonl`, one an evaluation with step, loss, accuracy and perplexity;
+/// and `loss.svg`. What is not finite is null. One thread may call it at a time. Throws Error when a file can't be
+/// written.
+class MetricsLog {
+public:
+  /// Opens the files in `folder`, keeping of what is there the lines of the first `step` steps: those of a training
+  /// that goes on from there. 0 begins anew.
+  MetricsLog(const std::string &folder, int64_t step);
+  ~MetricsLog();
+  MetricsLog(const MetricsLog &) = delete;
+
+  void append(const StepMetrics &metrics);
+  void append(const EvaluationMetrics &metrics);
+  /// Hands everything to the operating system and writes loss.svg.
+  void flush();
+
+  const LossCurve &lossCurve() const { return curve; }
+
+private:
+  std::string folder;
+  std::FILE *steps = nullptr;
+  std::FILE *evaluations = nullptr;
+  LossCurve curve;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_METRICSLOG_H

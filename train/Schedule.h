@@ -1,0 +1,46 @@
+// Learning rates as pure functions of the step; the semantics are PyTorch's schedulers, stepped once a training step.
+#ifndef FREESTONE_TRAIN_SCHEDULE_H
+#define FREESTONE_TRAIN_SCHEDULE_H
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace freestone::train {
+
+enum class ScheduleKind { Constant, Linear, Cosine, Step, OneCycle };
+
+/// "constant", "linear", "cosine", "step", "one-cycle"
+std::optional<ScheduleKind> scheduleFromName(std::string_view name);
+
+/// Warm-up is LinearLR(start_factor=warmupStart, total_iters=warmup) before everything else, joined by SequentialLR:
+/// the schedule proper has the remaining `steps - warmup` steps, counted from its own 0.
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::Constant;
+  double rate = 1e-3;        ///< the group's lr; OneCycle: max_lr
+  int64_t steps = 0;         ///< of the whole training; Constant and Step do not need it
+  int64_t warmup = 0;        ///< steps
+  double warmupStart = 0.01; ///< fraction of the schedule's first rate
+
+  double lastFraction = 0; ///< Linear: LinearLR(start_factor=1, end_factor)
+  double lowest = 0;       ///< Cosine: CosineAnnealingLR's eta_min, reached at the last step and kept
+  int64_t every = 0;       ///< Step: StepLR's step_size, in steps
+  double factor = 0.1;     ///< Step: StepLR's gamma
+
+  // OneCycle: OneCycleLR with anneal_strategy="cos", two phases.
+  double risingPart = 0.3;  ///< pct_start
+  double startDivisor = 25; ///< div_factor
+  double endDivisor = 1e4;  ///< final_div_factor
+  bool cycleMomentum = true;
+  double lowestMomentum = 0.85;  ///< base_momentum
+  double highestMomentum = 0.95; ///< max_momentum
+
+  /// The learning rate of step `step`, from 0. Beyond the last step it stays.
+  double learningRate(int64_t step) const;
+  /// What replaces momentum or the first beta in step `step`; nothing if the schedule leaves it alone.
+  std::optional<double> momentum(int64_t step) const;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_SCHEDULE_H

@@ -1,0 +1,73 @@
+#include "train/TokenDataset.h"
+#include "formats/ElementType.h"
+#include "train/CheckedCopy.h"
+#include "train/Error.h"
+#include "train/FieldShape.h"
+#include "train/Philox.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace freestone::train {
+
+Window parseWindow(const std::string &text) {
+  size_t colon = text.find(':');
+  std::optional<int64_t> first = fixedSize(text.substr(0, colon));
+  std::optional<int64_t> last = colon == std::string::npos ? first : fixedSize(text.substr(colon + 1));
+  if (!first || !last || *first < 1 || *last < *first)
+    throw Error(
+        fmt::format("'{}' is no window: write a number of tokens, 64, or the least and the most, 32:256", text));
+  return {*first, *last};
+}
+
+static bool isInteger(freestone_dtype dtype) { return dtype >= FREESTONE_I8; }
+
+static void checkField(const Field &field, Window window) {
+  if (!isInteger(field.dtype) || field.shape.size() != 2)
+    throw Error(fmt::format("the input '{}' is {}, but tokens are integers of shape [batch, length]", field.name,
+                            describeField(field)));
+  std::optional<int64_t> fixed = fixedSize(field.shape[1]);
+  if (fixed && (window.shortest != *fixed || window.longest != *fixed))
+    throw Error(
+        fmt::format("the input '{}' is {}, so that its window must be {}", field.name, describeField(field), *fixed));
+}
+
+TokenDataset::TokenDataset(const formats::TensorView &tokens, Window window, Field inputs, Field labels)
+    : tokens(tokens), window(window) {
+  declared = {std::move(inputs), std::move(labels)};
+  for (const Field &field : declared)
+    checkField(field, window);
+  if (!isInteger(tokens.dtype) || tokens.shape.size() != 1)
+    throw Error(fmt::format("array '{}' is {}, but tokens are one-dimensional integers", tokens.name,
+                            formats::describe(tokens.dtype, tokens.shape)));
+  if (tokens.shape[0] <= window.longest)
+    throw Error(fmt::format("array '{}' has {} tokens, too few for a window of {} and the token after it", tokens.name,
+                            tokens.shape[0], window.longest));
+  count = (tokens.shape[0] - 1) / window.longest;
+}
+
+int64_t TokenDataset::length(const BatchPlace &place) const {
+  return window.shortest + randomBelow(window.longest - window.shortest + 1, place.seed, RandomUse::WindowLength,
+                                       place.epoch, static_cast<uint64_t>(place.position));
+}
+
+void TokenDataset::sampleSizes(size_t field, int64_t length, std::vector<int64_t> &sizes) const {
+  sizes.assign(1, length);
+}
+
+void TokenDataset::copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
+                              uint8_t *target) const {
+  int64_t starts = tokens.shape[0] - window.longest;
+  int64_t origin = place.shuffle ? randomBelow(starts, place.seed, RandomUse::WindowOrigin, place.epoch, 0) : 0;
+  int64_t begin = (sample * window.longest + origin) % starts + static_cast<int64_t>(field);
+  auto width = static_cast<int64_t>(formats::elementBytes(tokens.dtype));
+  const uint8_t *source = tokens.bytes.data() + begin * width;
+  const Field &wanted = declared[field];
+  IntegerRange range = wanted.range.value_or(IntegerRange{INT64_MIN, INT64_MAX, {}});
+  int64_t wrong = convertIntegers(tokens.dtype, source, length, wanted.dtype, range, target);
+  if (wrong >= 0)
+    throw Error(fmt::format("array '{}', token {}: {} is out of range, which is {}", tokens.name, begin + wrong,
+                            readInteger(tokens.dtype, source + wrong * width),
+                            wanted.range ? describeRange(range) : std::string(formats::typeName(wanted.dtype))));
+}
+
+} // namespace freestone::train
