@@ -41,7 +41,7 @@ public:
 
 private:
   void removeLeftovers();
-  void removeOld(const std::string &newest);
+  void removeOld(int64_t saved);
 
   std::string path;
   CheckpointOptions options;
