@@ -1,0 +1,90 @@
+#include "compiler/driver/ImportTraining.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::driver;
+
+namespace {
+
+bool isSame(const Weight &one, const Weight &other) {
+  return one.elementType == other.elementType && one.dims == other.dims && one.bytes == other.bytes;
+}
+
+/// Moves a function to the module of another model. Weights that import made up for it get names of their own there.
+void adopt(ImportedModel &into, ImportedModel &&from, StringRef name) {
+  auto function = cast<func::FuncOp>(from.module->lookupSymbol("main"));
+  function->remove();
+  into.module->push_back(function);
+  function.setSymName(name);
+  llvm::StringMap<std::string> renamed;
+  function.walk([&](graph::WeightOp op) {
+    const Weight *weight = from.weights->find(op.getName());
+    if (!weight)
+      return;
+    const Weight *known = into.weights->find(op.getName());
+    if (known && isSame(*known, *weight))
+      return;
+    std::string &own = renamed[op.getName()];
+    if (own.empty()) {
+      own = known ? (name + "/" + op.getName()).str() : op.getName().str();
+      into.weights->add(own, weight->elementType, weight->dims, weight->bytes);
+    }
+    op.setName(own);
+  });
+  into.weights->keepAlive(std::move(from.weights));
+}
+
+} // namespace
+
+FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringRef path, const ImportOptions &options,
+                                                   const TrainingOptions &training, ImportError &error) {
+  auto import = [&](ModelForm form) {
+    ImportOptions own = options;
+    own.form = form;
+    own.keepWeights = true;
+    own.freezeNorm = training.freezeNorm;
+    own.noDropout = training.noDropout;
+    return importOnnx(context, path, own, error);
+  };
+  FailureOr<ImportedModel> step = import(ModelForm::Training);
+  if (failed(step))
+    return failure();
+  ImportedTraining result;
+  result.model = std::move(*step);
+  if (!result.model.module)
+    return result;
+  FailureOr<ImportedModel> evaluation = import(ModelForm::Evaluation);
+  if (failed(evaluation))
+    return failure();
+  if (!evaluation->module)
+    return ImportedTraining{std::move(*evaluation), {}, {}};
+  adopt(result.model, std::move(*evaluation), "evaluate");
+
+  ModuleOp module = *result.model.module;
+  auto main = cast<func::FuncOp>(module.lookupSymbol("main")), evaluate = cast<func::FuncOp>(module.lookupSymbol("evaluate"));
+  auto fail = [&](ImportError::Kind kind, const Twine &message) {
+    error = {kind, message.str()};
+    return failure();
+  };
+  std::string complaint;
+  FailureOr<std::vector<training::Parameter>> parameters = training::chooseParameters(main, training.patterns, complaint);
+  if (failed(parameters))
+    return fail(ImportError::Kind::Usage, "the pattern '" + complaint + "' matches no float weight of the model");
+  result.parameters = std::move(*parameters);
+
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    diagnostics += (diagnostics.empty() ? "" : "\n") + diagnostic.str();
+    return success();
+  });
+  FailureOr<training::StepPorts> ports =
+      training::buildTrainingStep(main, evaluate, training.step, result.parameters, *result.model.weights, complaint);
+  if (failed(ports))
+    return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics) : fail(ImportError::Kind::Usage, complaint);
+  result.ports = std::move(*ports);
+  if (failed(mlir::verify(module)))
+    return fail(ImportError::Kind::Internal, "the training step is not valid: " + diagnostics);
+  return result;
+}

@@ -1,0 +1,32 @@
+#ifndef FREESTONE_COMPILER_DRIVER_IMPORTTRAINING_H
+#define FREESTONE_COMPILER_DRIVER_IMPORTTRAINING_H
+
+#include "compiler/import/ImportOnnx.h"
+#include "compiler/training/TrainingStep.h"
+
+namespace freestone::driver {
+
+/// All that decides what a training step is, besides the model.
+struct TrainingOptions {
+  training::ParameterPatterns patterns;
+  training::StepChoice step;
+  /// See ImportOptions.
+  bool freezeNorm = false, noDropout = false;
+};
+
+/// A training step, and what its user must know of it.
+struct ImportedTraining {
+  /// Its module holds `@main`, one step, and `@evaluate`, which share their states.
+  ImportedModel model;
+  std::vector<training::Parameter> parameters;
+  training::StepPorts ports;
+};
+
+/// Reads the model at `path` in both forms, and turns it into a training step. Fails as `importOnnx` does; a fault of kind Usage
+/// is an option that does not fit the model. The module is null iff the report has unsupported nodes.
+mlir::FailureOr<ImportedTraining> importTraining(mlir::MLIRContext *context, llvm::StringRef path, const ImportOptions &options,
+                                                 const TrainingOptions &training, ImportError &error);
+
+} // namespace freestone::driver
+
+#endif // FREESTONE_COMPILER_DRIVER_IMPORTTRAINING_H

@@ -1,0 +1,178 @@
+#include "compiler/driver/TrainingText.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+using namespace freestone;
+using namespace freestone::driver;
+
+namespace {
+
+/// One object of the text; remembers the first member that is wrong.
+class Members {
+public:
+  Members(const json::Object &object, std::string path, std::string &error) : object(object), path(std::move(path)), error(error) {}
+  ~Members() {
+    for (const auto &[key, value] : object)
+      if (!known.contains(key))
+        complain(key, "is unknown");
+  }
+
+  template <typename T> void read(StringRef key, T &into) {
+    known.insert(key);
+    const json::Value *value = object.get(key);
+    if (!value || value->kind() == json::Value::Null)
+      return;
+    if (!convert(*value, into))
+      complain(key, "has the wrong type");
+  }
+  void read(StringRef key, grad::Number &into) {
+    std::optional<double> number;
+    read(key, number);
+    if (number)
+      into = *number;
+  }
+  template <typename Body> void enter(StringRef key, Body body) {
+    known.insert(key);
+    if (const json::Object *inner = object.getObject(key)) {
+      Members members(*inner, path + key.str() + ".", error);
+      body(members);
+    } else if (object.get(key)) {
+      complain(key, "must be an object");
+    }
+  }
+  void complain(StringRef key, const Twine &what) {
+    if (error.empty())
+      error = ("'" + path + key + "' " + what).str();
+  }
+
+private:
+  static bool convert(const json::Value &value, std::string &into) {
+    auto text = value.getAsString();
+    into = text ? text->str() : "";
+    return text.has_value();
+  }
+  static bool convert(const json::Value &value, bool &into) {
+    auto flag = value.getAsBoolean();
+    into = flag.value_or(into);
+    return flag.has_value();
+  }
+  static bool convert(const json::Value &value, double &into) {
+    auto number = value.getAsNumber();
+    into = number.value_or(into);
+    return number.has_value();
+  }
+  static bool convert(const json::Value &value, int64_t &into) {
+    auto number = value.getAsInteger();
+    into = number.value_or(into);
+    return number.has_value();
+  }
+  template <typename T> static bool convert(const json::Value &value, std::optional<T> &into) {
+    T inner{};
+    bool fits = convert(value, inner);
+    into = inner;
+    return fits;
+  }
+  static bool convert(const json::Value &value, std::vector<std::string> &into) {
+    const json::Array *array = value.getAsArray();
+    if (!array)
+      return false;
+    for (const json::Value &element : *array)
+      if (!convert(element, into.emplace_back()))
+        return false;
+    return true;
+  }
+
+  const json::Object &object;
+  std::string path;
+  std::string &error;
+  llvm::StringSet<> known;
+};
+
+void readLoss(Members &members, training::LossChoice &loss, mlir::MLIRContext *context) {
+  std::string kind = "softmax-cross-entropy", type;
+  members.read("kind", kind);
+  if (std::optional<training::LossKind> known = training::getLossKind(kind))
+    loss.kind = *known;
+  else if (kind == "output")
+    loss.kind = training::LossKind::Output;
+  else
+    members.complain("kind", "is '" + kind + "', which is no loss");
+  members.read("output", loss.output);
+  members.read("labels", loss.labels);
+  members.read("label_type", type);
+  if (!type.empty())
+    loss.labelType = mlir::parseType(type.front() == 'u' ? "ui" + type.substr(1) : type, context);
+  members.read("class_axis", loss.classAxis);
+  members.read("ignore_index", loss.ignoreIndex);
+  members.read("label_smoothing", loss.labelSmoothing);
+  members.read("delta", loss.huberDelta);
+}
+
+void readOptimizer(Members &members, grad::Optimizer &optimizer) {
+  std::string kind = "adamw";
+  members.read("kind", kind);
+  if (std::optional<grad::OptimizerKind> known = grad::getOptimizerKind(kind))
+    optimizer = grad::Optimizer::withDefaults(*known);
+  else
+    members.complain("kind", "is '" + kind + "', which is no optimizer");
+  members.read("nesterov", optimizer.nesterov);
+  members.read("amsgrad", optimizer.amsgrad);
+  members.read("centered", optimizer.centered);
+  members.read("initial_accumulator", optimizer.initialAccumulator);
+  members.read("momentum", optimizer.momentum);
+  members.read("dampening", optimizer.dampening);
+  members.read("beta1", optimizer.beta1);
+  members.read("beta2", optimizer.beta2);
+  members.read("alpha", optimizer.alpha);
+  members.read("lr_decay", optimizer.lrDecay);
+  members.read("eps", optimizer.eps);
+  members.read("weight_decay", optimizer.weightDecay);
+}
+
+} // namespace
+
+Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext *context) {
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return value.takeError();
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return createStringError("the training step must be a JSON object");
+  TrainingOptions options;
+  options.step.optimizer = grad::Optimizer::withDefaults(grad::OptimizerKind::AdamW);
+  std::string error;
+  {
+    Members members(*object, "", error);
+    members.enter("loss", [&](Members &inner) { readLoss(inner, options.step.loss, context); });
+    members.enter("optimizer", [&](Members &inner) { readOptimizer(inner, options.step.optimizer); });
+    members.read("train", options.patterns.train);
+    members.read("freeze", options.patterns.freeze);
+    members.read("no_decay", options.patterns.noDecay);
+    members.read("scale_loss", options.step.scaleLoss);
+    members.read("freeze_norm", options.freezeNorm);
+    members.read("no_dropout", options.noDropout);
+  }
+  if (!error.empty())
+    return createStringError("of the training step, " + error);
+  return options;
+}
+
+json::Object driver::describeTraining(const ImportedTraining &training, const TrainingOptions &options) {
+  json::Object hyperparameters;
+  for (const training::Hyperparameter &number : training.ports.hyperparameters)
+    hyperparameters[number.name] = std::isfinite(number.value) ? json::Value(number.value) : json::Value(nullptr);
+  json::Array parameters;
+  for (const training::Parameter &parameter : training.parameters)
+    parameters.push_back(json::Object{{"name", parameter.name},
+                                      {"shape", json::Array(*parameter.type.getStaticShape())},
+                                      {"trained", parameter.trained},
+                                      {"decays", parameter.decays},
+                                      {"reason", parameter.reason}});
+  return json::Object{{"labels", training.ports.labels},
+                      {"takes_seed", training.ports.takesSeed},
+                      {"optimizer", grad::getName(options.step.optimizer.kind)},
+                      {"hyperparameters", std::move(hyperparameters)},
+                      {"parameters", std::move(parameters)}};
+}

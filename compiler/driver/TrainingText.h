@@ -1,0 +1,31 @@
+#ifndef FREESTONE_COMPILER_DRIVER_TRAININGTEXT_H
+#define FREESTONE_COMPILER_DRIVER_TRAININGTEXT_H
+
+#include "compiler/driver/ImportTraining.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+namespace freestone::driver {
+
+/// Reads what a training step is from JSON; every member may be left out:
+/// ```
+/// {"loss": {"kind": "softmax-cross-entropy", "output": "logits", "labels": "y", "label_type": "i64", "class_axis": 1,
+///           "ignore_index": -100, "label_smoothing": 0.1, "delta": 1},
+///  "optimizer": {"kind": "adamw", "nesterov": false, "amsgrad": false, "centered": false, "initial_accumulator": 0,
+///                "momentum": 0.9, …},                         numbers by PyTorch's names; betas are beta1 and beta2
+///  "train": ["pattern"], "freeze": […], "no_decay": […],
+///  "scale_loss": false, "freeze_norm": false, "no_dropout": false}
+/// ```
+/// The error names the member that is unknown or of the wrong type.
+llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRContext *context);
+
+/// What the trainer must know of a step:
+/// ```
+/// {"labels": "y", "takes_seed": true, "optimizer": "adamw", "hyperparameters": {"learning_rate": 0.001, …},
+///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "decays": true, "reason": "…"}, …]}
+/// ```
+llvm::json::Object describeTraining(const ImportedTraining &training, const TrainingOptions &options);
+
+} // namespace freestone::driver
+
+#endif // FREESTONE_COMPILER_DRIVER_TRAININGTEXT_H

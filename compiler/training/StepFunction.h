@@ -1,0 +1,57 @@
+#ifndef FREESTONE_COMPILER_TRAINING_STEPFUNCTION_H
+#define FREESTONE_COMPILER_TRAINING_STEPFUNCTION_H
+
+#include "compiler/grad/Expressions.h"
+#include "compiler/training/Parameters.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace freestone::training {
+
+/// A function of a model that gets further inputs, states and outputs. New operators go before its return; its old outputs are
+/// dropped by `finish`.
+class StepFunction {
+public:
+  explicit StepFunction(mlir::func::FuncOp function);
+
+  mlir::ImplicitLocOpBuilder &builder() { return ir; }
+  /// An output of the model by name, or the only one where the name is empty. Null with a sentence if there is none.
+  grad::Tensor findOutput(llvm::StringRef name, std::string &error);
+
+  grad::Tensor addInput(llvm::StringRef name, graph::TensorType type);
+  /// `initial` names the weight that the state begins as; empty: zeros.
+  grad::Tensor addState(llvm::StringRef name, graph::TensorType type, llvm::StringRef initial = "");
+  /// The value of a state after the run. Each state at most once.
+  void updateState(llvm::StringRef name, grad::Tensor value) { results.push_back({name.str(), true, value.value()}); }
+  void addOutput(llvm::StringRef name, grad::Tensor value) { results.push_back({name.str(), false, value.value()}); }
+
+  /// A weight becomes a state that begins as it; returns the old value.
+  grad::Tensor takeWeight(llvm::StringRef name, graph::TensorType type);
+  /// The states that the model's own form of training gives new values.
+  std::vector<std::pair<std::string, graph::TensorType>> getUpdatedStates() const;
+
+  /// Whether the model draws random numbers.
+  bool hasRandomKey() { return bool(findRandomKey()); }
+  /// The model's random numbers follow from these, both i64 of rank 0.
+  void provideRandomKey(grad::Tensor seed, grad::Tensor step);
+
+  /// Sets the results and their names.
+  void finish();
+
+private:
+  struct Result {
+    std::string name;
+    bool isState;
+    mlir::Value value;
+  };
+
+  mlir::BlockArgument findRandomKey();
+  grad::Tensor addArgument(graph::TensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
+
+  mlir::func::FuncOp function;
+  mlir::ImplicitLocOpBuilder ir;
+  std::vector<Result> results;
+};
+
+} // namespace freestone::training
+
+#endif // FREESTONE_COMPILER_TRAINING_STEPFUNCTION_H
