@@ -2,7 +2,9 @@
 
 Compiles each model of test/models once and runs that artifact at 13 sizes, against ONNX Runtime and, with
 --interpreter, the fp64 interpreter. The error is the largest difference relative to the largest magnitude of the
-output. Fails above 1e-4.
+output. Fails above 1e-4, and where the floating-point operations that the tiles executed, those between the
+contractions included, are more than 5 % away from what the contractions need at these sizes: nothing is computed for
+sizes that are not there. Beside it stands what vectors compute behind the ends of rows.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import onnxruntime
 import workloads
 
 LIMIT = 1e-4
+OPERATIONS_LIMIT = 0.05
 # More takes the interpreter minutes.
 LARGEST_INTERPRETED = 3e9
 
@@ -58,7 +61,7 @@ def main():
     parser.add_argument("--interpreter", action="store_true")
     arguments = parser.parse_args()
 
-    worst = 0.0
+    worst = worst_share = 0.0
     for name, rows in itertools.groupby(workloads.accuracy_workloads(), key=lambda workload: workload.model):
         if arguments.only not in ("", name):
             continue
@@ -75,10 +78,20 @@ def main():
                 if arguments.interpreter and workload.operations() <= LARGEST_INTERPRETED:
                     errors["interpreter"] = max(map(relative_error, actual, interpret(model, feeds)))
                 worst = max(worst, *errors.values())
-                print(f"{workload.name:24}", *(f"{engine} {error:.1e}" for engine, error in errors.items()), flush=True)
+                counters = compiled.counters()
+                share = counters.operations / workload.operations() - 1
+                padding = counters.padding_operations / workload.operations()
+                worst_share = max(worst_share, abs(share))
+                print(
+                    f"{workload.name:24}",
+                    *(f"{engine} {error:.1e}" for engine, error in errors.items()),
+                    f"operations {share:+.2%} padding {padding:.2%}",
+                    flush=True,
+                )
             compiled.close()
     print(f"largest relative error {worst:.1e}, limit {LIMIT:.0e}; each model was compiled once")
-    return 0 if worst <= LIMIT else 1
+    print(f"executed operations at most {worst_share:.2%} from the formula, limit {OPERATIONS_LIMIT:.0%}")
+    return 0 if worst <= LIMIT and worst_share <= OPERATIONS_LIMIT else 1
 
 
 if __name__ == "__main__":

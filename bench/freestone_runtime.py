@@ -56,6 +56,26 @@ class InstanceOptions(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("threads", ctypes.c_int32), ("rest", ctypes.c_uint64 * 7)]
 
 
+class Counters(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t)] + [
+        (name, ctypes.c_uint64)
+        for name in (
+            "runs",
+            "binds",
+            "plan_hits",
+            "allocations",
+            "phases",
+            "waits",
+            "sleeps",
+            "arena_bytes",
+            "planned_bytes",
+            "live_bytes",
+            "operations",
+            "padding_operations",
+        )
+    ]
+
+
 def build_folder():
     """Where the build is: FREESTONE_BUILD, else build in this repository."""
     default = pathlib.Path(__file__).resolve().parents[1] / "build"
@@ -124,6 +144,11 @@ class Model:
                 ctypes.memmove(result.ctypes.data, view.data + view.byte_offset, result.nbytes)
             results.append(result)
         return results
+
+    def counters(self):
+        counters = Counters(ctypes.sizeof(Counters))
+        self._call("instance_counters", self.instance, ctypes.byref(counters))
+        return counters
 
     def close(self):
         self.library.freestone_instance_release(self.instance)

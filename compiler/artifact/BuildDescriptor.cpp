@@ -71,6 +71,14 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights) {
   entry.name = program.getSymName().str();
   entry.slotCount = slots.count();
   entry.scratchSlot = slots.of(slots.getScratch());
+  auto describeCount = [&](sym::Expr count, std::string &text, int64_t &slot) {
+    if (count.isInvalid())
+      return;
+    text = count.str();
+    slot = slots.of(count);
+  };
+  describeCount(slots.getOperations(), entry.operations, entry.operationsSlot);
+  describeCount(slots.getPadding(), entry.padding, entry.paddingSlot);
   for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
     entry.symbols.push_back(describeSymbol(symbol, slots));
 

@@ -51,7 +51,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {
-  passes.addPass(task::createFormPhases());
+  passes.addPass(task::createFormPhases({options.target}));
   OpPassManager &entries = passes.nest<task::ProgramOp>();
   entries.addPass(task::createOrderPhases({options.switches.elideWaits}));
   entries.addPass(task::createPlanMemory({options.switches.reuseMemory}));

@@ -101,15 +101,33 @@ private:
 
 } // namespace
 
-FailureOr<SmallVector<Attribute>> task::collectEntrySymbols(func::FuncOp function) {
+FailureOr<EntrySymbols> task::collectEntrySymbols(func::FuncOp function) {
   Binder binder(function);
-  SmallVector<Attribute> symbols;
-  for (StringAttr name : symbolsOf(function)) {
+  SymbolNames names = symbolsOf(function);
+  // Backwards: a definition uses those before it only.
+  SmallVector<Attribute> definitions;
+  SymbolNames defined;
+  if (auto all = function->getAttrOfType<ArrayAttr>("graph.definitions"))
+    for (Attribute definition : llvm::reverse(all)) {
+      auto name = cast<StringAttr>(cast<ArrayAttr>(definition)[0]);
+      if (!names.contains(name))
+        continue;
+      definitions.push_back(definition);
+      defined.insert(name);
+      cast<sym::ExprAttr>(cast<ArrayAttr>(definition)[1]).getExpr().collectSymbols(names);
+    }
+  EntrySymbols symbols;
+  for (StringAttr name : names) {
+    if (defined.contains(name))
+      continue;
     FailureOr<Attribute> symbol = binder.bind(name);
     if (failed(symbol))
       return failure();
-    symbols.push_back(*symbol);
+    symbols.bound.push_back(*symbol);
   }
+  std::reverse(definitions.begin(), definitions.end());
+  if (!definitions.empty())
+    symbols.definitions = ArrayAttr::get(function.getContext(), definitions);
   return symbols;
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/EntrySymbols.h"
+#include "compiler/task/Operations.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/HoistWeights.h"
 
@@ -38,8 +39,8 @@ using ConstantNames = DenseMap<std::pair<Attribute, Type>, StringAttr>;
 /// Makes the program of one function.
 class PhaseFormer {
 public:
-  PhaseFormer(func::FuncOp function, SmallVectorImpl<Attribute> &sites, ConstantNames &constants)
-      : function(function), builder(function.getContext()), sites(sites), constants(constants) {}
+  PhaseFormer(func::FuncOp function, const DeviceDescription &device, SmallVectorImpl<Attribute> &sites, ConstantNames &constants)
+      : function(function), device(device), builder(function.getContext()), sites(sites), constants(constants) {}
 
   LogicalResult form();
   int64_t phaseCount() const { return phases; }
@@ -61,6 +62,7 @@ private:
   }
 
   func::FuncOp function;
+  const DeviceDescription &device;
   OpBuilder builder;
   SmallVectorImpl<Attribute> &sites;
   ConstantNames &constants;
@@ -72,10 +74,11 @@ private:
 
 LogicalResult PhaseFormer::form() {
   builder.setInsertionPoint(function);
-  FailureOr<SmallVector<Attribute>> symbols = collectEntrySymbols(function);
+  FailureOr<EntrySymbols> symbols = collectEntrySymbols(function);
   if (failed(symbols))
     return failure();
-  program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(), builder.getArrayAttr(*symbols), entryAssertions(function));
+  program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(), builder.getArrayAttr(symbols->bound), symbols->definitions,
+                              entryAssertions(function));
   builder.createBlock(&program.getBody());
   if (failed(formArguments()))
     return failure();
@@ -208,13 +211,15 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
                                builder.getDenseI64ArrayAttr({}), binds);
   builder.createBlock(&phase.getBody());
+  Operations operations = countOperations(callee, device);
   SmallVector<Attribute> sizeAttrs;
   for (sym::Expr size : call.getSizes())
     sizeAttrs.push_back(size.attr());
   SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, builder.getArrayAttr(sizeAttrs),
                   callee.getTiles().substitute(sizes).attr(), callee.getScratch().substitute(sizes).attr(),
                   builder.getArrayAttr(accesses(callee, "reads", inputs.size(), sizes)),
-                  builder.getArrayAttr(accesses(callee, "chunk", results.size(), sizes)), builder.getDenseI64ArrayAttr(siteNumbers));
+                  builder.getArrayAttr(accesses(callee, "chunk", results.size(), sizes)), builder.getDenseI64ArrayAttr(siteNumbers),
+                  operations.executed.substitute(sizes).attr(), operations.padding.substitute(sizes).attr());
   ++phases;
   return success();
 }
@@ -238,11 +243,18 @@ void PhaseFormer::setRuntimeSymbols() {
 
 class FormPhases : public task::impl::FormPhasesBase<FormPhases> {
 public:
+  using FormPhasesBase::FormPhasesBase;
+
   void runOnOperation() override {
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
+    if (!device) {
+      getOperation().emitError(llvm::toString(device.takeError()));
+      return signalPassFailure();
+    }
     SmallVector<Attribute> sites;
     ConstantNames constants;
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      PhaseFormer former(function, sites, constants);
+      PhaseFormer former(function, *device, sites, constants);
       if (failed(former.form()))
         return signalPassFailure();
       phases += former.phaseCount();

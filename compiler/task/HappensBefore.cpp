@@ -34,9 +34,10 @@ public:
       offsets = offsets.drop_front(planned);
       ++index;
     }
+    SmallVector<BufferOp, 8> buffers = program.getBuffers();
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       if (symbol.getSource() == SymbolSource::runtime)
-        bound.insert(StringAttr::get(program.getContext(), symbol.getName()));
+        bound[StringAttr::get(program.getContext(), symbol.getName())] = buffers[symbol.getTensor()].getBuffer();
   }
 
   void add(int64_t phase, PhaseOp op) {
@@ -76,7 +77,8 @@ private:
     }
   }
 
-  /// Every worker reads the sizes of a space; those that the program gives a value are written by the worker of tile 0.
+  /// Every worker reads the sizes of a space; those that the program gives a value are written by worker 0, which also
+  /// writes the value itself where no tile does.
   void addSizes(int64_t phase, PhaseOp op, SpaceOp space) {
     int64_t sizes = places.size();
     llvm::SetVector<StringAttr> symbols;
@@ -86,14 +88,19 @@ private:
     if (llvm::any_of(symbols, [&](StringAttr symbol) { return bound.contains(symbol); }))
       for (int64_t worker = 0; worker < workers; ++worker)
         accesses.push_back({phase, spaces, worker, sizes, sizes, 0, 1, false, true});
-    if (op.getBinds() && tiles > 0)
-      accesses.push_back({phase, spaces, 0, sizes, sizes, 0, 1, true, true});
+    if (!op.getBinds())
+      return;
+    accesses.push_back({phase, spaces, 0, sizes, sizes, 0, 1, true, true});
+    Place value = places.lookup(bound.lookup(op.getBindsAttr()));
+    if (tiles == 0)
+      accesses.push_back({phase, spaces, 0, value.buffer, value.memory, value.offset, value.offset + value.bytes, true, true});
   }
 
   int64_t workers;
   Valuation valueOf;
   DenseMap<Value, Place> places;
-  DenseSet<StringAttr> bound;
+  /// The buffer that holds the value of a symbol.
+  DenseMap<StringAttr, Value> bound;
   std::vector<Access> accesses;
   int64_t spaces = 0, tiles = 0;
 };

@@ -24,7 +24,8 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
   let description = [{
     In: functions whose bodies hold only `tile.call`, `graph.reshape`, weights, constants and the return. Out: a `task.program` of
     the same name for each, without edges. Reshapes are the same buffer; results are output buffers, written in place. The messages of
-    all `tile.check`s are numbered in the module's attribute `task.sites`.
+    all `tile.check`s are numbered in the module's attribute `task.sites`. Each space says how many floating-point operations its tiles
+    execute.
     ```mlir
     func.func @main(%x: !graph.tensor<[n, 784], f32> {graph.name = "x"}) -> (…) {
       %0 = tile.call @p0(%x, %w) [n] : …
@@ -39,6 +40,7 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::freestone::task::TaskDialect"];
+  let options = [Option<"target", "target", "std::string", "\"host\"", "The device that programs are cut for: host, x86-64-v3 or x86-64-v4">];
   let statistics = [Statistic<"phases", "phases", "Number of phases made">];
 }
 

@@ -27,6 +27,7 @@ SizeSlots::SizeSlots(ProgramOp program) {
       for (Attribute side : assertion.getValue().take_front(2))
         add(cast<sym::ExprAttr>(side).getExpr());
 
+  operations = padding = sym::Expr::constant(context, 0);
   SmallVector<sym::Expr> needed = {sym::Expr::constant(context, 0)};
   for (PhaseOp phase : program.getPhases()) {
     for (SpaceOp space : phase.getSpaces()) {
@@ -34,10 +35,18 @@ SizeSlots::SizeSlots(ProgramOp program) {
       for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
         add(size.getExpr());
       needed.push_back(space.getScratch().getExpr());
+      if (sym::ExprAttr executed = space.getOperationsAttr())
+        operations = operations + executed.getExpr();
+      if (sym::ExprAttr thrownAway = space.getPaddingAttr())
+        padding = padding + thrownAway.getExpr();
     }
   }
   scratch = sym::Expr::max(needed) + FREESTONE_SCRATCH_HEADER;
   add(scratch);
+  checked = count();
+  for (sym::Expr counted : {operations, padding})
+    if (!counted.isInvalid())
+      add(counted);
 }
 
 void SizeSlots::add(sym::Expr expr) {

@@ -10,7 +10,7 @@ namespace freestone::task {
 class SizeSlots {
 public:
   /// Numbers all sizes of `program`: bytes of buffers, dimensions of inputs and outputs, sizes, tiles and scratch of spaces, both
-  /// sides of assertions, bounds of run-time symbols.
+  /// sides of assertions, bounds of run-time symbols; last, counts of operations.
   explicit SizeSlots(ProgramOp program);
 
   /// The slot of an expression that the program has.
@@ -21,14 +21,19 @@ public:
   llvm::ArrayRef<sym::Expr> getExprs() const { return exprs; }
   /// Bytes of scratch that one worker needs, the runtime's header included.
   sym::Expr getScratch() const { return scratch; }
+  /// Floating-point operations of a run, and what it computes besides and throws away; invalid where they grow too long to count.
+  sym::Expr getOperations() const { return operations; }
+  sym::Expr getPadding() const { return padding; }
+  /// Slots from here on are counts: one that overflows is no fault.
+  int64_t checkedCount() const { return checked; }
 
 private:
   void add(sym::Expr expr);
 
   llvm::SmallVector<sym::Expr> exprs;
   llvm::DenseMap<sym::Expr, int64_t> slots;
-  int64_t symbols = 0;
-  sym::Expr scratch;
+  int64_t symbols = 0, checked = 0;
+  sym::Expr scratch, operations, padding;
 };
 
 } // namespace freestone::task

@@ -325,6 +325,23 @@ module @double {
 }
 )mlir";
 
+/// A phase without tiles finds nothing: the size that it binds is the least that it may be.
+TEST(EndToEnd, BindsASizeWithoutATile) {
+  std::string text = positives;
+  text.replace(text.find("tiles 1 scratch"), 7, "tiles n floordiv 2");
+  Artifact artifact = loadBytes(compileTasks(text));
+  for (int threads : {1, 3}) {
+    Instance instance(artifact, threads);
+    std::vector<float> two = {1, 2}, one = {1};
+    for (const std::vector<float> &x : {two, one, two}) {
+      instance.setInput(0, viewOf(x));
+      instance.run();
+      std::vector<int64_t> found = x.size() == 2 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>();
+      EXPECT_EQ(valuesOf<int64_t>(instance.output(0)), found);
+    }
+  }
+}
+
 TEST(EndToEnd, BindsASizeWhileItRuns) {
   Artifact artifact = loadBytes(compileTasks(positives));
   for (int threads : {1, 2, 4}) {

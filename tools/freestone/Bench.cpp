@@ -25,7 +25,7 @@ struct Arguments {
   std::string model;
   std::vector<std::string> inputs;
   int threads = 0;
-  double seconds = 2, operations = 0;
+  double seconds = 2;
   bool phases = false, json = false;
 };
 
@@ -150,8 +150,11 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
   report["median_seconds"] = median;
   report["min_seconds"] = times.front();
   report["p99_seconds"] = times[std::min(times.size() - 1, times.size() * 99 / 100)];
-  if (arguments.operations > 0)
-    report["gflops"] = arguments.operations / median * 1e-9;
+  if (counters.operations > 0) {
+    report["operations"] = counters.operations;
+    report["padding_operations"] = counters.padding_operations;
+    report["gflops"] = static_cast<double>(counters.operations) / median * 1e-9;
+  }
   report["counters"] = {{"runs", counters.runs},
                         {"binds", counters.binds},
                         {"plan_hits", counters.plan_hits},
@@ -159,6 +162,7 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
                         {"phases_per_run", counters.runs ? counters.phases / counters.runs : 0},
                         {"waits", counters.waits},
                         {"sleeps", counters.sleeps},
+                        {"moves", counters.moves},
                         {"arena_bytes", counters.arena_bytes},
                         {"live_bytes", counters.live_bytes}};
   if (arguments.phases)
@@ -179,7 +183,8 @@ static void print(const Json &report) {
   milliseconds("min", "min_seconds");
   milliseconds("p99", "p99_seconds");
   if (report.contains("gflops"))
-    fmt::print("{:<22}{:>12.1f} GFLOP/s\n", "speed", report["gflops"].get<double>());
+    fmt::print("{:<22}{:>12.1f} GFLOP/s, {:.4g} operations a run\n", "speed", report["gflops"].get<double>(),
+               report["operations"].get<double>());
   fmt::print("{:<22}{:>12.1f} MiB\n", "peak memory", report["peak_bytes"].get<double>() / (1 << 20));
   if (report.contains("phases"))
     for (const Json &phase : report["phases"])
@@ -196,8 +201,6 @@ void addBenchVerb(CLI::App &app) {
   verb->add_option("--seconds", arguments->seconds, "how long to run")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--operations", arguments->operations, "floating-point operations of one run, to print GFLOP/s")
-      ->check(CLI::PositiveNumber);
   verb->add_flag("--phases", arguments->phases, "also prints how long each phase of one run took");
   verb->add_flag("--json", arguments->json, "prints JSON");
   arguments->compile.addTo(*verb);

@@ -26,7 +26,7 @@ public:
 
 private:
   void emitPhase(int64_t index, PhaseOp phase, LLVM::LLVMFuncOp bind);
-  void emitSpace(PhaseOp phase, SpaceOp space, LLVM::LLVMFuncOp bind);
+  void emitSpace(SpaceOp space);
   void emitRebind(PhaseOp phase, LLVM::LLVMFuncOp bind);
   void failUnlessZero(Value status);
   LLVM::LLVMFuncOp declareProgram(StringRef name);
@@ -67,9 +67,19 @@ LLVM::LLVMFuncOp EntryEmitter::emitBind() {
   for (auto [index, symbol] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>()))
     symbols[symbol.getName()] = load(i64, element(i64, table, index));
   Value overflow;
+  auto symbolValue = [&](StringRef name) { return symbols.lookup(name); };
+  if (auto definitions = program.getDefinitions())
+    for (auto definition : definitions->getAsRange<ArrayAttr>()) {
+      sym::Expr size = cast<sym::ExprAttr>(definition[1]).getExpr();
+      symbols[cast<StringAttr>(definition[0])] = sym::lowerExprChecked(builder, location, size, symbolValue, overflow);
+    }
   for (int64_t slot = slots.symbolCount(); slot < slots.count(); ++slot) {
+    bool isCount = slot >= slots.checkedCount();
+    Value saturated;
     Value value = sym::lowerExprChecked(builder, location, slots.getExprs()[slot],
-                                        [&](StringRef name) { return symbols.lookup(name); }, overflow);
+                                        symbolValue, isCount ? saturated : overflow);
+    if (isCount)
+      value = LLVM::SelectOp::create(builder, location, saturated, constant(INT64_MAX), value);
     store(value, element(i64, table, slot));
   }
   Value status = overflow ? LLVM::ZExtOp::create(builder, location, i32, overflow).getResult()
@@ -137,7 +147,9 @@ void EntryEmitter::emitPhase(int64_t index, PhaseOp phase, LLVM::LLVMFuncOp bind
     failUnlessZero(call.getResult());
   }
   for (SpaceOp space : phase.getSpaces())
-    emitSpace(phase, space, bind);
+    emitSpace(space);
+  if (phase.getBinds())
+    emitRebind(phase, bind);
 
   // A number nobody waits for need not be published: the next one implies it.
   SmallVector<PhaseOp, 8> phases = program.getPhases();
@@ -157,7 +169,7 @@ Value EntryEmitter::ceilOfShare(Value of, Value tiles) {
   return LLVM::UDivOp::create(builder, location, rounded, workers);
 }
 
-void EntryEmitter::emitSpace(PhaseOp phase, SpaceOp space, LLVM::LLVMFuncOp bind) {
+void EntryEmitter::emitSpace(SpaceOp space) {
   Value tiles = size(space.getTiles().getExpr());
   Value begin = ceilOfShare(worker, tiles);
   Value end = ceilOfShare(LLVM::AddOp::create(builder, location, worker, constant(1)), tiles);
@@ -179,28 +191,35 @@ void EntryEmitter::emitSpace(PhaseOp phase, SpaceOp space, LLVM::LLVMFuncOp bind
     store(constant(site), element(i64, sizeArguments, position++));
   LLVM::CallOp::create(builder, location, declareProgram(space.getProgram()),
                        ValueRange{bufferArguments, sizeArguments, begin, end, scratch});
-  if (phase.getBinds()) {
-    Block *rebind = addBlock();
-    builder.setInsertionPointToEnd(call);
-    Value isFirst = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::eq, begin, constant(0));
-    LLVM::CondBrOp::create(builder, location, isFirst, rebind, next);
-    builder.setInsertionPointToStart(rebind);
-    emitRebind(phase, bind);
-  }
   LLVM::BrOp::create(builder, location, next);
   builder.setInsertionPointToStart(next);
 }
 
-/// The run-time symbol's value is element 0 of its buffer; all sizes follow from it anew.
+/// The run-time symbol's value is element 0 of its buffer; all sizes follow from it anew. Worker 0 has written it, with tile 0; without
+/// tiles nothing was found, and it writes the least that the symbol may be.
 void EntryEmitter::emitRebind(PhaseOp phase, LLVM::LLVMFuncOp bind) {
+  Block *from = builder.getInsertionBlock();
+  Block *rebind = addBlock();
+  Block *next = addBlock();
+  builder.setInsertionPointToEnd(from);
+  Value isFirst = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::eq, worker, constant(0));
+  LLVM::CondBrOp::create(builder, location, isFirst, rebind, next);
+
+  builder.setInsertionPointToStart(rebind);
   for (auto [slot, symbol] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>())) {
     if (symbol.getName() != phase.getBinds())
       continue;
-    Value count = load(i64, load(pointer, element(pointer, buffers, symbol.getTensor())));
+    Value address = load(pointer, element(pointer, buffers, symbol.getTensor()));
+    Value hasTiles = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::ne, constant(0),
+                                          size(phase.getSpaces().front().getTiles().getExpr()));
+    Value count = LLVM::SelectOp::create(builder, location, hasTiles, load(i64, address), constant(symbol.getLower()));
+    store(count, address);
     store(count, element(i64, sizes, slot));
   }
   auto call = LLVM::CallOp::create(builder, location, bind, ValueRange{sizes});
   failUnlessZero(call.getResult());
+  LLVM::BrOp::create(builder, location, next);
+  builder.setInsertionPointToStart(next);
 }
 
 LLVM::LLVMFuncOp EntryEmitter::declareProgram(StringRef name) {

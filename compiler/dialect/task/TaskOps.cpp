@@ -61,6 +61,18 @@ static void printAccesses(OpAsmPrinter &printer, Operation *, ArrayAttr accesses
   printer << ']';
 }
 
+/// `operations 2*n padding 0`, or nothing.
+static ParseResult parseOperations(OpAsmParser &parser, sym::ExprAttr &operations, sym::ExprAttr &padding) {
+  if (failed(parser.parseOptionalKeyword("operations")))
+    return success();
+  return failure(parseSize(parser, operations) || parser.parseKeyword("padding") || parseSize(parser, padding));
+}
+
+static void printOperations(OpAsmPrinter &printer, Operation *, sym::ExprAttr operations, sym::ExprAttr padding) {
+  if (operations && padding)
+    printer << "operations " << operations.getExpr() << " padding " << padding.getExpr();
+}
+
 #define GET_OP_CLASSES
 #include "compiler/dialect/task/TaskOps.cpp.inc"
 
@@ -81,9 +93,16 @@ static bool isAssertion(Attribute attr) {
   return parts && parts.size() == 3 && isa<sym::ExprAttr>(parts[0]) && isa<sym::ExprAttr>(parts[1]) && isa<StringAttr>(parts[2]);
 }
 
+static bool isDefinition(Attribute attr) {
+  auto parts = dyn_cast<ArrayAttr>(attr);
+  return parts && parts.size() == 2 && isa<StringAttr>(parts[0]) && isa<sym::ExprAttr>(parts[1]);
+}
+
 LogicalResult ProgramOp::verify() {
   if (!llvm::all_of(getSymbols(), llvm::IsaPred<SymbolAttr>))
     return emitOpError("needs a #task.symbol for each symbol");
+  if (getDefinitions() && !llvm::all_of(*getDefinitions(), isDefinition))
+    return emitOpError("needs [name, size] for each definition");
   if (getAssertions() && !llvm::all_of(*getAssertions(), isAssertion))
     return emitOpError("needs [actual, expected, text] for each assertion");
   for (auto [index, phase] : llvm::enumerate(getPhases())) {

@@ -25,11 +25,15 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
       }
     }
     ```
+    `define [["rows", #sym.expr<n ceildiv 8>]]` names sizes that follow from the symbols and from those defined before them.
     Inputs and outputs stand in the order of the model's. Progress number of a phase is its index in the program.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$symbols, OptionalAttr<ArrayAttr>:$assertions);
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$symbols, OptionalAttr<ArrayAttr>:$definitions,
+                       OptionalAttr<ArrayAttr>:$assertions);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `symbols` $symbols (`assert` $assertions^)? attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name `symbols` $symbols (`define` $definitions^)? (`assert` $assertions^)? attr-dict-with-keyword $body
+  }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::SmallVector<BufferOp, 8> getBuffers();
@@ -62,8 +66,8 @@ def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerm
   let summary = "one step of every worker: its share of the tiles of one or more independent programs";
   let description = [{
     `after all [p]`: every worker has finished phase p before any begins this one. `after same [p]`: a worker reads of p only
-    what it wrote itself; no wait. `binds` names the run-time symbol that the phase's result gives a value: the worker that
-    computes tile 0 then derives all sizes anew before it publishes.
+    what it wrote itself; no wait. `binds` names the run-time symbol that the phase's result gives a value: worker 0, whose
+    tile 0 is, then derives all sizes anew before it publishes. Without tiles the value is the symbol's lower bound.
   }];
   let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, DenseI64ArrayAttr:$same_after,
                        OptionalAttr<StrAttr>:$binds);
@@ -82,15 +86,16 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
     `sizes` are the values of the program's symbols in the symbols of the entry. `reads` and `writes` say, for each operand, the
     number c of consecutive elements that one tile touches, where tile t touches nothing outside [t*c, (t+1)*c), or `?` (an
     attribute `unit`) where it may touch anything. No two tiles write the same element. `sites` are the numbers of the program's
-    `tile.check`s.
+    `tile.check`s. `operations` are the floating-point operations of all tiles, `padding` what they compute besides and throw away.
   }];
   let arguments = (ins FlatSymbolRefAttr:$program, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outputs,
                        ArrayAttr:$sizes, Sym_ExprAttr:$tiles, Sym_ExprAttr:$scratch, ArrayAttr:$reads, ArrayAttr:$writes,
-                       DenseI64ArrayAttr:$sites);
+                       DenseI64ArrayAttr:$sites, OptionalAttr<Sym_ExprAttr>:$operations,
+                       OptionalAttr<Sym_ExprAttr>:$padding);
   let assemblyFormat = [{
     $program `(` $inputs `)` `to` ` ` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)
     `scratch` custom<Size>($scratch) `reads` custom<Accesses>($reads) `writes` custom<Accesses>($writes) `sites` $sites
-    attr-dict `:` functional-type($inputs, $outputs)
+    custom<Operations>($operations, $padding) attr-dict `:` functional-type($inputs, $outputs)
   }];
 }
 

@@ -1,0 +1,25 @@
+#ifndef FREESTONE_COMPILER_TASK_OPERATIONS_H
+#define FREESTONE_COMPILER_TASK_OPERATIONS_H
+
+#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/dialect/tile/TileDialect.h"
+
+namespace freestone::task {
+
+/// What the tiles of a program do with floating-point numbers, over the program's symbols.
+struct Operations {
+  /// Additions, multiplications, divisions, extrema and elementary functions, one each, at every point of every loop
+  /// that the tiles run through (a multiply-add is 2). Conversions, comparisons and the written-out loops of a
+  /// `tile.opaque` are left out.
+  sym::Expr executed;
+  /// What micro-kernels compute besides, in the lanes of a row's last vectors that lie behind the row: the result is
+  /// thrown away.
+  sym::Expr padding;
+};
+
+/// Counted from the loops as they are cut: the program must have a plan for `device`.
+Operations countOperations(tile::ProgramOp program, const DeviceDescription &device);
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_OPERATIONS_H
