@@ -86,6 +86,14 @@ freestone_status freestone_artifact_output(const freestone_artifact *artifact, s
   });
 }
 
+size_t freestone_artifact_entry_count(const freestone_artifact *artifact) {
+  return artifact ? artifact->entries.size() : 0;
+}
+
+const char *freestone_artifact_entry_name(const freestone_artifact *artifact, size_t index) {
+  return artifact && index < artifact->entries.size() ? artifact->entries[index]->name.c_str() : nullptr;
+}
+
 size_t freestone_artifact_symbol_count(const freestone_artifact *artifact) {
   return artifact ? artifact->main().symbols.size() : 0;
 }

@@ -18,7 +18,7 @@
 namespace freestone::runtime {
 
 /// Raised whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 1;
+constexpr int64_t descriptorVersion = 3;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -57,6 +57,7 @@ enum class BufferKind {
   Input,  ///< the caller's memory, read only, aligned to its element; exactly one TensorInfo refers to it
   Output, ///< the caller's or the runtime's memory, aligned to its element; exactly one TensorInfo refers to it
   Weight, ///< bytes of `weights[weight]`, read only
+  State,  ///< bytes of `states[state]`, as many as that has; exactly one buffer of an entry refers to it
   Arena,  ///< the instance's memory; contents undefined when a run begins
   Alias,  ///< `bytesSlot` bytes of buffer `base` from byte `offsetSlot` on
 };
@@ -66,6 +67,7 @@ struct Buffer {
   int64_t bytesSlot = -1;
   int64_t alignment = 64;  ///< Arena: power of two, at most 4096
   int64_t weight = -1;     ///< Weight
+  int64_t state = -1;      ///< State
   int64_t base = -1;       ///< Alias: an earlier buffer
   int64_t offsetSlot = -1; ///< Alias: slot of the offset in bytes
   /// Arena: the last phase known to be complete on all workers before any touches this buffer; -1: none.
@@ -97,6 +99,11 @@ struct Entry {
   std::vector<std::string>
       phases;               ///< label of each phase; a run publishes the progress numbers base+1 … base+phases.size()
   int64_t scratchSlot = -1; ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
+  /// Floating-point operations of one run: of elements (a multiply-add is 2), and of vector lanes behind the end of a
+  /// row, thrown away. Counts that do not fit into 64 bits are INT64_MAX. As expressions for people, and their slots;
+  /// -1: not counted.
+  std::string operations, padding;
+  int64_t operationsSlot = -1, paddingSlot = -1;
 };
 
 /// Bytes that are the same in every run, stored after the code. If stripped, they are what `init` makes under this
@@ -108,6 +115,15 @@ struct Weight {
   int64_t bytes = 0;          ///< = product of `shape` times the element's bytes
   int64_t fileOffset = -1;    ///< multiple of 64; -1: not in the file (stripped). Filled in by the writer of the file.
   Checksum checksum = {};     ///< filled in by the writer of the file
+};
+
+/// A value that stays from run to run, the same one for all entries: they read it, and write it in place.
+struct StateInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+  int64_t bytes = 0;    ///< = product of `shape` times the element's bytes
+  int64_t initial = -1; ///< the weight, of as many bytes, that it begins as; -1: zeros
 };
 
 /// The machine that the code runs on.
@@ -127,6 +143,7 @@ struct Descriptor {
   std::vector<std::string>
       segments; ///< entries that run one after another to compute the model; in this version ["main"]
   std::vector<Weight> weights;
+  std::vector<StateInfo> states;
   std::vector<std::string> sites; ///< message of each site, with the ONNX node's name; site number n is sites[n - 1]
   std::map<std::string, int64_t> statistics; ///< counters of the compilation, for people
 

@@ -16,7 +16,7 @@ namespace {
 template <typename Enum> constexpr std::string_view spellings[1] = {};
 template <> constexpr std::string_view spellings<SymbolSource>[] = {"input-dim", "input-element", "run-time"};
 template <> constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence", "optional", "string"};
-template <> constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "arena", "alias"};
+template <> constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state", "arena", "alias"};
 template <> constexpr std::string_view spellings<Assertion::Relation>[] = {"eq", "le"};
 
 /// T, const or not.
@@ -47,6 +47,7 @@ void visitFields(auto &visit, Either<Buffer> auto &buffer) {
   visit("bytes", buffer.bytesSlot);
   visit("alignment", buffer.alignment);
   visit("weight", buffer.weight);
+  visit("state", buffer.state);
   visit("base", buffer.base);
   visit("offset", buffer.offsetSlot);
   visit("horizon", buffer.horizon);
@@ -70,6 +71,10 @@ void visitFields(auto &visit, Either<Entry> auto &entry) {
   visit("assertions", entry.assertions);
   visit("phases", entry.phases);
   visit("scratch", entry.scratchSlot);
+  visit("operations", entry.operations);
+  visit("padding", entry.padding);
+  visit("operations-slot", entry.operationsSlot);
+  visit("padding-slot", entry.paddingSlot);
 }
 
 void visitFields(auto &visit, Either<Weight> auto &weight) {
@@ -79,6 +84,14 @@ void visitFields(auto &visit, Either<Weight> auto &weight) {
   visit("bytes", weight.bytes);
   visit("offset", weight.fileOffset);
   visit("checksum", weight.checksum);
+}
+
+void visitFields(auto &visit, Either<StateInfo> auto &state) {
+  visit("name", state.name);
+  visit("dtype", state.dtype);
+  visit("shape", state.shape);
+  visit("bytes", state.bytes);
+  visit("initial", state.initial);
 }
 
 void visitFields(auto &visit, Either<Target> auto &target) {
@@ -96,6 +109,7 @@ void visitFields(auto &visit, Either<Descriptor> auto &descriptor) {
   visit("entries", descriptor.entries);
   visit("segments", descriptor.segments);
   visit("weights", descriptor.weights);
+  visit("states", descriptor.states);
   visit("sites", descriptor.sites);
   visit("statistics", descriptor.statistics);
 }

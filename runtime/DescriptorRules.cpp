@@ -17,6 +17,8 @@ public:
 
 private:
   void checkWeight(const Weight &weight);
+  void checkState(const StateInfo &state);
+  void checkBytes(DType dtype, const std::vector<int64_t> &shape, int64_t bytes);
   void checkEntry(const Entry &entry);
   void checkSymbol(const Entry &entry, size_t position);
   void checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses);
@@ -50,11 +52,14 @@ Status Rules::check() {
   require(!descriptor.entries.empty(), "has no entry");
   requireDistinct(descriptor.entries, "entries");
   requireDistinct(descriptor.weights, "weights");
+  requireDistinct(descriptor.states, "states");
   require(descriptor.findEntry("main"), "has no entry 'main'");
   require(descriptor.segments == std::vector<std::string>{"main"},
           "is cut into segments that this runtime does not know");
   for (const Weight &weight : descriptor.weights)
     checkWeight(weight);
+  for (const StateInfo &state : descriptor.states)
+    checkState(state);
   for (const Entry &entry : descriptor.entries)
     checkEntry(entry);
   return fault.empty() ? Status() : Status(Code::BadArtifact, "the artifact's descriptor is wrong: " + fault);
@@ -62,15 +67,31 @@ Status Rules::check() {
 
 void Rules::checkWeight(const Weight &weight) {
   subject = "weight '" + weight.name + "' ";
-  int64_t bytes = dtypeBytes(weight.dtype);
-  bool overflow = false;
-  for (int64_t dim : weight.shape) {
-    require(dim >= 0, "has a negative dimension");
-    overflow |= __builtin_mul_overflow(bytes, dim, &bytes);
-  }
-  require(!overflow && bytes == weight.bytes, "has another number of bytes than its shape");
+  checkBytes(weight.dtype, weight.shape, weight.bytes);
   require(weight.fileOffset == -1 || (weight.fileOffset >= 0 && weight.fileOffset % 64 == 0),
           "is not aligned in the file");
+}
+
+void Rules::checkState(const StateInfo &state) {
+  subject = "state '" + state.name + "' ";
+  checkBytes(state.dtype, state.shape, state.bytes);
+  require(state.shape.size() <= 1024, "has too many dimensions");
+  if (state.initial == -1)
+    return;
+  bool hasWeight = state.initial >= 0 && state.initial < static_cast<int64_t>(descriptor.weights.size());
+  require(hasWeight, "begins as a weight that does not exist");
+  if (hasWeight)
+    require(descriptor.weights[state.initial].bytes == state.bytes, "begins as a weight of another size");
+}
+
+void Rules::checkBytes(DType dtype, const std::vector<int64_t> &shape, int64_t bytes) {
+  int64_t expected = dtypeBytes(dtype);
+  bool overflow = false;
+  for (int64_t dim : shape) {
+    require(dim >= 0, "has a negative dimension");
+    overflow |= __builtin_mul_overflow(expected, dim, &expected);
+  }
+  require(!overflow && bytes == expected, "has another number of bytes than its shape");
 }
 
 void Rules::checkEntry(const Entry &entry) {
@@ -78,6 +99,9 @@ void Rules::checkEntry(const Entry &entry) {
   require(entry.slotCount >= 0 && entry.slotCount <= maxSlots, "has too many sizes");
   require(static_cast<int64_t>(entry.symbols.size()) <= entry.slotCount, "has fewer sizes than symbols");
   requireSlot(entry, entry.scratchSlot, "the size of its scratch");
+  for (int64_t slot : {entry.operationsSlot, entry.paddingSlot})
+    if (slot != -1)
+      requireSlot(entry, slot, "the number of its operations");
   requireDistinct(entry.symbols, "symbols");
   requireDistinct(entry.inputs, "inputs");
   requireDistinct(entry.outputs, "outputs");
@@ -90,7 +114,13 @@ void Rules::checkEntry(const Entry &entry) {
   for (const TensorInfo &output : entry.outputs)
     checkTensor(entry, output, BufferKind::Output, uses);
   subject = "entry '" + entry.name + "' ";
+  std::vector<bool> isBound(descriptor.states.size(), false);
   for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    int64_t state = entry.buffers[i].state;
+    if (entry.buffers[i].kind == BufferKind::State && state >= 0 && state < static_cast<int64_t>(isBound.size())) {
+      require(!isBound[state], "has two buffers of state '" + descriptor.states[state].name + "'");
+      isBound[state] = true;
+    }
     bool isTensor = entry.buffers[i].kind == BufferKind::Input || entry.buffers[i].kind == BufferKind::Output;
     require(!isTensor || uses[i] == 1,
             "has buffer " + std::to_string(i) + ", which is not exactly one input or output");
@@ -145,6 +175,9 @@ void Rules::checkBuffer(const Entry &entry, size_t position) {
   case BufferKind::Weight:
     return require(buffer.weight >= 0 && buffer.weight < static_cast<int64_t>(descriptor.weights.size()),
                    "is a weight that does not exist");
+  case BufferKind::State:
+    return require(buffer.state >= 0 && buffer.state < static_cast<int64_t>(descriptor.states.size()),
+                   "is a state that does not exist");
   case BufferKind::Alias:
     require(buffer.base >= 0 && buffer.base < static_cast<int64_t>(position),
             "is part of a buffer that does not come before it");

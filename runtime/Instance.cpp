@@ -25,6 +25,8 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
                 (count.workers == 1 ? " worker (" : " workers (") + count.reason + ")");
 
   std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry));
+  if (Status status = instance->useState(std::move(options.state)); !status.ok())
+    return status;
   instance->memory = Memory::create(options.memory, options.maxMemory);
   Result<std::unique_ptr<Gang>> gang = Gang::start(count.workers, std::move(options.cancelled));
   if (!gang.ok())
@@ -35,6 +37,21 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
     instance->gang->reserveTrace(entry.phases.size());
   }
   return instance;
+}
+
+Status Instance::useState(std::shared_ptr<State> given) {
+  if (given && &given->artifact() != artifact.get())
+    return {Code::InvalidArgument, "the state belongs to another artifact"};
+  if (std::ranges::find(program.buffers, BufferKind::State, &Buffer::kind) == program.buffers.end())
+    return {};
+  if (!given) {
+    Result<std::shared_ptr<State>> created = State::create(artifact);
+    if (!created.ok())
+      return created.status();
+    given = std::move(*created);
+  }
+  kept = std::move(given);
+  return {};
 }
 
 Status Instance::setInput(size_t index, const DLTensor &tensor) {
@@ -156,7 +173,17 @@ Status Instance::checkInputs(const SizePlan &plan) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (Status status = checkShape(plan, program.inputs[i], *inputs[i], "input"); !status.ok())
       return status;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (Status status = checkApart(*inputs[i], "input '" + program.inputs[i].name + "'"); !status.ok())
+      return status;
   return {};
+}
+
+/// What a run writes in place can't be given to it from outside too.
+Status Instance::checkApart(const TensorView &view, const std::string &what) const {
+  if (!kept || !kept->overlaps(view))
+    return {};
+  return {Code::InvalidArgument, what + " overlaps the state that the instance runs on"};
 }
 
 Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
@@ -172,7 +199,7 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
     if (view.bytes && inputs[i]->bytes && begin < other + inputs[i]->bytes && other < begin + view.bytes)
       return {Code::InvalidArgument, "output '" + info.name + "' overlaps input '" + program.inputs[i].name + "'"};
   }
-  return {};
+  return checkApart(view, "output '" + info.name + "'");
 }
 
 /// Makes the arena large enough, and takes new memory for outputs whose last memory is still with a consumer.
@@ -217,6 +244,8 @@ void Instance::fillTables(const SizePlan &plan) {
     const Buffer &buffer = program.buffers[i];
     if (buffer.kind == BufferKind::Weight)
       buffers[i] = const_cast<void *>(artifact->weight(buffer.weight));
+    if (buffer.kind == BufferKind::State)
+      buffers[i] = kept->data(buffer.state);
     if (buffer.kind == BufferKind::Arena)
       buffers[i] = intermediates + plan.offsets[i];
     if (buffer.kind == BufferKind::Alias)
@@ -229,12 +258,12 @@ void Instance::fillTables(const SizePlan &plan) {
 }
 
 Status Instance::run() {
-  if (busy.exchange(true, std::memory_order_acquire))
+  Turn turn(busy);
+  if (!turn)
     return {Code::InvalidArgument, "the instance is running already; one instance runs one model at a time"};
-  struct Release {
-    std::atomic<bool> &busy;
-    ~Release() { busy.store(false, std::memory_order_release); }
-  } release{busy};
+  Turn stateTurn = kept ? kept->takeTurn() : Turn();
+  if (!stateTurn)
+    return {Code::InvalidArgument, "another instance is running on the same state; they take turns"};
 
   if (Status status = prepare(); !status.ok())
     return status;
@@ -243,9 +272,15 @@ Status Instance::run() {
   ++runs;
   Gang::Outcome outcome = gang->run(context, functions, program.phases.size());
   Status status = explainFailure(outcome);
-  if (!status.ok())
+  if (!status.ok()) {
     plan = nullptr;
-  return status;
+    return status;
+  }
+  // Sizes that were found out while running count as what they became.
+  auto valueOf = [&](int64_t slot) { return slot < 0 ? 0 : static_cast<uint64_t>(sizes[slot]); };
+  operations = valueOf(program.operationsSlot);
+  paddingOperations = valueOf(program.paddingSlot);
+  return {};
 }
 
 /// Data may have made a result undefined although no worker stopped: the workers' scratch tells.
@@ -294,8 +329,11 @@ Instance::Counters Instance::counters() const {
   counters.phases = runs * program.phases.size();
   counters.waits = waits.waits;
   counters.sleeps = waits.sleeps;
+  counters.moves = waits.moves;
   counters.arenaBytes = arena.size();
   counters.plannedBytes = plan ? plan->arenaBytes : 0;
   counters.liveBytes = plan ? plan->liveBytes : 0;
+  counters.operations = operations;
+  counters.paddingOperations = paddingOperations;
   return counters;
 }

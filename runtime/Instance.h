@@ -4,6 +4,7 @@
 #include "runtime/Artifact.h"
 #include "runtime/Gang.h"
 #include "runtime/SizePlan.h"
+#include "runtime/State.h"
 #include "runtime/Tensor.h"
 #include <optional>
 
@@ -25,12 +26,15 @@ public:
     Memory::Callbacks memory;
     std::function<void(const std::string &message)> log;
     std::function<bool()> cancelled;
+    std::shared_ptr<State> state; ///< null: one of its own, if the entry needs any
   };
 
   static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const Artifact> artifact, const Entry &entry,
                                                   Options options);
 
   const Entry &entry() const { return program; }
+  /// Null if the entry keeps nothing from run to run.
+  const std::shared_ptr<State> &state() const { return kept; }
   int threads() const { return gang->size(); }
 
   Status setInput(size_t index, const DLTensor &tensor);
@@ -54,8 +58,9 @@ public:
   const Trace &trace(int worker) const { return gang->trace(worker); }
 
   struct Counters {
-    uint64_t runs = 0, binds = 0, planHits = 0, allocations = 0, phases = 0, waits = 0, sleeps = 0;
+    uint64_t runs = 0, binds = 0, planHits = 0, allocations = 0, phases = 0, waits = 0, sleeps = 0, moves = 0;
     uint64_t arenaBytes = 0, plannedBytes = 0, liveBytes = 0;
+    uint64_t operations = 0, paddingOperations = 0; ///< of the last run that succeeded
   };
   Counters counters() const;
 
@@ -66,9 +71,11 @@ private:
   };
 
   Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry);
+  Status useState(std::shared_ptr<State> given);
   Status bindSymbols();
   Status checkInputs(const SizePlan &plan) const;
   Status checkOutput(const SizePlan &plan, size_t index) const;
+  Status checkApart(const TensorView &view, const std::string &what) const;
   Status reserve(const SizePlan &plan);
   void fillTables(const SizePlan &plan);
   Status explainFailure(Gang::Outcome outcome);
@@ -77,6 +84,7 @@ private:
   const Entry &program;
   const freestone_entry &functions;
   std::shared_ptr<Memory> memory;
+  std::shared_ptr<State> kept;
   std::unique_ptr<Gang> gang;
   SizePlanner planner;
 
@@ -91,7 +99,7 @@ private:
   std::vector<int64_t> sizes;
   freestone_run_context context = {};
 
-  uint64_t runs = 0;
+  uint64_t runs = 0, operations = 0, paddingOperations = 0;
   std::atomic<bool> busy = false;
 };
 

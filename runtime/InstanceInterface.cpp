@@ -20,13 +20,16 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
     };
   if (given.cancelled)
     options.cancelled = [cancelled = given.cancelled, user = given.user] { return cancelled(user) != 0; };
-  Result<std::unique_ptr<Instance>> created = Instance::create(artifact.artifact, artifact.main(), std::move(options));
+  if (given.state)
+    options.state = given.state->state;
+  const char *name = given.entry ? given.entry : "main";
+  const Entry *entry = artifact.findEntry(name);
+  if (!entry)
+    return {Code::InvalidArgument, std::string("the artifact has no entry '") + name + "'"};
+  Result<std::unique_ptr<Instance>> created = Instance::create(artifact.artifact, *entry, std::move(options));
   if (!created.ok())
     return created.status();
-  auto instance = std::make_unique<freestone_instance>();
-  instance->instance = std::move(*created);
-  instance->viewShapes.resize(artifact.main().outputs.size());
-  *handle = instance.release();
+  *handle = new freestone_instance(std::move(*created));
   return {};
 }
 
@@ -44,6 +47,30 @@ void freestone_instance_release(freestone_instance *instance) { delete instance;
 
 int32_t freestone_instance_threads(const freestone_instance *instance) {
   return instance ? instance->instance->threads() : 0;
+}
+
+size_t freestone_instance_input_count(const freestone_instance *instance) {
+  return instance ? instance->instance->entry().inputs.size() : 0;
+}
+
+size_t freestone_instance_output_count(const freestone_instance *instance) {
+  return instance ? instance->instance->entry().outputs.size() : 0;
+}
+
+freestone_status freestone_instance_input_info(const freestone_instance *instance, size_t index,
+                                               freestone_value_info *info) {
+  return guarded([&] {
+    return instance ? describeValue(instance->instance->entry().inputs, instance->inputShapes, index, info)
+                    : nullArgument("instance");
+  });
+}
+
+freestone_status freestone_instance_output_info(const freestone_instance *instance, size_t index,
+                                                freestone_value_info *info) {
+  return guarded([&] {
+    return instance ? describeValue(instance->instance->entry().outputs, instance->outputShapes, index, info)
+                    : nullArgument("instance");
+  });
 }
 
 freestone_status freestone_instance_set_input(freestone_instance *instance, size_t index, const DLTensor *tensor) {
@@ -76,16 +103,6 @@ freestone_status freestone_instance_output_shape(const freestone_instance *insta
     std::ranges::copy(view->shape, dims);
     return Status();
   });
-}
-
-static DLTensor toDLTensor(void *data, DType dtype, std::vector<int64_t> &shape) {
-  DLTensor tensor = {};
-  tensor.data = data;
-  tensor.device = {kDLCPU, 0};
-  tensor.ndim = static_cast<int32_t>(shape.size());
-  tensor.dtype = toDLPack(dtype);
-  tensor.shape = shape.data();
-  return tensor;
 }
 
 freestone_status freestone_instance_output(const freestone_instance *instance, size_t index, DLTensor *view) {
@@ -152,9 +169,12 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.phases = now.phases;
     value.waits = now.waits;
     value.sleeps = now.sleeps;
+    value.moves = now.moves;
     value.arena_bytes = now.arenaBytes;
     value.planned_bytes = now.plannedBytes;
     value.live_bytes = now.liveBytes;
+    value.operations = now.operations;
+    value.padding_operations = now.paddingOperations;
     return writeStruct(counters, value);
   });
 }

@@ -84,17 +84,36 @@ struct freestone_artifact {
   std::shared_ptr<freestone::runtime::Artifact> artifact;
   freestone::runtime::WeightSupply supply;
   freestone::runtime::ShapeTexts inputShapes, outputShapes, missingShapes;
+  std::vector<const freestone::runtime::Entry *> entries; ///< that instances run
 
   explicit freestone_artifact(std::shared_ptr<freestone::runtime::Artifact> loaded)
       : artifact(std::move(loaded)), supply(artifact), inputShapes(main().inputs), outputShapes(main().outputs),
-        missingShapes(supply.needed()) {}
+        missingShapes(supply.needed()) {
+    for (const freestone::runtime::Entry &entry : artifact->descriptor().entries)
+      if (entry.name != "init")
+        entries.push_back(&entry);
+  }
 
   const freestone::runtime::Entry &main() const { return *artifact->descriptor().findEntry("main"); }
+  /// Null if instances can't run an entry of this name.
+  const freestone::runtime::Entry *findEntry(const std::string &name) const {
+    auto found = std::ranges::find_if(entries, [&](const auto *entry) { return entry->name == name; });
+    return found == entries.end() ? nullptr : *found;
+  }
+};
+
+struct freestone_state {
+  std::shared_ptr<freestone::runtime::State> state;
 };
 
 struct freestone_instance {
   std::unique_ptr<freestone::runtime::Instance> instance;
+  freestone::runtime::ShapeTexts inputShapes, outputShapes;
   std::vector<std::vector<int64_t>> viewShapes; ///< of the last view of each output
+
+  explicit freestone_instance(std::unique_ptr<freestone::runtime::Instance> created)
+      : instance(std::move(created)), inputShapes(instance->entry().inputs), outputShapes(instance->entry().outputs),
+        viewShapes(instance->entry().outputs.size()) {}
 };
 
 #endif // FREESTONE_RUNTIME_INTERFACE_H

@@ -25,6 +25,16 @@ DLDataType freestone::runtime::toDLPack(DType dtype) {
   }
 }
 
+DLTensor freestone::runtime::toDLTensor(void *data, DType dtype, const std::vector<int64_t> &shape) {
+  DLTensor tensor = {};
+  tensor.data = data;
+  tensor.device = {kDLCPU, 0};
+  tensor.ndim = static_cast<int32_t>(shape.size());
+  tensor.dtype = toDLPack(dtype);
+  tensor.shape = const_cast<int64_t *>(shape.data());
+  return tensor;
+}
+
 namespace {
 
 std::string nameOf(DLDataType type) {

@@ -8,6 +8,9 @@ namespace freestone::runtime {
 
 DLDataType toDLPack(DType dtype);
 
+/// Refers to `data` and `shape`.
+DLTensor toDLTensor(void *data, DType dtype, const std::vector<int64_t> &shape);
+
 /// The caller's memory behind an input or output.
 struct TensorView {
   void *data = nullptr; ///< not null, also when there are no elements

@@ -36,6 +36,14 @@ struct ValueInfo {
   std::vector<std::string> shape; ///< size expressions: "batch", "4*seq", "768"
 };
 
+/// A value that a model keeps from run to run.
+struct StateInfo {
+  std::string name;
+  freestone_dtype dtype;
+  std::vector<int64_t> shape;
+  std::string initial; ///< the weight that it begins as; empty: zeros
+};
+
 /// A row-major tensor in the caller's memory: pointer and shape. Owns only the shape.
 class TensorRef {
 public:
@@ -116,6 +124,23 @@ public:
   std::vector<ValueInfo> outputs() const {
     return collect(freestone_artifact_output_count(get()), freestone_artifact_output);
   }
+  /// What an instance can run: "main" and those beside it.
+  std::vector<std::string> entries() const {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < freestone_artifact_entry_count(get()); ++i)
+      names.push_back(freestone_artifact_entry_name(get(), i));
+    return names;
+  }
+  std::vector<StateInfo> states() const {
+    std::vector<StateInfo> values;
+    for (size_t i = 0; i < freestone_artifact_state_count(get()); ++i) {
+      freestone_state_info info = {};
+      info.struct_size = sizeof(info);
+      check(freestone_artifact_state(get(), i, &info));
+      values.push_back({info.name, info.dtype, {info.dims, info.dims + info.rank}, info.initial ? info.initial : ""});
+    }
+    return values;
+  }
   freestone_artifact *get() const { return handle.get(); }
 
 private:
@@ -135,11 +160,41 @@ private:
   std::shared_ptr<freestone_artifact> handle;
 };
 
+/// The values that a model keeps from run to run; shared by the instances that run on it, one at a time.
+class State {
+public:
+  /// All values as they are in the beginning.
+  explicit State(const Artifact &artifact) : State(create(artifact)) {}
+  /// Takes a handle over.
+  explicit State(freestone_state *state) : handle(state, freestone_state_release) {}
+
+  /// A view in place, numbered as in `Artifact::states`; its data may be read and written while nothing runs.
+  DLTensor tensor(size_t index) const {
+    DLTensor view = {};
+    check(freestone_state_tensor(get(), index, &view));
+    return view;
+  }
+  template <typename T> T *data(size_t index) const { return static_cast<T *>(tensor(index).data); }
+  freestone_state *get() const { return handle.get(); }
+
+private:
+  static freestone_state *create(const Artifact &artifact) {
+    freestone_state *created = nullptr;
+    check(freestone_state_create(artifact.get(), &created));
+    return created;
+  }
+
+  std::shared_ptr<freestone_state> handle;
+};
+
 /// Runs a model, with its own memory and workers.
 class Instance {
 public:
   /// `threads` 0: as many as the machine offers.
   explicit Instance(const Artifact &artifact, int threads = 0) : Instance(artifact, optionsOf(threads)) {}
+  /// Runs an entry on a state.
+  Instance(const Artifact &artifact, const std::string &entry, const State &state, int threads = 0)
+      : Instance(artifact, optionsOf(threads, entry.c_str(), state.get())) {}
   Instance(const Artifact &artifact, const freestone_instance_options &options)
       : handle(nullptr, freestone_instance_release) {
     freestone_instance *created = nullptr;
@@ -158,13 +213,22 @@ public:
     return Tensor(taken);
   }
   int threads() const { return freestone_instance_threads(get()); }
+  /// What it runs on, also if it made that itself.
+  State state() const {
+    freestone_state *state = nullptr;
+    check(freestone_instance_state(get(), &state));
+    return State(state);
+  }
   freestone_instance *get() const { return handle.get(); }
 
 private:
-  static freestone_instance_options optionsOf(int threads) {
+  static freestone_instance_options optionsOf(int threads, const char *entry = nullptr,
+                                              freestone_state *state = nullptr) {
     freestone_instance_options options = {};
     options.struct_size = sizeof(options);
     options.threads = threads;
+    options.entry = entry;
+    options.state = state;
     return options;
   }
 

@@ -2,6 +2,7 @@
  *
  *   freestone_artifact *artifact;            immutable, shared
  *   freestone_instance *instance;            its own memory and workers; one run at a time
+ *   freestone_state *state;                  values that stay from run to run, shared by instances; seldom needed
  *   freestone_artifact_load("model.stone", NULL, &artifact);
  *   freestone_instance_create(artifact, NULL, &instance);
  *   freestone_instance_set_input(instance, 0, &x);
@@ -14,7 +15,7 @@
  *
  * Thread-safety: functions on an artifact may be called from any threads at the same time, except those that supply
  * weights and release. Functions on one instance must not overlap; different instances, also of one artifact, are
- * independent.
+ * independent, unless they share a state: then one of them runs at a time.
  */
 #ifndef FREESTONE_RUNTIME_H
 #define FREESTONE_RUNTIME_H
@@ -35,6 +36,7 @@ extern "C" {
 
 typedef struct freestone_artifact freestone_artifact;
 typedef struct freestone_instance freestone_instance;
+typedef struct freestone_state freestone_state;
 
 typedef enum freestone_status {
   FREESTONE_OK = 0,
@@ -126,6 +128,12 @@ FREESTONE_API freestone_status freestone_artifact_input(const freestone_artifact
 FREESTONE_API freestone_status freestone_artifact_output(const freestone_artifact *artifact, size_t index,
                                                          freestone_value_info *info);
 
+/* The ways through the program that an instance can run: "main", which the functions above are about, and those beside
+ * it, such as "evaluate". Those that only make weights are not among them. */
+FREESTONE_API size_t freestone_artifact_entry_count(const freestone_artifact *artifact);
+/* Null if there is no such entry; else it lives as long as the artifact. */
+FREESTONE_API const char *freestone_artifact_entry_name(const freestone_artifact *artifact, size_t index);
+
 /* A symbolic size and the values it may take. */
 typedef struct freestone_symbol_info {
   size_t struct_size;
@@ -168,6 +176,43 @@ FREESTONE_API freestone_status freestone_artifact_finish_weights(freestone_artif
 FREESTONE_API freestone_status freestone_artifact_stored_weight(const freestone_artifact *artifact, size_t index,
                                                                 const void **data, size_t *bytes);
 
+/* ---- State ----
+ *
+ * Values that the program keeps from run to run and writes itself, such as parameters that are trained, the moments of
+ * an optimizer and the number of steps. All entries of an artifact know the same values by the same numbers. */
+
+/* One of these values. All pointers belong to the artifact and live as long as it. */
+typedef struct freestone_state_info {
+  size_t struct_size;
+  const char *name;
+  freestone_dtype dtype;
+  int32_t rank;
+  const int64_t *dims; /* `rank` sizes */
+  uint64_t bytes;
+  const char *initial; /* the weight of the model that it begins as; null: zeros */
+} freestone_state_info;
+
+FREESTONE_API size_t freestone_artifact_state_count(const freestone_artifact *artifact);
+FREESTONE_API freestone_status freestone_artifact_state(const freestone_artifact *artifact, size_t index,
+                                                        freestone_state_info *info);
+
+/* Makes all values of an artifact, as they are in the beginning. Instances that are made with the handle (see
+ * freestone_instance_options) run on it, and keep it alive, as it keeps the artifact. Release the handle. Errors:
+ * INVALID_ARGUMENT (weights are missing), OUT_OF_MEMORY. */
+FREESTONE_API freestone_status freestone_state_create(freestone_artifact *artifact, freestone_state **state);
+
+/* The state that an instance runs on, also if it made its own, as a handle of the caller's: release it. Errors:
+ * INVALID_ARGUMENT (its entry has none). */
+FREESTONE_API freestone_status freestone_instance_state(const freestone_instance *instance, freestone_state **state);
+
+/* Gives a handle back; the values live as long as a handle or an instance. Null is allowed. */
+FREESTONE_API void freestone_state_release(freestone_state *state);
+
+/* A view of a value: row-major, aligned to 64 bytes, in place from beginning to end. Its data may be read and written
+ * whenever no instance runs on this state; data and shape live as long as the state. A run that fails or is cancelled
+ * may have written some values and others not. Errors: INVALID_ARGUMENT. */
+FREESTONE_API freestone_status freestone_state_tensor(const freestone_state *state, size_t index, DLTensor *view);
+
 /* ---- Instances ---- */
 
 typedef enum freestone_log_level {
@@ -193,10 +238,16 @@ typedef struct freestone_instance_options {
    * block. */
   int32_t (*cancelled)(void *user);
   int32_t trace; /* non-zero: record what every worker does; costs two looks at the clock for each wait */
+  const char *entry; /* what it runs; null: "main". Only read during the call. */
+  /* What it runs on, of the same artifact; null: if the entry keeps values from run to run, the instance makes a state
+   * of its own. Several instances may have the same one, and take turns: a run while another one is under way is
+   * refused. */
+  freestone_state *state;
 } freestone_instance_options;
 
 /* Makes an instance; `options` may be null. Starts threads - 1 workers, which sleep between runs.
- * Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, INTERNAL (threads can't be started). */
+ * Errors: INVALID_ARGUMENT (also: no such entry, a state of another artifact), OUT_OF_MEMORY, INTERNAL (threads can't be
+ * started). */
 FREESTONE_API freestone_status freestone_instance_create(freestone_artifact *artifact,
                                                          const freestone_instance_options *options,
                                                          freestone_instance **instance);
@@ -207,6 +258,14 @@ FREESTONE_API void freestone_instance_release(freestone_instance *instance);
 /* Workers of this instance. */
 FREESTONE_API int32_t freestone_instance_threads(const freestone_instance *instance);
 
+/* The inputs and outputs of the instance's own entry. The pointers live as long as the instance. */
+FREESTONE_API size_t freestone_instance_input_count(const freestone_instance *instance);
+FREESTONE_API size_t freestone_instance_output_count(const freestone_instance *instance);
+FREESTONE_API freestone_status freestone_instance_input_info(const freestone_instance *instance, size_t index,
+                                                             freestone_value_info *info);
+FREESTONE_API freestone_status freestone_instance_output_info(const freestone_instance *instance, size_t index,
+                                                              freestone_value_info *info);
+
 /* Binds an input without copying: the tensor's memory must stay valid and unchanged until the run ends; the struct
  * itself may go. It stays bound for later runs. CPU, C-contiguous, aligned to its element, never read past its end.
  * Errors: INVALID_ARGUMENT, MISMATCH (dtype, rank, device, layout). Sizes are checked by `prepare` and `run`. */
@@ -214,7 +273,7 @@ FREESTONE_API freestone_status freestone_instance_set_input(freestone_instance *
                                                             const DLTensor *tensor);
 
 /* Binds the caller's memory to an output: C-contiguous, of exactly the shape that `output_shape` tells after `prepare`,
- * not overlapping any input. Stays bound for later runs; null gives the output back to the runtime. Errors: as
+ * not overlapping any input or state. Stays bound for later runs; null gives the output back to the runtime. Errors: as
  * set_input. */
 FREESTONE_API freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index,
                                                              const DLTensor *tensor);
@@ -230,8 +289,8 @@ FREESTONE_API freestone_status freestone_instance_output_shape(const freestone_i
                                                                int64_t *dims);
 
 /* Runs the model once. The calling thread is worker 0. The same artifact, inputs and number of workers give the same
- * bits. Errors: those of `prepare`; CANCELLED; RUN_FAILED. After an error the outputs are undefined and the instance
- * can run again. */
+ * bits. Errors: those of `prepare`; CANCELLED; RUN_FAILED; INVALID_ARGUMENT if the instance, or another one on the same
+ * state, is running. After an error the outputs are undefined and the instance can run again. */
 FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instance);
 
 /* A view of an output of the last run; data and shape belong to the instance and live until its next call of set_*,
@@ -258,6 +317,12 @@ typedef struct freestone_counters {
   uint64_t arena_bytes;   /* held for intermediates and scratch */
   uint64_t planned_bytes; /* of intermediates at the last sizes */
   uint64_t live_bytes;    /* largest sum of intermediates alive at once at the last sizes: no plan can need less */
+  /* Floating-point operations of the last run that succeeded. A multiply-add is 2, an elementary function 1;
+   * conversions, comparisons, sorting and scattering are left out. `padding_operations` come on top: lanes of vectors
+   * behind the end of a row, whose results are thrown away. */
+  uint64_t operations;
+  uint64_t padding_operations;
+  uint64_t moves; /* times that a worker left a CPU which it shared with another */
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,

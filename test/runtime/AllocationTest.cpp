@@ -58,3 +58,19 @@ TEST(Allocation, NothingIsAllocatedWhileRunning) {
   }
   EXPECT_GT(allocations.load(), 0);
 }
+
+TEST(Allocation, NothingIsAllocatedOnSharedState) {
+  Artifact artifact = loadTrain();
+  State state(artifact);
+  Instance trainer(artifact, "main", state, 2), evaluator(artifact, "evaluate", state, 2);
+  std::vector<float> x = ramp(4);
+  trainer.setInput(0, viewOf(x));
+  trainer.run();
+  evaluator.run();
+  long before = allocations.load();
+  for (int round = 0; round < 100; ++round) {
+    trainer.run();
+    evaluator.run();
+  }
+  EXPECT_EQ(allocations.load(), before);
+}

@@ -40,6 +40,9 @@ TEST(Descriptor, SurvivesEncoding) {
     EXPECT_EQ(encode(*decoded), bytes);
     EXPECT_EQ(decoded->entries[0].symbols[0].upper, INT64_MAX);
   }
+  Result<Descriptor> decoded = decode(encode(test::describeTrain()));
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  EXPECT_EQ(toJson(*decoded), toJson(test::describeTrain()));
 }
 
 TEST(Descriptor, RefusesWhatItCannotTrust) {
@@ -67,6 +70,23 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.entries.push_back(e); }), "two entries");
 }
 
+TEST(Descriptor, RefusesStatesThatItCannotTrust) {
+  auto refusalAfter = [](auto change) {
+    Descriptor descriptor = test::describeTrain();
+    change(descriptor, descriptor.entries[0]);
+    return refusal(descriptor);
+  };
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[1].state = 2; }), "state that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[1].state = -1; }), "state that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].state = 0; }), "two buffers of state 'fc.weight'");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].initial = 1; }), "weight that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].initial = -2; }), "weight that does not exist");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[1].initial = 0; }), "weight of another size");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].bytes = 8; }), "bytes");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].shape = {-4}; }), "negative");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[1].name = "fc.weight"; }), "two states");
+}
+
 TEST(Descriptor, NamesTheFieldThatIsWrong) {
   std::vector<uint8_t> bytes = encode(test::describeReverse());
   auto replace = [&](std::string from, std::string to) {
@@ -83,11 +103,11 @@ TEST(Descriptor, NamesTheFieldThatIsWrong) {
 
 TEST(Descriptor, TellsAnotherVersion) {
   Descriptor descriptor = test::describeReverse();
-  descriptor.version = 2;
+  descriptor.version = descriptorVersion + 1;
   auto decoded = decode(encode(descriptor));
   ASSERT_FALSE(decoded.ok());
   EXPECT_EQ(decoded.status().code(), Code::Incompatible);
-  EXPECT_MENTIONS(decoded.status().message(), "version 2");
+  EXPECT_MENTIONS(decoded.status().message(), "version " + std::to_string(descriptorVersion + 1));
 }
 
 TEST(Descriptor, AnyBytesAreRefusedOrValid) {

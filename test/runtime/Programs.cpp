@@ -112,6 +112,39 @@ Descriptor test::describeNonzero() {
   return describe("nonzero", main);
 }
 
+Descriptor test::describeTrain() {
+  Entry main;
+  main.slotCount = 4;
+  main.inputs = {{"x", DType::f32, ValueKind::Tensor, {"4"}, {3}, 0}};
+  main.outputs = {{"y", DType::f32, ValueKind::Tensor, {"4"}, {3}, 3}};
+  main.buffers = {bufferOf(BufferKind::Input, 0), bufferOf(BufferKind::State, 0), bufferOf(BufferKind::State, 1),
+                  bufferOf(BufferKind::Output, 0)};
+  main.buffers[1].state = 0;
+  main.buffers[2].state = 1;
+  main.phases = {"step", "copy"};
+  main.scratchSlot = 2;
+  Descriptor descriptor = describe("train", main);
+
+  Entry evaluate;
+  evaluate.name = "evaluate";
+  evaluate.slotCount = 4;
+  evaluate.outputs = {{"y", DType::f32, ValueKind::Tensor, {"4"}, {3}, 1}};
+  evaluate.buffers = {bufferOf(BufferKind::State, 0), bufferOf(BufferKind::Output, 0)};
+  evaluate.buffers[0].state = 0;
+  evaluate.phases = {"copy"};
+  evaluate.scratchSlot = 2;
+  descriptor.entries.push_back(evaluate);
+  descriptor.weights = {{"start", DType::f32, {4}, 16, -1, {}}};
+  descriptor.states = {{"fc.weight", DType::f32, {2, 2}, 16, 0}, {"steps", DType::i64, {}, 8, -1}};
+  return descriptor;
+}
+
+std::vector<uint8_t> test::packTrain(bool withWeights) {
+  static const float start[4] = {1, 2, 3, 4};
+  const void *weights[] = {withWeights ? start : nullptr};
+  return std::move(*packArtifact(codeOf("Train"), describeTrain(), weights));
+}
+
 std::vector<uint8_t> test::packProgram(const std::string &program, const Descriptor &descriptor) {
   std::vector<const void *> weights(descriptor.weights.size(), nullptr);
   return std::move(*packArtifact(codeOf(program), descriptor, weights));

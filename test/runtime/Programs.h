@@ -15,9 +15,12 @@ runtime::Descriptor describeReverse(); ///< x: f32[n] → y: f32[n], weight "pac
 runtime::Descriptor describeLookup();  ///< table: f32[n], index: i64[m] → y: f32[m]
 runtime::Descriptor describePhases();  ///< count: i64[1], failing: i64[1] → y: i64[64]
 runtime::Descriptor describeNonzero(); ///< x: f32[n] → positions, doubles: i64[k], k at most n
+/// x: f32[4] → y: f32[4], states "fc.weight": f32[2, 2], which begins as "start", and "steps": i64; and "evaluate" → y
+runtime::Descriptor describeTrain();
 
 /// The bytes of whole artifacts.
 std::vector<uint8_t> packReverse(bool withWeights = true); ///< packed = {10, 20, 30, 40}
+std::vector<uint8_t> packTrain(bool withWeights = true);   ///< start = {1, 2, 3, 4}
 std::vector<uint8_t> packProgram(const std::string &program, const runtime::Descriptor &descriptor);
 
 } // namespace freestone::test

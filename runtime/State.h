@@ -1,0 +1,36 @@
+#ifndef FREESTONE_RUNTIME_STATE_H
+#define FREESTONE_RUNTIME_STATE_H
+
+#include "runtime/Artifact.h"
+#include "runtime/Tensor.h"
+#include "runtime/Turn.h"
+
+namespace freestone::runtime {
+
+/// The values of an artifact that stay from run to run. Instances share it; only the one whose turn it is touches it.
+class State {
+public:
+  /// All values as they are in the beginning; the artifact must be complete. Errors: OutOfMemory.
+  static Result<std::shared_ptr<State>> create(std::shared_ptr<const Artifact> artifact);
+
+  const Artifact &artifact() const { return *owner; }
+  /// The bytes of `descriptor().states[index]`, aligned to 64.
+  void *data(size_t index) const { return block.data() + offsets[index]; }
+  /// Whether any byte of the view is one of its own.
+  bool overlaps(const TensorView &view) const;
+
+  /// For one run. Thread-safe.
+  Turn takeTurn() { return Turn(busy); }
+
+private:
+  explicit State(std::shared_ptr<const Artifact> artifact) : owner(std::move(artifact)) {}
+
+  std::shared_ptr<const Artifact> owner;
+  Block block;
+  std::vector<int64_t> offsets;
+  std::atomic<bool> busy = false;
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_STATE_H
