@@ -10,7 +10,6 @@ namespace freestone::train {
 
 struct ProgressOptions {
   int64_t steps = 0;       ///< of the whole training
-  int64_t firstStep = 0;   ///< steps already done when it began
   int64_t epochs = 0;      ///< of the whole training; 0: not told
   bool terminal = false;   ///< a bar that is drawn again and again; else plain lines
   bool showScale = false;  ///< tell the loss scale
@@ -37,14 +36,14 @@ public:
   void finish();
 
 private:
-  std::string describe(const StepMetrics &metrics, Clock::time_point now);
+  std::string describe(const StepMetrics &metrics, Clock::time_point now) const;
+  void draw();
   void clearBar();
 
   std::FILE *stream;
   ProgressOptions options;
-  Clock::time_point begin, lastDrawn;
-  StepMetrics last;
-  double smoothedLoss = 0;
+  StepMetrics first, last;
+  Clock::time_point firstEnd, lastEnd, lastDrawn;
   bool any = false, drawn = false, barShown = false;
 };
 

@@ -1,0 +1,91 @@
+#include "train/MetricsLog.h"
+#include "runtime/platform/File.h"
+#include "train/Error.h"
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace freestone::train {
+
+using Json = nlohmann::ordered_json;
+
+static void writeAtomically(const std::string &path, const std::string &content) {
+  std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t *>(content.data()), content.size());
+  runtime::Status status = runtime::platform::writeFileAtomically(path, {&bytes, 1});
+  if (!status.ok())
+    throw Error(status.message());
+}
+
+/// Opens a log for appending after what it holds of the first `step` steps; each of these lines is given to `kept`. A
+/// line torn by a crash goes too.
+template <typename Kept> static std::FILE *openLog(const std::string &path, int64_t step, Kept kept) {
+  std::string content;
+  std::ifstream existing(path);
+  for (std::string line; step > 0 && std::getline(existing, line);) {
+    Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object() || !json["step"].is_number_integer() || json["step"] > step)
+      continue;
+    kept(json["step"].get<int64_t>(), json["loss"].is_number() ? json["loss"].get<double>() : NAN);
+    content += line + "\n";
+  }
+  writeAtomically(path, content);
+  std::FILE *file = std::fopen(path.c_str(), "ae");
+  if (!file)
+    throw Error(fmt::format("can't write '{}': {}", path, std::strerror(errno)));
+  return file;
+}
+
+MetricsLog::MetricsLog(const std::string &path, int64_t step) : folder(path) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(fmt::format("can't make the folder '{}': {}", folder, error.message()));
+  steps = openLog(folder + "/metrics.jsonl", step, [&](int64_t s, double loss) { curve.addStep(s, loss); });
+  evaluations =
+      openLog(folder + "/evaluations.jsonl", step, [&](int64_t s, double loss) { curve.addEvaluation(s, loss); });
+}
+
+MetricsLog::~MetricsLog() {
+  for (std::FILE *file : {steps, evaluations})
+    if (file)
+      std::fclose(file);
+}
+
+static void appendLine(std::FILE *file, const Json &json) {
+  // nlohmann writes what is not finite as null.
+  std::string line = json.dump() + "\n";
+  std::fwrite(line.data(), 1, line.size(), file);
+}
+
+void MetricsLog::append(const StepMetrics &metrics) {
+  appendLine(steps, {{"step", metrics.step},
+                     {"loss", metrics.loss},
+                     {"grad_norm", metrics.gradientNorm},
+                     {"lr", metrics.learningRate},
+                     {"scale", metrics.lossScale},
+                     {"skipped", metrics.skipped},
+                     {"samples_per_s", metrics.samplesPerSecond}});
+  curve.addStep(metrics.step, metrics.loss);
+}
+
+void MetricsLog::append(const EvaluationMetrics &metrics) {
+  Json json = {{"step", metrics.step}, {"loss", metrics.loss}};
+  if (metrics.accuracy)
+    json["accuracy"] = *metrics.accuracy;
+  if (metrics.perplexity)
+    json["perplexity"] = *metrics.perplexity;
+  appendLine(evaluations, json);
+  curve.addEvaluation(metrics.step, metrics.loss);
+}
+
+void MetricsLog::flush() {
+  for (std::FILE *file : {steps, evaluations})
+    if (std::fflush(file) != 0 || std::ferror(file))
+      throw Error(fmt::format("can't write the metrics in '{}': {}", folder, std::strerror(errno)));
+  writeAtomically(folder + "/loss.svg", curve.svg());
+}
+
+} // namespace freestone::train

@@ -1,0 +1,33 @@
+#include "train/StepDescription.h"
+
+#include "train/Error.h"
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace freestone::train {
+
+using Json = nlohmann::json;
+
+StepDescription StepDescription::parse(const std::string &text) {
+  StepDescription description;
+  try {
+    Json json = Json::parse(text);
+    description.labels = json.at("labels");
+    description.takesSeed = json.at("takes_seed");
+    if (json.contains("classes") && json["classes"].is_number())
+      description.classes = json["classes"];
+    description.optimizer = json.at("optimizer");
+    // What is not finite has no number in JSON: no limit.
+    for (const auto &[name, value] : json.at("hyperparameters").items())
+      description.hyperparameters[name] =
+          value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+    for (const Json &parameter : json.at("parameters"))
+      description.parameters.push_back({parameter.at("name"), parameter.at("shape"), parameter.at("trained"),
+                                        parameter.at("decays"), parameter.at("reason")});
+  } catch (const Json::exception &error) {
+    throw Error(std::string("the description of the training step is damaged: ") + error.what());
+  }
+  return description;
+}
+
+} // namespace freestone::train

@@ -1,0 +1,35 @@
+#ifndef FREESTONE_TRAIN_STEPDESCRIPTION_H
+#define FREESTONE_TRAIN_STEPDESCRIPTION_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace freestone::train {
+
+/// A float tensor of the model's file, and whether it is trained.
+struct ParameterInfo {
+  std::string name;
+  std::vector<int64_t> shape;
+  bool trained = false;
+  bool decays = true; ///< takes part in weight decay
+  std::string reason; ///< why it is trained or not, for people
+};
+
+/// What a trainer knows of a compiled step besides its inputs and states: the compiler writes it.
+struct StepDescription {
+  std::string labels; ///< the input that the labels become; empty where the model computes its loss itself
+  bool takesSeed = false;
+  int64_t classes = 0; ///< of a loss over classes, where it is known; else 0
+  std::string optimizer;
+  std::map<std::string, double> hyperparameters; ///< inputs of rank 0 and the values that they were compiled with
+  std::vector<ParameterInfo> parameters;
+
+  /// Throws Error.
+  static StepDescription parse(const std::string &json);
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_STEPDESCRIPTION_H

@@ -1,0 +1,182 @@
+#include "train/Trainer.h"
+
+#include "formats/ElementType.h"
+#include "train/Error.h"
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace freestone::train {
+
+namespace {
+
+constexpr std::string_view optimizerPrefix = "optimizer/";
+
+/// The inputs or outputs of an instance's own entry.
+template <typename Count, typename Get> std::vector<ValueInfo> collect(const Instance &instance, Count count, Get get) {
+  std::vector<ValueInfo> values;
+  for (size_t i = 0; i < count(instance.get()); ++i) {
+    freestone_value_info info = {};
+    info.struct_size = sizeof(info);
+    check(get(instance.get(), i, &info));
+    values.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}});
+  }
+  return values;
+}
+
+DLDataType dlType(freestone_dtype dtype) {
+  std::string_view name = formats::typeName(dtype);
+  auto bits = static_cast<uint8_t>(8 * formats::elementBytes(dtype));
+  uint8_t code = dtype == FREESTONE_BF16   ? kDLBfloat
+                 : dtype == FREESTONE_I1   ? kDLBool
+                 : formats::isFloat(dtype) ? kDLFloat
+                 : name.front() == 'u'     ? kDLUInt
+                                           : kDLInt;
+  return {code, bits, 1};
+}
+
+double readNumber(const DLTensor &view) {
+  auto as = [&]<typename T>(T value) {
+    std::memcpy(&value, static_cast<const char *>(view.data) + view.byte_offset, sizeof(T));
+    return static_cast<double>(value);
+  };
+  if (view.dtype.code == kDLFloat)
+    return view.dtype.bits == 64 ? as(double()) : as(float());
+  return view.dtype.bits == 64 ? as(int64_t()) : view.dtype.bits == 32 ? as(int32_t()) : as(int8_t());
+}
+
+} // namespace
+
+Trainer::Entry::Entry(const Artifact &artifact, const char *name, const State &state, int threads)
+    : instance(artifact, name, state, threads),
+      inputs(collect(instance, freestone_instance_input_count, freestone_instance_input_info)),
+      outputs(collect(instance, freestone_instance_output_count, freestone_instance_output_info)) {}
+
+std::optional<size_t> Trainer::Entry::findInput(const std::string &name) const {
+  auto found = std::ranges::find(inputs, name, &ValueInfo::name);
+  return found == inputs.end() ? std::nullopt : std::optional<size_t>(found - inputs.begin());
+}
+
+bool Trainer::Entry::hasOutput(const std::string &name) const {
+  return std::ranges::find(outputs, name, &ValueInfo::name) != outputs.end();
+}
+
+double Trainer::Entry::scalar(const std::string &name) const {
+  auto found = std::ranges::find(outputs, name, &ValueInfo::name);
+  if (found == outputs.end())
+    throw Error("the compiled step has no output '" + name + "'");
+  DLTensor view = {};
+  check(freestone_instance_output(instance.get(), found - outputs.begin(), &view));
+  return readNumber(view);
+}
+
+void Trainer::Entry::setData(const Batch &batch) {
+  for (const formats::TensorView &field : batch.fields)
+    if (std::optional<size_t> index = findInput(field.name))
+      instance.setInput(*index, TensorRef(field.bytes.data(), dlType(field.dtype), field.shape));
+}
+
+Trainer::Trainer(const Artifact &artifact, StepDescription description, int threads, uint64_t seed)
+    : about(std::move(description)), states(artifact.states()), state(artifact),
+      stepper(artifact, "main", state, threads), evaluator(artifact, "evaluate", state, threads),
+      numbers(about.hyperparameters), seed(static_cast<int64_t>(seed)) {
+  for (auto &[name, value] : numbers) {
+    std::optional<size_t> index = stepper.findInput(name);
+    if (!index)
+      throw Error("the compiled step has no input '" + name + "', which its description names");
+    stepper.instance.setInput(*index, TensorRef(&value, {}));
+  }
+  if (about.takesSeed)
+    stepper.instance.setInput(stepper.findInput("seed").value(), TensorRef(&this->seed, {}));
+}
+
+std::vector<ValueInfo> Trainer::dataInputs() const {
+  std::vector<ValueInfo> values;
+  for (const ValueInfo &input : stepper.inputs)
+    if (!numbers.contains(input.name) && !(about.takesSeed && input.name == "seed"))
+      values.push_back(input);
+  return values;
+}
+
+void Trainer::setNumber(const std::string &name, double value) {
+  auto found = numbers.find(name);
+  if (found == numbers.end()) {
+    std::string known;
+    for (const auto &[other, number] : numbers)
+      known += (known.empty() ? "" : ", ") + other;
+    throw Error("the step takes no number '" + name + "'; it takes " + known);
+  }
+  found->second = value;
+}
+
+double Trainer::number(const std::string &name) const { return numbers.at(name); }
+
+StepMetrics Trainer::step(const Batch &batch) {
+  stepper.setData(batch);
+  stepper.instance.run();
+  StepMetrics metrics;
+  metrics.step = batch.place.step + 1;
+  metrics.epoch = batch.place.epoch + 1;
+  metrics.loss = stepper.scalar("loss");
+  metrics.gradientNorm = stepper.scalar("gradient_norm");
+  metrics.skipped = stepper.scalar("skipped") != 0;
+  metrics.learningRate = number("learning_rate");
+  if (stepper.hasOutput("scale"))
+    metrics.lossScale = stepper.scalar("scale");
+  return metrics;
+}
+
+void Trainer::evaluate(const Batch &batch, EvaluationSums &sums) {
+  evaluator.setData(batch);
+  evaluator.instance.run();
+  sums.loss += evaluator.scalar("loss_sum");
+  sums.count += evaluator.scalar("count");
+  sums.hasClasses = evaluator.hasOutput("correct");
+  if (sums.hasClasses)
+    sums.correct += evaluator.scalar("correct");
+}
+
+int64_t Trainer::stepsDone() const {
+  auto found = std::ranges::find(states, "optimizer/step", &StateInfo::name);
+  return found == states.end() ? 0 : *state.data<int64_t>(found - states.begin());
+}
+
+std::string Trainer::groupOf(const StateInfo &info) const {
+  if (std::ranges::any_of(about.parameters, [&](const ParameterInfo &p) { return p.trained && p.name == info.name; }))
+    return "parameters";
+  bool isOptimizers =
+      info.name.starts_with(optimizerPrefix) || info.name == "loss_scale" || info.name == "growth_tracker";
+  return isOptimizers ? "optimizer" : "statistics";
+}
+
+formats::TensorView Trainer::viewOf(size_t index) const {
+  const StateInfo &info = states[index];
+  auto *data = static_cast<const uint8_t *>(state.tensor(index).data);
+  return {info.name, info.dtype, info.shape, {data, formats::countBytes(info.dtype, info.shape)}};
+}
+
+std::vector<TensorGroup> Trainer::groups() const {
+  std::vector<TensorGroup> groups = {{"parameters", {}}, {"statistics", {}}, {"optimizer", {}}};
+  for (size_t i = 0; i < states.size(); ++i)
+    std::ranges::find(groups, groupOf(states[i]), &TensorGroup::name)->tensors.push_back(viewOf(i));
+  std::erase_if(groups, [](const TensorGroup &group) { return group.tensors.empty(); });
+  return groups;
+}
+
+std::vector<formats::TensorView> Trainer::weights() const {
+  std::vector<formats::TensorView> views;
+  for (size_t i = 0; i < states.size(); ++i)
+    if (groupOf(states[i]) != "optimizer")
+      views.push_back(viewOf(i));
+  return views;
+}
+
+void Trainer::restore(const Checkpoint &checkpoint) {
+  std::map<std::string, std::vector<TensorTarget>> targets;
+  for (size_t i = 0; i < states.size(); ++i)
+    targets[groupOf(states[i])].push_back({states[i].name, states[i].dtype, states[i].shape, state.tensor(i).data});
+  for (const auto &[group, list] : targets)
+    checkpoint.restore(group, list);
+}
+
+} // namespace freestone::train

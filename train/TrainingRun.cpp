@@ -1,0 +1,172 @@
+#include "train/TrainingRun.h"
+
+#include "train/Error.h"
+#include "train/MetricsLog.h"
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace freestone::train {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// One training under way.
+class Run {
+public:
+  Run(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options)
+      : trainer(trainer), data(data), evaluation(evaluation), options(options), start(begin()),
+        checkpoints(options.folder + "/checkpoints", {options.keep}), log(options.folder, start.step),
+        loader(data, {options.batch, options.seed, options.shuffle, options.epochs}, start), schedule(options.schedule),
+        progress(options.report, progressOptions()) {}
+
+  TrainingResult run();
+
+private:
+  LoaderPosition begin();
+  ProgressOptions progressOptions();
+  bool trainBatch(const Batch &batch);
+  void setRates(int64_t step);
+  void save(const LoaderPosition &next);
+  void evaluateNow();
+
+  Trainer &trainer;
+  const Dataset &data;
+  const Dataset *evaluation;
+  const TrainingOptions &options;
+  TrainingResult result;
+  LoaderPosition start;
+  CheckpointFolder checkpoints;
+  MetricsLog log;
+  Loader loader;
+  Schedule schedule;
+  int64_t total = 0;
+  Progress progress;
+  LoaderPosition saved{-1};
+  bool toldSkipped = false;
+  Clock::time_point lastEnd = Clock::now();
+};
+
+/// Restores the newest checkpoint where the run is resumed.
+LoaderPosition Run::begin() {
+  std::filesystem::create_directories(options.folder);
+  if (!options.resume)
+    return {};
+  auto tell = [&](const std::string &reason) { fmt::print(options.report, "passing over a checkpoint: {}\n", reason); };
+  std::optional<Checkpoint> newest = CheckpointFolder::newest(options.folder, tell);
+  if (!newest)
+    throw Error("there is no complete checkpoint in '" + options.folder + "' to go on from");
+  trainer.restore(*newest);
+  fmt::print(options.report, "going on from {}\n", newest->folder());
+  result.steps = newest->state().data.step;
+  return newest->state().data;
+}
+
+ProgressOptions Run::progressOptions() {
+  total = options.epochs * loader.batchesPerEpoch();
+  if (options.steps)
+    total = std::min(total, *options.steps);
+  schedule.steps = total;
+  ProgressOptions shown;
+  shown.steps = total;
+  shown.firstStep = start.step;
+  shown.epochs = options.epochs;
+  shown.terminal = Progress::isTerminal(options.report);
+  return shown;
+}
+
+/// The first beta is what other optimizers call momentum.
+void Run::setRates(int64_t step) {
+  trainer.setNumber("learning_rate", schedule.learningRate(step));
+  std::optional<double> momentum = schedule.momentum(step);
+  if (!momentum)
+    return;
+  for (const char *name : {"momentum", "beta1"})
+    if (trainer.description().hyperparameters.contains(name))
+      trainer.setNumber(name, *momentum);
+}
+
+void Run::save(const LoaderPosition &next) {
+  if (next == saved)
+    return;
+  TrainingState state;
+  state.step = next.step;
+  state.seed = options.seed;
+  state.data = next;
+  std::vector<TensorGroup> groups = trainer.groups();
+  checkpoints.save(state, groups);
+  log.flush();
+  saved = next;
+}
+
+void Run::evaluateNow() {
+  if (!evaluation)
+    return;
+  result.evaluation = evaluate(trainer, *evaluation, options.batch, result.steps);
+  log.append(*result.evaluation);
+  progress.evaluation(*result.evaluation);
+}
+
+/// Returns whether training goes on.
+bool Run::trainBatch(const Batch &batch) {
+  setRates(batch.place.step);
+  StepMetrics metrics = trainer.step(batch);
+  Clock::time_point now = Clock::now();
+  double seconds = std::chrono::duration<double>(now - lastEnd).count();
+  lastEnd = now;
+  metrics.samplesPerSecond = static_cast<double>(batch.samples) / seconds;
+  if (data.longest() > 1)
+    metrics.tokensPerSecond = metrics.samplesPerSecond * static_cast<double>(batch.length);
+  log.append(metrics);
+  progress.step(metrics, now);
+  if (metrics.skipped && !toldSkipped) {
+    progress.note(fmt::format("step {}: a gradient is not finite; the step is skipped", metrics.step));
+    toldSkipped = true;
+  }
+  result.steps = metrics.step;
+  result.lastLoss = metrics.loss;
+
+  bool isLast = metrics.step >= total, endsEpoch = batch.next.epoch != batch.place.epoch;
+  result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
+  if (endsEpoch || isLast)
+    evaluateNow();
+  bool isDue = options.saveEvery > 0 ? metrics.step % options.saveEvery == 0 : endsEpoch;
+  if (isDue || isLast || result.stopped)
+    save(batch.next);
+  return !isLast && !result.stopped;
+}
+
+TrainingResult Run::run() {
+  lastEnd = Clock::now();
+  if (start.step < total)
+    while (const Batch *batch = loader.take())
+      if (!trainBatch(*batch))
+        break;
+  progress.finish();
+  log.flush();
+  return result;
+}
+
+} // namespace
+
+EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch, int64_t step) {
+  Loader loader(data, {std::min(batch, data.samples()), 0, /*shuffle=*/false, /*epochs=*/1});
+  Trainer::EvaluationSums sums;
+  while (const Batch *next = loader.take())
+    trainer.evaluate(*next, sums);
+  EvaluationMetrics metrics;
+  metrics.step = step;
+  metrics.loss = sums.loss / sums.count;
+  if (sums.hasClasses)
+    metrics.accuracy = sums.correct / sums.count;
+  if (data.longest() > 1)
+    metrics.perplexity = std::exp(metrics.loss);
+  return metrics;
+}
+
+TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options) {
+  return Run(trainer, data, evaluation, options).run();
+}
+
+} // namespace freestone::train

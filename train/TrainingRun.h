@@ -1,0 +1,43 @@
+#ifndef FREESTONE_TRAIN_TRAININGRUN_H
+#define FREESTONE_TRAIN_TRAININGRUN_H
+
+#include "train/Progress.h"
+#include "train/Schedule.h"
+#include "train/Trainer.h"
+#include <atomic>
+
+namespace freestone::train {
+
+struct TrainingOptions {
+  std::string folder; ///< of the run: checkpoints/, metrics.jsonl, loss.svg
+  Schedule schedule;  ///< its `steps` are filled in
+  int64_t batch = 32;
+  int64_t epochs = 1;
+  std::optional<int64_t> steps; ///< ends earlier
+  uint64_t seed = 0;
+  bool shuffle = true;
+  int64_t saveEvery = 0; ///< steps between checkpoints; 0: one an epoch
+  int keep = 3;
+  bool resume = false; ///< go on from the newest checkpoint of the folder
+  std::FILE *report = stderr;
+  const std::atomic<bool> *stop = nullptr; ///< looked at between steps: save, and end
+};
+
+/// What is left to say when a training has ended.
+struct TrainingResult {
+  int64_t steps = 0; ///< done in all
+  bool stopped = false;
+  double lastLoss = 0;
+  std::optional<EvaluationMetrics> evaluation; ///< the last one
+};
+
+/// Trains epoch after epoch: batches from a loader's thread, an evaluation after each epoch, checkpoints and metrics on the
+/// way. `evaluation` may be null. A run that is resumed gives the same bits as one that was never stopped. Throws Error.
+TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options);
+
+/// One pass over a dataset in its order.
+EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch, int64_t step);
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_TRAININGRUN_H
