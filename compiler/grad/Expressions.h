@@ -108,7 +108,7 @@ FREESTONE_UNARY(floor, floor)
 FREESTONE_UNARY(trunc, trunc)
 FREESTONE_UNARY(sign, sign)
 FREESTONE_UNARY(operator-, neg)
-FREESTONE_UNARY(operator!, not_)
+FREESTONE_UNARY(logicalNot, not_)
 #undef FREESTONE_UNARY
 
 #define FREESTONE_BINARY(NAME, FUNCTION, ...)                                                                          \

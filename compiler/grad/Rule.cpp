@@ -43,7 +43,10 @@ void Backward::add(Value value, Tensor gradient) {
 LogicalResult Backward::refuse(const Twine &reason) { return refuseGradient(op, reason); }
 
 LogicalResult refuseGradient(Operation *op, const Twine &reason) {
-  return op->emitError("'") << op->getName() << "' lies between a value to be trained and the loss, and " << reason;
+  InFlightDiagnostic error = op->emitError();
+  if (auto node = op->getLoc()->findInstanceOf<NameLoc>())
+    error << "node '" << node.getName().getValue() << "': ";
+  return error << "'" << op->getName() << "' is between a trained value and the loss, and " << reason;
 }
 
 } // namespace freestone::grad

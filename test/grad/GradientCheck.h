@@ -1,0 +1,48 @@
+#ifndef FREESTONE_TEST_GRAD_GRADIENTCHECK_H
+#define FREESTONE_TEST_GRAD_GRADIENTCHECK_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "test/interpreter/RunText.h"
+#include <map>
+
+namespace freestone::grad {
+
+/// What the symbols of a function are in one run.
+using Sizes = std::map<std::string, int64_t>;
+
+/// Compares gradients with central differences, both by the interpreter in double precision.
+///
+/// Functions are given as the text of @main after its name. Floats of its arguments are drawn from [-1, 1], or from
+/// `{test.range = [lo, hi]}` of the argument; integers from 0 below `{test.below = "n"}`, a symbol or a number; with
+/// `{test.fixed}` an argument is not differentiated.
+class GradientCheck : public interpreter::RunText {
+protected:
+  GradientCheck() { context.allowUnregisteredDialects(); }
+
+  /// Checks the gradients of a sum of all results, weighted at random, with respect to all float arguments: at primes, at ones,
+  /// at mixed sizes, and with `empty` where one size is 0.
+  void check(llvm::StringRef text, bool empty = true);
+  /// The same at these sizes.
+  void checkAt(llvm::StringRef text, const Sizes &sizes);
+  /// The same for the sum of squares of the first gradients: second derivatives.
+  void checkTwice(llvm::StringRef text);
+
+  /// The gradients of the sum of the first result with respect to all arguments that are not fixed, for given inputs.
+  std::vector<std::vector<double>> differentiateAt(llvm::StringRef text, llvm::ArrayRef<interpreter::HostTensor> inputs);
+  /// What the diagnostic says that differentiation ends with; empty if it does not.
+  std::string getRefusal(llvm::StringRef text);
+
+  mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef text);
+  std::vector<interpreter::HostTensor> drawInputs(mlir::func::FuncOp function, const Sizes &sizes, uint64_t seed);
+  /// Makes the weighted sum of all float results the only result; the weights are new arguments.
+  void makeLoss(mlir::func::FuncOp function);
+  /// Appends the gradients with respect to the arguments that are neither fixed nor such weights.
+  llvm::LogicalResult addGradients(mlir::func::FuncOp function);
+  /// Compares the results but the first with differences of the first.
+  void compare(mlir::func::FuncOp function, const Sizes &sizes);
+  std::vector<unsigned> getWanted(mlir::func::FuncOp function);
+};
+
+} // namespace freestone::grad
+
+#endif // FREESTONE_TEST_GRAD_GRADIENTCHECK_H
