@@ -3,6 +3,7 @@
 #include "compiler/tile/Classify.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
+#include "compiler/tile/CutConvolution.h"
 #include "compiler/tile/HoistWeights.h"
 #include "compiler/tile/IndexMaps.h"
 #include "compiler/tile/RewriteLoops.h"
@@ -42,6 +43,7 @@ public:
 
 private:
   void chooseIn(func::FuncOp function);
+  bool isConvolution(ComputeOp op);
   void pack(ComputeOp op, unsigned input, const PackedOrder &order, int64_t width);
 
   /// One packing serves all operands that are read the same way.
@@ -73,6 +75,15 @@ PackedOrder getOrder(ComputeOp op, unsigned input, const ContractionDims &dims, 
   return order;
 }
 
+/// Whether the channels out of a convolution fill most of their panels.
+bool ChooseLayouts::isConvolution(ComputeOp op) {
+  std::optional<ConvolutionForm> form = convolutions ? ConvolutionForm::get(op) : std::nullopt;
+  std::optional<int64_t> channels;
+  if (form)
+    channels = form->contraction.getExtent(form->contraction.m).asConstant();
+  return channels && *channels * 4 >= (*channels + columns - 1) / columns * columns * 3;
+}
+
 void ChooseLayouts::chooseIn(func::FuncOp function) {
   packings.clear();
   SmallVector<ComputeOp> contractions;
@@ -89,6 +100,10 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
       Value tensor = op.getInputs()[input];
       return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(tensor) && isHoistable(tensor);
     };
+    if (isConvolution(op) && isPackable(dims.lhs)) {
+      pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false), columns);
+      continue;
+    }
     if (dims.n.size() == 1 && isPackable(dims.rhs))
       pack(op, dims.rhs, getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false), columns);
     if (rows > 0 && dims.m.size() == 1 && isPackable(dims.lhs))

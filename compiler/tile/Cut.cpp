@@ -1,5 +1,5 @@
 #include "compiler/tile/Counters.h"
-#include "compiler/tile/CutContraction.h"
+#include "compiler/tile/CutConvolution.h"
 #include "compiler/tile/CutLoops.h"
 #include "compiler/tile/Passes.h"
 
@@ -29,6 +29,13 @@ struct Cut : tile::impl::CutBase<Cut> {
 
   LogicalResult cut(tile::ProgramOp program, const DeviceDescription &device) {
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
+    std::optional<tile::ConvolutionForm> convolution =
+        form ? tile::ConvolutionForm::get(form->compute) : std::optional<tile::ConvolutionForm>();
+    if (convolution && convolution->isPacked(device)) {
+      tile::count(program->getParentOp(), "convolutions", 1);
+      program.setPlanAttr(tile::cutConvolution(program, *convolution, device));
+      return success();
+    }
     if (form && tile::isMicroKernelContraction(*form, device)) {
       tile::count(program->getParentOp(), "contractions", 1);
       program.setPlanAttr(tile::cutContraction(program, *form, device));

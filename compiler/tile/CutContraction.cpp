@@ -78,36 +78,37 @@ SmallVector<Expr> ContractionForm::getDigits(ArrayRef<unsigned> loops, Expr numb
 
 std::optional<unsigned> ContractionForm::getPackedInput(const DeviceDescription &device) {
   auto argument = dyn_cast<BlockArgument>(rhs);
-  if (!argument || n.size() != 1)
+  if (!argument || n.size() != 1 || !isPackedAlong(argument.getArgNumber(), n.front(), device))
     return std::nullopt;
-  unsigned input = argument.getArgNumber();
+  return argument.getArgNumber();
+}
+
+bool ContractionForm::isPackedAlong(unsigned input, unsigned loop, const DeviceDescription &device) {
   graph::TensorType type = compute.getInputType(input);
   auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout());
   unsigned bits = elementType.getIntOrFloatBitWidth();
   if (!panels || type.getElementType() != elementType || panels.getWidth() != device.getPanelWidth(bits) ||
       compute.getFill(input))
-    return std::nullopt;
+    return false;
   MLIRContext *context = compute.getContext();
   SmallVector<Expr> indices = getIndices(compute, input);
-  if (indices[panels.getAxis()] != getLoopSymbol(context, n.front()))
-    return std::nullopt;
+  if (indices[panels.getAxis()] != getLoopSymbol(context, loop))
+    return false;
   // One step of k is one row of the panel.
   SmallVector<Expr> loops;
-  for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop)
-    loops.push_back(getLoopSymbol(context, loop));
-  Expr step = Expr::symbol(context, "%k"), zero = Expr::constant(context, 0);
-  loops[n.front()] = zero;
-  for (auto [loop, digit] : llvm::zip_equal(k, getDigits(k, step)))
-    loops[loop] = digit;
+  for (unsigned number = 0; number < compute.getNumLoops(); ++number)
+    loops.push_back(getLoopSymbol(context, number));
+  Expr step = Expr::symbol(context, "%k");
+  loops[loop] = Expr::constant(context, 0);
+  for (auto [reduced, digit] : llvm::zip_equal(k, getDigits(k, step)))
+    loops[reduced] = digit;
   SmallVector<Expr> at;
   for (Expr index : indices)
     at.push_back(substituteLoops(index, loops));
   Expr rest = getLinearIndex(type, at) - step * panels.getWidth();
   llvm::SetVector<StringAttr> symbols;
   rest.collectSymbols(symbols);
-  if (symbols.contains(StringAttr::get(context, "%k")))
-    return std::nullopt;
-  return input;
+  return !symbols.contains(StringAttr::get(context, "%k"));
 }
 
 /// Whether a coordinate of an operand with a fill can be outside.
@@ -253,9 +254,17 @@ bool freestone::tile::isMicroKernelContraction(ContractionForm &form, const Devi
   return !form.getExtent(form.m).isConstant(1) || form.getPackedInput(device);
 }
 
-/// Bytes that `Emission::takeScratch` takes for this.
-static Expr getScratchBytes(Expr elements, unsigned elementBytes) {
+Expr freestone::tile::getScratchBytes(Expr elements, unsigned elementBytes) {
   return Expr::ceilDiv(elements * elementBytes, 64) * 64;
+}
+
+DictionaryAttr freestone::tile::getTiledPlan(ProgramOp program, StringRef emitter, Expr tiles, Expr scratch) {
+  Builder builder(program.getContext());
+  auto units = [&](size_t count) { return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr())); };
+  return builder.getDictionaryAttr({builder.getNamedAttr("emitter", builder.getStringAttr(emitter)),
+                                    builder.getNamedAttr("tiles", tiles.attr()), builder.getNamedAttr("scratch", scratch.attr()),
+                                    builder.getNamedAttr("reads", units(program.getArgumentTypes().size())),
+                                    builder.getNamedAttr("chunk", units(program.getResultTypes().size()))});
 }
 
 DictionaryAttr freestone::tile::cutContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device) {
@@ -266,11 +275,5 @@ DictionaryAttr freestone::tile::cutContraction(ProgramOp program, ContractionFor
   // Rows of A, a panel of B, a tile of C: all that any way of emission may need.
   Expr scratch = getScratchBytes(tiling.rowStep * blocks.getRowStride(bytes), bytes) + getScratchBytes(panel, bytes) +
                  getScratchBytes(tiling.rowStep * tiling.columnStep, bytes);
-  Builder builder(program.getContext());
-  auto units = [&](size_t count) { return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr())); };
-  return builder.getDictionaryAttr({builder.getNamedAttr("emitter", builder.getStringAttr("contraction")),
-                                    builder.getNamedAttr("tiles", tiling.tiles.attr()),
-                                    builder.getNamedAttr("scratch", scratch.attr()),
-                                    builder.getNamedAttr("reads", units(program.getArgumentTypes().size())),
-                                    builder.getNamedAttr("chunk", units(program.getResultTypes().size()))});
+  return getTiledPlan(program, "contraction", tiling.tiles, scratch);
 }

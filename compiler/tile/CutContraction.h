@@ -25,6 +25,8 @@ struct ContractionForm {
   llvm::SmallVector<sym::Expr> getDigits(llvm::ArrayRef<unsigned> loops, sym::Expr number);
   /// The input that is read as panels of the vector operand, packed before: its layout has the panels' width along n. Else nothing.
   std::optional<unsigned> getPackedInput(const DeviceDescription &device);
+  /// Whether an input is stored as panels along a loop, one step of k after the other.
+  bool isPackedAlong(unsigned input, unsigned loop, const DeviceDescription &device);
   /// The vector operand as a window that moves over rows of memory (a convolution of unit stride): how many steps of the inner loops
   /// of k follow one of the outermost. Columns then are neighbours in memory up to the end of a row, and only the inner loops of k
   /// lead outside of the operand. Nothing where it is none.
@@ -64,6 +66,12 @@ std::optional<ContractionForm> getContractionWithEpilogue(ProgramOp program);
 
 /// Whether a program is worth a micro-kernel: rows share packed columns, or its weights are packed already.
 bool isMicroKernelContraction(ContractionForm &form, const DeviceDescription &device);
+
+/// Bytes that `Emission::takeScratch` takes for this.
+sym::Expr getScratchBytes(sym::Expr elements, unsigned elementBytes);
+
+/// A plan of so many tiles, of which nothing is said about what they touch.
+mlir::DictionaryAttr getTiledPlan(ProgramOp program, llvm::StringRef emitter, sym::Expr tiles, sym::Expr scratch);
 
 /// The plan of a program that is a contraction with its epilogue.
 mlir::DictionaryAttr cutContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device);

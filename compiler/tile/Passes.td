@@ -29,6 +29,22 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
   let options = [ListOption<"only", "only", "std::string", "Lower these operators alone (`graph.unary`); empty: all">];
 }
 
+def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
+  let summary = "lets a service of a library compute operators of one name";
+  let description = [{
+    Every such operator becomes a call of the service over the same operands and results; what its attributes said, the
+    service must know. Operators may be of the graph or of the tile level. Counts `served`.
+    ```mlir
+    %y = graph.unary tanh %x : !graph.tensor<[n], f32>
+    // → op=graph.unary service=test.tanh
+    %y = tile.library "test.tanh"(%x) : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+    ```
+  }];
+  let options = [Option<"op", "op", "std::string", "\"\"", "The operators (`graph.unary`)">,
+                 Option<"service", "service", "std::string", "\"\"", "The name of the service">,
+                 Option<"version", "version", "int64_t", "1", "Its version">];
+}
+
 def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> {
   let summary = "puts computes that only map elements into the bodies of their consumers";
   let description = [{
@@ -64,13 +80,15 @@ def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
 def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
   let summary = "gives weights the layouts that contractions read fastest, and moves all work on weights to @init";
   let description = [{
-    A weight that is the vector operand of a contraction is packed into panels along its columns, one that is the
-    broadcast operand of a convolution along its rows. What depends on weights alone (packing, casts, folded scales) is
+    A weight that is the vector operand of a contraction is packed into panels along its columns, that of a convolution
+    along its channels out. What depends on weights alone (packing, casts, folded scales) is
     computed by @init, whose arguments are the plain weights and whose results are arguments of @main; `graph.weight`
     names both. Counts operands `packed` and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
+                 Option<"convolutions", "convolutions", "bool", "true",
+                        "Pack the weights of convolutions, whose vectors then lie along the channels out">,
                  Option<"rows", "rows", "int64_t", "0",
                         "Width of panels of the broadcast operand; 0: it stays row-major, and emitters pack it">];
 }

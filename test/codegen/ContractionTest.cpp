@@ -114,8 +114,8 @@ std::string replaceAll(std::string text, const std::string &from, const std::str
   return text;
 }
 
-/// A convolution with bias and rectifier; sizes but the window's are symbols.
-std::string convolution(const Convolution &c) {
+/// A convolution with bias and rectifier; sizes but the window's are symbols. Weights are panels of so many channels out, or plain.
+std::string convolution(const Convolution &c, int64_t panelWidth = 0) {
   std::string text = R"(tile.program @conv symbols [n, o, c, h, w, y, x]
       (%x: !graph.tensor<[n, c, h, w], f32>, %w: !graph.tensor<[o, c, K, K], f32>, %bias: !graph.tensor<[o], f32>)
       -> (!graph.tensor<[n, o, y, x], f32>) {
@@ -134,6 +134,11 @@ std::string convolution(const Convolution &c) {
       } : (!graph.tensor<[n, o, y, x], f32>, !graph.tensor<[o], f32>) -> !graph.tensor<[n, o, y, x], f32>
     tile.return %s : !graph.tensor<[n, o, y, x], f32>
   })";
+  if (panelWidth) {
+    text = replaceAll(text, "<[o, c, K, K], f32>",
+                      "<[c, K, K, o], f32, #tile.panels<axis = 3, width = " + std::to_string(panelWidth) + ">>");
+    text = replaceAll(text, "(d1, d4, d5, d6)", "(d4, d5, d6, d1)");
+  }
   text = replaceAll(text, " P,", " " + std::to_string(c.pad) + ",");
   text = replaceAll(text, " P)", " " + std::to_string(c.pad) + ")");
   text = replaceAll(text, "* S", "* " + std::to_string(c.stride));
@@ -141,7 +146,17 @@ std::string convolution(const Convolution &c) {
   return replaceAll(text, "K", std::to_string(c.kernel));
 }
 
-void expectConvolution(const ProgramRunner &runner, const Convolution &c, Random &random) {
+GuardedMemory pack(GuardedMemory &weights, const Convolution &c, int64_t width) {
+  int64_t depth = c.channels * c.kernel * c.kernel;
+  GuardedMemory packed = floats((c.outputs + width - 1) / width * width * depth);
+  std::fill_n(packed.as<float>(), packed.size() / sizeof(float), 0.0f);
+  for (int64_t output = 0; output < c.outputs; ++output)
+    for (int64_t step = 0; step < depth; ++step)
+      packed.as<float>()[(output / width * depth + step) * width + output % width] = weights.as<float>()[output * depth + step];
+  return packed;
+}
+
+void expectConvolution(const ProgramRunner &runner, const Convolution &c, Random &random, int64_t panelWidth = 0) {
   int64_t y = c.extent(c.height), x = c.extent(c.width);
   GuardedMemory image = floats(c.images * c.channels * c.height * c.width);
   GuardedMemory weights = floats(c.outputs * c.channels * c.kernel * c.kernel), bias = floats(c.outputs);
@@ -150,7 +165,8 @@ void expectConvolution(const ProgramRunner &runner, const Convolution &c, Random
   random.fill(weights);
   random.fill(bias);
   std::fill_n(result.as<float>(), c.images * c.outputs * y * x, NAN);
-  runner.run("conv", {image.as<void>(), weights.as<void>(), bias.as<void>(), result.as<void>()},
+  GuardedMemory packed = pack(weights, c, std::max<int64_t>(panelWidth, 1));
+  runner.run("conv", {image.as<void>(), panelWidth ? packed.as<void>() : weights.as<void>(), bias.as<void>(), result.as<void>()},
              {c.images, c.outputs, c.channels, c.height, c.width, y, x}, 2);
   double worst = 0;
   for (int64_t i = 0; i < c.images * c.outputs * y * x; ++i) {
@@ -188,6 +204,28 @@ TEST(Contraction, ConvolutionsWithEpilogue) {
       c.height = std::max<int64_t>(size, c.dilation * (c.kernel - 1) + 1);
       c.width = c.height + size % 3;
       expectConvolution(runner, c, random);
+    }
+  }
+}
+
+/// Rows of pixels and their blocks of every length, several blocks of channels in, strides and dilations of rows.
+TEST(Contraction, ConvolutionsWithPackedWeights) {
+  Random random(4);
+  for (auto [target, width] : {std::pair<const char *, int64_t>{"x86-64-v3", 16}, {"x86-64-v4", 32}}) {
+    if (width == 32 && !__builtin_cpu_supports("avx512vl"))
+      continue;
+    for (Convolution c : {Convolution{0, 0, 0, 0, 0, 3, 1, 1, 1}, Convolution{0, 0, 0, 0, 0, 3, 1, 1, 0},
+                          Convolution{0, 0, 0, 0, 0, 3, 1, 2, 2}, Convolution{0, 0, 0, 0, 0, 5, 1, 1, 4}}) {
+      ProgramRunner runner(convolution(c, width), target);
+      ASSERT_EQ(runner.error(), "");
+      for (int64_t size : {1, 3, 5, 7, 14, 16, 17, 28, 57, 130}) {
+        c.images = 1 + size % 2;
+        c.channels = size == 14 ? 65 : size == 1 ? 300 : 1 + size % 5;
+        c.outputs = size == 7 ? 320 : 1 + size * 7 % 67;
+        c.height = std::max<int64_t>(size, c.dilation * (c.kernel - 1) + 1);
+        c.width = c.height + size % 3;
+        expectConvolution(runner, c, random, width);
+      }
     }
   }
 }

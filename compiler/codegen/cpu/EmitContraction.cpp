@@ -78,7 +78,8 @@ void ContractionEmitter::emit() {
   auto constant = [&](int64_t value) { return Expr::constant(context, value); };
   tile::ContractionBlocks blocks =
       tile::ContractionBlocks::get(emission.device, form.elementType.getIntOrFloatBitWidth() / 8);
-  kernel = declareContract(emission.builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), form.elementType);
+  kernel = declareKernel(emission.builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::contract,
+                         form.elementType);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiling.rowStep * rowStride);
   if (!packedInput)

@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/EmitContraction.h"
+#include "compiler/codegen/cpu/EmitConvolution.h"
 #include "compiler/codegen/cpu/EmitMap.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
@@ -37,6 +38,7 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
       return program.emitOpError("has no plan; run tile-cut first");
     auto emitter = llvm::StringSwitch<Emitter>(program.getEmitter())
                        .Case("contraction", codegen::emitContraction)
+                       .Case("convolution", codegen::emitConvolution)
                        .Case("map", codegen::emitMap)
                        .Case("rows", codegen::emitRows)
                        .Case("opaque", codegen::emitOpaque)
@@ -57,13 +59,14 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
   void emitCalledKernels(const DeviceDescription &device) {
     Builder builder(&getContext());
     for (Type type : {Type(builder.getF32Type()), Type(builder.getF64Type()), Type(builder.getI32Type()),
-                      Type(builder.getI64Type())}) {
-      std::string name = codegen::getContractName(type);
-      bool called = llvm::any_of(getOperation().getOps<ModuleOp>(),
-                                 [&](ModuleOp module) { return module.lookupSymbol(name) != nullptr; });
-      if (called)
-        codegen::emitMicroKernels(getOperation(), type, device);
-    }
+                      Type(builder.getI64Type())})
+      for (auto kind : {codegen::KernelKind::contract, codegen::KernelKind::window}) {
+        std::string name = codegen::getKernelName(kind, type);
+        bool called = llvm::any_of(getOperation().getOps<ModuleOp>(),
+                                   [&](ModuleOp module) { return module.lookupSymbol(name) != nullptr; });
+        if (called)
+          codegen::emitMicroKernels(getOperation(), kind, type, device);
+      }
   }
 };
 

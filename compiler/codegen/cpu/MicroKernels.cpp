@@ -10,13 +10,15 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
+static FunctionType getKernelType(OpBuilder &builder, KernelKind kind);
+
 namespace {
 
-/// Blocks of one height: accumulators in registers, one step of k a turn. Unrolled further, values spill.
+/// Blocks of one height: accumulators in registers, two steps of k a turn. Unrolled further, values spill.
 class BlockEmitter {
 public:
-  BlockEmitter(OpBuilder &builder, Location location, Type elementType, const DeviceDescription &device)
-      : builder(builder), location(location), elementType(elementType), bytes(elementType.getIntOrFloatBitWidth() / 8),
+  BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType, const DeviceDescription &device)
+      : builder(builder), location(location), kind(kind), elementType(elementType), bytes(elementType.getIntOrFloatBitWidth() / 8),
         lanes(device.getLanes(bytes * 8)), rowStride(tile::ContractionBlocks::get(device, bytes).getRowStride(bytes)),
         pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
 
@@ -27,14 +29,19 @@ private:
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
   Value word(int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 64); }
   Value toIndex(Value value) { return arith::IndexCastOp::create(builder, location, builder.getIndexType(), value); }
-  Value element(Value base, LLVM::GEPArg index) {
-    return LLVM::GEPOp::create(builder, location, pointer, elementType, base, ArrayRef<LLVM::GEPArg>{index});
+  Value element(Value base, LLVM::GEPArg index) { return element(base, elementType, index); }
+  Value element(Value base, Type type, LLVM::GEPArg index) {
+    return LLVM::GEPOp::create(builder, location, pointer, type, base, ArrayRef<LLVM::GEPArg>{index});
   }
   Value multiplyAdd(Value a, Value b, Value sum);
   Value loadBroadcast(Value address);
+  SmallVector<Value> emitStep(ValueRange sums, Value left, Value right);
+  Value getLeft(Value a, Value steps, int32_t step);
+  Value emitHeight(Value left, int64_t most);
 
   OpBuilder &builder;
   Location location;
+  KernelKind kind;
   Type elementType;
   unsigned bytes;
   int64_t lanes, rowStride;
@@ -55,17 +62,41 @@ Value BlockEmitter::loadBroadcast(Value address) {
   return vector::BroadcastOp::create(builder, location, vector, scalar);
 }
 
-/// void block(i64 columns, i64 depth, ptr A, ptr B, ptr C, i64 ldc, i64 accumulate)
+/// One row of B times the elements of A from `left`, one a row of the block.
+SmallVector<Value> BlockEmitter::emitStep(ValueRange sums, Value left, Value right) {
+  Value vectors[2];
+  for (int32_t half = 0; half < 2; ++half)
+    vectors[half] = LLVM::LoadOp::create(builder, location, vector, element(right, half * static_cast<int32_t>(lanes)), bytes);
+  int32_t distance = kind == KernelKind::window ? 1 : static_cast<int32_t>(rowStride);
+  SmallVector<Value> next;
+  for (int32_t row = 0, rows = static_cast<int32_t>(sums.size() / 2); row < rows; ++row) {
+    Value factor = loadBroadcast(element(left, row * distance));
+    for (int64_t half = 0; half < 2; ++half)
+      next.push_back(multiplyAdd(factor, vectors[half], sums[2 * row + half]));
+  }
+  return next;
+}
+
+/// Where a step of k finds A: by its offset in a window, else in the next column.
+Value BlockEmitter::getLeft(Value a, Value steps, int32_t step) {
+  if (kind != KernelKind::window)
+    return element(steps, step);
+  Type i64 = builder.getI64Type();
+  Value offset = LLVM::LoadOp::create(builder, location, i64, element(steps, i64, step));
+  return element(a, offset);
+}
+
+/// void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr C, i64 ldc, i64 accumulate)
 func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   OpBuilder::InsertionGuard guard(builder);
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
-  auto type = builder.getFunctionType({i64, i64, pointer, pointer, pointer, i64, i64}, {});
+  auto type = builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, i64, i64}, {});
   auto function = func::FuncOp::create(builder, location, "block_" + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
-  Value columns = toIndex(entry->getArgument(0)), depth = toIndex(entry->getArgument(1));
-  Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, entry->getArgument(6), word(0));
+  Value columns = toIndex(entry->getArgument(0)), depth = entry->getArgument(1), a = entry->getArgument(2);
+  Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, entry->getArgument(7), word(0));
 
   auto maskType = VectorType::get({lanes}, i1);
   Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
@@ -79,85 +110,99 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   SmallVector<Value> addresses;
   SmallVector<Value> state;
   for (int64_t row = 0; row < rows; ++row) {
-    Value offset = arith::MulIOp::create(builder, location, entry->getArgument(5), word(row));
+    Value offset = arith::MulIOp::create(builder, location, entry->getArgument(6), word(row));
     for (int64_t half = 0; half < 2; ++half) {
-      Value address = element(element(entry->getArgument(4), offset), static_cast<int32_t>(half * lanes));
+      Value address = element(element(entry->getArgument(5), offset), static_cast<int32_t>(half * lanes));
       addresses.push_back(address);
       state.push_back(zeros);
       // What is in C is added last; the loop gives memory the time to bring it.
       LLVM::Prefetch::create(builder, location, address, /*rw=*/1, /*hint=*/3, /*cache=*/1);
     }
   }
-  state.push_back(entry->getArgument(2));
   state.push_back(entry->getArgument(3));
+  state.push_back(entry->getArgument(4));
 
-  auto loop = scf::ForOp::create(builder, location, constant(0), depth, constant(1), state);
+  Type stepType = kind == KernelKind::window ? i64 : elementType;
+  Value pairs = toIndex(arith::ShRUIOp::create(builder, location, depth, word(1)));
+  auto loop = scf::ForOp::create(builder, location, constant(0), pairs, constant(1), state);
   {
     OpBuilder::InsertionGuard loopGuard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    ValueRange sums = loop.getRegionIterArgs();
-    Value a = sums[2 * rows], b = sums[2 * rows + 1];
-    Value right[2] = {LLVM::LoadOp::create(builder, location, vector, b),
-                      LLVM::LoadOp::create(builder, location, vector, element(b, static_cast<int32_t>(lanes)))};
-    SmallVector<Value> next;
-    for (int64_t row = 0; row < rows; ++row) {
-      Value left = loadBroadcast(element(a, static_cast<int32_t>(row * rowStride)));
-      for (int64_t half = 0; half < 2; ++half)
-        next.push_back(multiplyAdd(left, right[half], sums[2 * row + half]));
+    ValueRange values = loop.getRegionIterArgs();
+    SmallVector<Value> sums(values.drop_back(2));
+    Value steps = values[2 * rows], right = values[2 * rows + 1];
+    for (int32_t step = 0; step < 2; ++step) {
+      sums = emitStep(sums, getLeft(a, steps, step), right);
+      right = element(right, static_cast<int32_t>(2 * lanes));
     }
-    next.push_back(element(a, 1));
-    next.push_back(element(b, static_cast<int32_t>(2 * lanes)));
-    scf::YieldOp::create(builder, location, next);
+    llvm::append_values(sums, element(steps, stepType, 2), right);
+    scf::YieldOp::create(builder, location, sums);
   }
+  Value isOdd = arith::TruncIOp::create(builder, location, i1, depth);
+  ValueRange results = loop.getResults();
+  auto last = scf::IfOp::create(
+      builder, location, isOdd,
+      [&](OpBuilder &, Location) {
+        SmallVector<Value> sums = emitStep(results.drop_back(2), getLeft(a, results[2 * rows], 0), results[2 * rows + 1]);
+        scf::YieldOp::create(builder, location, sums);
+      },
+      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(2)); });
   for (auto [number, address] : llvm::enumerate(addresses)) {
     Value before = LLVM::MaskedLoadOp::create(builder, location, vector, address, loadMasks[number % 2], zeros, bytes);
-    Value sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, loop.getResult(number), before).getResult()
-                                            : arith::AddIOp::create(builder, location, loop.getResult(number), before).getResult();
+    Value sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, last.getResult(number), before).getResult()
+                                            : arith::AddIOp::create(builder, location, last.getResult(number), before).getResult();
     LLVM::MaskedStoreOp::create(builder, location, sum, address, masks[number % 2], bytes);
   }
   func::ReturnOp::create(builder, location);
   return function;
 }
 
-/// Cuts the rows: blocks of the largest height while two of them fit, then two of about equal height, then what is left.
-func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks) {
-  OpBuilder::InsertionGuard guard(builder);
-  Type i64 = builder.getI64Type();
-  auto type = builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, i64, i64}, {});
-  auto function = func::FuncOp::create(builder, location, getContractName(elementType), type);
-  Block *entry = function.addEntryBlock();
-  builder.setInsertionPointToStart(entry);
-  auto compare = [&](arith::CmpIPredicate predicate, Value value, int64_t with) -> Value {
-    return arith::CmpIOp::create(builder, location, predicate, value, word(with));
+/// The height of the next block: of the largest one while two of them fit, then two of about equal height, then what is left.
+Value BlockEmitter::emitHeight(Value left, int64_t most) {
+  auto compare = [&](arith::CmpIPredicate predicate, int64_t with) -> Value {
+    return arith::CmpIOp::create(builder, location, predicate, left, word(with));
   };
   auto select = [&](Value condition, Value yes, Value no) -> Value {
     return arith::SelectOp::create(builder, location, condition, yes, no);
   };
   auto evenBelow = [&](Value value) -> Value { return arith::AndIOp::create(builder, location, value, word(-2)); };
+  auto add = [&](int64_t value) -> Value { return arith::AddIOp::create(builder, location, left, word(value)); };
+  // Half of what is left, rounded up to an even height.
+  Value half = evenBelow(arith::ShRSIOp::create(builder, location, add(3), word(1)));
+  Value height = select(compare(arith::CmpIPredicate::sge, 2 * most), word(most), half);
+  // A window has room for one row more than there are.
+  Value last = kind == KernelKind::window
+                   ? evenBelow(add(1))
+                   : select(compare(arith::CmpIPredicate::eq, 1), word(1), evenBelow(left));
+  return select(compare(arith::CmpIPredicate::sle, most), last, height);
+}
 
-  Value rows = entry->getArgument(0), ldc = entry->getArgument(6);
-  auto loop = scf::WhileOp::create(
-      builder, location, TypeRange{i64, pointer, pointer}, ValueRange{rows, entry->getArgument(3), entry->getArgument(5)},
+func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks) {
+  OpBuilder::InsertionGuard guard(builder);
+  bool isWindow = kind == KernelKind::window;
+  Type i64 = builder.getI64Type();
+  auto function = func::FuncOp::create(builder, location, getKernelName(kind, elementType), getKernelType(builder, kind));
+  Block *entry = function.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  ValueRange arguments = entry->getArguments();
+  Value rows = arguments[0], columns = isWindow ? word(2 * lanes) : arguments[1], depth = arguments[isWindow ? 1 : 2];
+  Value a = arguments[isWindow ? 2 : 3], steps = arguments[3], b = arguments[4], c = arguments[5];
+  Value ldc = isWindow ? columns : arguments[6], accumulate = arguments.back();
+  scf::WhileOp::create(
+      builder, location, TypeRange{i64, pointer, pointer}, ValueRange{rows, a, c},
       [&](OpBuilder &, Location, ValueRange values) {
-        scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
+        Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, values[0], word(0));
+        scf::ConditionOp::create(builder, location, some, values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value left = values[0];
-        int64_t most = blocks.back().first;
-        // Half of what is left, rounded up to an even height.
-        Value half = arith::ShRSIOp::create(builder, location, arith::AddIOp::create(builder, location, left, word(3)), word(1));
-        Value height = select(compare(arith::CmpIPredicate::sge, left, 2 * most), word(most), evenBelow(half));
-        Value last = select(compare(arith::CmpIPredicate::eq, left, 1), word(1), evenBelow(left));
-        height = select(compare(arith::CmpIPredicate::sle, left, most), last, height);
-
+        Value left = values[0], height = emitHeight(left, blocks.back().first);
         SmallVector<int64_t> cases = llvm::map_to_vector(blocks.drop_back(), [](auto &block) { return block.first; });
         auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(height), cases, cases.size());
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
           func::CallOp::create(builder, location, block,
-                               ValueRange{entry->getArgument(1), entry->getArgument(2), values[1], entry->getArgument(4),
-                                          values[2], ldc, entry->getArgument(7)});
+                               ValueRange{columns, depth, values[1], isWindow ? steps : values[1], b, values[2], ldc, accumulate});
           scf::YieldOp::create(builder, location);
         };
         for (auto [region, block] : llvm::zip_equal(choice.getCaseRegions(), blocks.drop_back()))
@@ -167,9 +212,9 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
         auto times = [&](Value value) -> Value { return arith::MulIOp::create(builder, location, height, value); };
         scf::YieldOp::create(builder, location,
                              ValueRange{arith::SubIOp::create(builder, location, left, height),
-                                        element(values[1], times(word(rowStride))), element(values[2], times(ldc))});
+                                        element(values[1], times(word(isWindow ? 1 : rowStride))),
+                                        element(values[2], times(ldc))});
       });
-  (void)loop;
   func::ReturnOp::create(builder, location);
   return function;
 }
@@ -178,27 +223,38 @@ static std::string getTypeName(Type type) {
   return (isa<FloatType>(type) ? "f" : "i") + std::to_string(type.getIntOrFloatBitWidth());
 }
 
-std::string freestone::codegen::getContractName(Type elementType) { return "freestone_contract_" + getTypeName(elementType); }
+static StringRef getKindName(KernelKind kind) { return kind == KernelKind::window ? "window" : "contract"; }
 
-func::FuncOp freestone::codegen::declareContract(ModuleOp module, Type elementType) {
-  std::string name = getContractName(elementType);
+std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType) {
+  return ("freestone_" + getKindName(kind) + "_" + getTypeName(elementType)).str();
+}
+
+static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
+  Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  if (kind == KernelKind::window)
+    return builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, i64}, {});
+  return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, i64, i64}, {});
+}
+
+func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind, Type elementType) {
+  std::string name = getKernelName(kind, elementType);
   if (auto known = module.lookupSymbol<func::FuncOp>(name))
     return known;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(module.getContext());
-  auto type = builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, i64, i64}, {});
-  auto function = func::FuncOp::create(builder, module.getLoc(), name, type);
+  auto function = func::FuncOp::create(builder, module.getLoc(), name, getKernelType(builder, kind));
   function.setPrivate();
   return function;
 }
 
-void freestone::codegen::emitMicroKernels(ModuleOp module, Type elementType, const DeviceDescription &device) {
+void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type elementType, const DeviceDescription &device) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto nested = ModuleOp::create(builder, module.getLoc(), "kernels_" + getTypeName(elementType));
+  auto nested = ModuleOp::create(builder, module.getLoc(), (getKindName(kind) + "_" + getTypeName(elementType)).str());
   builder.setInsertionPointToStart(nested.getBody());
-  BlockEmitter emitter(builder, module.getLoc(), elementType, device);
+  BlockEmitter emitter(builder, module.getLoc(), kind, elementType, device);
   SmallVector<std::pair<int64_t, func::FuncOp>> blocks;
-  for (int64_t rows = 1, most = device.getPanelRows(); rows <= most; rows += rows == 1 ? 1 : 2)
+  if (kind == KernelKind::contract)
+    blocks.emplace_back(1, emitter.emitBlock(1));
+  for (int64_t rows = 2, most = device.getPanelRows(); rows <= most; rows += 2)
     blocks.emplace_back(rows, emitter.emitBlock(rows));
   emitter.emitDriver(blocks);
 }

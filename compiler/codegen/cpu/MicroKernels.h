@@ -7,18 +7,25 @@
 
 namespace freestone::codegen {
 
-/// The function that all contractions over an element type share:
-///   void freestone_contract_T(i64 rows, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc, i64 accumulate)
-/// adds to (accumulate != 0) or sets C[rows, columns] = A[rows, depth] * B[depth, columns]. Rows of A are
-/// `ContractionBlocks::getRowStride` elements apart, rows of B the device's panel width (all of them readable; columns is at most
-/// that), rows of C `ldc`. Nothing but the named elements of C is touched.
-std::string getContractName(mlir::Type elementType);
+/// The functions that all programs over an element type share. Nothing but the named elements of C is touched.
+enum class KernelKind {
+  /// void freestone_contract_T(i64 rows, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc, i64 accumulate)
+  /// adds to (accumulate != 0) or sets C[rows, columns] = A[rows, depth] * B[depth, columns]. Rows of A are
+  /// `ContractionBlocks::getRowStride` elements apart, rows of B the device's panel width (all of them readable; columns is at most
+  /// that), rows of C `ldc`.
+  contract,
+  /// void freestone_window_T(i64 rows, i64 depth, const T *A, const i64 *offsets, const T *B, T *C, i64 accumulate)
+  /// The same where A[row, step] is `A[row + offsets[step]]`, and rows of B and C are the panel width apart. Where the number of rows
+  /// is odd, A is read and C written as if there were one more.
+  window,
+};
+std::string getKernelName(KernelKind kind, mlir::Type elementType);
 
 /// Its declaration, added to the module once.
-mlir::func::FuncOp declareContract(mlir::ModuleOp module, mlir::Type elementType);
+mlir::func::FuncOp declareKernel(mlir::ModuleOp module, KernelKind kind, mlir::Type elementType);
 
 /// Appends to `module` a nested module that defines it.
-void emitMicroKernels(mlir::ModuleOp module, mlir::Type elementType, const DeviceDescription &device);
+void emitMicroKernels(mlir::ModuleOp module, KernelKind kind, mlir::Type elementType, const DeviceDescription &device);
 
 } // namespace freestone::codegen
 

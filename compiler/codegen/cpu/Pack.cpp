@@ -49,6 +49,24 @@ void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &for
   });
 }
 
+void freestone::codegen::transposeSquare(OpBuilder &builder, Location location, MutableArrayRef<Value> square) {
+  unsigned lanes = square.size();
+  // Blocks of 1, 2, 4, … lanes change places across the diagonal.
+  for (unsigned size = 1; size < lanes; size *= 2)
+    for (unsigned row = 0; row < lanes; ++row) {
+      if (row & size)
+        continue;
+      SmallVector<int64_t> upper, lower;
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        upper.push_back(lane & size ? lanes + lane - size : lane);
+        lower.push_back(lane & size ? lanes + lane : lane + size);
+      }
+      Value a = square[row], b = square[row + size];
+      square[row] = vector::ShuffleOp::create(builder, location, a, b, upper);
+      square[row + size] = vector::ShuffleOp::create(builder, location, a, b, lower);
+    }
+}
+
 static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                                const PackedBlock &block, Value memory, int64_t width) {
   OpBuilder &builder = emission.builder;
@@ -88,20 +106,7 @@ void freestone::codegen::packPanelTransposed(Emission &emission, tile::Contracti
         Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.rhs);
         square.push_back(convertWidth(builder, location, values, form.elementType));
       }
-      // Blocks of 1, 2, 4, … lanes change places across the diagonal.
-      for (unsigned size = 1; size < lanes; size *= 2)
-        for (unsigned row = 0; row < lanes; ++row) {
-          if (row & size)
-            continue;
-          SmallVector<int64_t> upper, lower;
-          for (unsigned lane = 0; lane < lanes; ++lane) {
-            upper.push_back(lane & size ? lanes + lane - size : lane);
-            lower.push_back(lane & size ? lanes + lane : lane + size);
-          }
-          Value a = square[row], b = square[row + size];
-          square[row] = vector::ShuffleOp::create(builder, location, a, b, upper);
-          square[row + size] = vector::ShuffleOp::create(builder, location, a, b, lower);
-        }
+      transposeSquare(builder, location, square);
       for (unsigned row = 0; row < lanes; ++row) {
         Value to = emission.multiply(emission.add(step, emission.getConstant(row)), emission.getConstant(width));
         vector::StoreOp::create(builder, location, square[row], memory, emission.add(to, column));

@@ -39,6 +39,9 @@ void packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const Co
 void packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                          const PackedBlock &block, mlir::Value memory, int64_t width);
 
+/// Exchanges rows and columns of as many vectors as each has lanes.
+void transposeSquare(mlir::OpBuilder &builder, mlir::Location location, llvm::MutableArrayRef<mlir::Value> square);
+
 /// A float or integer (or vector of them) in the width of another type.
 mlir::Value convertWidth(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Type elementType);
 

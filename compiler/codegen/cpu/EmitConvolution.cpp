@@ -1,0 +1,288 @@
+#include "compiler/codegen/cpu/EmitConvolution.h"
+
+#include "compiler/codegen/cpu/Epilogue.h"
+#include "compiler/codegen/cpu/MicroKernels.h"
+#include "compiler/codegen/cpu/Pack.h"
+#include "compiler/tile/CutConvolution.h"
+#include "compiler/tile/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+
+namespace {
+
+/// A range of a loop that a tile computes.
+struct Span {
+  Value first, count;
+};
+
+class ConvolutionEmitter {
+public:
+  ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form);
+  void emit();
+
+private:
+  void emitOffsets();
+  void emitTile(Value tile);
+  void copyPlanes(const Span &channels);
+  void emitPanel(Value column, const Span &channels, Value accumulate);
+  void emitPanelEpilogue(Value column);
+  Value getPanelSums(Value column, Value row);
+  Value getLinear(unsigned input, Value column, Value row, Value pixel, Value channel);
+  SmallVector<Expr> getIndices(unsigned input);
+  Positions getPositions(Value column, Value row, Value pixel, Value channel);
+  Span getRange(Value block, Expr step, Expr total);
+  Value toWord(Value index) {
+    return arith::IndexCastOp::create(emission.builder, emission.location, emission.builder.getI64Type(), index);
+  }
+
+  Emission &emission;
+  OpBuilder &builder;
+  Location location;
+  tile::ConvolutionForm form;
+  tile::ContractionForm &contraction;
+  tile::ConvolutionTiling tiling;
+  int64_t width, lanes;
+  /// Symbols of the loops that change within a tile, and where all loops stand over them at the first tap.
+  Expr columnSymbol, rowSymbol, pixelSymbol, channelSymbol;
+  SmallVector<Expr> loops;
+  Positions outer;
+  func::FuncOp kernel;
+  Value planes, offsets, sums, square;
+  /// Of the tile at hand.
+  Span columns, rows, pixels;
+};
+
+} // namespace
+
+ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm convolution)
+    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(convolution)),
+      contraction(form.contraction), tiling(tile::ConvolutionTiling::get(form, emission.device)),
+      columnSymbol(emission.getPositionSymbol("column")), rowSymbol(emission.getPositionSymbol("row")),
+      pixelSymbol(emission.getPositionSymbol("pixel")), channelSymbol(emission.getPositionSymbol("channel")),
+      loops(contraction.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
+  unsigned bits = contraction.elementType.getIntOrFloatBitWidth();
+  width = emission.device.getPanelWidth(bits);
+  lanes = emission.device.getLanes(bits);
+  loops[contraction.m.front()] = columnSymbol;
+  loops[form.pixelLoop] = pixelSymbol;
+  loops[contraction.k.front()] = channelSymbol;
+  if (form.rowLoop)
+    loops[*form.rowLoop] = rowSymbol;
+  for (auto [number, loop] : llvm::enumerate(contraction.outer)) {
+    outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
+    loops[loop] = outer.back().symbol;
+  }
+}
+
+void ConvolutionEmitter::emit() {
+  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::window,
+                         contraction.elementType);
+  // The same sizes as in the plan's `scratch`.
+  planes = emission.takeScratch(contraction.elementType, tiling.planes);
+  offsets = emission.takeScratch(builder.getI64Type(), tiling.offsets);
+  sums = emission.takeScratch(contraction.elementType, tiling.sums);
+  square = emission.takeScratch(contraction.elementType, Expr::constant(builder.getContext(), lanes * lanes));
+  emitOffsets();
+  emission.forTiles([&](Value tile) { emitTile(tile); });
+}
+
+/// Where the steps of k find the first pixel of a row in the planes: the same for all tiles.
+void ConvolutionEmitter::emitOffsets() {
+  SmallVector<Expr> extents = contraction.getExtents(form.getTapLoops());
+  Value zero = emission.getConstant(0), taps = emission.getConstant(form.taps);
+  Value rowPitch = emission.getSize(tiling.planeWidth), planeStride = emission.getSize(tiling.planeStride);
+  emission.forRange(zero, taps, 1, [&](Value tap) {
+    Value offset = zero;
+    for (auto [loop, digit] : llvm::zip_equal(form.getTapLoops(), emission.unravel(tap, extents))) {
+      auto [rowStep, pixelStep] = form.getTapSteps(loop);
+      Value step = emission.add(emission.multiply(rowPitch, emission.getConstant(rowStep)), emission.getConstant(pixelStep));
+      offset = emission.add(offset, emission.multiply(digit, step));
+    }
+    emission.forRange(zero, emission.getSize(tiling.channelStep), 1, [&](Value channel) {
+      Value value = emission.add(offset, emission.multiply(channel, planeStride));
+      Value at = emission.add(emission.multiply(channel, taps), tap);
+      memref::StoreOp::create(builder, location, toWord(value), offsets, ValueRange{at});
+    });
+  });
+}
+
+/// The last blocks of an extent may have nothing left.
+Span ConvolutionEmitter::getRange(Value block, Expr step, Expr total) {
+  Value size = emission.getSize(step), first = emission.multiply(block, size);
+  Value left = emission.subtract(emission.getSize(total), first);
+  return {first, emission.maximum(emission.getConstant(0), emission.minimum(size, left))};
+}
+
+void ConvolutionEmitter::emitTile(Value tile) {
+  SmallVector<Expr> grid = contraction.getExtents(contraction.outer);
+  llvm::append_values(grid, tiling.columnBlocks, tiling.rowBlocks, tiling.pixelBlocks);
+  SmallVector<Value> digits = emission.unravel(tile, grid);
+  for (auto [position, digit] : llvm::zip(outer, digits))
+    position.value = digit;
+  ArrayRef<Value> blocks = ArrayRef(digits).take_back(3);
+  columns = getRange(blocks[0], tiling.columnStep, contraction.getExtent(contraction.m));
+  rows = getRange(blocks[1], tiling.rowStep, form.getRows());
+  pixels = getRange(blocks[2], tiling.pixelStep, form.getPixels());
+
+  Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiling.channelBlocks);
+  emission.forRange(zero, channelBlocks, 1, [&](Value block) {
+    Span channels = getRange(block, tiling.channelStep, contraction.getExtent(contraction.k.front()));
+    copyPlanes(channels);
+    emission.forRange(zero, columns.count, width, [&](Value distance) {
+      Value column = emission.add(columns.first, distance);
+      emitPanel(column, channels, toWord(block));
+      Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq,
+                                           emission.add(block, emission.getConstant(1)), channelBlocks);
+      auto branch = scf::IfOp::create(builder, location, isLast, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      emitPanelEpilogue(column);
+    });
+  });
+}
+
+SmallVector<Expr> ConvolutionEmitter::getIndices(unsigned input) {
+  return llvm::map_to_vector(tile::getIndices(contraction.compute, input),
+                             [&](Expr index) { return tile::substituteLoops(index, loops); });
+}
+
+Positions ConvolutionEmitter::getPositions(Value column, Value row, Value pixel, Value channel) {
+  Positions positions = outer;
+  positions.push_back({columnSymbol, column});
+  positions.push_back({rowSymbol, row});
+  positions.push_back({pixelSymbol, pixel});
+  positions.push_back({channelSymbol, channel});
+  return positions;
+}
+
+/// Where an operand is in memory at the first tap.
+Value ConvolutionEmitter::getLinear(unsigned input, Value column, Value row, Value pixel, Value channel) {
+  Expr linear = tile::getLinearIndex(contraction.compute.getInputType(input), getIndices(input));
+  return emission.getIndex(linear, getPositions(column, row, pixel, channel));
+}
+
+/// Copies what the tile's windows see of some channels; outside of the picture is its fill.
+void ConvolutionEmitter::copyPlanes(const Span &channels) {
+  tile::ComputeOp compute = contraction.compute;
+  graph::TensorType type = compute.getInputType(form.picture);
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  Positions first = getPositions(columns.first, rows.first, pixels.first, channels.first);
+  SmallVector<Expr> indices = getIndices(form.picture);
+  Value picture = emission.getBuffer(compute.getInputs()[form.picture]);
+  Value start = getLinear(form.picture, columns.first, rows.first, pixels.first, channels.first);
+  tile::LinearIndex strides = *tile::getStrides(compute, form.picture);
+  Value channelStride = emission.getSize(strides.strides[contraction.k.front()]);
+  Value rowStride = zero, planeRows = one, firstRow = zero;
+  if (form.rowDim) {
+    Expr elements = Expr::constant(builder.getContext(), 1);
+    for (Expr extent : type.getShape().drop_front(*form.rowDim + 1))
+      elements = elements * extent;
+    rowStride = emission.getSize(elements);
+    planeRows = emission.add(emission.multiply(emission.subtract(rows.count, one), emission.getConstant(form.rowStride)),
+                             emission.getConstant(form.rowSpan));
+    firstRow = emission.getIndex(indices[*form.rowDim], first);
+  }
+  Value planeWidth = emission.add(pixels.count, emission.getConstant(form.pixelSpan - 1));
+  Value firstPixel = emission.getIndex(indices[form.pixelDim], first);
+  // The elements of a row that are in the picture.
+  Value begin = emission.maximum(zero, emission.subtract(zero, firstPixel));
+  Value end = emission.minimum(planeWidth, emission.subtract(emission.getSize(type.getShape()[form.pixelDim]), firstPixel));
+
+  auto vectorType = VectorType::get({lanes}, contraction.elementType);
+  TypedAttr fill = compute.getFill(form.picture);
+  Attribute outside = fill ? Attribute(fill) : Attribute(builder.getZeroAttr(contraction.elementType));
+  Value nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, outside));
+  emission.forRange(zero, planeRows, 1, [&](Value row) {
+    Value last = end;
+    if (form.rowDim) {
+      // Unsigned, so that a negative row is a large one.
+      Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, emission.add(firstRow, row),
+                                           emission.getSize(type.getShape()[*form.rowDim]));
+      last = arith::SelectOp::create(builder, location, inside, end, zero);
+    }
+    Value source = emission.add(start, emission.multiply(row, rowStride));
+    Value target = emission.multiply(row, emission.getSize(tiling.planeWidth));
+    // Vectors reach past the end of a row into the next one, which is written after.
+    emission.forRange(zero, planeWidth, lanes, [&](Value column) {
+      auto laneOf = [&](Value at) { return emission.maximum(zero, emission.subtract(at, column)); };
+      Value until = laneOf(last);
+      Value mask = arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, emission.minimum(laneOf(begin), until)),
+                                         emission.getTailMask(lanes, until));
+      Value from = emission.add(source, column), to = emission.add(target, column);
+      emission.forRange(zero, channels.count, 1, [&](Value channel) {
+        Value values = vector::MaskedLoadOp::create(builder, location, vectorType, picture,
+                                                    emission.add(from, emission.multiply(channel, channelStride)), mask, nothing);
+        Value plane = emission.multiply(channel, emission.getSize(tiling.planeStride));
+        vector::StoreOp::create(builder, location, values, planes, emission.add(to, plane));
+      });
+    });
+  });
+}
+
+/// Where the sums of a panel begin for a row of pixels.
+Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
+  Value pitch = emission.getSize(tiling.sumsPitch);
+  Value panel = emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiling.rowStep * tiling.sumsPitch));
+  return emission.add(panel, emission.multiply(emission.multiply(row, pitch), emission.getConstant(width)));
+}
+
+void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value accumulate) {
+  Value zero = emission.getConstant(0);
+  Value weights = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.weights]),
+                                      getLinear(form.weights, column, rows.first, pixels.first, channels.first));
+  Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.taps)));
+  Value rowPitch = emission.multiply(emission.getSize(tiling.planeWidth), emission.getConstant(form.rowStride));
+  emission.forRange(zero, rows.count, 1, [&](Value row) {
+    func::CallOp::create(builder, location, kernel,
+                         ValueRange{toWord(pixels.count), depth, emission.getPointer(planes, emission.multiply(row, rowPitch)),
+                                    emission.getPointer(offsets, zero), weights,
+                                    emission.getPointer(sums, getPanelSums(column, row)), accumulate});
+  });
+}
+
+void ConvolutionEmitter::emitPanelEpilogue(Value column) {
+  Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
+  Value count = emission.minimum(emission.getConstant(width), emission.subtract(emission.add(columns.first, columns.count), column));
+  auto vectorType = VectorType::get({lanes}, contraction.elementType);
+  Type resultType = tile::getScalarType(contraction.compute.getResultType(0).getElementType());
+  emission.forRange(zero, rows.count, 1, [&](Value row) {
+    Value rowSums = getPanelSums(column, row);
+    emission.forRange(zero, pixels.count, lanes, [&](Value pixel) {
+      Value mask = emission.getTailMask(lanes, emission.subtract(pixels.count, pixel));
+      emission.forRange(zero, count, lanes, [&](Value half) {
+        Value from = emission.add(emission.add(rowSums, emission.multiply(pixel, emission.getConstant(width))), half);
+        SmallVector<Value> values;
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          values.push_back(vector::LoadOp::create(builder, location, vectorType, sums,
+                                                  emission.add(from, emission.getConstant(lane * width))));
+        transposeSquare(builder, location, values);
+        for (auto [lane, value] : llvm::enumerate(values))
+          vector::StoreOp::create(builder, location, value, square, emission.getConstant(lane * lanes));
+        emission.forRange(zero, emission.minimum(vectorSize, emission.subtract(count, half)), 1, [&](Value channel) {
+          Value value = vector::LoadOp::create(builder, location, vectorType, square, emission.multiply(channel, vectorSize));
+          LanePoints at{loops, getPositions(emission.add(emission.add(column, half), channel), emission.add(rows.first, row),
+                                            emission.add(pixels.first, pixel), zero),
+                        pixelSymbol, static_cast<unsigned>(lanes), mask};
+          emitEpilogue(emission, convertWidth(builder, location, value, resultType), at);
+        });
+      });
+    });
+  });
+}
+
+LogicalResult freestone::codegen::emitConvolution(tile::ProgramOp program, Emission &emission) {
+  std::optional<tile::ContractionForm> first = tile::getContractionWithEpilogue(program);
+  std::optional<tile::ConvolutionForm> form =
+      first ? tile::ConvolutionForm::get(first->compute) : std::optional<tile::ConvolutionForm>();
+  if (!form)
+    return program.emitOpError("is planned as a convolution, but is none");
+  ConvolutionEmitter(emission, std::move(*form)).emit();
+  return success();
+}

@@ -1,0 +1,140 @@
+#include "compiler/tile/CutConvolution.h"
+
+#include "compiler/tile/IndexMaps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// The steps that a coordinate makes with a loop: a constant, not negative. Else nothing.
+static std::optional<int64_t> getStep(const LinearIndex &coordinate, unsigned loop) {
+  std::optional<int64_t> step = coordinate.strides[loop].asConstant();
+  return step && *step >= 0 ? step : std::nullopt;
+}
+
+std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
+  std::optional<ContractionForm> contraction = ContractionForm::get(compute);
+  if (!contraction)
+    return std::nullopt;
+  auto picture = dyn_cast<BlockArgument>(contraction->rhs), weights = dyn_cast<BlockArgument>(contraction->lhs);
+  unsigned inputs = compute.getInputs().size();
+  if (!picture || !weights || picture.getArgNumber() >= inputs || weights.getArgNumber() >= inputs)
+    return std::nullopt;
+  ConvolutionForm form;
+  form.contraction = *contraction;
+  form.picture = picture.getArgNumber();
+  form.weights = weights.getArgNumber();
+  std::optional<int64_t> taps = contraction->getWindowTaps();
+  if (!taps || *taps == 1 || contraction->m.size() != 1 || contraction->n.size() > 2 || compute.getFill(form.weights) ||
+      picture.getType() != contraction->elementType || weights.getType() != contraction->elementType)
+    return std::nullopt;
+  form.taps = *taps;
+  form.pixelLoop = contraction->n.back();
+  if (contraction->n.size() == 2)
+    form.rowLoop = contraction->n.front();
+
+  graph::TensorType type = compute.getInputType(form.picture);
+  std::optional<unsigned> pixelDim;
+  for (auto [dim, index] : llvm::enumerate(getIndices(compute, form.picture))) {
+    std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
+    auto moves = [&](unsigned loop) { return !coordinate->strides[loop].isConstant(0); };
+    if (!coordinate)
+      return std::nullopt;
+    bool isPixel = moves(form.pixelLoop), isRow = form.rowLoop && moves(*form.rowLoop);
+    if (!isPixel && !isRow) {
+      // What the window does not move over must be inside, and the same for all taps.
+      bool isPlain = index.asSymbol() && asLoop(*index.asSymbol()) &&
+                     compute.getExtents()[*asLoop(*index.asSymbol())] == type.getShape()[dim];
+      if ((compute.getFill(form.picture) && !isPlain && !index.isConstant(0)) || llvm::any_of(form.getTapLoops(), moves))
+        return std::nullopt;
+      continue;
+    }
+    if ((isPixel && isRow) || moves(contraction->k.front()) || (isPixel ? pixelDim : form.rowDim))
+      return std::nullopt;
+    std::optional<int64_t> step = getStep(*coordinate, isPixel ? form.pixelLoop : *form.rowLoop);
+    if (!step || (isPixel && *step != 1))
+      return std::nullopt;
+    int64_t span = 1;
+    for (unsigned loop : form.getTapLoops()) {
+      std::optional<int64_t> tapStep = getStep(*coordinate, loop);
+      if (!tapStep)
+        return std::nullopt;
+      span += (*compute.getExtents()[loop].asConstant() - 1) * *tapStep;
+    }
+    if (isPixel) {
+      pixelDim = dim;
+      form.pixelSpan = span;
+    } else {
+      form.rowDim = dim;
+      form.rowStride = *step;
+      form.rowSpan = span;
+    }
+  }
+  if (!pixelDim || form.rowLoop.has_value() != form.rowDim.has_value())
+    return std::nullopt;
+  form.pixelDim = *pixelDim;
+  return form;
+}
+
+bool ConvolutionForm::isPacked(const DeviceDescription &device) {
+  return contraction.isPackedAlong(weights, contraction.m.front(), device);
+}
+
+std::pair<int64_t, int64_t> ConvolutionForm::getTapSteps(unsigned loop) {
+  SmallVector<Expr> indices = getIndices(contraction.compute, picture);
+  auto stepOf = [&](unsigned dim) {
+    return *asLinear(indices[dim], contraction.compute.getNumLoops())->strides[loop].asConstant();
+  };
+  return {rowDim ? stepOf(*rowDim) : 0, stepOf(pixelDim)};
+}
+
+Expr ConvolutionForm::getRows() {
+  return rowLoop ? contraction.compute.getExtents()[*rowLoop] : Expr::constant(contraction.compute.getContext(), 1);
+}
+
+ConvolutionTiling ConvolutionTiling::get(ConvolutionForm &form, const DeviceDescription &device) {
+  ContractionForm &contraction = form.contraction;
+  unsigned bits = contraction.elementType.getIntOrFloatBitWidth(), width = device.getPanelWidth(bits);
+  ContractionBlocks blocks = ContractionBlocks::get(device, bits / 8);
+  MLIRContext *context = contraction.compute.getContext();
+  auto constant = [&](int64_t value) { return Expr::constant(context, value); };
+  ConvolutionTiling tiling;
+  // Blocks of about equal size, none larger than `most`.
+  auto cut = [&](Expr extent, Expr most, Expr &count, Expr &step) {
+    count = Expr::max(constant(1), Expr::ceilDiv(extent, most));
+    step = Expr::ceilDiv(extent, count);
+  };
+  // A row of whole micro-kernels, and as many rows as leave the sums of a tile in L2 next to the weights.
+  int64_t mostPixels = 8 * device.getPanelRows();
+  cut(form.getPixels(), constant(mostPixels), tiling.pixelBlocks, tiling.pixelStep);
+  Expr rows = Expr::max(constant(1), Expr::floorDiv(constant(2 * mostPixels), Expr::max(constant(1), tiling.pixelStep)));
+  cut(form.getRows(), rows, tiling.rowBlocks, tiling.rowStep);
+  Expr panelStep;
+  cut(Expr::ceilDiv(contraction.getExtent(contraction.m), width), constant(blocks.panels), tiling.columnBlocks, panelStep);
+  tiling.columnStep = panelStep * width;
+  cut(contraction.getExtent(contraction.k.front()), constant(std::max<int64_t>(1, blocks.depth / form.taps)), tiling.channelBlocks,
+      tiling.channelStep);
+  tiling.tiles =
+      contraction.getExtent(contraction.outer) * tiling.columnBlocks * tiling.rowBlocks * tiling.pixelBlocks;
+
+  // Rows are copied in whole vectors, and the last micro-kernel of a row may be one pixel wider than the row.
+  int64_t slack = device.getLanes(bits);
+  tiling.planeRows = (tiling.rowStep - 1) * form.rowStride + form.rowSpan;
+  tiling.planeWidth = tiling.pixelStep + (form.pixelSpan - 1);
+  tiling.planeStride = tiling.planeRows * tiling.planeWidth + slack;
+  tiling.sumsPitch = Expr::ceilDiv(tiling.pixelStep, 2) * 2;
+  tiling.planes = tiling.channelStep * tiling.planeStride + slack;
+  tiling.offsets = tiling.channelStep * form.taps;
+  tiling.sums = panelStep * tiling.rowStep * tiling.sumsPitch * width + slack * width;
+  return tiling;
+}
+
+DictionaryAttr freestone::tile::cutConvolution(ProgramOp program, ConvolutionForm &form, const DeviceDescription &device) {
+  unsigned bytes = form.contraction.elementType.getIntOrFloatBitWidth() / 8, lanes = device.getLanes(bytes * 8);
+  ConvolutionTiling tiling = ConvolutionTiling::get(form, device);
+  Expr square = Expr::constant(program.getContext(), lanes * lanes);
+  Expr scratch = getScratchBytes(tiling.planes, bytes) + getScratchBytes(tiling.offsets, 8) +
+                 getScratchBytes(tiling.sums, bytes) + getScratchBytes(square, bytes);
+  return getTiledPlan(program, "convolution", tiling.tiles, scratch);
+}

@@ -1,0 +1,63 @@
+#ifndef FREESTONE_COMPILER_TILE_CUTCONVOLUTION_H
+#define FREESTONE_COMPILER_TILE_CUTCONVOLUTION_H
+
+#include "compiler/tile/CutContraction.h"
+
+namespace freestone::tile {
+
+/// A contraction whose one operand is a picture under a moving window, and whose other one is weights: for every pixel, channels
+/// out = sum over channels in and taps. Pixels are neighbours in memory along a row. Vectors lie along the channels out.
+struct ConvolutionForm {
+  /// `m` is the loop of the channels out, `n` those of the pixels, `k` channels in and taps.
+  ContractionForm contraction;
+  /// Inputs of the compute.
+  unsigned picture, weights;
+  /// The loop and the dimension of the picture that count rows; nothing where there is one row.
+  std::optional<unsigned> rowLoop, rowDim;
+  unsigned pixelLoop, pixelDim;
+  int64_t taps;
+  /// Rows of the picture from one row of pixels to the next.
+  int64_t rowStride = 1;
+  /// Rows, and elements of a row, that one window covers.
+  int64_t rowSpan = 1, pixelSpan = 1;
+
+  /// Nothing where the compute is none: windows that move by more than one element, or are more than two-dimensional, are not.
+  static std::optional<ConvolutionForm> get(ComputeOp compute);
+
+  /// Whether the weights are stored as the micro-kernel reads them, panels of channels out.
+  bool isPacked(const DeviceDescription &device);
+  /// The loops of the taps, and what each of them adds to the coordinates of row and pixel.
+  llvm::ArrayRef<unsigned> getTapLoops() const { return llvm::ArrayRef(contraction.k).drop_front(); }
+  std::pair<int64_t, int64_t> getTapSteps(unsigned loop);
+  /// The pixels in a row, and the rows.
+  sym::Expr getPixels() { return contraction.compute.getExtents()[pixelLoop]; }
+  sym::Expr getRows();
+};
+
+/// How a convolution is cut, as expressions of its sizes. A tile is a rectangle of pixels for some panels of channels out; tiles are
+/// outer loops times blocks of panels times blocks of rows times blocks of pixels, row-major.
+struct ConvolutionTiling {
+  /// Of channels out: a multiple of the panel width.
+  sym::Expr columnBlocks, columnStep;
+  sym::Expr rowBlocks, rowStep;
+  sym::Expr pixelBlocks, pixelStep;
+  /// Of channels in, computed one after the other; at least one, so that an empty sum is written too.
+  sym::Expr channelBlocks, channelStep;
+  sym::Expr tiles;
+
+  /// What a tile sees of a channel of the picture, copied with its border, and elements from one channel to the next.
+  sym::Expr planeRows, planeWidth, planeStride;
+  /// Pixels from one row to the next in the sums, each a panel's width.
+  sym::Expr sumsPitch;
+  /// Elements of scratch: planes, offsets of the steps of k in them, sums.
+  sym::Expr planes, offsets, sums;
+
+  static ConvolutionTiling get(ConvolutionForm &form, const DeviceDescription &device);
+};
+
+/// The plan of a program that is a convolution with its epilogue.
+mlir::DictionaryAttr cutConvolution(ProgramOp program, ConvolutionForm &form, const DeviceDescription &device);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_CUTCONVOLUTION_H
