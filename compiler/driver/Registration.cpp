@@ -4,6 +4,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/grad/Passes.h"
 #include "compiler/simplify/Passes.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Passes.h"
@@ -26,6 +27,7 @@ void freestone::registerAllDialects(DialectRegistry &registry) {
 void freestone::registerAllPasses() {
   graph::registerSimplifyPasses();
   graph::registerSimplifyPipeline();
+  grad::registerGradPasses();
   tile::registerTilePasses();
   task::registerTaskPasses();
   codegen::registerCodegenCpuPasses();

@@ -17,7 +17,7 @@ mlir::Value buildGlobalNorm(mlir::OpBuilder &builder, mlir::Location location, l
 /// PyTorch's `clip_grad_norm_`: the factor min(1, maxNorm / (norm + 1e-6)), of the type of `norm`. Both are floats of rank 0.
 mlir::Value buildClipFactor(mlir::OpBuilder &builder, mlir::Location location, mlir::Value norm, mlir::Value maxNorm);
 
-/// The gradient times a float of rank 0 (a clip factor, the reciprocal of a loss scale), computed in f32 at least.
+/// The gradient times a float of rank 0 (a clip factor, the reciprocal of a loss scale), in f32, or f64 where the gradient is.
 mlir::Value buildScaled(mlir::OpBuilder &builder, mlir::Location location, mlir::Value gradient, mlir::Value factor);
 
 /// The state of dynamic loss scaling, both of rank 0.

@@ -55,8 +55,8 @@ Loss buildL1(mlir::OpBuilder &builder, mlir::Location location, mlir::Value pred
 Loss buildHuber(mlir::OpBuilder &builder, mlir::Location location, mlir::Value predictions, mlir::Value targets,
                 double delta = 1);
 
-/// 1 - cos of the angle between predictions and targets along `axis` (negative: from the end), that is, PyTorch's
-/// `CosineEmbeddingLoss` of pairs that are alike. Norms are bounded below by 1e-8 as in `cosine_similarity`.
+/// 1 - cos of the angle between predictions and targets along `axis` (negative: from the end): PyTorch's
+/// `CosineEmbeddingLoss` of pairs that are alike, which adds 1e-12 to the squares of norms.
 Loss buildCosine(mlir::OpBuilder &builder, mlir::Location location, mlir::Value predictions, mlir::Value targets,
                  int64_t axis = 1);
 

@@ -25,7 +25,7 @@ TEST_F(ConvolutionGradient, OneDimension) {
                      "strides [3] dilations [1] operand_dilation [1] low [1] high [1] groups 1",
                      {{"n", 2}, {"c", 3}, {"o", 2}, {"l", length}});
   for (int64_t length : {1, 2, 5})
-    checkConvolution("[n, c, l]", "[o, c, 2]", "[n, o, (3*l - 2) floordiv 2 + 1]",
+    checkConvolution("[n, c, l]", "[o, c, 2]", "[n, o, 2*l - l floordiv 2 - 1]",
                      "strides [2] dilations [3] operand_dilation [3] low [1] high [2] groups 1",
                      {{"n", 1}, {"c", 1}, {"o", 3}, {"l", length}});
   checkConvolution("[n, c, l]", "[o, c, k]", "[n, o, l - k + 1]",

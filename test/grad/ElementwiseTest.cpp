@@ -152,6 +152,23 @@ TEST_F(ElementwiseGradient, SigmoidFarOut) {
   EXPECT_EQ(at(sigmoid, {-1000, 0, 1000}), Values({0, 0.25, 0}));
 }
 
+/// At 0 both parts have a kink, and the sum has not.
+TEST_F(ElementwiseGradient, Softplus) {
+  std::string softplus = R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
+    %zero = graph.constant dense<0.0> : tensor<f64> -> !graph.tensor<[n], f64>
+    %r = graph.binary max %x, %zero : !graph.tensor<[n], f64>
+    %a = graph.unary abs %x : !graph.tensor<[n], f64>
+    %m = graph.unary neg %a : !graph.tensor<[n], f64>
+    %e = graph.unary exp %m : !graph.tensor<[n], f64>
+    %l = graph.unary log1p %e : !graph.tensor<[n], f64>
+    %y = graph.binary add %r, %l : !graph.tensor<[n], f64>
+    return %y : !graph.tensor<[n], f64>
+  })";
+  check(softplus);
+  checkTwice(softplus);
+  EXPECT_EQ(at(softplus, {-1000, 0, 1000}), Values({0, 0.5, 1}));
+}
+
 TEST_F(ElementwiseGradient, Twice) {
   for (const char *kind : {"exp", "sin", "tanh", "erf", "sinh", "atan"})
     checkTwice(unary(kind));

@@ -7,7 +7,8 @@ namespace {
 using OrderingGradient = GradientCheck;
 
 TEST_F(OrderingGradient, TopK) {
-  check(R"((%x: !graph.tensor<[m, n + 2], f64>) -> !graph.tensor<[m, 2], f64> {
+  check(R"((%x: !graph.tensor<[m, n + 2], f64>, %z: !graph.tensor<[n], f64> {test.fixed})
+      -> !graph.tensor<[m, 2], f64> {
     %v, %i = graph.top_k %x axis 1 k <2> : !graph.tensor<[m, n + 2], f64>
     return %v : !graph.tensor<[m, 2], f64>
   })");

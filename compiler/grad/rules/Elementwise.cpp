@@ -94,10 +94,37 @@ LogicalResult differentiateUnary(graph::UnaryOp op, Backward &backward) {
 
 /// Whether max(x, 0) is the lower half of a clamp, min(max(x, 0), b).
 bool isClampedFromAbove(graph::BinaryOp op) {
-  if (!op->hasOneUse())
-    return false;
-  auto user = dyn_cast<graph::BinaryOp>(*op->user_begin());
-  return user && user.getKind() == BinaryKind::min && (getSplat(user.getLhs()) || getSplat(user.getRhs()));
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto upper = dyn_cast<graph::BinaryOp>(user);
+    return upper && upper.getKind() == BinaryKind::min && (getSplat(upper.getLhs()) || getSplat(upper.getRhs()));
+  });
+}
+
+/// The x of max(x, 0) + log1p(exp(-|x|)), which is a softplus; null if the terms are others.
+Value getSoftplusArgument(Value linear, Value logarithm) {
+  auto relu = linear.getDefiningOp<graph::BinaryOp>();
+  if (!relu || relu.getKind() != BinaryKind::max)
+    return {};
+  for (UnaryKind kind : {UnaryKind::log1p, UnaryKind::exp, UnaryKind::neg, UnaryKind::abs}) {
+    auto op = logarithm.getDefiningOp<graph::UnaryOp>();
+    if (!op || op.getKind() != kind)
+      return {};
+    logarithm = op.getOperand();
+  }
+  bool matches = (relu.getLhs() == logarithm && getSplat(relu.getRhs()) == 0.0) ||
+                 (relu.getRhs() == logarithm && getSplat(relu.getLhs()) == 0.0);
+  return matches ? logarithm : Value();
+}
+
+/// The parts of a softplus have kinks at 0, their sum has none.
+bool differentiateSoftplus(graph::BinaryOp op, Backward &backward) {
+  for (auto [linear, logarithm] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())})
+    if (Value argument = getSoftplusArgument(linear, logarithm)) {
+      Tensor x = backward.tensor(argument);
+      backward.add(argument, backward.gradient() * (1.0 / (1.0 + exp(-x))));
+      return true;
+    }
+  return false;
 }
 
 /// A number as one operand makes a clamp, whose derivative is 1 at the bound; or a relu, whose derivative there is 0. Of two
@@ -150,6 +177,8 @@ LogicalResult differentiateBinary(graph::BinaryOp op, Backward &backward) {
   bool wantsLeft = backward.wants(0u), wantsRight = backward.wants(1u);
   switch (op.getKind()) {
   case BinaryKind::add:
+    if (differentiateSoftplus(op, backward))
+      return success();
     backward.add(0u, g);
     backward.add(1u, g);
     return success();

@@ -1,0 +1,58 @@
+#include "compiler/grad/GradientScaling.h"
+#include "compiler/grad/Expressions.h"
+
+using namespace mlir;
+
+namespace freestone::grad {
+
+static SmallVector<int64_t> allAxes(Tensor x) { return llvm::to_vector(llvm::seq<int64_t>(x.rank())); }
+
+Value buildAnyNonFinite(OpBuilder &opBuilder, Location location, ArrayRef<Value> gradients) {
+  ImplicitLocOpBuilder builder(location, opBuilder);
+  Tensor any = splat(builder, 0, graph::TensorType::get({}, builder.getI1Type()));
+  for (Value gradient : gradients) {
+    Tensor g(builder, gradient);
+    Tensor isFinite = abs(g) < std::numeric_limits<double>::infinity();
+    any = any | reduce(ReduceKind::or_, logicalNot(isFinite), allAxes(g));
+  }
+  return any.value();
+}
+
+Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> gradients) {
+  ImplicitLocOpBuilder builder(location, opBuilder);
+  bool isDouble = llvm::any_of(gradients, [](Value gradient) { return graph::getElementType(gradient).isF64(); });
+  Type type = isDouble ? builder.getF64Type() : builder.getF32Type();
+  Tensor total;
+  for (Value gradient : gradients) {
+    Tensor squares = cast(sum(square(widen(Tensor(builder, gradient)))), type);
+    total = total ? total + squares : squares;
+  }
+  return total ? sqrt(total).value() : splat(builder, 0, graph::TensorType::get({}, type)).value();
+}
+
+Value buildClipFactor(OpBuilder &opBuilder, Location location, Value norm, Value maxNorm) {
+  ImplicitLocOpBuilder builder(location, opBuilder);
+  Tensor length(builder, norm);
+  return min(cast(Tensor(builder, maxNorm), length.elementType()) / (length + 1e-6), 1.0).value();
+}
+
+Value buildScaled(OpBuilder &opBuilder, Location location, Value gradient, Value factor) {
+  ImplicitLocOpBuilder builder(location, opBuilder);
+  Tensor g = widen(Tensor(builder, gradient));
+  return (g * cast(Tensor(builder, factor), g.elementType())).value();
+}
+
+LossScale buildLossScaleUpdate(OpBuilder &opBuilder, Location location, const LossScale &before, Value overflowedValue,
+                               const LossScaleOptions &options) {
+  ImplicitLocOpBuilder builder(location, opBuilder);
+  Tensor scale(builder, before.scale), tracker(builder, before.growthTracker), overflowed(builder, overflowedValue);
+  Tensor successes = tracker + 1.0;
+  Tensor isDue = equal(successes, static_cast<double>(options.growthInterval));
+  Tensor grown = scale * options.growthFactor;
+  // A scale that would become infinite stays.
+  Tensor good = select(isDue & (grown < std::numeric_limits<double>::infinity()), grown, scale);
+  return {select(overflowed, scale * options.backoffFactor, good).value(),
+          select(overflowed | isDue, 0.0, successes).value()};
+}
+
+} // namespace freestone::grad
