@@ -70,7 +70,6 @@ ProgressOptions Run::progressOptions() {
   schedule.steps = total;
   ProgressOptions shown;
   shown.steps = total;
-  shown.firstStep = start.step;
   shown.epochs = options.epochs;
   shown.terminal = Progress::isTerminal(options.report);
   return shown;

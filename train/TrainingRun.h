@@ -31,8 +31,9 @@ struct TrainingResult {
   std::optional<EvaluationMetrics> evaluation; ///< the last one
 };
 
-/// Trains epoch after epoch: batches from a loader's thread, an evaluation after each epoch, checkpoints and metrics on the
-/// way. `evaluation` may be null. A run that is resumed gives the same bits as one that was never stopped. Throws Error.
+/// Trains epoch after epoch: batches from a loader's thread, an evaluation after each epoch, checkpoints and metrics on
+/// the way. `evaluation` may be null. A run that is resumed gives the same bits as one that was never stopped. Throws
+/// Error.
 TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options);
 
 /// One pass over a dataset in its order.

@@ -1,4 +1,5 @@
 #include "tools/tensor/TensorProto.h"
+#include "formats/OnnxElementType.h"
 #include "tools/tensor/Tensor.pb.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,34 +10,8 @@ static constexpr int stringType = 8, externalLocation = 1;
 
 /// ONNX's number of an element type. Throws for those that the runtime does not have.
 static freestone_dtype elementType(int type) {
-  switch (type) {
-  case 1:
-    return FREESTONE_F32;
-  case 2:
-    return FREESTONE_U8;
-  case 3:
-    return FREESTONE_I8;
-  case 4:
-    return FREESTONE_U16;
-  case 5:
-    return FREESTONE_I16;
-  case 6:
-    return FREESTONE_I32;
-  case 7:
-    return FREESTONE_I64;
-  case 9:
-    return FREESTONE_I1;
-  case 10:
-    return FREESTONE_F16;
-  case 11:
-    return FREESTONE_F64;
-  case 12:
-    return FREESTONE_U32;
-  case 13:
-    return FREESTONE_U64;
-  case 16:
-    return FREESTONE_BF16;
-  }
+  if (std::optional<freestone_dtype> known = formats::elementTypeFromOnnx(type))
+    return *known;
   static constexpr std::pair<int, const char *> others[] = {
       {stringType, "string"}, {14, "complex64"},  {15, "complex128"}, {17, "f8e4m3fn"}, {18, "f8e4m3fnuz"},
       {19, "f8e5m2"},         {20, "f8e5m2fnuz"}, {21, "u4"},         {22, "i4"},       {23, "f4e2m1"},

@@ -1,0 +1,42 @@
+#ifndef FREESTONE_TRAIN_MODELINITIALIZERS_H
+#define FREESTONE_TRAIN_MODELINITIALIZERS_H
+
+#include "formats/Bytes.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace freestone::train {
+
+/// ONNX's field numbers on the way to an initializer's elements, fixed by onnx.proto for ever.
+namespace onnx_field {
+constexpr uint64_t modelGraph = 7, graphInitializer = 5;
+constexpr uint64_t dims = 1, dataType = 2, name = 8, rawData = 9, externalData = 13, dataLocation = 14;
+constexpr uint64_t entryKey = 1, entryValue = 2;
+} // namespace onnx_field
+
+/// Where a tensor's elements are in another file.
+struct ExternalData {
+  std::string location; ///< relative to the model's folder
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;
+};
+
+/// An initializer of a model's main graph, in views of the model's bytes.
+struct Initializer {
+  std::string name;
+  int64_t dataType = 0; ///< ONNX's number
+  std::vector<int64_t> shape;
+  std::optional<ExternalData> external;
+  std::optional<formats::Bytes> rawData; ///< nothing if the elements are typed, external or none
+};
+
+/// True for the fields of a TensorProto that hold its elements, or tell where they are.
+bool holdsElements(uint64_t fieldNumber);
+
+/// Parses a serialised TensorProto. Throws FormatError where it is damaged.
+Initializer parseInitializer(formats::Bytes tensor);
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_MODELINITIALIZERS_H
