@@ -242,6 +242,26 @@ std::vector<std::vector<double>> GradientCheck::differentiateAt(StringRef text, 
   return gradients;
 }
 
+std::vector<HostTensor> GradientCheck::runBuilt(ArrayRef<std::string> signature, Build build,
+                                                ArrayRef<HostTensor> inputs) {
+  std::string text = "(";
+  for (auto [index, type] : llvm::enumerate(signature))
+    text += (index ? ", %a" : "%a") + std::to_string(index) + ": !graph.tensor<" + type + ">";
+  auto module = parse(text + ") { return }");
+  auto function = module->lookupSymbol<func::FuncOp>("main");
+  OpBuilder builder(function.getBody().front().getTerminator());
+  setResults(function, build(builder, function.getArguments()));
+  if (failed(verify(*module))) {
+    ADD_FAILURE() << "does not verify";
+    return {};
+  }
+  auto results = interpret(function, inputs, weights);
+  if (succeeded(results))
+    return *results;
+  ADD_FAILURE() << "does not run";
+  return {};
+}
+
 std::string GradientCheck::getRefusal(StringRef text) {
   auto module = parse(text);
   std::string message;

@@ -32,6 +32,11 @@ protected:
   /// What the diagnostic says that differentiation ends with; empty if it does not.
   std::string getRefusal(llvm::StringRef text);
 
+  /// Runs what `build` makes of the arguments that `signature`, a list of types, gives; floats are not rounded between operators.
+  using Build = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::ValueRange)>;
+  std::vector<interpreter::HostTensor> runBuilt(llvm::ArrayRef<std::string> signature, Build build,
+                                                llvm::ArrayRef<interpreter::HostTensor> inputs);
+
   mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef text);
   std::vector<interpreter::HostTensor> drawInputs(mlir::func::FuncOp function, const Sizes &sizes, uint64_t seed);
   /// Makes the weighted sum of all float results the only result; the weights are new arguments.
