@@ -96,7 +96,7 @@ LogicalResult Compilation::requireCompilable(Failure &failure) const {
     return success();
   failure.kind = Failure::Kind::Unsupported;
   for (const UnsupportedNode &node : model.report.unsupported)
-    failure.text += (failure.text.empty() ? "" : "\n") + ("node '" + node.node + "' (" + node.op + ", opset " + std::to_string(node.opset) + "): " + node.reason);
+    failure.text += (failure.text.empty() ? "" : "\n") + node.describe();
   return mlir::failure();
 }
 
@@ -110,17 +110,12 @@ LogicalResult Compilation::runPipeline(void (*build)(OpPassManager &, const Opti
   return passes.run(module);
 }
 
-/// Sizes that are decided by many elements of inputs at once multiply out beyond what can be compiled in useful time.
-static LogicalResult requireModestSizes(ModuleOp module) {
-  constexpr size_t mostCharacters = 20000;
+/// Products of sizes may leave 64 bits, or grow into expressions that are too large.
+static LogicalResult requireValidSizes(ModuleOp module) {
   for (auto entry : module.getOps<task::ProgramOp>()) {
-    size_t characters = 0;
     task::SizeSlots slots(entry);
-    for (sym::Expr size : slots.getExprs())
-      characters += size.str().size();
-    if (characters > mostCharacters)
-      return entry.emitError("the sizes that follow from elements of its inputs are too large to compile; make the shape that they "
-                             "decide a constant of the model, or give it fewer unknown elements");
+    if (llvm::any_of(slots.getExprs(), [](sym::Expr size) { return size.isInvalid(); }))
+      return entry.emitError("a size grows beyond 64 bits, or into too large an expression");
   }
   return success();
 }
@@ -131,7 +126,7 @@ LogicalResult Compilation::lower(Failure &failure) {
   if (failed(timed("graph", failure, [&] { return runPipeline(addGraphPipeline, *model.module); })) ||
       failed(timed("tile", failure, [&] { return runPipeline(addTilePipeline, *model.module); })) ||
       failed(timed("task", failure, [&] { return runPipeline(addTaskPipeline, *model.module); })) ||
-      failed(timed("sizes", failure, [&] { return requireModestSizes(*model.module); }))) {
+      failed(timed("sizes", failure, [&] { return requireValidSizes(*model.module); }))) {
     // What import accepted and a later level refuses is a limit of ours, not a fault of the model.
     failure.kind = Failure::Kind::Unsupported;
     return mlir::failure();

@@ -74,7 +74,8 @@ std::string describeReport(const ModelReport &report, bool ok) {
     opsets[domain] = version;
   llvm::json::Array unsupported;
   for (const UnsupportedNode &node : report.unsupported)
-    unsupported.push_back(llvm::json::Object{{"node", node.node}, {"op", node.op}, {"opset", node.opset}, {"reason", node.reason}});
+    unsupported.push_back(node.part.empty() ? llvm::json::Object{{"node", node.node}, {"op", node.op}, {"opset", node.opset}, {"reason", node.reason}}
+                                            : llvm::json::Object{{node.part, node.node}, {"reason", node.reason}});
   return print(llvm::json::Object{{"ok", ok},
                                   {"opsets", std::move(opsets)},
                                   {"nodes", report.nodes},
@@ -120,7 +121,7 @@ freestone_compiler_result check(const freestone_compile_options *given) {
   ModelReport report = compilation.getReport();
   if (!ok && report.unsupported.empty()) {
     // A level behind the importer refused: its message names the node.
-    report.unsupported.push_back({"", "", 0, failure.text});
+    report.unsupported.push_back({given->model_path, "", 0, failure.text, "model"});
   }
   std::string text = describeReport(report, ok);
   return ok ? succeeded(text) : failedWith(failure, &text);
@@ -132,7 +133,7 @@ freestone_compiler_result compile(const freestone_compile_options *given) {
   Failure failure;
   if (failed(compilation.import(given->model_path, failure)) || failed(compilation.compile(given->output_path, failure)))
     return failedWith(failure);
-  return succeeded(describeStatistics(compilation.getStatistics(), options.target));
+  return succeeded(describeStatistics(compilation.getStatistics(), options.target, compilation.getTraining()));
 }
 
 freestone_compiler_result inspect(const freestone_compile_options *given, const char *name) {

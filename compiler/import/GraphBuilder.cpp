@@ -70,14 +70,44 @@ Tensor GraphBuilder::fromValue(mlir::Value value) {
       return refuse("a size grows beyond 64 bits, or into too large an expression");
     else if (extent.asConstant().value_or(0) < 0)
       return reject("a size is negative: " + extent.str());
-  tensors.push_back({this, Shape(type.getShape()), type.getElementType(), value, std::nullopt, {}});
+  Shape shape = withNames(type.getShape());
+  if (stopped())
+    return {};
+  if (ArrayRef(shape) != type.getShape())
+    value = create<graph::ReshapeOp>(graph::TensorType::get(shape, type.getElementType()), value).getResult();
+  tensors.push_back({this, shape, type.getElementType(), value, std::nullopt, {}});
   return Tensor(&tensors.back());
+}
+
+Expr GraphBuilder::define(StringRef stem, Expr expr, sym::Interval range) { return facts.define(stem, current(expr), range); }
+
+Expr GraphBuilder::defineSize(StringRef stem, Expr expr) {
+  expr = define(stem, expr);
+  // What is built in a region may never run: nothing is required of it.
+  if (facts.interval(expr).lo < 0 && !regions && !facts.dependsOnData(expr))
+    facts.requireSize(expr, describe("a size must not be negative"));
+  return expr;
+}
+
+Shape GraphBuilder::withNames(ArrayRef<Expr> shape) {
+  constexpr size_t mostTerms = 64;
+  size_t terms = 1;
+  for (Expr extent : shape)
+    terms *= std::max<size_t>(extent.terms().size(), 1);
+  Shape named;
+  for (Expr extent : shape) {
+    bool isLong = terms > mostTerms && extent.terms().size() > 1;
+    named.push_back(isLong || !SizeFacts::isSmall(extent) ? defineSize("size", extent) : extent);
+  }
+  return named;
 }
 
 Tensor GraphBuilder::fromContent(Content content, ArrayRef<Expr> shape, mlir::Type type) {
   for (Element &element : content)
     if (element.isInteger()) {
       element = facts.simplify(current(element.asExpr()));
+      if (!SizeFacts::isSmall(element.asExpr()))
+        element = define("number", element.asExpr());
       if (element.asExpr().isInvalid())
         return refuse("a size grows beyond 64 bits, or into too large an expression");
     }
@@ -149,13 +179,15 @@ Shape GraphBuilder::current(ArrayRef<Expr> exprs) const {
   return shape;
 }
 
+std::string GraphBuilder::describe(const Twine &what) const {
+  auto name = dyn_cast<mlir::NameLoc>(location);
+  return (name ? "at node '" + name.getName().str() + "': " : std::string()) + what.str();
+}
+
 bool GraphBuilder::makeEqual(Expr lhs, Expr rhs, const Twine &what) {
   lhs = current(lhs);
   rhs = current(rhs);
-  std::string where;
-  if (auto name = dyn_cast<mlir::NameLoc>(location))
-    where = "at node '" + name.getName().str() + "': ";
-  std::string text = where + what.str() + " must be equal";
+  std::string text = describe(what + " must be equal");
   if (regions && facts.simplify(lhs) != facts.simplify(rhs) && !facts.simplify(lhs - rhs).isConstant()) {
     refuse(what + " must be equal within a branch or a loop, where they may be " + lhs.str() + " and " + rhs.str());
     return false;

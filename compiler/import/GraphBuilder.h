@@ -65,6 +65,12 @@ public:
   Expr freshCount(llvm::StringRef stem, Expr most);
   Expr size(int64_t value) { return facts.constant(value); }
   Shape sizes(llvm::ArrayRef<int64_t> values);
+  /// A symbol of its own for an expression, unless it is a constant or a symbol: what is made of it stays small. Its value must be within
+  /// `range`.
+  Expr define(llvm::StringRef stem, Expr expr, sym::Interval range);
+  Expr define(llvm::StringRef stem, Expr expr) { return define(stem, expr, facts.interval(expr)); }
+  /// The same for a size, which is checked not to be negative when the program is entered.
+  Expr defineSize(llvm::StringRef stem, Expr expr);
   /// With everything replaced that was learnt since the expression was made.
   Expr current(Expr expr) const;
   Shape current(llvm::ArrayRef<Expr> exprs) const;
@@ -119,6 +125,9 @@ private:
   mlir::func::FuncOp func;
   SizeFacts facts;
   std::deque<Tensor::State> tensors;
+  /// The shape with extents named that are too large, each or all together, to be multiplied.
+  Shape withNames(llvm::ArrayRef<Expr> shape);
+  std::string describe(const llvm::Twine &what) const;
   llvm::StringMap<Expr> replaced;
   unsigned constants = 0;
   unsigned regions = 0;

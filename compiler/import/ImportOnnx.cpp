@@ -37,8 +37,8 @@ private:
     error = {kind, message.str()};
     return failure();
   }
-  void addUnsupported(const Twine &where, const Twine &reason) {
-    result.report.unsupported.push_back({where.str(), "", 0, reason.str()});
+  void addUnsupported(StringRef part, const std::string &name, const Twine &reason) {
+    result.report.unsupported.push_back({name, "", 0, reason.str(), part.str()});
   }
   LogicalResult importWeights();
   LogicalResult importInputs();
@@ -86,7 +86,7 @@ LogicalResult ModelImport::importWeights() {
     if (failed(decodeTensor(builder->context(), proto, *raw, data, complaint))) {
       if (data.type)
         return fail(ImportError::Kind::Invalid, "initializer '" + proto.name() + "' is broken: " + complaint);
-      addUnsupported(proto.name(), complaint);
+      addUnsupported("initializer", proto.name(), complaint);
       scope.values[proto.name()] = ModelValue(Tensor());
       continue;
     }
@@ -130,12 +130,12 @@ void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<in
   Tensor tensor;
   mlir::Type type = elementTypeOf(builder->context(), info.type().tensor_type().elem_type());
   if (!info.type().has_tensor_type())
-    addUnsupported(info.name(), "inputs of type " + typeText(info.type()) + " are not supported");
+    addUnsupported("input", info.name(), "inputs of type " + typeText(info.type()) + " are not supported");
   else if (!type)
-    addUnsupported(info.name(), "elements of type " + onnxTypeName(info.type().tensor_type().elem_type()) +
+    addUnsupported("input", info.name(), "elements of type " + onnxTypeName(info.type().tensor_type().elem_type()) +
                                     " are not supported");
   else if (!info.type().tensor_type().has_shape())
-    addUnsupported(info.name(), "the rank of this input is not known");
+    addUnsupported("input", info.name(), "the rank of this input is not known");
   else {
     Shape shape = inputShape(info);
     mlir::Value argument = builder->function().getBody().front().addArgument(
@@ -193,14 +193,19 @@ void ModelImport::setAttributes(mlir::func::FuncOp main) {
   for (const auto &[name, symbol] : builder->sizeFacts().symbols()) {
     symbols.push_back(ir.getNamedAttr(name, sym::SymbolBoundsAttr::get(builder->context(), symbol.bounds)));
     if (symbol.origin == SymbolOrigin::Element)
+  SmallVector<mlir::Attribute> definitions;
       elements.push_back(ir.getNamedAttr(name, ir.getDenseI64ArrayAttr({symbol.input, symbol.element})));
   }
   main->setAttr("graph.symbols", ir.getDictionaryAttr(symbols));
   if (!elements.empty())
+    if (symbol.origin == SymbolOrigin::Definition)
+      definitions.push_back(ir.getArrayAttr({ir.getStringAttr(name), symbol.definition.attr()}));
     main->setAttr("graph.value_symbols", ir.getDictionaryAttr(elements));
   SmallVector<mlir::Attribute> assertions;
-  for (const auto &[lhs, rhs, text] : builder->sizeFacts().assertions())
-    assertions.push_back(ir.getArrayAttr({lhs.attr(), rhs.attr(), ir.getStringAttr(text)}));
+  for (const SizeFacts::Assertion &assertion : builder->sizeFacts().assertions())
+    assertions.push_back(ir.getArrayAttr({assertion.lhs.attr(), assertion.rhs.attr(), ir.getStringAttr(assertion.text)}));
+  if (!definitions.empty())
+    main->setAttr("graph.definitions", ir.getArrayAttr(definitions));
   if (!assertions.empty())
     main->setAttr("graph.assertions", ir.getArrayAttr(assertions));
   for (auto [index, name] : enumerate(inputNames))
@@ -219,7 +224,7 @@ LogicalResult ModelImport::finish() {
       continue;
     }
     if (value->kind != ModelValue::Kind::Tensor)
-      addUnsupported(info.name(), "outputs of type " + typeText(info.type()) + " are not supported");
+      addUnsupported("output", info.name(), "outputs of type " + typeText(info.type()) + " are not supported");
     else
       outputs.push_back(value->tensor.value());
   }
@@ -303,6 +308,12 @@ FailureOr<ImportedModel> importOnnxBytes(mlir::MLIRContext *context, ArrayRef<ch
   if (failed(file))
     return failure();
   return ModelImport(context, *file, options, error).run();
+}
+
+std::string UnsupportedNode::describe() const {
+  if (!part.empty())
+    return part + " '" + node + "': " + reason;
+  return "node '" + node + "' (" + op + ", opset " + std::to_string(opset) + "): " + reason;
 }
 
 } // namespace freestone

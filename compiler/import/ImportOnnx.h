@@ -54,6 +54,11 @@ struct ModelReport {
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::unique_ptr<WeightStore> weights;
+  /// Of what is no node: "input", "output", "initializer" or "model"; `node` is its name, and it has no operator.
+  std::string part = {};
+
+  /// "node 'a' (ai.onnx.Foo, opset 20): why", "input 'x': why".
+  std::string describe() const;
   ModelReport report;
 };
 

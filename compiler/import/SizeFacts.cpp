@@ -1,4 +1,5 @@
 #include "compiler/import/SizeFacts.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -18,22 +19,22 @@ void spend(Expr expr, int &budget) {
   }
 }
 
-bool isSmall(Expr expr) {
-  int budget = maxAnalysed;
-  if (!expr.isInvalid())
-    spend(expr, budget);
-  return budget > 0;
+/// Whether a symbol gets its value with the inputs (0), right after them (1), or while running (2).
+int stageOf(SymbolOrigin origin) {
+  return origin == SymbolOrigin::Data ? 2 : origin == SymbolOrigin::Definition ? 1 : 0;
 }
 
 /// A replacement may only hold symbols that are bound no later than what it replaces.
 bool mayReplace(const SizeFacts &facts, StringRef symbol, Expr replacement) {
   SetVector<mlir::StringAttr> used;
   replacement.collectSymbols(used);
-  SymbolOrigin origin = facts.symbols().find(symbol.str())->second.origin;
+  auto replaced = facts.symbols().find(symbol.str());
   return llvm::all_of(used, [&](mlir::StringAttr name) {
     auto other = facts.symbols().find(name.str());
-    return name != symbol && other != facts.symbols().end() &&
-           (origin == SymbolOrigin::Data || other->second.origin != SymbolOrigin::Data);
+    if (name == symbol || other == facts.symbols().end())
+      return false;
+    int before = stageOf(other->second.origin), after = stageOf(replaced->second.origin);
+    return before < after || (before == after && (before != 1 || other < replaced));
   });
 }
 
@@ -61,12 +62,32 @@ Expr SizeFacts::fresh(StringRef stem, SymbolOrigin origin, sym::Interval range) 
   return symbol(name, origin, range);
 }
 
-bool SizeFacts::restrict(StringRef name, sym::Interval range) {
+Expr SizeFacts::define(StringRef stem, Expr definition, sym::Interval range) {
+  definition = simplify(definition);
+  if (definition.isInvalid() || definition.isConstant() || definition.asSymbol() || dependsOnData(definition))
+    return definition;
+  for (const auto &[name, symbol] : declared)
+    if (symbol.definition == definition)
+      return Expr::symbol(context, name);
+  Expr expr = fresh(stem, SymbolOrigin::Definition, range);
+  declared.find(expr.asSymbol()->str())->second.definition = definition;
+  return expr;
+}
+
+bool SizeFacts::isSmall(Expr expr) {
+  int budget = maxAnalysed;
+  if (!expr.isInvalid())
+    spend(expr, budget);
+  return budget > 0;
+}
+
+bool SizeFacts::restrict(StringRef name, sym::Interval range, int64_t multipleOf) {
   auto entry = declared.find(name.str());
   if (entry == declared.end())
     return false;
   sym::Interval &current = entry->second.bounds.range;
   current = {std::max(current.lo, range.lo), std::min(current.hi, range.hi)};
+  entry->second.bounds.multipleOf = std::lcm(entry->second.bounds.multipleOf, multipleOf);
   known.set(name, entry->second.bounds);
   return true;
 }
@@ -109,6 +130,13 @@ SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   return {Outcome::Assert, {}, {}};
 }
 
+void SizeFacts::requireSize(Expr expr, const Twine &text) {
+  Expr zero = constant(0);
+  asserted.push_back({Expr::min(expr, zero), zero, text.str(), /*isSign=*/true});
+  if (std::optional<StringRef> name = expr.asSymbol())
+    restrict(*name, sym::Interval::size());
+}
+
 void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text) {
   auto replace = [&](StringRef name) -> std::optional<Expr> {
     return name == symbol ? std::optional(replacement) : std::nullopt;
@@ -119,17 +147,27 @@ void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text
     return;
   Symbol before = gone->second;
   if (std::optional<StringRef> other = replacement.asSymbol())
-    restrict(*other, before.bounds.range);
+    restrict(*other, before.bounds.range, before.bounds.multipleOf);
   // A dimension binds nothing itself: the runtime compares it. An element must still be compared.
   if (before.origin != SymbolOrigin::Element)
     declared.erase(gone);
+  for (auto &entry : declared)
+    if (Expr &definition = entry.second.definition)
+      definition = simplify(definition.substitute(replace));
   for (Assertion &assertion : asserted) {
-    assertion.lhs = simplify(assertion.lhs.substitute(replace));
-    assertion.rhs = simplify(assertion.rhs.substitute(replace));
+    assertion.lhs = assertion.lhs.substitute(replace);
+    assertion.rhs = assertion.rhs.substitute(replace);
+    // What is known of a symbol may be known by this assertion.
+    if (assertion.isSign)
+      continue;
+    assertion.lhs = simplify(assertion.lhs);
+    assertion.rhs = simplify(assertion.rhs);
   }
   llvm::erase_if(asserted, [](const Assertion &assertion) { return assertion.lhs == assertion.rhs; });
   if (before.origin == SymbolOrigin::Element)
     asserted.push_back({Expr::symbol(context, symbol), replacement, text.str()});
+  if (before.origin == SymbolOrigin::Definition)
+    asserted.push_back({before.definition, replacement, text.str()});
 }
 
 } // namespace freestone::importer

@@ -17,6 +17,8 @@ enum class SymbolOrigin {
   Dimension,
   /// An element of a small integer input.
   Element,
+  /// Computed from other symbols when the program is entered.
+  Definition,
   /// Found while running: how many elements are not zero, …
   Data
 };
@@ -30,6 +32,8 @@ public:
     /// Of `Element`: number of the input and of the element.
     int64_t input = 0;
     int64_t element = 0;
+    /// Of `Definition`: what it is, in symbols that are declared before it or bound by inputs.
+    Expr definition;
   };
 
   /// What `learnEqual` found.
@@ -61,15 +65,25 @@ public:
   Expr element(llvm::StringRef name, int64_t input, int64_t element, sym::Interval range);
   /// A new symbol named after `stem`.
   Expr fresh(llvm::StringRef stem, SymbolOrigin origin, sym::Interval range);
+  /// A symbol for `definition`, so that what is computed from it stays small: the one that was defined so before, or a new one named
+  /// after `stem`, which is known to be within `range`. Constants and symbols stand for themselves, and so does what is found while
+  /// running.
+  Expr define(llvm::StringRef stem, Expr definition, sym::Interval range);
+  /// Whether expressions of this size may be left as they are.
+  static bool isSmall(Expr expr);
   /// Narrows the bounds of a symbol; false if there is none of this name.
-  bool restrict(llvm::StringRef name, sym::Interval range);
+  bool restrict(llvm::StringRef name, sym::Interval range, int64_t multipleOf = 1);
 
   /// An equality that is checked when the program is entered; `text` says what is equal.
   struct Assertion {
     Expr lhs, rhs;
     std::string text;
+    /// It says that a size is not negative.
+    bool isSign = false;
   };
 
+  /// Sees to it that an expression is not negative, by a check when the program is entered; `text` says what it is.
+  void requireSize(Expr expr, const llvm::Twine &text);
   Learnt learnEqual(Expr lhs, Expr rhs, const llvm::Twine &text);
 
   const sym::Bounds &bounds() const { return known; }

@@ -1,5 +1,6 @@
 #include "compiler/interpreter/Interpreter.h"
 #include "compiler/dialect/graph/Decompose.h"
+#include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/interpreter/Evaluate.h"
 #include "compiler/interpreter/TensorMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,8 +31,9 @@ private:
 /// One call of a function that runs.
 class Activation {
 public:
-  Activation(Functions &functions, func::FuncOp original, const WeightStore &weights)
-      : functions(functions), original(original), function(functions.prepare(original)), weights(weights) {}
+  Activation(Functions &functions, func::FuncOp original, const WeightStore &weights, LibraryCaller libraries)
+      : functions(functions), original(original), function(functions.prepare(original)), weights(weights),
+        libraries(libraries) {}
 
   FailureOr<Tensors> run(ArrayRef<Tensor> inputs);
 
@@ -49,6 +51,8 @@ private:
   FailureOr<Tensors> evaluate(ScanOp op);
   FailureOr<Tensors> evaluate(CallOp op, ArrayRef<Tensor> operands);
   FailureOr<Tensors> evaluate(MatchShapeOp op, const Tensor &x);
+  FailureOr<Tensors> evaluate(tile::CallOp op, ArrayRef<Tensor> operands);
+  FailureOr<Tensors> evaluate(tile::LibraryOp op, ArrayRef<Tensor> operands);
   /// Values along a new first dimension.
   FailureOr<Tensor> stack(Operation *op, unsigned result, ArrayRef<Tensor> values);
   Tensors lookup(ValueRange operands) {
@@ -60,6 +64,7 @@ private:
   Functions &functions;
   func::FuncOp original, function;
   const WeightStore &weights;
+  LibraryCaller libraries;
   Symbols symbols;
   DenseMap<Value, Tensor> values;
   DenseMap<Block *, DenseMap<Operation *, SmallVector<Value>>> deadAfter;
@@ -102,6 +107,10 @@ LogicalResult Activation::bindInputs(ArrayRef<Tensor> inputs) {
   for (auto [index, input] : llvm::enumerate(inputs))
     if (auto type = typeOf(index); type && type.getRank() == input.getRank())
       symbols.bindSizes(type.getShape(), input.getDims());
+  if (auto definitions = function->getAttrOfType<ArrayAttr>("graph.definitions"))
+    for (auto definition : definitions.getAsRange<ArrayAttr>())
+      if (std::optional<int64_t> value = symbols.evaluate(cast<sym::ExprAttr>(definition[1]).getExpr()))
+        symbols.bind(cast<StringAttr>(definition[0]), *value);
   for (auto [index, input] : llvm::enumerate(inputs)) {
     if (!typeOf(index))
       return original.emitError("argument ") << index << " is no graph tensor";
@@ -178,12 +187,18 @@ FailureOr<Tensors> Activation::evaluate(Operation *op, ArrayRef<Tensor> operands
     return evaluate(call, operands);
   if (auto match = dyn_cast<MatchShapeOp>(op))
     return evaluate(match, operands[0]);
+  if (auto group = dyn_cast<tile::GroupOp>(op))
+    return runRegion(group.getRegion(), {});
+  if (auto call = dyn_cast<tile::CallOp>(op))
+    return evaluate(call, operands);
+  if (auto library = dyn_cast<tile::LibraryOp>(op))
+    return evaluate(library, operands);
   Context context{operands, symbols, weights};
   for (auto family : {evaluateElementwise, evaluateShape, evaluateSources, evaluateContraction, evaluateReduction,
-                      evaluateIndexing, evaluateWindow, evaluateOrdering})
+                      evaluateIndexing, evaluateWindow, evaluateOrdering, evaluateTile})
     if (std::optional<FailureOr<Tensors>> results = family(op, context))
       return *results;
-  return op->emitError("is no operator of the graph level, which is what the interpreter runs");
+  return op->emitError("is no operator of the graph or tile level that the interpreter runs");
 }
 
 FailureOr<Tensors> Activation::evaluate(MatchShapeOp op, const Tensor &x) {
@@ -278,11 +293,50 @@ FailureOr<Tensors> Activation::evaluate(CallOp op, ArrayRef<Tensor> operands) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(original, op.getCalleeAttr());
   if (!callee)
     return op.emitError("calls @") << op.getCallee() << ", which is no function of the graph level";
-  return Activation(functions, callee, weights).run(operands);
+  return Activation(functions, callee, weights, libraries).run(operands);
+}
+
+FailureOr<Tensors> Activation::evaluate(tile::CallOp op, ArrayRef<Tensor> operands) {
+  auto program = SymbolTable::lookupNearestSymbolFrom<tile::ProgramOp>(original, op.getCalleeAttr());
+  if (!program)
+    return op.emitError("calls @") << op.getCallee() << ", which is no tile.program";
+  SmallVector<int64_t> sizes;
+  for (sym::Expr size : op.getSizes()) {
+    FailureOr<int64_t> value = symbols.getOffset(op, size);
+    if (failed(value))
+      return failure();
+    sizes.push_back(*value);
+  }
+  symbols.push();
+  for (auto [symbol, value] : llvm::zip_equal(program.getSymbols(), sizes))
+    symbols.bind(symbol, value);
+  FailureOr<Tensors> results = run(*program.getBody(), operands);
+  symbols.pop();
+  return results;
+}
+
+FailureOr<Tensors> Activation::evaluate(tile::LibraryOp op, ArrayRef<Tensor> operands) {
+  if (!libraries)
+    return op.emitError("needs the library service '") << op.getName() << "', which is not there";
+  std::vector<HostTensor> inputs, outputs;
+  for (const Tensor &operand : operands)
+    inputs.push_back(operand.toHost(operand.getElementType()));
+  for (Type type : op.getResultTypes()) {
+    FailureOr<Dims> dims = symbols.getDims(op, cast<graph::TensorType>(type).getShape());
+    if (failed(dims))
+      return failure();
+    outputs.push_back(HostTensor::allocate(cast<graph::TensorType>(type).getElementType(), *dims));
+  }
+  if (failed(libraries(op.getName(), op.getVersion(), inputs, outputs)))
+    return op.emitError("the library service '") << op.getName() << "' failed";
+  Tensors results;
+  for (const HostTensor &output : outputs)
+    results.push_back(Tensor::fromHost(output));
+  return results;
 }
 
 FailureOr<std::vector<HostTensor>> interpret(func::FuncOp function, ArrayRef<HostTensor> inputs,
-                                             const WeightStore &weights, bool wide) {
+                                             const WeightStore &weights, bool wide, LibraryCaller libraries) {
   KeepTensorMemory keep;
   Tensors arguments;
   for (auto [index, input] : llvm::enumerate(inputs)) {
@@ -291,7 +345,7 @@ FailureOr<std::vector<HostTensor>> interpret(func::FuncOp function, ArrayRef<Hos
     arguments.push_back(Tensor::fromHost(input));
   }
   Functions functions;
-  FailureOr<Tensors> results = Activation(functions, function, weights).run(arguments);
+  FailureOr<Tensors> results = Activation(functions, function, weights, libraries).run(arguments);
   if (failed(results))
     return failure();
   std::vector<HostTensor> outputs;

@@ -132,3 +132,8 @@ func.func @result(%x: !graph.tensor<[b, b], f32>) {
 
 // expected-error @+1 {{graph.value_symbols names no element of an argument for "n"}}
 func.func @valueSymbols(%x: !graph.tensor<[2], i64>) attributes {graph.value_symbols = {n = array<i64: 1, 0>}} { return }
+
+// -----
+
+// expected-error @+1 {{graph.definitions gives [name, #sym.expr] for symbols of a function}}
+func.func @definitions(%x: !graph.tensor<[n], i64>) attributes {graph.definitions = [#sym.expr<2*n>]} { return }

@@ -88,6 +88,26 @@ TEST(ShapeProgram, ElementsOfAnInputBecomeSymbols) {
   EXPECT_EQ(llvm::cast<mlir::DenseI64ArrayAttr>(bound.get("shape_0")).asArrayRef(), llvm::ArrayRef<int64_t>({1, 0}));
 }
 
+/// The longest of the sizes that a model defines.
+size_t longestDefinition(Imported &model) {
+  size_t longest = 0;
+  if (auto definitions = model.main()->getAttrOfType<mlir::ArrayAttr>("graph.definitions"))
+    for (auto definition : definitions.getAsRange<mlir::ArrayAttr>())
+      longest = std::max(longest, llvm::cast<sym::ExprAttr>(definition[1]).getExpr().str().size());
+  return longest;
+}
+
+TEST(ShapeProgram, SizesThatManyElementsDecideStaySmall) {
+  for (const char *body : {"agraph (float[a, b, c, d, e] x, int64[6] shape) => (float[p, q, r, s, t, u] y) { y = Reshape(x, shape) }",
+                           "agraph (float[a, b, c, d, e] x, int64[3] axes) => (float[p, q] y) { y = ReduceSum<keepdims = 0>(x, axes) }",
+                           "agraph (float[a, b, c, d, e] x, int64[3] axes) => (float[p, q] y) { y = Squeeze(x, axes) }",
+                           "agraph (float[a, b] x, int64[4] axes) => (float[p, q, r, s, t, u] y) { y = Unsqueeze(x, axes) }"}) {
+    Imported model = importText(body);
+    ASSERT_TRUE(model.model.module) << model.reason();
+    EXPECT_LT(longestDefinition(model), 1000u) << body;
+  }
+}
+
 TEST(ShapeProgram, SizesThatDependOnDataAreFreshSymbols) {
   Imported model = importText("agraph (float[n, 4] x) => (int64[p, q] y) { y = NonZero(x) }");
   ASSERT_TRUE(model.model.module) << model.reason();

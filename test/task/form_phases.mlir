@@ -51,6 +51,17 @@ func.func @main(%shape: !graph.tensor<[2], i64> {graph.name = "shape"}, %x: !gra
   return %4, %0 : !graph.tensor<[2*b, 2], f32>, !graph.tensor<[b, 4], f32>
 }
 
+// Sizes that are defined stand beside the symbols that they are made of; those that nothing uses do not.
+// CHECK-LABEL: task.program @defined symbols [#task.symbol<"b" dim 0, 0 in [0, 9223372036854775807]>]
+// CHECK-SAME{LITERAL}: define [["half", #sym.expr<b floordiv 2>], ["twice", #sym.expr<2*half>]]
+func.func @defined(%x: !graph.tensor<[b, 4], f32> {graph.name = "x"}) -> (!graph.tensor<[twice, 4], f32> {graph.name = "y"})
+    attributes {graph.definitions = [["half", #sym.expr<b floordiv 2>], ["unused", #sym.expr<half + n>], ["twice", #sym.expr<2*half>]]} {
+  %w = graph.weight "v" : !graph.tensor<[4], f32>
+  %r = graph.reshape %x : !graph.tensor<[b, 4], f32> -> !graph.tensor<[twice, 4], f32>
+  %0 = tile.call @p0(%r, %w) [s0 = twice, s1 = 4] : (!graph.tensor<[twice, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[twice, 4], f32>
+  return %0 : !graph.tensor<[twice, 4], f32>
+}
+
 // Buffers between phases are in the arena; equal constants are one weight; a phase without a node's name has its program's.
 // CHECK-LABEL: task.program @other
 // CHECK:         %[[H:.*]] = task.buffer arena : !graph.tensor<[k, 4], f32>

@@ -28,9 +28,15 @@ static void printReport(const Json &report) {
   fmt::print("{} nodes, opset {}\n", report.value("nodes", 0), fmt::join(opsets, ", "));
   printValues("input", report.value("inputs", Json::array()));
   printValues("output", report.value("outputs", Json::array()));
-  for (const Json &fault : report.value("unsupported", Json::array()))
-    fmt::print("unsupported {} (opset {}), node '{}': {}\n", fault.value("op", ""), fault.value("opset", 0),
-               fault.value("node", ""), fault.value("reason", ""));
+  for (const Json &fault : report.value("unsupported", Json::array())) {
+    std::string reason = fault.value("reason", "");
+    for (const char *part : {"input", "output", "initializer", "model"})
+      if (fault.contains(part))
+        fmt::print("unsupported {} '{}': {}\n", part, fault.value(part, ""), reason);
+    if (fault.contains("node"))
+      fmt::print("unsupported {} (opset {}), node '{}': {}\n", fault.value("op", ""), fault.value("opset", 0), fault.value("node", ""),
+                 reason);
+  }
 }
 
 void addCheckVerb(CLI::App &app) {

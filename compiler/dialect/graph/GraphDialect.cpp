@@ -51,6 +51,12 @@ static LogicalResult verifyValueSymbols(FunctionOpInterface function, Dictionary
   return success();
 }
 
+/// `graph.definitions = [["n", #sym.expr<2*m>]]`.
+static bool isDefinition(Attribute attribute) {
+  auto parts = dyn_cast<ArrayAttr>(attribute);
+  return parts && parts.size() == 2 && isa<StringAttr>(parts[0]) && isa<sym::ExprAttr>(parts[1]);
+}
+
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   auto function = dyn_cast<FunctionOpInterface>(op);
@@ -65,6 +71,11 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     if (!function || !dictionary)
       return op->emitOpError("graph.value_symbols is a dictionary on a function");
     return verifyValueSymbols(function, dictionary);
+  }
+  if (name == "graph.definitions") {
+    auto definitions = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!function || !definitions || !llvm::all_of(definitions, isDefinition))
+      return op->emitOpError("graph.definitions gives [name, #sym.expr] for symbols of a function");
   }
   return success();
 }

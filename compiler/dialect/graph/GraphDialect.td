@@ -15,8 +15,9 @@ def Graph_Dialect : Dialect {
     type of a result is deduced from operands and attributes.
 
     Attributes of a function: `graph.symbols = {b = #sym.bounds<…>}` is what is known of its symbols;
-    `graph.value_symbols = {n = [1, 0]}` binds n by element 0 of argument 1; every other symbol is bound by the first
-    dimension of an argument that is exactly this symbol. `graph.name` of an argument or result is its name in the
+    `graph.value_symbols = {n = [1, 0]}` binds n by element 0 of argument 1; `graph.definitions = [["r", #sym.expr<n ceildiv 8>]]`
+    defines r by symbols that are bound, and by those defined before it; every other symbol is bound by the first dimension of an
+    argument that is exactly this symbol. `graph.name` of an argument or result is its name in the
     model.
   }];
   let cppNamespace = "::freestone::graph";

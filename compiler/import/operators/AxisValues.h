@@ -12,13 +12,13 @@ namespace freestone::importer {
 std::optional<Shape> chosenAxes(Node &node, llvm::ArrayRef<Expr> axes, int64_t rank);
 
 /// For each axis of a tensor of this rank the one of `values` that stands beside it in `axes`; `otherwise` where it is not there.
-Shape valuesByAxis(llvm::ArrayRef<Expr> axes, llvm::ArrayRef<Expr> values, llvm::ArrayRef<Expr> otherwise);
+Shape valuesByAxis(Node &node, llvm::ArrayRef<Expr> axes, llvm::ArrayRef<Expr> values, llvm::ArrayRef<Expr> otherwise);
 
 /// x with every axis i split into [kept, chosen], one of which is 1.
 Tensor splitAxes(Tensor x, llvm::ArrayRef<Expr> chosen);
 
 /// The sizes of `shape` that are not chosen, in order; `count` are chosen.
-Shape withoutChosen(llvm::ArrayRef<Expr> shape, llvm::ArrayRef<Expr> chosen, int64_t count);
+Shape withoutChosen(Node &node, llvm::ArrayRef<Expr> shape, llvm::ArrayRef<Expr> chosen, int64_t count);
 
 /// x in the shape [before the axis, the axis, behind the axis].
 Tensor aroundAxis(Node &node, Tensor x, Expr axis);

@@ -23,7 +23,7 @@ template <typename Apply> Tensor reduceChosen(Node &node, Tensor x, ArrayRef<Exp
   Tensor reduced = apply(splitAxes(x, *chosen), ArrayRef<int64_t>(parts), false, false);
   if (!reduced || node.integer("keepdims", 1))
     return reduced;
-  return reshapeUnchecked(reduced, withoutChosen(x.shape(), *chosen, axes.size()));
+  return reshapeUnchecked(reduced, withoutChosen(node, x.shape(), *chosen, axes.size()));
 }
 
 /// `axes` are an attribute until the operator set `inputSince`, then an input; without any, all axes or none.

@@ -20,22 +20,18 @@ Tensor shapeOf(Node &node) {
 /// others leave. At most one is -1, so that the product of all is negative iff there is one.
 Tensor reshapeByValues(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZero) {
   GraphBuilder &builder = node.builder();
-  SizeFacts &facts = builder.sizeFacts();
-  Expr zero = builder.size(0), one = builder.size(1), product = one, total = x.elementCount();
+  Expr zero = builder.size(0), one = builder.size(1), product = one, total = builder.define("total", x.elementCount());
   Shape shape;
   for (auto [axis, size] : enumerate(target)) {
     bool copies = !keepsZero && int64_t(axis) < x.rank();
     Expr isZero = 1 - Expr::min(size * size, one);
-    shape.push_back(copies ? facts.simplify(size + isZero * x.dim(axis)) : size);
+    shape.push_back(copies ? builder.define("given", size + isZero * x.dim(axis)) : size);
     product = product * shape.back();
   }
-  Expr inferred = Expr::floorDiv(total, -product);
+  Expr inferred = builder.define("inferred", Expr::floorDiv(total, -product));
   for (auto [size, result] : zip_equal(target, shape))
-    result = result - Expr::min(size, zero) * (inferred + 1);
-  Expr made = Expr::max(product, zero) - Expr::min(product, zero) * inferred;
-  if (!builder.makeEqual(made, total, "numbers of elements before and after a reshape"))
-    return {};
-  return reshapeUnchecked(x, shape);
+    result = builder.defineSize("size", result - Expr::min(size, zero) * (inferred + 1));
+  return reshape(x, shape);
 }
 
 std::optional<Shape> resolveReshape(Node &node, Tensor x, Shape target, bool keepsZero) {

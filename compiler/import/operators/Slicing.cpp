@@ -58,15 +58,15 @@ Tensor sliceByValues(Node &node, Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr>
   if (!chosenAxes(node, axes, x.rank()))
     return {};
   Shape extents(x.shape());
-  Shape first = valuesByAxis(axes, starts, Shape(x.rank(), zero)), last = valuesByAxis(axes, ends, extents),
-        by = valuesByAxis(axes, steps, Shape(x.rank(), builder.size(1)));
+  Shape first = valuesByAxis(node, axes, starts, Shape(x.rank(), zero)), last = valuesByAxis(node, axes, ends, extents),
+        by = valuesByAxis(node, axes, steps, Shape(x.rank(), builder.size(1)));
   for (int64_t axis = 0; axis < x.rank(); ++axis) {
-    Expr extent = extents[axis], reverse = isNegative(by[axis]);
+    Expr extent = extents[axis], reverse = builder.define("reverse", isNegative(by[axis]), {0, 1});
     auto place = [&](Expr bound, Expr low) {
       return Expr::max(low, Expr::min(bound + isNegative(bound) * extent, extent - reverse));
     };
-    Expr start = place(first[axis], zero), end = place(last[axis], -reverse);
-    Expr size = Expr::max(Expr::ceilDiv(end - start, by[axis]), zero);
+    Expr start = builder.define("start", place(first[axis], zero)), end = builder.define("end", place(last[axis], -reverse));
+    Expr size = builder.define("size", Expr::max(Expr::ceilDiv(end - start, by[axis]), zero), sym::Interval::size());
     auto scalar = [&](Expr value) { return builder.fromContent({Element(value)}, {}, builder.i64()); };
     x = gather(x, iota(builder, {size}, 0, builder.i64()) * scalar(by[axis]) + scalar(start), axis);
     if (!x)
@@ -233,8 +233,8 @@ Tensor padNode(Node &node) {
   if (pads->size() != 2 * axes.size())
     return node.reject("there must be two pads for each axis");
   Shape none(x.rank(), builder.size(0));
-  Shape low = valuesByAxis(axes, ArrayRef(*pads).take_front(axes.size()), none);
-  Shape high = valuesByAxis(axes, ArrayRef(*pads).drop_front(axes.size()), none);
+  Shape low = valuesByAxis(node, axes, ArrayRef(*pads).take_front(axes.size()), none);
+  Shape high = valuesByAxis(node, axes, ArrayRef(*pads).drop_front(axes.size()), none);
   if (mode == "constant")
     return pad(x, low, high, value);
   if (mode != "reflect" && mode != "edge" && mode != "wrap")
