@@ -35,7 +35,8 @@ private:
       return failure();
     for (Value gradient : *gradients) {
       end->insertOperands(end->getNumOperands(), gradient);
-      if (failed(function.insertResult(function.getNumResults(), gradient.getType(), {})))
+      if (failed(function.insertResult(function.getNumResults(), gradient.getType(),
+                                       DictionaryAttr::get(function.getContext()))))
         return failure();
     }
     return success();
@@ -47,7 +48,8 @@ private:
     if (!name.getAsInteger(10, number))
       return number < function.getNumArguments() ? function.getArgument(number) : Value();
     for (BlockArgument argument : function.getArguments())
-      if (auto given = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "graph.name"); given == name)
+      if (auto given = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "graph.name");
+          given && given.getValue() == name)
         return argument;
     for (auto weight : function.getBody().front().getOps<graph::WeightOp>())
       if (weight.getName() == name)
