@@ -180,6 +180,8 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   int64_t stepUnit = taps == 1 ? device.getLanes(bits) : 1;
   tiling.depthStep = Expr::ceilDiv(Expr::ceilDiv(steps, tiling.depthBlocks), stepUnit) * (stepUnit * taps);
   tiling.tiles = form.getExtent(form.outer) * tiling.rowBlocks * tiling.columnBlocks;
+  // Squares are packed whole, also at the end of k.
+  tiling.packedRows = tiling.rowStep * blocks.depth + int64_t(device.getLanes(bits)) * rowUnit;
   return tiling;
 }
 
@@ -273,7 +275,7 @@ DictionaryAttr freestone::tile::cutContraction(ProgramOp program, ContractionFor
   ContractionTiling tiling = ContractionTiling::get(form, device);
   Expr panel = Expr::constant(program.getContext(), blocks.depth * device.getPanelWidth(bytes * 8));
   // Rows of A, a panel of B, a tile of C: all that any way of emission may need.
-  Expr scratch = getScratchBytes(tiling.rowStep * blocks.getRowStride(bytes), bytes) + getScratchBytes(panel, bytes) +
+  Expr scratch = getScratchBytes(tiling.packedRows, bytes) + getScratchBytes(panel, bytes) +
                  getScratchBytes(tiling.rowStep * tiling.columnStep, bytes);
   return getTiledPlan(program, "contraction", tiling.tiles, scratch);
 }

@@ -39,8 +39,6 @@ struct ContractionBlocks {
   int64_t rows, panels, depth;
 
   static ContractionBlocks get(const DeviceDescription &device, unsigned elementBytes);
-  /// Elements from one row of a packed block of A to the next. A constant, and no multiple of a page.
-  int64_t getRowStride(unsigned elementBytes) const { return depth + 64 / elementBytes; }
 };
 
 /// How a contraction is cut, as expressions of its sizes: blocks of one extent are of about equal size, none larger than
@@ -52,6 +50,8 @@ struct ContractionTiling {
   /// Of k: at least one, so that an empty sum is written too.
   sym::Expr depthBlocks, depthStep;
   sym::Expr tiles;
+  /// Elements that packed rows of A take.
+  sym::Expr packedRows;
 
   static ContractionTiling get(ContractionForm &form, const DeviceDescription &device);
 };

@@ -31,7 +31,7 @@ private:
   Emission &emission;
   tile::ContractionForm form;
   tile::ContractionTiling tiling;
-  int64_t width, rowStride;
+  int64_t width;
   ContractionPoints points;
   std::optional<unsigned> packedInput;
   /// Elements from row to row of the result, where the micro-kernel can write there itself.
@@ -47,7 +47,6 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
       packedInput(form.getPackedInput(emission.device)) {
   unsigned bits = form.elementType.getIntOrFloatBitWidth();
   width = emission.device.getPanelWidth(bits);
-  rowStride = tile::ContractionBlocks::get(emission.device, bits / 8).getRowStride(bits / 8);
 
   points.m = emission.getPositionSymbol("m");
   points.n = emission.getPositionSymbol("n");
@@ -81,7 +80,7 @@ void ContractionEmitter::emit() {
   kernel = declareKernel(emission.builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::contract,
                          form.elementType);
   // The same sizes as in the plan's `scratch`.
-  packedRows = emission.takeScratch(form.elementType, tiling.rowStep * rowStride);
+  packedRows = emission.takeScratch(form.elementType, tiling.packedRows);
   if (!packedInput)
     packedPanel = emission.takeScratch(form.elementType, constant(blocks.depth * width));
   if (!directStride)
@@ -110,6 +109,7 @@ void ContractionEmitter::emitTile(Value tile) {
     return emission.maximum(zero, emission.minimum(step, emission.subtract(total, first)));
   };
   rows.count = extentLeft(rowTotal, rows.first, rowStep);
+  Value height = getBlockHeight(emission, rows.count);
   Value firstColumn = emission.multiply(digits.back(), columnStep);
   Value lastColumn = emission.minimum(columnTotal, emission.add(firstColumn, columnStep));
 
@@ -117,7 +117,7 @@ void ContractionEmitter::emitTile(Value tile) {
     PackedBlock at = rows;
     at.k = emission.multiply(block, depthStep);
     at.depth = extentLeft(depthTotal, at.k, depthStep);
-    packRows(emission, form, points, at, packedRows, rowStride);
+    packRows(emission, form, points, at, packedRows, height);
     emission.forRange(firstColumn, lastColumn, width, [&](Value column) {
       OpBuilder &builder = emission.builder;
       Location location = emission.location;
@@ -143,7 +143,7 @@ void ContractionEmitter::emitTile(Value tile) {
       }
       Value accumulate = toWord(block);
       func::CallOp::create(builder, location, kernel,
-                           ValueRange{toWord(rows.count), toWord(columns.count), toWord(at.depth),
+                           ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(at.depth),
                                       emission.getPointer(packedRows, zero), panelPointer, output, stride, accumulate});
       if (directStride)
         return;

@@ -239,9 +239,10 @@ void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value acc
                                       getLinear(form.weights, column, rows.first, pixels.first, channels.first));
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.taps)));
   Value rowPitch = emission.multiply(emission.getSize(tiling.planeWidth), emission.getConstant(form.rowStride));
+  Value height = toWord(getBlockHeight(emission, pixels.count));
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(pixels.count), depth, emission.getPointer(planes, emission.multiply(row, rowPitch)),
+                         ValueRange{toWord(pixels.count), height, depth, emission.getPointer(planes, emission.multiply(row, rowPitch)),
                                     emission.getPointer(offsets, zero), weights,
                                     emission.getPointer(sums, getPanelSums(column, row)), accumulate});
   });

@@ -1,6 +1,5 @@
 #include "compiler/codegen/cpu/MicroKernels.h"
 
-#include "compiler/tile/CutContraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,8 +18,8 @@ class BlockEmitter {
 public:
   BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType, const DeviceDescription &device)
       : builder(builder), location(location), kind(kind), elementType(elementType), bytes(elementType.getIntOrFloatBitWidth() / 8),
-        lanes(device.getLanes(bytes * 8)), rowStride(tile::ContractionBlocks::get(device, bytes).getRowStride(bytes)),
-        pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
+        lanes(device.getLanes(bytes * 8)), pointer(LLVM::LLVMPointerType::get(builder.getContext())),
+        vector(VectorType::get({lanes}, elementType)) {}
 
   func::FuncOp emitBlock(int64_t rows);
   func::FuncOp emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks);
@@ -36,15 +35,14 @@ private:
   Value multiplyAdd(Value a, Value b, Value sum);
   Value loadBroadcast(Value address);
   SmallVector<Value> emitStep(ValueRange sums, Value left, Value right);
-  Value getLeft(Value a, Value steps, int32_t step);
-  Value emitHeight(Value left, int64_t most);
+  Value getLeft(Value a, Value steps, int32_t step, int32_t rows);
 
   OpBuilder &builder;
   Location location;
   KernelKind kind;
   Type elementType;
   unsigned bytes;
-  int64_t lanes, rowStride;
+  int64_t lanes;
   Type pointer;
   VectorType vector;
 };
@@ -67,60 +65,53 @@ SmallVector<Value> BlockEmitter::emitStep(ValueRange sums, Value left, Value rig
   Value vectors[2];
   for (int32_t half = 0; half < 2; ++half)
     vectors[half] = LLVM::LoadOp::create(builder, location, vector, element(right, half * static_cast<int32_t>(lanes)), bytes);
-  int32_t distance = kind == KernelKind::window ? 1 : static_cast<int32_t>(rowStride);
   SmallVector<Value> next;
   for (int32_t row = 0, rows = static_cast<int32_t>(sums.size() / 2); row < rows; ++row) {
-    Value factor = loadBroadcast(element(left, row * distance));
+    Value factor = loadBroadcast(element(left, row));
     for (int64_t half = 0; half < 2; ++half)
       next.push_back(multiplyAdd(factor, vectors[half], sums[2 * row + half]));
   }
   return next;
 }
 
-/// Where a step of k finds A: by its offset in a window, else in the next column.
-Value BlockEmitter::getLeft(Value a, Value steps, int32_t step) {
+/// Where a step of k finds A: by its offset in a window, else behind the step before.
+Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
   if (kind != KernelKind::window)
-    return element(steps, step);
+    return element(steps, step * rows);
   Type i64 = builder.getI64Type();
   Value offset = LLVM::LoadOp::create(builder, location, i64, element(steps, i64, step));
   return element(a, offset);
 }
 
-/// void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr C, i64 ldc, i64 accumulate)
+/// void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr B of the second step, ptr C, i64 ldc, i64 accumulate, i64 used)
+/// of which only so many rows are used. Were the second step not a pointer of its own, its loads would be moved before the first step,
+/// and sums would spill.
 func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   OpBuilder::InsertionGuard guard(builder);
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
-  auto type = builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, i64, i64}, {});
+  auto type = builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, pointer, i64, i64, i64}, {});
   auto function = func::FuncOp::create(builder, location, "block_" + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   Value columns = toIndex(entry->getArgument(0)), depth = entry->getArgument(1), a = entry->getArgument(2);
-  Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, entry->getArgument(7), word(0));
+  Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, entry->getArgument(8), word(0));
 
   auto maskType = VectorType::get({lanes}, i1);
   Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
-  Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
-  Value masks[2], loadMasks[2];
-  for (int64_t half = 0; half < 2; ++half) {
-    Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
-    masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
-    loadMasks[half] = arith::SelectOp::create(builder, location, accumulate, masks[half], none);
-  }
   SmallVector<Value> addresses;
   SmallVector<Value> state;
   for (int64_t row = 0; row < rows; ++row) {
-    Value offset = arith::MulIOp::create(builder, location, entry->getArgument(6), word(row));
+    Value offset = arith::MulIOp::create(builder, location, entry->getArgument(7), word(row));
     for (int64_t half = 0; half < 2; ++half) {
-      Value address = element(element(entry->getArgument(5), offset), static_cast<int32_t>(half * lanes));
+      Value address = element(element(entry->getArgument(6), offset), static_cast<int32_t>(half * lanes));
       addresses.push_back(address);
       state.push_back(zeros);
       // What is in C is added last; the loop gives memory the time to bring it.
       LLVM::Prefetch::create(builder, location, address, /*rw=*/1, /*hint=*/3, /*cache=*/1);
     }
   }
-  state.push_back(entry->getArgument(3));
-  state.push_back(entry->getArgument(4));
+  llvm::append_range(state, entry->getArguments().slice(3, 3));
 
   Type stepType = kind == KernelKind::window ? i64 : elementType;
   Value pairs = toIndex(arith::ShRUIOp::create(builder, location, depth, word(1)));
@@ -129,54 +120,57 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
     OpBuilder::InsertionGuard loopGuard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange values = loop.getRegionIterArgs();
-    SmallVector<Value> sums(values.drop_back(2));
-    Value steps = values[2 * rows], right = values[2 * rows + 1];
-    for (int32_t step = 0; step < 2; ++step) {
-      sums = emitStep(sums, getLeft(a, steps, step), right);
-      right = element(right, static_cast<int32_t>(2 * lanes));
-    }
-    llvm::append_values(sums, element(steps, stepType, 2), right);
-    scf::YieldOp::create(builder, location, sums);
+    SmallVector<Value> next(values.drop_back(3));
+    Value steps = values[2 * rows];
+    for (int32_t step = 0; step < 2; ++step)
+      next = emitStep(next, getLeft(a, steps, step, rows), values[2 * rows + 1 + step]);
+    next.push_back(element(steps, stepType, kind == KernelKind::window ? 2 : static_cast<int32_t>(2 * rows)));
+    for (Value right : values.take_back(2))
+      next.push_back(element(right, static_cast<int32_t>(4 * lanes)));
+    scf::YieldOp::create(builder, location, next);
   }
   Value isOdd = arith::TruncIOp::create(builder, location, i1, depth);
   ValueRange results = loop.getResults();
   auto last = scf::IfOp::create(
       builder, location, isOdd,
       [&](OpBuilder &, Location) {
-        SmallVector<Value> sums = emitStep(results.drop_back(2), getLeft(a, results[2 * rows], 0), results[2 * rows + 1]);
+        SmallVector<Value> sums = emitStep(results.drop_back(3), getLeft(a, results[2 * rows], 0, rows), results[2 * rows + 1]);
         scf::YieldOp::create(builder, location, sums);
       },
-      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(2)); });
-  for (auto [number, address] : llvm::enumerate(addresses)) {
-    Value before = LLVM::MaskedLoadOp::create(builder, location, vector, address, loadMasks[number % 2], zeros, bytes);
-    Value sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, last.getResult(number), before).getResult()
-                                            : arith::AddIOp::create(builder, location, last.getResult(number), before).getResult();
-    LLVM::MaskedStoreOp::create(builder, location, sum, address, masks[number % 2], bytes);
+      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(3)); });
+  // Made here, since the loop needs all registers.
+  Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
+  // The last row may be one that there is not.
+  Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, entry->getArgument(9), word(rows));
+  Value masks[2], lastMasks[2];
+  for (int64_t half = 0; half < 2; ++half) {
+    Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
+    masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
+    lastMasks[half] = arith::SelectOp::create(builder, location, isWhole, masks[half], none);
   }
+  auto store = [&](bool adds) {
+    for (auto [number, address] : llvm::enumerate(addresses)) {
+      bool isLast = static_cast<int64_t>(number / 2) == rows - 1 && rows > 1;
+      Value mask = isLast ? lastMasks[number % 2] : masks[number % 2], sum = last.getResult(number);
+      if (adds) {
+        Value before = LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
+        sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, sum, before).getResult()
+                                          : arith::AddIOp::create(builder, location, sum, before).getResult();
+      }
+      LLVM::MaskedStoreOp::create(builder, location, sum, address, mask, bytes);
+    }
+  };
+  auto branch = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  store(/*adds=*/true);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  store(/*adds=*/false);
+  builder.setInsertionPointAfter(branch);
   func::ReturnOp::create(builder, location);
   return function;
 }
 
-/// The height of the next block: of the largest one while two of them fit, then two of about equal height, then what is left.
-Value BlockEmitter::emitHeight(Value left, int64_t most) {
-  auto compare = [&](arith::CmpIPredicate predicate, int64_t with) -> Value {
-    return arith::CmpIOp::create(builder, location, predicate, left, word(with));
-  };
-  auto select = [&](Value condition, Value yes, Value no) -> Value {
-    return arith::SelectOp::create(builder, location, condition, yes, no);
-  };
-  auto evenBelow = [&](Value value) -> Value { return arith::AndIOp::create(builder, location, value, word(-2)); };
-  auto add = [&](int64_t value) -> Value { return arith::AddIOp::create(builder, location, left, word(value)); };
-  // Half of what is left, rounded up to an even height.
-  Value half = evenBelow(arith::ShRSIOp::create(builder, location, add(3), word(1)));
-  Value height = select(compare(arith::CmpIPredicate::sge, 2 * most), word(most), half);
-  // A window has room for one row more than there are.
-  Value last = kind == KernelKind::window
-                   ? evenBelow(add(1))
-                   : select(compare(arith::CmpIPredicate::eq, 1), word(1), evenBelow(left));
-  return select(compare(arith::CmpIPredicate::sle, most), last, height);
-}
-
+/// Calls the block of the given height while there are so many rows, then one that has what is left.
 func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks) {
   OpBuilder::InsertionGuard guard(builder);
   bool isWindow = kind == KernelKind::window;
@@ -185,9 +179,9 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   ValueRange arguments = entry->getArguments();
-  Value rows = arguments[0], columns = isWindow ? word(2 * lanes) : arguments[1], depth = arguments[isWindow ? 1 : 2];
-  Value a = arguments[isWindow ? 2 : 3], steps = arguments[3], b = arguments[4], c = arguments[5];
-  Value ldc = isWindow ? columns : arguments[6], accumulate = arguments.back();
+  Value rows = arguments[0], most = arguments[1], columns = isWindow ? word(2 * lanes) : arguments[2];
+  Value depth = arguments[isWindow ? 2 : 3], a = arguments[isWindow ? 3 : 4], offsets = arguments[4], b = arguments[5], c = arguments[6];
+  Value ldc = isWindow ? columns : arguments[7], accumulate = arguments.back();
   scf::WhileOp::create(
       builder, location, TypeRange{i64, pointer, pointer}, ValueRange{rows, a, c},
       [&](OpBuilder &, Location, ValueRange values) {
@@ -195,14 +189,19 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
         scf::ConditionOp::create(builder, location, some, values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value left = values[0], height = emitHeight(left, blocks.back().first);
+        Value used = arith::MinSIOp::create(builder, location, values[0], most);
+        Value even = arith::AndIOp::create(builder, location, arith::AddIOp::create(builder, location, used, word(1)), word(-2));
+        Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, used, word(1));
+        Value height = isWindow ? even : arith::SelectOp::create(builder, location, isOne, used, even).getResult();
         SmallVector<int64_t> cases = llvm::map_to_vector(blocks.drop_back(), [](auto &block) { return block.first; });
         auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(height), cases, cases.size());
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
           func::CallOp::create(builder, location, block,
-                               ValueRange{columns, depth, values[1], isWindow ? steps : values[1], b, values[2], ldc, accumulate});
+                               ValueRange{columns, depth, values[1], isWindow ? offsets : values[1], b,
+                                          element(b, static_cast<int32_t>(2 * lanes)), values[2], ldc, accumulate,
+                                          isWindow ? height : used});
           scf::YieldOp::create(builder, location);
         };
         for (auto [region, block] : llvm::zip_equal(choice.getCaseRegions(), blocks.drop_back()))
@@ -211,9 +210,8 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
 
         auto times = [&](Value value) -> Value { return arith::MulIOp::create(builder, location, height, value); };
         scf::YieldOp::create(builder, location,
-                             ValueRange{arith::SubIOp::create(builder, location, left, height),
-                                        element(values[1], times(word(isWindow ? 1 : rowStride))),
-                                        element(values[2], times(ldc))});
+                             ValueRange{arith::SubIOp::create(builder, location, values[0], used),
+                                        element(values[1], isWindow ? height : times(depth)), element(values[2], times(ldc))});
       });
   func::ReturnOp::create(builder, location);
   return function;
@@ -232,8 +230,8 @@ std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType)
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   if (kind == KernelKind::window)
-    return builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, i64}, {});
-  return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, i64, i64}, {});
+    return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64}, {});
+  return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64}, {});
 }
 
 func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind, Type elementType) {
@@ -244,6 +242,14 @@ func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind,
   auto function = func::FuncOp::create(builder, module.getLoc(), name, getKernelType(builder, kind));
   function.setPrivate();
   return function;
+}
+
+Value freestone::codegen::getBlockHeight(Emission &emission, Value rows) {
+  Value one = emission.getConstant(1), most = emission.getConstant(emission.device.getPanelRows());
+  Value blocks = emission.maximum(one, emission.ceilDivide(rows, most));
+  Value height = emission.ceilDivide(rows, blocks);
+  Value two = emission.getConstant(2);
+  return emission.maximum(two, emission.multiply(emission.ceilDivide(height, two), two));
 }
 
 void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type elementType, const DeviceDescription &device) {

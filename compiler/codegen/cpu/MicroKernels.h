@@ -1,24 +1,27 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_MICROKERNELS_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_MICROKERNELS_H
 
-#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/codegen/cpu/Emission.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace freestone::codegen {
 
-/// The functions that all programs over an element type share. Nothing but the named elements of C is touched.
+/// The functions that all programs over an element type share. Rows are computed in blocks of `height` rows, an even number, the last
+/// block of what is left; rows of B are the device's panel width apart, and all of them readable.
 enum class KernelKind {
-  /// void freestone_contract_T(i64 rows, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc, i64 accumulate)
-  /// adds to (accumulate != 0) or sets C[rows, columns] = A[rows, depth] * B[depth, columns]. Rows of A are
-  /// `ContractionBlocks::getRowStride` elements apart, rows of B the device's panel width (all of them readable; columns is at most
-  /// that), rows of C `ldc`.
+  /// void freestone_contract_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc, i64 accumulate)
+  /// adds to (accumulate != 0) or sets C[rows, columns] = A[rows, depth] * B[depth, columns]; rows of C are `ldc` elements apart,
+  /// nothing but the named elements of C is touched. A is packed (`packRows`): a block of h rows is h elements for every step of
+  /// k; the last one, where it has an odd number of rows above 1, has one more that is read.
   contract,
-  /// void freestone_window_T(i64 rows, i64 depth, const T *A, const i64 *offsets, const T *B, T *C, i64 accumulate)
-  /// The same where A[row, step] is `A[row + offsets[step]]`, and rows of B and C are the panel width apart. Where the number of rows
-  /// is odd, A is read and C written as if there were one more.
+  /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C, i64 accumulate)
+  /// The same where A[row, step] is `A[row + offsets[step]]`, and rows of C are the panel width apart. Where the number of rows is
+  /// odd, A is read and C written as if there were one more.
   window,
 };
+/// The height of blocks that cuts rows (both `index`) most evenly.
+mlir::Value getBlockHeight(Emission &emission, mlir::Value rows);
 std::string getKernelName(KernelKind kind, mlir::Type elementType);
 
 /// Its declaration, added to the module once.

@@ -2,6 +2,7 @@
 
 #include "compiler/tile/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -24,28 +25,120 @@ Value freestone::codegen::convertWidth(OpBuilder &builder, Location location, Va
                 : arith::TruncIOp::create(builder, location, to, value).getResult();
 }
 
+/// Whether rows of A are neighbours in memory.
+static bool areRowsNeighbours(tile::ContractionForm &form, const ContractionPoints &points) {
+  auto argument = dyn_cast<BlockArgument>(form.lhs);
+  if (!argument)
+    return false;
+  SmallVector<sym::Expr> indices;
+  for (sym::Expr index : tile::getIndices(form.compute, argument.getArgNumber()))
+    indices.push_back(tile::substituteLoops(index, points.loops));
+  std::optional<sym::Expr> alongRows =
+      getStride(tile::getLinearIndex(form.compute.getInputType(argument.getArgNumber()), indices), points.m);
+  return alongRows && alongRows->isConstant(1);
+}
+
+namespace {
+
+/// Packs one block of rows.
+class RowPacker {
+public:
+  RowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block, Value memory,
+            Value start)
+      : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points), block(block),
+        memory(memory), start(start), lanes(emission.device.getLanes(form.elementType.getIntOrFloatBitWidth())) {}
+
+  /// Vectors along k, of one row.
+  void packRow();
+  /// Vectors along rows, one a step of k.
+  void packColumns(Value height);
+  /// Vectors along k, of which squares are transposed in registers.
+  void packTransposed(Value height);
+
+private:
+  Value load(sym::Expr lane, Value row, Value step, Value mask);
+
+  Emission &emission;
+  OpBuilder &builder;
+  Location location;
+  tile::ContractionForm &form;
+  const ContractionPoints &points;
+  const PackedBlock &block;
+  Value memory, start;
+  unsigned lanes;
+};
+
+} // namespace
+
+Value RowPacker::load(sym::Expr lane, Value row, Value step, Value mask) {
+  LanePoints at{points.loops, points.outer, lane, lanes, mask};
+  at.positions.push_back({points.m, row});
+  at.positions.push_back({points.k, emission.add(block.k, step)});
+  Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.lhs);
+  return convertWidth(builder, location, values, form.elementType);
+}
+
+void RowPacker::packRow() {
+  emission.forRange(emission.getConstant(0), block.depth, lanes, [&](Value step) {
+    Value mask = emission.getTailMask(lanes, emission.subtract(block.depth, step));
+    vector::StoreOp::create(builder, location, load(points.k, block.first, step, mask), memory,
+                            emission.add(start, step));
+  });
+}
+
+void RowPacker::packColumns(Value height) {
+  emission.forRange(emission.getConstant(0), block.depth, 1, [&](Value step) {
+    emission.forRange(emission.getConstant(0), block.count, lanes, [&](Value row) {
+      Value mask = emission.getTailMask(lanes, emission.subtract(block.count, row));
+      Value values = load(points.m, emission.add(block.first, row), step, mask);
+      Value stored = emission.getTailMask(lanes, emission.subtract(height, row));
+      Value to = emission.add(start, emission.add(emission.multiply(step, height), row));
+      vector::MaskedStoreOp::create(builder, location, memory, to, stored, values);
+    });
+  });
+}
+
+void RowPacker::packTransposed(Value height) {
+  Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
+  emission.forRange(emission.getConstant(0), block.depth, lanes, [&](Value step) {
+    Value mask = emission.getTailMask(lanes, emission.subtract(block.depth, step));
+    emission.forRange(emission.getConstant(0), block.count, lanes, [&](Value row) {
+      SmallVector<Value> square;
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        Value number = emission.add(block.first, emission.add(row, emission.getConstant(lane)));
+        square.push_back(load(points.k, emission.minimum(number, last), step, mask));
+      }
+      transposeSquare(builder, location, square);
+      Value stored = emission.getTailMask(lanes, emission.subtract(height, row));
+      for (auto [lane, values] : llvm::enumerate(square)) {
+        Value to = emission.multiply(emission.add(step, emission.getConstant(lane)), height);
+        vector::MaskedStoreOp::create(builder, location, memory, emission.add(start, emission.add(to, row)), stored, values);
+      }
+    });
+  });
+}
+
 void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                  const PackedBlock &block, Value memory, int64_t rowStride) {
+                                  const PackedBlock &block, Value memory, Value height) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
-  unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
-  Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
-  Value whole = emission.multiply(emission.divide(block.depth, vectorSize), vectorSize);
-  emission.forRange(zero, block.count, 1, [&](Value row) {
-    Value rowStart = emission.multiply(row, emission.getConstant(rowStride));
-    auto packVector = [&](Value step, Value mask) {
-      LanePoints at{points.loops, points.outer, points.k, lanes, mask};
-      at.positions.push_back({points.m, emission.add(block.first, row)});
-      at.positions.push_back({points.k, emission.add(block.k, step)});
-      Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.lhs);
-      values = convertWidth(builder, location, values, form.elementType);
-      // Whole vectors: rows are padded to them.
-      vector::StoreOp::create(builder, location, values, memory, emission.add(rowStart, step));
-    };
-    emission.forRange(zero, whole, lanes, [&](Value step) { packVector(step, Value()); });
-    emission.forRange(whole, block.depth, lanes, [&](Value step) {
-      packVector(step, emission.getTailMask(lanes, emission.subtract(block.depth, step)));
-    });
+  Value zero = emission.getConstant(0), one = emission.getConstant(1), two = emission.getConstant(2);
+  emission.forRange(zero, emission.ceilDivide(block.count, height), 1, [&](Value number) {
+    Value distance = emission.multiply(number, height);
+    PackedBlock rows = block;
+    rows.first = emission.add(block.first, distance);
+    rows.count = emission.minimum(height, emission.subtract(block.count, distance));
+    RowPacker packer(emission, form, points, rows, memory, emission.multiply(distance, block.depth));
+    Value even = emission.multiply(emission.ceilDivide(rows.count, two), two);
+    Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, rows.count, one);
+    if (areRowsNeighbours(form, points))
+      return packer.packColumns(arith::SelectOp::create(builder, location, isOne, one, even));
+    auto branch = scf::IfOp::create(builder, location, isOne, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    packer.packRow();
+    builder.setInsertionPointToStart(branch.elseBlock());
+    packer.packTransposed(even);
   });
 }
 

@@ -20,9 +20,11 @@ struct ContractionPoints {
   Positions outer;
 };
 
-/// Packs rows of A: `memory[row * rowStride + step]`, converted to the form's element type.
+/// Packs rows of A as the micro-kernel reads them, converted to the form's element type: blocks of `height` rows, an even number, each
+/// `memory[step * height + row]`; the last one of what is left, rounded up to an even number unless it is 1. Rows that there are not
+/// hold any finite value. A vector per row of a block may be written past the end.
 void packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-              mlir::Value memory, int64_t rowStride);
+              mlir::Value memory, mlir::Value height);
 
 /// Packs a panel of B: `memory[step * width + column]`, in the way that its place in memory asks for. Columns past `count` hold any
 /// value.

@@ -156,12 +156,42 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
       return vector::LoadOp::create(builder, location, type, memory, index);
     return vector::MaskedLoadOp::create(builder, location, type, memory, index, mask, getFill(type, fill));
   }
+  if (stride && stride->isConstant(2) && points.lanes > 1)
+    return loadEveryOther(memory, emission.getIndex(linear, points.positions), storage, mask, fill);
   if (!stride)
     return gather(memory, emission.getConstant(0), getIndexLanes(linear), storage, mask, fill);
   Value numbers = vector::StepOp::create(builder, location, vectorOf(builder.getIndexType()));
   Value step = spread(emission.getIndex(*stride, points.positions));
   return gather(memory, emission.getIndex(linear, points.positions),
                 arith::MulIOp::create(builder, location, numbers, step), storage, mask, fill);
+}
+
+/// Two vectors that end with the last element that is used, and every other element of them: faster than a gather.
+Value BodyVectorizer::loadEveryOther(Value memory, Value index, Type storage, Value mask, TypedAttr fill) {
+  VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
+  int64_t lanes = points.lanes;
+  // The second vector begins with the last element of the first one.
+  int64_t starts[2] = {0, lanes - 1};
+  Value vectors[2];
+  for (int half = 0; half < 2; ++half) {
+    Value at = emission.add(index, emission.getConstant(starts[half]));
+    if (!mask) {
+      vectors[half] = vector::LoadOp::create(builder, location, type, memory, at);
+      continue;
+    }
+    SmallVector<int64_t> used;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t element = starts[half] + lane;
+      used.push_back(element % 2 == 0 ? element / 2 : lanes);
+    }
+    Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
+    Value some = vector::ShuffleOp::create(builder, location, mask, none, used);
+    vectors[half] = vector::MaskedLoadOp::create(builder, location, type, memory, at, some, getFill(type, fill));
+  }
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    order.push_back(2 * lane < lanes ? 2 * lane : 2 * lane + 1);
+  return vector::ShuffleOp::create(builder, location, vectors[0], vectors[1], order);
 }
 
 Value BodyVectorizer::load(unsigned input) {

@@ -49,6 +49,7 @@ public:
 private:
   mlir::Value load(unsigned input);
   mlir::Value loadAt(sym::Expr linear, mlir::Value memory, mlir::Type storage, mlir::Value mask, mlir::TypedAttr fill);
+  mlir::Value loadEveryOther(mlir::Value memory, mlir::Value index, mlir::Type storage, mlir::Value mask, mlir::TypedAttr fill);
   mlir::Value read(tile::ReadOp op);
   mlir::Value gather(mlir::Value memory, mlir::Value base, mlir::Value indices, mlir::Type storage, mlir::Value mask,
                      mlir::TypedAttr fill);
