@@ -16,8 +16,9 @@ class WeightTable {
 public:
   explicit WeightTable(std::vector<runtime::Weight> &weights) : weights(weights) {}
 
-  int64_t of(BufferOp buffer) {
-    StringRef name = *buffer.getName();
+  int64_t of(BufferOp buffer) { return of(*buffer.getName(), buffer); }
+  /// A weight that lies as `buffer` does.
+  int64_t of(StringRef name, BufferOp buffer) {
     auto [found, isNew] = indices.try_emplace(name, weights.size());
     if (isNew) {
       runtime::Weight weight;
@@ -33,6 +34,35 @@ public:
 
 private:
   std::vector<runtime::Weight> &weights;
+  llvm::StringMap<int64_t> indices;
+};
+
+/// Numbers the state of all entries.
+class StateTable {
+public:
+  StateTable(std::vector<runtime::StateInfo> &states, WeightTable &weights) : states(states), weights(weights) {}
+
+  int64_t of(BufferOp buffer) {
+    auto [found, isNew] = indices.try_emplace(*buffer.getName(), states.size());
+    if (isNew) {
+      auto type = cast<graph::TensorType>(buffer.getBuffer().getType());
+      runtime::StateInfo state;
+      state.name = buffer.getName()->str();
+      state.dtype = artifact::dtypeOf(type.getElementType());
+      for (int64_t extent : *type.getStaticShape())
+        state.shape.push_back(extent);
+      state.bytes = *buffer.getBytes().asConstant();
+      states.push_back(std::move(state));
+    }
+    // Not every entry says what it begins as.
+    if (std::optional<StringRef> initial = buffer.getInitial())
+      states[found->second].initial = weights.of(*initial, buffer);
+    return found->second;
+  }
+
+private:
+  std::vector<runtime::StateInfo> &states;
+  WeightTable &weights;
   llvm::StringMap<int64_t> indices;
 };
 
@@ -65,7 +95,7 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
   return symbol;
 }
 
-runtime::Entry describeEntry(ProgramOp program, WeightTable &weights) {
+runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable &states) {
   SizeSlots slots(program);
   runtime::Entry entry;
   entry.name = program.getSymName().str();
@@ -97,6 +127,10 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights) {
     case BufferKind::weight:
       buffer.kind = runtime::BufferKind::Weight;
       buffer.weight = weights.of(op);
+      break;
+    case BufferKind::state:
+      buffer.kind = runtime::BufferKind::State;
+      buffer.state = states.of(op);
       break;
     case BufferKind::arena:
       buffer.kind = runtime::BufferKind::Arena;
@@ -138,8 +172,9 @@ runtime::Descriptor artifact::buildDescriptor(ArrayRef<ProgramOp> entries) {
   runtime::Descriptor descriptor;
   descriptor.abi = FREESTONE_ABI_VERSION;
   WeightTable weights(descriptor.weights);
+  StateTable states(descriptor.states, weights);
   for (ProgramOp entry : entries)
-    descriptor.entries.push_back(describeEntry(entry, weights));
+    descriptor.entries.push_back(describeEntry(entry, weights, states));
   descriptor.segments = {"main"};
   return descriptor;
 }

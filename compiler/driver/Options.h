@@ -15,6 +15,7 @@ struct Switches {
   bool shareProgramsOfEqualLoops = true;
   bool elideWaits = true;
   bool reuseMemory = true;
+  bool donateState = true;
 
   static Switches forLevel(int level);
 };

@@ -14,7 +14,7 @@ namespace freestone::driver {
 Switches Switches::forLevel(int level) {
   Switches switches;
   if (level == 0)
-    switches = {false, false, false, true, false, false};
+    switches = {false, false, false, true, false, false, false};
   return switches;
 }
 
@@ -41,9 +41,11 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
     llvm::consumeError(device.takeError());
   passes.addPass(tile::createChooseLayouts(layouts));
   OpPassManager &all = passes.nest<func::FuncOp>();
-  all.addPass(task::createCopyResults());
   all.addPass(tile::createCoalesceLoops());
   all.addPass(createCSEPass());
+  // Memory is given from here on: nothing may merge or reorder operations any more.
+  all.addPass(task::createCopyResults());
+  passes.addPass(task::createUpdateState({switches.donateState}));
   tile::OutlineOptions outline;
   outline.share = switches.shareProgramsOfEqualLoops;
   passes.addPass(tile::createOutline(outline));

@@ -1,8 +1,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/Passes.h"
-
-#include "mlir/IR/Builders.h"
+#include "compiler/task/ValueMemory.h"
 
 namespace freestone::task {
 #define GEN_PASS_DEF_COPYRESULTS
@@ -11,44 +10,30 @@ namespace freestone::task {
 
 using namespace mlir;
 using namespace freestone;
+using namespace freestone::task;
 
 namespace {
-
-/// The value whose memory this one is: reshapes are free.
-Value memoryOf(Value value) {
-  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
-    value = reshape->getOperand(0);
-  return value;
-}
-
-bool isComputed(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && isa<tile::ComputeOp, tile::OpaqueOp, tile::GroupOp, tile::PackOp, tile::LibraryOp, tile::CallOp>(op);
-}
-
-Value copy(OpBuilder &builder, Location location, Value value) {
-  auto type = cast<graph::TensorType>(value.getType());
-  AffineMap identity = builder.getMultiDimIdentityMap(type.getShape().size());
-  SmallVector<sym::Expr> extents(type.getShape());
-  auto compute = tile::ComputeOp::create(builder, location, TypeRange(type), extents, extents.size(), ValueRange(value), ArrayRef(identity),
-                                         ArrayRef<sym::Expr>(), ArrayRef<Attribute>(), ArrayRef<Attribute>(), ValueRange());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(compute.getBody());
-  tile::YieldOp::create(builder, location, ValueRange(compute.getBody()->getArguments()));
-  return compute.getResult(0);
-}
 
 class CopyResults : public task::impl::CopyResultsBase<CopyResults> {
 public:
   void runOnOperation() override {
-    Operation *terminator = getOperation().getBody().front().getTerminator();
+    func::FuncOp function = getOperation();
+    Operation *terminator = function.getBody().front().getTerminator();
     OpBuilder builder(terminator);
     DenseSet<Value> taken;
+    SmallVector<OpOperand *> outputs;
+    // What is kept from run to run has a memory already, which no output shares.
     for (OpOperand &result : terminator->getOpOperands()) {
-      Value memory = memoryOf(result.get());
+      if (function.getResultAttr(result.getOperandNumber(), stateAttr))
+        taken.insert(getMemory(result.get()));
+      else
+        outputs.push_back(&result);
+    }
+    for (OpOperand *result : outputs) {
+      Value memory = getMemory(result->get());
       if (isComputed(memory) && taken.insert(memory).second)
         continue;
-      result.set(copy(builder, result.get().getLoc(), result.get()));
+      result->set(copyValue(builder, result->get()));
       ++copies;
     }
   }

@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/task/ValueMemory.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -59,9 +60,9 @@ public:
   explicit Binder(func::FuncOp function)
       : function(function), values(function->getAttrOfType<DictionaryAttr>("graph.value_symbols")),
         bounds(function->getAttrOfType<DictionaryAttr>("graph.symbols")) {
-    // Weights are arguments of the function, but no inputs of the entry.
+    // Weights and state are arguments of the function, but no inputs of the entry.
     for (BlockArgument argument : function.getArguments())
-      if (!function.getArgAttr(argument.getArgNumber(), "graph.weight"))
+      if (!function.getArgAttr(argument.getArgNumber(), "graph.weight") && !function.getArgAttr(argument.getArgNumber(), stateAttr))
         inputs.push_back(argument);
     for (auto call : function.getOps<tile::CallOp>())
       if (auto name = call->getAttrOfType<StringAttr>("binds"))

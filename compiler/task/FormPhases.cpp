@@ -3,6 +3,8 @@
 #include "compiler/task/EntrySymbols.h"
 #include "compiler/task/Operations.h"
 #include "compiler/task/Passes.h"
+#include "compiler/task/ValueMemory.h"
+#include "compiler/task/VerifyState.h"
 #include "compiler/tile/HoistWeights.h"
 
 #include "mlir/IR/Builders.h"
@@ -47,7 +49,7 @@ public:
 
 private:
   LogicalResult formArguments();
-  void formOutputs();
+  LogicalResult formOutputs();
   LogicalResult formOp(Operation &op);
   LogicalResult formCall(tile::CallOp call);
   void setRuntimeSymbols();
@@ -55,11 +57,6 @@ private:
   BufferOp addBuffer(BufferKind kind, StringRef name, Type type, Location location);
   SmallVector<Attribute> accesses(tile::ProgramOp callee, StringRef entry, size_t count,
                                   llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
-  Value memoryOf(Value value) {
-    while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
-      value = reshape->getOperand(0);
-    return value;
-  }
 
   func::FuncOp function;
   const DeviceDescription &device;
@@ -68,6 +65,7 @@ private:
   ConstantNames &constants;
   ProgramOp program;
   DenseMap<Value, Value> buffers;
+  DenseMap<StringAttr, Value> states;
   DenseMap<StringAttr, Value> counts;
   int64_t phases = 0;
 };
@@ -80,9 +78,8 @@ LogicalResult PhaseFormer::form() {
   program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(), builder.getArrayAttr(symbols->bound), symbols->definitions,
                               entryAssertions(function));
   builder.createBlock(&program.getBody());
-  if (failed(formArguments()))
+  if (failed(formArguments()) || failed(formOutputs()))
     return failure();
-  formOutputs();
   for (Operation &op : function.getBody().front().without_terminator())
     if (failed(formOp(op)))
       return failure();
@@ -100,16 +97,23 @@ BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Loca
   else
     builder.setInsertionPoint(formed.front());
   StringAttr nameAttr = name.empty() ? StringAttr() : builder.getStringAttr(name);
-  return BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr());
+  return BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr(), StringAttr());
 }
 
 LogicalResult PhaseFormer::formArguments() {
   for (BlockArgument argument : function.getArguments()) {
     unsigned index = argument.getArgNumber();
+    if (auto state = function.getArgAttrOfType<StringAttr>(index, stateAttr)) {
+      BufferOp buffer = addBuffer(BufferKind::state, state, argument.getType(), argument.getLoc());
+      if (auto initial = function.getArgAttrOfType<StringAttr>(index, initialAttr))
+        buffer.setInitialAttr(initial);
+      buffers[argument] = states[state] = buffer;
+      continue;
+    }
     auto weight = function.getArgAttrOfType<StringAttr>(index, "graph.weight");
     auto input = function.getArgAttrOfType<StringAttr>(index, "graph.name");
     if (!weight && !input)
-      return function.emitOpError("argument ") << index << " has neither graph.name nor graph.weight";
+      return function.emitOpError("argument ") << index << " has no graph.name, graph.weight or graph.state";
     // What `main` finds stored is what `init` takes from outside.
     bool stored = weight && function.getSymName() != tile::initName;
     buffers[argument] = stored ? addBuffer(BufferKind::weight, weight, argument.getType(), argument.getLoc())
@@ -118,15 +122,26 @@ LogicalResult PhaseFormer::formArguments() {
   return success();
 }
 
-void PhaseFormer::formOutputs() {
+LogicalResult PhaseFormer::formOutputs() {
   for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands()) {
     unsigned index = result.getOperandNumber();
+    Value memory = getMemory(result.get());
+    if (auto state = function.getResultAttrOfType<StringAttr>(index, stateAttr)) {
+      if (!isComputed(memory) || buffers.contains(memory))
+        return function.emitOpError("returns state '") << state.getValue() << "', which is not computed for it alone; run task-update-state";
+      Value &buffer = states[state];
+      if (!buffer)
+        buffer = addBuffer(BufferKind::state, state, result.get().getType(), result.get().getLoc());
+      buffers[memory] = buffer;
+      continue;
+    }
     auto name = function.getResultAttrOfType<StringAttr>(index, "graph.name");
     if (!name)
       name = function.getResultAttrOfType<StringAttr>(index, "graph.weight");
     StringRef text = name ? name.getValue() : StringRef("output");
-    buffers[memoryOf(result.get())] = addBuffer(BufferKind::output, text, result.get().getType(), result.get().getLoc());
+    buffers[memory] = addBuffer(BufferKind::output, text, result.get().getType(), result.get().getLoc());
   }
+  return success();
 }
 
 LogicalResult PhaseFormer::formOp(Operation &op) {
@@ -140,7 +155,7 @@ LogicalResult PhaseFormer::formOp(Operation &op) {
 }
 
 FailureOr<Value> PhaseFormer::bufferOf(Value value) {
-  value = memoryOf(value);
+  value = getMemory(value);
   if (Value known = buffers.lookup(value))
     return known;
   Operation *op = value.getDefiningOp();
@@ -251,6 +266,8 @@ public:
       getOperation().emitError(llvm::toString(device.takeError()));
       return signalPassFailure();
     }
+    if (failed(verifyState(getOperation())))
+      return signalPassFailure();
     SmallVector<Attribute> sites;
     ConstantNames constants;
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {

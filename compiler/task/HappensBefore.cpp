@@ -149,8 +149,9 @@ std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> acce
     for (const Access &other : accesses) {
       if (one.phase > other.phase || !(one.write || other.write) || !overlap(one, other))
         continue;
-      // Tiles of one space never write the same elements, though which ones they write may not be known here.
-      bool isOneOutput = one.space == other.space && one.buffer == other.buffer && one.write && other.write;
+      // Tiles of one space never write the same elements, nor read what another of them writes, though which ones these are
+      // may not be known here.
+      bool isOneOutput = one.space == other.space && one.buffer == other.buffer;
       bool isOrdered =
           one.worker == other.worker || one.phase <= known[other.phase] || (isOneOutput && !(one.exact && other.exact));
       if (!isOrdered)

@@ -14,16 +14,16 @@ using namespace freestone::task;
 
 namespace {
 
-/// Who wrote a buffer, and which elements each tile wrote.
-struct Write {
+/// Who touched a buffer, and which elements each tile touched.
+struct Touch {
   int64_t phase;
   Attribute tiles;
   Attribute elements;
 };
 
-/// Whether tile t of the reader touches only what tile t of the writer wrote, under one distribution of tiles to workers.
-bool staysOnWorker(const Write &write, SpaceOp reader, Attribute elements) {
-  return !isa<UnitAttr>(elements) && write.elements == elements && write.tiles == reader.getTilesAttr();
+/// Whether tile t of the space touches only what tile t touched before, under one distribution of tiles to workers.
+bool staysOnWorker(const Touch &before, SpaceOp space, Attribute elements) {
+  return !isa<UnitAttr>(elements) && before.elements == elements && before.tiles == space.getTilesAttr();
 }
 
 class OrderPhases : public task::impl::OrderPhasesBase<OrderPhases> {
@@ -31,25 +31,37 @@ public:
   using OrderPhasesBase::OrderPhasesBase;
 
   void runOnOperation() override {
-    DenseMap<Value, SmallVector<Write>> writes;
+    DenseMap<Value, SmallVector<Touch>> reads, writes;
     int64_t horizon = -1, lastBinding = -1;
     for (auto [index, phase] : llvm::enumerate(getOperation().getPhases())) {
       // Sizes that one worker derives anew while running are read by all from then on.
       int64_t latest = lastBinding;
       llvm::SetVector<int64_t> same;
+      auto comeAfter = [&](ArrayRef<Touch> touches, SpaceOp space, Attribute elements) {
+        for (const Touch &touch : touches) {
+          if (elide && staysOnWorker(touch, space, elements))
+            same.insert(touch.phase);
+          else
+            latest = std::max(latest, touch.phase);
+        }
+      };
       for (SpaceOp space : phase.getSpaces()) {
-        for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads())) {
-          for (const Write &write : writes.lookup(input)) {
-            if (elide && staysOnWorker(write, space, elements))
-              same.insert(write.phase);
-            else
-              latest = std::max(latest, write.phase);
-          }
+        for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
+          comeAfter(writes.lookup(input), space, elements);
+        for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites())) {
+          comeAfter(reads.lookup(output), space, elements);
+          comeAfter(writes.lookup(output), space, elements);
         }
       }
-      for (SpaceOp space : phase.getSpaces())
+      auto touch = [&](SpaceOp space, Attribute elements) {
+        return Touch{static_cast<int64_t>(index), space.getTilesAttr(), elements};
+      };
+      for (SpaceOp space : phase.getSpaces()) {
+        for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
+          reads[input].push_back(touch(space, elements));
         for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
-          writes[output].push_back({static_cast<int64_t>(index), space.getTilesAttr(), elements});
+          writes[output].push_back(touch(space, elements));
+      }
 
       OpBuilder builder(phase);
       elided += same.size();

@@ -7,7 +7,8 @@ def CopyResults : Pass<"task-copy-results", "::mlir::func::FuncOp"> {
   let summary = "gives every result of a function memory of its own";
   let description = [{
     A result that is an input, a weight, a constant, or the same memory as another result is copied by a `tile.compute`, so that each
-    output has one writer and inputs stay as they are. Runs while computes are inline.
+    output has one writer and inputs stay as they are. New values of state (`graph.state`) are left to `task-update-state`. Runs while
+    computes are inline; what merges equal operations must come before, or outputs would be one memory again.
     ```mlir
     func.func @main(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> { return %x : … }
     // →
@@ -19,11 +20,38 @@ def CopyResults : Pass<"task-copy-results", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"copies", "copies", "Number of results copied">];
 }
 
+def UpdateState : Pass<"task-update-state", "::mlir::ModuleOp"> {
+  let summary = "lays the new values of state over the old ones";
+  let description = [{
+    A result with `graph.state = "w"` is the new value of what the argument of the same attribute holds (an argument alone only reads
+    it), and after this pass whatever computes it may write it to that argument's memory: every other reader of the old value stands
+    before it in the block, and what it reads of the old value itself it reads at the element that it writes. Operations are moved
+    behind readers where nothing is in the way; where it is, or where the value is an argument or returned twice, a copy is made at the
+    end. A result that is the old value is dropped. Runs behind `task-copy-results`, while computes are inline; operations must keep
+    their order from here on, and equal ones may not be merged. With `donate=false` every new value is copied.
+    ```mlir
+    func.func @main(%w: !graph.tensor<[4], f32> {graph.state = "w"}) -> (!graph.tensor<[4], f32> {graph.state = "w"},
+                                                                         !graph.tensor<[4], f32> {graph.name = "old"}) {
+      %0 = tile.compute [4] [parallel] ins(%w : affine_map<(d0) -> (d0)>) { … } : …
+      %1 = tile.compute [4] [parallel] ins(%w : affine_map<(d0) -> (d0)>) { … } : …
+      return %0, %1 : …
+    }
+    // →
+    %1 = tile.compute [4] [parallel] ins(%w : affine_map<(d0) -> (d0)>) { … } : …
+    %0 = tile.compute [4] [parallel] ins(%w : affine_map<(d0) -> (d0)>) { … } : …
+    ```
+  }];
+  let dependentDialects = ["::freestone::tile::TileDialect"];
+  let options = [Option<"donate", "donate", "bool", "true", "Compute new values in place where possible">];
+  let statistics = [Statistic<"copies", "copies", "Number of new values copied">];
+}
+
 def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
   let summary = "functions of tile.calls → task.programs with one phase a call";
   let description = [{
     In: functions whose bodies hold only `tile.call`, `graph.reshape`, weights, constants and the return. Out: a `task.program` of
-    the same name for each, without edges. Reshapes are the same buffer; results are output buffers, written in place. The messages of
+    the same name for each, without edges. Reshapes are the same buffer; results are output buffers, written in place; argument and result
+    of one `graph.state` are one buffer. The messages of
     all `tile.check`s are numbered in the module's attribute `task.sites`. Each space says how many floating-point operations its tiles
     execute.
     ```mlir
@@ -47,8 +75,9 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
 def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
   let summary = "writes the `after` edges of every phase";
   let description = [{
-    A phase that reads what another wrote comes after it: `same` where each tile reads just the elements that the same tile of
-    the same number of tiles wrote, so that no worker needs another's data; else `all`. Progress numbers only grow, so of several
+    A phase that reads what another wrote comes after it, and one that writes comes after those that read or wrote the same before:
+    `same` where each tile touches just the elements that the same tile of the same number of tiles touched, so that no worker needs
+    another's data; else `all`. Progress numbers only grow, so of several
     `all` edges only the latest is kept, and none that an earlier phase's wait implies.
     With `elide=false` every edge is `all`.
     ```mlir

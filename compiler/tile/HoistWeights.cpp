@@ -4,8 +4,11 @@
 #include "compiler/tile/ComputeBuilder.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/IndexMaps.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringMap.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using freestone::sym::Expr;
@@ -28,19 +31,19 @@ public:
 
 private:
   void collect();
-  void createInit();
+  func::FuncOp getOrCreateInit();
+  void addToInit();
   Value copyInto(OpBuilder &builder, Value value, IRMapping &mapping);
   Value copyPack(OpBuilder &builder, PackOp op, Value source);
   void takeAsArguments();
-  std::string getName(Value value);
+  std::string getName(Value value, llvm::StringSet<> &taken);
 
   func::FuncOp function;
   Block &block;
   llvm::SetVector<Operation *> hoisted;
   /// What the rest of the function needs of the hoisted operations.
   llvm::SetVector<Value> needed;
-  SmallVector<std::string> names;
-  llvm::StringMap<unsigned> taken;
+  SmallVector<StringAttr> names;
 };
 
 /// The first weight that a value is made of.
@@ -71,13 +74,13 @@ void WeightHoister::collect() {
         needed.insert(result);
 }
 
-std::string WeightHoister::getName(Value value) {
+std::string WeightHoister::getName(Value value, llvm::StringSet<> &taken) {
   graph::WeightOp root = getRoot(value);
-  std::string name = root ? root.getName().str() : std::string("constant");
-  name += value.getDefiningOp<PackOp>() ? ":packed" : ":folded";
-  unsigned &count = taken[name];
-  if (count++)
-    name += ":" + std::to_string(count);
+  std::string stem = root ? root.getName().str() : std::string("constant");
+  stem += value.getDefiningOp<PackOp>() ? ":packed" : ":folded";
+  std::string name = stem;
+  for (unsigned number = 2; !taken.insert(name).second; ++number)
+    name = stem + ":" + std::to_string(number);
   return name;
 }
 
@@ -136,23 +139,54 @@ Value WeightHoister::copyInto(OpBuilder &builder, Value value, IRMapping &mappin
   return mapping.lookup(value);
 }
 
-void WeightHoister::createInit() {
+func::FuncOp WeightHoister::getOrCreateInit() {
+  if (auto init = function->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(initName))
+    return init;
   OpBuilder builder(function->getContext());
   builder.setInsertionPointAfter(function);
   auto init = func::FuncOp::create(builder, function.getLoc(), initName, builder.getFunctionType({}, {}));
-  Block *body = init.addEntryBlock();
-  builder.setInsertionPointToEnd(body);
+  builder.setInsertionPointToEnd(init.addEntryBlock());
+  func::ReturnOp::create(builder, function.getLoc());
+  return init;
+}
+
+/// What @init returns already, for another function, keeps its name and serves both.
+void WeightHoister::addToInit() {
+  func::FuncOp init = getOrCreateInit();
+  Operation *terminator = init.getBody().front().getTerminator();
+  OpBuilder builder(terminator);
   IRMapping mapping;
-  SmallVector<Value> results;
-  for (Value value : needed)
-    results.push_back(copyInto(builder, value, mapping));
-  func::ReturnOp::create(builder, function.getLoc(), results);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  unsigned before = terminator->getNumOperands();
+  for (Value value : needed) {
+    Value copy = copyInto(builder, value, mapping);
+    terminator->insertOperands(terminator->getNumOperands(), copy);
+  }
+  IRRewriter rewriter(builder);
+  DominanceInfo dominance(init);
+  eliminateCommonSubExpressions(rewriter, dominance, init);
+
+  llvm::StringSet<> taken;
+  SmallVector<StringAttr> all;
+  for (unsigned index = 0; index < before; ++index) {
+    all.push_back(init.getResultAttrOfType<StringAttr>(index, weightAttr));
+    taken.insert(all.back().getValue());
+  }
+  llvm::MapVector<Value, StringAttr> returned;
+  for (auto [value, name] : llvm::zip(terminator->getOperands(), all))
+    returned[value] = name;
+  for (auto [value, copy] : llvm::zip_equal(needed, terminator->getOperands().drop_front(before))) {
+    StringAttr &name = returned[copy];
+    if (!name)
+      name = builder.getStringAttr(getName(value, taken));
+    names.push_back(name);
+  }
+  SmallVector<Value> results = llvm::to_vector(llvm::make_first_range(returned));
+  terminator->setOperands(results);
   init.setFunctionType(builder.getFunctionType(init.getArgumentTypes(), TypeRange(ValueRange(results))));
-  for (auto [index, name] : llvm::enumerate(names))
-    init.setResultAttr(index, weightAttr, builder.getStringAttr(name));
+  SmallVector<DictionaryAttr> attributes;
+  for (auto [value, name] : returned)
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(weightAttr, name)));
+  init.setAllResultAttrs(attributes);
 }
 
 void WeightHoister::takeAsArguments() {
@@ -162,7 +196,7 @@ void WeightHoister::takeAsArguments() {
     unsigned index = function.getNumArguments();
     (void)function.insertArgument(
         index, value.getType(),
-        DictionaryAttr::get(builder.getContext(), builder.getNamedAttr(weightAttr, builder.getStringAttr(name))),
+        DictionaryAttr::get(builder.getContext(), builder.getNamedAttr(weightAttr, name)),
         value.getLoc());
     value.replaceAllUsesWith(function.getArgument(index));
   }
@@ -175,9 +209,7 @@ int64_t WeightHoister::hoist() {
   collect();
   if (needed.empty())
     return 0;
-  for (Value value : needed)
-    names.push_back(getName(value));
-  createInit();
+  addToInit();
   takeAsArguments();
   return needed.size();
 }

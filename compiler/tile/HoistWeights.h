@@ -12,8 +12,8 @@ inline constexpr llvm::StringRef initName = "init";
 bool isHoistable(mlir::Value value);
 
 /// Moves what depends on weights alone into @init, whose arguments are plain weights and whose results are those that
-/// `function` then takes as further arguments; `graph.weight` names both sides. Returns the number of these; without
-/// any, there is no @init.
+/// `function` then takes as further arguments; `graph.weight` names both sides. All functions of a module share @init,
+/// and what they need alike. Returns the number of these values; without any, there is no @init.
 int64_t hoistWeights(mlir::func::FuncOp function);
 
 } // namespace freestone::tile

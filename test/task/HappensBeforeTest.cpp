@@ -151,6 +151,26 @@ TEST_F(HappensBefore, SizesThatTheProgramFindsAreOrdered) {
   EXPECT_EQ(check(program, 2), "phase 0 'find' of worker 0 writes what phase 1 'fill' of worker 1 reads, in no order");
 }
 
+TEST_F(HappensBefore, StateIsOverwrittenAfterItWasRead) {
+  ProgramOp program = plan(R"mlir(
+    !s = !graph.tensor<[40], f32>
+    task.program @main symbols [] {
+      %s = task.buffer state "s" : !s
+      %y = task.buffer output "y" : !s
+      task.phase "read" after all [] same [] {
+        task.space @p(%s) to (%y) sizes [] tiles 10 scratch 0 reads [?] writes [4] sites [] : (!s) -> (!s)
+      }
+      task.phase "update" after all [] same [] {
+        task.space @p(%s) to (%s) sizes [] tiles 10 scratch 0 reads [?] writes [?] sites [] : (!s) -> (!s)
+      }
+    })mlir");
+  ASSERT_TRUE(program);
+  EXPECT_EQ(checkAll(program), std::nullopt);
+  setAllAfter(program.getPhases()[1], {});
+  EXPECT_EQ(check(program, 1), std::nullopt);
+  EXPECT_EQ(check(program, 2), "phase 0 'read' of worker 0 reads what phase 1 'update' of worker 1 writes, in no order");
+}
+
 TEST_F(HappensBefore, ProvesRandomPrograms) {
   std::mt19937_64 random(7);
   auto values = [&](StringRef symbol) { return valueOf(symbol); };

@@ -1,6 +1,7 @@
 #include "test/task/RandomProgram.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -20,6 +21,7 @@ private:
     /// Elements that one tile of the writer makes.
     std::string chunk = "4";
     bool isRead = true;
+    bool isState = false;
   };
 
   size_t below(size_t bound) { return random() % bound; }
@@ -33,12 +35,15 @@ private:
     return isKnown ? tileElements : "?";
   }
   void addSpace(size_t readable, bool readsUnread);
+  Buffer *chooseState();
 
   std::mt19937_64 &random;
   KnownAccesses known;
   std::vector<Buffer> buffers;
   std::string declarations, phases;
   int outputs = 0;
+  /// Of the phase at hand: its spaces run in no order.
+  std::set<std::string> readHere, writtenHere;
 };
 
 /// A comma after every part but the last.
@@ -49,16 +54,25 @@ std::string join(const std::vector<std::string> &parts) {
   return text;
 }
 
+/// A state that no space of the phase has touched, or null.
+Generator::Buffer *Generator::chooseState() {
+  Buffer &state = buffers[below(buffers.size())];
+  return state.isState && !readHere.contains(state.name) && !writtenHere.contains(state.name) ? &state : nullptr;
+}
+
 void Generator::addSpace(size_t readable, bool readsUnread) {
-  static const char *const sizes[] = {"n", "2*n", "m"};
+  static const char *const sizes[] = {"n", "2*n", "m", "40"};
   static const char *const chunks[] = {"1", "3", "4", "8"};
-  std::string size = sizes[below(3)], chunk = chunks[below(4)];
+  std::string size = sizes[below(4)], chunk = chunks[below(4)];
   // Often the tiles of what was written last, so that workers can stay with their own data.
   if (below(2))
     std::tie(size, chunk) = std::tie(buffers[readable - 1].size, buffers[readable - 1].chunk);
 
   std::vector<std::string> inputs, reads, inputTypes;
   auto read = [&](Buffer &buffer) {
+    if (writtenHere.contains(buffer.name))
+      return;
+    readHere.insert(buffer.name);
     buffer.isRead = true;
     inputs.push_back("%" + buffer.name);
     reads.push_back(elements(chunk, buffer.size == size));
@@ -68,15 +82,28 @@ void Generator::addSpace(size_t readable, bool readsUnread) {
     for (size_t i = 0; i < readable; ++i)
       if (!buffers[i].isRead)
         read(buffers[i]);
-    if (inputs.empty())
-      read(buffers.front());
   } else {
     // Recent buffers more often, so that chains are long.
     for (size_t count = 1 + below(3); count > 0; --count)
       read(buffers[below(2) ? readable - 1 - below(std::min<size_t>(readable, 3)) : below(readable)]);
   }
+  if (inputs.empty())
+    read(buffers.front());
 
   std::vector<std::string> results, writes, resultTypes;
+  if (Buffer *state = chooseState()) {
+    writtenHere.insert(state->name);
+    results.push_back("%" + state->name);
+    resultTypes.push_back(typeOf(*state));
+    writes.push_back(elements(chunk, state->size == size));
+    // In place: a tile reads what it writes.
+    if (writes.back() != "?" && below(2)) {
+      inputs.push_back("%" + state->name);
+      reads.push_back(writes.back());
+      inputTypes.push_back(typeOf(*state));
+    }
+    state->chunk = chunk;
+  }
   for (size_t count = 1 + below(2); count > 0; --count) {
     Buffer buffer{"b" + std::to_string(buffers.size()), below(3) ? size : sizes[below(3)], chunk, false};
     bool isOutput = readsUnread || below(5) == 0;
@@ -97,11 +124,17 @@ std::string Generator::generate() {
   declare("input \"x\"", buffers[0]);
   declare("input \"z\"", buffers[1]);
   declare("weight \"w\"", buffers[2]);
+  for (std::string name : {"s", "t"}) {
+    buffers.push_back({name, "40", "4", /*isRead=*/true, /*isState=*/true});
+    declare("state \"" + name + "\"", buffers.back());
+  }
   size_t count = 2 + below(11);
   for (size_t phase = 0; phase < count; ++phase) {
     bool isLast = phase + 1 == count;
     phases += "  task.phase \"" + std::to_string(phase) + "\" after all [] same [] {\n";
     size_t readable = buffers.size();
+    readHere.clear();
+    writtenHere.clear();
     addSpace(readable, isLast);
     if (!isLast && below(4) == 0)
       addSpace(readable, false);

@@ -78,7 +78,7 @@ Machine::Machine(ProgramOp program, ArrayRef<int64_t> offsets,
     bool inArena = buffer.getKind() == BufferKind::arena;
     uint64_t *data = inArena ? arena.data() + offsets[planned++] / 4 : others[index].data();
     places[buffer.getBuffer()] = {data, static_cast<int64_t>(others[index].size()), 0};
-    if (buffer.getKind() == BufferKind::output)
+    if (buffer.getKind() == BufferKind::output || buffer.getKind() == BufferKind::state)
       outputs.push_back(index);
   }
   auto operands = [&](OperandRange values, ArrayAttr accesses) {

@@ -6,7 +6,7 @@
 
 namespace freestone::test {
 
-/// The elements of all outputs, as numbers that depend on everything they were computed from.
+/// The elements of all outputs and of all state, as numbers that depend on everything they were computed from.
 using Results = std::vector<std::vector<uint64_t>>;
 
 /// Runs a program of f32 buffers tile by tile with `workers`, in an order that `random` picks among all that the `after

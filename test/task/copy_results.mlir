@@ -36,7 +36,9 @@ func.func @twice(%x: !graph.tensor<[n, 4], f32>) -> (!graph.tensor<[n, 4], f32>,
 // CHECK:         %[[WEIGHT:.*]] = graph.weight
 // CHECK:         %[[CONSTANT:.*]] = graph.constant
 // CHECK:         %[[A:.*]] = tile.compute [n] [parallel] ins(%[[X]]
-// CHECK:         %[[B:.*]] = tile.compute [n, 1] [parallel, parallel] ins(%[[FLAT]]
+// CHECK:         %[[ONE:.*]] = graph.reshape %[[FLAT]]
+// CHECK:         %[[ONECOPY:.*]] = tile.compute [n] [parallel] ins(%[[ONE]]
+// CHECK:         %[[B:.*]] = graph.reshape %[[ONECOPY]]
 // CHECK:         %[[C:.*]] = tile.compute [3] [parallel] ins(%[[WEIGHT]]
 // CHECK:         %[[D:.*]] = tile.compute [] [] ins(%[[CONSTANT]]
 // CHECK:         return %[[A]], %[[B]], %[[C]], %[[D]]
@@ -46,4 +48,18 @@ func.func @given(%x: !graph.tensor<[n], f32>)
   %1 = graph.weight "w" : !graph.tensor<[3], f16>
   %2 = graph.constant dense<7> : tensor<i64> -> !graph.tensor<[], i64>
   return %x, %0, %1, %2 : !graph.tensor<[n], f32>, !graph.tensor<[n, 1], f32>, !graph.tensor<[3], f16>, !graph.tensor<[], i64>
+}
+
+// A new value of state has the memory of the old one, which no output shares.
+// CHECK-LABEL: func.func @kept
+// CHECK:         %[[NEW:.*]] = tile.compute [3] [parallel] ins(%arg0
+// CHECK:         %[[COPY:.*]] = tile.compute [3] [parallel] ins(%[[NEW]]
+// CHECK:         return %[[COPY]], %[[NEW]]
+func.func @kept(%w: !graph.tensor<[3], f32> {graph.state = "w"})
+    -> (!graph.tensor<[3], f32> {graph.name = "y"}, !graph.tensor<[3], f32> {graph.state = "w"}) {
+  %0 = tile.compute [3] [parallel] ins(%w : affine_map<(d0) -> (d0)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[3], f32>) -> !graph.tensor<[3], f32>
+  return %0, %0 : !graph.tensor<[3], f32>, !graph.tensor<[3], f32>
 }

@@ -75,3 +75,18 @@ func.func @other(%x: !graph.tensor<[k, 4], f32> {graph.name = "x"}) -> (!graph.t
   %1 = tile.call @p0(%0, %c) [s0 = k, s1 = 4] : (!graph.tensor<[k, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[k, 4], f32>
   return %1 : !graph.tensor<[k, 4], f32>
 }
+
+// Old and new value of a state are one buffer.
+// CHECK-LABEL: task.program @train
+// CHECK:         %[[STATE:.*]] = task.buffer state "fc.weight" initial "start" : !graph.tensor<[2, 4], f32>
+// CHECK:         %[[X:.*]] = task.buffer input "x" : !graph.tensor<[4], f32>
+// CHECK:         %[[OTHER:.*]] = task.buffer state "other" : !graph.tensor<[2, 4], f32>
+// CHECK:         task.phase "p0"
+// CHECK:           (%[[STATE]], %[[X]]) to (%[[STATE]])
+// CHECK:           (%[[STATE]], %[[X]]) to (%[[OTHER]])
+func.func @train(%w: !graph.tensor<[2, 4], f32> {graph.state = "fc.weight", graph.initial = "start"}, %x: !graph.tensor<[4], f32> {graph.name = "x"})
+    -> (!graph.tensor<[2, 4], f32> {graph.state = "fc.weight"}, !graph.tensor<[2, 4], f32> {graph.state = "other"}) {
+  %0 = tile.call @p0(%w, %x) [s0 = 2, s1 = 4] : (!graph.tensor<[2, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[2, 4], f32>
+  %1 = tile.call @p0(%0, %x) [s0 = 2, s1 = 4] : (!graph.tensor<[2, 4], f32>, !graph.tensor<[4], f32>) -> !graph.tensor<[2, 4], f32>
+  return %0, %1 : !graph.tensor<[2, 4], f32>, !graph.tensor<[2, 4], f32>
+}

@@ -7,7 +7,7 @@ func.func @main(%x: !graph.tensor<[2*n], f32> {graph.name = "x"}) {
 
 // -----
 
-// expected-error@+1 {{argument 1 has neither graph.name nor graph.weight}}
+// expected-error@+1 {{argument 1 has no graph.name, graph.weight or graph.state}}
 func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}, %y: !graph.tensor<[n], f32>) {
   return
 }
@@ -26,4 +26,11 @@ func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> !graph.tensor
   // expected-error@+1 {{is not lowered to a program}}
   %0 = graph.unary exp %x : !graph.tensor<[n], f32>
   return %0 : !graph.tensor<[n], f32>
+}
+
+// -----
+
+// expected-error@+1 {{returns state 'w', which is not computed for it alone; run task-update-state}}
+func.func @main(%x: !graph.tensor<[4], f32> {graph.name = "x"}) -> (!graph.tensor<[4], f32> {graph.state = "w"}) {
+  return %x : !graph.tensor<[4], f32>
 }

@@ -47,3 +47,25 @@ task.program @main symbols [] {
 // expected-error@+1 {{needs [actual, expected, text] for each assertion}}
 task.program @main symbols [] assert [[#sym.expr<n>, #sym.expr<m>]] {
 }
+
+// -----
+
+task.program @main symbols [] {
+  %w = task.buffer state "w" : !graph.tensor<[4], f32>
+  // expected-error@+1 {{is a second buffer of state 'w'}}
+  %v = task.buffer state "w" : !graph.tensor<[4], f32>
+}
+
+// -----
+
+task.program @main symbols [] {
+  // expected-error@+1 {{is a state, whose sizes must be constants}}
+  %w = task.buffer state "w" : !graph.tensor<[n], f32>
+}
+
+// -----
+
+task.program @main symbols [] {
+  // expected-error@+1 {{begins as a weight, but is no state}}
+  %w = task.buffer input "w" initial "start" : !graph.tensor<[4], f32>
+}

@@ -87,3 +87,37 @@ task.program @binding symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.sym
     task.space @q(%found) to (%z) sizes [k] tiles 1 scratch 0 reads [n] writes [k] sites [] : (!k) -> (!k)
   }
 }
+
+// What writes a state comes after those that read it before: without a wait where each tile writes what it read.
+// CHECK-LABEL: task.program @state
+// CHECK:         task.phase "read anything" after all [] same []
+// CHECK:         task.phase "read" after all [] same []
+// CHECK:         task.phase "write v" after all [] same [1]
+// CHECK:         task.phase "write w" after all [0] same []
+// CHECK:         task.phase "write w again" after all [] same [3]
+// ALL-LABEL:   task.program @state
+// ALL:           task.phase "write v" after all [1] same []
+// ALL:           task.phase "write w" after all [] same []
+// ALL:           task.phase "write w again" after all [3] same []
+!s = !graph.tensor<[100], f32>
+task.program @state symbols [] {
+  %w = task.buffer state "w" : !s
+  %v = task.buffer state "v" : !s
+  %y = task.buffer output "y" : !s
+  %z = task.buffer output "z" : !s
+  task.phase "read anything" after all [] same [] {
+    task.space @p(%w) to (%y) sizes [] tiles 25 scratch 0 reads [?] writes [4] sites [] : (!s) -> (!s)
+  }
+  task.phase "read" after all [] same [] {
+    task.space @p(%v) to (%z) sizes [] tiles 25 scratch 0 reads [4] writes [4] sites [] : (!s) -> (!s)
+  }
+  task.phase "write v" after all [] same [] {
+    task.space @p(%v) to (%v) sizes [] tiles 25 scratch 0 reads [4] writes [4] sites [] : (!s) -> (!s)
+  }
+  task.phase "write w" after all [] same [] {
+    task.space @p(%w) to (%w) sizes [] tiles 25 scratch 0 reads [4] writes [4] sites [] : (!s) -> (!s)
+  }
+  task.phase "write w again" after all [] same [] {
+    task.space @p(%w) to (%w) sizes [] tiles 25 scratch 0 reads [4] writes [4] sites [] : (!s) -> (!s)
+  }
+}

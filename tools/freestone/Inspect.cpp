@@ -19,6 +19,17 @@ struct Arguments {
 
 } // namespace
 
+static void printStates(const Model &model) {
+  for (size_t i = 0; i < freestone_artifact_state_count(model.get()); ++i) {
+    freestone_state_info state = {};
+    state.struct_size = sizeof(state);
+    check(freestone_artifact_state(model.get(), i, &state));
+    std::string begin = state.initial ? fmt::format("begins as weight {}", state.initial) : "begins as zeros";
+    fmt::print("state {}: {}[{}], {}\n", state.name, typeName(state.dtype),
+               fmt::join(state.dims, state.dims + state.rank, ", "), begin);
+  }
+}
+
 static void printSummary(const Model &model, const Json &description) {
   for (const ValueInfo &input : model.inputs())
     fmt::print("input {}\n", describe(input));
@@ -31,6 +42,10 @@ static void printSummary(const Model &model, const Json &description) {
     std::string upper = symbol.upper == INT64_MAX ? "" : fmt::format("{}", symbol.upper);
     fmt::print("size {} in {}:{}{}\n", symbol.name, symbol.lower, upper, symbol.is_result ? ", known after a run" : "");
   }
+  for (size_t i = 0; i < freestone_artifact_entry_count(model.get()); ++i)
+    if (std::string name = freestone_artifact_entry_name(model.get(), i); name != "main")
+      fmt::print("entry {}\n", name);
+  printStates(model);
   if (size_t missing = freestone_artifact_missing_weight_count(model.get()))
     fmt::print("{} weights are not in the file\n", missing);
   fmt::print("{}\n", description.dump(2));

@@ -43,7 +43,7 @@ def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
 
 def Task_BufferKind : I32EnumAttr<"BufferKind", "where the bytes of a buffer live", [
     I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"output", 1>, I32EnumAttrCase<"weight", 2>,
-    I32EnumAttrCase<"arena", 3>]> {
+    I32EnumAttrCase<"arena", 3>, I32EnumAttrCase<"state", 4>]> {
   let cppNamespace = "::freestone::task";
   let genSpecializedAttr = 0;
 }

@@ -3,6 +3,7 @@
 #include "compiler/dialect/sym/Syntax.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -88,6 +89,19 @@ sym::Expr BufferOp::getBytes() {
   return tile::getStorageElements(type) * (bits / 8);
 }
 
+LogicalResult BufferOp::verify() {
+  if (getInitial() && getKind() != BufferKind::state)
+    return emitOpError("begins as a weight, but is no state");
+  if (getKind() != BufferKind::state)
+    return success();
+  if (!getName())
+    return emitOpError("is a state without a name");
+  auto type = dyn_cast<graph::TensorType>(getBuffer().getType());
+  if (!type || !type.getStaticShape() || type.getLayout())
+    return emitOpError("is a state, whose sizes must be constants");
+  return success();
+}
+
 static bool isAssertion(Attribute attr) {
   auto parts = dyn_cast<ArrayAttr>(attr);
   return parts && parts.size() == 3 && isa<sym::ExprAttr>(parts[0]) && isa<sym::ExprAttr>(parts[1]) && isa<StringAttr>(parts[2]);
@@ -105,6 +119,10 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("needs [name, size] for each definition");
   if (getAssertions() && !llvm::all_of(*getAssertions(), isAssertion))
     return emitOpError("needs [actual, expected, text] for each assertion");
+  llvm::StringSet<> states;
+  for (BufferOp buffer : getBuffers())
+    if (buffer.getKind() == BufferKind::state && !states.insert(*buffer.getName()).second)
+      return buffer.emitOpError("is a second buffer of state '") << *buffer.getName() << "'";
   for (auto [index, phase] : llvm::enumerate(getPhases())) {
     for (ArrayRef<int64_t> edges : {phase.getAllAfter(), phase.getSameAfter()})
       for (int64_t before : edges)

@@ -45,17 +45,20 @@ def Task_BufferOp : Task_Op<"buffer"> {
   let summary = "bytes that phases read and write";
   let description = [{
     The type is that of the value it was made for; reshapes of it are the same buffer. Inputs and weights are read only; a weight
-    with a `value` is a constant of the program. An arena buffer is planned by `task-plan-memory`: `horizon` is the last phase
+    with a `value` is a constant of the program. State is what its name stands for in all programs of the module, from run to run: of
+    static size, at first zeros or the weight `initial`. An arena buffer is planned by `task-plan-memory`: `horizon` is the last phase
     known to be complete on all workers before the first definition (-1: none), `last_use` the last phase that touches it; two
     arena buffers may share bytes where one's last use is not after the other's horizon.
   }];
   let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$horizon,
-                       OptionalAttr<I64Attr>:$last_use, OptionalAttr<ElementsAttr>:$value);
+                       OptionalAttr<I64Attr>:$last_use, OptionalAttr<ElementsAttr>:$value,
+                       OptionalAttr<StrAttr>:$initial);
   let results = (outs AnyType:$buffer);
   let assemblyFormat = [{
     `` $kind ($name^)? (`horizon` $horizon^)? (`last_use` $last_use^)?
-    (`value` $value^)? attr-dict `:` type($buffer)
+    (`value` $value^)? (`initial` $initial^)? attr-dict `:` type($buffer)
   }];
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Bytes of storage, layout and padding included.
     ::freestone::sym::Expr getBytes();
@@ -85,7 +88,8 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
   let description = [{
     `sizes` are the values of the program's symbols in the symbols of the entry. `reads` and `writes` say, for each operand, the
     number c of consecutive elements that one tile touches, where tile t touches nothing outside [t*c, (t+1)*c), or `?` (an
-    attribute `unit`) where it may touch anything. No two tiles write the same element. `sites` are the numbers of the program's
+    attribute `unit`) where it may touch anything. No two tiles write the same element; of a buffer that is input and output a tile
+    reads only what it writes. `sites` are the numbers of the program's
     `tile.check`s. `operations` are the floating-point operations of all tiles, `padding` what they compute besides and throw away.
   }];
   let arguments = (ins FlatSymbolRefAttr:$program, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outputs,

@@ -1,0 +1,236 @@
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/task/Passes.h"
+#include "compiler/task/VerifyState.h"
+#include "compiler/task/ValueMemory.h"
+#include "compiler/tile/IndexMaps.h"
+
+namespace freestone::task {
+#define GEN_PASS_DEF_UPDATESTATE
+#include "compiler/task/Passes.h.inc"
+} // namespace freestone::task
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+using sym::Expr;
+
+namespace {
+
+/// Whether element i of the operand is read where element i of `result` is computed, and only there.
+bool isReadInPlace(tile::ComputeOp reader, unsigned input, tile::ComputeOp writer, unsigned result) {
+  if (reader.getFill(input) || reader.getNumReductions() || writer.getNumReductions() ||
+      reader.getExtents() != writer.getExtents())
+    return false;
+  std::optional<tile::LinearIndex> read = tile::getStrides(reader, input);
+  graph::TensorType type = writer.getResultType(result);
+  if (!read || !read->offset.isConstant(0) || type.getLayout())
+    return false;
+  Expr stride = Expr::constant(reader.getContext(), 1);
+  for (unsigned loop = reader.getNumLoops(); loop-- > 0;) {
+    Expr extent = reader.getExtents()[loop];
+    if (read->strides[loop] != stride && !extent.isConstant(1))
+      return false;
+    stride = stride * extent;
+  }
+  return true;
+}
+
+/// The computes of an operation that is a compute or a group of them.
+SmallVector<tile::ComputeOp> getMembers(Operation *op) {
+  if (auto group = dyn_cast<tile::GroupOp>(op))
+    return llvm::to_vector(group.getBody()->getOps<tile::ComputeOp>());
+  if (auto compute = dyn_cast<tile::ComputeOp>(op))
+    return {compute};
+  return {};
+}
+
+/// Whether one member is computed from another's results.
+bool dependsOn(tile::ComputeOp member, tile::ComputeOp producer) {
+  SmallVector<tile::ComputeOp> stack = {member};
+  DenseSet<Operation *> seen;
+  while (!stack.empty()) {
+    tile::ComputeOp op = stack.pop_back_val();
+    if (op == producer)
+      return true;
+    for (Value operand : op->getOperands())
+      if (auto next = operand.getDefiningOp<tile::ComputeOp>();
+          next && next->getBlock() == member->getBlock() && seen.insert(next).second)
+        stack.push_back(next);
+  }
+  return false;
+}
+
+/// Lays the new values of one function's state into the memory of the old ones.
+class StateUpdater {
+public:
+  StateUpdater(func::FuncOp function, bool donate)
+      : function(function), block(function.getBody().front()), donate(donate), end(block.getTerminator()) {}
+
+  /// Returns the number of copies made.
+  int64_t update();
+
+private:
+  /// A result, and the old value if the function takes it.
+  struct Update {
+    OpOperand *result;
+    Value old;
+  };
+
+  void dropUnchanged();
+  void collectUpdates();
+  void copy(OpOperand &result) {
+    result.set(copyValue(end, result.get()));
+    ++copies;
+  }
+  SmallVector<Operation *> getReaders(Value value);
+  bool isComputedInPlace(Value result, Value old);
+  bool moveBehindReaders(Operation *op, Value old);
+
+  func::FuncOp function;
+  Block &block;
+  bool donate;
+  /// Before the return.
+  OpBuilder end;
+  SmallVector<Update> updates;
+  /// The old values that an operation overwrites.
+  DenseMap<Operation *, SmallVector<Value>> overwritten;
+  int64_t copies = 0;
+};
+
+/// A result that is the old value writes nothing.
+void StateUpdater::dropUnchanged() {
+  Operation *terminator = block.getTerminator();
+  BitVector unchanged(terminator->getNumOperands());
+  for (OpOperand &result : terminator->getOpOperands()) {
+    auto argument = dyn_cast<BlockArgument>(getMemory(result.get()));
+    Attribute name = function.getResultAttr(result.getOperandNumber(), stateAttr);
+    if (name && argument && name == function.getArgAttr(argument.getArgNumber(), stateAttr))
+      unchanged.set(result.getOperandNumber());
+  }
+  terminator->eraseOperands(unchanged);
+  (void)function.eraseResults(unchanged);
+}
+
+void StateUpdater::collectUpdates() {
+  DenseMap<Attribute, Value> old;
+  for (BlockArgument argument : function.getArguments())
+    if (Attribute name = function.getArgAttr(argument.getArgNumber(), stateAttr))
+      old[name] = argument;
+  for (OpOperand &result : block.getTerminator()->getOpOperands())
+    if (Attribute name = function.getResultAttr(result.getOperandNumber(), stateAttr))
+      updates.push_back({&result, old.lookup(name)});
+}
+
+/// The operations of the block that read a value, through reshapes too.
+SmallVector<Operation *> StateUpdater::getReaders(Value value) {
+  llvm::SetVector<Operation *> readers;
+  SmallVector<Value> stack = {value};
+  while (!stack.empty()) {
+    for (Operation *user : stack.pop_back_val().getUsers()) {
+      if (isa<graph::ReshapeOp>(user))
+        stack.push_back(user->getResult(0));
+      else
+        readers.insert(block.findAncestorOpInBlock(*user));
+    }
+  }
+  return readers.takeVector();
+}
+
+/// Whether the operation that computes `result` may write it over the old value, as far as it reads that itself. A tile
+/// reads the elements that it writes, each before it writes it: computes that run in several passes over a row run in
+/// no other order than that of what they need.
+bool StateUpdater::isComputedInPlace(Value result, Value old) {
+  Operation *op = result.getDefiningOp();
+  if (!old || !llvm::is_contained(getReaders(old), op))
+    return true;
+  Value value = result;
+  if (auto group = dyn_cast<tile::GroupOp>(op))
+    value = group.getBody()->getTerminator()->getOperand(cast<OpResult>(result).getResultNumber());
+  auto writer = value.getDefiningOp<tile::ComputeOp>();
+  if (!writer)
+    return false;
+  SmallVector<tile::ComputeOp> members = getMembers(op);
+  bool isOnePass = llvm::none_of(members, [](tile::ComputeOp member) { return member.getNumReductions() > 0; });
+  for (tile::ComputeOp member : members) {
+    if (llvm::is_contained(llvm::map_range(member.getReads(), getMemory), old))
+      return false;
+    for (auto [input, operand] : llvm::enumerate(member.getInputs())) {
+      if (getMemory(operand) != old)
+        continue;
+      bool isBefore = dependsOn(writer, member) || (isOnePass && member->isBeforeInBlock(writer));
+      if (!isBefore || !isReadInPlace(member, input, writer, cast<OpResult>(value).getResultNumber()))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// Moves the operation behind all that read the old value, unless something there needs its results already, or
+/// overwrites what it reads.
+bool StateUpdater::moveBehindReaders(Operation *op, Value old) {
+  Operation *last = op;
+  if (old)
+    for (Operation *reader : getReaders(old))
+      if (last->isBeforeInBlock(reader))
+        last = reader;
+  if (last == op)
+    return true;
+  for (Value result : op->getResults())
+    for (Operation *user : getReaders(result))
+      if (user == last || user->isBeforeInBlock(last))
+        return false;
+  for (const auto &[writer, values] : overwritten)
+    if (op->isBeforeInBlock(writer) && (writer == last || writer->isBeforeInBlock(last)))
+      for (Value value : values)
+        if (llvm::is_contained(getReaders(value), op))
+          return false;
+  // The reshapes of its results go along.
+  SmallVector<Operation *> moved = {op};
+  for (size_t i = 0; i < moved.size(); ++i)
+    for (Operation *user : moved[i]->getUsers())
+      if (isa<graph::ReshapeOp>(user) && !llvm::is_contained(moved, user))
+        moved.push_back(user);
+  for (Operation *next : moved) {
+    next->moveAfter(last);
+    last = next;
+  }
+  return true;
+}
+
+int64_t StateUpdater::update() {
+  dropUnchanged();
+  collectUpdates();
+  // Each new value is computed, by whatever may write it over the old one, and nothing else is there.
+  DenseSet<Value> taken;
+  for (Update &update : updates) {
+    Value memory = getMemory(update.result->get());
+    if (!donate || !isComputed(memory) || !taken.insert(memory).second)
+      copy(*update.result);
+  }
+  for (Update &update : updates) {
+    Value memory = getMemory(update.result->get());
+    if (!isComputedInPlace(memory, update.old) || !moveBehindReaders(memory.getDefiningOp(), update.old)) {
+      copy(*update.result);
+      memory = getMemory(update.result->get());
+    }
+    if (update.old)
+      overwritten[memory.getDefiningOp()].push_back(update.old);
+  }
+  return copies;
+}
+
+class UpdateState : public task::impl::UpdateStateBase<UpdateState> {
+public:
+  using UpdateStateBase::UpdateStateBase;
+
+  void runOnOperation() override {
+    if (failed(verifyState(getOperation())))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        copies += StateUpdater(function, donate).update();
+  }
+};
+
+} // namespace

@@ -1,0 +1,24 @@
+#ifndef FREESTONE_COMPILER_TASK_VALUEMEMORY_H
+#define FREESTONE_COMPILER_TASK_VALUEMEMORY_H
+
+#include "mlir/IR/Builders.h"
+
+namespace freestone::task {
+
+/// Attributes of a function: the argument that holds, and the result that becomes, what a name keeps from run to run;
+/// and the weight that it begins as.
+inline constexpr llvm::StringRef stateAttr = "graph.state";
+inline constexpr llvm::StringRef initialAttr = "graph.initial";
+
+/// The value whose memory this one is: reshapes are free.
+mlir::Value getMemory(mlir::Value value);
+
+/// Whether an operation of the function computes the value, rather than that it is given.
+bool isComputed(mlir::Value value);
+
+/// The same elements in memory of their own.
+mlir::Value copyValue(mlir::OpBuilder &builder, mlir::Value value);
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_VALUEMEMORY_H
