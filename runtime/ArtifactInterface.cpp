@@ -111,6 +111,7 @@ freestone_status freestone_artifact_symbol(const freestone_artifact *artifact, s
     value.name = symbol.name.c_str();
     value.lower = symbol.lower;
     value.upper = symbol.upper;
+    value.multiple_of = symbol.multipleOf;
     value.is_result = symbol.source == SymbolSource::RunTime;
     return writeStruct(info, value);
   });

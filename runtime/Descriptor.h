@@ -37,7 +37,8 @@ struct Symbol {
   SymbolSource source = SymbolSource::InputDim;
   int64_t input = -1; ///< InputDim, InputElement
   int64_t index = -1; ///< InputDim, InputElement
-  int64_t bound = -1; ///< RunTime: slot of its upper bound, which depends on no later RunTime symbol
+  int64_t bound = -1;     ///< RunTime: slot of its upper bound, which depends on no later RunTime symbol
+  int64_t multipleOf = 1; ///< every value is; at least 1
 };
 
 enum class ValueKind { Tensor, Sequence, Optional, String }; ///< only Tensor is in use
@@ -86,6 +87,21 @@ struct Assertion {
   std::string text;   ///< names the left side: "dimension 1 of input 'mask'"
 };
 
+/// A tensor as a service sees it: row-major, in one buffer from its beginning.
+struct ServiceTensor {
+  DType dtype = DType::f32;
+  std::vector<int64_t> dimSlots; ///< slot of each dimension
+  int64_t buffer = -1;
+};
+
+/// A call of a function of the application. It reads the inputs and writes the outputs, while nothing else writes or
+/// reads these.
+struct ServiceCall {
+  std::string name;
+  int64_t version = 1; ///< of the function: no other one will do
+  std::vector<ServiceTensor> inputs, outputs;
+};
+
 /// One pair of functions of the artifact's table, in the same order.
 struct Entry {
   std::string name; ///< "main" computes the model; "init" turns plain weights (inputs) into stored ones (outputs, named
@@ -96,6 +112,7 @@ struct Entry {
   std::vector<TensorInfo> outputs;
   std::vector<Buffer> buffers;
   std::vector<Assertion> assertions;
+  std::vector<ServiceCall> services; ///< numbered as the code calls them
   std::vector<std::string>
       phases;               ///< label of each phase; a run publishes the progress numbers base+1 … base+phases.size()
   int64_t scratchSlot = -1; ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
@@ -105,6 +122,9 @@ struct Entry {
   std::string operations, padding;
   int64_t operationsSlot = -1, paddingSlot = -1;
 };
+
+/// Weights of these names are read by no entry: files that go along with the artifact, such as what a trainer must know.
+constexpr char attachmentPrefix[] = "attachment/";
 
 /// Bytes that are the same in every run, stored after the code. If stripped, they are what `init` makes under this
 /// name, else the plain weight of this name itself.

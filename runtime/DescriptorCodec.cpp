@@ -31,6 +31,7 @@ void visitFields(auto &visit, Either<Symbol> auto &symbol) {
   visit("input", symbol.input);
   visit("index", symbol.index);
   visit("bound", symbol.bound);
+  visit("multiple-of", symbol.multipleOf);
 }
 
 void visitFields(auto &visit, Either<TensorInfo> auto &tensor) {
@@ -61,6 +62,19 @@ void visitFields(auto &visit, Either<Assertion> auto &assertion) {
   visit("text", assertion.text);
 }
 
+void visitFields(auto &visit, Either<ServiceTensor> auto &tensor) {
+  visit("dtype", tensor.dtype);
+  visit("dims", tensor.dimSlots);
+  visit("buffer", tensor.buffer);
+}
+
+void visitFields(auto &visit, Either<ServiceCall> auto &call) {
+  visit("name", call.name);
+  visit("version", call.version);
+  visit("inputs", call.inputs);
+  visit("outputs", call.outputs);
+}
+
 void visitFields(auto &visit, Either<Entry> auto &entry) {
   visit("name", entry.name);
   visit("symbols", entry.symbols);
@@ -69,6 +83,7 @@ void visitFields(auto &visit, Either<Entry> auto &entry) {
   visit("outputs", entry.outputs);
   visit("buffers", entry.buffers);
   visit("assertions", entry.assertions);
+  visit("services", entry.services);
   visit("phases", entry.phases);
   visit("scratch", entry.scratchSlot);
   visit("operations", entry.operations);

@@ -23,6 +23,7 @@ private:
   void checkSymbol(const Entry &entry, size_t position);
   void checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses);
   void checkBuffer(const Entry &entry, size_t position);
+  void checkService(const Entry &entry, const ServiceCall &call);
 
   void require(bool condition, const std::string &message) {
     if (!condition && fault.empty())
@@ -126,6 +127,9 @@ void Rules::checkEntry(const Entry &entry) {
             "has buffer " + std::to_string(i) + ", which is not exactly one input or output");
     checkBuffer(entry, i);
   }
+  for (const ServiceCall &call : entry.services)
+    checkService(entry, call);
+  subject = "entry '" + entry.name + "' ";
   for (const Assertion &assertion : entry.assertions) {
     requireSlot(entry, assertion.left, "an assertion's left side");
     requireSlot(entry, assertion.right, "an assertion's right side");
@@ -136,6 +140,7 @@ void Rules::checkSymbol(const Entry &entry, size_t position) {
   const Symbol &symbol = entry.symbols[position];
   subject = "symbol '" + symbol.name + "' of entry '" + entry.name + "' ";
   require(symbol.lower <= symbol.upper, "has no value between its bounds");
+  require(symbol.multipleOf >= 1, "is a multiple of less than 1");
   if (symbol.source == SymbolSource::RunTime)
     return requireSlot(entry, symbol.bound, "its upper bound");
   bool hasInput = symbol.input >= 0 && symbol.input < static_cast<int64_t>(entry.inputs.size());
@@ -161,6 +166,23 @@ void Rules::checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind
   require(hasBuffer && entry.buffers[tensor.buffer].kind == kind, "has no buffer of its kind");
   if (hasBuffer)
     ++uses[tensor.buffer];
+}
+
+void Rules::checkService(const Entry &entry, const ServiceCall &call) {
+  subject = "a call of the service '" + call.name + "' of entry '" + entry.name + "' ";
+  for (const auto *tensors : {&call.inputs, &call.outputs}) {
+    for (const ServiceTensor &tensor : *tensors) {
+      bool hasBuffer = tensor.buffer >= 0 && tensor.buffer < static_cast<int64_t>(entry.buffers.size());
+      require(hasBuffer, "has no buffer for an operand");
+      if (hasBuffer && tensors == &call.outputs)
+        require(entry.buffers[tensor.buffer].kind != BufferKind::Input &&
+                    entry.buffers[tensor.buffer].kind != BufferKind::Weight,
+                "writes what is read only");
+      require(tensor.dimSlots.size() <= 1024, "has too many dimensions");
+      for (int64_t slot : tensor.dimSlots)
+        requireSlot(entry, slot, "a dimension of an operand");
+    }
+  }
 }
 
 void Rules::checkBuffer(const Entry &entry, size_t position) {

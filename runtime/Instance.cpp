@@ -27,6 +27,10 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
   std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry));
   if (Status status = instance->useState(std::move(options.state)); !status.ok())
     return status;
+  Result<std::unique_ptr<ServiceTable>> services = ServiceTable::create(entry, options.services);
+  if (!services.ok())
+    return services.status();
+  instance->services = std::move(*services);
   instance->memory = Memory::create(options.memory, options.maxMemory);
   Result<std::unique_ptr<Gang>> gang = Gang::start(count.workers, std::move(options.cancelled));
   if (!gang.ok())
@@ -150,6 +154,9 @@ Status Instance::bindSymbols() {
       return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + std::to_string(value) + ", but must be at " +
                                   (value < symbol.lower ? "least " + std::to_string(symbol.lower)
                                                         : "most " + std::to_string(symbol.upper))};
+    if (value % symbol.multipleOf != 0)
+      return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + std::to_string(value) +
+                                  ", but must be a multiple of " + std::to_string(symbol.multipleOf)};
     symbols.push_back(value);
   }
   return {};
@@ -270,6 +277,7 @@ Status Instance::run() {
   for (int worker = 0; worker < threads(); ++worker)
     std::memset(arena.data() + worker * context.scratch_stride, 0, FREESTONE_SCRATCH_HEADER);
   ++runs;
+  services->enter(context);
   Gang::Outcome outcome = gang->run(context, functions, program.phases.size());
   Status status = explainFailure(outcome);
   if (!status.ok()) {
@@ -287,6 +295,8 @@ Status Instance::run() {
 Status Instance::explainFailure(Gang::Outcome outcome) {
   if (outcome == Gang::Outcome::Cancelled)
     return {Code::Cancelled, "the run was cancelled"};
+  if (!services->failure().ok())
+    return services->failure();
   for (int worker = 0; worker < threads(); ++worker) {
     int64_t site = 0;
     std::memcpy(&site, arena.data() + worker * context.scratch_stride, sizeof(site));

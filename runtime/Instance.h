@@ -4,6 +4,7 @@
 #include "runtime/Artifact.h"
 #include "runtime/Gang.h"
 #include "runtime/SizePlan.h"
+#include "runtime/ServiceTable.h"
 #include "runtime/State.h"
 #include "runtime/Tensor.h"
 #include <optional>
@@ -26,6 +27,7 @@ public:
     Memory::Callbacks memory;
     std::function<void(const std::string &message)> log;
     std::function<bool()> cancelled;
+    std::span<const freestone_service> services; ///< only read by `create`
     std::shared_ptr<State> state; ///< null: one of its own, if the entry needs any
   };
 
@@ -86,6 +88,7 @@ private:
   std::shared_ptr<Memory> memory;
   std::shared_ptr<State> kept;
   std::unique_ptr<Gang> gang;
+  std::unique_ptr<ServiceTable> services;
   SizePlanner planner;
 
   std::vector<std::optional<TensorView>> inputs;

@@ -13,6 +13,7 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
   options.threads = given.threads;
   options.maxMemory = given.max_memory;
   options.trace = given.trace != 0;
+  options.services = {given.services, given.services ? given.service_count : 0};
   options.memory = {given.user, given.allocate, given.deallocate};
   if (given.log)
     options.log = [log = given.log, user = given.user](const std::string &message) {

@@ -43,3 +43,18 @@ freestone_status freestone_artifact_stored_weight(const freestone_artifact *arti
     return Status();
   });
 }
+
+freestone_status freestone_artifact_attachment(const freestone_artifact *artifact, const char *name, const void **data,
+                                               size_t *bytes) {
+  return guarded([&] {
+    if (!artifact || !name || !data || !bytes)
+      return nullArgument(!artifact ? "artifact" : !name ? "name" : data ? "bytes" : "data");
+    const std::vector<Weight> &weights = artifact->artifact->descriptor().weights;
+    auto found = std::ranges::find(weights, attachmentPrefix + std::string(name), &Weight::name);
+    if (found == weights.end())
+      return Status(Code::InvalidArgument, std::string("nothing named '") + name + "' is attached to the artifact");
+    *data = artifact->artifact->weight(found - weights.begin());
+    *bytes = found->bytes;
+    return Status();
+  });
+}

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Raised whenever a struct of this file or the meaning of a descriptor field changes.
-enum { FREESTONE_ABI_VERSION = 1 };
+enum { FREESTONE_ABI_VERSION = 2 };
 
 typedef struct freestone_run_context freestone_run_context;
 
@@ -29,6 +29,10 @@ struct freestone_run_context {
   // Publishes that `worker` has finished the phase with this progress number (release order), waking sleepers.
   void (*publish)(freestone_run_context *context, int64_t worker, int64_t number);
   void *runtime; // private to the runtime
+  // Calls the service that stands at this place in the descriptor's list, on the thread of the caller, who is worker 0.
+  // Returns 0, or 1 when the run has failed.
+  int32_t (*call_service)(freestone_run_context *context, int64_t call);
+  void *services; // private to the runtime
 };
 
 // The first word of a worker's scratch is a site number: compiled code stores there, once, a non-zero number from the

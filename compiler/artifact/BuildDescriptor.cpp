@@ -84,6 +84,7 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
   symbol.name = attr.getName().str();
   symbol.lower = attr.getLower();
   symbol.upper = attr.getUpper();
+  symbol.multipleOf = attr.getMultipleOf();
   if (attr.getSource() == SymbolSource::runtime) {
     symbol.source = runtime::SymbolSource::RunTime;
     symbol.bound = slots.of(cast<sym::ExprAttr>(attr.getBound()).getExpr());
@@ -93,6 +94,34 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
   symbol.input = attr.getTensor();
   symbol.index = attr.getIndex();
   return symbol;
+}
+
+/// The calls of services, in the order in which the compiled `run` numbers them.
+std::vector<runtime::ServiceCall> describeServices(ProgramOp program, const SizeSlots &slots) {
+  DenseMap<Value, int64_t> buffers;
+  for (auto [index, buffer] : llvm::enumerate(program.getBuffers()))
+    buffers[buffer.getBuffer()] = index;
+  std::vector<runtime::ServiceCall> calls;
+  for (PhaseOp phase : program.getPhases()) {
+    for (SpaceOp space : phase.getSpaces()) {
+      if (!space.getService())
+        continue;
+      runtime::ServiceCall call;
+      call.name = space.getProgram().str();
+      call.version = *space.getService();
+      for (auto [number, operand] : llvm::enumerate(space->getOperands())) {
+        auto type = cast<graph::TensorType>(cast<TypeAttr>((*space.getViews())[number]).getValue());
+        runtime::ServiceTensor tensor;
+        tensor.dtype = artifact::dtypeOf(type.getElementType());
+        tensor.buffer = buffers.lookup(operand);
+        for (sym::Expr extent : type.getShape())
+          tensor.dimSlots.push_back(slots.of(extent));
+        (number < space.getInputs().size() ? call.inputs : call.outputs).push_back(std::move(tensor));
+      }
+      calls.push_back(std::move(call));
+    }
+  }
+  return calls;
 }
 
 runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable &states) {
@@ -140,6 +169,7 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
     }
     entry.buffers.push_back(buffer);
   }
+  entry.services = describeServices(program, slots);
   for (PhaseOp phase : program.getPhases())
     entry.phases.push_back(phase.getLabel().str());
   if (auto assertions = program.getAssertions()) {

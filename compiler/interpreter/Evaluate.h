@@ -1,4 +1,4 @@
-// The operators of the graph, evaluated family by family. Operands come with the sizes that their types say; a result
+// The operators of the graph, and computes of the tile level, evaluated family by family. Operands come with the sizes that their types say; a result
 // has the sizes that the type of the operation says, or, where the operation finds them out, those that come out.
 #ifndef FREESTONE_COMPILER_INTERPRETER_EVALUATE_H
 #define FREESTONE_COMPILER_INTERPRETER_EVALUATE_H
@@ -34,6 +34,7 @@ std::optional<mlir::FailureOr<Tensors>> evaluateOrdering(mlir::Operation *op, co
 std::optional<mlir::FailureOr<Tensors>> evaluateReduction(mlir::Operation *op, const Context &context);
 std::optional<mlir::FailureOr<Tensors>> evaluateShape(mlir::Operation *op, const Context &context);
 std::optional<mlir::FailureOr<Tensors>> evaluateSources(mlir::Operation *op, const Context &context);
+std::optional<mlir::FailureOr<Tensors>> evaluateTile(mlir::Operation *op, const Context &context);
 std::optional<mlir::FailureOr<Tensors>> evaluateWindow(mlir::Operation *op, const Context &context);
 
 /// Dimension i of the result is dimension `permutation[i]`.

@@ -73,7 +73,8 @@ public:
     auto known = bounds ? bounds.getAs<sym::SymbolBoundsAttr>(name) : sym::SymbolBoundsAttr();
     sym::SymbolBounds range = known ? known.getBounds() : sym::SymbolBounds();
     auto make = [&](SymbolSource source, int64_t tensor, int64_t index, Attribute bound = {}) -> Attribute {
-      return SymbolAttr::get(name.getContext(), name.getValue(), source, tensor, index, range.range.lo, range.range.hi, bound);
+      return SymbolAttr::get(name.getContext(), name.getValue(), source, tensor, index, range.range.lo, range.range.hi, range.multipleOf,
+                             bound);
     };
     if (auto place = values ? values.getAs<DenseI64ArrayAttr>(name) : DenseI64ArrayAttr())
       return make(SymbolSource::element, inputNumber(place[0]), place[1]);

@@ -52,6 +52,7 @@ private:
   LogicalResult formOutputs();
   LogicalResult formOp(Operation &op);
   LogicalResult formCall(tile::CallOp call);
+  LogicalResult formLibrary(tile::LibraryOp library);
   void setRuntimeSymbols();
   FailureOr<Value> bufferOf(Value value);
   BufferOp addBuffer(BufferKind kind, StringRef name, Type type, Location location);
@@ -150,7 +151,7 @@ LogicalResult PhaseFormer::formOp(Operation &op) {
   if (auto call = dyn_cast<tile::CallOp>(op))
     return formCall(call);
   if (auto library = dyn_cast<tile::LibraryOp>(op))
-    return op.emitError("library service '") << library.getName() << "' is not available: no plug-in provides it";
+    return formLibrary(library);
   return op.emitError("is not lowered to a program");
 }
 
@@ -234,7 +235,38 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
                   callee.getTiles().substitute(sizes).attr(), callee.getScratch().substitute(sizes).attr(),
                   builder.getArrayAttr(accesses(callee, "reads", inputs.size(), sizes)),
                   builder.getArrayAttr(accesses(callee, "chunk", results.size(), sizes)), builder.getDenseI64ArrayAttr(siteNumbers),
-                  operations.executed.substitute(sizes).attr(), operations.padding.substitute(sizes).attr());
+                  operations.executed.substitute(sizes).attr(), operations.padding.substitute(sizes).attr(), IntegerAttr(), ArrayAttr());
+  ++phases;
+  return success();
+}
+
+/// One phase with one tile: what the service reads and writes is not known.
+LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
+  SmallVector<Value> inputs, results;
+  SmallVector<Attribute> views;
+  for (Value input : library.getInputs()) {
+    FailureOr<Value> buffer = bufferOf(input);
+    if (failed(buffer))
+      return failure();
+    inputs.push_back(*buffer);
+  }
+  for (Value result : library.getResults())
+    results.push_back(*bufferOf(result));
+  for (Type type : llvm::concat<const Type>(library.getInputs().getTypes(), library.getResultTypes()))
+    views.push_back(TypeAttr::get(type));
+
+  std::string label = nodeName(library.getLoc());
+  if (label.empty())
+    label = library.getName().str();
+  builder.setInsertionPointToEnd(&program.getBody().front());
+  DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({});
+  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, none, StringAttr());
+  builder.createBlock(&phase.getBody());
+  sym::Expr zero = sym::Expr::constant(builder.getContext(), 0);
+  auto unknown = [&](size_t count) { return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr())); };
+  SpaceOp::create(builder, library.getLoc(), FlatSymbolRefAttr::get(library.getNameAttr()), inputs, results, builder.getArrayAttr({}),
+                  (zero + 1).attr(), zero.attr(), unknown(inputs.size()), unknown(results.size()), none, zero.attr(), zero.attr(),
+                  library.getVersionAttr(), builder.getArrayAttr(views));
   ++phases;
   return success();
 }
@@ -251,7 +283,7 @@ void PhaseFormer::setRuntimeSymbols() {
     Value count = counts.lookup(builder.getStringAttr(symbol.getName()));
     symbols.push_back(!count ? symbol
                              : SymbolAttr::get(builder.getContext(), symbol.getName(), symbol.getSource(), numbers.lookup(count),
-                                               symbol.getIndex(), symbol.getLower(), symbol.getUpper(), symbol.getBound()));
+                                               symbol.getIndex(), symbol.getLower(), symbol.getUpper(), symbol.getMultipleOf(), symbol.getBound()));
   }
   program.setSymbolsAttr(builder.getArrayAttr(symbols));
 }

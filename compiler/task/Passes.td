@@ -49,7 +49,7 @@ def UpdateState : Pass<"task-update-state", "::mlir::ModuleOp"> {
 def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
   let summary = "functions of tile.calls → task.programs with one phase a call";
   let description = [{
-    In: functions whose bodies hold only `tile.call`, `graph.reshape`, weights, constants and the return. Out: a `task.program` of
+    In: functions whose bodies hold only `tile.call`, `tile.library`, `graph.reshape`, weights, constants and the return. Out: a `task.program` of
     the same name for each, without edges. Reshapes are the same buffer; results are output buffers, written in place; argument and result
     of one `graph.state` are one buffer. The messages of
     all `tile.check`s are numbered in the module's attribute `task.sites`. Each space says how many floating-point operations its tiles

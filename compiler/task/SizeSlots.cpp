@@ -34,6 +34,10 @@ SizeSlots::SizeSlots(ProgramOp program) {
       add(space.getTiles().getExpr());
       for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
         add(size.getExpr());
+      if (auto views = space.getViews())
+        for (auto view : views->getAsValueRange<TypeAttr>())
+          for (sym::Expr extent : cast<graph::TensorType>(view).getShape())
+            add(extent);
       needed.push_back(space.getScratch().getExpr());
       if (sym::ExprAttr executed = space.getOperationsAttr())
         operations = operations + executed.getExpr();

@@ -9,7 +9,7 @@ namespace freestone::task {
 /// The compiled `bind` fills the slots of expressions from those of symbols; the descriptor and the compiled `run` refer to slots.
 class SizeSlots {
 public:
-  /// Numbers all sizes of `program`: bytes of buffers, dimensions of inputs and outputs, sizes, tiles and scratch of spaces, both
+  /// Numbers all sizes of `program`: bytes of buffers, dimensions of inputs and outputs, sizes, tiles, scratch and views of spaces, both
   /// sides of assertions, bounds of run-time symbols; last, counts of operations.
   explicit SizeSlots(ProgramOp program);
 

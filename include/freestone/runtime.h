@@ -43,7 +43,7 @@ typedef enum freestone_status {
   FREESTONE_INVALID_ARGUMENT = 1, /* a null pointer, an index out of range, an unknown name, a call out of order */
   FREESTONE_IO = 2,               /* a file can't be opened or read */
   FREESTONE_BAD_ARTIFACT = 3,     /* not an artifact, truncated or altered */
-  FREESTONE_INCOMPATIBLE = 4,     /* an artifact of another version or architecture, or a CPU feature is missing */
+  FREESTONE_INCOMPATIBLE = 4,     /* an artifact of another version or architecture, or a CPU feature or service is missing */
   FREESTONE_MISMATCH = 5,         /* an input's dtype, rank, layout or size; sizes that contradict each other */
   FREESTONE_OUT_OF_MEMORY = 6,    /* also: more than `max_memory` */
   FREESTONE_CANCELLED = 7,        /* the cancel callback said so */
@@ -141,6 +141,7 @@ typedef struct freestone_symbol_info {
   int64_t lower;
   int64_t upper;     /* inclusive; INT64_MAX: unbounded */
   int32_t is_result; /* non-zero: known only after a run, such as the number of elements that are not zero */
+  int64_t multiple_of; /* every value is; at least 1 */
 } freestone_symbol_info;
 
 FREESTONE_API size_t freestone_artifact_symbol_count(const freestone_artifact *artifact);
@@ -175,6 +176,11 @@ FREESTONE_API freestone_status freestone_artifact_finish_weights(freestone_artif
  * INVALID_ARGUMENT. */
 FREESTONE_API freestone_status freestone_artifact_stored_weight(const freestone_artifact *artifact, size_t index,
                                                                 const void **data, size_t *bytes);
+
+/* A file that goes along with the artifact: `training.json` and `model.onnx` of a training step. Owned by the artifact.
+ * Errors: INVALID_ARGUMENT (there is none of this name). */
+FREESTONE_API freestone_status freestone_artifact_attachment(const freestone_artifact *artifact, const char *name,
+                                                             const void **data, size_t *bytes);
 
 /* ---- State ----
  *
@@ -221,6 +227,20 @@ typedef enum freestone_log_level {
   FREESTONE_LOG_WARNING = 2
 } freestone_log_level;
 
+/* ---- Services ----
+ *
+ * A program may call functions of the application, or of a library that the application chose, by name and version. The
+ * program allocates everything: a function reads the inputs and fills the outputs, tensors on the CPU without strides or
+ * offset that live during the call. It is called by the thread that called `run`, with floating-point numbers rounded to
+ * nearest and exceptions masked, must not throw, and returns 0, or another number to end the run with RUN_FAILED. */
+typedef struct freestone_service {
+  const char *name;
+  int64_t version; /* a program asks for exactly one */
+  int32_t (*function)(void *user, const DLTensor *inputs, size_t input_count, const DLTensor *outputs,
+                      size_t output_count);
+  void *user; /* handed to `function` */
+} freestone_service;
+
 typedef struct freestone_instance_options {
   size_t struct_size;
   /* Workers of a run; the thread that calls `run` is one of them. 0: as many CPUs as the affinity mask and the cgroup's
@@ -243,11 +263,13 @@ typedef struct freestone_instance_options {
    * of its own. Several instances may have the same one, and take turns: a run while another one is under way is
    * refused. */
   freestone_state *state;
+  const freestone_service *services; /* what the program may call; only read during the call */
+  size_t service_count;
 } freestone_instance_options;
 
 /* Makes an instance; `options` may be null. Starts threads - 1 workers, which sleep between runs.
- * Errors: INVALID_ARGUMENT (also: no such entry, a state of another artifact), OUT_OF_MEMORY, INTERNAL (threads can't be
- * started). */
+ * Errors: INVALID_ARGUMENT (also: no such entry, a state of another artifact), INCOMPATIBLE names a service that the
+ * program needs and `services` lacks, OUT_OF_MEMORY, INTERNAL (threads can't be started). */
 FREESTONE_API freestone_status freestone_instance_create(freestone_artifact *artifact,
                                                          const freestone_instance_options *options,
                                                          freestone_instance **instance);

@@ -172,6 +172,23 @@ TEST(EndToEnd, ChecksSizesAtEntry) {
   EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }), "dimension 0 of input 'x', n, is 100001, but must be at most 100000");
 }
 
+TEST(EndToEnd, ChecksMultiplesAtEntry) {
+  std::string text = std::string(floatTasks) + floatPrograms;
+  text.replace(text.find("in [0, 100000]>"), 15, "in [0, 100000] multiple_of 8>");
+  Artifact artifact = loadBytes(compileTasks(text, shiftBy(100)));
+  Instance instance(artifact, 1);
+  std::vector<float> good = ramp(16), wrong = ramp(12);
+  instance.setInput(0, viewOf(good));
+  instance.setInput(1, viewOf(good));
+  instance.run();
+  instance.setInput(0, viewOf(wrong));
+  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }), "dimension 0 of input 'x', n, is 12, but must be a multiple of 8");
+  freestone_symbol_info symbol = {};
+  symbol.struct_size = sizeof(symbol);
+  check(freestone_artifact_symbol(artifact.get(), 0, &symbol));
+  EXPECT_EQ(symbol.multiple_of, 8);
+}
+
 /// y[i] = table[index[i]], and the site's message where an index is outside; n rows of m columns.
 const char *const lookup = R"mlir(
 module attributes {task.sites = ["node 'other': never", "node '/embed/Gather': an index is out of range"]} {

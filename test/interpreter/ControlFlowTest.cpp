@@ -106,7 +106,7 @@ TEST_F(ControlFlowTest, OtherLevelsAreRefused) {
     return %y : !graph.tensor<[], f32>
   })",
                      {f32({}, {1})}),
-            "is no operator of the graph level, which is what the interpreter runs");
+            "is no operator of the graph or tile level that the interpreter runs");
 }
 
 } // namespace

@@ -15,14 +15,6 @@ func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}, %y: !graph.tenso
 // -----
 
 func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> !graph.tensor<[n], f32> {
-  // expected-error@+1 {{library service 'own.twice' is not available: no plug-in provides it}}
-  %0 = tile.library "own.twice"(%x) : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
-  return %0 : !graph.tensor<[n], f32>
-}
-
-// -----
-
-func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}) -> !graph.tensor<[n], f32> {
   // expected-error@+1 {{is not lowered to a program}}
   %0 = graph.unary exp %x : !graph.tensor<[n], f32>
   return %0 : !graph.tensor<[n], f32>

@@ -27,6 +27,8 @@ public:
 private:
   void emitPhase(int64_t index, PhaseOp phase, LLVM::LLVMFuncOp bind);
   void emitSpace(SpaceOp space);
+  void emitProgramCall(SpaceOp space, Value begin, Value end);
+  void emitServiceCall();
   void emitRebind(PhaseOp phase, LLVM::LLVMFuncOp bind);
   void failUnlessZero(Value status);
   LLVM::LLVMFuncOp declareProgram(StringRef name);
@@ -52,6 +54,7 @@ private:
   LLVM::LLVMFuncOp function;
   Block *failure = nullptr;
   Value context, worker, buffers, sizes, workers, base, scratch, bufferArguments, sizeArguments;
+  int64_t serviceCalls = 0;
   DenseMap<Value, int64_t> bufferIndex;
 };
 
@@ -182,6 +185,15 @@ void EntryEmitter::emitSpace(SpaceOp space) {
   LLVM::CondBrOp::create(builder, location, any, call, next);
 
   builder.setInsertionPointToStart(call);
+  if (space.getService())
+    emitServiceCall();
+  else
+    emitProgramCall(space, begin, end);
+  LLVM::BrOp::create(builder, location, next);
+  builder.setInsertionPointToStart(next);
+}
+
+void EntryEmitter::emitProgramCall(SpaceOp space, Value begin, Value end) {
   for (auto [position, operand] : llvm::enumerate(space->getOperands()))
     store(load(pointer, element(pointer, buffers, bufferIndex.lookup(operand))), element(pointer, bufferArguments, position));
   int64_t position = 0;
@@ -191,8 +203,14 @@ void EntryEmitter::emitSpace(SpaceOp space) {
     store(constant(site), element(i64, sizeArguments, position++));
   LLVM::CallOp::create(builder, location, declareProgram(space.getProgram()),
                        ValueRange{bufferArguments, sizeArguments, begin, end, scratch});
-  LLVM::BrOp::create(builder, location, next);
-  builder.setInsertionPointToStart(next);
+}
+
+/// The runtime knows the operands from the descriptor, where the calls stand in the order of the program.
+void EntryEmitter::emitServiceCall() {
+  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64});
+  Value service = field(pointer, offsetof(freestone_run_context, call_service));
+  auto call = LLVM::CallOp::create(builder, location, type, ValueRange{service, context, constant(serviceCalls++)});
+  failUnlessZero(call.getResult());
 }
 
 /// The run-time symbol's value is element 0 of its buffer; all sizes follow from it anew. Worker 0 has written it, with tile 0; without

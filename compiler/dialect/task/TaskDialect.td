@@ -32,13 +32,13 @@ def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
     `dim i, d`: dimension d of input i. `element i, k`: element k of the integer input i. `runtime i, 0`: element 0 of buffer i,
     which a phase writes; until then it counts as its upper bound `bound`.
     ```mlir
-    #task.symbol<"b" dim 0, 1 in [1, 512]>
+    #task.symbol<"b" dim 0, 1 in [8, 512] multiple_of 8>
     ```
   }];
   let parameters = (ins StringRefParameter<"name">:$name, EnumParameter<Task_SymbolSource>:$source, "int64_t":$tensor,
-                        "int64_t":$index, "int64_t":$lower, "int64_t":$upper,
+                        "int64_t":$index, "int64_t":$lower, "int64_t":$upper, DefaultValuedParameter<"int64_t", "1">:$multipleOf,
                         OptionalParameter<"::mlir::Attribute">:$bound);
-  let assemblyFormat = "`<` $name $source $tensor `,` $index `in` ` ` `[` $lower `,` $upper `]` (`bound` $bound^)? `>`";
+  let assemblyFormat = "`<` $name $source $tensor `,` $index `in` ` ` `[` $lower `,` $upper `]` (`multiple_of` $multipleOf^)? (`bound` $bound^)? `>`";
 }
 
 def Task_BufferKind : I32EnumAttr<"BufferKind", "where the bytes of a buffer live", [

@@ -131,6 +131,8 @@ LogicalResult ProgramOp::verify() {
     for (SpaceOp space : phase.getSpaces()) {
       if (space.getReads().size() != space.getInputs().size() || space.getWrites().size() != space.getOutputs().size())
         return space.emitOpError("needs one access per operand");
+      if (space.getService() && (!space.getViews() || space.getViews()->size() != space->getNumOperands()))
+        return space.emitOpError("needs one view per operand of a service");
       for (Value output : space.getOutputs()) {
         auto buffer = output.getDefiningOp<BufferOp>();
         if (!buffer)

@@ -91,15 +91,22 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
     attribute `unit`) where it may touch anything. No two tiles write the same element; of a buffer that is input and output a tile
     reads only what it writes. `sites` are the numbers of the program's
     `tile.check`s. `operations` are the floating-point operations of all tiles, `padding` what they compute besides and throw away.
+
+    With `service` it is one call of a function that the application offers under the name in place of the program's, in this
+    version, by worker 0; `views` are the operands' types, inputs first.
+    ```mlir
+    task.space @"onednn.relu"(%x) to (%y) sizes [] tiles 1 scratch 0 reads [?] writes [?] sites []
+        service 2 views [!graph.tensor<[n], f32>, !graph.tensor<[n], f32>] : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+    ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$program, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outputs,
                        ArrayAttr:$sizes, Sym_ExprAttr:$tiles, Sym_ExprAttr:$scratch, ArrayAttr:$reads, ArrayAttr:$writes,
                        DenseI64ArrayAttr:$sites, OptionalAttr<Sym_ExprAttr>:$operations,
-                       OptionalAttr<Sym_ExprAttr>:$padding);
+                       OptionalAttr<Sym_ExprAttr>:$padding, OptionalAttr<I64Attr>:$service, OptionalAttr<TypeArrayAttr>:$views);
   let assemblyFormat = [{
     $program `(` $inputs `)` `to` ` ` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)
     `scratch` custom<Size>($scratch) `reads` custom<Accesses>($reads) `writes` custom<Accesses>($writes) `sites` $sites
-    custom<Operations>($operations, $padding) attr-dict `:` functional-type($inputs, $outputs)
+    custom<Operations>($operations, $padding) (`service` $service^ `views` $views)? attr-dict `:` functional-type($inputs, $outputs)
   }];
 }
 

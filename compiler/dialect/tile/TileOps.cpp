@@ -64,4 +64,13 @@ LogicalResult PackOp::verify() {
   return success();
 }
 
+LogicalResult LibraryOp::verify() {
+  if (getName().empty() || getVersion() < 1)
+    return emitOpError("needs a name, and a version of at least 1");
+  for (Type type : llvm::concat<const Type>(getInputs().getTypes(), getResultTypes()))
+    if (cast<graph::TensorType>(type).getLayout())
+      return emitOpError("takes and gives row-major tensors, not ") << type;
+  return success();
+}
+
 } // namespace freestone::tile

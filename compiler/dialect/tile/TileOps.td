@@ -266,15 +266,19 @@ def Tile_CallOp : Tile_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 def Tile_LibraryOp : Tile_Op<"library", [Pure]> {
   let summary = "computes through a service of a library";
   let description = [{
-    The caller allocates the results, the service fills them. `name` is a versioned service, reached through the run
-    context.
+    The caller allocates the results, the service fills them. `name` and `version` name a function that the application
+    offers when it makes an instance of the artifact; without it the artifact is refused there. Operands and results are
+    row-major.
     ```mlir
-    %r = tile.library "onednn.matmul"(%x, %w) : (!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>
+    %r = tile.library "onednn.matmul" version 2 (%x, %w) : (!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Variadic<Graph_Tensor>:$inputs);
+  let arguments = (ins StrAttr:$name, DefaultValuedAttr<I64Attr, "1">:$version, Variadic<Graph_Tensor>:$inputs);
   let results = (outs Variadic<Graph_Tensor>:$results);
-  let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let assemblyFormat = [{
+    $name (`version` $version^)? `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // FREESTONE_COMPILER_DIALECT_TILE_TILEOPS_TD

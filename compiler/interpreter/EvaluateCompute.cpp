@@ -1,0 +1,126 @@
+#include "compiler/interpreter/Evaluate.h"
+#include "compiler/interpreter/ScalarBody.h"
+
+using namespace mlir;
+
+namespace freestone::interpreter {
+
+namespace {
+
+int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> loops, ArrayRef<int64_t> sizes) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return loops[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return sizes[symbol.getPosition()];
+  auto parts = cast<AffineBinaryOpExpr>(expr);
+  int64_t a = evaluate(parts.getLHS(), loops, sizes), b = evaluate(parts.getRHS(), loops, sizes);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return a + b;
+  case AffineExprKind::Mul:
+    return a * b;
+  case AffineExprKind::FloorDiv:
+    return b ? llvm::divideFloorSigned(a, b) : 0;
+  case AffineExprKind::CeilDiv:
+    return b ? llvm::divideCeilSigned(a, b) : 0;
+  default:
+    return b ? llvm::mod(a, b) : a;
+  }
+}
+
+/// One operand as a point of the loops sees it.
+struct Reader {
+  Tensor tensor;
+  AffineMap map;
+  std::optional<Scalar> fill;
+
+  /// The element, or nothing where the point is outside and there is no fill.
+  std::optional<Scalar> read(ArrayRef<int64_t> point, ArrayRef<int64_t> sizes) const {
+    int64_t position = 0;
+    for (auto [axis, index] : llvm::enumerate(map.getResults())) {
+      int64_t at = evaluate(index, point, sizes), extent = tensor.getDim(axis);
+      if (at < 0 || at >= extent)
+        return fill;
+      position = position * extent + at;
+    }
+    return getElement(tensor, position);
+  }
+};
+
+Scalar toScalar(TypedAttr value) {
+  if (auto real = dyn_cast<FloatAttr>(value))
+    return {.real = real.getValueAsDouble()};
+  // The bits of a bool are all sign.
+  auto integer = cast<IntegerAttr>(value);
+  return {.integer = integer.getType().isInteger(1) ? !integer.getValue().isZero() : integer.getValue().getSExtValue()};
+}
+
+FailureOr<Tensors> evaluateCompute(tile::ComputeOp op, const Context &context) {
+  FailureOr<Dims> extents = context.symbols.getDims(op, op.getExtents());
+  if (failed(extents))
+    return failure();
+  SmallVector<int64_t> sizes;
+  for (sym::Expr size : op.getSymbolSizes()) {
+    FailureOr<int64_t> value = context.symbols.getOffset(op, size);
+    if (failed(value))
+      return failure();
+    sizes.push_back(*value);
+  }
+  SmallVector<Reader> readers;
+  for (auto [number, map] : llvm::enumerate(op.getMaps())) {
+    TypedAttr fill = op.getFill(number);
+    readers.push_back({context.operands[number], map, fill ? std::optional(toScalar(fill)) : std::nullopt});
+  }
+  FailureOr<ScalarBody> body = ScalarBody::create(op, context.operands.drop_front(readers.size()), context.symbols);
+  if (failed(body))
+    return failure();
+
+  Tensors results;
+  Dims parallel(ArrayRef(*extents).take_front(op.getNumParallel())), reduced(ArrayRef(*extents).drop_front(op.getNumParallel()));
+  for (unsigned result = 0; result < op.getNumResults(); ++result)
+    results.emplace_back(op.getResultType(result).getElementType(), parallel);
+  unsigned accumulators = reduced.empty() ? 0 : results.size();
+  SmallVector<Scalar> arguments(readers.size() + accumulators);
+  SmallVector<int64_t> point(extents->size(), 0);
+  MutableArrayRef<int64_t> outer = MutableArrayRef(point).take_front(parallel.size()),
+                           inner = MutableArrayRef(point).drop_front(parallel.size());
+  for (int64_t position = 0, count = getNumElements(parallel); position < count; ++position, advance(outer, parallel)) {
+    for (unsigned result = 0; result < accumulators; ++result)
+      arguments[readers.size() + result] = toScalar(op.getInit(result));
+    for (int64_t step = 0, steps = getNumElements(reduced); step < steps; ++step, advance(inner, reduced)) {
+      for (auto [argument, reader] : llvm::zip(arguments, readers)) {
+        std::optional<Scalar> element = reader.read(point, sizes);
+        if (!element)
+          return op.emitError("reads outside of an operand that has no fill");
+        argument = *element;
+      }
+      FailureOr<ArrayRef<Scalar>> values = body->run(point, arguments);
+      if (failed(values))
+        return failure();
+      if (accumulators)
+        llvm::copy(*values, arguments.begin() + readers.size());
+      else
+        for (auto [result, value] : llvm::zip_equal(results, *values))
+          setElement(result, position, value);
+    }
+    for (unsigned result = 0; result < accumulators; ++result)
+      setElement(results[result], position, arguments[readers.size() + result]);
+    llvm::fill(inner, 0);
+  }
+  return results;
+}
+
+} // namespace
+
+std::optional<FailureOr<Tensors>> evaluateTile(Operation *op, const Context &context) {
+  if (auto compute = dyn_cast<tile::ComputeOp>(op))
+    return evaluateCompute(compute, context);
+  // The same elements: where they lie in memory means nothing here.
+  if (isa<tile::PackOp>(op))
+    return Tensors{context.operands[0]};
+  return std::nullopt;
+}
+
+} // namespace freestone::interpreter
