@@ -41,7 +41,8 @@ Options readOptions(const freestone_compile_options &given) {
   if (known.print_ir_tree_dir)
     options.printIrTreeDir = known.print_ir_tree_dir;
   for (size_t i = 0; i < known.dim_bound_count; ++i)
-    options.dimBounds.push_back({known.dim_bounds[i].symbol, known.dim_bounds[i].minimum, known.dim_bounds[i].maximum});
+    options.dimBounds.push_back({known.dim_bounds[i].symbol, known.dim_bounds[i].minimum, known.dim_bounds[i].maximum,
+                                 std::max<int64_t>(known.dim_bounds[i].multiple_of, 1)});
   return options;
 }
 

@@ -21,11 +21,12 @@ typedef enum freestone_compiler_status {
       3, // the model is valid, but something in it can't be compiled; `error` says what, as `check` does
 } freestone_compiler_status;
 
-// `--dim seq=2:1024` and `--bind batch=8` (minimum == maximum).
+// `--dim seq=8:1024:8` and `--bind batch=8` (minimum == maximum).
 typedef struct freestone_dim_bound {
   const char *symbol; // name of the symbol, as `check` prints it
   int64_t minimum;
   int64_t maximum; // inclusive; INT64_MAX: unbounded
+  int64_t multiple_of; // every value is; 0: nothing is known
 } freestone_dim_bound;
 
 // Set `struct_size`, zero the rest, then fill. Strings are UTF-8, owned by the caller, and only read during the call.

@@ -170,7 +170,8 @@ LogicalResult ModelImport::importInputs() {
 
 LogicalResult ModelImport::applyBounds() {
   for (const DimBound &bound : options.dimBounds) {
-    if (bound.minimum < 0 || bound.minimum > bound.maximum)
+    if (bound.minimum < 0 || bound.minimum > bound.maximum || bound.multipleOf < 1 ||
+        bound.maximum / bound.multipleOf * bound.multipleOf < bound.minimum)
       return fail(ImportError::Kind::Usage, "the range of '" + bound.symbol + "' is empty or negative");
     if (!builder->sizeFacts().symbols().contains(bound.symbol)) {
       std::string known;
@@ -182,7 +183,7 @@ LogicalResult ModelImport::applyBounds() {
     if (bound.minimum == bound.maximum)
       builder->makeEqual(Expr::symbol(builder->context(), bound.symbol), builder->size(bound.minimum), "bound sizes");
     else
-      builder->sizeFacts().restrict(bound.symbol, {bound.minimum, bound.maximum});
+      builder->sizeFacts().restrict(bound.symbol, {bound.minimum, bound.maximum}, bound.multipleOf);
   }
   return success();
 }

@@ -17,6 +17,17 @@ struct DimBound {
   std::string symbol;
   int64_t minimum = 0;
   int64_t maximum = std::numeric_limits<int64_t>::max();
+  int64_t multipleOf = 1;
+};
+
+/// What becomes of operators that compute one thing while a model is trained and another when it is used.
+enum class ModelForm {
+  /// As each node says.
+  AsWritten,
+  /// BatchNormalization normalises by the batch at hand and updates its statistics, Dropout drops, whatever the nodes say.
+  Training,
+  /// Neither does.
+  Evaluation
 };
 
 struct ImportOptions {

@@ -16,7 +16,7 @@ void CompileArguments::addTo(CLI::App &verb) {
       ->check(CLI::Range(0, 3))
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--dim", dims, "what a symbolic size may be: seq=2:1024")->expected(1)->take_all()->group(group);
+  verb.add_option("--dim", dims, "what a symbolic size may be: seq=2:1024, or seq=8:1024:8 for multiples of 8")->expected(1)->take_all()->group(group);
   verb.add_option("--bind", binds, "fixes a symbolic size: batch=8")->expected(1)->take_all()->group(group);
   verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")
       ->group(group);
@@ -34,7 +34,7 @@ static bool parseSize(std::string_view text, int64_t &value) {
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
 }
 
-/// "seq=2:1024", "seq=2:" and "batch=8", the last only where `range` is false.
+/// "seq=2:1024", "seq=2:", "seq=8:1024:8" and "batch=8", the last only where `range` is false.
 static freestone_dim_bound parseBound(const std::string &text, bool range, std::string &symbol) {
   freestone_dim_bound bound = {nullptr, 0, INT64_MAX};
   size_t equals = text.find('=');
@@ -43,9 +43,12 @@ static freestone_dim_bound parseBound(const std::string &text, bool range, std::
   bool valid;
   if (range) {
     size_t colon = value.find(':');
-    valid = colon != std::string_view::npos && parseSize(value.substr(0, colon), bound.minimum) &&
-            (colon + 1 == value.size() || parseSize(value.substr(colon + 1), bound.maximum)) &&
-            bound.minimum <= bound.maximum;
+    valid = colon != std::string_view::npos && parseSize(value.substr(0, colon), bound.minimum);
+    std::string_view rest = valid ? value.substr(colon + 1) : std::string_view();
+    std::string_view maximum = rest.substr(0, rest.find(':'));
+    valid = valid && (maximum.empty() || parseSize(maximum, bound.maximum)) && bound.minimum <= bound.maximum;
+    if (maximum.size() < rest.size())
+      valid = valid && parseSize(rest.substr(maximum.size() + 1), bound.multiple_of) && bound.multiple_of > 0;
   } else {
     valid = parseSize(value, bound.minimum);
     bound.maximum = bound.minimum;
