@@ -3,24 +3,12 @@
 #include "train/ArrayDataset.h"
 #include "train/Error.h"
 #include "train/TokenDataset.h"
-#include <atomic>
-#include <cmath>
+#include <algorithm>
 #include <numeric>
 
 using namespace freestone;
 using namespace freestone::test;
 using namespace freestone::train;
-
-// Counts what the loader's thread and the caller allocate together.
-static std::atomic<long> allocations = 0;
-void *operator new(size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void *memory = std::malloc(bytes))
-    return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -115,17 +103,6 @@ TEST(Loader, lengthsVaryFromBatchToBatch) {
     EXPECT_EQ(batch->fields[1].bytes.size(), size_t(4 * 4 * batch->length));
   }
   EXPECT_GE(std::count_if(seen.begin(), seen.end(), [](int count) { return count > 0; }), 28);
-}
-
-TEST(Loader, nothingIsAllocatedPerBatch) {
-  Numbers dataset(1000);
-  Loader loader(dataset, {.batch = 16, .seed = 1});
-  for (int i = 0; i < 8; ++i)
-    loader.take();
-  long before = allocations.load();
-  for (int i = 0; i < 1000; ++i)
-    loader.take();
-  EXPECT_EQ(allocations.load(), before);
 }
 
 TEST(Loader, errorsComeWithTheirStepAndStay) {
