@@ -5,6 +5,7 @@
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/IndexMaps.h"
 #include "compiler/tile/RewriteLoops.h"
+#include "compiler/tile/RowPasses.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
 namespace freestone::tile {
@@ -109,6 +110,14 @@ bool isReadAtRows(ComputeOp op, unsigned input, unsigned rows) {
   return true;
 }
 
+/// Whether what has a value for each element of a row is read by what runs over these elements, and over no others.
+bool runsOverElements(ComputeOp reader, ComputeOp producer, unsigned rows) {
+  if (producer.getNumParallel() == rows)
+    return true;
+  bool isScalar = reader.getNumParallel() == rows && !reader.getNumReductions();
+  return !isScalar && getRowLength(reader, rows) == getRowLength(producer, rows);
+}
+
 bool haveSameRows(ComputeOp a, ComputeOp b, unsigned rows) {
   return a.getNumParallel() >= rows && b.getNumParallel() >= rows &&
          ArrayRef(a.getExtents()).take_front(rows) == ArrayRef(b.getExtents()).take_front(rows);
@@ -131,18 +140,30 @@ bool Connector::areEdgesCompatible(const Group &joined) {
     // Without reductions by row, all run over the same points.
     if (!joined.rows && member.getNumParallel() != rows)
       return false;
-    for (auto [input, tensor] : llvm::enumerate(member.getInputs()))
-      if (llvm::is_contained(joined.members, tensor.getDefiningOp<ComputeOp>()) &&
-          (member.getFill(input) || !isReadAtRows(member, input, rows)))
+    for (auto [input, tensor] : llvm::enumerate(member.getInputs())) {
+      auto producer = tensor.getDefiningOp<ComputeOp>();
+      if (!llvm::is_contained(joined.members, producer))
+        continue;
+      if (member.getFill(input) || !isReadAtRows(member, input, rows))
         return false;
+      if (joined.rows && !runsOverElements(member, producer, rows))
+        return false;
+    }
   }
   return true;
 }
+
+/// What has no rows is one tile for one worker: results of more elements than this get tiles of their own.
+constexpr int64_t mostInOneTile = 8192;
 
 /// A row's intermediates stay in the cache, or nothing is saved.
 bool Connector::fitsRows(const Group &joined) {
   if (!joined.rows)
     return true;
+  if (*joined.rows == 0 && llvm::any_of(joined.members, [](ComputeOp member) {
+        return getRowLength(member, 0).asConstant().value_or(0) > mostInOneTile && !member.getNumReductions();
+      }))
+    return false;
   int64_t bytes = 0;
   for (ComputeOp member : joined.members)
     for (Type result : member.getResultTypes()) {
