@@ -30,3 +30,13 @@ func.func @main(%i: !graph.tensor<[n], i64>) -> !graph.tensor<[n, 50], f32> {
   %z = graph.contract %y, %t batch [] x [] contract [1] x [0] : !graph.tensor<[n, 64], f32>, !graph.tensor<[64, 50], f32>
   return %z : !graph.tensor<[n, 50], f32>
 }
+
+// Another function that needs the same packing takes the same result of @init, whose results above are all.
+// CHECK-LABEL: func.func @evaluate
+// CHECK-SAME:    !graph.tensor<[64, 50], f32, #tile.panels<axis = 1, width = 32>> {graph.weight = "embedding:packed"})
+func.func @evaluate(%x: !graph.tensor<[k, 64], f32>) -> !graph.tensor<[k, 50], f32> {
+  %w = graph.weight "embedding" : !graph.tensor<[50, 64], f32>
+  %t = graph.transpose %w [1, 0] : !graph.tensor<[50, 64], f32>
+  %z = graph.contract %x, %t batch [] x [] contract [1] x [0] : !graph.tensor<[k, 64], f32>, !graph.tensor<[64, 50], f32>
+  return %z : !graph.tensor<[k, 50], f32>
+}

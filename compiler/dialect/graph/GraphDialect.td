@@ -18,7 +18,8 @@ def Graph_Dialect : Dialect {
     `graph.value_symbols = {n = [1, 0]}` binds n by element 0 of argument 1; `graph.definitions = [["r", #sym.expr<n ceildiv 8>]]`
     defines r by symbols that are bound, and by those defined before it; every other symbol is bound by the first dimension of an
     argument that is exactly this symbol. `graph.name` of an argument or result is its name in the
-    model.
+    model; `graph.state` of an argument and of a result names what is kept from run to run: its old and its new value. All functions of
+    a module share it. `graph.initial` of such an argument names the weight that it begins as, else it begins as zeros.
   }];
   let cppNamespace = "::freestone::graph";
   let dependentDialects = ["::freestone::sym::SymDialect"];
