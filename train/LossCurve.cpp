@@ -96,6 +96,22 @@ std::string polyline(const std::string &places, const char *style) {
   return fmt::format("<polyline points=\"{}\" fill=\"none\" {}/>\n", places, style);
 }
 
+/// Exponential means over about a fiftieth of the training to either side: looking back alone, a mean lags behind.
+std::vector<double> smoothed(const std::vector<double> &values) {
+  std::vector<double> means(values.size());
+  double decay = std::exp(-1 / std::max(1.0, static_cast<double>(values.size()) / 50));
+  for (bool backward : {false, true}) {
+    double sum = 0, weight = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      size_t at = backward ? values.size() - 1 - i : i;
+      sum = decay * sum + (1 - decay) * values[at];
+      weight = decay * weight + (1 - decay);
+      means[at] += sum / weight / 2;
+    }
+  }
+  return means;
+}
+
 } // namespace
 
 std::string LossCurve::svg() const {
@@ -132,16 +148,16 @@ std::string LossCurve::svg() const {
   if (!any)
     return svg + text((left + width - right) / 2, height / 2, "middle", "no finite loss yet") + "</svg>\n";
 
-  // The mean looks back over a fiftieth of the training, and is not drawn to its first value.
-  double decay = std::exp(-1 / std::max(1.0, static_cast<double>(points.size()) / 50)), sum = 0, weight = 0;
+  std::vector<double> losses;
+  for (const Point &point : points)
+    losses.push_back(point.mean);
+  std::vector<double> means = smoothed(losses);
   std::string upper, lower, smooth;
-  for (const Point &point : points) {
-    sum = decay * sum + (1 - decay) * point.mean;
-    weight = decay * weight + (1 - decay);
-    double at = x.place((static_cast<double>(point.firstStep) + static_cast<double>(point.lastStep)) / 2);
-    upper += fmt::format("{:.1f},{:.1f} ", at, y.place(point.largest));
-    lower.insert(0, fmt::format("{:.1f},{:.1f} ", at, y.place(point.least)));
-    smooth += fmt::format("{:.1f},{:.1f} ", at, y.place(sum / weight));
+  for (size_t i = 0; i < points.size(); ++i) {
+    double at = x.place((static_cast<double>(points[i].firstStep) + static_cast<double>(points[i].lastStep)) / 2);
+    upper += fmt::format("{:.1f},{:.1f} ", at, y.place(points[i].largest));
+    lower.insert(0, fmt::format("{:.1f},{:.1f} ", at, y.place(points[i].least)));
+    smooth += fmt::format("{:.1f},{:.1f} ", at, y.place(means[i]));
   }
   if (stepsPerPoint > 1)
     svg += fmt::format("<polygon points=\"{}{}\" fill=\"#c9daf0\"/>\n", upper, lower);

@@ -15,7 +15,7 @@ public:
   void addStep(int64_t step, double loss);
   void addEvaluation(int64_t step, double loss);
 
-  /// A picture as SVG, 800 by 480: axes with round numbers, the raw losses pale, their exponential mean, evaluations as
+  /// A picture as SVG, 800 by 480: axes with round numbers, the raw losses pale, their smoothed course, evaluations as
   /// points. Logarithmic where the losses span more than a factor of 100. Equal losses give equal bytes.
   std::string svg() const;
 
