@@ -1,5 +1,9 @@
 // Operators with regions.
 #include "compiler/grad/Rule.h"
+#include "compiler/grad/Sweep.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -7,14 +11,86 @@ namespace freestone::grad {
 
 namespace {
 
+/// Whether the branches find out sizes as they run, which a copy of them would find out a second time.
+bool bindsSymbols(graph::IfOp op) {
+  llvm::SetVector<StringAttr> known;
+  for (Type type : op->getParentOfType<func::FuncOp>().getArgumentTypes())
+    for (Expr extent : cast<graph::TensorType>(type).getShape())
+      extent.collectSymbols(known);
+  auto isNew = [&](Expr bound) {
+    std::optional<StringRef> symbol = bound.asSymbol();
+    return symbol && !known.contains(StringAttr::get(op.getContext(), *symbol));
+  };
+  WalkResult walked = op->walk([&](graph::SymbolBinderInterface binder) {
+    SmallVector<Expr> bound;
+    if (binder != op)
+      binder.collectBound(bound);
+    return llvm::any_of(bound, isNew) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walked.wasInterrupted();
+}
+
+/// Turns a copy of a branch into its backward program, which yields the gradients of `wanted`.
+LogicalResult turnBranch(Region &branch, ArrayRef<Value> gradients, ArrayRef<Value> wanted) {
+  Block &block = branch.front();
+  Operation *end = block.getTerminator();
+  ImplicitLocOpBuilder builder(end->getLoc(), end);
+  SmallVector<Seed> seeds;
+  for (auto [value, gradient] : llvm::zip_equal(end->getOperands(), gradients)) {
+    if (!gradient)
+      continue;
+    // A size that differs between the branches has a name of its own outside of them.
+    Value seen = gradient.getType() == value.getType()
+                     ? gradient
+                     : graph::MatchShapeOp::create(builder, value.getType(), gradient, StringAttr()).getResult();
+    seeds.push_back({value, seen});
+  }
+  SmallVector<Value> inside(wanted);
+  if (failed(expandPaths(block, seeds, inside)))
+    return failure();
+  FailureOr<SmallVector<Value>> found = sweep(block, seeds, inside);
+  if (failed(found))
+    return failure();
+  builder.setInsertionPoint(end);
+  for (auto [value, gradient] : llvm::zip_equal(wanted, *found))
+    if (!gradient)
+      gradient = splat(builder, 0, cast<graph::TensorType>(value.getType())).value();
+  end->setOperands(*found);
+  return success();
+}
+
+/// Another branch on the same condition, with the gradients of what the branches read: each computes again what it needs.
+LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
+  if (bindsSymbols(op))
+    return backward.refuse("has sizes within its branches that depend on data; freeze what comes before it");
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  SmallVector<Value> wanted = llvm::to_vector(llvm::make_filter_range(captured, [&](Value value) { return backward.wants(value); }));
+  SmallVector<Value> gradients;
+  for (unsigned index = 0; index < op->getNumResults(); ++index)
+    gradients.push_back(backward.gradient(index).value());
+  SmallVector<Type> types = llvm::map_to_vector(wanted, [](Value value) { return value.getType(); });
+  auto turned = graph::IfOp::create(backward.builder, types, op.getCondition());
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), turned->getRegions())) {
+    IRMapping mapping;
+    from.cloneInto(&to, mapping);
+    if (failed(turnBranch(to, gradients, wanted)))
+      return failure();
+  }
+  for (auto [value, gradient] : llvm::zip_equal(wanted, turned.getResults()))
+    backward.add(value, backward.tensor(gradient));
+  return success();
+}
+
 template <typename Op> LogicalResult refuseLoop(Op, Backward &backward) {
-  return backward.refuse("has no gradient yet: a loop would have to keep the values of each iteration; unroll it in the "
+  return backward.refuse("it has no gradient yet, as a loop would have to keep the values of each iteration; unroll it in the "
                          "model, or freeze what comes before it");
 }
 
 } // namespace
 
 void addControlFlowRules(RuleTable &table) {
+  table.add<graph::IfOp, differentiateIf>();
   table.add<graph::WhileOp, refuseLoop<graph::WhileOp>>();
   table.add<graph::ScanOp, refuseLoop<graph::ScanOp>>();
 }
