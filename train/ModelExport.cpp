@@ -143,6 +143,8 @@ private:
       entry.elements = readExternal(initializer);
     } else if (initializer.rawData) {
       entry.elements = *initializer.rawData;
+    } else if (!initializer.isTyped && countElements(initializer.shape) > 0) {
+      throw Error(fmt::format("the initializer '{}' has no elements, and none are given", initializer.name));
     }
     return entry;
   }

@@ -8,19 +8,22 @@ using namespace freestone::formats;
 
 namespace freestone::train {
 
-bool holdsElements(uint64_t number) {
+static bool isTyped(uint64_t number) {
   switch (number) {
   case 4:  // float_data
   case 5:  // int32_data
+  case 6:  // string_data
   case 7:  // int64_data
   case 10: // double_data
   case 11: // uint64_data
-  case onnx_field::rawData:
-  case onnx_field::externalData:
-  case onnx_field::dataLocation:
     return true;
   }
   return false;
+}
+
+bool holdsElements(uint64_t number) {
+  return isTyped(number) || number == onnx_field::rawData || number == onnx_field::externalData ||
+         number == onnx_field::dataLocation;
 }
 
 static std::string textOf(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
@@ -56,6 +59,7 @@ Initializer parseInitializer(Bytes tensor) {
   bool isExternal = false;
   for (ProtobufReader reader(tensor); !reader.atEnd();) {
     ProtobufField field = reader.next();
+    initializer.isTyped |= isTyped(field.number);
     switch (field.number) {
     case onnx_field::dims:
       appendVarints(field, initializer.shape);

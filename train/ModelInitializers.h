@@ -29,6 +29,7 @@ struct Initializer {
   std::vector<int64_t> shape;
   std::optional<ExternalData> external;
   std::optional<formats::Bytes> rawData; ///< nothing if the elements are typed, external or none
+  bool isTyped = false;                  ///< the elements are in a field of their own type
 };
 
 /// True for the fields of a TensorProto that hold its elements, or tell where they are.

@@ -135,6 +135,11 @@ TEST(ModelExport, errorsNameTheInitializer) {
                      {"'w' is 2x3xf32", "2x3xi32"});
   expectError<Error>([&] { exported(model.substr(0, model.size() - 30), {}, folder); }, {"the model is damaged"});
 
+  // A model without its weights must get them all.
+  std::string stripped = modelOf({tensor("w", 1, {6}, ""), tensor("v", 1, {6}, ""), tensor("empty", 1, {0}, "")});
+  expectError<Error>([&] { exported(stripped, {viewOf("w", FREESTONE_F32, {6}, after)}, folder); },
+                     {"'v' has no elements, and none are given"});
+
   auto external = [](const std::string &location, const std::string &length) {
     std::string fields;
     for (const auto &[key, value] : {std::pair<std::string, std::string>("location", location), {"length", length}}) {
