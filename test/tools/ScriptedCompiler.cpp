@@ -60,8 +60,9 @@ static freestone_compiler_result compile(const freestone_compile_options *option
   if (word == "hang")
     while (true)
       pause();
-  std::vector<uint8_t> artifact = word == "lookup" ? test::packProgram("Lookup", test::describeLookup())
-                                                   : test::packReverse(/*withWeights=*/!options->strip_weights);
+  std::vector<uint8_t> artifact = word == "lookup"  ? test::packProgram("Lookup", test::describeLookup())
+                                  : word == "train" ? test::packTrain()
+                                                    : test::packReverse(/*withWeights=*/!options->strip_weights);
   std::ofstream(options->output_path, std::ios::binary)
       .write(reinterpret_cast<const char *>(artifact.data()), static_cast<std::streamsize>(artifact.size()));
   return ok(R"({"target": "x86-64-v4", "phases": [{"name": "import", "seconds": 0.5}], "seconds": 0.75, "programs": 2,
