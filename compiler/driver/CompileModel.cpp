@@ -4,14 +4,17 @@
 #include "compiler/codegen/cpu/LowerToObject.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/driver/Counters.h"
 #include "compiler/driver/PackageArtifact.h"
 #include "compiler/driver/Pipelines.h"
 #include "compiler/driver/Registration.h"
+#include "compiler/driver/TrainingText.h"
 #include "compiler/task/SizeSlots.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 
 using namespace mlir;
@@ -75,13 +78,32 @@ LogicalResult Compilation::timed(StringRef phase, Failure &failure, llvm::functi
   return result;
 }
 
+FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &error) {
+  ImportOptions importOptions;
+  importOptions.dimBounds = options.dimBounds;
+  if (options.training.empty())
+    return importOnnx(context.get(), path, importOptions, error);
+  llvm::Expected<TrainingOptions> chosen = readTraining(options.training, context.get());
+  if (!chosen) {
+    error = {ImportError::Kind::Usage, llvm::toString(chosen.takeError())};
+    return failure();
+  }
+  FailureOr<ImportedTraining> imported = importTraining(context.get(), path, importOptions, *chosen, error);
+  if (failed(imported))
+    return failure();
+  llvm::raw_string_ostream(training) << llvm::json::Value(describeTraining(*imported, *chosen));
+  return std::move(imported->model);
+}
+
 LogicalResult Compilation::import(StringRef path, Failure &failure) {
+  if (!options.unknownSwitch.empty()) {
+    failure = {Failure::Kind::Usage, "there is no optimisation '" + options.unknownSwitch + "' to switch off"};
+    return mlir::failure();
+  }
   modelPath = path.str();
   return timed("import", failure, [&]() -> LogicalResult {
-    ImportOptions importOptions;
-    importOptions.dimBounds = options.dimBounds;
     ImportError error;
-    FailureOr<ImportedModel> imported = importOnnx(context.get(), path, importOptions, error);
+    FailureOr<ImportedModel> imported = importModel(path, error);
     if (failed(imported)) {
       failure = {error.kind == ImportError::Kind::Usage ? Failure::Kind::Usage : Failure::Kind::Failed, error.message};
       return mlir::failure();
@@ -200,11 +222,20 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   ConstantBytes constants = collectConstants(entries);
   for (Attribute site : takeSites(*model.module))
     descriptor.sites.push_back(cast<StringAttr>(site).str());
+  if (!training.empty()) {
+    attach(descriptor, constants, "training.json", ArrayRef(training.data(), training.size()));
+    auto file = llvm::MemoryBuffer::getFile(modelPath);
+    if (!file) {
+      failure.text = modelPath + ": " + file.getError().message();
+      return mlir::failure();
+    }
+    attach(descriptor, constants, "model.onnx", {(*file)->getBufferStart(), (*file)->getBufferSize()});
+  }
   statistics.programs = llvm::range_size(model.module->getOps<tile::ProgramOp>());
   int64_t calls = 0;
-  model.module->walk([&](task::SpaceOp) { ++calls; });
+  model.module->walk([&](task::SpaceOp space) { calls += !space.getService(); });
   statistics.sharedPrograms = calls - statistics.programs;
-  statistics.counters["phases"] = calls;
+  statistics.counters = collectCounters(*model.module);
 
   std::vector<codegen::Object> objects;
   LogicalResult generated = timed("code", failure, [&]() -> LogicalResult {

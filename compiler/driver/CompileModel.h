@@ -43,6 +43,8 @@ public:
   LogicalResult import(llvm::StringRef path, Failure &failure);
   const ModelReport &getReport() const { return model.report; }
   const ImportedModel &getModel() const { return model; }
+  /// What a trainer must know of the step, as JSON; empty where no training step was asked for.
+  const std::string &getTraining() const { return training; }
 
   /// Lowers to task programs, in place.
   LogicalResult lower(Failure &failure);
@@ -56,6 +58,7 @@ public:
   const Statistics &getStatistics() const { return statistics; }
 
 private:
+  mlir::FailureOr<ImportedModel> importModel(llvm::StringRef path, ImportError &error);
   LogicalResult timed(llvm::StringRef phase, Failure &failure, llvm::function_ref<LogicalResult()> step);
   LogicalResult runPipeline(void (*build)(mlir::OpPassManager &, const Options &), mlir::ModuleOp module);
   LogicalResult requireCompilable(Failure &failure) const;
@@ -64,6 +67,7 @@ private:
   Options options;
   std::unique_ptr<mlir::MLIRContext> context;
   ImportedModel model;
+  std::string training;
   std::string modelPath;
   Statistics statistics;
 };

@@ -2,6 +2,7 @@
 
 #include "compiler/driver/CompileModel.h"
 #include "compiler/interpreter/Interpreter.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/JSON.h"
 #include <cstring>
@@ -28,6 +29,17 @@ freestone_compiler_result failedWith(const Failure &failure, const std::string *
   return {status, text ? copyString(*text) : nullptr, copyString(failure.text)};
 }
 
+/// Switches off what `names` lists; the first name that is none of a switch is remembered.
+void disable(llvm::StringRef names, Options &options) {
+  for (llvm::StringRef name : llvm::split(names, ',')) {
+    auto *found = llvm::find_if(switchTable, [&](const SwitchInfo &info) { return name == info.name; });
+    if (found != std::end(switchTable))
+      options.switches.*found->isOn = false;
+    else if (options.unknownSwitch.empty())
+      options.unknownSwitch = name.str();
+  }
+}
+
 Options readOptions(const freestone_compile_options &given) {
   freestone_compile_options known = {};
   std::memcpy(&known, &given, std::min(given.struct_size, sizeof(known)));
@@ -36,8 +48,12 @@ Options readOptions(const freestone_compile_options &given) {
     options.target = known.target;
   options.level = known.optimization_level;
   options.switches = Switches::forLevel(known.optimization_level);
+  if (known.disable && *known.disable)
+    disable(known.disable, options);
   options.stripWeights = known.strip_weights;
   options.threads = known.threads;
+  if (known.training)
+    options.training = known.training;
   if (known.print_ir_tree_dir)
     options.printIrTreeDir = known.print_ir_tree_dir;
   for (size_t i = 0; i < known.dim_bound_count; ++i)
@@ -85,7 +101,7 @@ std::string describeReport(const ModelReport &report, bool ok) {
                                   {"unsupported", std::move(unsupported)}});
 }
 
-std::string describeStatistics(const Statistics &statistics, const std::string &target) {
+std::string describeStatistics(const Statistics &statistics, const std::string &target, const std::string &training) {
   llvm::json::Array phases;
   double seconds = 0;
   for (const auto &[name, time] : statistics.seconds) {
@@ -95,7 +111,9 @@ std::string describeStatistics(const Statistics &statistics, const std::string &
   llvm::json::Object counters;
   for (const auto &[name, count] : statistics.counters)
     counters[name] = count;
+  llvm::Expected<llvm::json::Value> step = llvm::json::parse(training.empty() ? "null" : training);
   return print(llvm::json::Object{
+      {"training", step ? std::move(*step) : llvm::json::Value(nullptr)},
       {"target", target},
       {"phases", std::move(phases)},
       {"seconds", seconds},

@@ -41,6 +41,8 @@ typedef struct freestone_compile_options {
   size_t dim_bound_count;
   const freestone_dim_bound *dim_bounds;
   const char *print_ir_tree_dir; // where --mlir-print-ir-tree-dir writes the module after every pass; null: nowhere
+  const char *training;          // JSON (see TrainingText.h): a training step of the model instead; null: the model
+  const char *disable;           // names of optimisations to leave out (see Switches.h), separated by commas; null: none
 } freestone_compile_options;
 
 // Result of every verb. Both strings are null or allocated with malloc; give the struct back through `free_result`.
@@ -85,6 +87,7 @@ typedef struct freestone_compiler_interface {
   //   {"target": "x86-64-v4", "phases": [{"name": "import", "seconds": 0.012}, …], "seconds": 0.8,
   //    "programs": 31, "programs_shared": 12,            compiled, and how many further ones were the same as another
   //    "bytes": {"file": …, "code": …, "weights": …},
+  //    "training": {…},                                  what a trainer must know, where a training step is compiled
   //    "counters": {"name": integer, …}}                 every switchable optimisation counts what it did
   freestone_compiler_result (*compile)(const freestone_compile_options *options);
 

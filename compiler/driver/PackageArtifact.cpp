@@ -139,6 +139,16 @@ ConstantBytes collectConstants(ArrayRef<task::ProgramOp> entries) {
   return constants;
 }
 
+void attach(runtime::Descriptor &descriptor, ConstantBytes &constants, StringRef name, ArrayRef<char> bytes) {
+  runtime::Weight weight;
+  weight.name = runtime::attachmentPrefix + name.str();
+  weight.dtype = runtime::DType::u8;
+  weight.bytes = bytes.size();
+  weight.shape = {weight.bytes};
+  constants[weight.name] = bytes.vec();
+  descriptor.weights.push_back(std::move(weight));
+}
+
 FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &options) {
   SmallVector<task::ProgramOp> entries = llvm::to_vector(module.getOps<task::ProgramOp>());
   OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());

@@ -14,6 +14,9 @@ namespace freestone::driver {
 using ConstantBytes = llvm::StringMap<std::vector<char>>;
 ConstantBytes collectConstants(llvm::ArrayRef<task::ProgramOp> entries);
 
+/// Stores bytes with the artifact that are no part of the program (see freestone_artifact_attachment).
+void attach(runtime::Descriptor &descriptor, ConstantBytes &constants, llvm::StringRef name, llvm::ArrayRef<char> bytes);
+
 /// A module of loops for each program of `module`, and one with the entries; takes the programs out of `module`.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitCode(mlir::ModuleOp module, const Options &options);
 

@@ -11,13 +11,6 @@ using namespace mlir;
 
 namespace freestone::driver {
 
-Switches Switches::forLevel(int level) {
-  Switches switches;
-  if (level == 0)
-    switches = {false, false, false, true, false, false, false};
-  return switches;
-}
-
 void addGraphPipeline(OpPassManager &passes, const Options &options) {
   graph::addSimplifyPipeline(passes);
   passes.nest<func::FuncOp>().addPass(graph::createDecompose());
@@ -27,13 +20,17 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
 void addTilePipeline(OpPassManager &passes, const Options &options) {
   const Switches &switches = options.switches;
   OpPassManager &functions = passes.nest<func::FuncOp>();
+  tile::ConnectOptions connect;
+  connect.epilogues = switches.connectEpilogues;
+  connect.rows = switches.connectRows;
+  connect.maps = switches.connectMaps;
   functions.addPass(tile::createGraphToTile());
   functions.addPass(createCSEPass());
   functions.addPass(tile::createInlineProducers({switches.inlineProducers}));
   functions.addPass(createCSEPass());
-  functions.addPass(tile::createConnect({switches.connect}));
+  functions.addPass(tile::createConnect(connect));
   tile::ChooseLayoutsOptions layouts;
-  layouts.enable = switches.chooseLayouts;
+  layouts.enable = switches.packWeights;
   // A target that is none is refused where it is used for code.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target))
     layouts.columns = device->getPanelWidth(32);
@@ -41,13 +38,14 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
     llvm::consumeError(device.takeError());
   passes.addPass(tile::createChooseLayouts(layouts));
   OpPassManager &all = passes.nest<func::FuncOp>();
-  all.addPass(tile::createCoalesceLoops());
+  all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
   all.addPass(createCSEPass());
   // Memory is given from here on: nothing may merge or reorder operations any more.
   all.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));
   tile::OutlineOptions outline;
-  outline.share = switches.shareProgramsOfEqualLoops;
+  outline.share = switches.sharePrograms;
+  outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
   passes.addPass(tile::createCut({options.target}));
 }

@@ -74,7 +74,7 @@ private:
     into = inner;
     return fits;
   }
-  static bool convert(const json::Value &value, std::vector<std::string> &into) {
+  template <typename List> static bool convert(const json::Value &value, List &into) {
     const json::Array *array = value.getAsArray();
     if (!array)
       return false;
@@ -105,6 +105,7 @@ void readLoss(Members &members, training::LossChoice &loss, mlir::MLIRContext *c
   if (!type.empty())
     loss.labelType = mlir::parseType(type.front() == 'u' ? "ui" + type.substr(1) : type, context);
   members.read("class_axis", loss.classAxis);
+  members.read("label_shape", loss.labelShape);
   members.read("ignore_index", loss.ignoreIndex);
   members.read("label_smoothing", loss.labelSmoothing);
   members.read("delta", loss.huberDelta);
@@ -172,6 +173,7 @@ json::Object driver::describeTraining(const ImportedTraining &training, const Tr
                                       {"reason", parameter.reason}});
   return json::Object{{"labels", training.ports.labels},
                       {"takes_seed", training.ports.takesSeed},
+                      {"classes", training.ports.classes ? json::Value(*training.ports.classes) : json::Value(nullptr)},
                       {"optimizer", grad::getName(options.step.optimizer.kind)},
                       {"hyperparameters", std::move(hyperparameters)},
                       {"parameters", std::move(parameters)}};

@@ -10,7 +10,8 @@ namespace freestone::driver {
 /// Reads what a training step is from JSON; every member may be left out:
 /// ```
 /// {"loss": {"kind": "softmax-cross-entropy", "output": "logits", "labels": "y", "label_type": "i64", "class_axis": 1,
-///           "ignore_index": -100, "label_smoothing": 0.1, "delta": 1},
+///           "label_shape": [-1, 28, 28], "ignore_index": -100, "label_smoothing": 0.1,
+///           "delta": 1},
 ///  "optimizer": {"kind": "adamw", "nesterov": false, "amsgrad": false, "centered": false, "initial_accumulator": 0,
 ///                "momentum": 0.9, …},                         numbers by PyTorch's names; betas are beta1 and beta2
 ///  "train": ["pattern"], "freeze": […], "no_decay": […],
@@ -21,7 +22,7 @@ llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRCon
 
 /// What the trainer must know of a step:
 /// ```
-/// {"labels": "y", "takes_seed": true, "optimizer": "adamw", "hyperparameters": {"learning_rate": 0.001, …},
+/// {"labels": "y", "takes_seed": true, "classes": 10, "optimizer": "adamw", "hyperparameters": {"learning_rate": 0.001, …},
 ///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "decays": true, "reason": "…"}, …]}
 /// ```
 llvm::json::Object describeTraining(const ImportedTraining &training, const TrainingOptions &options);

@@ -237,6 +237,15 @@ void GraphBuilder::substitute(StringRef symbol, Expr replacement, const Twine &t
   sym::substituteSymbols(func, replace);
 }
 
+Tensor GraphBuilder::randomKey() {
+  mlir::Type word = ir.getIntegerType(32, false);
+  if (!stepKey) {
+    mlir::Block &entry = func.getBody().front();
+    stepKey = fromValue(entry.addArgument(graph::TensorType::getStatic({3}, word), func.getLoc()));
+  }
+  return concat({stepKey, reshape(scalar(randomOperators++, word), {size(1)})}, 0);
+}
+
 Tensor GraphBuilder::stop(Refusal::Kind kind, const Twine &reason) {
   if (!refusal)
     refusal = Refusal{kind, reason.str()};

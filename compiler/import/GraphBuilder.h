@@ -2,12 +2,14 @@
 #define FREESTONE_COMPILER_IMPORT_GRAPHBUILDER_H
 
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/import/ImportOnnx.h"
 #include "compiler/import/SizeFacts.h"
 #include "compiler/import/Tensor.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/weights/WeightStore.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <deque>
 
@@ -63,14 +65,14 @@ public:
 
   /// A new symbol for a number that is found while running, from 0 to `most`.
   Expr freshCount(llvm::StringRef stem, Expr most);
-  Expr size(int64_t value) { return facts.constant(value); }
-  Shape sizes(llvm::ArrayRef<int64_t> values);
   /// A symbol of its own for an expression, unless it is a constant or a symbol: what is made of it stays small. Its value must be within
   /// `range`.
   Expr define(llvm::StringRef stem, Expr expr, sym::Interval range);
   Expr define(llvm::StringRef stem, Expr expr) { return define(stem, expr, facts.interval(expr)); }
   /// The same for a size, which is checked not to be negative when the program is entered.
   Expr defineSize(llvm::StringRef stem, Expr expr);
+  Expr size(int64_t value) { return facts.constant(value); }
+  Shape sizes(llvm::ArrayRef<int64_t> values);
   /// With everything replaced that was learnt since the expression was made.
   Expr current(Expr expr) const;
   Shape current(llvm::ArrayRef<Expr> exprs) const;
@@ -110,12 +112,22 @@ public:
   };
   void verify(mlir::Operation *op);
 
+  /// A key of random numbers for one operator, different for each: [4] x ui32.
+  Tensor randomKey();
+
   mlir::OpBuilder ir;
   mlir::Location location;
   WeightStore &weights;
+  /// How operators are built that depend on whether the model is trained.
+  ImportOptions options;
+  /// Weights that keep statistics, and, in the form of training, their new values.
+  llvm::MapVector<llvm::StringRef, Tensor> statistics;
 
 private:
   Tensor stop(Refusal::Kind kind, const llvm::Twine &reason);
+  /// The shape with extents named that are too large, each or all together, to be multiplied.
+  Shape withNames(llvm::ArrayRef<Expr> shape);
+  std::string describe(const llvm::Twine &what) const;
   void substitute(llvm::StringRef symbol, Expr replacement, const llvm::Twine &text);
   mlir::Value materializeContent(Tensor tensor);
   graph::TensorType typeOf(const Tensor::State &state);
@@ -125,11 +137,9 @@ private:
   mlir::func::FuncOp func;
   SizeFacts facts;
   std::deque<Tensor::State> tensors;
-  /// The shape with extents named that are too large, each or all together, to be multiplied.
-  Shape withNames(llvm::ArrayRef<Expr> shape);
-  std::string describe(const llvm::Twine &what) const;
   llvm::StringMap<Expr> replaced;
-  unsigned constants = 0;
+  unsigned constants = 0, randomOperators = 0;
+  Tensor stepKey;
   unsigned regions = 0;
   std::optional<Refusal> refusal;
 };

@@ -28,6 +28,7 @@ public:
     main.addEntryBlock();
     this->builder = std::make_unique<GraphBuilder>(main, *result.weights);
     this->builder->ir.setInsertionPointToEnd(&main.getBody().front());
+    this->builder->options = options;
   }
 
   FailureOr<ImportedModel> run();
@@ -90,7 +91,8 @@ LogicalResult ModelImport::importWeights() {
       scope.values[proto.name()] = ModelValue(Tensor());
       continue;
     }
-    if (data.count <= GraphBuilder::maxConstant && !data.isStripped()) {
+    bool isKept = options.keepWeights && data.type.isFloat() && !data.dims.empty();
+    if (data.count <= GraphBuilder::maxConstant && !data.isStripped() && !isKept) {
       scope.values[proto.name()] = builder->fromData(data);
       continue;
     }
@@ -191,28 +193,38 @@ LogicalResult ModelImport::applyBounds() {
 void ModelImport::setAttributes(mlir::func::FuncOp main) {
   mlir::OpBuilder &ir = builder->ir;
   SmallVector<mlir::NamedAttribute> symbols, elements;
+  SmallVector<mlir::Attribute> definitions;
   for (const auto &[name, symbol] : builder->sizeFacts().symbols()) {
     symbols.push_back(ir.getNamedAttr(name, sym::SymbolBoundsAttr::get(builder->context(), symbol.bounds)));
     if (symbol.origin == SymbolOrigin::Element)
-  SmallVector<mlir::Attribute> definitions;
       elements.push_back(ir.getNamedAttr(name, ir.getDenseI64ArrayAttr({symbol.input, symbol.element})));
+    if (symbol.origin == SymbolOrigin::Definition)
+      definitions.push_back(ir.getArrayAttr({ir.getStringAttr(name), symbol.definition.attr()}));
   }
   main->setAttr("graph.symbols", ir.getDictionaryAttr(symbols));
   if (!elements.empty())
-    if (symbol.origin == SymbolOrigin::Definition)
-      definitions.push_back(ir.getArrayAttr({ir.getStringAttr(name), symbol.definition.attr()}));
     main->setAttr("graph.value_symbols", ir.getDictionaryAttr(elements));
+  if (!definitions.empty())
+    main->setAttr("graph.definitions", ir.getArrayAttr(definitions));
   SmallVector<mlir::Attribute> assertions;
   for (const SizeFacts::Assertion &assertion : builder->sizeFacts().assertions())
     assertions.push_back(ir.getArrayAttr({assertion.lhs.attr(), assertion.rhs.attr(), ir.getStringAttr(assertion.text)}));
-  if (!definitions.empty())
-    main->setAttr("graph.definitions", ir.getArrayAttr(definitions));
   if (!assertions.empty())
     main->setAttr("graph.assertions", ir.getArrayAttr(assertions));
   for (auto [index, name] : enumerate(inputNames))
     main.setArgAttr(index, "graph.name", ir.getStringAttr(name));
+  if (main.getNumArguments() > inputNames.size())
+    main.setArgAttr(inputNames.size(), "graph.random_key", ir.getUnitAttr());
   for (auto [index, info] : enumerate(graph.output()))
     main.setResultAttr(index, "graph.name", ir.getStringAttr(info.name()));
+  SmallVector<mlir::Attribute> statistics;
+  for (auto &[name, next] : builder->statistics) {
+    if (options.form == ModelForm::Training)
+      main.setResultAttr(graph.output_size() + statistics.size(), "graph.state", ir.getStringAttr(name));
+    statistics.push_back(ir.getStringAttr(name));
+  }
+  if (!statistics.empty())
+    main->setAttr("graph.statistics", ir.getArrayAttr(statistics));
 }
 
 LogicalResult ModelImport::finish() {
@@ -229,6 +241,9 @@ LogicalResult ModelImport::finish() {
     else
       outputs.push_back(value->tensor.value());
   }
+  if (options.form == ModelForm::Training)
+    for (auto &[name, next] : builder->statistics)
+      outputs.push_back(next.value());
   if (std::optional<Refusal> refusal = builder->takeRefusal())
     return fail(ImportError::Kind::Internal, "the outputs were not built: " + refusal->reason);
   if (!result.report.unsupported.empty())
@@ -295,6 +310,12 @@ FailureOr<ImportedModel> ModelImport::run() {
 
 } // namespace
 
+std::string UnsupportedNode::describe() const {
+  if (!part.empty())
+    return part + " '" + node + "': " + reason;
+  return "node '" + node + "' (" + op + ", opset " + std::to_string(opset) + "): " + reason;
+}
+
 FailureOr<ImportedModel> importOnnx(mlir::MLIRContext *context, StringRef path, const ImportOptions &options,
                                     ImportError &error) {
   FailureOr<ModelFile> file = ModelFile::open(path, error.message);
@@ -309,12 +330,6 @@ FailureOr<ImportedModel> importOnnxBytes(mlir::MLIRContext *context, ArrayRef<ch
   if (failed(file))
     return failure();
   return ModelImport(context, *file, options, error).run();
-}
-
-std::string UnsupportedNode::describe() const {
-  if (!part.empty())
-    return part + " '" + node + "': " + reason;
-  return "node '" + node + "' (" + op + ", opset " + std::to_string(opset) + "): " + reason;
 }
 
 } // namespace freestone

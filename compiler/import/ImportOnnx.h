@@ -32,6 +32,11 @@ enum class ModelForm {
 
 struct ImportOptions {
   std::vector<DimBound> dimBounds;
+  ModelForm form = ModelForm::AsWritten;
+  /// In the form of training: BatchNormalization uses its statistics and leaves them alone; nothing is dropped.
+  bool freezeNorm = false, noDropout = false;
+  /// Float initializers of rank 1 or more stay weights however small they are, so that they can be trained.
+  bool keepWeights = false;
 };
 
 /// An input or output of a model. `type` is an element type as in MLIR, `ui8` written `u8`, or ONNX's text for what is no tensor.
@@ -49,6 +54,11 @@ struct UnsupportedNode {
   std::string op;
   int64_t opset = 0;
   std::string reason;
+  /// Of what is no node: "input", "output", "initializer" or "model"; `node` is its name, and it has no operator.
+  std::string part = {};
+
+  /// "node 'a' (ai.onnx.Foo, opset 20): why", "input 'x': why".
+  std::string describe() const;
 };
 
 /// What `freestone check` says of a model.
@@ -60,16 +70,13 @@ struct ModelReport {
   std::vector<UnsupportedNode> unsupported;
 };
 
-/// A model that could be read. `module` holds `func @main` at graph level, and is null iff `report.unsupported` is not empty. The
+/// A model that could be read. `module` holds `func @main` at graph level, and is null iff `report.unsupported` is not empty. In the
+/// form of training the function may have, after the model's, results `graph.state = "weight"`, the new values of statistics, and a
+/// last argument `graph.random_key`, [3] x ui32: the two words of the seed, and the number of the step. The
 /// weights map the model's file (and its external data); they must outlive every use of their bytes, the module need not.
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::unique_ptr<WeightStore> weights;
-  /// Of what is no node: "input", "output", "initializer" or "model"; `node` is its name, and it has no operator.
-  std::string part = {};
-
-  /// "node 'a' (ai.onnx.Foo, opset 20): why", "input 'x': why".
-  std::string describe() const;
   ModelReport report;
 };
 

@@ -20,6 +20,9 @@ using freestone::sym::Expr;
 
 namespace {
 
+/// What a group has because of an edge: a contraction with what follows, passes over rows, or computes over the same loops.
+enum class EdgeKind : unsigned { epilogue, row, map };
+
 /// An intermediate of which a consumer could take a tile right where it is made.
 struct Edge {
   ComputeOp producer, consumer;
@@ -40,9 +43,11 @@ struct Group {
 /// Decides which computes become one, by union of groups along edges.
 class Connector {
 public:
-  Connector(func::FuncOp function, int64_t cacheBytes);
+  /// Edges are connected of the kinds that are `wanted`.
+  Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, 3> wanted);
 
-  int64_t connect();
+  void connect();
+  int64_t getConnected(EdgeKind kind) const { return connected[static_cast<unsigned>(kind)]; }
   SmallVector<Group *> getGroups();
 
 private:
@@ -55,13 +60,15 @@ private:
 
   Block &block;
   int64_t cacheBytes;
+  std::array<bool, 3> wanted;
+  std::array<int64_t, 3> connected = {};
   SmallVector<std::unique_ptr<Group>> groups;
   DenseMap<Operation *, Group *> groupOf;
   SmallVector<Edge> edges;
 };
 
-Connector::Connector(func::FuncOp function, int64_t cacheBytes)
-    : block(function.getBody().front()), cacheBytes(cacheBytes) {
+Connector::Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, 3> wanted)
+    : block(function.getBody().front()), cacheBytes(cacheBytes), wanted(wanted) {
   for (auto op : block.getOps<ComputeOp>()) {
     // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed
     // elsewhere.
@@ -213,27 +220,24 @@ bool Connector::tryConnect(const Edge &edge) {
   llvm::append_range(joined.members, consumer->members);
   if (consumer->rows)
     joined.rows = consumer->rows;
-  if (!areEdgesCompatible(joined) || !fitsRows(joined) || makesCycle(*producer, *consumer))
+  EdgeKind kind = joined.anchor ? EdgeKind::epilogue : joined.rows ? EdgeKind::row : EdgeKind::map;
+  if (!wanted[static_cast<unsigned>(kind)] || !areEdgesCompatible(joined) || !fitsRows(joined) || makesCycle(*producer, *consumer))
     return false;
   for (ComputeOp member : consumer->members)
     groupOf[member] = producer;
   *producer = std::move(joined);
   consumer->members.clear();
+  ++connected[static_cast<unsigned>(kind)];
   return true;
 }
 
-int64_t Connector::connect() {
-  int64_t connected = 0;
+void Connector::connect() {
   bool changed = true;
   while (changed) {
     changed = false;
     for (const Edge &edge : edges)
-      if (tryConnect(edge)) {
-        ++connected;
-        changed = true;
-      }
+      changed |= tryConnect(edge);
   }
-  return connected;
 }
 
 SmallVector<Group *> Connector::getGroups() {
@@ -272,11 +276,12 @@ public:
   using ConnectBase::ConnectBase;
 
   void runOnOperation() override {
-    if (!enable)
-      return;
-    permuteAnchors();
-    Connector connector(getOperation(), cacheBytes);
-    count(getOperation(), "connected", connector.connect());
+    if (epilogues)
+      permuteAnchors();
+    Connector connector(getOperation(), cacheBytes, {epilogues, rows, maps});
+    connector.connect();
+    for (auto [kind, name] : llvm::enumerate(std::array<StringRef, 3>{"epilogues", "rows", "maps"}))
+      count(getOperation(), name, connector.getConnected(static_cast<EdgeKind>(kind)));
     SmallVector<Group *> groups = connector.getGroups();
     for (Group *group : groups)
       makeGroup(*group);

@@ -170,9 +170,10 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   int64_t rowUnit = device.getPanelRows();
   tiling.rowStep = Expr::ceilDiv(Expr::ceilDiv(rows, tiling.rowBlocks), rowUnit) * rowUnit;
   // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many.
-  Expr panels = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 4)));
-  tiling.columnStep = panels * device.getPanelWidth(bits);
-  tiling.columnBlocks = Expr::ceilDiv(columns, tiling.columnStep);
+  int64_t width = device.getPanelWidth(bits);
+  Expr panels = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 2)));
+  tiling.columnBlocks = Expr::ceilDiv(columns, panels * width);
+  tiling.columnStep = Expr::ceilDiv(Expr::ceilDiv(columns, width), tiling.columnBlocks) * width;
   // A window is packed tap by tap, so that all of a step of the outermost loop are in one block.
   int64_t taps = form.getWindowTaps().value_or(1);
   Expr steps = taps == 1 ? depth : form.getExtent(form.k.front());

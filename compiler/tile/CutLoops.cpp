@@ -143,12 +143,24 @@ DictionaryAttr cutRows(ProgramOp program, unsigned rowLoops, const RowPasses &pa
   return plan.get();
 }
 
+/// Elements of the result that one tile computes: fewer where each is a reduction of many, but whole vectors.
+Expr getMapElements(ProgramOp program, const DeviceDescription &device) {
+  MLIRContext *context = program.getContext();
+  Expr elements = Expr::constant(context, getTileElements(device)), reduced = Expr::constant(context, 1);
+  for (ComputeOp compute : program.getComputes())
+    if (compute.getNumReductions()) {
+      SmallVector<Expr> extents = compute.getExtents();
+      reduced = Expr::max(reduced, product(ArrayRef(extents).drop_front(compute.getNumParallel()), context));
+    }
+  return reduced.isConstant(1) ? elements : Expr::max(Expr::floorDiv(elements, reduced), Expr::constant(context, 8 * device.getLanes(32)));
+}
+
 DictionaryAttr cutMap(ProgramOp program, const DeviceDescription &device) {
   MLIRContext *context = program.getContext();
   ComputeOp compute = program.getComputes().front();
   SmallVector<Expr> extents = compute.getExtents();
   ArrayRef<Expr> parallel = ArrayRef(extents).take_front(compute.getNumParallel());
-  Expr one = Expr::constant(context, 1), elements = Expr::constant(context, getTileElements(device));
+  Expr one = Expr::constant(context, 1), elements = getMapElements(program, device);
 
   Plan plan(program, "map");
   plan.set("scratch", Expr::constant(context, 0));

@@ -50,6 +50,13 @@ bool isLinear(ComputeOp op, unsigned input) { return getStrides(op, input).has_v
 
 bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
 
+/// Reads one tensor, which others read too, so that it is in memory in any case: cheaper computed anew than stored beside it.
+bool isCheapViewOfKept(ComputeOp op) {
+  if (op.getInputs().size() != 1 || !op.getReads().empty() || !op->hasOneUse() || op.getNumResults() != 1)
+    return false;
+  return !op.getInputs()[0].hasOneUse() && getBodyCost(op) <= cheapBody;
+}
+
 /// Runs over the result of a sum of products, point by point: it can be computed there, before that leaves the
 /// registers.
 bool isEpilogue(ComputeOp op) {
@@ -70,7 +77,7 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
     return false;
   if (isEpilogue(source) && (consumer.getNumReductions() || !isReadAtParallelLoops(consumer, input)))
-    return false;
+    return consumer.getNumReductions() && isCheapViewOfKept(source);
   // What can be computed once for all runs is not computed anew at every point.
   if (isWeightOnly(source) && !isWeightOnly(consumer))
     return getBodyCost(source) == 0;

@@ -125,6 +125,7 @@ void Outline::outline(Operation *unit, func::FuncOp function) {
     from.replaceAllUsesWith(to);
   program.getBody()->getOperations().splice(program.getBody()->end(), body.getOperations());
   ProgramOp callee = shareOrKeep(program);
+  count(getOperation(), "generalised", llvm::count_if(symbols.getSizes(), [](Expr size) { return size.isConstant(); }));
 
   builder.setInsertionPoint(unit);
   auto call = CallOp::create(builder, unit->getLoc(), unit->getResultTypes(), callee.getSymName(),

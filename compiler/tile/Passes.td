@@ -62,9 +62,11 @@ def Connect : TilePass<"tile-connect", "::mlir::func::FuncOp"> {
     A contraction or window with the elementwise computes over its result; reductions with all computes over the same
     rows, among them further reductions (softmax, norms); elementwise computes over the same loops. Edges are connected
     in the order of the bytes that they save, unless a cycle arises or a row is too large to stay in the cache. Counts
-    edges `connected` and `groups`.
+    edges by kind, `epilogues`, `rows` and `maps`, and `groups`.
   }];
-  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+  let options = [Option<"epilogues", "epilogues", "bool", "true", "Connect contractions with what follows on their elements">,
+                 Option<"rows", "rows", "bool", "true", "Connect what runs over the same rows as a reduction">,
+                 Option<"maps", "maps", "bool", "true", "Connect elementwise computes over the same loops">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "What a worker's cache (L2) holds">];
 }
 
@@ -97,7 +99,7 @@ def Outline : TilePass<"tile-outline", "::mlir::ModuleOp"> {
   let summary = "makes programs of groups and computes, equal ones once";
   let description = [{
     Sizes become symbols s0, s1, … of the program; of contractions also those that are constant, so that one program
-    serves all layers. Counts `programs`, and `duplicates` that were the same as another.
+    serves all layers. Counts `programs`, `duplicates` that were the same as another, and constant sizes `generalised`.
   }];
   let options = [Option<"share", "share", "bool", "true", "Let equal programs be one">,
                  Option<"generalise", "generalise", "bool", "true", "Make constant sizes of contractions symbols">];

@@ -33,6 +33,8 @@ static bool isReadAtLeadingLoops(tile::ComputeOp compute, unsigned input) {
 FailureOr<RowPasses> tile::getRowPasses(tile::ProgramOp program, unsigned rowLoops, std::string &why) {
   RowPasses result;
   SmallVector<Expr> rows;
+  /// Of each pass: all its computes run over the same elements.
+  SmallVector<Expr> lengths;
   for (tile::ComputeOp compute : program.getComputes()) {
     SmallVector<Expr> extents = compute.getExtents();
     int64_t parallel = compute.getNumParallel();
@@ -53,6 +55,7 @@ FailureOr<RowPasses> tile::getRowPasses(tile::ProgramOp program, unsigned rowLoo
     }
     RowRole role = hasElements ? RowRole::elements : reduces ? RowRole::reduction : RowRole::scalar;
 
+    Expr length = getRowLength(compute, rowLoops);
     unsigned pass = 0;
     for (auto [number, input] : llvm::enumerate(compute.getInputs())) {
       const RowPasses::Entry *producer = result.find(input);
@@ -67,12 +70,18 @@ FailureOr<RowPasses> tile::getRowPasses(tile::ProgramOp program, unsigned rowLoo
       } else if (producer->role == RowRole::scalar) {
         pass = std::max(pass, producer->pass);
       } else {
-        if (role == RowRole::scalar || getRowLength(compute, rowLoops) != getRowLength(producer->compute, rowLoops)) {
+        if (role == RowRole::scalar || length != getRowLength(producer->compute, rowLoops)) {
           why = "a compute reads elements of rows of another length";
           return failure();
         }
         pass = std::max(pass, producer->pass);
       }
+    }
+    if (role != RowRole::scalar) {
+      while (pass < lengths.size() && lengths[pass] && lengths[pass] != length)
+        ++pass;
+      lengths.resize(std::max<size_t>(lengths.size(), pass + 1));
+      lengths[pass] = length;
     }
     for (Value input : compute.getReads())
       if (result.find(input)) {

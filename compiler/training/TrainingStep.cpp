@@ -88,14 +88,48 @@ private:
   std::vector<std::pair<std::string, graph::TensorType>> statistics;
 };
 
-/// The dimension of the classes as the user says, else by the rank.
+/// Whether labels of this shape, -1 for sizes that vary, name the classes along `axis`.
+bool fitsAxis(ArrayRef<sym::Expr> predictions, ArrayRef<int64_t> labels, int64_t axis) {
+  if (labels.size() + 1 != predictions.size())
+    return false;
+  for (auto [dim, size] : enumerate(labels)) {
+    std::optional<int64_t> known = predictions[int64_t(dim) < axis ? dim : dim + 1].asConstant();
+    if (size < 0 ? known.has_value() : known && known != size)
+      return false;
+  }
+  return true;
+}
+
+std::string describeShape(ArrayRef<sym::Expr> shape) {
+  std::string text;
+  for (sym::Expr size : shape)
+    text += (text.empty() ? "[" : ", ") + size.str();
+  return text + "]";
+}
+
+/// The dimension of the classes as the user says, else as the labels' shape says, else by the rank.
 LogicalResult StepBuilder::findClassAxis(BuiltLoss &built) {
-  int64_t rank = built.predictions.rank();
-  int64_t axis = choice.loss.classAxis.value_or(rank == 3 ? 2 : 1);
-  built.classAxis = axis < 0 ? axis + rank : axis;
-  if (built.classAxis >= 0 && built.classAxis < rank)
+  ArrayRef<sym::Expr> shape = built.predictions.shape();
+  int64_t rank = shape.size();
+  ArrayRef<int64_t> labels = choice.loss.labelShape;
+  std::optional<int64_t> axis = choice.loss.classAxis;
+  if (!axis && !labels.empty()) {
+    auto fits = [&](int64_t candidate) { return fitsAxis(shape, labels, candidate); };
+    SmallVector<int64_t> fitting = filter_to_vector(seq<int64_t>(1, rank), fits);
+    if (fitting.size() != 1)
+      return fail("the labels have " + Twine(labels.size()) + " dimensions and the output that the loss takes is " +
+                  describeShape(shape) + ": " + (fitting.empty() ? "no" : "more than one") +
+                  " dimension of it can be that of the classes; name it with --class-axis");
+    axis = fitting.front();
+  }
+  if (!axis)
+    axis = rank == 3 ? 2 : 1;
+  built.classAxis = *axis < 0 ? *axis + rank : *axis;
+  if (built.classAxis >= 0 && built.classAxis < rank) {
+    ports.classes = shape[built.classAxis].asConstant();
     return success();
-  return fail("the output that the loss takes has rank " + Twine(rank) + ", and no dimension " + Twine(axis) +
+  }
+  return fail("the output that the loss takes has rank " + Twine(rank) + ", and no dimension " + Twine(*axis) +
               " of classes; name another with --class-axis");
 }
 
@@ -298,7 +332,8 @@ LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
     auto best = graph::ArgReduceOp::create(b, graph::ArgKind::max, built->predictions.value(), built->classAxis);
     Tensor labels = grad::cast(built->labels, b.getI64Type());
     Tensor isRight = grad::equal(Tensor(b, best.getResult()), labels);
-    Tensor isCounted = !grad::equal(labels, double(choice.loss.ignoreIndex));
+    Tensor ignored = grad::splatLike(double(choice.loss.ignoreIndex), labels);
+    Tensor isCounted = grad::compare(graph::CompareKind::ne, labels, ignored);
     function.addOutput("correct", grad::sum(grad::cast(isRight & isCounted, b.getF32Type())));
   }
   function.finish();

@@ -31,8 +31,11 @@ struct LossChoice {
   std::string labels = "labels";
   /// Their element type; null: i64 for classes, that of the predictions else.
   mlir::Type labelType;
-  /// The dimension of the classes; without it, the last of predictions of rank 3 (`[b, s, V]`), else dimension 1.
+  /// The dimension of the classes; without it, the only one without which the predictions have the labels' shape; where that
+  /// is not known, the last of predictions of rank 3 (`[b, s, V]`), else dimension 1.
   std::optional<int64_t> classAxis;
+  /// What is known of the labels' shape: their rank in numbers, -1 for sizes that vary. Empty: nothing.
+  llvm::SmallVector<int64_t> labelShape;
   int64_t ignoreIndex = -100;
   double labelSmoothing = 0;
   double huberDelta = 1;
@@ -58,6 +61,8 @@ struct StepPorts {
   std::vector<Hyperparameter> hyperparameters;
   /// Whether the step draws random numbers: it then takes `seed`, an i64 of rank 0.
   bool takesSeed = false;
+  /// The number of classes, of losses over classes, where it is a constant.
+  std::optional<int64_t> classes;
 };
 
 /// Turns `step`, the function of a model in the form in which it is trained, into one training step, and `evaluation`, the same

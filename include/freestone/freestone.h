@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -140,6 +141,13 @@ public:
       values.push_back({info.name, info.dtype, {info.dims, info.dims + info.rank}, info.initial ? info.initial : ""});
     }
     return values;
+  }
+  /// The bytes of a file that goes along, such as `training.json`; valid as long as the artifact.
+  std::string_view attachment(const std::string &name) const {
+    const void *data = nullptr;
+    size_t bytes = 0;
+    check(freestone_artifact_attachment(get(), name.c_str(), &data, &bytes));
+    return {static_cast<const char *>(data), bytes};
   }
   freestone_artifact *get() const { return handle.get(); }
 

@@ -1,9 +1,10 @@
 #include "tools/freestone/Compiler.h"
+#include "compiler/driver/Switches.h"
 #include <charconv>
 #include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace freestone::tools {
 
@@ -16,14 +17,24 @@ void CompileArguments::addTo(CLI::App &verb) {
       ->check(CLI::Range(0, 3))
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--dim", dims, "what a symbolic size may be: seq=2:1024, or seq=8:1024:8 for multiples of 8")->expected(1)->take_all()->group(group);
+  verb.add_option("--dim", dims, "what a symbolic size may be: seq=2:1024, or seq=8:1024:8 for multiples of 8")
+      ->expected(1)
+      ->take_all()
+      ->group(group);
   verb.add_option("--bind", binds, "fixes a symbolic size: batch=8")->expected(1)->take_all()->group(group);
+  std::vector<std::string> names;
+  std::string effects = "leaves out optimisations, separated by commas:";
+  for (const driver::SwitchInfo &info : driver::switchTable) {
+    names.emplace_back(info.name);
+    effects += fmt::format("\n{} ({})", info.name, info.effect);
+  }
+  verb.add_option("--disable", disabled, effects)->delimiter(',')->check(CLI::IsMember(names))->group(group);
   verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")
       ->group(group);
 }
 
 bool CompileArguments::given(const CLI::App &verb) const {
-  for (const char *option : {"--target", "-O", "--dim", "--bind", "--mlir-print-ir-tree-dir"})
+  for (const char *option : {"--target", "-O", "--dim", "--bind", "--disable", "--mlir-print-ir-tree-dir"})
     if (verb.count(option))
       return true;
   return false;
@@ -36,7 +47,7 @@ static bool parseSize(std::string_view text, int64_t &value) {
 
 /// "seq=2:1024", "seq=2:", "seq=8:1024:8" and "batch=8", the last only where `range` is false.
 static freestone_dim_bound parseBound(const std::string &text, bool range, std::string &symbol) {
-  freestone_dim_bound bound = {nullptr, 0, INT64_MAX};
+  freestone_dim_bound bound = {nullptr, 0, INT64_MAX, 1};
   size_t equals = text.find('=');
   std::string_view value = equals == std::string::npos ? std::string_view() : std::string_view(text).substr(equals + 1);
   symbol = text.substr(0, equals);
@@ -59,9 +70,9 @@ static freestone_dim_bound parseBound(const std::string &text, bool range, std::
   return bound;
 }
 
-CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output)
-    : target(arguments.target), modelPath(std::move(model)), outputPath(std::move(output)),
-      printIrTreeDir(arguments.printIrTreeDir) {
+CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output, std::string step)
+    : target(arguments.target), modelPath(std::move(model)), outputPath(std::move(output)), training(std::move(step)),
+      printIrTreeDir(arguments.printIrTreeDir), disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
   symbols.reserve(arguments.dims.size() + arguments.binds.size());
   for (bool range : {true, false})
     for (const std::string &text : range ? arguments.dims : arguments.binds) {
@@ -77,6 +88,8 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.threads = arguments.threads;
   options.dim_bound_count = bounds.size();
   options.dim_bounds = bounds.data();
+  options.training = training.empty() ? nullptr : training.c_str();
+  options.disable = disabled.c_str();
   options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
 }
 

@@ -20,8 +20,9 @@ struct Unsupported : Failure {
 struct CompileArguments {
   std::string target = "host";
   int level = 2;
-  std::vector<std::string> dims;  ///< "seq=2:1024"
-  std::vector<std::string> binds; ///< "batch=8"
+  std::vector<std::string> dims;     ///< "seq=2:1024"
+  std::vector<std::string> binds;    ///< "batch=8"
+  std::vector<std::string> disabled; ///< names of optimisations
   std::string printIrTreeDir;
   bool stripWeights = false;
   int threads = 0;
@@ -34,14 +35,16 @@ struct CompileArguments {
 /// Owns what a freestone_compile_options points to. Throws Failure (usage) when --dim or --bind is malformed.
 class CompileOptions {
 public:
-  CompileOptions(const CompileArguments &arguments, std::string modelPath, std::string outputPath = "");
+  /// `training` describes a training step, or is empty.
+  CompileOptions(const CompileArguments &arguments, std::string modelPath, std::string outputPath = "",
+                 std::string training = "");
   CompileOptions(const CompileOptions &) = delete;
   CompileOptions &operator=(const CompileOptions &) = delete;
 
   const freestone_compile_options *get() const { return &options; }
 
 private:
-  std::string target, modelPath, outputPath, printIrTreeDir;
+  std::string target, modelPath, outputPath, training, printIrTreeDir, disabled;
   std::vector<std::string> symbols;
   std::vector<freestone_dim_bound> bounds;
   freestone_compile_options options = {};

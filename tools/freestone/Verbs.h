@@ -10,6 +10,7 @@ void addCheckVerb(CLI::App &app);
 void addCompileVerb(CLI::App &app);
 void addRunVerb(CLI::App &app);
 void addVerifyVerb(CLI::App &app);
+void addTrainVerb(CLI::App &app);
 void addBenchVerb(CLI::App &app);
 void addInspectVerb(CLI::App &app);
 void addOperatorsVerb(CLI::App &app);

@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
   addCompileVerb(app);
   addRunVerb(app);
   addVerifyVerb(app);
+  addTrainVerb(app);
   addBenchVerb(app);
   addInspectVerb(app);
   addOperatorsVerb(app);

@@ -17,19 +17,72 @@ Tensor perChannel(Tensor vector, Tensor x) {
   return reshape(vector, shape);
 }
 
-/// At inference a batch normalisation is a scale and a shift per channel, computed once.
+/// What a batch normalisation keeps from step to step.
+struct Statistics {
+  Tensor mean, variance;
+};
+
+/// The statistics after one more batch. PyTorch keeps the unbiased variance, ONNX the biased one.
+Statistics update(Node &node, const Statistics &old, Tensor mean, Tensor variance, Tensor count, bool unbiased) {
+  double momentum = node.real("momentum", 0.9);
+  if (unbiased)
+    variance = variance * (count / max(count - 1.0, 1.0));
+  auto blend = [&](Tensor before, Tensor now) { return before * momentum + reshape(now, before.shape()) * (1 - momentum); };
+  return {blend(old.mean, mean), blend(old.variance, variance)};
+}
+
+/// Normalises by the batch at hand, and updates the statistics.
+void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Statistics &old) {
+  GraphBuilder &builder = node.builder();
+  mlir::Type wide = old.mean.elementType();
+  SmallVector<int64_t> axes = {0};
+  Expr count = x.dim(0);
+  for (int64_t axis = 2; axis < x.rank(); ++axis) {
+    axes.push_back(axis);
+    count = count * x.dim(axis);
+  }
+  Tensor wideX = cast(x, wide);
+  Tensor mean = importer::mean(wideX, axes, true), centered = wideX - mean;
+  Tensor variance = importer::mean(square(centered), axes, true);
+  Tensor y = centered * rsqrt(variance + node.real("epsilon", 1e-5)) * perChannel(cast(scale, wide), x) +
+             perChannel(cast(bias, wide), x);
+  node.setOutput(0, cast(y, x.elementType()));
+  bool isStep = builder.options.form == ModelForm::Training;
+  Tensor number = cast(reshape(builder.vector({count}), {}), wide);
+  Statistics next = update(node, old, mean, variance, number, isStep);
+  if (node.wants(1))
+    node.setOutput(1, next.mean);
+  if (node.wants(2))
+    node.setOutput(2, next.variance);
+  if (!isStep)
+    return;
+  for (auto [before, after] : {std::pair(old.mean, next.mean), std::pair(old.variance, next.variance)}) {
+    if (before.impl()->weight.empty() || builder.statistics.lookup(before.impl()->weight)) {
+      node.refuse("the statistics of a batch normalisation must be initializers of its own to be trained; keep them as they are "
+                  "with --freeze-norm");
+      return;
+    }
+    builder.statistics[before.impl()->weight] = after;
+  }
+}
+
+/// With fixed statistics a batch normalisation is a scale and a shift per channel, computed once.
 void batchNormalization(Node &node) {
   Tensor x = node.input(0), scale = node.input(1), bias = node.input(2), mean = node.input(3), variance = node.input(4);
   if (!x || !scale || !bias || !mean || !variance)
     return;
-  if (node.integer("training_mode") != 0 || (node.opset() < 7 && !node.integer("is_test"))) {
-    node.refuse("batch normalisation in training mode is not supported");
-    return;
-  }
+  const ImportOptions &options = node.builder().options;
+  bool saysTraining = node.integer("training_mode") != 0 || (node.opset() < 7 && !node.integer("is_test"));
   if (x.rank() < 2) {
     node.reject("the input has no channels");
     return;
   }
+  bool trains = options.form == ModelForm::AsWritten ? saysTraining : options.form == ModelForm::Training && !options.freezeNorm;
+  if (trains)
+    return normalizeByBatch(node, x, scale, bias, {mean, variance});
+  for (Tensor statistic : {mean, variance})
+    if (options.keepWeights && !statistic.impl()->weight.empty())
+      node.builder().statistics.insert({statistic.impl()->weight, statistic});
   // Statistics may be wider than the data: the arithmetic on them is done in their type.
   mlir::Type wide = mean.elementType();
   Tensor factor = cast(scale, wide) / sqrt(variance + node.real("epsilon", 1e-5));

@@ -45,6 +45,19 @@ ReductionLoops getLoopsOf(ArrayRef<Expr> shape, ArrayRef<int64_t> axes) {
   return loops;
 }
 
+/// Reductions to one element of no more elements than this are one tile's work.
+constexpr int64_t mostAtOnce = 4096;
+
+/// A reduction to one element leaves all but one worker without work: the first dimension is reduced for itself, after the others.
+bool hasTwoStages(ArrayRef<Expr> shape, size_t numAxes) {
+  if (numAxes != shape.size() || numAxes < 2)
+    return false;
+  Expr rows = shape.front(), count = rows;
+  for (Expr extent : shape.drop_front())
+    count = count * extent;
+  return !rows.isConstant(1) && (!count.isConstant() || *count.asConstant() > mostAtOnce);
+}
+
 struct LowerReduce : OpRewritePattern<graph::ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -53,27 +66,44 @@ struct LowerReduce : OpRewritePattern<graph::ReduceOp> {
       rewriter.replaceOp(op, op.getOperand());
       return success();
     }
-    ArrayRef<Expr> shape = graph::getShape(op.getOperand());
-    ReductionLoops loops = getLoopsOf(shape, op.getAxes());
-    Type element = graph::getElementType(op.getOperand()), wide = getAccumulatorType(element);
+    Value operand = op.getOperand();
+    SmallVector<int64_t> axes(op.getAxes());
+    Type element = graph::getElementType(operand);
+    if (hasTwoStages(graph::getShape(operand), axes.size())) {
+      FailureOr<Value> rows = reduce(rewriter, op, operand, ArrayRef(axes).drop_front());
+      if (failed(rows))
+        return failure();
+      operand = *rows;
+      axes = {0};
+    }
+    FailureOr<Value> whole = reduce(rewriter, op, operand, axes);
+    if (failed(whole))
+      return failure();
+    FailureOr<Value> result = castTo(rewriter, op.getLoc(), *whole, element);
+    if (failed(result))
+      return failure();
+    rewriter.replaceOp(op, *result);
+    return success();
+  }
+
+private:
+  /// In the type of accumulators.
+  static FailureOr<Value> reduce(PatternRewriter &rewriter, graph::ReduceOp op, Value tensor, ArrayRef<int64_t> axes) {
+    ArrayRef<Expr> shape = graph::getShape(tensor);
+    ReductionLoops loops = getLoopsOf(shape, axes);
+    Type element = graph::getElementType(tensor), wide = getAccumulatorType(element);
     ComputeBuilder builder(rewriter, op.getLoc(), loops.parallel, loops.reduction);
     SmallVector<Expr> indices;
     unsigned kept = 0, reduced = loops.parallel.size();
     for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
-      indices.push_back(builder.loop(llvm::is_contained(op.getAxes(), dim) ? reduced++ : kept++));
-    unsigned operand = builder.read(op.getOperand(), indices);
+      indices.push_back(builder.loop(llvm::is_contained(axes, dim) ? reduced++ : kept++));
+    unsigned operand = builder.read(tensor, indices);
     FailureOr<ComputeOp> compute =
         builder.create(wide, {getIdentity(op.getKind(), wide)}, [&](ComputeBody &body) -> SmallVector<Value> {
           Value value = emitCast(body.builder, body.input(operand), element, wide);
           return {emitCombine(body.builder, op.getKind(), body.accumulator(0), value, wide)};
         });
-    if (failed(compute))
-      return failure();
-    FailureOr<Value> result = castTo(rewriter, op.getLoc(), compute->getResult(0), element);
-    if (failed(result))
-      return failure();
-    rewriter.replaceOp(op, *result);
-    return success();
+    return failed(compute) ? FailureOr<Value>(failure()) : FailureOr<Value>(compute->getResult(0));
   }
 };
 

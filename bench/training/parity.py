@@ -1,0 +1,120 @@
+"""Losses of training step by step, beside PyTorch's, from the same weights and data: parity.py [--steps N] [--only TEXT].
+
+Both see the same batches in the same order. For each model and optimizer it tells the largest relative difference of the
+losses of the first 50 steps, that between PyTorch on one and on two threads (what rounding alone does), and the last losses.
+Fails when the first is above 1e-4 and above ten times the second, or when the means of the last ten losses differ by more
+than 1 %.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import torch
+from onnx import numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+
+import definitions
+import freestone_runtime
+import workloads
+
+# model file, PyTorch's module, samples of a batch
+MODELS = {
+    "mlp": ("mlp", definitions.Mlp, 64),
+    "cnn": ("cnn", definitions.Cnn, 32),
+    "gpt": ("gpt_unoptimized", definitions.Gpt, 4),
+}
+OPTIMIZERS = {
+    "sgd": (["--optimizer", "sgd", "--lr", "0.02", "--momentum", "0.9"], lambda p: torch.optim.SGD(p, 0.02, momentum=0.9)),
+    "adamw": (["--optimizer", "adamw", "--lr", "0.0005"], lambda p: torch.optim.AdamW(p, 0.0005)),
+}
+WINDOW = 64
+
+
+def make_data(name, samples):
+    """Something that can be learnt: a random teacher's classes, or a text of a random chain of characters."""
+    random = np.random.default_rng(7)
+    if name == "gpt":
+        table = random.integers(0, 128, size=(128, 4))
+        tokens = np.zeros(samples * WINDOW + 1, np.int64)
+        for i in range(1, len(tokens)):
+            tokens[i] = table[tokens[i - 1], random.integers(0, 4)]
+        x = tokens[:-1].reshape(samples, WINDOW)
+        return {"tokens": x, "y": tokens[1:].reshape(samples, WINDOW)}
+    shape = (784,) if name == "mlp" else (1, 28, 28)
+    x = random.normal(size=(samples, *shape)).astype(np.float32)
+    teacher = random.normal(size=(784, 10)).astype(np.float32)
+    return {"x": x, "y": (x.reshape(samples, 784) @ teacher).argmax(1)}
+
+
+def train_freestone(model, data, batch, steps, options, folder):
+    np.savez(folder / "data.npz", **data)
+    command = [freestone_runtime.freestone(), "train", model, "--data", folder / "data.npz", "--labels", "y"]
+    command += ["--batch", str(batch), "--steps", str(steps), "--epochs", "1000", "--no-shuffle", "--out", folder / "run"]
+    subprocess.run([*map(str, command), *options], check=True, stderr=subprocess.PIPE)
+    lines = (folder / "run" / "metrics.jsonl").read_text().splitlines()
+    return np.array([json.loads(line)["loss"] for line in lines])
+
+
+def train_torch(module, model, data, batch, steps, make_optimizer, threads):
+    torch.set_num_threads(threads)
+    network = module().train()
+    initializers = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(model).graph.initializer}
+    state = {name: torch.tensor(initializers[name]) for name in network.state_dict() if name in initializers}
+    network.load_state_dict(state, strict=False)
+    optimizer = make_optimizer(network.parameters())
+    names = [name for name in data if name != "y"]
+    count, losses, start = len(data["y"]), [], 0
+    for _ in range(steps):
+        rows = slice(start, start + batch)
+        start = 0 if start + batch >= count else start + batch
+        logits = network(torch.from_numpy(data[names[0]][rows]))
+        labels = torch.from_numpy(data["y"][rows])
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, -2), labels.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return np.array(losses)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--only", default="", help="part of the name of a row, such as 'mlp adamw'")
+    parser.add_argument("--models", default=freestone_runtime.build_folder() / "models", help="where filled models are")
+    arguments = parser.parse_args()
+    print("| model | first 50 losses differ by | PyTorch on 1 and 2 threads | last losses | PyTorch's |")
+    print("|---|---|---|---|---|")
+    failed = []
+    for name, (file, module, batch) in MODELS.items():
+        for optimizer, (options, make_optimizer) in OPTIMIZERS.items():
+            row = f"{name} {optimizer}"
+            if arguments.only not in row:
+                continue
+            model = workloads.filled_model(file, arguments.models)
+            data = make_data(name, 40 * batch + batch // 2)
+            with tempfile.TemporaryDirectory() as folder:
+                ours = train_freestone(model, data, batch, arguments.steps, options, pathlib.Path(folder))
+            one = train_torch(module, model, data, batch, arguments.steps, make_optimizer, 1)
+            two = train_torch(module, model, data, batch, arguments.steps, make_optimizer, 2)
+            difference = np.max(np.abs(ours - one)[:50] / np.abs(one)[:50])
+            rounding = np.max(np.abs(two - one)[:50] / np.abs(one)[:50])
+            last, reference = ours[-10:].mean(), one[-10:].mean()
+            print(f"| {row} | {difference:.1e} | {rounding:.1e} | {last:.4f} | {reference:.4f} |", flush=True)
+            if difference > max(1e-4, 10 * rounding) or abs(last - reference) > 0.01 * abs(reference):
+                failed.append(row)
+    if failed:
+        print(f"too far apart: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+// freestone train: an ONNX model and data become a trained model.
+
+#include "formats/ElementType.h"
+#include "tools/freestone/Model.h"
+#include "tools/freestone/TemporaryFolder.h"
+#include "tools/freestone/TrainOptions.h"
+#include "tools/freestone/Verbs.h"
+#include "train/ArrayDataset.h"
+#include "train/Error.h"
+#include "train/ModelExport.h"
+#include "train/TokenDataset.h"
+#include "train/TrainingRun.h"
+#include <csignal>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace freestone::tools {
+
+using Json = nlohmann::json;
+
+namespace {
+
+std::atomic<bool> interrupted = false;
+
+/// The first Ctrl-C ends the training after the step at hand; a second one ends the process.
+void interrupt(int signal) {
+  interrupted.store(true);
+  std::signal(signal, SIG_DFL);
+}
+
+/// The arrays of --data or --eval-data, and the samples in them.
+struct Data {
+  explicit Data(const std::vector<std::string> &arguments) : files(train::ArrayFiles::open(arguments)) {}
+
+  /// The one text of tokens.
+  const formats::TensorView &tokens() const {
+    if (files.arrays().size() != 1)
+      throw Failure(Exit::Usage, "--window needs one array of tokens, but there are: " + files.describe());
+    return files.arrays().front();
+  }
+
+  train::ArrayFiles files;
+  std::unique_ptr<train::Dataset> samples;
+};
+
+class Training {
+public:
+  explicit Training(TrainOptions &options) : options(options) {}
+  void run();
+
+private:
+  TrainOptions::LabelShape labelShape() const;
+  void compile(const std::string &path);
+  std::vector<train::Field> fields(const train::Trainer &trainer) const;
+  void makeSamples(Data &data, const train::Trainer &trainer) const;
+  void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
+  Artifact loadStep();
+  void exportResult(const Artifact &artifact, const train::Trainer &trainer) const;
+  train::TrainingOptions runOptions(const train::Trainer &trainer) const;
+
+  TrainOptions &options;
+  std::unique_ptr<Data> data, evaluation;
+};
+
+/// What the labels look like, so that the compiler finds the dimension of the classes.
+TrainOptions::LabelShape Training::labelShape() const {
+  if (!options.window.empty())
+    return {"", {-1, -1}};
+  const formats::TensorView *array = data ? data->files.find(options.labelInput()) : nullptr;
+  if (!array || formats::isFloat(array->dtype))
+    return {};
+  TrainOptions::LabelShape shape{std::string(formats::typeName(array->dtype)), array->shape};
+  if (!shape.sizes.empty())
+    shape.sizes.front() = -1;
+  return shape;
+}
+
+void Training::compile(const std::string &path) {
+  std::string step = options.describeStep(labelShape());
+  std::string statistics = Compiler::open().compile(CompileOptions(options.compile, options.model, path, step));
+  Json json = Json::parse(statistics);
+  fmt::print(stderr, "compiled the training step in {:.2f} s: {} programs, {} more were the same as another\n",
+             json.value("seconds", 0.0), json.value("programs", 0), json.value("programs_shared", 0));
+}
+
+/// A step that is compiled already is used as it is.
+Artifact Training::loadStep() {
+  if (isArtifact(options.model))
+    return Artifact::load(options.model);
+  TemporaryFolder temporary;
+  compile(temporary.path() + "/step.stone");
+  return Artifact::load(temporary.path() + "/step.stone");
+}
+
+std::vector<train::Field> Training::fields(const train::Trainer &trainer) const {
+  std::vector<train::Field> fields;
+  const train::StepDescription &about = trainer.description();
+  for (const freestone::ValueInfo &input : trainer.dataInputs()) {
+    train::Field field{input.name, input.dtype, input.shape};
+    if (input.name == about.labels && about.classes > 0)
+      field.range = train::IntegerRange{0, about.classes - 1, options.ignoreIndex};
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+void Training::makeSamples(Data &from, const train::Trainer &trainer) const {
+  std::vector<train::Field> all = fields(trainer);
+  if (options.window.empty()) {
+    from.samples = std::make_unique<train::ArrayDataset>(from.files, all);
+    return;
+  }
+  const std::string &labels = trainer.description().labels;
+  if (all.size() != 2 || labels.empty())
+    throw Failure(Exit::Usage, "--window is for models with one input of tokens, and a loss over classes");
+  bool labelsFirst = all.front().name == labels;
+  from.samples = std::make_unique<train::TokenDataset>(from.tokens(), train::parseWindow(options.window),
+                                                       all[labelsFirst ? 1 : 0], all[labelsFirst ? 0 : 1]);
+}
+
+void Training::printPlan(const Artifact &artifact, const train::StepDescription &description) const {
+  size_t widest = 0;
+  for (const train::ParameterInfo &parameter : description.parameters)
+    widest = std::max(widest, parameter.name.size());
+  int64_t trained = 0;
+  for (const train::ParameterInfo &parameter : description.parameters) {
+    int64_t elements = formats::countElements(parameter.shape);
+    trained += parameter.trained ? elements : 0;
+    fmt::print("{:<{}}  {:>10}  {}{}  {}\n", parameter.name, widest, elements, parameter.trained ? "trained" : "kept   ",
+               parameter.trained && !parameter.decays ? ", no decay" : "", parameter.reason);
+  }
+  uint64_t bytes = 0;
+  for (const StateInfo &state : artifact.states())
+    bytes += formats::countBytes(state.dtype, state.shape);
+  fmt::print("{} trained elements; parameters and optimizer ({}) keep {:.1f} MiB\n", trained, description.optimizer,
+             static_cast<double>(bytes) / (1 << 20));
+}
+
+train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const {
+  train::TrainingOptions run;
+  run.folder = options.folder;
+  run.schedule = options.makeSchedule(trainer.number("learning_rate"));
+  run.batch = options.batch;
+  run.epochs = options.epochs;
+  run.steps = options.steps;
+  run.seed = options.seed;
+  run.shuffle = !options.noShuffle;
+  run.saveEvery = options.saveEvery;
+  run.keep = options.keep;
+  run.resume = !options.resume.empty();
+  run.stop = &interrupted;
+  return run;
+}
+
+/// The user's own file with the trained weights.
+void Training::exportResult(const Artifact &artifact, const train::Trainer &trainer) const {
+  std::string_view model = artifact.attachment("model.onnx");
+  std::string path = options.folder + "/model.onnx";
+  train::ExportOptions exported;
+  exported.modelFolder = std::filesystem::path(options.model).parent_path().string();
+  if (exported.modelFolder.empty())
+    exported.modelFolder = ".";
+  train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, trainer.weights(), path, exported);
+  fmt::print(stderr, "the trained model is {}\n", path);
+}
+
+void Training::run() {
+  if (!options.resume.empty())
+    options.folder = options.resume;
+  if (options.data.empty() && !options.compileOnly && !options.plan)
+    throw Failure(Exit::Usage, "name the data to train on with --data");
+  if (!options.data.empty())
+    data = std::make_unique<Data>(options.data);
+  if (!options.evaluationData.empty())
+    evaluation = std::make_unique<Data>(options.evaluationData);
+
+  if (options.compileOnly) {
+    if (options.output.empty())
+      throw Failure(Exit::Usage, "name the file that --compile-only writes with -o");
+    return compile(options.output);
+  }
+  Artifact artifact = loadStep();
+  train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
+  if (options.plan)
+    return printPlan(artifact, description);
+  train::Trainer trainer(artifact, std::move(description), options.threads, options.seed);
+  if (options.clipNorm)
+    trainer.setNumber("clip_norm", *options.clipNorm);
+  makeSamples(*data, trainer);
+  if (evaluation)
+    makeSamples(*evaluation, trainer);
+  std::signal(SIGINT, interrupt);
+  train::TrainingResult result =
+      train::train(trainer, *data->samples, evaluation ? evaluation->samples.get() : nullptr, runOptions(trainer));
+  if (result.stopped)
+    fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
+               result.steps, options.model, options.folder);
+  exportResult(artifact, trainer);
+}
+
+} // namespace
+
+void addTrainVerb(CLI::App &app) {
+  CLI::App *verb = app.add_subcommand("train", "Trains a model on data.");
+  auto options = std::make_shared<TrainOptions>();
+  options->addTo(*verb);
+  verb->callback([options] {
+    try {
+      Training(*options).run();
+    } catch (const train::Error &error) {
+      throw Failure(Exit::Failed, error.what());
+    } catch (const freestone::Error &error) {
+      throw Failure(Exit::Failed, error.what());
+    }
+  });
+}
+
+} // namespace freestone::tools

@@ -1,0 +1,121 @@
+#include "tools/freestone/TrainOptions.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace freestone::tools {
+
+using Json = nlohmann::json;
+
+void TrainOptions::addTo(CLI::App &verb) {
+  verb.add_option("model", model, "the .onnx file, or a step compiled by --compile-only")->required();
+  const char *dataGroup = "Data";
+  verb.add_option("--data", data, "files of arrays named as the model's inputs: .npz, .npy, .safetensors, name=file.npy")
+      ->group(dataGroup);
+  verb.add_option("--eval-data", evaluationData, "the same, to evaluate on after every epoch")->group(dataGroup);
+  verb.add_option("--labels", labels, "the array with the labels")->group(dataGroup);
+  verb.add_option("--window", window, "the data are one text of tokens, read in windows of 64, or of 32:256 at random")
+      ->group(dataGroup);
+  verb.add_option("--batch", batch, "samples of a step")->check(CLI::PositiveNumber)->capture_default_str()->group(dataGroup);
+  verb.add_option("--epochs", epochs, "passes over the data")->check(CLI::PositiveNumber)->capture_default_str()->group(dataGroup);
+  verb.add_option("--steps", steps, "ends after so many steps")->check(CLI::PositiveNumber)->group(dataGroup);
+  verb.add_option("--seed", seed, "of the order of the data and of dropout")->capture_default_str()->group(dataGroup);
+  verb.add_flag("--no-shuffle", noShuffle, "takes the data in their order")->group(dataGroup);
+
+  const char *lossGroup = "Loss";
+  verb.add_option("--loss", loss, "softmax-cross-entropy, nll, sigmoid-cross-entropy, mse, l1, huber, cosine, or output:NAME")
+      ->capture_default_str()
+      ->group(lossGroup);
+  verb.add_option("--logits", logits, "the output that the loss takes, if the model has several")->group(lossGroup);
+  verb.add_option("--class-axis", classAxis, "the dimension of the classes")->group(lossGroup);
+  verb.add_option("--ignore-index", ignoreIndex, "the label that does not count")->capture_default_str()->group(lossGroup);
+  verb.add_option("--label-smoothing", labelSmoothing)->check(CLI::Range(0.0, 1.0))->capture_default_str()->group(lossGroup);
+  verb.add_option("--delta", huberDelta, "of the Huber loss")->check(CLI::PositiveNumber)->capture_default_str()->group(lossGroup);
+
+  const char *optimizerGroup = "Optimizer (names, meanings and defaults are PyTorch's)";
+  verb.add_option("--optimizer", optimizer, "sgd, adam, adamw, adagrad, rmsprop, lamb, lion")
+      ->capture_default_str()
+      ->group(optimizerGroup);
+  verb.add_option("--lr", learningRate, "learning rate")->check(CLI::NonNegativeNumber)->group(optimizerGroup);
+  verb.add_option("--schedule", schedule, "constant, linear, cosine, step, one-cycle")->capture_default_str()->group(optimizerGroup);
+  verb.add_option("--warmup", warmup, "steps until the learning rate is reached")->check(CLI::NonNegativeNumber)->group(optimizerGroup);
+  verb.add_option("--step-size", stepEvery, "steps between the drops of --schedule step")->check(CLI::PositiveNumber)->group(optimizerGroup);
+  verb.add_option("--clip-norm", clipNorm, "the largest norm of all gradients together")->check(CLI::PositiveNumber)->group(optimizerGroup);
+  verb.add_option("--betas", betas, "two numbers")->delimiter(',')->expected(2)->group(optimizerGroup);
+  for (const char *name : {"momentum", "dampening", "weight-decay", "eps", "alpha", "lr-decay"}) {
+    std::string key = name;
+    std::ranges::replace(key, '-', '_');
+    verb.add_option_function<double>(fmt::format("--{}", name), [this, key](double value) { numbers[key] = value; })
+        ->check(CLI::NonNegativeNumber)
+        ->group(optimizerGroup);
+  }
+  verb.add_flag("--nesterov", nesterov)->group(optimizerGroup);
+  verb.add_flag("--amsgrad", amsgrad)->group(optimizerGroup);
+  verb.add_flag("--centered", centered)->group(optimizerGroup);
+
+  const char *whatGroup = "What is trained";
+  verb.add_option("--train", train, "trains parameters of these names too: 'head.*'")->group(whatGroup);
+  verb.add_option("--freeze", freeze, "leaves parameters of these names as they are")->group(whatGroup);
+  verb.add_option("--no-decay", noDecay, "no weight decay for parameters of these names")->group(whatGroup);
+  verb.add_flag("--freeze-norm", freezeNorm, "batch normalisations keep their statistics")->group(whatGroup);
+  verb.add_flag("--no-dropout", noDropout, "drops nothing")->group(whatGroup);
+  verb.add_option("--precision", precision, "fp32")->check(CLI::IsMember({"fp32"}))->capture_default_str()->group(whatGroup);
+  verb.add_flag("--plan", plan, "lists parameters and memory, and trains nothing")->group(whatGroup);
+
+  const char *runGroup = "The run";
+  verb.add_option("--out", folder, "the folder of checkpoints, metrics and the trained model")->capture_default_str()->group(runGroup);
+  verb.add_option("--save-every", saveEvery, "steps between checkpoints; by default one an epoch")->check(CLI::PositiveNumber)->group(runGroup);
+  verb.add_option("--keep", keep, "checkpoints that stay")->check(CLI::PositiveNumber)->capture_default_str()->group(runGroup);
+  verb.add_option("--resume", resume, "goes on with the training in this folder")->group(runGroup);
+  verb.add_option("--threads", threads, "workers; by default as many as the machine offers")->check(CLI::NonNegativeNumber)->group(runGroup);
+  verb.add_flag("--compile-only", compileOnly, "writes the compiled step to -o and trains nothing")->group(runGroup);
+  verb.add_option("-o,--output", output, "the .stone file of --compile-only")->group(runGroup);
+  compile.addTo(verb);
+}
+
+std::string TrainOptions::labelInput() const { return isModelsOwnLoss() ? "" : labels.empty() ? "labels" : labels; }
+
+std::string TrainOptions::describeStep(const LabelShape &given) const {
+  Json step;
+  Json &lossJson = step["loss"] = {{"kind", isModelsOwnLoss() ? "output" : loss},
+                                   {"output", isModelsOwnLoss() ? loss.substr(loss.find(':') + 1) : logits},
+                                   {"ignore_index", ignoreIndex},
+                                   {"label_smoothing", labelSmoothing},
+                                   {"delta", huberDelta}};
+  if (!isModelsOwnLoss())
+    lossJson["labels"] = labelInput();
+  if (!given.type.empty())
+    lossJson["label_type"] = given.type;
+  if (!given.sizes.empty())
+    lossJson["label_shape"] = given.sizes;
+  if (classAxis)
+    lossJson["class_axis"] = *classAxis;
+  Json &optimizerJson = step["optimizer"] = {
+      {"kind", optimizer}, {"nesterov", nesterov}, {"amsgrad", amsgrad}, {"centered", centered}};
+  for (const auto &[name, value] : numbers)
+    optimizerJson[name] = value;
+  if (betas.size() == 2)
+    optimizerJson.update({{"beta1", betas[0]}, {"beta2", betas[1]}});
+  step["train"] = train;
+  step["freeze"] = freeze;
+  step["no_decay"] = noDecay;
+  step["freeze_norm"] = freezeNorm;
+  step["no_dropout"] = noDropout;
+  return step.dump();
+}
+
+train::Schedule TrainOptions::makeSchedule(double rate) const {
+  std::optional<train::ScheduleKind> kind = train::scheduleFromName(schedule);
+  if (!kind)
+    throw Failure(Exit::Usage, fmt::format("--schedule {} is none of constant, linear, cosine, step, one-cycle", schedule));
+  if (kind == train::ScheduleKind::Step && stepEvery == 0)
+    throw Failure(Exit::Usage, "--schedule step needs --step-size, the steps between its drops");
+  train::Schedule result;
+  result.kind = *kind;
+  result.rate = learningRate.value_or(rate);
+  result.warmup = warmup;
+  result.every = stepEvery;
+  return result;
+}
+
+} // namespace freestone::tools

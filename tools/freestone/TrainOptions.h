@@ -1,0 +1,57 @@
+// What the user says about a training, and the JSON that the compiler takes of it.
+#ifndef FREESTONE_TOOLS_FREESTONE_TRAINOPTIONS_H
+#define FREESTONE_TOOLS_FREESTONE_TRAINOPTIONS_H
+
+#include "train/Schedule.h"
+#include "tools/freestone/Compiler.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace freestone::tools {
+
+/// Options of `freestone train`, as given.
+struct TrainOptions {
+  CompileArguments compile;
+  std::string model;
+  std::vector<std::string> data, evaluationData;
+  std::string window;
+  std::string labels, logits, loss = "softmax-cross-entropy";
+  std::optional<int64_t> classAxis;
+  int64_t ignoreIndex = -100;
+  double labelSmoothing = 0, huberDelta = 1;
+  std::string optimizer = "adamw", precision = "fp32", schedule = "constant";
+  std::optional<double> learningRate, clipNorm;
+  /// By PyTorch's names; `--betas` gives beta1 and beta2.
+  std::map<std::string, double> numbers;
+  std::vector<double> betas;
+  bool nesterov = false, amsgrad = false, centered = false;
+  int64_t warmup = 0, batch = 32, epochs = 1, saveEvery = 0, stepEvery = 0;
+  int keep = 3;
+  std::optional<int64_t> steps;
+  uint64_t seed = 0;
+  bool noShuffle = false, freezeNorm = false, noDropout = false, plan = false, compileOnly = false;
+  std::vector<std::string> train, freeze, noDecay;
+  std::string folder = "run", resume, output;
+  int threads = 0;
+
+  void addTo(CLI::App &verb);
+
+  /// The labels as the data have them; null type: not known.
+  struct LabelShape {
+    std::string type;
+    std::vector<int64_t> sizes; ///< -1 for those that vary
+  };
+  /// The training step as the compiler reads it.
+  std::string describeStep(const LabelShape &labels) const;
+  /// The name that the labels have as an input of the step, empty where there are none.
+  std::string labelInput() const;
+  bool isModelsOwnLoss() const { return loss.starts_with("output:"); }
+  /// Throws Failure (usage) when it is none.
+  train::Schedule makeSchedule(double rate) const;
+};
+
+} // namespace freestone::tools
+
+#endif // FREESTONE_TOOLS_FREESTONE_TRAINOPTIONS_H
