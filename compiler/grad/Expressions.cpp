@@ -20,7 +20,8 @@ void broadcastScalar(Tensor &lhs, Tensor &rhs) {
 }
 
 SmallVector<int64_t> getOtherAxes(int64_t rank, ArrayRef<int64_t> axes) {
-  return llvm::filter_to_vector(llvm::seq<int64_t>(rank), [&](int64_t axis) { return !llvm::is_contained(axes, axis); });
+  return llvm::filter_to_vector(llvm::seq<int64_t>(rank),
+                                [&](int64_t axis) { return !llvm::is_contained(axes, axis); });
 }
 
 } // namespace
@@ -171,8 +172,8 @@ Tensor gatherNd(Tensor x, Tensor indices) {
 }
 
 Tensor scatterElements(ScatterKind kind, Tensor x, Tensor indices, Tensor updates, int64_t axis) {
-  return Tensor(x.builder(), graph::ScatterElementsOp::create(x.builder(), kind, x.value(), indices.value(),
-                                                              updates.value(), axis));
+  return Tensor(x.builder(),
+                graph::ScatterElementsOp::create(x.builder(), kind, x.value(), indices.value(), updates.value(), axis));
 }
 
 Tensor scatterNd(ScatterKind kind, Tensor x, Tensor indices, Tensor updates) {

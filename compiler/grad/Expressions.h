@@ -4,8 +4,9 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-// Arithmetic on values of the graph level as it is written: `g * (1.0 - y * y)`. Shapes must be the same expressions, as nothing
-// is learnt of sizes here; a tensor of rank 0 goes with every shape, and a number takes the type of the tensor beside it.
+// Arithmetic on values of the graph level as it is written: `g * (1.0 - y * y)`. Shapes must be the same expressions,
+// as nothing is learnt of sizes here; a tensor of rank 0 goes with every shape, and a number takes the type of the
+// tensor beside it.
 namespace freestone::grad {
 
 using graph::BinaryKind;

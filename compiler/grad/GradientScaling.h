@@ -10,14 +10,16 @@ namespace freestone::grad {
 /// Whether an element of any of the gradients is infinite or not a number: a bool of rank 0.
 mlir::Value buildAnyNonFinite(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
 
-/// The Euclidean norm of all gradients together: f32 of rank 0 (f64 where a gradient is). Gradients that are still scaled have
-/// a scaled norm.
+/// The Euclidean norm of all gradients together: f32 of rank 0 (f64 where a gradient is). Gradients that are still
+/// scaled have a scaled norm.
 mlir::Value buildGlobalNorm(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
 
-/// PyTorch's `clip_grad_norm_`: the factor min(1, maxNorm / (norm + 1e-6)), of the type of `norm`. Both are floats of rank 0.
+/// PyTorch's `clip_grad_norm_`: the factor min(1, maxNorm / (norm + 1e-6)), of the type of `norm`. Both are floats of
+/// rank 0.
 mlir::Value buildClipFactor(mlir::OpBuilder &builder, mlir::Location location, mlir::Value norm, mlir::Value maxNorm);
 
-/// The gradient times a float of rank 0 (a clip factor, the reciprocal of a loss scale), in f32, or f64 where the gradient is.
+/// The gradient times a float of rank 0 (a clip factor, the reciprocal of a loss scale), in f32, or f64 where the
+/// gradient is.
 mlir::Value buildScaled(mlir::OpBuilder &builder, mlir::Location location, mlir::Value gradient, mlir::Value factor);
 
 /// The state of dynamic loss scaling, both of rank 0.

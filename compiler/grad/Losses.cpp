@@ -12,12 +12,10 @@ int64_t normalize(int64_t axis, Tensor x) { return axis < 0 ? axis + x.rank() : 
 /// How many elements there are, as a float.
 Tensor countOf(Tensor x, Type type) { return size(x.builder(), x.type().getNumElements(), type); }
 
-Loss makeLoss(Tensor elements) {
-  return {sum(elements).value(), countOf(elements, elements.elementType()).value()};
-}
+Loss makeLoss(Tensor elements) { return {sum(elements).value(), countOf(elements, elements.elementType()).value()}; }
 
-/// The loss of logarithms of probabilities, f32 at least. Classes are compared with the label rather than fetched by it, so that
-/// loss and gradient stay elementwise, and one with the softmax.
+/// The loss of logarithms of probabilities, f32 at least. Classes are compared with the label rather than fetched by
+/// it, so that loss and gradient stay elementwise, and one with the softmax.
 Loss buildClassLoss(Tensor logs, Tensor givenLabels, const ClassLossOptions &options) {
   ImplicitLocOpBuilder &builder = logs.builder();
   int64_t axis = normalize(options.classAxis, logs);

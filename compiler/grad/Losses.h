@@ -10,7 +10,8 @@ namespace freestone::grad {
 /// accumulated have the sum of their sums over the sum of their counts.
 struct Loss {
   mlir::Value sum;
-  /// Elements that were counted; with class weights, the sum of the weights of their classes. No gradient flows into it.
+  /// Elements that were counted; with class weights, the sum of the weights of their classes. No gradient flows into
+  /// it.
   mlir::Value count;
 };
 
@@ -26,11 +27,12 @@ struct ClassLossOptions {
   mlir::Value classWeights;
 };
 
-// Builders of losses at the insertion point. Predictions are floats; f16 and bf16 are computed in f32. Shapes must fit as said
-// (the same expressions), else what is built does not verify. Semantics are those of PyTorch's functions of the same names.
+// Builders of losses at the insertion point. Predictions are floats; f16 and bf16 are computed in f32. Shapes must fit
+// as said (the same expressions), else what is built does not verify. Semantics are those of PyTorch's functions of the
+// same names.
 
-/// Cross entropy of logits [… C …] with `labels`: integers of any type, in the shape of the logits without the class axis.
-/// A label that is neither a class nor `ignoreIndex` makes the sum NaN.
+/// Cross entropy of logits [… C …] with `labels`: integers of any type, in the shape of the logits without the class
+/// axis. A label that is neither a class nor `ignoreIndex` makes the sum NaN.
 Loss buildSoftmaxCrossEntropy(mlir::OpBuilder &builder, mlir::Location location, mlir::Value logits, mlir::Value labels,
                               const ClassLossOptions &options = {});
 
@@ -39,10 +41,10 @@ Loss buildNegativeLogLikelihood(mlir::OpBuilder &builder, mlir::Location locatio
                                 mlir::Value labels, const ClassLossOptions &options = {});
 
 /// Cross entropy of sigmoids of logits with targets in [0, 1]: floats, integers or bools in the shape of the logits.
-/// `positiveWeight`, where not null, is a float that scales the part of the positive targets: of rank 0, or of the shape of
-/// the logits' last dimension.
-Loss buildSigmoidCrossEntropy(mlir::OpBuilder &builder, mlir::Location location, mlir::Value logits, mlir::Value targets,
-                              mlir::Value positiveWeight = {});
+/// `positiveWeight`, where not null, is a float that scales the part of the positive targets: of rank 0, or of the
+/// shape of the logits' last dimension.
+Loss buildSigmoidCrossEntropy(mlir::OpBuilder &builder, mlir::Location location, mlir::Value logits,
+                              mlir::Value targets, mlir::Value positiveWeight = {});
 
 /// Squares of differences. Targets, here and below, have the shape of the predictions and any element type but bool.
 Loss buildMeanSquaredError(mlir::OpBuilder &builder, mlir::Location location, mlir::Value predictions,

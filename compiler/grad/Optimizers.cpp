@@ -20,8 +20,8 @@ constexpr std::array<KindName, 7> kindNames = {{{OptimizerKind::Sgd, "sgd"},
                                                 {OptimizerKind::Lamb, "lamb"},
                                                 {OptimizerKind::Lion, "lion"}}};
 
-/// One step of one parameter, in f32 at least. What is common to all elements is computed in f64, since 1 - 0.999^t loses
-/// half of f32's digits.
+/// One step of one parameter, in f32 at least. What is common to all elements is computed in f64, since 1 - 0.999^t
+/// loses half of f32's digits.
 class Step {
 public:
   Step(ImplicitLocOpBuilder &builder, const Optimizer &optimizer, Tensor parameter, Tensor gradient,
@@ -127,8 +127,8 @@ private:
     return p - update * common(rate);
   }
 
-  /// You et al., Large Batch Optimization for Deep Learning: Training BERT in 76 minutes (arXiv:1904.00962), algorithm 2, with
-  /// the norm itself as its function φ; a norm of 0 leaves the step as it is.
+  /// You et al., Large Batch Optimization for Deep Learning: Training BERT in 76 minutes (arXiv:1904.00962), algorithm
+  /// 2, with the norm itself as its function φ; a norm of 0 leaves the step as it is.
   Tensor runLamb() {
     Tensor first = state[0] = blend(state[0], g, optimizer.beta1);
     Tensor second = state[1] = blendSquares(state[1], g, optimizer.beta2);

@@ -10,8 +10,9 @@
 
 namespace freestone::grad {
 
-/// A hyperparameter: a number that is compiled in, or a float of rank 0 of the program, which may then change from step to
-/// step without another compilation. Narrow values lose what f32 does not hold of a number such as 0.999: f64 holds it.
+/// A hyperparameter: a number that is compiled in, or a float of rank 0 of the program, which may then change from step
+/// to step without another compilation. Narrow values lose what f32 does not hold of a number such as 0.999: f64 holds
+/// it.
 class Number {
 public:
   Number(double number) : number(number) {}
@@ -30,8 +31,8 @@ private:
 
 enum class OptimizerKind { Sgd, Adam, AdamW, Adagrad, RmsProp, Lamb, Lion };
 
-/// An optimizer and its hyperparameters by PyTorch's names; each kind reads its own and ignores the others. The learning rate
-/// is no part of it: it is a value of the program.
+/// An optimizer and its hyperparameters by PyTorch's names; each kind reads its own and ignores the others. The
+/// learning rate is no part of it: it is a value of the program.
 struct Optimizer {
   OptimizerKind kind = OptimizerKind::AdamW;
   /// Sgd, RmsProp.
@@ -73,8 +74,8 @@ struct StateTensor {
   double initial = 0;
 };
 
-/// What `optimizer` keeps for each parameter, in the order in which `buildUpdate` takes and gives it. Momentum that is the
-/// compiled-in number 0 is not kept.
+/// What `optimizer` keeps for each parameter, in the order in which `buildUpdate` takes and gives it. Momentum that is
+/// the compiled-in number 0 is not kept.
 llvm::SmallVector<StateTensor> getStateTensors(const Optimizer &optimizer);
 
 struct Update {
@@ -93,8 +94,8 @@ struct StepValues {
 };
 
 /// Builds one step for one parameter at the insertion point. `gradient` has the parameter's shape; `state` is as
-/// `getStateTensors` says, in the parameter's shape and a float type. The step is computed in f32 (in f64 for f64 parameters),
-/// factors that are common to all elements in f64; what is returned has the types of what was given.
+/// `getStateTensors` says, in the parameter's shape and a float type. The step is computed in f32 (in f64 for f64
+/// parameters), factors that are common to all elements in f64; what is returned has the types of what was given.
 Update buildUpdate(mlir::OpBuilder &builder, mlir::Location location, const Optimizer &optimizer, mlir::Value parameter,
                    mlir::Value gradient, llvm::ArrayRef<mlir::Value> state, const StepValues &values);
 

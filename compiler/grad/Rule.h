@@ -6,8 +6,8 @@
 
 namespace freestone::grad {
 
-/// The gradients of a block while it is swept from its end: those found so far by value, and which values need one. A value
-/// without an entry has the gradient 0, which is never built.
+/// The gradients of a block while it is swept from its end: those found so far by value, and which values need one. A
+/// value without an entry has the gradient 0, which is never built.
 struct Gradients {
   llvm::DenseMap<mlir::Value, mlir::Value> found;
   /// Values between what is wanted and what has a gradient.

@@ -31,8 +31,8 @@ protected:
     stored[name] = floats;
   }
 
-  /// Compares the loss of the predictions, the only result, by `build` and its gradients with respect to all inputs and weights
-  /// with those of the interpreter. `dims` are the inputs' sizes of each run.
+  /// Compares the loss of the predictions, the only result, by `build` and its gradients with respect to all inputs and
+  /// weights with those of the interpreter. `dims` are the inputs' sizes of each run.
   void compare(StringRef text, llvm::function_ref<Loss(OpBuilder &, Value)> build,
                const std::vector<std::vector<std::vector<int64_t>>> &dims) {
     auto module = parse(text);
@@ -70,13 +70,14 @@ protected:
       ASSERT_TRUE(succeeded(expected));
       ASSERT_EQ(compiled[run].size(), expected->size());
       for (size_t result = 0; result < expected->size(); ++result)
-        expectClose(compiled[run][result], reals((*expected)[result]), "run " + std::to_string(run) + ", result " +
-                                                                           std::to_string(result));
+        expectClose(compiled[run][result], reals((*expected)[result]),
+                    "run " + std::to_string(run) + ", result " + std::to_string(result));
     }
   }
 
 private:
-  static void expectClose(const std::vector<float> &actual, const std::vector<double> &expected, const std::string &where) {
+  static void expectClose(const std::vector<float> &actual, const std::vector<double> &expected,
+                          const std::string &where) {
     ASSERT_EQ(actual.size(), expected.size()) << where;
     double largest = 1e-3;
     for (double value : expected)
@@ -90,7 +91,8 @@ private:
 
 /// A constant target: every element differs from it.
 Loss toSquares(OpBuilder &builder, Value predictions) {
-  Value zeros = graph::ConstantOp::create(builder, predictions.getLoc(), cast<graph::TensorType>(predictions.getType()), 0.25);
+  Value zeros =
+      graph::ConstantOp::create(builder, predictions.getLoc(), cast<graph::TensorType>(predictions.getType()), 0.25);
   return buildMeanSquaredError(builder, predictions.getLoc(), predictions, zeros);
 }
 
@@ -119,7 +121,8 @@ TEST_F(CompiledGradient, Perceptron) {
     %3 = graph.binary max %2, %zero : !graph.tensor<[b, 33], f32>
     %4 = graph.contract %3, %w2 batch [] x [] contract [1] x [0] : !graph.tensor<[b, 33], f32>, !graph.tensor<[33, 10], f32>
     return %4 : !graph.tensor<[b, 10], f32>
-  })", toClasses, {{{7, 20}}, {{1, 20}}, {{64, 20}}});
+  })",
+          toClasses, {{{7, 20}}, {{1, 20}}, {{64, 20}}});
 }
 
 TEST_F(CompiledGradient, Convolutions) {
@@ -144,7 +147,8 @@ TEST_F(CompiledGradient, Convolutions) {
          : !graph.tensor<[n, 8, (h - 1) floordiv 2 - 1, 4], f32>
     %6 = graph.reduce add %5 axes [2, 3] : !graph.tensor<[n, 8, (h - 1) floordiv 2 - 1, 2], f32>
     return %6 : !graph.tensor<[n, 8], f32>
-  })", toClasses, {{{2, 3, 14, 14}}, {{1, 3, 9, 14}}, {{5, 3, 8, 14}}});
+  })",
+          toClasses, {{{2, 3, 14, 14}}, {{1, 3, 9, 14}}, {{5, 3, 8, 14}}});
 }
 
 TEST_F(CompiledGradient, Transformer) {
@@ -174,7 +178,8 @@ TEST_F(CompiledGradient, Transformer) {
     %y = graph.contract %m, %table batch [] x [] contract [2] x [1] : !graph.tensor<[b, s, 16], f32>, !graph.tensor<[11, 16], f32>
     %z = graph.reshape %y : !graph.tensor<[b, s, 11], f32> -> !graph.tensor<[b*s, 11], f32>
     return %z : !graph.tensor<[b*s, 11], f32>
-  })", toClasses, {{{2, 5}}, {{1, 1}}, {{3, 32}}});
+  })",
+          toClasses, {{{2, 5}}, {{1, 1}}, {{3, 32}}});
 }
 
 TEST_F(CompiledGradient, Rearranging) {
@@ -189,7 +194,8 @@ TEST_F(CompiledGradient, Rearranging) {
     %q = graph.reduce mul %top axes [1] : !graph.tensor<[n, m], f32>
     %z = graph.concat %q, %cut axis 0 : !graph.tensor<[n], f32>, !graph.tensor<[m], f32>
     return %z : !graph.tensor<[n + m], f32>
-  })", toSquares, {{{3, 5}, {}}, {{1, 1}, {}}, {{2, 17}, {}}});
+  })",
+          toSquares, {{{3, 5}, {}}, {{1, 1}, {}}, {{2, 17}, {}}});
 }
 
 } // namespace

@@ -9,8 +9,8 @@ protected:
   std::string contract(const std::string &lhs, const std::string &rhs, const std::string &dims,
                        const std::string &result) {
     return "(%x: !graph.tensor<" + lhs + ", f64>, %y: !graph.tensor<" + rhs + ", f64>) -> !graph.tensor<" + result +
-           ", f64> {\n  %z = graph.contract %x, %y " + dims + " : !graph.tensor<" + lhs + ", f64>, !graph.tensor<" + rhs +
-           ", f64>\n  return %z : !graph.tensor<" + result + ", f64>\n}";
+           ", f64> {\n  %z = graph.contract %x, %y " + dims + " : !graph.tensor<" + lhs + ", f64>, !graph.tensor<" +
+           rhs + ", f64>\n  return %z : !graph.tensor<" + result + ", f64>\n}";
   }
 };
 

@@ -63,7 +63,9 @@ TEST_F(ControlFlowGradient, Refusals) {
       graph.yield %c, %next : !graph.tensor<[], i1>, !graph.tensor<[n], f64>
     } -> !graph.tensor<[n], f64>
     return %r : !graph.tensor<[n], f64>
-  })").find("unroll it in the model"), std::string::npos);
+  })")
+                .find("unroll it in the model"),
+            std::string::npos);
 }
 
 } // namespace

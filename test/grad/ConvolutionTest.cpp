@@ -62,7 +62,8 @@ TEST_F(ConvolutionGradient, Groups) {
 }
 
 TEST_F(ConvolutionGradient, Twice) {
-  checkTwice(R"((%x: !graph.tensor<[n, c, 5], f64>, %w: !graph.tensor<[o, c, 3], f64>) -> !graph.tensor<[n, o, 2], f64> {
+  checkTwice(
+      R"((%x: !graph.tensor<[n, c, 5], f64>, %w: !graph.tensor<[o, c, 3], f64>) -> !graph.tensor<[n, o, 2], f64> {
     %y = graph.convolve %x, %w strides [2] dilations [1] operand_dilation [1] low [0] high [0] groups 1
          : !graph.tensor<[n, c, 5], f64>, !graph.tensor<[o, c, 3], f64>
     return %y : !graph.tensor<[n, o, 2], f64>

@@ -1,3 +1,4 @@
+#include "compiler/dialect/graph/GraphDialect.h"
 #include "test/grad/GradientCheck.h"
 
 using namespace freestone::interpreter;
@@ -23,7 +24,8 @@ protected:
   /// kind(x, number) or kind(number, x).
   std::string withNumber(const std::string &kind, const std::string &number, bool numberFirst = false) {
     return "(%x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {\n  %c = graph.constant dense<" + number +
-           "> : tensor<f64> -> !graph.tensor<[n], f64>\n  %z = graph.binary " + kind + (numberFirst ? " %c, %x" : " %x, %c") +
+           "> : tensor<f64> -> !graph.tensor<[n], f64>\n  %z = graph.binary " + kind +
+           (numberFirst ? " %c, %x" : " %x, %c") +
            " : !graph.tensor<[n], f64>\n  return %z : !graph.tensor<[n], f64>\n}";
   }
   std::vector<double> at(const std::string &text, std::vector<double> x) {
@@ -37,8 +39,8 @@ protected:
 };
 
 TEST_F(ElementwiseGradient, Unary) {
-  for (const char *kind : {"abs", "neg", "exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "asinh",
-                           "erf", "floor", "ceil", "round", "trunc", "sign"})
+  for (const char *kind : {"abs", "neg", "exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh",
+                           "asinh", "erf", "floor", "ceil", "round", "trunc", "sign"})
     check(unary(kind));
   for (const char *kind : {"log", "log1p", "sqrt", "rsqrt", "reciprocal"})
     check(unary(kind, "[0.5, 2.0]"));
@@ -91,7 +93,9 @@ TEST_F(ElementwiseGradient, SelectAndCast) {
     %y = graph.cast %x to f32 : !graph.tensor<[n], f64>
     %z = graph.binary mul %y, %y : !graph.tensor<[n], f32>
     return %z : !graph.tensor<[n], f32>
-  })", {3, 0.5}), Values({6, 1}));
+  })",
+               {3, 0.5}),
+            Values({6, 1}));
 }
 
 /// Integers and what is decided by comparing carry nothing.
@@ -101,7 +105,9 @@ TEST_F(ElementwiseGradient, NothingThroughIntegers) {
     %f = graph.cast %i to f64 : !graph.tensor<[n], i64>
     %z = graph.binary mul %f, %x : !graph.tensor<[n], f64>
     return %z : !graph.tensor<[n], f64>
-  })", {3.5, -2.5}), Values({3, -2}));
+  })",
+               {3.5, -2.5}),
+            Values({3, -2}));
 }
 
 /// What PyTorch gives at kinks.
@@ -126,7 +132,9 @@ TEST_F(ElementwiseGradient, Kinks) {
     %y = graph.binary max %x, %low : !graph.tensor<[n], f64>
     %z = graph.binary min %y, %high : !graph.tensor<[n], f64>
     return %z : !graph.tensor<[n], f64>
-  })", {-1, 0, 3, 6, 7}), Values({0, 1, 1, 1, 0}));
+  })",
+               {-1, 0, 3, 6, 7}),
+            Values({0, 1, 1, 1, 0}));
   // torch.maximum, torch.minimum
   EXPECT_EQ(at(binary("max"), 2, 2), Values({0.5, 0.5}));
   EXPECT_EQ(at(binary("min"), 2, 2), Values({0.5, 0.5}));
@@ -136,6 +144,35 @@ TEST_F(ElementwiseGradient, Kinks) {
   EXPECT_EQ(at(binary("pow"), 0, 0), Values({0, 0}));
   EXPECT_EQ(at(binary("pow"), 0, 2), Values({0, 0}));
   EXPECT_EQ(at(withNumber("pow", "2.0"), {0, 3}), Values({0, 6}));
+}
+
+/// torch.linalg.vector_norm: 0 at the origin.
+TEST_F(ElementwiseGradient, Norm) {
+  std::string norm = R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[1], f64> {
+    %q = graph.binary mul %x, %x : !graph.tensor<[n], f64>
+    %s = graph.reduce add %q axes [0] : !graph.tensor<[n], f64>
+    %k = graph.reshape %s : !graph.tensor<[], f64> -> !graph.tensor<[1], f64>
+    %r = graph.unary sqrt %k : !graph.tensor<[1], f64>
+    return %r : !graph.tensor<[1], f64>
+  })";
+  check(norm, /*empty=*/false);
+  EXPECT_EQ(at(norm, {0, 0}), Values({0, 0}));
+  EXPECT_EQ(at(norm, {0, 2}), Values({0, 1}));
+}
+
+/// A bias that many narrow gradients add up to: their sum is f32.
+TEST_F(ElementwiseGradient, NarrowSums) {
+  auto module = parse(R"((%b: !graph.tensor<[], bf16>, %x: !graph.tensor<[n], bf16>) -> !graph.tensor<[], bf16> {
+    %r = graph.broadcast %b dims [] : !graph.tensor<[], bf16> -> !graph.tensor<[n], bf16>
+    %p = graph.binary mul %r, %x : !graph.tensor<[n], bf16>
+    %s = graph.reduce add %p axes [0] : !graph.tensor<[n], bf16>
+    return %s : !graph.tensor<[], bf16>
+  })");
+  auto function = module->lookupSymbol<mlir::func::FuncOp>("main");
+  ASSERT_TRUE(succeeded(addGradients(function)));
+  bool sumsInF32 = false;
+  function.walk([&](graph::ReduceOp sum) { sumsInF32 |= sum.getType().getElementType().isF32(); });
+  EXPECT_TRUE(sumsInF32);
 }
 
 /// Where the exponential is infinite, the derivative of the sigmoid is 0 and not 0 times infinity.

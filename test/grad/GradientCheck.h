@@ -19,8 +19,8 @@ class GradientCheck : public interpreter::RunText {
 protected:
   GradientCheck() { context.allowUnregisteredDialects(); }
 
-  /// Checks the gradients of a sum of all results, weighted at random, with respect to all float arguments: at primes, at ones,
-  /// at mixed sizes, and with `empty` where one size is 0.
+  /// Checks the gradients of a sum of all results, weighted at random, with respect to all float arguments: at primes,
+  /// at ones, at mixed sizes, and with `empty` where one size is 0.
   void check(llvm::StringRef text, bool empty = true);
   /// The same at these sizes.
   void checkAt(llvm::StringRef text, const Sizes &sizes);
@@ -28,11 +28,13 @@ protected:
   void checkTwice(llvm::StringRef text);
 
   /// The gradients of the sum of the first result with respect to all arguments that are not fixed, for given inputs.
-  std::vector<std::vector<double>> differentiateAt(llvm::StringRef text, llvm::ArrayRef<interpreter::HostTensor> inputs);
+  std::vector<std::vector<double>> differentiateAt(llvm::StringRef text,
+                                                   llvm::ArrayRef<interpreter::HostTensor> inputs);
   /// What the diagnostic says that differentiation ends with; empty if it does not.
   std::string getRefusal(llvm::StringRef text);
 
-  /// Runs what `build` makes of the arguments that `signature`, a list of types, gives; floats are not rounded between operators.
+  /// Runs what `build` makes of the arguments that `signature`, a list of types, gives; floats are not rounded between
+  /// operators.
   using Build = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::ValueRange)>;
   std::vector<interpreter::HostTensor> runBuilt(llvm::ArrayRef<std::string> signature, Build build,
                                                 llvm::ArrayRef<interpreter::HostTensor> inputs);

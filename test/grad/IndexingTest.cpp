@@ -10,11 +10,11 @@ protected:
   std::string take(const std::string &op, const std::string &from, const std::string &indices, const std::string &below,
                    const std::string &attributes, const std::string &to) {
     return "(%x: !graph.tensor<" + from + ", f64>, %i: !graph.tensor<" + indices + ", i64> {test.below = \"" + below +
-           "\"}) -> !graph.tensor<" + to + ", f64> {\n  %y = " + op + " %x, %i " + attributes + " : !graph.tensor<" + from +
-           ", f64>, !graph.tensor<" + indices + ", i64>\n  return %y : !graph.tensor<" + to + ", f64>\n}";
+           "\"}) -> !graph.tensor<" + to + ", f64> {\n  %y = " + op + " %x, %i " + attributes + " : !graph.tensor<" +
+           from + ", f64>, !graph.tensor<" + indices + ", i64>\n  return %y : !graph.tensor<" + to + ", f64>\n}";
   }
-  std::string scatter(const std::string &op, const std::string &to, const std::string &indices, const std::string &below,
-                      const std::string &attributes, const std::string &updates) {
+  std::string scatter(const std::string &op, const std::string &to, const std::string &indices,
+                      const std::string &below, const std::string &attributes, const std::string &updates) {
     return "(%x: !graph.tensor<" + to + ", f64>, %i: !graph.tensor<" + indices + ", i64> {test.below = \"" + below +
            "\"}, %u: !graph.tensor<" + updates + ", f64>) -> !graph.tensor<" + to + ", f64> {\n  %y = " + op +
            " %x, %i, %u " + attributes + " : !graph.tensor<" + to + ", f64>, !graph.tensor<" + indices +
@@ -54,12 +54,14 @@ TEST_F(IndexingGradient, Scatter) {
   // One update at every place: which of several wins is not differentiable.
   checkAt(scatter("graph.scatter_elements none", "[m, v]", "[m, 1]", "v", "axis 1", "[m, 1]"), {{"m", 3}, {"v", 5}});
   checkAt(scatter("graph.scatter_nd none", "[v, d]", "[1, 1]", "v", "", "[1, d]"), {{"v", 3}, {"d", 5}});
-  EXPECT_NE(getRefusal(scatter("graph.scatter_elements mul", "[m, v]", "[m, s]", "v", "axis 1", "[m, s]")).find("'mul'"),
-            std::string::npos);
+  EXPECT_NE(
+      getRefusal(scatter("graph.scatter_elements mul", "[m, v]", "[m, s]", "v", "axis 1", "[m, s]")).find("'mul'"),
+      std::string::npos);
 }
 
 TEST_F(IndexingGradient, Twice) {
-  checkTwice(R"((%x: !graph.tensor<[v, d], f64>, %i: !graph.tensor<[s], i64> {test.below = "1"}) -> !graph.tensor<[s, d], f64> {
+  checkTwice(
+      R"((%x: !graph.tensor<[v, d], f64>, %i: !graph.tensor<[s], i64> {test.below = "1"}) -> !graph.tensor<[s, d], f64> {
     %e = graph.unary exp %x : !graph.tensor<[v, d], f64>
     %y = graph.gather %e, %i axis 0 batch_dims 0 : !graph.tensor<[v, d], f64>, !graph.tensor<[s], i64>
     return %y : !graph.tensor<[s, d], f64>

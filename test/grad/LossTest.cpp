@@ -61,9 +61,10 @@ protected:
                     {logits({4, 3}), i64({4}, labels), classWeights()});
   }
   void expectElements(const std::string &name, Loss (*build)(OpBuilder &, Location, Value, Value), HostTensor given) {
-    expectReference(name, {"[n, c], f64", "[n, c], f64"},
-                    [&](OpBuilder &builder, Location location, ValueRange a) { return build(builder, location, a[0], a[1]); },
-                    {logits({4, 3}), given});
+    expectReference(
+        name, {"[n, c], f64", "[n, c], f64"},
+        [&](OpBuilder &builder, Location location, ValueRange a) { return build(builder, location, a[0], a[1]); },
+        {logits({4, 3}), given});
   }
 };
 
@@ -108,7 +109,8 @@ TEST_F(LossTest, SigmoidCrossEntropy) {
   expectReference("sigmoidCrossEntropyWeighted", {"[n, c], f64", "[n, c], f64", "[c], f64"}, build,
                   {logits({4, 3}), targets(0.5, 0.5), classWeights()});
   // Far out and at 0, where parts of it have kinks: sigmoid - target.
-  std::vector<HostTensor> results = run({"[n], f64", "[n], i1"}, build, {f64({3}, {-1000, 0, 1000}), i1({3}, {1, 1, 0})});
+  std::vector<HostTensor> results =
+      run({"[n], f64", "[n], i1"}, build, {f64({3}, {-1000, 0, 1000}), i1({3}, {1, 1, 0})});
   expectNear(results[0], {(2000 + std::log(2.0)) / 3});
   expectNear(results[1], {-1.0 / 3, -0.5 / 3, 1.0 / 3});
 }
@@ -117,22 +119,24 @@ TEST_F(LossTest, Elementwise) {
   expectElements("meanSquaredError", buildMeanSquaredError, targets());
   expectElements("l1", buildL1, targets());
   expectElements("huber", [](OpBuilder &b, Location l, Value x, Value y) { return buildHuber(b, l, x, y); }, targets());
-  expectElements("huberNarrow", [](OpBuilder &b, Location l, Value x, Value y) { return buildHuber(b, l, x, y, 0.4); },
-                 targets());
-  expectElements("cosine", [](OpBuilder &b, Location l, Value x, Value y) { return buildCosine(b, l, x, y, -1); },
-                 targets());
+  expectElements(
+      "huberNarrow", [](OpBuilder &b, Location l, Value x, Value y) { return buildHuber(b, l, x, y, 0.4); }, targets());
+  expectElements(
+      "cosine", [](OpBuilder &b, Location l, Value x, Value y) { return buildCosine(b, l, x, y, -1); }, targets());
 }
 
 /// Sums and counts of parts are those of the whole.
 TEST_F(LossTest, Accumulation) {
   auto parts = [&](std::vector<int64_t> labels) {
     int64_t count = labels.size();
-    return runBuilt({"[n, c], f64", "[n], i64", "[c], f64"}, [](OpBuilder &builder, ValueRange a) {
-      ClassLossOptions options;
-      options.classWeights = a[2];
-      Loss loss = buildSoftmaxCrossEntropy(builder, builder.getUnknownLoc(), a[0], a[1], options);
-      return SmallVector<Value>{loss.sum, loss.count};
-    }, {logits({count, 3}), i64({count}, labels), classWeights()});
+    return runBuilt({"[n, c], f64", "[n], i64", "[c], f64"},
+                    [](OpBuilder &builder, ValueRange a) {
+                      ClassLossOptions options;
+                      options.classWeights = a[2];
+                      Loss loss = buildSoftmaxCrossEntropy(builder, builder.getUnknownLoc(), a[0], a[1], options);
+                      return SmallVector<Value>{loss.sum, loss.count};
+                    },
+                    {logits({count, 3}), i64({count}, labels), classWeights()});
   };
   EXPECT_EQ(reals(parts({2, 0, -100})[1]).front(), 1.75);
   EXPECT_EQ(reals(parts({-100})[1]).front(), 0);
@@ -146,7 +150,8 @@ TEST_F(LossTest, Labels) {
     return buildSoftmaxCrossEntropy(builder, location, a[0], a[1]);
   };
   for (int64_t wrong : {-1, 3})
-    EXPECT_TRUE(std::isnan(reals(run({"[n, c], f64", "[n], i64"}, build, {logits({2, 3}), i64({2}, {0, wrong})})[0])[0]));
+    EXPECT_TRUE(
+        std::isnan(reals(run({"[n, c], f64", "[n], i64"}, build, {logits({2, 3}), i64({2}, {0, wrong})})[0])[0]));
   HostTensor bytes = HostTensor::copy<uint8_t>(IntegerType::get(&context, 8, IntegerType::Unsigned), {2}, {0, 2});
   std::vector<HostTensor> narrow = run({"[n, c], f64", "[n], ui8"}, build, {logits({2, 3}), bytes});
   std::vector<HostTensor> wide = run({"[n, c], f64", "[n], i64"}, build, {logits({2, 3}), i64({2}, {0, 2})});

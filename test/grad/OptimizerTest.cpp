@@ -59,7 +59,8 @@ protected:
     auto build = [&](OpBuilder &builder, ValueRange arguments) {
       SmallVector<Value> state(arguments.drop_front(first + 1));
       StepValues values{arguments[0], arguments[1], skip ? arguments[3] : Value()};
-      Update update = buildUpdate(builder, builder.getUnknownLoc(), optimizer, arguments[first], arguments[2], state, values);
+      Update update =
+          buildUpdate(builder, builder.getUnknownLoc(), optimizer, arguments[first], arguments[2], state, values);
       SmallVector<Value> results = {update.parameter};
       llvm::append_range(results, update.state);
       return results;
@@ -140,33 +141,41 @@ TEST_F(OptimizerTest, LambAndLion) {
 
 /// Hyperparameters that are values of the program give what those that are compiled in give.
 TEST_F(OptimizerTest, HyperparametersAsValues) {
-  std::vector<HostTensor> before = start(make(OptimizerKind::AdamW)), inputs = {f64({}, {0.1}), i64({}, {3}), gradientAt(2)};
+  std::vector<HostTensor> before = start(make(OptimizerKind::AdamW)),
+                          inputs = {f64({}, {0.1}), i64({}, {3}), gradientAt(2)};
   for (double number : {0.8, 0.95, 1e-3, 0.3})
     inputs.push_back(f64({}, {number}));
   llvm::append_range(inputs, before);
-  std::vector<std::string> signature = {"[], f64", "[], i64", "[n], f64", "[], f64", "[], f64",
+  std::vector<std::string> signature = {"[], f64", "[], i64", "[n], f64", "[], f64",  "[], f64",
                                         "[], f64", "[], f64", "[n], f64", "[n], f64", "[n], f64"};
-  std::vector<HostTensor> dynamic = runBuilt(signature, [](OpBuilder &builder, ValueRange a) {
-    Optimizer optimizer = make(OptimizerKind::AdamW, [&](Optimizer &o) {
-      o.beta1 = a[3];
-      o.beta2 = a[4];
-      o.eps = a[5];
-      o.weightDecay = a[6];
-    });
-    Update update = buildUpdate(builder, builder.getUnknownLoc(), optimizer, a[7], a[2], {a[8], a[9]}, {a[0], a[1], {}});
-    return SmallVector<Value>{update.parameter, update.state[0], update.state[1]};
-  }, inputs);
-  std::vector<HostTensor> fixed = step(make(OptimizerKind::AdamW, [](Optimizer &o) {
-    o.beta1 = 0.8;
-    o.beta2 = 0.95;
-    o.eps = 1e-3;
-    o.weightDecay = 0.3;
-  }), before, gradientAt(2), 0.1, 3);
+  std::vector<HostTensor> dynamic = runBuilt(
+      signature,
+      [](OpBuilder &builder, ValueRange a) {
+        Optimizer optimizer = make(OptimizerKind::AdamW, [&](Optimizer &o) {
+          o.beta1 = a[3];
+          o.beta2 = a[4];
+          o.eps = a[5];
+          o.weightDecay = a[6];
+        });
+        Update update =
+            buildUpdate(builder, builder.getUnknownLoc(), optimizer, a[7], a[2], {a[8], a[9]}, {a[0], a[1], {}});
+        return SmallVector<Value>{update.parameter, update.state[0], update.state[1]};
+      },
+      inputs);
+  std::vector<HostTensor> fixed = step(make(OptimizerKind::AdamW,
+                                            [](Optimizer &o) {
+                                              o.beta1 = 0.8;
+                                              o.beta2 = 0.95;
+                                              o.eps = 1e-3;
+                                              o.weightDecay = 0.3;
+                                            }),
+                                       before, gradientAt(2), 0.1, 3);
   for (auto [left, right] : llvm::zip_equal(dynamic, fixed))
     expectNear(left, reals(right), 1e-14);
 }
 
-/// A step that is skipped leaves every bit as it is, whatever the gradient is; one that is not is as without the choice.
+/// A step that is skipped leaves every bit as it is, whatever the gradient is; one that is not is as without the
+/// choice.
 TEST_F(OptimizerTest, Skip) {
   for (OptimizerKind kind : {OptimizerKind::Sgd, OptimizerKind::Adam, OptimizerKind::AdamW, OptimizerKind::Adagrad,
                              OptimizerKind::RmsProp, OptimizerKind::Lamb, OptimizerKind::Lion}) {
@@ -198,25 +207,29 @@ TEST_F(OptimizerTest, Skip) {
 /// Narrow tensors are widened, and stay narrow.
 TEST_F(OptimizerTest, NarrowState) {
   Optimizer optimizer = make(OptimizerKind::AdamW);
-  std::vector<HostTensor> after = runBuilt(
-      {"[n], f32", "[n], bf16", "[n], bf16", "[n], bf16", "[], f32", "[], i64"},
-      [&](OpBuilder &builder, ValueRange a) {
-        Update update = buildUpdate(builder, builder.getUnknownLoc(), optimizer, a[0], a[1], {a[2], a[3]}, {a[4], a[5], {}});
-        return SmallVector<Value>{update.parameter, update.state[0]};
-      },
-      {f32({2}, {1, 1}), HostTensor::allocate(BFloat16Type::get(&context), {2}),
-       HostTensor::allocate(BFloat16Type::get(&context), {2}), HostTensor::allocate(BFloat16Type::get(&context), {2}),
-       f32({}, {0.5}), i64({}, {1})});
+  std::vector<HostTensor> after =
+      runBuilt({"[n], f32", "[n], bf16", "[n], bf16", "[n], bf16", "[], f32", "[], i64"},
+               [&](OpBuilder &builder, ValueRange a) {
+                 Update update = buildUpdate(builder, builder.getUnknownLoc(), optimizer, a[0], a[1], {a[2], a[3]},
+                                             {a[4], a[5], {}});
+                 return SmallVector<Value>{update.parameter, update.state[0]};
+               },
+               {f32({2}, {1, 1}), HostTensor::allocate(BFloat16Type::get(&context), {2}),
+                HostTensor::allocate(BFloat16Type::get(&context), {2}),
+                HostTensor::allocate(BFloat16Type::get(&context), {2}), f32({}, {0.5}), i64({}, {1})});
   expectNear(after[0], {0.995, 0.995});
   EXPECT_TRUE(after[1].elementType.isBF16());
 }
 
 TEST_F(OptimizerTest, Steps) {
   auto run = [&](int64_t done, bool skip) {
-    return runBuilt({"[], i64", "[], i1"}, [](OpBuilder &builder, ValueRange a) {
-      Location location = builder.getUnknownLoc();
-      return SmallVector<Value>{buildStepNumber(builder, location, a[0]), buildStepsDone(builder, location, a[0], a[1])};
-    }, {i64({}, {done}), i1({}, {skip})});
+    return runBuilt({"[], i64", "[], i1"},
+                    [](OpBuilder &builder, ValueRange a) {
+                      Location location = builder.getUnknownLoc();
+                      return SmallVector<Value>{buildStepNumber(builder, location, a[0]),
+                                                buildStepsDone(builder, location, a[0], a[1])};
+                    },
+                    {i64({}, {done}), i1({}, {skip})});
   };
   EXPECT_EQ(integers(run(4, false)[0]).front(), 5);
   EXPECT_EQ(integers(run(4, false)[1]).front(), 5);

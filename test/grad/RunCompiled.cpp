@@ -8,7 +8,8 @@
 
 namespace freestone::grad {
 
-std::vector<std::vector<std::vector<float>>> runCompiled(const std::string &text, const std::map<std::string, Floats> &weights,
+std::vector<std::vector<std::vector<float>>> runCompiled(const std::string &text,
+                                                         const std::map<std::string, Floats> &weights,
                                                          const std::vector<std::vector<Floats>> &runs) {
   test::CompileModule module(text);
   for (const auto &[name, weight] : weights)

@@ -13,9 +13,10 @@ struct Floats {
   std::vector<float> elements;
 };
 
-/// Compiles @main of a module of the graph, whose inputs are f32 and whose results are f32 with names, once, and runs it with each of
-/// the given lists of inputs: the results of each run, or nothing with a message on stderr.
-std::vector<std::vector<std::vector<float>>> runCompiled(const std::string &text, const std::map<std::string, Floats> &weights,
+/// Compiles @main of a module of the graph, whose inputs are f32 and whose results are f32 with names, once, and runs
+/// it with each of the given lists of inputs: the results of each run, or nothing with a message on stderr.
+std::vector<std::vector<std::vector<float>>> runCompiled(const std::string &text,
+                                                         const std::map<std::string, Floats> &weights,
                                                          const std::vector<std::vector<Floats>> &runs);
 
 } // namespace freestone::grad

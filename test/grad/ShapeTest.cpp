@@ -17,9 +17,10 @@ TEST_F(ShapeGradient, Broadcast) {
   check("(%x: !graph.tensor<[n], f64>, %z: !graph.tensor<[m], f64> {test.fixed}) -> !graph.tensor<[m, n, m], f64> {\n"
         "  %y = graph.broadcast %x dims [1] : !graph.tensor<[n], f64> -> !graph.tensor<[m, n, m], f64>\n"
         "  return %y : !graph.tensor<[m, n, m], f64>\n}");
-  check("(%x: !graph.tensor<[n, 1], f64>, %z: !graph.tensor<[m], f64> {test.fixed}) -> !graph.tensor<[m, n, m], f64> {\n"
-        "  %y = graph.broadcast %x dims [1, 2] : !graph.tensor<[n, 1], f64> -> !graph.tensor<[m, n, m], f64>\n"
-        "  return %y : !graph.tensor<[m, n, m], f64>\n}");
+  check(
+      "(%x: !graph.tensor<[n, 1], f64>, %z: !graph.tensor<[m], f64> {test.fixed}) -> !graph.tensor<[m, n, m], f64> {\n"
+      "  %y = graph.broadcast %x dims [1, 2] : !graph.tensor<[n, 1], f64> -> !graph.tensor<[m, n, m], f64>\n"
+      "  return %y : !graph.tensor<[m, n, m], f64>\n}");
   check("(%x: !graph.tensor<[], f64>, %z: !graph.tensor<[m], f64> {test.fixed}) -> !graph.tensor<[m], f64> {\n"
         "  %y = graph.broadcast %x dims [] : !graph.tensor<[], f64> -> !graph.tensor<[m], f64>\n"
         "  return %y : !graph.tensor<[m], f64>\n}");

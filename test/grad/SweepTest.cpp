@@ -23,7 +23,8 @@ protected:
 
 /// A value that is used several times gets the sum.
 TEST_F(Sweep, Sums) {
-  check(R"((%x: !graph.tensor<[n], f64>, %y: !graph.tensor<[n], f64>) -> (!graph.tensor<[n], f64>, !graph.tensor<[n], f64>) {
+  check(
+      R"((%x: !graph.tensor<[n], f64>, %y: !graph.tensor<[n], f64>) -> (!graph.tensor<[n], f64>, !graph.tensor<[n], f64>) {
     %a = graph.binary mul %x, %y : !graph.tensor<[n], f64>
     %b = graph.unary sin %a : !graph.tensor<[n], f64>
     %c = graph.binary add %a, %b : !graph.tensor<[n], f64>
@@ -95,7 +96,8 @@ TEST_F(Sweep, Weights) {
 }
 
 TEST_F(Sweep, Refusals) {
-  std::string message = getRefusal(R"((%x: !graph.tensor<[n, 2], f64>, %h: !graph.tensor<[2], f64>) -> !graph.tensor<[2], f64> {
+  std::string message =
+      getRefusal(R"((%x: !graph.tensor<[n, 2], f64>, %h: !graph.tensor<[2], f64>) -> !graph.tensor<[2], f64> {
     %y = graph.scan carry %h : !graph.tensor<[2], f64> over %x : !graph.tensor<[n, 2], f64> {
     ^bb0(%state: !graph.tensor<[2], f64>, %slice: !graph.tensor<[2], f64>):
       %next = graph.binary add %state, %slice : !graph.tensor<[2], f64>

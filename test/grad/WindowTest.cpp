@@ -9,18 +9,23 @@ protected:
   std::string window(const std::string &kind, const std::string &operand, const std::string &result,
                      const std::string &attributes) {
     return "(%x: !graph.tensor<" + operand + ", f64>) -> !graph.tensor<" + result + ", f64> {\n  %y = graph.window " +
-           kind + " %x " + attributes + " : !graph.tensor<" + operand + ", f64>\n  return %y : !graph.tensor<" + result +
-           ", f64>\n}";
+           kind + " %x " + attributes + " : !graph.tensor<" + operand + ", f64>\n  return %y : !graph.tensor<" +
+           result + ", f64>\n}";
   }
 };
 
 TEST_F(WindowGradient, OneDimension) {
   for (const char *kind : {"max", "add"})
     for (int64_t length : {4, 5, 6, 7}) {
-      checkAt(window(kind, "[n, l]", "[n, (l - 2) floordiv 3 + 1]", "sizes [2] strides [3] dilations [1] low [0] high [0]"),
-              {{"n", 3}, {"l", length}});
-      checkAt(window(kind, "[n, l]", "[n, (l - 1) floordiv 2 + 1]", "sizes [3] strides [2] dilations [1] low [1] high [1]"),
-              {{"n", 2}, {"l", length}});
+      checkAt(
+          window(kind, "[n, l]", "[n, (l - 2) floordiv 3 + 1]", "sizes [2] strides [3] dilations [1] low [0] high [0]"),
+          {{"n", 3}, {"l", length}});
+      checkAt(
+          window(kind, "[n, l]", "[n, (l - 1) floordiv 2 + 1]", "sizes [3] strides [2] dilations [1] low [1] high [1]"),
+          {{"n", 2}, {"l", length}});
+      checkAt(
+          window(kind, "[n, l]", "[n, (l - 1) floordiv 3 + 1]", "sizes [3] strides [3] dilations [1] low [1] high [1]"),
+          {{"n", 2}, {"l", length}});
       checkAt(window(kind, "[n, l]", "[n, l - 2]", "sizes [2] strides [1] dilations [3] low [0] high [1]"),
               {{"n", 2}, {"l", length}});
     }
@@ -34,6 +39,20 @@ TEST_F(WindowGradient, TwoDimensions) {
     checkAt(window(kind, "[n, c, h, w]", "[n, c, h - 1, w - 1]",
                    "sizes [1, 1] strides [1, 1] dilations [1, 1] low [-1, 0] high [0, -1]"),
             {{"n", 1}, {"c", 1}, {"h", 3}, {"w", 3}});
+  }
+}
+
+/// A window of padding alone gives nothing to anyone.
+TEST_F(WindowGradient, PaddingAlone) {
+  for (const char *strides : {"1", "2"}) {
+    std::string text =
+        "(%x: !graph.tensor<[l], f64>) -> !graph.tensor<[t], f64> {\n  %y = graph.window max %x sizes [2] strides [" +
+        std::string(strides) + "] dilations [1] low [2] high [0] : !graph.tensor<[l], f64>\n  %z = " +
+        "graph.match_shape %y : !graph.tensor<[" + (*strides == '1' ? "l + 1" : "l floordiv 2 + 1") +
+        "], f64> -> !graph.tensor<[t], f64>\n  return %z : !graph.tensor<[t], f64>\n}";
+    std::vector<std::vector<double>> gradients = differentiateAt(text, {f64({4}, {1, 4, 3, 2})});
+    EXPECT_EQ(gradients.front(),
+              *strides == '1' ? (std::vector<double>{1, 2, 1, 0}) : (std::vector<double>{0, 1, 1, 0}));
   }
 }
 

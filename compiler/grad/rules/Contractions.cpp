@@ -19,16 +19,16 @@ struct Side {
   }
 };
 
-/// The dimensions of `wanted` that `other` gives for its contracted ones: in the order in which they stand in `other`, as the
-/// free dimensions of a contraction do.
+/// The dimensions of `wanted` that `other` gives for its contracted ones: in the order in which they stand in `other`,
+/// as the free dimensions of a contraction do.
 SmallVector<int64_t> orderContracted(const Side &wanted, const Side &other) {
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(other.contract.size()));
   llvm::sort(order, [&](int64_t i, int64_t j) { return other.contract[i] < other.contract[j]; });
   return llvm::map_to_vector(order, [&](int64_t i) { return wanted.contract[i]; });
 }
 
-/// The gradient of `wanted`: g contracted with `other` over its free dimensions. The operands stand in the order that leaves no
-/// transpose behind, where there is one.
+/// The gradient of `wanted`: g contracted with `other` over its free dimensions. The operands stand in the order that
+/// leaves no transpose behind, where there is one.
 Tensor contractBack(Tensor g, const Side &wanted, const Side &other, TypeAttr type) {
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(wanted.batch.size()));
   SmallVector<int64_t> contracted = orderContracted(wanted, other);

@@ -59,13 +59,15 @@ LogicalResult turnBranch(Region &branch, ArrayRef<Value> gradients, ArrayRef<Val
   return success();
 }
 
-/// Another branch on the same condition, with the gradients of what the branches read: each computes again what it needs.
+/// Another branch on the same condition, with the gradients of what the branches read: each computes again what it
+/// needs.
 LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
   if (bindsSymbols(op))
     return backward.refuse("has sizes within its branches that depend on data; freeze what comes before it");
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
-  SmallVector<Value> wanted = llvm::to_vector(llvm::make_filter_range(captured, [&](Value value) { return backward.wants(value); }));
+  SmallVector<Value> wanted =
+      llvm::to_vector(llvm::make_filter_range(captured, [&](Value value) { return backward.wants(value); }));
   SmallVector<Value> gradients;
   for (unsigned index = 0; index < op->getNumResults(); ++index)
     gradients.push_back(backward.gradient(index).value());
@@ -83,8 +85,9 @@ LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
 }
 
 template <typename Op> LogicalResult refuseLoop(Op, Backward &backward) {
-  return backward.refuse("it has no gradient yet, as a loop would have to keep the values of each iteration; unroll it in the "
-                         "model, or freeze what comes before it");
+  return backward.refuse(
+      "it has no gradient yet, as a loop would have to keep the values of each iteration; unroll it in the "
+      "model, or freeze what comes before it");
 }
 
 } // namespace

@@ -7,9 +7,10 @@ namespace freestone::grad {
 
 namespace {
 
-/// Padding after which the last window of `kernel` elements ends exactly where the padded operand does, so that the result has
-/// `places` places: what a stride leaves over at the end is cut off, or is missing.
-Expr padAfter(Expr places, int64_t stride, Expr kernel, int64_t dilation, Expr operand, int64_t operandDilation, Expr low) {
+/// Padding after which the last window of `kernel` elements ends exactly where the padded operand does, so that the
+/// result has `places` places: what a stride leaves over at the end is cut off, or is missing.
+Expr padAfter(Expr places, int64_t stride, Expr kernel, int64_t dilation, Expr operand, int64_t operandDilation,
+              Expr low) {
   return (places - 1) * stride + (kernel - 1) * dilation - (operand - 1) * operandDilation - low;
 }
 
@@ -66,16 +67,17 @@ Tensor differentiateOperand(graph::ConvolveOp op, Tensor x, Tensor kernel, Tenso
                   high, op.getGroups(), op.getElementTypeAttr());
 }
 
-/// Images and channels change places, strides and dilations too: the gradient is the kernel that is moved over the operand.
+/// Images and channels change places, strides and dilations too: the gradient is the kernel that is moved over the
+/// operand.
 Tensor differentiateKernel(graph::ConvolveOp op, Tensor x, Tensor kernel, Tensor g) {
   Shape high;
   for (int64_t i = 0, count = op.getStrides().size(); i < count; ++i)
     high.push_back(padAfter(kernel.dim(i + 2), op.getDilations()[i], g.dim(i + 2), op.getStrides()[i], x.dim(i + 2),
                             op.getOperandDilation()[i], op.getLow()[i]));
   Tensor moved = exchangeAcrossGroups(g, 1);
-  Tensor product = convolve(exchangeAcrossGroups(x, op.getGroups()), cast(moved, x.elementType()), op.getDilations(),
-                            op.getStrides(), op.getOperandDilation(), op.getLow(), high, op.getGroups(),
-                            op.getElementTypeAttr());
+  Tensor product =
+      convolve(exchangeAcrossGroups(x, op.getGroups()), cast(moved, x.elementType()), op.getDilations(),
+               op.getStrides(), op.getOperandDilation(), op.getLow(), high, op.getGroups(), op.getElementTypeAttr());
   return exchangeAcrossGroups(product, 1);
 }
 

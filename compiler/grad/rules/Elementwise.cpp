@@ -1,6 +1,6 @@
 // Functions of elements at one place. At kinks the derivative is PyTorch's.
-#include "compiler/grad/Rule.h"
 #include "compiler/grad/Differentiate.h"
+#include "compiler/grad/Rule.h"
 #include <numbers>
 
 using namespace mlir;
@@ -29,6 +29,16 @@ bool differentiateSigmoid(Value divisor, Backward &backward) {
   Tensor y = backward.result();
   backward.add(argument, -(backward.gradient() * (y * (1.0 - y))));
   return true;
+}
+
+/// Whether the operand of a root is a sum of squares.
+bool isSumOfSquares(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getOperand();
+  auto sum = value.getDefiningOp<graph::ReduceOp>();
+  auto square = sum ? sum.getOperand().getDefiningOp<graph::BinaryOp>() : graph::BinaryOp();
+  return square && sum.getKind() == ReduceKind::add && square.getKind() == BinaryKind::mul &&
+         square.getLhs() == square.getRhs();
 }
 
 /// g times the derivative at x, where the function is y. Null where that is 0 everywhere.
@@ -88,7 +98,13 @@ Tensor differentiate(UnaryKind kind, Tensor x, Tensor y, Tensor g) {
 LogicalResult differentiateUnary(graph::UnaryOp op, Backward &backward) {
   if (op.getKind() == UnaryKind::reciprocal && differentiateSigmoid(op.getOperand(), backward))
     return success();
-  backward.add(0u, differentiate(op.getKind(), backward.operand(), backward.result(), backward.gradient()));
+  Tensor y = backward.result(), g = backward.gradient();
+  if (op.getKind() == UnaryKind::sqrt && isSumOfSquares(op.getOperand())) {
+    // A norm: at 0 the slopes of root and squares would be infinity times 0.
+    backward.add(0u, select(equal(y, 0.0), 0.0, g / (y * 2.0)));
+    return success();
+  }
+  backward.add(0u, differentiate(op.getKind(), backward.operand(), y, g));
   return success();
 }
 
@@ -127,8 +143,8 @@ bool differentiateSoftplus(graph::BinaryOp op, Backward &backward) {
   return false;
 }
 
-/// A number as one operand makes a clamp, whose derivative is 1 at the bound; or a relu, whose derivative there is 0. Of two
-/// tensors that are equal each has half.
+/// A number as one operand makes a clamp, whose derivative is 1 at the bound; or a relu, whose derivative there is 0.
+/// Of two tensors that are equal each has half.
 void differentiateExtremum(graph::BinaryOp op, Backward &backward) {
   bool isMax = op.getKind() == BinaryKind::max;
   Tensor g = backward.gradient();

@@ -15,8 +15,8 @@ template <typename Op> LogicalResult differentiateOrder(Op op, Backward &backwar
   return success();
 }
 
-/// The slice i of the operand is the slice number (conditions up to i) - 1 of the result, where it was taken. A slice of zeros
-/// stands before these, for those that were not.
+/// The slice i of the operand is the slice number (conditions up to i) - 1 of the result, where it was taken. A slice
+/// of zeros stands before these, for those that were not.
 LogicalResult differentiateCompress(graph::CompressOp op, Backward &backward) {
   Tensor x = backward.operand(0), condition = backward.operand(1), g = backward.gradient();
   int64_t axis = op.getAxis();

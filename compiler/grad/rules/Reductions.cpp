@@ -71,7 +71,8 @@ Tensor isWithin(graph::CumulateOp op, const Pairs &pairs) {
   return op.getExclusive() ? early < late : early <= late;
 }
 
-/// A running product, by the derivative of each result for each element: in n² memory for lines of n, but exact for zeros.
+/// A running product, by the derivative of each result for each element: in n² memory for lines of n, but exact for
+/// zeros.
 Tensor differentiateProducts(graph::CumulateOp op, Tensor x, Tensor g) {
   int64_t axis = op.getAxis(), last = x.rank();
   Pairs pairs(x, axis);
@@ -85,7 +86,8 @@ Tensor differentiateProducts(graph::CumulateOp op, Tensor x, Tensor g) {
   return sum(select(isWithin(op, pairs), incoming * others, 0.0), last);
 }
 
-/// A running extremum: each result's gradient goes to the first element that it is, as PyTorch's cummax gives it to one.
+/// A running extremum: each result's gradient goes to the first element that it is, as PyTorch's cummax gives it to
+/// one.
 Tensor differentiateExtrema(graph::CumulateOp op, Tensor x, Tensor g) {
   int64_t axis = op.getAxis(), last = x.rank();
   bool isMax = op.getKind() == ReduceKind::max;

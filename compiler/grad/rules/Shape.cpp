@@ -7,7 +7,7 @@ namespace freestone::grad {
 
 namespace {
 
-/// What was repeated is summed.
+/// What was repeated is summed: narrow floats in f32, as many may be small.
 LogicalResult differentiateBroadcast(graph::BroadcastOp op, Backward &backward) {
   Tensor x = backward.operand(), g = backward.gradient();
   SmallVector<int64_t> repeated;
@@ -16,7 +16,7 @@ LogicalResult differentiateBroadcast(graph::BroadcastOp op, Backward &backward) 
     if (from == op.getDims().end() || x.dim(from - op.getDims().begin()) != g.dim(dim))
       repeated.push_back(dim);
   }
-  backward.add(0u, reshape(sum(g, repeated), x.shape()));
+  backward.add(0u, reshape(cast(sum(repeated.empty() ? g : widen(g), repeated), x.elementType()), x.shape()));
   return success();
 }
 

@@ -7,7 +7,8 @@ namespace freestone::grad {
 
 namespace {
 
-/// Every place gives its gradient to the elements of its window: windows of stride 1 over the gradients, spread by the stride.
+/// Every place gives its gradient to the elements of its window: windows of stride 1 over the gradients, spread by the
+/// stride.
 Tensor spreadSums(graph::WindowOp op, Tensor x, Tensor g) {
   int64_t spatial = op.getSizes().size(), first = x.rank() - spatial;
   Expr zero = constant(x, 0);
@@ -27,10 +28,16 @@ Tensor spreadSums(graph::WindowOp op, Tensor x, Tensor g) {
                                                      op.getDilations(), none, none));
 }
 
-/// Every place gives its gradient to the first of the largest elements of its window.
+/// Where the first of the largest elements of each window is, in the row-major order of the trailing dimensions; -1
+/// where a window is all padding.
+Tensor findMaxima(graph::WindowOp op, Tensor x) {
+  return Tensor(x.builder(), graph::WindowArgmaxOp::create(x.builder(), x.value(), op.getSizes(), op.getStrides(),
+                                                           op.getDilations(), op.getLow(), op.getHigh()));
+}
+
+/// Every place gives its gradient to its maximum, which other places may have too.
 Tensor scatterToMaxima(graph::WindowOp op, Tensor x, Tensor g) {
-  Tensor positions(x.builder(), graph::WindowArgmaxOp::create(x.builder(), x.value(), op.getSizes(), op.getStrides(),
-                                                              op.getDilations(), op.getLow(), op.getHigh()));
+  Tensor positions = findMaxima(op, x);
   int64_t first = x.rank() - op.getSizes().size();
   auto flatten = [&](Tensor tensor) {
     Shape shape(tensor.shape().take_front(first));
@@ -40,13 +47,54 @@ Tensor scatterToMaxima(graph::WindowOp op, Tensor x, Tensor g) {
     shape.push_back(count);
     return reshape(tensor, shape);
   };
-  Tensor flat = scatterElements(ScatterKind::add, flatten(splatLike(0, x)), flatten(positions), flatten(g), first);
+  Tensor share = select(positions >= 0.0, g, 0.0);
+  Tensor flat =
+      scatterElements(ScatterKind::add, flatten(splatLike(0, x)), flatten(max(positions, 0.0)), flatten(share), first);
   return reshape(flat, x.shape());
+}
+
+/// Whether the windows lie side by side, so that each element is in one at most.
+bool isPartition(graph::WindowOp op) {
+  return op.getSizes() == op.getStrides() &&
+         llvm::all_of(op.getDilations(), [](int64_t dilation) { return dilation == 1; });
+}
+
+/// For each element of x the value of the window that it is in, of windows side by side; `outside` where it is in none.
+Tensor repeatInWindows(graph::WindowOp op, Tensor x, Tensor places, double outside) {
+  int64_t spatial = op.getSizes().size(), first = x.rank() - spatial;
+  Expr zero = constant(x, 0);
+  Shape apart(places.shape().take_front(first)), joined(apart), low(x.rank(), zero), high(x.rank(), zero);
+  SmallVector<int64_t> within;
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t size = op.getSizes()[i];
+    Expr covered = places.dim(first + i) * size;
+    within.push_back(apart.size() + 1);
+    llvm::append_values(apart, places.dim(first + i), constant(x, size));
+    joined.push_back(covered);
+    low[first + i] = -op.getLow()[i];
+    high[first + i] = x.dim(first + i) + op.getLow()[i] - covered;
+  }
+  return pad(reshape(repeat(places, apart, within), joined), outside, low, high, SmallVector<int64_t>(x.rank(), 0));
+}
+
+/// Every element takes the gradient of its window if it is the maximum: nothing is scattered.
+Tensor takeAtMaxima(graph::WindowOp op, Tensor x, Tensor g) {
+  ImplicitLocOpBuilder &builder = x.builder();
+  Type index = builder.getI64Type();
+  int64_t first = x.rank() - op.getSizes().size();
+  Tensor here = iota(builder, x.shape(), first, index);
+  for (int64_t axis = first + 1; axis < x.rank(); ++axis)
+    here = here * size(builder, x.dim(axis), index) + iota(builder, x.shape(), axis, index);
+  Tensor maximum = repeatInWindows(op, x, findMaxima(op, x), -1);
+  return select(equal(maximum, here), repeatInWindows(op, x, g, 0), 0.0);
 }
 
 LogicalResult differentiateWindow(graph::WindowOp op, Backward &backward) {
   Tensor x = backward.operand(), g = backward.gradient();
-  backward.add(0u, op.getKind() == ReduceKind::add ? spreadSums(op, x, g) : scatterToMaxima(op, x, g));
+  if (op.getKind() == ReduceKind::add)
+    backward.add(0u, spreadSums(op, x, g));
+  else
+    backward.add(0u, isPartition(op) ? takeAtMaxima(op, x, g) : scatterToMaxima(op, x, g));
   return success();
 }
 
