@@ -2,6 +2,8 @@
 #include "train/CheckpointFolder.h"
 #include "train/Durable.h"
 #include "train/Error.h"
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <random>
 #include <sys/wait.h>
@@ -211,8 +213,22 @@ TEST(Checkpoint, aFullDiskLeavesTheOldOnes) {
   }
 }
 
+/// Microseconds that one checkpoint takes here and now: a busy disk must not decide what the kills meet.
+static int saveTime() {
+  Folder folder;
+  CheckpointFolder checkpoints(folder.path());
+  auto begin = std::chrono::steady_clock::now();
+  for (int64_t step = 1; step <= 10; ++step) {
+    Model model(step, 20000);
+    checkpoints.save(model.state, model.groups);
+  }
+  auto time = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
+  return static_cast<int>(std::clamp<int64_t>(time / 10, 1000, 100000));
+}
+
 TEST(Checkpoint, survivesTwoHundredKills) {
   Folder folder;
+  int longest = 4 * saveTime();
   std::mt19937 random(1);
   int64_t done = 0, leftovers = 0;
   for (int round = 0; round < 200; ++round) {
@@ -223,7 +239,7 @@ TEST(Checkpoint, survivesTwoHundredKills) {
     if (child == 0)
       saveUntilKilled(folder.path(), done + 1, pipe[1]);
     close(pipe[1]);
-    usleep(std::uniform_int_distribution<int>(0, 25000)(random));
+    usleep(std::uniform_int_distribution<int>(0, longest)(random));
     kill(child, SIGKILL);
     int status;
     waitpid(child, &status, 0);
