@@ -28,7 +28,7 @@ def UpdateState : Pass<"task-update-state", "::mlir::ModuleOp"> {
     before it in the block, and what it reads of the old value itself it reads at the element that it writes. Operations are moved
     behind readers where nothing is in the way; where it is, or where the value is an argument or returned twice, a copy is made at the
     end. A result that is the old value is dropped. Runs behind `task-copy-results`, while computes are inline; operations must keep
-    their order from here on, and equal ones may not be merged. With `donate=false` every new value is copied.
+    their order from here on, and equal ones may not be merged. With `donate=false` every new value is copied. Counts `donated`.
     ```mlir
     func.func @main(%w: !graph.tensor<[4], f32> {graph.state = "w"}) -> (!graph.tensor<[4], f32> {graph.state = "w"},
                                                                          !graph.tensor<[4], f32> {graph.name = "old"}) {

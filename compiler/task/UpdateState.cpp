@@ -2,6 +2,7 @@
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/Passes.h"
 #include "compiler/task/VerifyState.h"
+#include "compiler/tile/Counters.h"
 #include "compiler/task/ValueMemory.h"
 #include "compiler/tile/IndexMaps.h"
 
@@ -69,6 +70,8 @@ public:
 
   /// Returns the number of copies made.
   int64_t update();
+  /// New values that are computed in place, after `update`.
+  int64_t countDonated() const;
 
 private:
   /// A result, and the old value if the function takes it.
@@ -220,6 +223,8 @@ int64_t StateUpdater::update() {
   return copies;
 }
 
+int64_t StateUpdater::countDonated() const { return std::max<int64_t>(0, static_cast<int64_t>(updates.size()) - copies); }
+
 class UpdateState : public task::impl::UpdateStateBase<UpdateState> {
 public:
   using UpdateStateBase::UpdateStateBase;
@@ -229,7 +234,14 @@ public:
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
-        copies += StateUpdater(function, donate).update();
+        update(function);
+  }
+
+private:
+  void update(func::FuncOp function) {
+    StateUpdater updater(function, donate);
+    copies += updater.update();
+    tile::count(function, "donated", updater.countDonated());
   }
 };
 

@@ -18,17 +18,20 @@ void CompileArguments::addTo(CLI::App &verb) {
       ->capture_default_str()
       ->group(group);
   verb.add_option("--dim", dims, "what a symbolic size may be: seq=2:1024, or seq=8:1024:8 for multiples of 8")
-      ->expected(1)
-      ->take_all()
+      ->allow_extra_args(false)
       ->group(group);
-  verb.add_option("--bind", binds, "fixes a symbolic size: batch=8")->expected(1)->take_all()->group(group);
+  verb.add_option("--bind", binds, "fixes a symbolic size: batch=8")->allow_extra_args(false)->group(group);
   std::vector<std::string> names;
   std::string effects = "leaves out optimisations, separated by commas:";
   for (const driver::SwitchInfo &info : driver::switchTable) {
     names.emplace_back(info.name);
     effects += fmt::format("\n{} ({})", info.name, info.effect);
   }
-  verb.add_option("--disable", disabled, effects)->delimiter(',')->check(CLI::IsMember(names))->group(group);
+  verb.add_option("--disable", disabled, effects)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(names))
+      ->group(group);
   verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")
       ->group(group);
 }
@@ -65,7 +68,7 @@ static freestone_dim_bound parseBound(const std::string &text, bool range, std::
     bound.maximum = bound.minimum;
   }
   if (symbol.empty() || !valid)
-    throw Failure(Exit::Usage, range ? fmt::format("--dim {} is not of the form seq=2:1024", text)
+    throw Failure(Exit::Usage, range ? fmt::format("--dim {} is not of the form seq=2:1024 or seq=8:1024:8", text)
                                      : fmt::format("--bind {} is not of the form batch=8", text));
   return bound;
 }

@@ -40,12 +40,21 @@ static void printSummary(const Model &model, const Json &description) {
     symbol.struct_size = sizeof(symbol);
     check(freestone_artifact_symbol(model.get(), i, &symbol));
     std::string upper = symbol.upper == INT64_MAX ? "" : fmt::format("{}", symbol.upper);
-    fmt::print("size {} in {}:{}{}\n", symbol.name, symbol.lower, upper, symbol.is_result ? ", known after a run" : "");
+    std::string multiple = symbol.multiple_of > 1 ? fmt::format(", a multiple of {}", symbol.multiple_of) : "";
+    fmt::print("size {} in {}:{}{}{}\n", symbol.name, symbol.lower, upper, multiple,
+               symbol.is_result ? ", known after a run" : "");
   }
   for (size_t i = 0; i < freestone_artifact_entry_count(model.get()); ++i)
     if (std::string name = freestone_artifact_entry_name(model.get(), i); name != "main")
       fmt::print("entry {}\n", name);
   printStates(model);
+  for (const Json &entry : description["entries"])
+    if (entry["name"] == "main" && !entry["operations"].get<std::string>().empty())
+      fmt::print("floating-point operations {}, and {} thrown away\n", entry["operations"].get<std::string>(),
+                 entry["padding"].get<std::string>());
+  for (const Json &entry : description["entries"])
+    for (const Json &service : entry["services"])
+      fmt::print("service {}, version {}\n", service["name"].get<std::string>(), service["version"].get<int64_t>());
   if (size_t missing = freestone_artifact_missing_weight_count(model.get()))
     fmt::print("{} weights are not in the file\n", missing);
   fmt::print("{}\n", description.dump(2));

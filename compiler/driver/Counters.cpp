@@ -1,0 +1,40 @@
+#include "compiler/driver/Counters.h"
+
+#include "compiler/dialect/task/TaskDialect.h"
+#include "compiler/driver/Switches.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using namespace freestone;
+
+/// Arena buffers whose bytes may have been another's before.
+static int64_t countReused(task::ProgramOp entry) {
+  struct Span {
+    int64_t horizon, lastUse;
+  };
+  SmallVector<Span> spans;
+  for (task::BufferOp buffer : entry.getBuffers())
+    if (buffer.getKind() == task::BufferKind::arena && buffer.getHorizonAttr() && buffer.getLastUseAttr())
+      spans.push_back({buffer.getHorizonAttr().getInt(), buffer.getLastUseAttr().getInt()});
+  return llvm::count_if(spans, [&](const Span &later) {
+    return llvm::any_of(spans, [&](const Span &earlier) { return earlier.lastUse <= later.horizon; });
+  });
+}
+
+std::map<std::string, int64_t> driver::collectCounters(ModuleOp module) {
+  std::map<std::string, int64_t> counters;
+  for (const SwitchInfo &info : switchTable)
+    counters[info.counter] = 0;
+  if (auto counted = module->getAttrOfType<DictionaryAttr>("tile.counters"))
+    for (NamedAttribute counter : counted)
+      counters[counter.getName().str()] += cast<IntegerAttr>(counter.getValue()).getInt();
+  for (auto entry : module.getOps<task::ProgramOp>()) {
+    for (task::PhaseOp phase : entry.getPhases()) {
+      ++counters["phases"];
+      counters["waits"] += !phase.getAllAfter().empty();
+      counters["elided"] += phase.getSameAfter().size();
+    }
+    counters["reused"] += countReused(entry);
+  }
+  return counters;
+}

@@ -1,0 +1,55 @@
+// Every optimisation that can be switched off, so that what it gains can be measured. Plain C++, without LLVM: the
+// command line lists them too.
+#ifndef FREESTONE_COMPILER_DRIVER_SWITCHES_H
+#define FREESTONE_COMPILER_DRIVER_SWITCHES_H
+
+namespace freestone::driver {
+
+struct Switches {
+  bool inlineProducers = true;
+  bool connectEpilogues = true;
+  bool connectRows = true;
+  bool connectMaps = true;
+  bool packWeights = true;
+  bool coalesceLoops = true;
+  bool generaliseSizes = true;
+  bool sharePrograms = true;
+  bool donateState = true;
+  bool elideWaits = true;
+  bool reuseMemory = true;
+
+  /// At level 0 everything is off but what makes programs fewer.
+  static constexpr Switches forLevel(int level) {
+    Switches switches;
+    if (level == 0)
+      switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
+          switches.packWeights = switches.coalesceLoops = switches.donateState = switches.elideWaits =
+              switches.reuseMemory = false;
+    return switches;
+  }
+};
+
+struct SwitchInfo {
+  const char *name; ///< `--disable=name`
+  bool Switches::*isOn;
+  const char *counter; ///< what it did, among the counters of a compilation; 0 where it is off
+  const char *effect;
+};
+
+inline constexpr SwitchInfo switchTable[] = {
+    {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},
+    {"epilogues", &Switches::connectEpilogues, "epilogues", "contractions carry what follows on their elements"},
+    {"rows", &Switches::connectRows, "rows", "reductions over the same rows are passes of one program"},
+    {"maps", &Switches::connectMaps, "maps", "elementwise computes over the same loops are one program"},
+    {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
+    {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
+    {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
+    {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},
+    {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},
+    {"elide-waits", &Switches::elideWaits, "elided", "workers go on where they read only what they wrote"},
+    {"reuse-memory", &Switches::reuseMemory, "reused", "intermediates take the bytes of those that are done"},
+};
+
+} // namespace freestone::driver
+
+#endif // FREESTONE_COMPILER_DRIVER_SWITCHES_H

@@ -1,0 +1,81 @@
+"""Every optimisation can be switched off: switches.py MODELS, a folder with the filled models.
+
+Compiles each model as it is and without each optimisation that did something there. Without it its counter must be 0,
+and the outputs at small sizes the same but for rounding. Each switch must do something in some model, and so must
+level 0 leave the numbers as they are.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+import freestone_runtime
+import numpy as np
+import workloads
+
+SIZES = {"mlp": [(1,), (7,)], "cnn": [(1,), (3,)], "gpt": [(1, 2), (2, 19)]}
+# Name → counter; `donate` is about training steps alone.
+SWITCHES = {
+    "inline": "inlined",
+    "epilogues": "epilogues",
+    "rows": "rows",
+    "maps": "maps",
+    "pack-weights": "packed",
+    "coalesce": "coalesced",
+    "generalise": "generalised",
+    "share": "duplicates",
+    "elide-waits": "elided",
+    "reuse-memory": "reused",
+}
+# Where others leave nothing to do, it is looked at without them.
+WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
+
+
+def compile_and_run(model, name, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        artifact = f"{folder}/model.stone"
+        command = [freestone_runtime.freestone(), "compile", model, "-o", artifact, "--json", *options]
+        counters = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
+        compiled = freestone_runtime.Model(artifact, 2)
+        outputs = [compiled.run(workloads.Workload(name, sizes).feeds())[0] for sizes in SIZES[name]]
+        compiled.close()
+        return counters, outputs
+
+
+def main():
+    faults, effective = [], set()
+    for name in SIZES:
+        model = pathlib.Path(sys.argv[1]) / f"{name}.onnx"
+        counters, expected = compile_and_run(model, name)
+        print(name, {counter: counters[counter] for counter in SWITCHES.values()}, flush=True)
+
+        def compare(option):
+            without, outputs = compile_and_run(model, name, option)
+            error = max(np.max(np.abs(a - b)) / np.max(np.abs(b)) for a, b in zip(outputs, expected))
+            if not error <= 1e-5:
+                faults.append(f"{name} {option}: the outputs differ by {error:.1e}")
+            return without
+
+        compare("-O0")
+        for switch, counter in SWITCHES.items():
+            others = WITHOUT.get(switch)
+            before = compare(f"--disable={others}") if others and name == "gpt" else counters
+            if before[counter] == 0:
+                continue
+            effective.add(switch)
+            left = compare(f"--disable={others},{switch}" if others else f"--disable={switch}")[counter]
+            if left != 0:
+                faults.append(f"{name} without {switch}: {counter} is {left}")
+    faults += [f"{switch} did nothing in any model" for switch in SWITCHES if switch not in effective]
+    print("\n".join(faults) or f"{len(effective)} switches, each with an effect, and the same numbers without it")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "2")
+    sys.exit(main())
