@@ -3,8 +3,9 @@
 Compiles each model of test/models once and runs that artifact at 13 sizes, against ONNX Runtime and, with
 --interpreter, the fp64 interpreter. The error is the largest difference relative to the largest magnitude of the
 output. Fails above 1e-4, and where the floating-point operations that the tiles executed, those between the
-contractions included, are more than 5 % away from what the contractions need at these sizes: nothing is computed for
-sizes that are not there. Beside it stands what vectors compute behind the ends of rows.
+contractions included, are more than 5 % away from what the contractions need at these sizes: nothing is padded to
+a bound. Beside it stands what vectors compute behind the ends of rows and columns and throw away: it is less the larger
+the sizes are.
 """
 
 import argparse

@@ -116,8 +116,8 @@ struct Entry {
   std::vector<std::string>
       phases;               ///< label of each phase; a run publishes the progress numbers base+1 … base+phases.size()
   int64_t scratchSlot = -1; ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
-  /// Floating-point operations of one run: of elements (a multiply-add is 2), and of vector lanes behind the end of a
-  /// row, thrown away. Counts that do not fit into 64 bits are INT64_MAX. As expressions for people, and their slots;
+  /// Floating-point operations of one run: of elements (a multiply-add is 2), and behind the ends of rows and columns,
+  /// thrown away. Counts that do not fit into 64 bits are INT64_MAX. As expressions for people, and their slots;
   /// -1: not counted.
   std::string operations, padding;
   int64_t operationsSlot = -1, paddingSlot = -1;

@@ -24,14 +24,24 @@ static Expr countPoints(ArrayRef<Expr> extents, MLIRContext *context) {
   return points;
 }
 
-/// Micro-kernels compute whole panels of columns.
-static Expr countPadding(tile::ContractionForm &form, const DeviceDescription &device) {
+/// Micro-kernels compute whole panels of columns, and rows by twos: of an odd number above 1 the last one has a neighbour
+/// that is not there.
+static Expr countPadding(tile::ContractionForm &form, bool isConvolution, const DeviceDescription &device) {
+  MLIRContext *context = form.compute.getContext();
   if (!isa<FloatType>(form.elementType))
-    return Expr::constant(form.compute.getContext(), 0);
+    return Expr::constant(context, 0);
+  // A convolution has its channels out as columns, and a row of pixels as rows.
+  SmallVector<unsigned> rowLoops = form.m, columnLoops = form.n, otherLoops = form.outer;
+  if (isConvolution) {
+    columnLoops = form.m;
+    rowLoops = {form.n.back()};
+    llvm::append_range(otherLoops, ArrayRef(form.n).drop_back());
+  }
   int64_t width = device.getPanelWidth(form.elementType.getIntOrFloatBitWidth());
-  Expr columns = form.getExtent(form.n);
-  Expr behind = Expr::ceilDiv(columns, width) * width - columns;
-  return form.getExtent(form.outer) * form.getExtent(form.m) * form.getExtent(form.k) * behind * 2;
+  Expr rows = form.getExtent(rowLoops), columns = form.getExtent(columnLoops);
+  Expr computedRows = rows + Expr::mod(rows, 2) * Expr::min(Expr::floorDiv(rows, 2), Expr::constant(context, 1));
+  Expr computedColumns = Expr::ceilDiv(columns, width) * width;
+  return form.getExtent(otherLoops) * form.getExtent(form.k) * (computedRows * computedColumns - rows * columns) * 2;
 }
 
 task::Operations task::countOperations(tile::ProgramOp program, const DeviceDescription &device) {
@@ -43,8 +53,9 @@ task::Operations task::countOperations(tile::ProgramOp program, const DeviceDesc
       scalars += countScalar(op);
     operations.executed = operations.executed + countPoints(compute.getExtents(), context) * scalars;
   }
-  if (program.getEmitter() == "contraction")
+  bool isConvolution = program.getEmitter() == "convolution";
+  if (isConvolution || program.getEmitter() == "contraction")
     if (std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program))
-      operations.padding = countPadding(*form, device);
+      operations.padding = countPadding(*form, isConvolution, device);
   return operations;
 }

@@ -12,8 +12,7 @@ struct Operations {
   /// that the tiles run through (a multiply-add is 2). Conversions, comparisons and the written-out loops of a
   /// `tile.opaque` are left out.
   sym::Expr executed;
-  /// What micro-kernels compute besides, in the lanes of a row's last vectors that lie behind the row: the result is
-  /// thrown away.
+  /// What micro-kernels compute besides, behind the ends of rows and columns, and throw away; at most.
   sym::Expr padding;
 };
 

@@ -340,8 +340,8 @@ typedef struct freestone_counters {
   uint64_t planned_bytes; /* of intermediates at the last sizes */
   uint64_t live_bytes;    /* largest sum of intermediates alive at once at the last sizes: no plan can need less */
   /* Floating-point operations of the last run that succeeded. A multiply-add is 2, an elementary function 1;
-   * conversions, comparisons, sorting and scattering are left out. `padding_operations` come on top: lanes of vectors
-   * behind the end of a row, whose results are thrown away. */
+   * conversions, comparisons, sorting and scattering are left out. `padding_operations` come on top: what
+   * is computed behind the ends of rows and columns and thrown away, at most. */
   uint64_t operations;
   uint64_t padding_operations;
   uint64_t moves; /* times that a worker left a CPU which it shared with another */
