@@ -146,6 +146,12 @@ bool InlineProducers::permuteProducer(ComputeOp copy) {
 bool InlineProducers::takeProducersShape(ComputeOp consumer) {
   if (!isMap(consumer) || consumer.getNumResults() != 1)
     return false;
+  // One that has the shape of a producer already keeps it: two producers of different shapes would each pull it back.
+  for (unsigned input = 0; input < consumer.getInputs().size(); ++input) {
+    std::optional<ProducedTensor> producer = getProducer(consumer.getInputs()[input]);
+    if (producer && producer->reshapes.empty() && producer->op.getNumReductions() && isReadAtParallelLoops(consumer, input))
+      return false;
+  }
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input) {
     std::optional<ProducedTensor> producer = getProducer(consumer.getInputs()[input]);
     if (!producer || producer->reshapes.empty() || !producer->op.getNumReductions() ||

@@ -151,6 +151,20 @@ TEST_F(CompiledGradient, Convolutions) {
           toClasses, {{{2, 3, 14, 14}}, {{1, 3, 9, 14}}, {{5, 3, 8, 14}}});
 }
 
+TEST_F(CompiledGradient, PooledSideBySide) {
+  addWeight("w1", {5, 1, 3, 3});
+  compare(R"((%x: !graph.tensor<[n, 1, 8, w], f32>) -> !graph.tensor<[n, 5], f32> {
+    %w1 = graph.weight "w1" : !graph.tensor<[5, 1, 3, 3], f32>
+    %0 = graph.convolve %x, %w1 strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1
+         : !graph.tensor<[n, 1, 8, w], f32>, !graph.tensor<[5, 1, 3, 3], f32>
+    %1 = graph.window max %0 sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0]
+         : !graph.tensor<[n, 5, 8, w], f32>
+    %2 = graph.reduce add %1 axes [2, 3] : !graph.tensor<[n, 5, 4, w floordiv 2], f32>
+    return %2 : !graph.tensor<[n, 5], f32>
+  })",
+          toClasses, {{{3, 1, 8, 8}}, {{1, 1, 8, 3}}, {{2, 1, 8, 11}}});
+}
+
 TEST_F(CompiledGradient, Transformer) {
   addWeight("table", {11, 16});
   addWeight("q", {16, 16});
