@@ -33,6 +33,10 @@ TEST(Descriptor, SurvivesEncoding) {
   for (Descriptor descriptor : {test::describeReverse(), test::describeLookup(), test::describeNonzero()}) {
     descriptor.statistics = {{"programs", 3}, {"negative", -1}};
     descriptor.entries[0].symbols[0].upper = INT64_MAX;
+    descriptor.entries[0].symbols[0].multipleOf = 8;
+    descriptor.entries[0].services = {{"own.service", 3, {{DType::f32, {0}, 0}}, {{DType::f32, {0, 0}, 2}}}};
+    descriptor.entries[0].operations = "2*n";
+    descriptor.entries[0].operationsSlot = 1;
     std::vector<uint8_t> bytes = encode(descriptor);
     Result<Descriptor> decoded = decode(bytes);
     ASSERT_TRUE(decoded.ok()) << decoded.status().message();
@@ -49,6 +53,14 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.inputs[0].dimSlots[0] = 5; }), "not one of its sizes");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.scratchSlot = -1; }), "scratch");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.slotCount = INT64_MAX; }), "too many sizes");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.operationsSlot = 5; }), "number of its operations");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].multipleOf = 0; }), "multiple of less than 1");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.services = {{"f", 1, {{DType::f32, {0}, 4}}, {}}}; }),
+                  "has no buffer for an operand");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.services = {{"f", 1, {}, {{DType::f32, {0}, 1}}}}; }),
+                  "read only");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.services = {{"f", 1, {{DType::f32, {9}, 0}}, {}}}; }),
+                  "a dimension of an operand");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].input = 1; }), "input that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].index = 1; }), "dimension that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.symbols[0].source = SymbolSource::InputElement; }),
