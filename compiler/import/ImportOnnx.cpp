@@ -219,7 +219,7 @@ void ModelImport::setAttributes(mlir::func::FuncOp main) {
     main.setResultAttr(index, "graph.name", ir.getStringAttr(info.name()));
   SmallVector<mlir::Attribute> statistics;
   for (auto &[name, next] : builder->statistics) {
-    if (options.form == ModelForm::Training)
+    if (options.updatesStatistics())
       main.setResultAttr(graph.output_size() + statistics.size(), "graph.state", ir.getStringAttr(name));
     statistics.push_back(ir.getStringAttr(name));
   }
@@ -241,7 +241,7 @@ LogicalResult ModelImport::finish() {
     else
       outputs.push_back(value->tensor.value());
   }
-  if (options.form == ModelForm::Training)
+  if (options.updatesStatistics())
     for (auto &[name, next] : builder->statistics)
       outputs.push_back(next.value());
   if (std::optional<Refusal> refusal = builder->takeRefusal())

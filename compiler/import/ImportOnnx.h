@@ -37,6 +37,9 @@ struct ImportOptions {
   bool freezeNorm = false, noDropout = false;
   /// Float initializers of rank 1 or more stay weights however small they are, so that they can be trained.
   bool keepWeights = false;
+
+  /// Whether normalisations give their statistics new values.
+  bool updatesStatistics() const { return form == ModelForm::Training && !freezeNorm; }
 };
 
 /// An input or output of a model. `type` is an element type as in MLIR, `ui8` written `u8`, or ONNX's text for what is no tensor.

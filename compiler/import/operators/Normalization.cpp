@@ -77,7 +77,7 @@ void batchNormalization(Node &node) {
     node.reject("the input has no channels");
     return;
   }
-  bool trains = options.form == ModelForm::AsWritten ? saysTraining : options.form == ModelForm::Training && !options.freezeNorm;
+  bool trains = options.form == ModelForm::AsWritten ? saysTraining : options.updatesStatistics();
   if (trains)
     return normalizeByBatch(node, x, scale, bias, {mean, variance});
   for (Tensor statistic : {mean, variance})

@@ -1,0 +1,173 @@
+"""`freestone train` as a user runs it: end_to_end.py FREESTONE FOLDER.
+
+What is trained learns; a training that is stopped and resumed gives the same bytes as one that was not; the exported model
+opens in ONNX Runtime and computes what the evaluation saw; a compiled step trains the same; a window of tokens may draw
+another length in each step; faults of the user get a sentence.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+CLASSES = 5
+
+
+def initializer(name, shape, random):
+    values = random.normal(scale=1 / np.sqrt(shape[-1] if len(shape) > 1 else 10), size=shape).astype(np.float32)
+    return numpy_helper.from_array(values, name)
+
+
+def save(path, nodes, inputs, outputs, initializers):
+    graph = helper.make_graph(nodes, "model", inputs, outputs, initializers)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+
+
+def make_classifier(path):
+    """x [n, 12] → Gemm, BatchNormalization, Relu, Dropout, Gemm → logits [n, 5]."""
+    random = np.random.default_rng(1)
+    weights = [initializer("w1", (16, 12), random), initializer("b1", (16,), random)]
+    weights += [numpy_helper.from_array(np.full(16, value, np.float32), name) for name, value in
+                (("scale", 1), ("shift", 0), ("mean", 0), ("variance", 1))]
+    weights += [initializer("w2", (CLASSES, 16), random), initializer("b2", (CLASSES,), random)]
+    weights += [numpy_helper.from_array(np.float32(0.1), "ratio")]
+    nodes = [
+        helper.make_node("Gemm", ["x", "w1", "b1"], ["h"], transB=1),
+        helper.make_node("BatchNormalization", ["h", "scale", "shift", "mean", "variance"], ["n"], momentum=0.9),
+        helper.make_node("Relu", ["n"], ["r"]),
+        helper.make_node("Dropout", ["r", "ratio"], ["d"]),
+        helper.make_node("Gemm", ["d", "w2", "b2"], ["logits"], transB=1),
+    ]
+    value = helper.make_tensor_value_info
+    save(path, nodes, [value("x", TensorProto.FLOAT, ["n", 12])], [value("logits", TensorProto.FLOAT, ["n", CLASSES])], weights)
+
+
+def make_language_model(path):
+    """tokens [b, s] → embedding, tanh, projection → logits [b, s, 8]."""
+    random = np.random.default_rng(2)
+    weights = [initializer("table", (8, 16), random), initializer("head", (16, 8), random)]
+    nodes = [
+        helper.make_node("Gather", ["table", "tokens"], ["e"]),
+        helper.make_node("Tanh", ["e"], ["t"]),
+        helper.make_node("MatMul", ["t", "head"], ["logits"]),
+    ]
+    value = helper.make_tensor_value_info
+    save(path, nodes, [value("tokens", TensorProto.INT64, ["b", "s"])], [value("logits", TensorProto.FLOAT, ["b", "s", 8])], weights)
+
+
+def make_data(folder):
+    random = np.random.default_rng(3)
+    x = random.normal(size=(300, 12)).astype(np.float32)
+    y = (x @ random.normal(size=(12, CLASSES))).argmax(1)
+    np.savez(folder / "train.npz", x=x[:250], y=y[:250])
+    np.savez(folder / "test.npz", x=x[250:], y=y[250:])
+    np.savez(folder / "wrong.npz", x=x[:250], y=np.where(np.arange(250) == 77, 9, y[:250]))
+    np.savez(folder / "short.npz", x=x[:250, :11], y=y[:250])
+    text = [0]
+    for _ in range(4000):
+        text.append((3 * text[-1] + random.integers(0, 2)) % 8)
+    np.save(folder / "text.npy", np.array(text, np.int32))
+
+
+class Tool:
+    def __init__(self, path, folder):
+        self.path, self.folder = path, folder
+
+    def train(self, model, *options):
+        command = [self.path, "train", self.folder / model, *options]
+        subprocess.run([str(word) for word in command], cwd=self.folder, check=True, stderr=subprocess.PIPE)
+
+    def error(self, model, *options):
+        command = [self.path, "train", self.folder / model, *options]
+        result = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True)
+        assert result.returncode in (1, 2), result
+        return result.stderr
+
+    def losses(self, run):
+        lines = (self.folder / run / "metrics.jsonl").read_text().splitlines()
+        return [json.loads(line)["loss"] for line in lines]
+
+
+BASE = ["--labels", "y", "--batch", "64", "--lr", "0.01", "--seed", "5", "--epochs", "100", "--threads", "2"]
+
+
+def check_resume_and_export(tool):
+    data = ["--data", "train.npz", "--eval-data", "test.npz"]
+    tool.train("classifier.onnx", *data, *BASE, "--steps", "60", "--out", "whole")
+    losses = tool.losses("whole")
+    assert len(losses) == 60 and np.mean(losses[-5:]) < 0.5 * losses[0], losses
+
+    tool.train("classifier.onnx", *data, *BASE, "--steps", "23", "--out", "parts")
+    tool.train("classifier.onnx", *data, *BASE, "--steps", "60", "--resume", "parts")
+    whole, parts = (tool.folder / run / "model.onnx" for run in ("whole", "parts"))
+    assert whole.read_bytes() == parts.read_bytes(), "a resumed training gives other bits"
+    assert tool.losses("parts") == losses
+
+    tool.train("classifier.onnx", "--compile-only", "-o", "step.stone", "--labels", "y", "--data", "train.npz")
+    tool.train("step.stone", *data, *BASE, "--steps", "60", "--out", "compiled")
+    assert (tool.folder / "compiled" / "model.onnx").read_bytes() == whole.read_bytes()
+
+    before, after = (onnx.load(path).graph for path in (tool.folder / "classifier.onnx", whole))
+    assert before.node == after.node and [t.name for t in before.initializer] == [t.name for t in after.initializer]
+    for old, new in zip(before.initializer, after.initializer):
+        assert (old == new) == (old.name == "ratio"), f"{old.name} is trained, or is not"
+    session = onnxruntime.InferenceSession(str(whole), providers=["CPUExecutionProvider"])
+    with np.load(tool.folder / "test.npz") as test:
+        logits = session.run(None, {"x": test["x"]})[0].astype(np.float64)
+        labels = test["y"]
+    log_sum = np.log(np.exp(logits).sum(1))
+    loss = (log_sum - logits[np.arange(len(labels)), labels]).mean()
+    last = json.loads((tool.folder / "whole" / "evaluations.jsonl").read_text().splitlines()[-1])
+    assert abs(last["loss"] - loss) < 1e-5 * abs(loss), (last, loss)
+    assert abs(last["accuracy"] - (logits.argmax(1) == labels).mean()) < 1e-9, last
+
+
+def check_frozen(tool):
+    tool.train("classifier.onnx", "--data", "train.npz", *BASE, "--steps", "3", "--freeze", "w1", "--freeze-norm",
+               "--no-dropout", "--optimizer", "sgd", "--momentum", "0.9", "--out", "frozen")
+    weights = [{t.name: numpy_helper.to_array(t) for t in onnx.load(path).graph.initializer}
+               for path in (tool.folder / "classifier.onnx", tool.folder / "frozen" / "model.onnx")]
+    same = {name for name in weights[0] if np.array_equal(weights[0][name], weights[1][name])}
+    assert same == {"w1", "mean", "variance", "ratio"}, same
+
+
+def check_tokens(tool):
+    tool.train("language.onnx", "--data", "tokens=text.npy", "--window", "4:32", "--batch", "8", "--lr", "0.03",
+               "--steps", "60", "--epochs", "100", "--out", "language")
+    losses = tool.losses("language")
+    assert np.mean(losses[-5:]) < 1.1 < losses[0], losses
+
+
+def check_messages(tool):
+    def expect(words, *options):
+        message = tool.error("classifier.onnx", *options)
+        for word in words:
+            assert word in message, (word, message)
+
+    expect(["--data"], "--labels", "y")
+    expect(["'y'", "77", "9"], "--data", "wrong.npz", *BASE, "--out", "bad")
+    expect(["'x'", "12", "11"], "--data", "short.npz", *BASE, "--out", "bad")
+    expect(["nothing.*", "no float weight"], "--data", "train.npz", *BASE, "--freeze", "nothing.*", "--out", "bad")
+    expect(["no output 'other'", "'logits'"], "--data", "train.npz", *BASE, "--logits", "other", "--out", "bad")
+    expect(["no parameter", "--train"], "--data", "train.npz", *BASE, "--freeze", "*", "--out", "bad")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    tool = Tool(sys.argv[1], folder)
+    make_classifier(folder / "classifier.onnx")
+    make_language_model(folder / "language.onnx")
+    make_data(folder)
+    check_resume_and_export(tool)
+    check_frozen(tool)
+    check_tokens(tool)
+    check_messages(tool)
+
+
+main()
