@@ -23,6 +23,8 @@ Registry::Registry() {
   registerResizing(*this);
   registerRearranging(*this);
   registerDataDependent(*this);
+  registerRecurrent(*this);
+  registerGridSampling(*this);
 }
 
 const Registry &Registry::instance() {

@@ -67,6 +67,8 @@ void registerControlFlow(Registry &registry);
 void registerResizing(Registry &registry);
 void registerRearranging(Registry &registry);
 void registerDataDependent(Registry &registry);
+void registerRecurrent(Registry &registry);
+void registerGridSampling(Registry &registry);
 
 } // namespace freestone::importer
 

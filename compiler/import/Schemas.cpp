@@ -61,6 +61,11 @@ std::optional<onnx::FunctionProto> functionBody(const onnx::NodeProto &node, int
       if (schema->BuildContextDependentFunction(types, built, opset))
         body = std::move(built);
     }
+    // What the node does not say of its attributes has a default.
+    if (body)
+      for (const auto &[name, attribute] : schema->attributes())
+        if (attribute.default_value.type() != onnx::AttributeProto::UNDEFINED)
+          *body->add_attribute_proto() = attribute.default_value;
     bool isDefault = node.domain().empty() || node.domain() == "ai.onnx";
     if (body && isDefault && !opsetOf(*body, "")) {
       onnx::OperatorSetIdProto *set = body->add_opset_import();

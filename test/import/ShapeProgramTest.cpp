@@ -121,6 +121,16 @@ TEST(ShapeProgram, BoundSizesAreConstants) {
   EXPECT_EQ(model.outputShape(), "3, 4");
 }
 
+TEST(ShapeProgram, ScansOfAFewStepsAreUnrolled) {
+  Imported model = importText(R"(agraph (float[2] first, float[3, 2] x) => (float[2] last, float[3, 2] all) {
+    last, all = Scan<num_scan_inputs = 1, body = b (float[2] s, float[2] e) => (float[2] n, float[2] o) { n = Add(s, e) o = Identity(n) }>(first, x)
+  })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.count<graph::ScanOp>(), 0);
+  EXPECT_EQ(model.count<graph::BinaryOp>(), 3);
+  EXPECT_EQ(model.outputShape(1), "3, 2");
+}
+
 TEST(ShapeProgram, BranchesByKnownConditionsAreTaken) {
   Imported model = importText(R"(agraph (float[n] x) => (float[m] y) {
     shape = Shape(x) size = Size(shape) one = Constant<value_int = 1>() isVector = Equal(size, one)

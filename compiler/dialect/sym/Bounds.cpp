@@ -13,6 +13,9 @@ static constexpr int64_t plusInfinity = Interval::plusInfinity;
 /// How often an interval is refined by expanding a division or a minimum.
 static constexpr unsigned maxRefinements = 4;
 
+/// How many sums are refined in one analysis: with minima inside of minima their number grows exponentially.
+static constexpr unsigned maxRefinedSums = 500;
+
 /// An end of an interval, wide enough that no product of two finite ends comes near infinity. A lower end of the largest
 /// int64_t is finite here (the value is at least that), and so is an upper end of the smallest.
 using Wide = __int128;
@@ -101,6 +104,7 @@ private:
   Interval withExtremumExpanded(Expr sum, int64_t coefficient, Expr atom, unsigned refinements);
 
   const Bounds &bounds;
+  unsigned refinedSums = 0;
 };
 
 } // namespace
@@ -222,7 +226,7 @@ Interval IntervalAnalysis::ofSum(Expr sum, unsigned refinements) {
   if (sum.isAtom())
     return ofAtom(sum, refinements);
   Interval result = ofTerms(sum, refinements);
-  if (refinements == 0 || sum.terms().size() < 2 || result.isPoint())
+  if (refinements == 0 || sum.terms().size() < 2 || result.isPoint() || ++refinedSums > maxRefinedSums)
     return result;
 
   result = intersect(result, ofShiftedTerms(sum, refinements - 1));

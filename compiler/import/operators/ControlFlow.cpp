@@ -160,6 +160,22 @@ bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
   return true;
 }
 
+/// Whether a loop's body says by itself that it goes on, or not: it passes its condition on, or makes a constant.
+bool conditionIsKnown(const onnx::GraphProto &body) {
+  std::string name = body.output(0).name();
+  for (int index = body.node_size(); index-- > 0;) {
+    const onnx::NodeProto &node = body.node(index);
+    if (node.output_size() != 1 || node.output(0) != name)
+      continue;
+    if (node.op_type() == "Constant")
+      return true;
+    if (node.op_type() != "Identity")
+      return false;
+    name = node.input(0);
+  }
+  return name == body.input(1).name();
+}
+
 void loop(Node &node) {
   const onnx::GraphProto *body = bodyOf(node, "body");
   if (!body)
@@ -175,7 +191,7 @@ void loop(Node &node) {
   for (int64_t index = 2; index < node.inputCount(); ++index)
     carriesSequence |= node.value(index).kind != ModelValue::Kind::Tensor;
   bool begins = !node.has(1) || knownScalar(condition) == 1;
-  if (trips && *trips <= maxUnrolled && begins && carriesSequence) {
+  if (trips && *trips <= maxUnrolled && begins && (carriesSequence || (*trips > 0 && conditionIsKnown(*body)))) {
     unroll(node, *body, *trips);
     return;
   }
@@ -234,6 +250,46 @@ Tensor moveAxis(Tensor x, int64_t from, int64_t to) {
   return transpose(x, permutation);
 }
 
+/// Runs a scan while importing: the states after it, then what is collected, with the steps first.
+std::optional<Values> unroll(Node &node, const onnx::GraphProto &body, Values states, ArrayRef<Tensor> sequences, int64_t steps) {
+  GraphBuilder &builder = node.builder();
+  std::vector<SmallVector<Tensor>> collected(body.output_size() - states.size());
+  for (int64_t step = 0; step < steps; ++step) {
+    Values arguments = states;
+    for (Tensor sequence : sequences)
+      arguments.push_back(squeeze(slice(sequence, 0, builder.size(step), builder.size(1)), {0}));
+    std::optional<Values> outputs = node.importer().importBody(body, arguments);
+    if (!outputs)
+      return std::nullopt;
+    if (!llvm::all_of(*outputs, [](const ModelValue &output) { return output.kind == ModelValue::Kind::Tensor; }))
+      return node.refuse("its body gives sequences or optionals"), std::nullopt;
+    for (auto [index, output] : enumerate(*outputs))
+      if (index < states.size())
+        states[index] = output;
+      else
+        collected[index - states.size()].push_back(unsqueeze(output.tensor, {0}));
+  }
+  for (ArrayRef<Tensor> parts : collected)
+    states.push_back(concat(parts, 0));
+  return states;
+}
+
+/// Turns what was collected into the order and to the axis that the node asks for.
+void setScanned(Node &node, ArrayRef<Tensor> outputs, int64_t states) {
+  SmallVector<int64_t> axes = node.integers("scan_output_axes"), directions = node.integers("scan_output_directions");
+  for (auto [index, result] : enumerate(outputs)) {
+    Tensor output = result;
+    int64_t place = int64_t(index) - states;
+    if (place >= 0 && output) {
+      std::optional<int64_t> axis = node.normalize(entryOf(axes, place), output.rank());
+      if (entryOf(directions, place))
+        output = slice(output, 0, output.dim(0) - 1, output.dim(0), -1);
+      output = axis ? moveAxis(output, 0, *axis) : Tensor();
+    }
+    node.setOutput(index, output);
+  }
+}
+
 void scan(Node &node) {
   const onnx::GraphProto *body = bodyOf(node, "body");
   int64_t scanned = node.integer("num_scan_inputs"), states = node.inputCount() - scanned;
@@ -244,18 +300,16 @@ void scan(Node &node) {
     return;
   }
   GraphBuilder &builder = node.builder();
-  SmallVector<int64_t> inputAxes = node.integers("scan_input_axes"), inputDirections = node.integers("scan_input_directions"),
-                       outputAxes = node.integers("scan_output_axes"), outputDirections = node.integers("scan_output_directions");
-  SmallVector<mlir::Value> carried, sequences;
-  SmallVector<mlir::Type> arguments;
+  SmallVector<int64_t> inputAxes = node.integers("scan_input_axes"), inputDirections = node.integers("scan_input_directions");
+  Values first;
+  SmallVector<Tensor> scannedTensors;
   Expr length;
   for (int64_t index = 0; index < node.inputCount(); ++index) {
     Tensor input = node.input(index);
     if (!input)
       return;
     if (index < states) {
-      carried.push_back(input.value());
-      arguments.push_back(carried.back().getType());
+      first.push_back(input);
       continue;
     }
     std::optional<int64_t> axis = node.normalize(entryOf(inputAxes, index - states), input.rank());
@@ -271,6 +325,23 @@ void scan(Node &node) {
     if (!input)
       return;
     length = input.dim(0);
+    scannedTensors.push_back(input);
+  }
+  if (std::optional<int64_t> steps = length.asConstant(); steps && *steps > 0 && *steps <= maxUnrolled) {
+    std::optional<Values> outputs = unroll(node, *body, first, scannedTensors, *steps);
+    SmallVector<Tensor> tensors;
+    for (const ModelValue &output : outputs.value_or(Values()))
+      tensors.push_back(output.tensor);
+    setScanned(node, tensors, states);
+    return;
+  }
+  SmallVector<mlir::Value> carried, sequences;
+  SmallVector<mlir::Type> arguments;
+  for (const ModelValue &state : first) {
+    carried.push_back(state.tensor.value());
+    arguments.push_back(carried.back().getType());
+  }
+  for (Tensor input : scannedTensors) {
     sequences.push_back(input.value());
     arguments.push_back(tensorType(sequences.back()).withShape(input.shape().drop_front()));
   }
@@ -292,17 +363,10 @@ void scan(Node &node) {
     types.push_back(type.withShape(shape));
   }
   op = withResults(builder, op, types);
-  for (auto [index, result] : enumerate(op->getResults())) {
-    Tensor output = builder.fromValue(result);
-    int64_t place = int64_t(index) - states;
-    if (place >= 0 && output) {
-      std::optional<int64_t> axis = node.normalize(entryOf(outputAxes, place), output.rank());
-      if (entryOf(outputDirections, place))
-        output = slice(output, 0, output.dim(0) - 1, output.dim(0), -1);
-      output = axis ? moveAxis(output, 0, *axis) : Tensor();
-    }
-    node.setOutput(index, output);
-  }
+  SmallVector<Tensor> tensors;
+  for (mlir::Value result : op->getResults())
+    tensors.push_back(builder.fromValue(result));
+  setScanned(node, tensors, states);
 }
 
 } // namespace

@@ -31,6 +31,45 @@ Tensor scatter(Node &node) {
   });
 }
 
+/// A cache with an update written along one axis, from a place on that each batch has of its own. Every place of the cache looks for its
+/// element of the update.
+Tensor tensorScatter(Node &node) {
+  Tensor cache = node.input(0), update = node.input(1);
+  if (!cache || !update)
+    return {};
+  std::optional<int64_t> axis = node.normalize(node.integer("axis", -2), cache.rank());
+  if (!axis)
+    return {};
+  std::string mode = node.text("mode", "linear");
+  if (*axis == 0 || update.rank() != cache.rank() || (mode != "linear" && mode != "circular"))
+    return node.reject("the axis must not be the batch's, both must have one rank, and the mode must be linear or circular");
+  GraphBuilder &builder = node.builder();
+  Expr length = cache.dim(*axis), count = update.dim(*axis);
+  Shape expected(cache.shape());
+  expected[*axis] = count;
+  update = conform(update, expected, "sizes of the cache and of what is written");
+  Tensor start = node.has(2) ? node.input(2) : builder.splat(0, builder.i64(), {cache.dim(0)});
+  if (!update || !start)
+    return {};
+  auto number = [&](Expr size) { return builder.fromContent({Element(size)}, {}, builder.i64()); };
+  Tensor place = iota(builder, {length}, 0, builder.i64()) - unsqueeze(cast(start, builder.i64()), {1});
+  if (mode == "circular")
+    place = binary(BinaryKind::mod, place, number(length));
+  Tensor isWritten = (place >= 0.0) & (place < number(count));
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, cache.rank()));
+  order.erase(order.begin() + *axis);
+  order.insert(order.begin() + 1, *axis);
+  Tensor written = gather(transpose(update, order), min(max(place, 0.0), number(count) - 1.0), 1, /*batchDims=*/1);
+  SmallVector<int64_t> inner;
+  for (int64_t index = 2; index < cache.rank(); ++index)
+    inner.push_back(index);
+  Tensor result = select(unsqueeze(isWritten, inner), written, transpose(cache, order));
+  SmallVector<int64_t> back(order.size());
+  for (auto [index, from] : enumerate(order))
+    back[from] = index;
+  return transpose(result, back);
+}
+
 /// One where a new dimension's coordinate is the index, which may count from its end, else zero.
 Tensor oneHot(Node &node) {
   Tensor indices = node.input(0), values = node.input(2), depthInput = node.input(1);
@@ -82,6 +121,7 @@ void registerIndexing(Registry &registry) {
     return kind ? scatterNd(node.input(0), node.input(1), node.input(2), *kind) : Tensor();
   });
   registry.add("OneHot", {9}, oneHot);
+  registry.add("TensorScatter", {24}, tensorScatter);
 }
 
 } // namespace freestone::importer

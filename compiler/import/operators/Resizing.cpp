@@ -27,6 +27,7 @@ private:
   Tensor sizeScalar(Expr size) { return cast(reshape(builder.vector(ArrayRef(size)), {}), real); }
   std::optional<SmallVector<AxisScale>> readScales();
   bool readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales);
+  void keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool takesLeast, SmallVector<AxisScale> &scales);
   Tensor coordinates(const AxisScale &axis);
   Tensor nearest(Tensor x, const AxisScale &axis);
   Tensor interpolate(Tensor x, const AxisScale &axis, ArrayRef<Tensor> weights, Tensor first);
@@ -45,12 +46,33 @@ bool Resizer::readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales) 
     return false;
   if (sizes->size() != axes.size())
     return node.reject("there must be one size for each axis"), false;
-  if (node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
-    return node.refuse("sizes that keep the aspect ratio are not supported"), false;
+  std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
+  if (policy == "not_larger" || policy == "not_smaller") {
+    keepAspectRatio(axes, *sizes, policy == "not_larger", scales);
+    return true;
+  }
+  if (policy != "stretch")
+    return node.reject("the policy '" + policy + "' does not exist"), false;
   for (auto [axis, size] : zip_equal(axes, *sizes))
     if (size != x.dim(axis))
       scales.push_back({axis, size, sizeScalar(size) / sizeScalar(x.dim(axis))});
   return true;
+}
+
+/// All axes take the least scale or the largest; sizes are rounded to the nearest, halves up.
+void Resizer::keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool takesLeast, SmallVector<AxisScale> &scales) {
+  Tensor scale;
+  for (auto [axis, size] : zip_equal(axes, sizes)) {
+    Tensor own = sizeScalar(size) / sizeScalar(x.dim(axis));
+    scale = !scale ? own : takesLeast ? min(scale, own) : max(scale, own);
+  }
+  for (int64_t axis : axes) {
+    Shape candidates;
+    for (auto [other, size] : zip_equal(axes, sizes))
+      candidates.push_back(Expr::floorDiv(size * x.dim(axis) * 2 + x.dim(other), x.dim(other) * 2));
+    Expr size = takesLeast ? Expr::min(candidates) : Expr::max(candidates);
+    scales.push_back({axis, builder.defineSize("size", size), scale});
+  }
 }
 
 std::optional<SmallVector<AxisScale>> Resizer::readScales() {

@@ -1,0 +1,131 @@
+// Reading a picture at places that data decide, between its elements.
+#include "compiler/import/Registry.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+enum class Padding { Zeros, Border, Reflection };
+
+/// One axis of the picture.
+struct SampledAxis {
+  Tensor size;      ///< a float scalar
+  double low;       ///< where the picture begins: at the middle of its first element, or half an element before
+  bool isAligned;
+  Padding padding;
+
+  Tensor high() const { return isAligned ? size - 1.0 : size - 0.5; }
+
+  /// Mirrors at both ends until the place is inside.
+  Tensor reflect(Tensor place) const {
+    Tensor range = high() - low, period = max(range * 2.0, 1.0), offset = place - low;
+    offset = offset - floor(offset / period) * period;
+    return min(offset, period - offset) + low;
+  }
+
+  /// From coordinates within [-1, 1] to places in elements.
+  Tensor place(Tensor coordinate, bool rounds) const {
+    Tensor place = isAligned ? (coordinate + 1.0) / 2.0 * (size - 1.0) : ((coordinate + 1.0) * size - 1.0) / 2.0;
+    if (rounds)
+      place = round(place);
+    if (padding == Padding::Zeros)
+      return place;
+    Tensor inside = padding == Padding::Border ? min(max(place, 0.0), size - 1.0) : reflect(place);
+    return select((place < low) | (place > high()), inside, place);
+  }
+
+  /// The element that stands for one that may be outside.
+  Tensor element(Tensor index) const {
+    return min(max(padding == Padding::Reflection ? reflect(index) : index, 0.0), size - 1.0);
+  }
+};
+
+/// An element of one axis, and how much of it is taken.
+struct Tap {
+  Tensor index, weight;
+};
+
+/// Keys' cubic with a = -0.75, at the distance of the four elements around a place.
+SmallVector<Tensor> cubicWeights(Tensor t) {
+  constexpr double a = -0.75;
+  auto far = [&](Tensor d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
+  auto near = [&](Tensor d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };
+  return {far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)};
+}
+
+SmallVector<Tap> tapsOf(const SampledAxis &axis, Tensor place, StringRef mode) {
+  SmallVector<Tap> taps;
+  if (mode == "nearest") {
+    taps.push_back({place, scalarLike(1, place)});
+  } else {
+    Tensor first = floor(place), t = place - first;
+    bool isCubic = mode == "cubic";
+    SmallVector<Tensor> weights = isCubic ? cubicWeights(t) : SmallVector<Tensor>{1.0 - t, t};
+    for (auto [number, weight] : enumerate(weights))
+      taps.push_back({first + (double(number) - (isCubic ? 1 : 0)), weight});
+  }
+  for (Tap &tap : taps) {
+    if (axis.padding == Padding::Zeros)
+      tap.weight = select((tap.index >= 0.0) & (tap.index <= axis.size - 1.0), tap.weight, 0.0);
+    tap.index = axis.element(tap.index);
+  }
+  return taps;
+}
+
+Tensor gridSample(Node &node) {
+  Tensor x = node.input(0), grid = node.input(1);
+  if (!x || !grid)
+    return {};
+  GraphBuilder &builder = node.builder();
+  int64_t axes = x.rank() - 2;
+  if (axes < 1 || grid.rank() != x.rank() || grid.extent(-1) != axes)
+    return node.reject("the grid must have a coordinate for each axis of the picture in its last dimension");
+  std::string mode = node.text("mode", node.opset() < 20 ? "bilinear" : "linear");
+  mode = mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode;
+  std::string name = node.text("padding_mode", "zeros");
+  if (!is_contained({"linear", "cubic", "nearest"}, mode) || !is_contained({"zeros", "border", "reflection"}, name))
+    return node.reject("the mode '" + mode + "' or the padding '" + name + "' does not exist");
+  Padding padding = name == "zeros" ? Padding::Zeros : name == "border" ? Padding::Border : Padding::Reflection;
+  bool isAligned = node.integer("align_corners") != 0;
+
+  if (!builder.makeEqual(grid.dim(0), x.dim(0), "batch sizes of the picture and of the grid"))
+    return {};
+  mlir::Type type = x.elementType().isF64() ? x.elementType() : builder.f32();
+  Shape made(grid.shape().drop_back());
+  Expr places = builder.size(1), elements = builder.size(1);
+  for (Expr extent : ArrayRef(made).drop_front())
+    places = places * extent;
+  grid = cast(reshape(grid, {made[0], places, builder.size(axes)}), type);
+
+  // Each combination of taps reads one element of the flattened picture, for all channels.
+  SmallVector<Tap> taps = {{builder.integer(0), builder.scalar(1, type)}};
+  for (int64_t axis = 0; axis < axes; ++axis) {
+    Expr extent = x.dim(axis + 2);
+    elements = elements * extent;
+    Tensor count = builder.fromContent({Element(extent)}, {}, builder.i64());
+    SampledAxis sampled{cast(count, type), isAligned ? 0.0 : -0.5, isAligned, padding};
+    // The last coordinate is that of the first axis.
+    Tensor coordinate = squeeze(slice(grid, 2, builder.size(axes - 1 - axis), builder.size(1)), {2});
+    SmallVector<Tap> combined;
+    for (const Tap &tap : tapsOf(sampled, sampled.place(coordinate, mode == "nearest"), mode))
+      for (const Tap &before : taps)
+        combined.push_back({before.index * count + cast(tap.index, builder.i64()), before.weight * tap.weight});
+    taps = std::move(combined);
+  }
+  Tensor flat = transpose(reshape(x, {x.dim(0), x.dim(1), elements}), {0, 2, 1});
+  Tensor sum;
+  for (const Tap &tap : taps) {
+    Tensor value = cast(gather(flat, tap.index, 1, /*batchDims=*/1), type) * unsqueeze(tap.weight, {-1});
+    sum = sum ? sum + value : value;
+  }
+  Shape result = {x.dim(0), x.dim(1)};
+  llvm::append_range(result, ArrayRef(made).drop_front());
+  return cast(reshape(transpose(sum, {0, 2, 1}), result), x.elementType());
+}
+
+} // namespace
+
+void registerGridSampling(Registry &registry) { registry.add("GridSample", {16}, gridSample); }
+
+} // namespace freestone::importer

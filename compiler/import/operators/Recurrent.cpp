@@ -1,0 +1,201 @@
+// Recurrent networks, step by step: a sequence of constant length is unrolled.
+#include "compiler/import/Registry.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace freestone::importer {
+namespace {
+
+/// Longer sequences are not unrolled.
+constexpr int64_t maxSteps = 64;
+
+using Activation = Tensor (*)(Tensor);
+
+Activation activationOf(StringRef name) {
+  return StringSwitch<Activation>(name.lower())
+      .Case("tanh", [](Tensor x) { return tanh(x); })
+      .Case("sigmoid", [](Tensor x) { return sigmoid(x); })
+      .Case("relu", [](Tensor x) { return relu(x); })
+      .Case("softsign", [](Tensor x) { return x / (1.0 + abs(x)); })
+      .Default(nullptr);
+}
+
+/// One direction of a network: its weights [gates * hidden, …], its biases [gates * hidden], null where there are none.
+struct Direction {
+  Tensor w, r, inputBias, stateBias, peepholes;
+  Expr hidden;
+  std::optional<double> clip;
+  SmallVector<Activation> activations;
+  bool isReversed = false;
+
+  Tensor activate(int64_t index, Tensor x) const { return activations[index](clip ? clamp(x, -*clip, *clip) : x); }
+  /// Gate `index` of a tensor that has all along its last axis.
+  Tensor gate(Tensor x, int64_t index) const { return slice(x, -1, hidden * index, hidden); }
+  Tensor stateTimesWeights(Tensor h) const { return withBias(matmul(h, transpose(r, {1, 0})), stateBias); }
+  static Tensor withBias(Tensor x, Tensor bias) { return bias ? x + bias : x; }
+};
+
+/// [batch, hidden] each; only LSTM has c.
+struct State {
+  Tensor h, c;
+};
+
+/// The state after one step; x is its input times W, with its bias, [batch, gates * hidden].
+using Step = function_ref<State(const Direction &direction, Tensor x, State before)>;
+
+bool readActivations(Node &node, int64_t directions, ArrayRef<StringRef> defaults, SmallVectorImpl<Activation> &activations) {
+  if (node.hasAttribute("activation_alpha") || node.hasAttribute("activation_beta")) {
+    node.refuse("activations with parameters are not supported");
+    return false;
+  }
+  SmallVector<StringRef> names;
+  if (const onnx::AttributeProto *given = node.attribute("activations"))
+    names.append(given->strings().begin(), given->strings().end());
+  else
+    for (int64_t direction = 0; direction < directions; ++direction)
+      names.append(defaults.begin(), defaults.end());
+  if (names.size() != directions * defaults.size()) {
+    node.reject("there must be " + Twine(defaults.size()) + " activations for each direction");
+    return false;
+  }
+  for (StringRef name : names) {
+    activations.push_back(activationOf(name));
+    if (!activations.back()) {
+      node.refuse("the activation '" + name + "' is not supported");
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Element `index` of the first axis, without that axis; null for null.
+Tensor pick(Tensor x, int64_t index) {
+  return x ? squeeze(slice(x, 0, x.builder().size(index), x.builder().size(1)), {0}) : x;
+}
+
+/// Inputs that every recurrent operator has, x as [steps, batch, input].
+void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
+  Tensor x = node.input(0), w = node.input(1), r = node.input(2), lengths = node.optionalInput(4);
+  if (!x || !w || !r)
+    return;
+  if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3) {
+    node.reject("the input and its weights must have three dimensions");
+    return;
+  }
+  GraphBuilder &builder = node.builder();
+  bool isBatchFirst = node.integer("layout") != 0;
+  auto sequenceFirst = [&](Tensor state) { return isBatchFirst && state ? transpose(state, {1, 0, 2}) : state; };
+  x = sequenceFirst(x);
+  std::optional<int64_t> steps = x ? x.extent(0) : std::nullopt;
+  if (!steps || *steps < 1 || *steps > maxSteps) {
+    node.refuse("the length of the sequence must be a constant from 1 to " + Twine(maxSteps));
+    return;
+  }
+  std::string way = node.text("direction", "forward");
+  int64_t directions = way == "bidirectional" ? 2 : 1;
+  Expr batch = x.dim(1), hidden = r.dim(2), rows = hidden * gates, count = builder.size(directions);
+  SmallVector<Activation> activations;
+  w = conform(w, {count, rows, x.dim(2)}, "sizes of the weights");
+  r = conform(r, {count, rows, hidden}, "sizes of the recurrent weights");
+  if (!w || !r || !readActivations(node, directions, defaults, activations))
+    return;
+  Tensor bias = node.optionalInput(3), peepholes = node.optionalInput(7);
+  Tensor firstH = sequenceFirst(node.optionalInput(5)), firstC = sequenceFirst(node.optionalInput(6));
+
+  SmallVector<Tensor> all, lastH, lastC;
+  for (int64_t index = 0; index < directions; ++index) {
+    Direction direction;
+    direction.w = pick(w, index);
+    direction.r = pick(r, index);
+    direction.hidden = hidden;
+    if (bias) {
+      direction.inputBias = slice(pick(bias, index), 0, builder.size(0), rows);
+      direction.stateBias = slice(pick(bias, index), 0, rows, rows);
+    }
+    direction.peepholes = pick(peepholes, index);
+    if (node.hasAttribute("clip"))
+      direction.clip = node.real("clip", 0);
+    direction.activations.append(activations.begin() + index * defaults.size(), activations.begin() + (index + 1) * defaults.size());
+    direction.isReversed = index == 1 || way == "reverse";
+
+    Tensor zeros = builder.splat(0, x.elementType(), {batch, hidden});
+    State state = {firstH ? pick(firstH, index) : zeros, firstC ? pick(firstC, index) : zeros};
+    Tensor products = Direction::withBias(matmul(x, transpose(direction.w, {1, 0})), direction.inputBias);
+    SmallVector<Tensor> made(*steps);
+    for (int64_t turn = 0; turn < *steps; ++turn) {
+      int64_t time = direction.isReversed ? *steps - 1 - turn : turn;
+      State after = step(direction, pick(products, time), state);
+      Tensor shown = after.h;
+      if (lengths) {
+        // Behind its end a sequence shows zeros and keeps its state.
+        Tensor isInside = unsqueeze(lengths > double(time), {1});
+        shown = select(isInside, after.h, 0.0);
+        after = {select(isInside, after.h, state.h), after.c ? select(isInside, after.c, state.c) : Tensor()};
+      }
+      made[time] = unsqueeze(shown, {0, 1});
+      state = after;
+    }
+    all.push_back(concat(made, 0));
+    lastH.push_back(unsqueeze(state.h, {0}));
+    lastC.push_back(unsqueeze(state.c, {0}));
+  }
+  Tensor y = concat(all, 1);
+  node.setOutput(0, isBatchFirst ? transpose(y, {2, 0, 1, 3}) : y);
+  node.setOutput(1, sequenceFirst(concat(lastH, 0)));
+  if (node.wants(2))
+    node.setOutput(2, sequenceFirst(concat(lastC, 0)));
+}
+
+void rnn(Node &node) {
+  recur(node, 1, {"Tanh"}, [](const Direction &direction, Tensor x, State before) -> State {
+    return {direction.activate(0, x + direction.stateTimesWeights(before.h)), {}};
+  });
+}
+
+/// Gates: update, reset, hidden.
+void gru(Node &node) {
+  bool resetsProduct = node.integer("linear_before_reset") != 0;
+  recur(node, 3, {"Sigmoid", "Tanh"}, [&](const Direction &direction, Tensor x, State before) -> State {
+    Tensor h = direction.stateTimesWeights(before.h);
+    Tensor update = direction.activate(0, direction.gate(x, 0) + direction.gate(h, 0));
+    Tensor reset = direction.activate(0, direction.gate(x, 1) + direction.gate(h, 1));
+    Tensor candidate = reset * direction.gate(h, 2);
+    if (!resetsProduct) {
+      Tensor weights = slice(direction.r, 0, direction.hidden * 2, direction.hidden);
+      candidate = matmul(reset * before.h, transpose(weights, {1, 0}));
+      if (direction.stateBias)
+        candidate = candidate + direction.gate(direction.stateBias, 2);
+    }
+    candidate = direction.activate(1, direction.gate(x, 2) + candidate);
+    return {(1.0 - update) * candidate + update * before.h, {}};
+  });
+}
+
+/// Gates: input, output, forget, cell; peepholes: input, output, forget.
+void lstm(Node &node) {
+  bool isCoupled = node.integer("input_forget") != 0;
+  recur(node, 4, {"Sigmoid", "Tanh", "Tanh"}, [&](const Direction &direction, Tensor x, State before) -> State {
+    Tensor gates = x + direction.stateTimesWeights(before.h);
+    auto gate = [&](int64_t index, Tensor cell) {
+      Tensor value = direction.gate(gates, index);
+      if (direction.peepholes)
+        value = value + direction.gate(direction.peepholes, index) * cell;
+      return direction.activate(0, value);
+    };
+    Tensor input = gate(0, before.c);
+    Tensor forget = isCoupled ? 1.0 - input : gate(2, before.c);
+    Tensor cell = forget * before.c + input * direction.activate(1, direction.gate(gates, 3));
+    return {gate(1, cell) * direction.activations[2](cell), cell};
+  });
+}
+
+} // namespace
+
+void registerRecurrent(Registry &registry) {
+  registry.addMany("RNN", {7}, rnn);
+  registry.addMany("GRU", {7}, gru);
+  registry.addMany("LSTM", {7}, lstm);
+}
+
+} // namespace freestone::importer
