@@ -1,4 +1,5 @@
-"""Writes models that the importer must refuse, one for each reason, and some rare ones that it takes, for its fuzzer to start from.
+"""Writes models that the importer must refuse, one for each reason, and some rare ones that it takes: its fuzzer starts
+from them.
 
     python malformed_models.py corpus/import
 """
