@@ -134,7 +134,8 @@ Tensor convTranspose(Node &node) {
 
 Tensor convInteger(Node &node) {
   Tensor x = node.input(0), w = node.input(1);
-  if (!x || !w)
+  // The ranks are checked before the zero points are aligned with the filters' first dimension.
+  if (!x || !w || !kernelOf(node, x, w))
     return {};
   mlir::Type wide = node.builder().ir.getI32Type();
   Tensor left = cast(x, wide), right = cast(w, wide);
