@@ -24,6 +24,8 @@ Tensor spreadAlong(Node &node, Tensor parameter, Tensor x, int64_t axis) {
     return node.reject("scale and zero point do not fit the input");
   // Each element of the parameter is repeated `block` times along the axis.
   Tensor repeated = unsqueeze(parameter, {axis + 1});
+  if (!repeated)
+    return {};
   Shape spread(repeated.shape()), merged(parameter.shape());
   spread[axis + 1] = builder.size(block);
   merged[axis] = merged[axis] * block;
