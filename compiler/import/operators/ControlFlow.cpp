@@ -109,7 +109,10 @@ void ifNode(Node &node) {
     return;
   }
   GraphBuilder &builder = node.builder();
-  auto op = graph::IfOp::create(builder.ir, builder.location, mlir::TypeRange(), reshape(condition, {}).value());
+  Tensor scalar = reshape(condition, {});
+  if (!scalar)
+    return;
+  auto op = graph::IfOp::create(builder.ir, builder.location, mlir::TypeRange(), scalar.value());
   auto build = [&](mlir::Region &region, const onnx::GraphProto &graph) {
     return buildRegion(node, region, {}, [&](const Values &) { return node.importer().importBody(graph, {}); });
   };
@@ -209,9 +212,11 @@ void loop(Node &node) {
     carried.push_back(state.value());
     arguments.push_back(carried.back().getType());
   }
-  mlir::Value most = limit ? reshape(limit, {}).value() : mlir::Value();
-  mlir::Value first = condition ? reshape(condition, {}).value() : mlir::Value();
-  auto op = graph::WhileOp::create(builder.ir, builder.location, mlir::TypeRange(), most, first, carried);
+  Tensor most = limit ? reshape(limit, {}) : limit, first = condition ? reshape(condition, {}) : condition;
+  if ((limit && !most) || (condition && !first))
+    return;
+  auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
+  auto op = graph::WhileOp::create(builder.ir, builder.location, mlir::TypeRange(), valueOf(most), valueOf(first), carried);
   auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
     // What ONNX calls the condition inside of the body holds there.
     values.insert(values.begin() + 1, ModelValue(builder.fromContent({Element(builder.size(1))}, {}, builder.i1())));
