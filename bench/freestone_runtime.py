@@ -95,10 +95,10 @@ class Model:
     """One artifact with one instance of its own."""
 
     def __init__(self, path, threads=1):
-        self.library = ctypes.CDLL(str(build_folder() / "lib" / "libfreestone_runtime.so"))
-        self.library.freestone_last_error.restype = ctypes.c_char_p
+        self.runtime = ctypes.CDLL(str(build_folder() / "lib" / "libfreestone_runtime.so"))
+        self.runtime.freestone_last_error.restype = ctypes.c_char_p
         for name in ("input", "output"):
-            getattr(self.library, f"freestone_artifact_{name}_count").restype = ctypes.c_size_t
+            getattr(self.runtime, f"freestone_artifact_{name}_count").restype = ctypes.c_size_t
         self.artifact, self.instance = ctypes.c_void_p(), ctypes.c_void_p()
         self._call("artifact_load", os.fsencode(path), None, ctypes.byref(self.artifact))
         options = InstanceOptions(ctypes.sizeof(InstanceOptions), threads)
@@ -107,12 +107,12 @@ class Model:
         self.bound = {}
 
     def _call(self, name, *arguments):
-        if getattr(self.library, f"freestone_{name}")(*arguments) != 0:
-            raise RuntimeError(self.library.freestone_last_error().decode())
+        if getattr(self.runtime, f"freestone_{name}")(*arguments) != 0:
+            raise RuntimeError(self.runtime.freestone_last_error().decode())
 
     def _values(self, kind):
         values = []
-        for index in range(getattr(self.library, f"freestone_artifact_{kind}_count")(self.artifact)):
+        for index in range(getattr(self.runtime, f"freestone_artifact_{kind}_count")(self.artifact)):
             info = ValueInfo(ctypes.sizeof(ValueInfo))
             self._call(f"artifact_{kind}", self.artifact, ctypes.c_size_t(index), ctypes.byref(info))
             values.append((info.name.decode(), DTYPES[info.dtype]))
@@ -151,6 +151,6 @@ class Model:
         return counters
 
     def close(self):
-        self.library.freestone_instance_release(self.instance)
-        self.library.freestone_artifact_release(self.artifact)
+        self.runtime.freestone_instance_release(self.instance)
+        self.runtime.freestone_artifact_release(self.artifact)
         self.instance = self.artifact = None

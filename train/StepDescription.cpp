@@ -16,6 +16,7 @@ StepDescription StepDescription::parse(const std::string &text) {
     description.takesSeed = json.at("takes_seed");
     if (json.contains("classes") && json["classes"].is_number())
       description.classes = json["classes"];
+    description.ignoreIndex = json.at("ignore_index");
     description.optimizer = json.at("optimizer");
     // What is not finite has no number in JSON: no limit.
     for (const auto &[name, value] : json.at("hyperparameters").items())

@@ -22,6 +22,7 @@ struct StepDescription {
   std::string labels; ///< the input that the labels become; empty where the model computes its loss itself
   bool takesSeed = false;
   int64_t classes = 0; ///< of a loss over classes, where it is known; else 0
+  int64_t ignoreIndex = -100; ///< the label that does not count
   std::string optimizer;
   std::map<std::string, double> hyperparameters; ///< inputs of rank 0 and the values that they were compiled with
   std::vector<ParameterInfo> parameters;

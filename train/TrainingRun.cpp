@@ -51,12 +51,19 @@ private:
 /// Restores the newest checkpoint where the run is resumed.
 LoaderPosition Run::begin() {
   std::filesystem::create_directories(options.folder);
-  if (!options.resume)
+  if (!options.resume) {
+    // Its checkpoints would be taken for those of the new training.
+    if (std::filesystem::exists(options.folder + "/checkpoints") && CheckpointFolder::newest(options.folder))
+      throw Error("there is a training in '" + options.folder + "' already: go on with it, or name another folder");
     return {};
+  }
   auto tell = [&](const std::string &reason) { fmt::print(options.report, "passing over a checkpoint: {}\n", reason); };
   std::optional<Checkpoint> newest = CheckpointFolder::newest(options.folder, tell);
   if (!newest)
     throw Error("there is no complete checkpoint in '" + options.folder + "' to go on from");
+  if (newest->state().seed != options.seed)
+    throw Error("the training in '" + options.folder + "' began with seed " + std::to_string(newest->state().seed) +
+                ", not " + std::to_string(options.seed) + ": go on with the same one");
   trainer.restore(*newest);
   fmt::print(options.report, "going on from {}\n", newest->folder());
   result.steps = newest->state().data.step;

@@ -174,6 +174,7 @@ json::Object driver::describeTraining(const ImportedTraining &training, const Tr
   return json::Object{{"labels", training.ports.labels},
                       {"takes_seed", training.ports.takesSeed},
                       {"classes", training.ports.classes ? json::Value(*training.ports.classes) : json::Value(nullptr)},
+                      {"ignore_index", options.step.loss.ignoreIndex},
                       {"optimizer", grad::getName(options.step.optimizer.kind)},
                       {"hyperparameters", std::move(hyperparameters)},
                       {"parameters", std::move(parameters)}};

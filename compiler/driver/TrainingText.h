@@ -22,7 +22,7 @@ llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRCon
 
 /// What the trainer must know of a step:
 /// ```
-/// {"labels": "y", "takes_seed": true, "classes": 10, "optimizer": "adamw", "hyperparameters": {"learning_rate": 0.001, …},
+/// {"labels": "y", "takes_seed": true, "classes": 10, "ignore_index": -100, "optimizer": "adamw", "hyperparameters": {"learning_rate": 0.001, …},
 ///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "decays": true, "reason": "…"}, …]}
 /// ```
 llvm::json::Object describeTraining(const ImportedTraining &training, const TrainingOptions &options);

@@ -235,6 +235,11 @@ void GraphBuilder::substitute(StringRef symbol, Expr replacement, const Twine &t
           element = element.asExpr().substitute(replace);
   }
   sym::substituteSymbols(func, replace);
+  // What was built before may contradict what was learnt now. Operators with regions may still be under way.
+  func.walk([&](mlir::Operation *op) {
+    if (op->getNumRegions() == 0)
+      verify(op);
+  });
 }
 
 Tensor GraphBuilder::randomKey() {

@@ -77,8 +77,6 @@ public:
   Expr current(Expr expr) const;
   Shape current(llvm::ArrayRef<Expr> exprs) const;
   SizeFacts &sizeFacts() { return facts; }
-  /// Whether a symbol was learnt to be something else: what was built before may then contradict it.
-  bool hasLearnt() const { return !replaced.empty(); }
   /// Makes two sizes equal: by proof, by learning, or by a check at entry. Refuses, saying `what`, where they never are.
   bool makeEqual(Expr lhs, Expr rhs, const llvm::Twine &what);
   /// The same, axis by axis; the shapes must have one rank.

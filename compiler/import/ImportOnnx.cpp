@@ -258,8 +258,7 @@ LogicalResult ModelImport::finish() {
     return success();
   });
   if (failed(mlir::verify(*result.module)))
-    return builder->hasLearnt() ? fail(ImportError::Kind::Invalid, "sizes of the model contradict each other: " + complaint)
-                                : fail(ImportError::Kind::Internal, "the imported program is not valid: " + complaint);
+    return fail(ImportError::Kind::Internal, "the imported program is not valid: " + complaint);
   return success();
 }
 

@@ -69,6 +69,7 @@ public:
   StepPorts takePorts() { return std::move(ports); }
 
 private:
+  LogicalResult requireFreeNames(mlir::func::FuncOp source);
   FailureOr<BuiltLoss> buildLoss(StepFunction &function);
   LogicalResult findClassAxis(BuiltLoss &built);
   grad::Optimizer takeNumbers(StepFunction &function);
@@ -233,7 +234,24 @@ template <typename T> Tensor addScalarState(StepFunction &function, WeightStore 
   return function.addState(name, graph::TensorType::getStatic({}, type), name);
 }
 
+/// No input of the model may have the name of one that the step takes besides.
+LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
+  SmallVector<StringRef> taken = {"learning_rate", "clip_norm", "seed"};
+  for (const NamedNumber &number : getNumbers(choice.optimizer.kind))
+    taken.push_back(number.name);
+  for (unsigned index = 0; index < source.getNumArguments(); ++index) {
+    auto name = source.getArgAttrOfType<mlir::StringAttr>(index, "graph.name");
+    if (name && choice.loss.kind != LossKind::Output && name == choice.loss.labels)
+      return fail("the model has an input '" + name.str() + "' itself; name the array of the labels otherwise (--labels)");
+    if (name && is_contained(taken, name.getValue()))
+      return fail("the model has an input '" + name.str() + "', which is the name of an input of the training step; rename it");
+  }
+  return success();
+}
+
 LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
+  if (failed(requireFreeNames(source)))
+    return failure();
   StepFunction function(source);
   statistics = function.getUpdatedStates();
   mlir::ImplicitLocOpBuilder &b = function.builder();

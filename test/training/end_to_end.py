@@ -7,6 +7,7 @@ another length in each step; faults of the user get a sentence.
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -154,12 +155,18 @@ def check_messages(tool):
     expect(["'x'", "12", "11"], "--data", "short.npz", *BASE, "--out", "bad")
     expect(["nothing.*", "no float weight"], "--data", "train.npz", *BASE, "--freeze", "nothing.*", "--out", "bad")
     expect(["no output 'other'", "'logits'"], "--data", "train.npz", *BASE, "--logits", "other", "--out", "bad")
+    expect(["'x'", "--labels"], "--data", "train.npz", "--labels", "x", "--out", "bad")
+    expect(["'whole'", "already"], "--data", "train.npz", *BASE, "--out", "whole")
+    expect(["seed 5", "not 6"], "--data", "train.npz", *BASE[:6], "--seed", "6", "--resume", "whole")
+    expect(["no number 'momentum'", "beta1"], "--data", "train.npz", *BASE, "--momentum", "0.9", "--out", "bad")
+    assert "--optimizer" in tool.error("step.stone", "--data", "train.npz", *BASE, "--optimizer", "sgd", "--out", "bad")
     expect(["no parameter", "--train"], "--data", "train.npz", *BASE, "--freeze", "*", "--out", "bad")
 
 
 def main():
     folder = pathlib.Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     tool = Tool(sys.argv[1], folder)
     make_classifier(folder / "classifier.onnx")
     make_language_model(folder / "language.onnx")

@@ -46,7 +46,7 @@ struct Data {
 
 class Training {
 public:
-  explicit Training(TrainOptions &options) : options(options) {}
+  Training(TrainOptions &options, const CLI::App &verb) : options(options), verb(verb) {}
   void run();
 
 private:
@@ -60,6 +60,7 @@ private:
   train::TrainingOptions runOptions(const train::Trainer &trainer) const;
 
   TrainOptions &options;
+  const CLI::App &verb;
   std::unique_ptr<Data> data, evaluation;
 };
 
@@ -86,8 +87,10 @@ void Training::compile(const std::string &path) {
 
 /// A step that is compiled already is used as it is.
 Artifact Training::loadStep() {
-  if (isArtifact(options.model))
+  if (isArtifact(options.model)) {
+    options.refuseCompiledIn(verb);
     return Artifact::load(options.model);
+  }
   TemporaryFolder temporary;
   compile(temporary.path() + "/step.stone");
   return Artifact::load(temporary.path() + "/step.stone");
@@ -99,7 +102,7 @@ std::vector<train::Field> Training::fields(const train::Trainer &trainer) const 
   for (const freestone::ValueInfo &input : trainer.dataInputs()) {
     train::Field field{input.name, input.dtype, input.shape};
     if (input.name == about.labels && about.classes > 0)
-      field.range = train::IntegerRange{0, about.classes - 1, options.ignoreIndex};
+      field.range = train::IntegerRange{0, about.classes - 1, about.ignoreIndex};
     fields.push_back(std::move(field));
   }
   return fields;
@@ -185,8 +188,8 @@ void Training::run() {
   if (options.plan)
     return printPlan(artifact, description);
   train::Trainer trainer(artifact, std::move(description), options.threads, options.seed);
-  if (options.clipNorm)
-    trainer.setNumber("clip_norm", *options.clipNorm);
+  for (const auto &[name, value] : options.givenNumbers())
+    trainer.setNumber(name, value);
   makeSamples(*data, trainer);
   if (evaluation)
     makeSamples(*evaluation, trainer);
@@ -205,9 +208,9 @@ void addTrainVerb(CLI::App &app) {
   CLI::App *verb = app.add_subcommand("train", "Trains a model on data.");
   auto options = std::make_shared<TrainOptions>();
   options->addTo(*verb);
-  verb->callback([options] {
+  verb->callback([options, verb] {
     try {
-      Training(*options).run();
+      Training(*options, *verb).run();
     } catch (const train::Error &error) {
       throw Failure(Exit::Failed, error.what());
     } catch (const freestone::Error &error) {

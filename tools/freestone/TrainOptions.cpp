@@ -92,16 +92,34 @@ std::string TrainOptions::describeStep(const LabelShape &given) const {
     lossJson["class_axis"] = *classAxis;
   Json &optimizerJson = step["optimizer"] = {
       {"kind", optimizer}, {"nesterov", nesterov}, {"amsgrad", amsgrad}, {"centered", centered}};
-  for (const auto &[name, value] : numbers)
-    optimizerJson[name] = value;
-  if (betas.size() == 2)
-    optimizerJson.update({{"beta1", betas[0]}, {"beta2", betas[1]}});
+  for (const auto &[name, value] : givenNumbers())
+    if (name != "clip_norm")
+      optimizerJson[name] = value;
   step["train"] = train;
   step["freeze"] = freeze;
   step["no_decay"] = noDecay;
   step["freeze_norm"] = freezeNorm;
   step["no_dropout"] = noDropout;
   return step.dump();
+}
+
+std::map<std::string, double> TrainOptions::givenNumbers() const {
+  std::map<std::string, double> given = numbers;
+  if (betas.size() == 2)
+    given.insert({{"beta1", betas[0]}, {"beta2", betas[1]}});
+  if (clipNorm)
+    given["clip_norm"] = *clipNorm;
+  return given;
+}
+
+void TrainOptions::refuseCompiledIn(const CLI::App &verb) const {
+  for (const char *option : {"--loss", "--logits", "--class-axis", "--ignore-index", "--label-smoothing", "--delta",
+                             "--optimizer", "--nesterov", "--amsgrad", "--centered", "--train", "--freeze", "--no-decay",
+                             "--freeze-norm", "--no-dropout", "--precision", "--compile-only"})
+    if (verb.count(option))
+      throw Failure(Exit::Usage, fmt::format("{} is compiled already, and {} was decided then; compile the model anew", model, option));
+  if (compile.given(verb))
+    throw Failure(Exit::Usage, fmt::format("{} is compiled already; options that compile mean nothing for it", model));
 }
 
 train::Schedule TrainOptions::makeSchedule(double rate) const {

@@ -48,6 +48,10 @@ struct TrainOptions {
   /// The name that the labels have as an input of the step, empty where there are none.
   std::string labelInput() const;
   bool isModelsOwnLoss() const { return loss.starts_with("output:"); }
+  /// Numbers of the step that were given: they hold for a compiled step too.
+  std::map<std::string, double> givenNumbers() const;
+  /// Throws Failure (usage) when an option was given that is decided in a step that is compiled already.
+  void refuseCompiledIn(const CLI::App &verb) const;
   /// Throws Failure (usage) when it is none.
   train::Schedule makeSchedule(double rate) const;
 };

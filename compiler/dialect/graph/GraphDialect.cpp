@@ -81,8 +81,11 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribu
 }
 
 static LogicalResult verifyNameAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() == "graph.random_key")
-    return success(isa<UnitAttr>(attribute.getValue()));
+  if (attribute.getName() == "graph.random_key") {
+    if (!isa<UnitAttr>(attribute.getValue()))
+      return op->emitOpError("graph.random_key of an argument has no value");
+    return success();
+  }
   if (!isa<StringAttr>(attribute.getValue()))
     return op->emitOpError() << attribute.getName() << " of an argument or result is a string";
   return success();

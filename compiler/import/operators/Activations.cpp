@@ -80,7 +80,7 @@ void registerActivations(Registry &registry) {
   });
   registry.add("LeakyRelu", {1}, [](Node &node) {
     Tensor x = node.input(0);
-    return select(x < 0.0, x * node.real("alpha", 0.01), x);
+    return select(x > 0.0, x, x * node.real("alpha", 0.01));
   });
   registry.add("Elu", {1}, [](Node &node) {
     return scaledExponential(node.input(0), node.real("alpha", 1), 1);
