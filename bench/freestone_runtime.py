@@ -121,7 +121,7 @@ class Model:
     def bind(self, feeds):
         """Binds every input; the arrays are kept alive, not copied."""
         for index, (name, dtype) in enumerate(self.inputs):
-            array = np.ascontiguousarray(feeds[name], dtype=dtype)
+            array = np.asarray(feeds[name], dtype=dtype, order="C")
             shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
             code = CODES[array.dtype.kind]
             view = DLTensor(array.ctypes.data, 1, 0, array.ndim, code, array.itemsize * 8, 1, shape, None, 0)
