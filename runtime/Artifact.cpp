@@ -6,13 +6,18 @@
 
 using namespace freestone::runtime;
 
-Result<std::shared_ptr<Artifact>> Artifact::load(const std::string &path, bool checkWeights) {
+Result<std::shared_ptr<Artifact>> Artifact::load(const std::string &path, bool checkWeights, uint64_t fileBytes) {
   Result<platform::MappedFile> mapped = platform::MappedFile::open(path);
   if (!mapped.ok())
     return mapped.status();
   std::shared_ptr<Artifact> artifact(new Artifact);
   artifact->file = std::move(*mapped);
-  if (Status status = artifact->open(artifact->file.bytes(), path, checkWeights); !status.ok())
+  std::span<const uint8_t> bytes = artifact->file.bytes();
+  if (fileBytes > bytes.size())
+    return Status(Code::BadArtifact, "can't load '" + path + "': the file is too short");
+  if (fileBytes > 0)
+    bytes = bytes.first(fileBytes);
+  if (Status status = artifact->open(bytes, path, checkWeights); !status.ok())
     return Status(status.code(), "can't load '" + path + "': " + status.message());
   return artifact;
 }

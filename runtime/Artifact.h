@@ -17,7 +17,8 @@ namespace freestone::runtime {
 class Artifact {
 public:
   /// Verifies everything but the weights before any code is touched; with `checkWeights` these too.
-  static Result<std::shared_ptr<Artifact>> load(const std::string &path, bool checkWeights);
+  /// `fileBytes`: the artifact is the file's first so many bytes; 0: the whole file.
+  static Result<std::shared_ptr<Artifact>> load(const std::string &path, bool checkWeights, uint64_t fileBytes = 0);
   /// Copies what it needs of `bytes`.
   static Result<std::shared_ptr<Artifact>> loadMemory(std::span<const uint8_t> bytes, bool checkWeights);
 

@@ -41,7 +41,8 @@ freestone_status freestone_artifact_load(const char *path, const freestone_load_
     if (!path || !artifact)
       return nullArgument(path ? "artifact" : "path");
     *artifact = nullptr;
-    return wrap(Artifact::load(path, readStruct(options).check_weights != 0), artifact);
+    freestone_load_options chosen = readStruct(options);
+    return wrap(Artifact::load(path, chosen.check_weights != 0, chosen.file_bytes), artifact);
   });
 }
 

@@ -18,7 +18,7 @@
 namespace freestone::runtime {
 
 /// Raised whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 3;
+constexpr int64_t descriptorVersion = 4;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -102,6 +102,13 @@ struct ServiceCall {
   std::vector<ServiceTensor> inputs, outputs;
 };
 
+/// One step of every worker, as people and traces name it.
+struct Phase {
+  std::string label;            ///< names of ONNX nodes
+  std::string program;          ///< that computes it
+  std::vector<int64_t> buffers; ///< that it reads or writes, each once
+};
+
 /// One pair of functions of the artifact's table, in the same order.
 struct Entry {
   std::string name; ///< "main" computes the model; "init" turns plain weights (inputs) into stored ones (outputs, named
@@ -113,9 +120,8 @@ struct Entry {
   std::vector<Buffer> buffers;
   std::vector<Assertion> assertions;
   std::vector<ServiceCall> services; ///< numbered as the code calls them
-  std::vector<std::string>
-      phases;               ///< label of each phase; a run publishes the progress numbers base+1 … base+phases.size()
-  int64_t scratchSlot = -1; ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
+  std::vector<Phase> phases;         ///< a run publishes the progress numbers base+1 … base+phases.size()
+  int64_t scratchSlot = -1;          ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
   /// Floating-point operations of one run: of elements (a multiply-add is 2), and behind the ends of rows and columns,
   /// thrown away. Counts that do not fit into 64 bits are INT64_MAX. As expressions for people, and their slots;
   /// -1: not counted.

@@ -75,6 +75,12 @@ void visitFields(auto &visit, Either<ServiceCall> auto &call) {
   visit("outputs", call.outputs);
 }
 
+void visitFields(auto &visit, Either<Phase> auto &phase) {
+  visit("label", phase.label);
+  visit("program", phase.program);
+  visit("buffers", phase.buffers);
+}
+
 void visitFields(auto &visit, Either<Entry> auto &entry) {
   visit("name", entry.name);
   visit("symbols", entry.symbols);

@@ -24,6 +24,7 @@ private:
   void checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses);
   void checkBuffer(const Entry &entry, size_t position);
   void checkService(const Entry &entry, const ServiceCall &call);
+  void checkPhase(const Entry &entry, const Phase &phase);
 
   void require(bool condition, const std::string &message) {
     if (!condition && fault.empty())
@@ -129,6 +130,8 @@ void Rules::checkEntry(const Entry &entry) {
   }
   for (const ServiceCall &call : entry.services)
     checkService(entry, call);
+  for (const Phase &phase : entry.phases)
+    checkPhase(entry, phase);
   subject = "entry '" + entry.name + "' ";
   for (const Assertion &assertion : entry.assertions) {
     requireSlot(entry, assertion.left, "an assertion's left side");
@@ -183,6 +186,12 @@ void Rules::checkService(const Entry &entry, const ServiceCall &call) {
         requireSlot(entry, slot, "a dimension of an operand");
     }
   }
+}
+
+void Rules::checkPhase(const Entry &entry, const Phase &phase) {
+  subject = "phase '" + phase.label + "' of entry '" + entry.name + "' ";
+  for (int64_t buffer : phase.buffers)
+    require(buffer >= 0 && buffer < static_cast<int64_t>(entry.buffers.size()), "touches a buffer that does not exist");
 }
 
 void Rules::checkBuffer(const Entry &entry, size_t position) {

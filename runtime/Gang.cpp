@@ -70,6 +70,7 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   job.wait_all = waitAll;
   job.publish = publish;
   job.runtime = this;
+  job.trace = tracing ? traceTask : nullptr;
   context = &job;
   entry = &program;
   wasCancelled = false;
@@ -119,6 +120,8 @@ void Gang::work(int worker) {
     lines[worker].trace.beginRun();
   if (entry->run(context, worker) != 0)
     fail(worker);
+  if (traceEnded)
+    traceEnded(worker, lines[worker].trace);
 }
 
 /// Where a sleeper wakes is the scheduler's choice, often the CPU of the one who woke it; two workers that wait for each
@@ -179,17 +182,14 @@ bool Gang::awaitAll(int worker, int64_t number) {
 
 int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t number) {
   auto &gang = *static_cast<Gang *>(context->runtime);
-  int64_t begin = gang.tracing ? Trace::now() : 0;
   bool goesOn = gang.awaitAll(worker, number);
   if (gang.tracing)
-    gang.lines[worker].trace.waited(number - context->base - 1, begin);
+    gang.lines[worker].trace.waited(number - context->base - 1);
   return goesOn ? 0 : 1;
 }
 
 void Gang::publish(freestone_run_context *context, int64_t worker, int64_t number) {
   auto &gang = *static_cast<Gang *>(context->runtime);
-  if (gang.tracing)
-    gang.lines[worker].trace.computed(number - context->base - 1);
   if (gang.size() == 1)
     return;
   Line &line = gang.lines[worker];
@@ -197,7 +197,14 @@ void Gang::publish(freestone_run_context *context, int64_t worker, int64_t numbe
   line.waiters.wake();
 }
 
-void Gang::reserveTrace(int64_t phases) {
+void Gang::traceTask(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
+                     int64_t tiles) {
+  static_cast<Gang *>(context->runtime)->lines[worker].trace.computed(phase, begin, end, tiles);
+}
+
+void Gang::startTracing(int64_t phases, std::function<void(int worker, const Trace &trace)> ended) {
+  tracing = true;
+  traceEnded = std::move(ended);
   for (Line &line : lines)
     line.trace.reserve(phases);
 }

@@ -33,9 +33,9 @@ public:
 
   int size() const { return lines.size(); }
 
-  /// From now on every worker records its spans; make room before each run.
-  void startTracing() { tracing = true; }
-  void reserveTrace(int64_t phases);
+  /// From now on every worker records its spans of runs of so many phases, and then calls `ended`, which may be empty,
+  /// with its number and these spans.
+  void startTracing(int64_t phases, std::function<void(int worker, const Trace &trace)> ended);
   /// Of the last run; call between runs.
   const Trace &trace(int worker) const { return lines[worker].trace; }
 
@@ -71,12 +71,15 @@ private:
 
   static int32_t waitAll(freestone_run_context *context, int64_t worker, int64_t number);
   static void publish(freestone_run_context *context, int64_t worker, int64_t number);
+  static void traceTask(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
+                        int64_t tiles);
 
   std::vector<Line> lines;
   std::vector<std::thread> threads;
   std::function<bool()> cancelled;
   bool haveCpuEach;
   bool tracing = false;
+  std::function<void(int worker, const Trace &trace)> traceEnded;
   int64_t base = 0;
   int64_t runs = 0;
 

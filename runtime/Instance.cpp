@@ -36,11 +36,43 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
   if (!gang.ok())
     return gang.status();
   instance->gang = std::move(*gang);
-  if (options.trace) {
-    instance->gang->startTracing();
-    instance->gang->reserveTrace(entry.phases.size());
-  }
+  if (options.trace || options.timeline)
+    instance->startTracing(std::move(options.timeline));
   return instance;
+}
+
+void Instance::startTracing(std::shared_ptr<Timeline> given) {
+  timeline = std::move(given);
+  if (!timeline)
+    return gang->startTracing(program.phases.size(), {});
+  std::string owner = program.name == "main" ? "" : program.name + ": ";
+  for (int worker = 0; worker < threads(); ++worker)
+    lanes.push_back(&timeline->addLane(owner + "worker " + std::to_string(worker)));
+  for (const Phase &phase : program.phases) {
+    taskNames.push_back(timeline->nameOf(phase.label, phase.program));
+    waitNames.push_back(timeline->nameOf("wait for " + phase.label));
+  }
+  gang->startTracing(program.phases.size(),
+                     [this](int worker, const Trace &trace) { recordTasks(worker, trace); });
+}
+
+/// Puts what a worker did in the run at hand on the time line.
+void Instance::recordTasks(int worker, const Trace &trace) const {
+  for (const Trace::Span &span : trace.getSpans()) {
+    Timeline::Event event = {span.begin, span.end};
+    event.name = (span.isWait ? waitNames : taskNames)[span.phase];
+    event.run = static_cast<int64_t>(runs);
+    if (!span.isWait) {
+      double bytes = 0;
+      for (int64_t buffer : program.phases[span.phase].buffers)
+        bytes += static_cast<double>(sizes[program.buffers[buffer].bytesSlot]);
+      event.firstTile = span.firstTile;
+      event.tiles = span.tiles;
+      event.ofTiles = span.ofTiles;
+      event.bytes = static_cast<int64_t>(bytes * static_cast<double>(span.tiles) / static_cast<double>(span.ofTiles));
+    }
+    lanes[worker]->add(event);
+  }
 }
 
 Status Instance::useState(std::shared_ptr<State> given) {

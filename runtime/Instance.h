@@ -7,6 +7,7 @@
 #include "runtime/ServiceTable.h"
 #include "runtime/State.h"
 #include "runtime/Tensor.h"
+#include "runtime/Timeline.h"
 #include <optional>
 
 namespace freestone::runtime {
@@ -24,6 +25,7 @@ public:
     int threads = 0; ///< 0: as many as the machine offers
     uint64_t maxMemory = 0;
     bool trace = false;
+    std::shared_ptr<Timeline> timeline; ///< that runs are recorded on; may be null
     Memory::Callbacks memory;
     std::function<void(const std::string &message)> log;
     std::function<bool()> cancelled;
@@ -74,6 +76,8 @@ private:
 
   Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry);
   Status useState(std::shared_ptr<State> given);
+  void startTracing(std::shared_ptr<Timeline> given);
+  void recordTasks(int worker, const Trace &trace) const;
   Status bindSymbols();
   Status checkInputs(const SizePlan &plan) const;
   Status checkOutput(const SizePlan &plan, size_t index) const;
@@ -101,6 +105,10 @@ private:
   std::vector<void *> buffers;
   std::vector<int64_t> sizes;
   freestone_run_context context = {};
+
+  std::shared_ptr<Timeline> timeline;
+  std::vector<Timeline::Lane *> lanes; ///< of the workers
+  std::vector<int32_t> taskNames, waitNames; ///< of the phases
 
   uint64_t runs = 0, operations = 0, paddingOperations = 0;
   std::atomic<bool> busy = false;

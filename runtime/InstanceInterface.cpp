@@ -21,6 +21,8 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
     };
   if (given.cancelled)
     options.cancelled = [cancelled = given.cancelled, user = given.user] { return cancelled(user) != 0; };
+  if (given.timeline)
+    options.timeline = given.timeline->timeline;
   if (given.state)
     options.state = given.state->state;
   const char *name = given.entry ? given.entry : "main";
@@ -193,7 +195,7 @@ freestone_status freestone_instance_trace(const freestone_instance *instance, fr
     for (int worker = 0; worker < instance->instance->threads(); ++worker) {
       for (const Trace::Span &span : instance->instance->trace(worker).getSpans()) {
         if (*count < capacity)
-          spans[*count] = {worker, span.isWait, span.firstPhase, span.lastPhase, span.begin - begin, span.end - begin};
+          spans[*count] = {worker, span.isWait, span.phase, span.phase, span.begin - begin, span.end - begin};
         ++*count;
       }
     }

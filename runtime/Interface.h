@@ -106,6 +106,10 @@ struct freestone_state {
   std::shared_ptr<freestone::runtime::State> state;
 };
 
+struct freestone_timeline {
+  std::shared_ptr<freestone::runtime::Timeline> timeline;
+};
+
 struct freestone_instance {
   std::unique_ptr<freestone::runtime::Instance> instance;
   freestone::runtime::ShapeTexts inputShapes, outputShapes;

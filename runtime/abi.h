@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Raised whenever a struct of this file or the meaning of a descriptor field changes.
-enum { FREESTONE_ABI_VERSION = 2 };
+enum { FREESTONE_ABI_VERSION = 3 };
 
 typedef struct freestone_run_context freestone_run_context;
 
@@ -33,6 +33,9 @@ struct freestone_run_context {
   // Returns 0, or 1 when the run has failed.
   int32_t (*call_service)(freestone_run_context *context, int64_t call);
   void *services; // private to the runtime
+  // Null, or told by `worker` that it has just computed its tiles [begin, end) of the `tiles` of a phase.
+  void (*trace)(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
+                int64_t tiles);
 };
 
 // The first word of a worker's scratch is a site number: compiled code stores there, once, a non-zero number from the

@@ -3,6 +3,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/task/SizeSlots.h"
 #include "runtime/abi.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -97,10 +98,15 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
 }
 
 /// The calls of services, in the order in which the compiled `run` numbers them.
-std::vector<runtime::ServiceCall> describeServices(ProgramOp program, const SizeSlots &slots) {
+DenseMap<Value, int64_t> numberBuffers(ProgramOp program) {
   DenseMap<Value, int64_t> buffers;
   for (auto [index, buffer] : llvm::enumerate(program.getBuffers()))
     buffers[buffer.getBuffer()] = index;
+  return buffers;
+}
+
+std::vector<runtime::ServiceCall> describeServices(ProgramOp program, const SizeSlots &slots) {
+  DenseMap<Value, int64_t> buffers = numberBuffers(program);
   std::vector<runtime::ServiceCall> calls;
   for (PhaseOp phase : program.getPhases()) {
     for (SpaceOp space : phase.getSpaces()) {
@@ -122,6 +128,23 @@ std::vector<runtime::ServiceCall> describeServices(ProgramOp program, const Size
     }
   }
   return calls;
+}
+
+std::vector<runtime::Phase> describePhases(ProgramOp program) {
+  DenseMap<Value, int64_t> buffers = numberBuffers(program);
+  std::vector<runtime::Phase> phases;
+  for (PhaseOp op : program.getPhases()) {
+    runtime::Phase &phase = phases.emplace_back();
+    phase.label = op.getLabel().str();
+    llvm::SmallSetVector<int64_t, 8> touched;
+    for (SpaceOp space : op.getSpaces()) {
+      phase.program += (phase.program.empty() ? "" : ", ") + space.getProgram().str();
+      for (Value operand : space->getOperands())
+        touched.insert(buffers.lookup(operand));
+    }
+    phase.buffers.assign(touched.begin(), touched.end());
+  }
+  return phases;
 }
 
 runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable &states) {
@@ -170,8 +193,7 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
     entry.buffers.push_back(buffer);
   }
   entry.services = describeServices(program, slots);
-  for (PhaseOp phase : program.getPhases())
-    entry.phases.push_back(phase.getLabel().str());
+  entry.phases = describePhases(program);
   if (auto assertions = program.getAssertions()) {
     for (auto attr : assertions->getAsRange<ArrayAttr>()) {
       runtime::Assertion assertion;

@@ -107,9 +107,13 @@ private:
 /// A loaded model; shared by its instances.
 class Artifact {
 public:
-  static Artifact load(const std::string &path) {
+  /// `fileBytes`: see freestone_load_options.
+  static Artifact load(const std::string &path, uint64_t fileBytes = 0) {
+    freestone_load_options options = {};
+    options.struct_size = sizeof(options);
+    options.file_bytes = fileBytes;
     freestone_artifact *loaded = nullptr;
-    check(freestone_artifact_load(path.c_str(), nullptr, &loaded));
+    check(freestone_artifact_load(path.c_str(), &options, &loaded));
     return Artifact(loaded);
   }
   /// The bytes are only read during the call.
@@ -193,6 +197,27 @@ private:
   }
 
   std::shared_ptr<freestone_state> handle;
+};
+
+/// What the threads of a process did and when, for Perfetto; shared by the instances that record on it.
+class Timeline {
+public:
+  explicit Timeline(const std::string &path) : handle(nullptr, freestone_timeline_release) {
+    freestone_timeline *created = nullptr;
+    check(freestone_timeline_create(path.c_str(), &created));
+    handle.reset(created);
+  }
+
+  static int64_t now() { return freestone_timeline_now(); }
+  void add(const char *lane, const char *name, int64_t begin, int64_t end, int64_t run = -1) {
+    check(freestone_timeline_add(get(), lane, name, begin, end, run));
+  }
+  /// Nothing may run on it or be added meanwhile.
+  void write() { check(freestone_timeline_write(get())); }
+  freestone_timeline *get() const { return handle.get(); }
+
+private:
+  std::unique_ptr<freestone_timeline, void (*)(freestone_timeline *)> handle;
 };
 
 /// Runs a model, with its own memory and workers.

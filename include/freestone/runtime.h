@@ -37,6 +37,7 @@ extern "C" {
 typedef struct freestone_artifact freestone_artifact;
 typedef struct freestone_instance freestone_instance;
 typedef struct freestone_state freestone_state;
+typedef struct freestone_timeline freestone_timeline;
 
 typedef enum freestone_status {
   FREESTONE_OK = 0,
@@ -92,6 +93,7 @@ FREESTONE_API const char *freestone_dtype_name(freestone_dtype dtype);
 typedef struct freestone_load_options {
   size_t struct_size;
   int32_t check_weights; /* non-zero: verify the checksums of the weights too (reads them all) */
+  uint64_t file_bytes;   /* the artifact is the file's first so many bytes, as in a cache's entry; 0: the whole file */
 } freestone_load_options;
 
 /* Loads an artifact; `options` may be null. The file is mapped and must not be changed while the artifact is in use.
@@ -219,6 +221,30 @@ FREESTONE_API void freestone_state_release(freestone_state *state);
  * may have written some values and others not. Errors: INVALID_ARGUMENT. */
 FREESTONE_API freestone_status freestone_state_tensor(const freestone_state *state, size_t index, DLTensor *view);
 
+/* ---- Time lines ----
+ *
+ * What the threads of a process did and when, as a file of Chrome trace events, which ui.perfetto.dev opens: a row for
+ * each worker with one event for every task (its tiles of one phase), and rows of the application's own. */
+
+/* The file appears with `write`; until then events wait in a file without a name in its folder, not in memory. Errors:
+ * IO. */
+FREESTONE_API freestone_status freestone_timeline_create(const char *path, freestone_timeline **timeline);
+
+/* Nanoseconds of the clock of all time lines. */
+FREESTONE_API int64_t freestone_timeline_now(void);
+
+/* Adds an event of the application to the row with this name, which is made if need be. `run`: the number of the run or
+ * step that it belongs to; -1: none. The strings are copied. May be called from any thread. */
+FREESTONE_API freestone_status freestone_timeline_add(freestone_timeline *timeline, const char *lane, const char *name,
+                                                      int64_t begin_ns, int64_t end_ns, int64_t run);
+
+/* Writes the file with everything so far. No instance may run on the time line, and nobody add to it, during this call.
+ * Errors: IO. */
+FREESTONE_API freestone_status freestone_timeline_write(freestone_timeline *timeline);
+
+/* Gives the handle back; instances that record on a time line keep it alive. Null is allowed. */
+FREESTONE_API void freestone_timeline_release(freestone_timeline *timeline);
+
 /* ---- Instances ---- */
 
 typedef enum freestone_log_level {
@@ -257,7 +283,7 @@ typedef struct freestone_instance_options {
   /* Polled by the thread that called `run`, between phases; non-zero ends the run with FREESTONE_CANCELLED. Must not
    * block. */
   int32_t (*cancelled)(void *user);
-  int32_t trace; /* non-zero: record what every worker does; costs two looks at the clock for each wait */
+  int32_t trace; /* non-zero: remember what every worker did in the last run; costs a look at the clock for each task */
   const char *entry; /* what it runs; null: "main". Only read during the call. */
   /* What it runs on, of the same artifact; null: if the entry keeps values from run to run, the instance makes a state
    * of its own. Several instances may have the same one, and take turns: a run while another one is under way is
@@ -265,6 +291,7 @@ typedef struct freestone_instance_options {
   freestone_state *state;
   const freestone_service *services; /* what the program may call; only read during the call */
   size_t service_count;
+  freestone_timeline *timeline; /* where its runs are recorded; null: nowhere */
 } freestone_instance_options;
 
 /* Makes an instance; `options` may be null. Starts threads - 1 workers, which sleep between runs.
@@ -350,12 +377,13 @@ typedef struct freestone_counters {
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,
                                                            freestone_counters *counters);
 
-/* A stretch of time of one worker in the last run: it computed phases, or waited until the others had finished one. */
+/* A stretch of time of one worker in the last run: it computed its tiles of a phase, or waited until the others had
+ * finished one. */
 typedef struct freestone_trace_span {
   int32_t worker;
   int32_t is_wait;
-  int64_t first_phase; /* numbered as in `describe`; several phases where none of them is waited for */
-  int64_t last_phase;
+  int64_t first_phase; /* numbered as in `describe` */
+  int64_t last_phase;  /* the same one */
   int64_t begin_ns; /* since the first worker began */
   int64_t end_ns;
 } freestone_trace_span;

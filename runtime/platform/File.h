@@ -3,6 +3,7 @@
 
 #include "runtime/Status.h"
 #include <cstdint>
+#include <cstdio>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ private:
 /// Writes the pieces one after another under a temporary name in the folder of `path`, then renames, so that nobody
 /// ever sees half a file. Errors: Io.
 Status writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces);
+
+/// A file in the folder of `path`, open for writing and reading, that no name leads to: it goes with the process. Null,
+/// with the reason in errno, if there can be none.
+std::FILE *openUnnamedFile(const std::string &path);
 
 /// Reads a small file of text as a whole; empty if it can't be read.
 std::string readSmallFile(const std::string &path);

@@ -71,6 +71,7 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].alignment = 48; }), "power of two");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].lastUse = 2; }), "phase that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].horizon = 1; }), "horizon");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.phases[1].buffers = {4}; }), "buffer that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[3].kind = BufferKind::Arena; }),
                   "no buffer of its kind");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].kind = BufferKind::Output; }), "not exactly one");

@@ -53,7 +53,7 @@ Descriptor test::describeReverse() {
                   bufferOf(BufferKind::Output, 1)};
   main.buffers[1].weight = 0;
   main.buffers[2].lastUse = 1;
-  main.phases = {"twice", "reverse"};
+  main.phases = {{"twice", "p0", {0, 2}}, {"reverse", "p1", {2, 1, 3}}};
   main.scratchSlot = 3;
   Descriptor descriptor = describe("reverse", main);
 
@@ -63,7 +63,7 @@ Descriptor test::describeReverse() {
   init.inputs = {{"plain", DType::f32, ValueKind::Tensor, {"4"}, {2}, 0}};
   init.outputs = {{"packed", DType::f32, ValueKind::Tensor, {"4"}, {2}, 1}};
   init.buffers = {bufferOf(BufferKind::Input, 0), bufferOf(BufferKind::Output, 0)};
-  init.phases = {"pack"};
+  init.phases = {{"pack", "p2", {0, 1}}};
   init.scratchSlot = 1;
   descriptor.entries.push_back(init);
   descriptor.weights = {{"packed", DType::f32, {4}, 16, -1, {}}};
@@ -79,7 +79,7 @@ Descriptor test::describeLookup() {
   main.outputs = {{"y", DType::f32, ValueKind::Tensor, {"m"}, {1}, 2}};
   main.buffers = {bufferOf(BufferKind::Input, 2), bufferOf(BufferKind::Input, 3), bufferOf(BufferKind::Output, 4)};
   main.assertions = {{1, Assertion::Relation::LessEqual, 0, "the length of 'index'"}};
-  main.phases = {"lookup"};
+  main.phases = {{"lookup", "p0", {0, 1, 2}}};
   main.scratchSlot = 5;
   Descriptor descriptor = describe("lookup", main);
   descriptor.sites = {"node '/embed/Gather': an index is out of range"};
@@ -94,7 +94,7 @@ Descriptor test::describePhases() {
                  {"failing", DType::i64, ValueKind::Tensor, {"1"}, {4}, 1}};
   main.outputs = {{"y", DType::i64, ValueKind::Tensor, {"64"}, {5}, 2}};
   main.buffers = {bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Output, 2)};
-  main.phases.assign(10000, ""); // progress numbers of a run are set apart by this
+  main.phases.assign(10000, {}); // progress numbers of a run are set apart by this
   main.scratchSlot = 3;
   return describe("phases", main);
 }
@@ -107,7 +107,7 @@ Descriptor test::describeNonzero() {
   main.outputs = {{"positions", DType::i64, ValueKind::Tensor, {"k"}, {1}, 1},
                   {"doubles", DType::i64, ValueKind::Tensor, {"k"}, {1}, 2}};
   main.buffers = {bufferOf(BufferKind::Input, 2), bufferOf(BufferKind::Output, 3), bufferOf(BufferKind::Output, 3)};
-  main.phases = {"find", "double"};
+  main.phases = {{"find", "p0", {0, 1}}, {"double", "p1", {1, 2}}};
   main.scratchSlot = 4;
   return describe("nonzero", main);
 }
@@ -121,7 +121,7 @@ Descriptor test::describeTrain() {
                   bufferOf(BufferKind::Output, 0)};
   main.buffers[1].state = 0;
   main.buffers[2].state = 1;
-  main.phases = {"step", "copy"};
+  main.phases = {{"step", "p0", {0, 1, 2}}, {"copy", "p1", {1, 3}}};
   main.scratchSlot = 2;
   Descriptor descriptor = describe("train", main);
 
@@ -131,7 +131,7 @@ Descriptor test::describeTrain() {
   evaluate.outputs = {{"y", DType::f32, ValueKind::Tensor, {"4"}, {3}, 1}};
   evaluate.buffers = {bufferOf(BufferKind::State, 0), bufferOf(BufferKind::Output, 0)};
   evaluate.buffers[0].state = 0;
-  evaluate.phases = {"copy"};
+  evaluate.phases = {{"copy", "p1", {0, 1}}};
   evaluate.scratchSlot = 2;
   descriptor.entries.push_back(evaluate);
   descriptor.weights = {{"start", DType::f32, {4}, 16, -1, {}}};

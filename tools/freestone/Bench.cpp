@@ -22,7 +22,7 @@ namespace {
 
 struct Arguments {
   CompileArguments compile;
-  std::string model;
+  std::string model, tracePath;
   std::vector<std::string> inputs;
   int threads = 0;
   double seconds = 2;
@@ -105,9 +105,7 @@ static Json measurePhases(const Model &model, const std::vector<NamedTensor> &in
   std::vector<std::pair<int64_t, std::string>> times;
   for (const freestone_trace_span &span : session.trace()) {
     std::string label = span.is_wait ? "wait for " : "";
-    label += labels[span.first_phase].get<std::string>();
-    if (span.last_phase != span.first_phase)
-      label += " … " + labels[span.last_phase].get<std::string>();
+    label += labels[span.first_phase]["label"].get<std::string>();
     if (session.threads() > 1)
       label = fmt::format("worker {}: {}", span.worker, label);
     times.emplace_back(span.end_ns - span.begin_ns, label);
@@ -139,9 +137,11 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
   report["peak_bytes"] = cold.peakBytes;
 
   Model model = Model::load(artifact);
-  Session session(model, arguments.threads);
+  TraceFile trace(arguments.tracePath);
+  Session session(model, arguments.threads, /*trace=*/false, trace.get());
   session.setInputs(inputs);
   std::vector<double> times = measureRuns(session, arguments.seconds);
+  trace.write();
   double median = times[times.size() / 2];
   freestone_counters counters = session.counters();
   report["load_seconds"] = model.loadSeconds;
@@ -201,6 +201,7 @@ void addBenchVerb(CLI::App &app) {
   verb->add_option("--seconds", arguments->seconds, "how long to run")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  TraceFile::addOption(*verb, arguments->tracePath);
   verb->add_flag("--phases", arguments->phases, "also prints how long each phase of one run took");
   verb->add_flag("--json", arguments->json, "prints JSON");
   arguments->compile.addTo(*verb);

@@ -119,18 +119,36 @@ void Model::supplyWeights(const std::vector<NamedTensor> &weights, int threads) 
   check(freestone_artifact_finish_weights(artifact.get(), threads));
 }
 
-static freestone_instance *createInstance(const Model &model, int threads, bool trace) {
+TraceFile::TraceFile(const std::string &path) : timeline(nullptr, freestone_timeline_release) {
+  if (path.empty())
+    return;
+  freestone_timeline *created = nullptr;
+  check(freestone_timeline_create(path.c_str(), &created));
+  timeline.reset(created);
+}
+
+void TraceFile::write() {
+  if (timeline)
+    check(freestone_timeline_write(timeline.get()));
+}
+
+CLI::Option *TraceFile::addOption(CLI::App &verb, std::string &path) {
+  return verb.add_option("--trace", path, "writes what every worker did when, task by task, as .json for ui.perfetto.dev");
+}
+
+static freestone_instance *createInstance(const Model &model, int threads, bool trace, freestone_timeline *timeline) {
   freestone_instance_options options = {};
   options.struct_size = sizeof(options);
   options.threads = threads;
   options.trace = trace;
+  options.timeline = timeline;
   freestone_instance *instance = nullptr;
   check(freestone_instance_create(model.get(), &options, &instance));
   return instance;
 }
 
-Session::Session(const Model &model, int threads, bool trace)
-    : model(model), instance(createInstance(model, threads, trace), freestone_instance_release) {}
+Session::Session(const Model &model, int threads, bool trace, freestone_timeline *timeline)
+    : model(model), instance(createInstance(model, threads, trace, timeline), freestone_instance_release) {}
 
 void Session::setInput(size_t index, const Tensor &tensor) {
   DLTensor view = viewOf(tensor);

@@ -15,7 +15,7 @@ namespace {
 
 struct Arguments {
   CompileArguments compile;
-  std::string model, outputsPath, weightsPath;
+  std::string model, outputsPath, weightsPath, tracePath;
   std::vector<std::string> inputs, outputs;
   int threads = 0, repeat = 1, readyDescriptor = -1;
   bool interpret = false, wide = false;
@@ -91,7 +91,8 @@ static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::A
                                         const std::vector<NamedTensor> &inputs) {
   Model model = Model::open(arguments.model, arguments.compile, verb);
   supplyWeights(model, arguments);
-  Session session(model, arguments.threads);
+  TraceFile trace(arguments.tracePath);
+  Session session(model, arguments.threads, /*trace=*/false, trace.get());
   session.setInputs(inputs);
   std::vector<double> seconds;
   for (int i = 0; i < arguments.repeat; ++i) {
@@ -102,6 +103,7 @@ static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::A
     if (i == 0 && arguments.readyDescriptor >= 0 && write(arguments.readyDescriptor, "", 1) != 1)
       throw Failure(Exit::Failed, "the descriptor of --ready-descriptor can't be written");
   }
+  trace.write();
   if (arguments.repeat > 1) {
     std::sort(seconds.begin(), seconds.end());
     fmt::print("{} runs with {} threads: median {:.3f} ms, min {:.3f} ms\n", seconds.size(), session.threads(),
@@ -149,6 +151,7 @@ void addRunVerb(CLI::App &app) {
                  "evaluates the .onnx file with the reference interpreter, in double precision");
   verb->add_flag("--wide", arguments->wide, "with --interpret: leaves floating-point outputs in double precision")
       ->needs("--interpret");
+  TraceFile::addOption(*verb, arguments->tracePath)->excludes("--interpret");
   verb->add_option("--ready-descriptor", arguments->readyDescriptor)->group("");
   arguments->compile.addTo(*verb);
   verb->callback([arguments, verb] { run(*arguments, *verb); });

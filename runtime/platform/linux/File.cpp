@@ -100,6 +100,14 @@ Status platform::writeFileAtomically(const std::string &path, std::span<const st
   return status;
 }
 
+std::FILE *platform::openUnnamedFile(const std::string &path) {
+  std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  std::FILE *file = std::fopen(temporary.c_str(), "w+xe");
+  if (file)
+    unlink(temporary.c_str());
+  return file;
+}
+
 std::string platform::readSmallFile(const std::string &path) {
   std::ifstream file(path);
   std::ostringstream text;

@@ -21,6 +21,8 @@ static int32_t run(freestone_run_context *context, int64_t worker) {
     if (failing == worker && phase == count / 2 + 1)
       return 1;
     ++seen;
+    if (context->trace)
+      context->trace(context, worker, phase - 1, worker, worker + 1, context->workers);
     context->publish(context, worker, context->base + phase);
     if (context->wait_all(context, worker, context->base + phase))
       return 1;
