@@ -25,6 +25,7 @@ struct EvaluationMetrics {
   double loss = 0;
   std::optional<double> accuracy = {};   ///< fraction of right classes
   std::optional<double> perplexity = {}; ///< exp(loss) of a language model
+  double counted = 0;                    ///< elements that the loss is the mean of
 };
 
 } // namespace freestone::train

@@ -61,13 +61,16 @@ static void appendLine(std::FILE *file, const Json &json) {
 }
 
 void MetricsLog::append(const StepMetrics &metrics) {
-  appendLine(steps, {{"step", metrics.step},
-                     {"loss", metrics.loss},
-                     {"grad_norm", metrics.gradientNorm},
-                     {"lr", metrics.learningRate},
-                     {"scale", metrics.lossScale},
-                     {"skipped", metrics.skipped},
-                     {"samples_per_s", metrics.samplesPerSecond}});
+  Json json = {{"step", metrics.step},
+               {"loss", metrics.loss},
+               {"grad_norm", metrics.gradientNorm},
+               {"lr", metrics.learningRate},
+               {"scale", metrics.lossScale},
+               {"skipped", metrics.skipped},
+               {"samples_per_s", metrics.samplesPerSecond}};
+  if (metrics.tokensPerSecond > 0)
+    json["tokens_per_s"] = metrics.tokensPerSecond;
+  appendLine(steps, json);
   curve.addStep(metrics.step, metrics.loss);
 }
 

@@ -101,9 +101,11 @@ void Run::save(const LoaderPosition &next) {
   state.seed = options.seed;
   state.data = next;
   std::vector<TensorGroup> groups = trainer.groups();
-  checkpoints.save(state, groups);
+  std::string folder = checkpoints.save(state, groups);
   log.flush();
   saved = next;
+  if (options.onSave)
+    options.onSave(folder);
 }
 
 void Run::evaluateNow() {
@@ -112,6 +114,8 @@ void Run::evaluateNow() {
   result.evaluation = evaluate(trainer, *evaluation, options.batch, result.steps);
   log.append(*result.evaluation);
   progress.evaluation(*result.evaluation);
+  if (options.onEvaluation)
+    options.onEvaluation(*result.evaluation);
 }
 
 /// Returns whether training goes on.
@@ -132,6 +136,8 @@ bool Run::trainBatch(const Batch &batch) {
   }
   result.steps = metrics.step;
   result.lastLoss = metrics.loss;
+  if (options.onStep)
+    options.onStep(metrics);
 
   bool isLast = metrics.step >= total, endsEpoch = batch.next.epoch != batch.place.epoch;
   result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
@@ -164,6 +170,7 @@ EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch,
   EvaluationMetrics metrics;
   metrics.step = step;
   metrics.loss = sums.loss / sums.count;
+  metrics.counted = sums.count;
   if (sums.hasClasses)
     metrics.accuracy = sums.correct / sums.count;
   if (data.longest() > 1)

@@ -5,6 +5,7 @@
 #include "train/Schedule.h"
 #include "train/Trainer.h"
 #include <atomic>
+#include <functional>
 
 namespace freestone::train {
 
@@ -21,6 +22,10 @@ struct TrainingOptions {
   bool resume = false; ///< go on from the newest checkpoint of the folder
   std::FILE *report = stderr;
   const std::atomic<bool> *stop = nullptr; ///< looked at between steps: save, and end
+  // Called, where there are any, when what they are named after is done.
+  std::function<void(const StepMetrics &)> onStep = {};
+  std::function<void(const EvaluationMetrics &)> onEvaluation = {};
+  std::function<void(const std::string &folder)> onSave = {};
 };
 
 /// What is left to say when a training has ended.

@@ -1,8 +1,8 @@
-// Generates text with a compiled character model, one artifact at every length:
+// Lets a compiled character model write on, one artifact at every length:
 //
-//   generate_text gpt.stone [LENGTH…]
+//   generate_text gpt.stone [PROMPT [CHARACTERS]]
 //
-// For each length: a prompt that long, then 32 more characters, each from one run over all characters so far.
+// Each character comes from one run over all before it, as far as the model looks back.
 #include <freestone/freestone.h>
 
 #include <chrono>
@@ -15,14 +15,14 @@
 
 namespace {
 
-constexpr int generated = 32;
-constexpr const char *prompt = "Freestone is stone that can be cut freely in any direction. ";
+constexpr size_t longest = 128; // characters that the model looks back
+constexpr double temperature = 0.7;
 
-/// Draws a character from the logits of the last position, at temperature 0.8, among the printable ones.
+/// Draws a character from the logits of the last position.
 int64_t draw(const float *logits, int64_t characters, std::mt19937 &random) {
-  std::vector<double> weights(characters, 0.0);
-  for (int64_t c = ' '; c < std::min<int64_t>(characters, 127); ++c)
-    weights[c] = std::exp(logits[c] / 0.8);
+  std::vector<double> weights(characters);
+  for (int64_t c = 0; c < characters; ++c)
+    weights[c] = std::exp(logits[c] / temperature);
   return std::discrete_distribution<int64_t>(weights.begin(), weights.end())(random);
 }
 
@@ -30,36 +30,31 @@ int64_t draw(const float *logits, int64_t characters, std::mt19937 &random) {
 
 int main(int argc, char **argv) try {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: generate_text MODEL.stone [LENGTH…]\n");
+    std::fprintf(stderr, "usage: generate_text MODEL.stone [PROMPT [CHARACTERS]]\n");
     return 2;
   }
-  std::vector<int64_t> lengths;
-  for (int i = 2; i < argc; ++i)
-    lengths.push_back(std::atoll(argv[i]));
-  if (lengths.empty())
-    lengths = {8, 61, 256, 960};
+  std::string prompt = argc > 2 ? argv[2] : "This ";
+  int count = argc > 3 ? std::atoi(argv[3]) : 400;
 
   freestone::Artifact model = freestone::Artifact::load(argv[1]);
   freestone::Instance instance(model);
-  std::printf("%d workers\n", instance.threads());
-  for (int64_t length : lengths) {
-    std::mt19937 random(1);
-    std::vector<int64_t> tokens;
-    for (int64_t i = 0; i < length; ++i)
-      tokens.push_back(prompt[i % std::char_traits<char>::length(prompt)]);
-    auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < generated; ++i) {
-      int64_t count = tokens.size();
-      instance.setInput(0, {tokens.data(), {1, count}});
-      instance.run();
-      freestone::Tensor logits = instance.output(0);
-      int64_t characters = logits.shape().back();
-      tokens.push_back(draw(logits.data<float>() + (count - 1) * characters, characters, random));
-    }
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::string text(tokens.end() - generated, tokens.end());
-    std::printf("after %4lld characters: %7.2f ms each  |%s|\n", static_cast<long long>(length), seconds / generated * 1e3, text.c_str());
+  std::vector<int64_t> tokens(prompt.begin(), prompt.end());
+  std::mt19937 random(1);
+  std::printf("%s", prompt.c_str());
+  auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) {
+    size_t length = std::min(tokens.size(), longest);
+    instance.setInput(0, {tokens.data() + (tokens.size() - length), {1, static_cast<int64_t>(length)}});
+    instance.run();
+    freestone::Tensor logits = instance.output(0);
+    int64_t characters = logits.shape().back();
+    int64_t next = draw(logits.data<float>() + (length - 1) * characters, characters, random);
+    tokens.push_back(next);
+    std::putchar(static_cast<char>(next));
+    std::fflush(stdout);
   }
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("\n(%d characters, %.1f ms each)\n", count, seconds / count * 1e3);
   return 0;
 } catch (const freestone::Error &error) {
   std::fprintf(stderr, "generate_text: %s\n", error.what());

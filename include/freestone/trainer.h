@@ -1,0 +1,133 @@
+// Trains a model from C++: what `freestone train` does, step by step in the hands of the application.
+//
+//   freestone::Trainer trainer("model.onnx", {.labels = "y", .optimizer = "adamw"});
+//   trainer.step({{"x", {images.data(), {64, 784}}}, {"y", {labels.data(), {64}}}});
+//   trainer.exportModel("trained.onnx");
+//
+// A model is compiled once, when the trainer is made, for every batch size and length; for that, libfreestone_compiler is
+// opened. A step that `freestone train --compile-only` wrote is taken as it is, and no compiler is needed.
+//
+// A trainer belongs to one thread at a time; several trainers may work side by side. Errors are freestone::Error, one
+// sentence that names the option, file, tensor or parameter. After an error of `step` the trainer is as before it.
+#ifndef FREESTONE_TRAINER_H
+#define FREESTONE_TRAINER_H
+
+#include "freestone/freestone.h"
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace freestone {
+
+/// What is trained, and how. The strings are those of the options of `freestone train`.
+struct TrainerOptions {
+  /// softmax-cross-entropy, nll, sigmoid-cross-entropy, mse, l1, huber, cosine; or output:NAME, where the graph of the
+  /// model itself computes the loss as an output of one element.
+  std::string loss = "softmax-cross-entropy";
+  std::string labels = "labels";            ///< the name that the labels get among the inputs of a step
+  std::string logits = {};                  ///< the output that the loss takes; needed if there are several
+  std::optional<int64_t> classAxis = {};    ///< the dimension of the classes, where it is not clear
+  int64_t ignoreIndex = -100;               ///< the label that does not count
+  double labelSmoothing = 0;                ///< 0 to 1
+  double huberDelta = 1;
+
+  std::string optimizer = "adamw";          ///< sgd, adam, adamw, adagrad, rmsprop, lamb, lion
+  bool nesterov = false, amsgrad = false, centered = false;
+  /// learning_rate, weight_decay, momentum, beta1, beta2, eps, clip_norm, …: PyTorch's meanings and defaults.
+  std::map<std::string, double> numbers = {};
+
+  std::vector<std::string> train = {};      ///< patterns of parameters that are trained besides: "head.*"
+  std::vector<std::string> freeze = {};     ///< … that stay as they are
+  std::vector<std::string> noDecay = {};    ///< … without weight decay
+  bool freezeNorm = false;                  ///< batch normalisations keep their statistics
+  bool noDropout = false;
+
+  std::string target = "host";              ///< host, x86-64-v3 or x86-64-v4
+  int threads = 0;                          ///< workers; 0: as many as the machine offers
+  uint64_t seed = 0;                        ///< of dropout, and of the order of data
+};
+
+/// What one step tells.
+struct StepReport {
+  int64_t step = 0;        ///< from 1
+  double loss = 0;         ///< mean over all counted elements, before the update
+  double gradientNorm = 0; ///< of all gradients together, before clipping
+  double learningRate = 0;
+  bool skipped = false;    ///< a gradient was not finite: nothing was updated, to the bit
+};
+
+/// What an evaluation tells.
+struct EvaluationReport {
+  double loss = 0;                     ///< mean over all counted elements
+  double count = 0;                    ///< of them
+  std::optional<double> accuracy = {}; ///< fraction of right classes, where there are classes
+};
+
+/// Data sets on disk, and how to go over them. The strings are those of the options of `freestone train`.
+struct FitOptions {
+  std::vector<std::string> data;            ///< .npz, .npy, .safetensors, name=file.npy
+  std::vector<std::string> evaluationData = {};
+  std::string window = {};                  ///< the data are one text of tokens, read in windows: "64", "32:256"
+  std::string folder = "run";               ///< of checkpoints, metrics and the loss curve
+  std::string schedule = "constant";        ///< linear, cosine, one-cycle; of numbers["learning_rate"]
+  int64_t warmup = 0;                       ///< steps
+  int64_t batch = 32, epochs = 1;
+  std::optional<int64_t> steps = {};        ///< ends earlier
+  bool shuffle = true;
+  bool resume = false;                      ///< goes on from the newest checkpoint in the folder
+  std::FILE *report = stderr;               ///< where progress is shown
+};
+
+/// A model under training: its parameters, the optimizer's state, and the compiled step that changes them.
+class FREESTONE_API Trainer {
+public:
+  /// The inputs of a step by name, labels among them: C-contiguous, the first dimension counts samples. The memory stays
+  /// the caller's and is only read during the call.
+  using Batch = std::vector<std::pair<std::string, TensorRef>>;
+
+  /// `model` is an .onnx file, or a .stone file of a compiled step, for which only `numbers`, `threads` and `seed` count.
+  explicit Trainer(const std::string &model, const TrainerOptions &options = {});
+  Trainer(Trainer &&other) noexcept;
+  Trainer &operator=(Trainer &&other) noexcept;
+  ~Trainer();
+
+  /// The inputs that a batch fills, with symbolic shapes.
+  std::vector<ValueInfo> inputs() const;
+  /// Names of the trained parameters.
+  std::vector<std::string> parameters() const;
+  /// Numbers that may be changed from step to step, such as the learning rate; nothing is compiled anew.
+  double number(const std::string &name) const;
+  void setNumber(const std::string &name, double value);
+
+  /// Trains one batch: forward, loss, backward, update.
+  StepReport step(const Batch &batch);
+  /// The loss and accuracy of the model as it is, without dropout and with the running statistics.
+  EvaluationReport evaluate(const Batch &batch);
+  /// Trains over data sets, with a checkpoint and an evaluation after each epoch. Returns the last evaluation if there are
+  /// data for it. A run that is resumed gives the same bits as one that was never stopped.
+  std::optional<EvaluationReport> fit(const FitOptions &options);
+
+  /// Writes a checkpoint into a folder, atomically: parameters, statistics, the optimizer's state, the number of steps.
+  void save(const std::string &folder) const;
+  /// Takes the newest complete checkpoint of a folder. Throws when it is of another model or optimizer.
+  void load(const std::string &folder);
+  /// Writes the user's own ONNX file with the trained weights.
+  void exportModel(const std::string &path) const;
+
+  /// Called after every step, also of `fit`; false ends `fit` after this step, with a checkpoint. Replaces the one before.
+  void onStep(std::function<bool(const StepReport &)> call);
+  /// Called after every evaluation, also of `fit`.
+  void onEvaluation(std::function<void(const EvaluationReport &)> call);
+  /// Called with the folder of every checkpoint that was written, also by `fit`.
+  void onSave(std::function<void(const std::string &folder)> call);
+
+private:
+  struct Implementation;
+  std::unique_ptr<Implementation> self;
+};
+
+} // namespace freestone
+
+#endif // FREESTONE_TRAINER_H
