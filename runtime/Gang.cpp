@@ -1,8 +1,8 @@
 #include "runtime/Gang.h"
 
 #include "runtime/FloatingPoint.h"
+#include "runtime/SignalsBlocked.h"
 #include "runtime/platform/Cpus.h"
-#include <csignal>
 #include <cstdint>
 #include <system_error>
 
@@ -15,31 +15,29 @@ constexpr int64_t infinity = INT64_MAX;
 /// How often worker 0 looks at the cancel callback while it sleeps.
 constexpr std::chrono::milliseconds pollInterval(5);
 
-/// Signals are for the application's own threads.
-class SignalsBlocked {
-public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved, nullptr); }
-
-private:
-  sigset_t saved;
-};
+/// Adds to a counter that only this thread writes.
+void count(std::atomic<uint64_t> &counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
 
 } // namespace
 
-Gang::Gang(int workers, std::function<bool()> cancelled)
-    : lines(workers), cancelled(std::move(cancelled)), haveCpuEach(workers <= platform::affinityCpus()) {
-  Patience patience(haveCpuEach);
+Patience::Spin Gang::chooseSpin(int workers, int others, Switches switches) {
+  if (workers + others > platform::affinityCpus())
+    return Patience::Spin::Never;
+  return switches.spin ? Patience::Spin::Adaptively : Patience::Spin::Shortly;
+}
+
+Gang::Gang(int workers, Switches switches, std::function<bool()> cancelled)
+    : lines(workers), cancelled(std::move(cancelled)),
+      mayMove(switches.moves && workers <= platform::affinityCpus()) {
+  Patience patience(chooseSpin(workers, 0, switches));
   for (Line &line : lines)
     line.patience = line.parking = patience;
 }
 
-Result<std::unique_ptr<Gang>> Gang::start(int workers, std::function<bool()> cancelled) {
-  std::unique_ptr<Gang> gang(new Gang(workers, std::move(cancelled)));
+Result<std::unique_ptr<Gang>> Gang::start(int workers, Switches switches, std::function<bool()> cancelled) {
+  std::unique_ptr<Gang> gang(new Gang(workers, switches, std::move(cancelled)));
   if (Status status = gang->startThreads(); !status.ok())
     return status;
   return gang;
@@ -129,14 +127,14 @@ void Gang::work(int worker) {
 void Gang::settle(int worker) {
   int cpu = platform::currentCpu();
   lines[worker].cpu.store(cpu, std::memory_order_relaxed);
-  if (!haveCpuEach)
+  if (!mayMove)
     return;
   for (int other = 0; other < worker; ++other) {
     if (lines[other].cpu.load(std::memory_order_relaxed) != cpu)
       continue;
     platform::leaveCpu(cpu);
     lines[worker].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
-    ++lines[worker].counters.moves;
+    count(lines[worker].moves);
     return;
   }
 }
@@ -163,11 +161,11 @@ bool Gang::awaitAll(int worker, int64_t number) {
     Line &line = lines[other];
     if (other == worker || line.progress.load(std::memory_order_acquire) >= number)
       continue;
-    ++own.counters.waits;
+    count(own.waits);
     auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
     if (own.patience.spin(hasArrived))
       continue;
-    ++own.counters.sleeps;
+    count(own.sleeps);
     settle(worker);
     auto timeout = worker == 0 && cancelled ? pollInterval : std::chrono::milliseconds(0);
     while (!hasArrived()) {
@@ -212,9 +210,9 @@ void Gang::startTracing(int64_t phases, std::function<void(int worker, const Tra
 Gang::Counters Gang::counters() const {
   Counters sum;
   for (const Line &line : lines) {
-    sum.waits += line.counters.waits;
-    sum.sleeps += line.counters.sleeps;
-    sum.moves += line.counters.moves;
+    sum.waits += line.waits.load(std::memory_order_relaxed);
+    sum.sleeps += line.sleeps.load(std::memory_order_relaxed);
+    sum.moves += line.moves.load(std::memory_order_relaxed);
   }
   return sum;
 }

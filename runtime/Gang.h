@@ -3,6 +3,7 @@
 
 #include "runtime/Patience.h"
 #include "runtime/Status.h"
+#include "runtime/Switches.h"
 #include "runtime/Trace.h"
 #include "runtime/WaitPoint.h"
 #include "runtime/abi.h"
@@ -22,7 +23,7 @@ namespace freestone::runtime {
 class Gang {
 public:
   /// Starts `workers` - 1 threads. `cancelled` is polled by worker 0; it may be empty.
-  static Result<std::unique_ptr<Gang>> start(int workers, std::function<bool()> cancelled);
+  static Result<std::unique_ptr<Gang>> start(int workers, Switches switches, std::function<bool()> cancelled);
   ~Gang();
 
   /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Fills in the fields of
@@ -39,7 +40,10 @@ public:
   /// Of the last run; call between runs.
   const Trace &trace(int worker) const { return lines[worker].trace; }
 
-  /// Sums over all workers; call between runs.
+  /// How a thread waits when so many besides the workers may be awake.
+  static Patience::Spin chooseSpin(int workers, int others, Switches switches);
+
+  /// Sums over all workers.
   struct Counters {
     uint64_t waits = 0;  ///< waits that had to look more than once
     uint64_t sleeps = 0; ///< of these, how many slept
@@ -54,12 +58,13 @@ private:
     std::atomic<int64_t> finishedRun = 0;
     std::atomic<int> cpu = -1; ///< where its worker was last seen
     WaitPoint waiters;
-    Counters counters;                      ///< written by its worker
-    Patience patience{true}, parking{true}; ///< its worker's, within a run and between runs
-    Trace trace;                            ///< written by its worker
+    std::atomic<uint64_t> waits = 0, sleeps = 0, moves = 0; ///< written by its worker
+    Patience patience{Patience::Spin::Never};               ///< its worker's, within a run
+    Patience parking{Patience::Spin::Never};                ///< between runs
+    Trace trace;                                            ///< written by its worker
   };
 
-  Gang(int workers, std::function<bool()> cancelled);
+  Gang(int workers, Switches switches, std::function<bool()> cancelled);
   Status startThreads();
   void serve(int worker);
   void work(int worker);
@@ -77,7 +82,7 @@ private:
   std::vector<Line> lines;
   std::vector<std::thread> threads;
   std::function<bool()> cancelled;
-  bool haveCpuEach;
+  bool mayMove;
   bool tracing = false;
   std::function<void(int worker, const Trace &trace)> traceEnded;
   int64_t base = 0;

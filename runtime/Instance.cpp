@@ -1,16 +1,18 @@
 #include "runtime/Instance.h"
 
 #include "runtime/WorkerCount.h"
+#include "runtime/Clock.h"
 #include <algorithm>
 #include <cstring>
 
 using namespace freestone::runtime;
 
-Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry)
+Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, const Options &options)
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
       planner(entry, functions.bind), inputs(entry.inputs.size()), outputs(entry.outputs.size()),
-      buffers(entry.buffers.size()), sizes(entry.slotCount) {
+      queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches) {
   symbols.reserve(entry.symbols.size());
+  addPlace();
 }
 
 Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifact> artifact, const Entry &entry,
@@ -20,11 +22,15 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
   if (options.threads < 0 || count.workers > mostWorkers)
     return Status(Code::InvalidArgument,
                   "the number of threads must be 0 (automatic) or 1 to " + std::to_string(mostWorkers));
+  constexpr int deepestQueue = 1024;
+  if (options.queueDepth < 0 || options.queueDepth > deepestQueue)
+    return Status(Code::InvalidArgument,
+                  "the depth of the queue must be 0 (automatic) or 1 to " + std::to_string(deepestQueue));
   if (options.log)
     options.log("entry '" + entry.name + "': " + std::to_string(count.workers) +
                 (count.workers == 1 ? " worker (" : " workers (") + count.reason + ")");
 
-  std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry));
+  std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry, options));
   if (Status status = instance->useState(std::move(options.state)); !status.ok())
     return status;
   Result<std::unique_ptr<ServiceTable>> services = ServiceTable::create(entry, options.services);
@@ -32,7 +38,7 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
     return services.status();
   instance->services = std::move(*services);
   instance->memory = Memory::create(options.memory, options.maxMemory);
-  Result<std::unique_ptr<Gang>> gang = Gang::start(count.workers, std::move(options.cancelled));
+  Result<std::unique_ptr<Gang>> gang = Gang::start(count.workers, options.switches, std::move(options.cancelled));
   if (!gang.ok())
     return gang.status();
   instance->gang = std::move(*gang);
@@ -61,11 +67,11 @@ void Instance::recordTasks(int worker, const Trace &trace) const {
   for (const Trace::Span &span : trace.getSpans()) {
     Timeline::Event event = {span.begin, span.end};
     event.name = (span.isWait ? waitNames : taskNames)[span.phase];
-    event.run = static_cast<int64_t>(runs);
+    event.run = executing->number;
     if (!span.isWait) {
       double bytes = 0;
       for (int64_t buffer : program.phases[span.phase].buffers)
-        bytes += static_cast<double>(sizes[program.buffers[buffer].bytesSlot]);
+        bytes += static_cast<double>(executing->sizes[program.buffers[buffer].bytesSlot]);
       event.firstTile = span.firstTile;
       event.tiles = span.tiles;
       event.ofTiles = span.ofTiles;
@@ -93,37 +99,39 @@ Status Instance::useState(std::shared_ptr<State> given) {
 Status Instance::setInput(size_t index, const DLTensor &tensor) {
   if (index >= inputs.size())
     return {Code::InvalidArgument, "there is no input " + std::to_string(index)};
-  const TensorInfo &info = program.inputs[index];
-  Result<TensorView> view = viewTensor(tensor, info, "input '" + info.name + "'");
-  if (!view.ok())
-    return view.status();
-  return setInput(index, std::move(*view));
+  if (Status status = viewTensor(tensor, program.inputs[index], "input", incoming); !status.ok())
+    return status;
+  return setInput(index, incoming);
 }
 
-Status Instance::setInput(size_t index, TensorView view) {
-  inputs[index] = std::move(view);
-  plan = nullptr;
+Status Instance::setInput(size_t index, const TensorView &view) {
+  inputs[index] = view;
+  current = nullptr;
   return {};
 }
 
 Status Instance::setOutput(size_t index, const DLTensor *tensor) {
   if (index >= outputs.size())
     return {Code::InvalidArgument, "there is no output " + std::to_string(index)};
-  plan = nullptr;
+  current = nullptr;
   if (!tensor) {
-    outputs[index].given.reset();
+    outputs[index].reset();
     return {};
   }
-  const TensorInfo &info = program.outputs[index];
-  Result<TensorView> view = viewTensor(*tensor, info, "output '" + info.name + "'");
-  if (!view.ok())
-    return view.status();
-  outputs[index] = {std::move(*view), nullptr};
+  if (Status status = viewTensor(*tensor, program.outputs[index], "output", incoming); !status.ok())
+    return status;
+  outputs[index] = incoming;
   return {};
 }
 
-Status Instance::prepare() {
-  plan = nullptr;
+/// Makes the next place ready for the inputs at hand.
+Status Instance::bind() {
+  current = nullptr;
+  PreparedRun &run = *places[nextPlace];
+  if (run.job > 0)
+    queue->await(run.job);
+  run.number = run.job = 0;
+  run.status = {};
   if (Status status = bindSymbols(); !status.ok())
     return status;
   Result<const SizePlan *> planned = planner.plan(symbols);
@@ -135,10 +143,12 @@ Status Instance::prepare() {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (Status status = checkOutput(fresh, i); !status.ok())
       return status;
-  if (Status status = reserve(fresh); !status.ok())
+  if (Status status = reserve(fresh, run); !status.ok())
     return status;
-  fillTables(fresh);
-  plan = &fresh;
+  fillTables(fresh, run);
+  plannedBytes = fresh.arenaBytes;
+  liveBytes = fresh.liveBytes;
+  current = &run;
   return {};
 }
 
@@ -226,10 +236,10 @@ Status Instance::checkApart(const TensorView &view, const std::string &what) con
 }
 
 Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
-  if (!outputs[index].given)
+  if (!outputs[index])
     return {};
   const TensorInfo &info = program.outputs[index];
-  const TensorView &view = *outputs[index].given;
+  const TensorView &view = *outputs[index];
   if (Status status = checkShape(plan, info, view, "output"); !status.ok())
     return status;
   auto begin = reinterpret_cast<uintptr_t>(view.data);
@@ -242,11 +252,12 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
 }
 
 /// Makes the arena large enough, and takes new memory for outputs whose last memory is still with a consumer.
-Status Instance::reserve(const SizePlan &plan) {
+Status Instance::reserve(const SizePlan &plan, PreparedRun &run) {
   int64_t scratch = plan.scratchBytes * threads(), bytes = 0;
   if (__builtin_add_overflow(scratch, plan.arenaBytes, &bytes))
     return {Code::OutOfMemory, "the model's intermediates need more than 2^63 bytes"};
   if (bytes > arena.size()) {
+    drain();
     arena = Block();
     Result<Block> larger = memory->allocate(bytes, "the memory of the model's intermediates");
     if (!larger.ok())
@@ -254,31 +265,32 @@ Status Instance::reserve(const SizePlan &plan) {
     arena = std::move(*larger);
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    Output &output = outputs[i];
+    std::shared_ptr<OutputMemory> &output = run.outputs[i];
     const TensorInfo &info = program.outputs[i];
     int64_t needed = plan.sizes[program.buffers[info.buffer].bytesSlot];
-    if (output.given)
+    bool isFree = output && output->takers.load(std::memory_order_acquire) == 0;
+    if (!outputs[i] && isFree && output->block.size() >= needed)
       continue;
-    bool isFree = output.memory && output.memory->takers.load(std::memory_order_acquire) == 0;
-    if (isFree && output.memory->block.size() >= needed)
+    output.reset();
+    if (outputs[i])
       continue;
-    output.memory.reset();
     Result<Block> block = memory->allocate(needed, "output '" + info.name + "'");
     if (!block.ok())
       return block.status();
-    output.memory = std::make_shared<OutputMemory>();
-    output.memory->block = std::move(*block);
+    output = std::make_shared<OutputMemory>();
+    output->block = std::move(*block);
   }
   return {};
 }
 
-void Instance::fillTables(const SizePlan &plan) {
-  std::ranges::copy(plan.sizes, sizes.begin());
+void Instance::fillTables(const SizePlan &plan, PreparedRun &run) const {
+  std::vector<void *> &buffers = run.buffers;
+  std::ranges::copy(plan.sizes, run.sizes.begin());
   char *intermediates = arena.data() + plan.scratchBytes * threads();
   for (size_t i = 0; i < inputs.size(); ++i)
     buffers[program.inputs[i].buffer] = inputs[i]->data;
   for (size_t i = 0; i < outputs.size(); ++i)
-    buffers[program.outputs[i].buffer] = outputs[i].given ? outputs[i].given->data : outputs[i].memory->block.data();
+    buffers[program.outputs[i].buffer] = outputs[i] ? outputs[i]->data : run.outputs[i]->block.data();
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Buffer &buffer = program.buffers[i];
     if (buffer.kind == BufferKind::Weight)
@@ -290,92 +302,8 @@ void Instance::fillTables(const SizePlan &plan) {
     if (buffer.kind == BufferKind::Alias)
       buffers[i] = static_cast<char *>(buffers[buffer.base]) + plan.offsets[i];
   }
-  context.buffers = buffers.data();
-  context.sizes = sizes.data();
-  context.scratch = arena.data();
-  context.scratch_stride = plan.scratchBytes;
-}
-
-Status Instance::run() {
-  Turn turn(busy);
-  if (!turn)
-    return {Code::InvalidArgument, "the instance is running already; one instance runs one model at a time"};
-  Turn stateTurn = kept ? kept->takeTurn() : Turn();
-  if (!stateTurn)
-    return {Code::InvalidArgument, "another instance is running on the same state; they take turns"};
-
-  if (Status status = prepare(); !status.ok())
-    return status;
-  for (int worker = 0; worker < threads(); ++worker)
-    std::memset(arena.data() + worker * context.scratch_stride, 0, FREESTONE_SCRATCH_HEADER);
-  ++runs;
-  services->enter(context);
-  Gang::Outcome outcome = gang->run(context, functions, program.phases.size());
-  Status status = explainFailure(outcome);
-  if (!status.ok()) {
-    plan = nullptr;
-    return status;
-  }
-  // Sizes that were found out while running count as what they became.
-  auto valueOf = [&](int64_t slot) { return slot < 0 ? 0 : static_cast<uint64_t>(sizes[slot]); };
-  operations = valueOf(program.operationsSlot);
-  paddingOperations = valueOf(program.paddingSlot);
-  return {};
-}
-
-/// Data may have made a result undefined although no worker stopped: the workers' scratch tells.
-Status Instance::explainFailure(Gang::Outcome outcome) {
-  if (outcome == Gang::Outcome::Cancelled)
-    return {Code::Cancelled, "the run was cancelled"};
-  if (!services->failure().ok())
-    return services->failure();
-  for (int worker = 0; worker < threads(); ++worker) {
-    int64_t site = 0;
-    std::memcpy(&site, arena.data() + worker * context.scratch_stride, sizeof(site));
-    if (site == 0)
-      continue;
-    const std::vector<std::string> &sites = artifact->descriptor().sites;
-    bool isKnown = site > 0 && site <= static_cast<int64_t>(sites.size());
-    return {Code::RunFailed,
-            isKnown ? sites[site - 1] : "the program failed at an unknown site " + std::to_string(site)};
-  }
-  if (outcome == Gang::Outcome::Failed)
-    return {Code::RunFailed, "a size that the program computed overflows 64 bits"};
-  return {};
-}
-
-Result<TensorView> Instance::output(size_t index) const {
-  if (index >= outputs.size())
-    return Status(Code::InvalidArgument, "there is no output " + std::to_string(index));
-  if (!plan)
-    return Status(Code::InvalidArgument,
-                  "there is no output: the last call of prepare or run failed, or something was set since");
-  const TensorInfo &info = program.outputs[index];
-  TensorView view;
-  view.data = buffers[info.buffer];
-  view.bytes = dtypeBytes(info.dtype);
-  for (int64_t slot : info.dimSlots) {
-    view.shape.push_back(sizes[slot]);
-    view.bytes *= sizes[slot];
-  }
-  return view;
-}
-
-Instance::Counters Instance::counters() const {
-  Gang::Counters waits = gang->counters();
-  Counters counters;
-  counters.runs = runs;
-  counters.binds = planner.binds();
-  counters.planHits = planner.hits();
-  counters.allocations = memory->allocations();
-  counters.phases = runs * program.phases.size();
-  counters.waits = waits.waits;
-  counters.sleeps = waits.sleeps;
-  counters.moves = waits.moves;
-  counters.arenaBytes = arena.size();
-  counters.plannedBytes = plan ? plan->arenaBytes : 0;
-  counters.liveBytes = plan ? plan->liveBytes : 0;
-  counters.operations = operations;
-  counters.paddingOperations = paddingOperations;
-  return counters;
+  run.context.buffers = buffers.data();
+  run.context.sizes = run.sizes.data();
+  run.context.scratch = arena.data();
+  run.context.scratch_stride = plan.scratchBytes;
 }

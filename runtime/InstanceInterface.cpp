@@ -11,6 +11,10 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
     return {Code::InvalidArgument, "the artifact carries no weights: supply and finish them first"};
   Instance::Options options;
   options.threads = given.threads;
+  options.queueDepth = given.queue_depth;
+  options.switches = {.spin = !(given.switched_off & FREESTONE_SPIN),
+                      .moves = !(given.switched_off & FREESTONE_MOVES),
+                      .overlap = !(given.switched_off & FREESTONE_OVERLAP)};
   options.maxMemory = given.max_memory;
   options.trace = given.trace != 0;
   options.services = {given.services, given.services ? given.service_count : 0};
@@ -96,6 +100,32 @@ freestone_status freestone_instance_run(freestone_instance *instance) {
   return guarded([&] { return instance ? instance->instance->run() : nullArgument("instance"); });
 }
 
+freestone_status freestone_instance_submit(freestone_instance *instance, int64_t *run) {
+  return guarded([&] {
+    if (!instance)
+      return nullArgument("instance");
+    Result<int64_t> number = instance->instance->submit();
+    if (!number.ok())
+      return number.status();
+    if (run)
+      *run = *number;
+    return Status();
+  });
+}
+
+freestone_status freestone_instance_submit_call(freestone_instance *instance, void (*function)(void *user),
+                                                void *user) {
+  return guarded([&] {
+    if (!instance || !function)
+      return nullArgument(instance ? "function" : "instance");
+    return instance->instance->submitCall(function, user);
+  });
+}
+
+freestone_status freestone_instance_wait(freestone_instance *instance, int64_t run) {
+  return guarded([&] { return instance ? instance->instance->wait(run) : nullArgument("instance"); });
+}
+
 freestone_status freestone_instance_output_shape(const freestone_instance *instance, size_t index, int64_t *dims) {
   return guarded([&] {
     if (!instance || !dims)
@@ -178,6 +208,10 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.live_bytes = now.liveBytes;
     value.operations = now.operations;
     value.padding_operations = now.paddingOperations;
+    value.submits = now.submits;
+    value.host_waits = now.queue.waits;
+    value.host_wait_ns = now.queue.waitedNs;
+    value.starved = now.queue.starved;
     return writeStruct(counters, value);
   });
 }
@@ -188,6 +222,7 @@ freestone_status freestone_instance_trace(const freestone_instance *instance, fr
     if (!instance || !count || (!spans && capacity > 0))
       return nullArgument(!instance ? "instance" : count ? "spans" : "count");
     *count = 0;
+    instance->instance->drain();
     int64_t begin = INT64_MAX;
     for (int worker = 0; worker < instance->instance->threads(); ++worker)
       for (const Trace::Span &span : instance->instance->trace(worker).getSpans())

@@ -14,15 +14,21 @@ namespace freestone::runtime {
 /// shortly, and tries a long spin now and then: two workers that sleep in turn would never leave that state otherwise.
 class Patience {
 public:
-  /// `maySpin` false: more threads than CPUs, spinning never pays.
-  explicit Patience(bool maySpin) : maySpin(maySpin) {}
+  enum class Spin {
+    Never,     ///< there are more threads than CPUs: it never pays
+    Shortly,   ///< 200 pauses
+    Adaptively ///< for as long as it pays
+  };
+  explicit Patience(Spin mode) : mode(mode) {}
 
   /// Returns whether `isReady` held in time; it must load sequentially consistently.
   template <typename Ready> bool spin(Ready isReady) {
-    if (!maySpin)
+    if (mode == Spin::Never)
       return isReady();
     if (spinPauses(shortPauses, isReady))
       return true;
+    if (mode == Spin::Shortly)
+      return false;
     if (credit == 0 && ++vain % interval != 0)
       return false;
     Clock::time_point end = Clock::now() + longSpin;
@@ -51,7 +57,7 @@ private:
     return false;
   }
 
-  bool maySpin;
+  Spin mode;
   int credit = fullCredit;
   unsigned vain = 0; ///< short spins without credit
 };

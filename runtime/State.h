@@ -19,8 +19,8 @@ public:
   /// Whether any byte of the view is one of its own.
   bool overlaps(const TensorView &view) const;
 
-  /// For one run. Thread-safe.
-  Turn takeTurn() { return Turn(busy); }
+  /// Taken by whoever runs.
+  std::atomic<bool> &turn() { return busy; }
 
 private:
   explicit State(std::shared_ptr<const Artifact> artifact) : owner(std::move(artifact)) {}

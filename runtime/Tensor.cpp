@@ -66,9 +66,10 @@ bool isContiguous(const DLTensor &tensor) {
 
 } // namespace
 
-Result<TensorView> freestone::runtime::viewTensor(const DLTensor &tensor, const TensorInfo &info,
-                                                  const std::string &what) {
-  auto mismatch = [&](const std::string &why) { return Status(Code::Mismatch, what + " " + why); };
+Status freestone::runtime::viewTensor(const DLTensor &tensor, const TensorInfo &info, const char *kind,
+                                      TensorView &view) {
+  auto named = [&](const std::string &why) { return std::string(kind) + " '" + info.name + "' " + why; };
+  auto mismatch = [&](const std::string &why) { return Status(Code::Mismatch, named(why)); };
   DLDataType expected = toDLPack(info.dtype);
   if (tensor.device.device_type != kDLCPU)
     return mismatch("must be in the CPU's memory");
@@ -78,9 +79,8 @@ Result<TensorView> freestone::runtime::viewTensor(const DLTensor &tensor, const 
   if (tensor.ndim != rank)
     return mismatch("must have rank " + std::to_string(rank) + ", but has rank " + std::to_string(tensor.ndim));
   if (rank > 0 && !tensor.shape)
-    return Status(Code::InvalidArgument, what + " has no shape");
+    return Status(Code::InvalidArgument, named("has no shape"));
 
-  TensorView view;
   view.shape.assign(tensor.shape, tensor.shape + rank);
   view.bytes = dtypeBytes(info.dtype);
   bool overflow = false;
@@ -94,11 +94,11 @@ Result<TensorView> freestone::runtime::viewTensor(const DLTensor &tensor, const 
   if (!isContiguous(tensor))
     return mismatch("must be C-contiguous; copy it first");
   if (!tensor.data && view.bytes > 0)
-    return Status(Code::InvalidArgument, what + " has no data");
+    return Status(Code::InvalidArgument, named("has no data"));
 
   alignas(64) static char nothing[64];
   view.data = view.bytes > 0 ? static_cast<char *>(tensor.data) + tensor.byte_offset : nothing;
   if (reinterpret_cast<uintptr_t>(view.data) % dtypeBytes(info.dtype) != 0)
     return mismatch("must be aligned to its element of " + std::to_string(dtypeBytes(info.dtype)) + " bytes");
-  return view;
+  return {};
 }

@@ -19,8 +19,9 @@ struct TensorView {
 };
 
 /// Takes a tensor that must be what `info` says but for its sizes: dtype and rank, on the CPU, C-contiguous, aligned to
-/// its element. `what` names it: "input 'x'". Errors: InvalidArgument, Mismatch.
-Result<TensorView> viewTensor(const DLTensor &tensor, const TensorInfo &info, const std::string &what);
+/// its element. `kind` names it: "input". The memory of `view` is used again; it is undefined after an error. Errors:
+/// InvalidArgument, Mismatch.
+Status viewTensor(const DLTensor &tensor, const TensorInfo &info, const char *kind, TensorView &view);
 
 } // namespace freestone::runtime
 

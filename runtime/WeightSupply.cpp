@@ -35,10 +35,10 @@ Status WeightSupply::supply(const std::string &name, const DLTensor &tensor) {
   auto info = std::ranges::find(plain, name, &TensorInfo::name);
   if (info == plain.end())
     return {Code::InvalidArgument, "the artifact needs no weight '" + name + "'"};
-  Result<TensorView> view = viewTensor(tensor, *info, "weight '" + name + "'");
-  if (!view.ok())
-    return view.status();
-  supplied[name] = std::move(*view);
+  TensorView view;
+  if (Status status = viewTensor(tensor, *info, "weight", view); !status.ok())
+    return status;
+  supplied[name] = std::move(view);
   return {};
 }
 

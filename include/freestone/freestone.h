@@ -239,6 +239,18 @@ public:
   void setInput(size_t index, TensorRef tensor) { check(freestone_instance_set_input(get(), index, tensor.get())); }
   void setOutput(size_t index, TensorRef tensor) { check(freestone_instance_set_output(get(), index, tensor.get())); }
   void run() { check(freestone_instance_run(get())); }
+  /// Queues a run of the inputs at hand and returns its number.
+  int64_t submit() {
+    int64_t run = 0;
+    check(freestone_instance_submit(get(), &run));
+    return run;
+  }
+  /// Queues a call between two runs.
+  void submitCall(void (*function)(void *user), void *user) {
+    check(freestone_instance_submit_call(get(), function, user));
+  }
+  /// Until a run has ended, whose outputs are then at hand; 0: until everything has ended.
+  void wait(int64_t run = 0) { check(freestone_instance_wait(get(), run)); }
   /// Lives on after this instance and later runs.
   Tensor output(size_t index) {
     DLManagedTensor *taken = nullptr;

@@ -267,6 +267,13 @@ typedef struct freestone_service {
   void *user; /* handed to `function` */
 } freestone_service;
 
+/* What can be switched off, so that what it gains can be measured. */
+enum {
+  FREESTONE_SPIN = 1,   /* workers that wait spin for as long as that pays, then sleep; off: 200 pauses */
+  FREESTONE_MOVES = 2,  /* a worker leaves the CPU that it shares with another one of its instance */
+  FREESTONE_OVERLAP = 4 /* what is submitted runs beside the caller; off: `submit` returns when it has ended */
+};
+
 typedef struct freestone_instance_options {
   size_t struct_size;
   /* Workers of a run; the thread that calls `run` is one of them. 0: as many CPUs as the affinity mask and the cgroup's
@@ -280,7 +287,7 @@ typedef struct freestone_instance_options {
   void (*deallocate)(void *user, void *memory, size_t bytes, size_t alignment);
   /* Takes one line of the log; null: nothing is logged. */
   void (*log)(void *user, freestone_log_level level, const char *message);
-  /* Polled by the thread that called `run`, between phases; non-zero ends the run with FREESTONE_CANCELLED. Must not
+  /* Polled by the thread that is worker 0, between phases; non-zero ends the run with FREESTONE_CANCELLED. Must not
    * block. */
   int32_t (*cancelled)(void *user);
   int32_t trace; /* non-zero: remember what every worker did in the last run; costs a look at the clock for each task */
@@ -292,6 +299,8 @@ typedef struct freestone_instance_options {
   const freestone_service *services; /* what the program may call; only read during the call */
   size_t service_count;
   freestone_timeline *timeline; /* where its runs are recorded; null: nowhere */
+  int32_t queue_depth;          /* runs that may be submitted and not ended, at most 1,024; 0: 2 */
+  uint32_t switched_off;        /* FREESTONE_SPIN and others, added up */
 } freestone_instance_options;
 
 /* Makes an instance; `options` may be null. Starts threads - 1 workers, which sleep between runs.
@@ -342,8 +351,45 @@ FREESTONE_API freestone_status freestone_instance_output_shape(const freestone_i
  * state, is running. After an error the outputs are undefined and the instance can run again. */
 FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instance);
 
+/* ---- Runs in a queue ----
+ *
+ * While one run is under way the application prepares the next: `submit` checks and binds the inputs at hand and returns
+ * at once, as long as no more than `queue_depth` runs have not ended; else it waits until the oldest has. Runs are numbered
+ * from 1 on, those of `run` included, and done one after another by a thread of the instance, which is worker 0 then.
+ *
+ *   for (;;) {
+ *     freestone_instance_set_input(instance, 0, batch n + 1);
+ *     freestone_instance_submit(instance, &next);
+ *     freestone_instance_wait(instance, next - 1);      the queue is never empty meanwhile
+ *     freestone_instance_output(instance, 0, &loss);    of run n
+ *   }
+ *
+ * An input must stay valid and unchanged until its run has ended; those of at most 64 bytes are copied by `submit`, so that
+ * a learning rate may change at once. Outputs of a run stay until `queue_depth` more have been submitted; memory bound by
+ * `set_output` is written by every run. From the first submission until everything has ended the state, if there is one,
+ * is this instance's. What a run fails with is told by the next call of submit, submit_call, wait, prepare or run, with
+ * the run's number; runs and calls that were queued behind it are dropped, and the queue is empty again. Releasing the
+ * instance waits until everything has ended.
+ *
+ * Nothing is allocated per run, once its sizes have been seen. */
+
+/* Queues a run; `run` may be null. Errors: those of `prepare`; INVALID_ARGUMENT if the instance, or another one on the
+ * same state, is running; what an earlier run failed with. Then nothing was queued. */
+FREESTONE_API freestone_status freestone_instance_submit(freestone_instance *instance, int64_t *run);
+
+/* Queues a call of a function, on the thread that runs: everything submitted before has ended, nothing submitted later has
+ * begun, so that it may read and write the state. It must not call functions of this instance, nor throw. Errors: as
+ * submit. */
+FREESTONE_API freestone_status freestone_instance_submit_call(freestone_instance *instance, void (*function)(void *user),
+                                                              void *user);
+
+/* Waits until a run has ended; its outputs are then those that output, output_shape and take_output tell of. 0: until
+ * everything has ended. Errors: what the run failed with; INVALID_ARGUMENT if there is no such run, or its outputs are gone
+ * because `queue_depth` more were submitted. */
+FREESTONE_API freestone_status freestone_instance_wait(freestone_instance *instance, int64_t run);
+
 /* A view of an output of the last run; data and shape belong to the instance and live until its next call of set_*,
- * prepare or run. */
+ * prepare or run; after `wait`, until so many more have been submitted as the queue is deep. */
 FREESTONE_API freestone_status freestone_instance_output(const freestone_instance *instance, size_t index,
                                                          DLTensor *view);
 
@@ -372,6 +418,10 @@ typedef struct freestone_counters {
   uint64_t operations;
   uint64_t padding_operations;
   uint64_t moves; /* times that a worker left a CPU which it shared with another */
+  uint64_t submits;
+  uint64_t host_waits;   /* calls that waited for the queue */
+  uint64_t host_wait_ns; /* in these */
+  uint64_t starved;      /* queued runs and calls after which the workers had nothing to do */
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,

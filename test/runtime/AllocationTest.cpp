@@ -74,3 +74,22 @@ TEST(Allocation, NothingIsAllocatedOnSharedState) {
   }
   EXPECT_EQ(allocations.load(), before);
 }
+
+TEST(Allocation, NothingIsAllocatedByRunsInAQueue) {
+  Artifact artifact = loadReverse();
+  Instance instance(artifact, 2);
+  std::vector<float> large = ramp(5000), small = ramp(50);
+  long before = 0;
+  for (int round = 0; round < 300; ++round) {
+    if (round == 100)
+      before = allocations.load();
+    std::vector<float> &x = round % 3 ? large : small;
+    int64_t size = static_cast<int64_t>(x.size());
+    DLTensor view = {x.data(), {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, &size, nullptr, 0};
+    check(freestone_instance_set_input(instance.get(), 0, &view));
+    int64_t run = instance.submit();
+    if (run > 1)
+      instance.wait(run - 1);
+  }
+  EXPECT_EQ(allocations.load(), before);
+}

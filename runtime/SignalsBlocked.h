@@ -1,0 +1,26 @@
+#ifndef FREESTONE_RUNTIME_SIGNALSBLOCKED_H
+#define FREESTONE_RUNTIME_SIGNALSBLOCKED_H
+
+#include <csignal>
+
+namespace freestone::runtime {
+
+/// While it lives, this thread takes no signals; threads that it starts never do: signals are for the application's own.
+class SignalsBlocked {
+public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved);
+  }
+  SignalsBlocked(const SignalsBlocked &) = delete;
+  SignalsBlocked &operator=(const SignalsBlocked &) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved, nullptr); }
+
+private:
+  sigset_t saved;
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_SIGNALSBLOCKED_H

@@ -1,0 +1,404 @@
+// Runs in a queue: what they compute, what they tell when they fail, and what they cost.
+#include "test/runtime/Models.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace freestone;
+using namespace freestone::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+freestone_instance_options optionsFor(int threads, int depth = 0, uint32_t switchedOff = 0) {
+  freestone_instance_options options = {};
+  options.struct_size = sizeof(options);
+  options.threads = threads;
+  options.queue_depth = depth;
+  options.switched_off = switchedOff;
+  return options;
+}
+
+/// Views of outputs, without taking them.
+template <typename T> std::vector<T> outputOf(const Instance &instance) {
+  DLTensor view = {};
+  check(freestone_instance_output(instance.get(), 0, &view));
+  int64_t count = 1;
+  for (int axis = 0; axis < view.ndim; ++axis)
+    count *= view.shape[axis];
+  return {static_cast<T *>(view.data), static_cast<T *>(view.data) + count};
+}
+
+/// Holds runs where they are until told to go on.
+struct Hold {
+  std::atomic<bool> isInside = false, mayLeave = false;
+
+  static int32_t poll(void *user) {
+    auto &hold = *static_cast<Hold *>(user);
+    hold.isInside = true;
+    while (!hold.mayLeave)
+      std::this_thread::yield();
+    return 0;
+  }
+  void awaitInside() const {
+    while (!isInside)
+      std::this_thread::yield();
+  }
+};
+
+bool isThreadSanitized() {
+#if defined(__has_feature)
+  return __has_feature(thread_sanitizer);
+#else
+  return false;
+#endif
+}
+
+} // namespace
+
+TEST(Queue, GivesEveryRunItsOwnOutputs) {
+  for (uint32_t switchedOff : {0, int(FREESTONE_OVERLAP), int(FREESTONE_SPIN | FREESTONE_MOVES)})
+    for (int threads : {1, 2, 5})
+      for (int depth : {1, 2, 4}) {
+        Instance instance(loadReverse(), optionsFor(threads, depth, switchedOff));
+        std::vector<std::vector<float>> inputs;
+        for (int run = 1; run <= 20; ++run) {
+          inputs.push_back(ramp(100 + 30 * (run % 7)));
+          instance.setInput(0, viewOf(inputs.back()));
+          EXPECT_EQ(instance.submit(), run);
+          if (int64_t oldest = run - depth + 1; oldest >= 1) {
+            instance.wait(oldest);
+            EXPECT_EQ(outputOf<float>(instance), reversed(inputs[oldest - 1]));
+          }
+        }
+        instance.wait();
+        EXPECT_EQ(countersOf(instance).runs, 20u);
+        EXPECT_EQ(countersOf(instance).submits, 20u);
+        // The caller's thread may run in between.
+        instance.run();
+        EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(inputs.back()));
+        EXPECT_EQ(instance.submit(), 22);
+      }
+}
+
+TEST(Queue, TakesNoMoreThanItsDepth) {
+  for (int depth : {1, 2, 3}) {
+    Hold hold;
+    freestone_instance_options options = optionsFor(1, depth);
+    options.user = &hold;
+    options.cancelled = Hold::poll;
+    Instance instance(loadPhases(), options);
+    std::vector<int64_t> count = {1}, failing = {-1};
+    instance.setInput(0, viewOf(count));
+    instance.setInput(1, viewOf(failing));
+    std::atomic<int> submitted = 0;
+    std::thread host([&] {
+      for (int run = 0; run < depth + 2; ++run, ++submitted)
+        instance.submit();
+    });
+    hold.awaitInside();
+    while (submitted < depth)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(submitted, depth);
+    hold.mayLeave = true;
+    host.join();
+    instance.wait();
+    EXPECT_EQ(countersOf(instance).runs, static_cast<uint64_t>(depth + 2));
+    EXPECT_GE(countersOf(instance).host_waits, 1u);
+  }
+}
+
+TEST(Queue, CopiesSmallInputs) {
+  Artifact artifact = loadTrain();
+  Instance instance(artifact, optionsFor(2));
+  std::vector<float> x(4);
+  instance.setInput(0, viewOf(x));
+  for (int run = 1; run <= 100; ++run) {
+    x = {static_cast<float>(run), 0, 0, 1};
+    instance.submit();
+    x = {-1e9, -1e9, -1e9, -1e9}; // nobody waits for the run
+  }
+  instance.wait();
+  EXPECT_EQ(instance.state().data<float>(0)[0], 1 + 5050);
+  EXPECT_EQ(instance.state().data<float>(0)[3], 4 + 100);
+}
+
+TEST(Queue, TellsOfOutputsThatAreGone) {
+  Instance instance(loadReverse(), optionsFor(1, 2));
+  std::vector<float> x = ramp(5);
+  instance.setInput(0, viewOf(x));
+  for (int run = 0; run < 3; ++run)
+    instance.submit();
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { instance.wait(1); }),
+            "the outputs of run 1 are gone: later runs have taken their place");
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { instance.wait(4); }), "there is no run 4 yet");
+  errorOf(FREESTONE_INVALID_ARGUMENT, [&] { instance.output(0); });
+  instance.wait(2);
+  instance.wait(3);
+  EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(x));
+}
+
+TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
+  const std::string reason = "run 2 of entry 'main': node '/embed/Gather': an index is out of range";
+  for (int threads : {1, 3}) {
+    Hold hold;
+    freestone_instance_options options = optionsFor(threads, 3);
+    options.user = &hold;
+    options.cancelled = Hold::poll;
+    Instance instance(loadLookup(), options);
+    std::vector<float> table = ramp(50);
+    // Above what is copied.
+    std::vector<int64_t> good(20, 3), bad(20, 50);
+    instance.setInput(0, viewOf(table));
+    auto submit = [&](const std::vector<int64_t> &index) {
+      instance.setInput(1, viewOf(index));
+      return instance.submit();
+    };
+    hold.mayLeave = true;
+    submit(good);
+    submit(bad);
+    submit(good);
+    // Whichever call comes next.
+    EXPECT_EQ(errorOf(FREESTONE_RUN_FAILED,
+                      [&] {
+                        for (;;)
+                          submit(good);
+                      }),
+              reason);
+    EXPECT_EQ(countersOf(instance).runs, 2u);
+
+    // It was told: the queue is empty and works again.
+    int64_t next = submit(good);
+    instance.wait(next);
+    EXPECT_EQ(outputOf<float>(instance), std::vector<float>(20, 4));
+    next = submit(bad);
+    std::string message = errorOf(FREESTONE_RUN_FAILED, [&] { instance.wait(next); });
+    EXPECT_NE(message.find("run " + std::to_string(next) + " of entry 'main'"), std::string::npos) << message;
+    errorOf(FREESTONE_RUN_FAILED, [&] { instance.wait(next); });
+    submit(bad);
+    errorOf(FREESTONE_RUN_FAILED, [&] { instance.wait(); });
+    submit(bad);
+    errorOf(FREESTONE_RUN_FAILED, [&] {
+      for (;;)
+        instance.submitCall([](void *) {}, nullptr);
+    });
+    instance.setInput(1, viewOf(good));
+    instance.run();
+  }
+}
+
+TEST(Queue, DropsWhatComesBehindAFailure) {
+  Hold hold;
+  freestone_instance_options options = optionsFor(1, 4);
+  options.user = &hold;
+  options.cancelled = Hold::poll;
+  Instance instance(loadPhases(), options);
+  std::vector<int64_t> count = {10}, failing = {0};
+  instance.setInput(0, viewOf(count));
+  instance.setInput(1, viewOf(failing));
+  instance.submit();
+  failing[0] = -1;
+  instance.submit();
+  std::atomic<bool> called = false;
+  instance.submitCall([](void *user) { *static_cast<std::atomic<bool> *>(user) = true; }, &called);
+  hold.mayLeave = true;
+  std::string message = errorOf(FREESTONE_RUN_FAILED, [&] { instance.wait(2); });
+  EXPECT_EQ(message.rfind("run 1 of entry 'main': ", 0), 0u) << message;
+  EXPECT_EQ(errorOf(FREESTONE_CANCELLED, [&] { instance.wait(2); }), "run 2 was not started, since run 1 had failed");
+  EXPECT_FALSE(called);
+  EXPECT_EQ(countersOf(instance).runs, 1u);
+}
+
+TEST(Queue, EndsWithWorkInFlight) {
+  std::vector<int64_t> failing = {-1};
+  for (int64_t phases : {0, 1, 10000})
+    for (int threads : {1, 2, 4}) {
+      Artifact artifact = loadPhases();
+      for (int round = 0; round < 10; ++round) {
+        std::vector<int64_t> count = {phases};
+        Instance instance(artifact, optionsFor(threads));
+        instance.setInput(0, viewOf(count));
+        instance.setInput(1, viewOf(failing));
+        instance.submit();
+        instance.submit();
+      }
+    }
+  // Nothing that was submitted is lost.
+  Artifact artifact = loadTrain();
+  State state(artifact);
+  std::vector<float> x = {1, 1, 1, 1};
+  for (int round = 0; round < 20; ++round) {
+    Instance instance(artifact, "main", state, 2);
+    instance.setInput(0, viewOf(x));
+    instance.submit();
+    instance.submit();
+  }
+  EXPECT_EQ(*state.data<int64_t>(1), 40);
+}
+
+TEST(Queue, HoldsTheStateUntilItIsEmpty) {
+  Artifact artifact = loadTrain();
+  State state(artifact);
+  Hold hold;
+  freestone_instance_options options = optionsFor(1);
+  options.user = &hold;
+  options.cancelled = Hold::poll;
+  options.state = state.get();
+  Instance trainer(artifact, options), evaluator(artifact, "evaluate", state, 1);
+  std::vector<float> x = {1, 1, 1, 1};
+  trainer.setInput(0, viewOf(x));
+  trainer.submit();
+  const char *refusal = "another instance is running on the same state; they take turns";
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { evaluator.run(); }), refusal);
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { evaluator.submit(); }), refusal);
+  hold.mayLeave = true;
+  trainer.wait();
+  evaluator.run();
+  EXPECT_EQ(valuesOf<float>(evaluator.output(0)), (std::vector<float>{2, 3, 4, 5}));
+  int64_t run = evaluator.submit();
+  evaluator.wait(run);
+  trainer.run();
+}
+
+TEST(Queue, CallsBetweenRuns) {
+  for (uint32_t switchedOff : {0, int(FREESTONE_OVERLAP)}) {
+    Artifact artifact = loadTrain();
+    Instance trainer(artifact, optionsFor(2, 2, switchedOff));
+    State state = trainer.state();
+    std::vector<float> x = {1, 1, 1, 1};
+    trainer.setInput(0, viewOf(x));
+    struct Snapshot {
+      State *state;
+      std::vector<std::pair<int64_t, float>> seen;
+    } snapshot{&state, {}};
+    for (int step = 0; step < 200; ++step) {
+      trainer.submit();
+      if (step % 3 == 0)
+        trainer.submitCall(
+            [](void *user) {
+              auto &snapshot = *static_cast<Snapshot *>(user);
+              snapshot.seen.push_back({*snapshot.state->data<int64_t>(1), snapshot.state->data<float>(0)[0]});
+              // What it writes is what the next run finds.
+              snapshot.state->data<float>(0)[1] = 0;
+            },
+            &snapshot);
+    }
+    trainer.wait();
+    ASSERT_EQ(snapshot.seen.size(), 67u);
+    for (size_t i = 0; i < snapshot.seen.size(); ++i) {
+      EXPECT_EQ(snapshot.seen[i].first, static_cast<int64_t>(3 * i + 1));
+      EXPECT_EQ(snapshot.seen[i].second, static_cast<float>(3 * i + 2));
+    }
+    EXPECT_EQ(state.data<float>(0)[1], 1);
+  }
+}
+
+/// The host's work of each step, of which the counters tell whether the workers had to wait for it.
+TEST(Queue, KeepsTheWorkersBusyWhileTheHostPrepares) {
+  auto starved = [](uint32_t switchedOff) {
+    Instance instance(loadPhases(), optionsFor(1, 2, switchedOff));
+    std::vector<int64_t> count = {10000}, failing = {-1};
+    instance.setInput(0, viewOf(count));
+    instance.setInput(1, viewOf(failing));
+    int64_t run = instance.submit();
+    for (int step = 0; step < 200; ++step) {
+      int64_t next = instance.submit();
+      instance.wait(run);
+      run = next;
+    }
+    instance.wait();
+    freestone_counters counters = countersOf(instance);
+    if (switchedOff) {
+      EXPECT_EQ(counters.starved, 0u); // there is no queue
+      EXPECT_EQ(counters.host_waits, 0u);
+    }
+    return counters.starved;
+  };
+  // A step takes some 0.1 ms; where the host is not run for longer than that, it comes too late.
+  EXPECT_LE(starved(0), 100u);
+  starved(FREESTONE_OVERLAP);
+}
+
+TEST(Queue, ManyTinyStepsNeedNoMoreMemory) {
+  Artifact artifact = loadTrain();
+  Instance instance(artifact, optionsFor(2));
+  std::vector<float> x = {1, 1, 1, 1};
+  instance.setInput(0, viewOf(x));
+  auto residentPages = [] {
+    std::ifstream file("/proc/self/statm");
+    long all = 0, resident = 0;
+    file >> all >> resident;
+    return resident;
+  };
+  auto steps = [&](int count) {
+    for (int step = 0; step < count; ++step)
+      instance.submit();
+    instance.wait();
+  };
+  const int count = isThreadSanitized() ? 2000 : 20000;
+  steps(1000);
+  uint64_t allocations = countersOf(instance).allocations;
+  long before = residentPages();
+  steps(count);
+  EXPECT_EQ(countersOf(instance).allocations, allocations);
+  if (!isThreadSanitized())
+    EXPECT_LE(residentPages(), before + 16);
+  EXPECT_EQ(*instance.state().data<int64_t>(1), count + 1000);
+}
+
+TEST(Queue, ParksWhenIdle) {
+  if (isThreadSanitized())
+    GTEST_SKIP() << "its own threads use the CPU too";
+  Instance instance(loadTrain(), optionsFor(4));
+  std::vector<float> x = {1, 1, 1, 1};
+  instance.setInput(0, viewOf(x));
+  for (int step = 0; step < 100; ++step)
+    instance.submit();
+  instance.wait();
+  std::this_thread::sleep_for(100ms);
+  auto cpuSeconds = [] {
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+  };
+  double before = cpuSeconds();
+  std::this_thread::sleep_for(500ms);
+  EXPECT_LT(cpuSeconds() - before, 0.005);
+}
+
+/// Time from a submission to the start of the run, on workers that sleep.
+TEST(Queue, WakesSleepers) {
+  std::vector<double> micros;
+  Instance instance(loadPhases(), optionsFor(1));
+  std::vector<int64_t> count = {0}, failing = {-1};
+  instance.setInput(0, viewOf(count));
+  instance.setInput(1, viewOf(failing));
+  struct Moment {
+    std::atomic<int64_t> at = 0;
+  } moment;
+  for (int round = 0; round < 100; ++round) {
+    instance.wait();
+    std::this_thread::sleep_for(3ms);
+    int64_t begin = Timeline::now();
+    instance.submitCall([](void *user) { static_cast<Moment *>(user)->at = Timeline::now(); }, &moment);
+    instance.wait();
+    micros.push_back(static_cast<double>(moment.at - begin) * 1e-3);
+  }
+  std::ranges::sort(micros);
+  RecordProperty("median_microseconds", std::to_string(micros[50]));
+  std::printf("a sleeper wakes in %.1f us (median), %.1f us (90 %%)\n", micros[50], micros[90]);
+  EXPECT_LT(micros[50], 5000);
+}
+
+TEST(Queue, RefusesADepthThatMakesNoSense) {
+  for (int depth : {-1, 1025})
+    EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { Instance(loadReverse(), optionsFor(1, depth)); }),
+              "the depth of the queue must be 0 (automatic) or 1 to 1024");
+}
