@@ -1,0 +1,59 @@
+#include "cache/Eviction.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/file.h>
+
+using namespace freestone::cache;
+
+static int64_t changeOf(const struct stat &status) { return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec; }
+
+std::vector<EntryFile> freestone::cache::listEntries(const Folder &folder) {
+  std::vector<EntryFile> entries;
+  for (Kind kind : allKinds) {
+    std::string prefix = nameOf(kind);
+    for (std::string &key : folder.list(prefix)) {
+      struct stat status, stamp;
+      if (!folder.status(prefix + "/" + key, status))
+        continue;
+      EntryFile entry{kind, key, static_cast<uint64_t>(status.st_size), changeOf(status)};
+      if (folder.status("stamp/" + prefix + "-" + key, stamp))
+        entry.lastUse = std::max(entry.lastUse, changeOf(stamp));
+      entries.push_back(std::move(entry));
+    }
+  }
+  std::ranges::sort(entries, std::greater(), &EntryFile::lastUse);
+  return entries;
+}
+
+bool freestone::cache::removeEntry(const Folder &folder, const EntryFile &entry) {
+  std::string name = std::string(nameOf(entry.kind)) + "/" + entry.key;
+  try {
+    File file = folder.open(name, O_RDONLY | O_NOFOLLOW);
+    try {
+      if (!file.lock(LOCK_EX | LOCK_NB))
+        return false;
+    } catch (const FileError &) {
+      // Where there are no locks, an open file only loses its name.
+    }
+    folder.remove(name);
+  } catch (const FileError &error) {
+    if (error.code != ENOENT)
+      throw;
+  }
+  folder.remove("stamp/" + std::string(nameOf(entry.kind)) + "-" + entry.key);
+  return true;
+}
+
+uint64_t freestone::cache::evict(const Folder &folder, uint64_t maxBytes) {
+  std::vector<EntryFile> entries = listEntries(folder);
+  uint64_t bytes = 0, removed = 0;
+  for (const EntryFile &entry : entries)
+    bytes += entry.bytes;
+  for (auto oldest = entries.rbegin(); bytes > maxBytes && oldest != entries.rend(); ++oldest)
+    if (removeEntry(folder, *oldest)) {
+      bytes -= oldest->bytes;
+      ++removed;
+    }
+  return removed;
+}

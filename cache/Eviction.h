@@ -1,0 +1,29 @@
+#ifndef FREESTONE_CACHE_EVICTION_H
+#define FREESTONE_CACHE_EVICTION_H
+
+#include "cache/Entry.h"
+#include <cstdint>
+
+namespace freestone::cache {
+
+/// One entry as it lies in the folder.
+struct EntryFile {
+  Kind kind;
+  std::string key;
+  uint64_t bytes = 0;
+  int64_t lastUse = 0; ///< nanoseconds since 1970
+};
+
+/// All entries, those used last first. Throws FileError.
+std::vector<EntryFile> listEntries(const Folder &folder);
+
+/// Removes one. False: a process has it open.
+bool removeEntry(const Folder &folder, const EntryFile &entry);
+
+/// Removes entries until all together have at most `maxBytes`, those first that were not used for the longest time. What a process has
+/// open stays. Returns how many went. Throws FileError.
+uint64_t evict(const Folder &folder, uint64_t maxBytes);
+
+} // namespace freestone::cache
+
+#endif // FREESTONE_CACHE_EVICTION_H

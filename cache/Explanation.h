@@ -1,0 +1,16 @@
+#ifndef FREESTONE_CACHE_EXPLANATION_H
+#define FREESTONE_CACHE_EXPLANATION_H
+
+#include "cache/Eviction.h"
+
+namespace freestone::cache {
+
+/// Which ingredients differ, one line each: "level: 2, not 1". Of long texts the first line that differs.
+std::vector<std::string> differences(const Ingredients &one, const Ingredients &other);
+
+/// One paragraph: how `wanted` differs from the entry of its kind that differs in the fewest ingredients.
+std::string explainMiss(const Folder &folder, Kind kind, const Ingredients &wanted);
+
+} // namespace freestone::cache
+
+#endif // FREESTONE_CACHE_EXPLANATION_H

@@ -1,0 +1,82 @@
+#ifndef FREESTONE_CACHE_FILE_H
+#define FREESTONE_CACHE_FILE_H
+
+#include "cache/FileSystem.h"
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace freestone::cache {
+
+/// A file operation that failed. Stays within this room: the store goes on without the cache.
+struct FileError : std::runtime_error {
+  /// Takes the reason from errno.
+  explicit FileError(const std::string &what);
+  FileError(const std::string &what, int code);
+  int code;
+};
+
+/// What tells whether a file is the one that it was: changes with every write, replacement and rename.
+struct FileIdentity {
+  uint64_t device = 0, inode = 0, bytes = 0;
+  int64_t changedSeconds = 0, changedNanoseconds = 0;       ///< of the contents
+  int64_t attributesSeconds = 0, attributesNanoseconds = 0; ///< of anything; nobody can set this one back
+
+  static FileIdentity of(const struct stat &status);
+  bool operator==(const FileIdentity &) const = default;
+  /// Whether a change right now would show: clocks of file systems may be as coarse as two seconds.
+  bool isSettled() const;
+};
+
+/// An open file or folder; owns the descriptor. Every member throws FileError.
+class File {
+public:
+  File() = default;
+  File(FileSystem &system, int folder, const std::string &name, int flags, mode_t mode = 0);
+  File(File &&other) noexcept : system(other.system), descriptor(std::exchange(other.descriptor, -1)) {}
+  File &operator=(File &&other) noexcept {
+    std::swap(system, other.system);
+    std::swap(descriptor, other.descriptor);
+    return *this;
+  }
+  ~File();
+
+  int get() const { return descriptor; }
+  explicit operator bool() const { return descriptor >= 0; }
+  struct stat status() const;
+  /// Exactly so many bytes from `offset` on.
+  std::string read(uint64_t offset, size_t bytes) const;
+  void append(std::string_view bytes) const;
+  void protect() const;
+  /// Calls flock. False: another process has the lock. Throws where the file system knows no locks.
+  bool lock(int operation) const;
+
+private:
+  FileSystem *system = nullptr;
+  int descriptor = -1;
+};
+
+/// The first `bytes` of a file, mapped for reading.
+class Mapping {
+public:
+  Mapping(FileSystem &system, const File &file, size_t bytes);
+  Mapping(const Mapping &) = delete;
+  Mapping &operator=(const Mapping &) = delete;
+  ~Mapping();
+  std::span<const uint8_t> bytes() const { return {static_cast<const uint8_t *>(address), size}; }
+
+private:
+  void *address = nullptr;
+  size_t size;
+};
+
+/// The names in a folder, without "." and "..".
+std::vector<std::string> listFolder(FileSystem &system, int folder, const std::string &name);
+
+} // namespace freestone::cache
+
+#endif // FREESTONE_CACHE_FILE_H

@@ -1,0 +1,151 @@
+#include "cache/Folder.h"
+
+#include "cache/Key.h"
+#include <cerrno>
+#include <ctime>
+#include <fcntl.h>
+#include <random>
+#include <sys/file.h>
+#include <unistd.h>
+
+using namespace freestone::cache;
+
+/// Tells backup programs to leave the folder out.
+static constexpr std::string_view tag = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of freestone; it may be removed at any time.\n";
+
+static void makeParents(FileSystem &system, const std::string &path) {
+  for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
+    system.makeFolder(AT_FDCWD, path.substr(0, slash).c_str(), 0700);
+}
+
+Folder::Folder(FileSystem &system, const std::string &path, bool mayWrite)
+    : fileSystem(&system), name(path), writable(mayWrite) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY;
+  int descriptor = system.open(AT_FDCWD, path.c_str(), flags, 0);
+  bool isNew = descriptor < 0 && errno == ENOENT && mayWrite;
+  if (descriptor >= 0)
+    close(descriptor);
+  if (isNew) {
+    makeParents(system, path);
+    if (system.makeFolder(AT_FDCWD, path.c_str(), 0700) != 0 && errno != EEXIST)
+      throw FileError("can't make '" + path + "'");
+  }
+  root = File(system, AT_FDCWD, path, flags);
+  struct stat status = root.status();
+  if (status.st_uid != geteuid() && status.st_uid != 0)
+    throw FileError("'" + path + "' belongs to another user, whose code would run", EPERM);
+  if (status.st_mode & (S_IWGRP | S_IWOTH))
+    throw FileError("others can write '" + path + "', and their code would run (chmod go-w makes it safe)", EPERM);
+  if (!mayWrite)
+    return;
+  struct stat ignored;
+  if (this->status("CACHEDIR.TAG", ignored))
+    return;
+  for (const char *folder : {"new", "stamp", "lock", "count"})
+    if (system.makeFolder(root.get(), folder, 0700) != 0 && errno != EEXIST)
+      throw FileError("can't make '" + path + "/" + folder + "'");
+  for (Kind kind : allKinds)
+    if (system.makeFolder(root.get(), nameOf(kind), 0700) != 0 && errno != EEXIST)
+      throw FileError("can't make '" + path + "/" + nameOf(kind) + "'");
+  // Last, since it says that all is there.
+  write("CACHEDIR.TAG", tag);
+}
+
+bool Folder::status(const std::string &file, struct stat &status) const {
+  if (fileSystem->statusAt(root.get(), file.c_str(), &status) == 0)
+    return true;
+  if (errno == ENOENT)
+    return false;
+  throw FileError("can't look at '" + file + "'");
+}
+
+bool Folder::remove(const std::string &file, int flags) const {
+  if (fileSystem->remove(root.get(), file.c_str(), flags) == 0)
+    return true;
+  if (errno == ENOENT)
+    return false;
+  throw FileError("can't remove '" + file + "'");
+}
+
+void Folder::rename(const std::string &from, const std::string &to) const {
+  if (fileSystem->rename(root.get(), from.c_str(), root.get(), to.c_str()) != 0)
+    throw FileError("can't rename '" + from + "' to '" + to + "'");
+}
+
+void Folder::touch(const std::string &file) const {
+  if (fileSystem->touch(root.get(), file.c_str()) != 0)
+    throw FileError("can't touch '" + file + "'");
+}
+
+void Folder::write(const std::string &file, std::string_view bytes) const {
+  std::string unfinished = unfinishedName();
+  try {
+    open(unfinished, O_WRONLY | O_CREAT | O_EXCL).append(bytes);
+    rename(unfinished, file);
+  } catch (const FileError &) {
+    fileSystem->remove(root.get(), unfinished.c_str(), 0);
+    throw;
+  }
+}
+
+std::string Folder::unfinishedName() {
+  static thread_local std::random_device random;
+  uint64_t number = uint64_t(random()) << 32 | random();
+  return "new/" + std::to_string(getpid()) + "." + std::to_string(number);
+}
+
+std::string Folder::pathOf(const std::string &file) const {
+  return "/proc/self/fd/" + std::to_string(root.get()) + "/" + file;
+}
+
+void Folder::sweep() const {
+  // A folder that is younger may be about to be locked, and a file about to be renamed.
+  constexpr time_t youngest = 10, oldest = 3600;
+  for (const std::string &child : list("new")) {
+    std::string unfinished = "new/" + child;
+    struct stat found;
+    if (!status(unfinished, found))
+      continue;
+    time_t age = std::time(nullptr) - found.st_mtime;
+    if (!S_ISDIR(found.st_mode)) {
+      if (age > oldest)
+        remove(unfinished);
+      continue;
+    }
+    if (age < youngest)
+      continue;
+    File handle = open(unfinished, O_RDONLY | O_DIRECTORY);
+    try {
+      if (!handle.lock(LOCK_EX | LOCK_NB))
+        continue;
+    } catch (const FileError &) {
+      // Without locks only time tells.
+      if (age < 24 * oldest)
+        continue;
+    }
+    for (const std::string &file : list(unfinished))
+      remove(unfinished + "/" + file);
+    remove(unfinished, AT_REMOVEDIR);
+  }
+}
+
+Workshop::Workshop(const Folder &folder) : folder(folder), own(Folder::unfinishedName()) {
+  if (folder.system().makeFolder(AT_FDCWD, folder.pathOf(own).c_str(), 0700) != 0)
+    throw FileError("can't make '" + own + "'");
+  try {
+    handle = folder.open(own, O_RDONLY | O_DIRECTORY);
+    handle.lock(LOCK_SH | LOCK_NB);
+  } catch (const FileError &) {
+    // Where there are no locks, it is swept by its age.
+  }
+}
+
+Workshop::~Workshop() {
+  try {
+    for (const std::string &file : folder.list(own))
+      folder.remove(own + "/" + file);
+    folder.remove(own, AT_REMOVEDIR);
+  } catch (const FileError &) {
+    // It is swept later.
+  }
+}

@@ -1,0 +1,80 @@
+#include "cache/KeyLock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+using namespace freestone::cache;
+using Clock = std::chrono::steady_clock;
+
+KeyLock::KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds patience)
+    : folder(folder), name("lock/" + key), patience(patience) {
+  try {
+    acquire();
+    if (file)
+      pulse = std::thread([this] { showLife(); });
+  } catch (const FileError &) {
+    file = File();
+  } catch (const std::system_error &) {
+    // Without a thread the lock still shows no one else's death; others may lose patience.
+  }
+}
+
+void KeyLock::acquire() {
+  constexpr auto pause = std::chrono::milliseconds(5);
+  FileIdentity sign;
+  Clock::time_point lastSign = Clock::now();
+  while (true) {
+    File candidate = folder.open(name, O_RDWR | O_CREAT);
+    if (candidate.lock(LOCK_EX | LOCK_NB)) {
+      // Whoever had it before has removed the file: the next one must be locked then.
+      if (!isStillThere(candidate))
+        continue;
+      file = std::move(candidate);
+      return;
+    }
+    waited = true;
+    // Only changes count, seen by the clock of this machine: that of the other may be wrong.
+    if (FileIdentity now = FileIdentity::of(candidate.status()); now != sign) {
+      sign = now;
+      lastSign = Clock::now();
+    }
+    if (Clock::now() - lastSign > patience)
+      return;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+bool KeyLock::isStillThere(const File &candidate) const {
+  struct stat there;
+  return folder.status(name, there) && there.st_ino == candidate.status().st_ino;
+}
+
+void KeyLock::showLife() {
+  std::unique_lock lock(mutex);
+  while (!released.wait_for(lock, patience / 5, [&] { return isReleased; })) {
+    try {
+      folder.touch(name);
+    } catch (const FileError &) {
+      // Others may lose patience, and make the entry too.
+    }
+  }
+}
+
+KeyLock::~KeyLock() {
+  if (pulse.joinable()) {
+    {
+      std::lock_guard lock(mutex);
+      isReleased = true;
+    }
+    released.notify_one();
+    pulse.join();
+  }
+  if (!file)
+    return;
+  try {
+    // While it is still locked, so that only its own file is removed.
+    folder.remove(name);
+  } catch (const FileError &) {
+    // An empty file stays.
+  }
+}

@@ -1,0 +1,14 @@
+#ifndef FREESTONE_CACHE_MACHINE_H
+#define FREESTONE_CACHE_MACHINE_H
+
+#include <string>
+
+namespace freestone::cache {
+
+/// What code for "this machine" may depend on: the processor's model, its features as far as the system allows them, and the sizes of
+/// its caches. Equal on all processors of a machine and after every start; nothing is measured.
+std::string describeMachine();
+
+} // namespace freestone::cache
+
+#endif // FREESTONE_CACHE_MACHINE_H

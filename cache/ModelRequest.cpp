@@ -1,0 +1,44 @@
+#include "cache/ModelRequest.h"
+
+#include "cache/CompilerIdentity.h"
+#include "cache/Machine.h"
+#include "cache/ModelContent.h"
+#include <filesystem>
+#include <set>
+
+using namespace freestone::cache;
+
+/// What is the same in another order, or said twice, gives the same text.
+static std::string sorted(const std::vector<std::string> &texts) {
+  std::string joined;
+  for (const std::string &text : std::set(texts.begin(), texts.end()))
+    joined += (joined.empty() ? "" : " ") + text;
+  return joined;
+}
+
+std::optional<Request> freestone::cache::requestModel(const Store &store, Kind kind, const ModelOptions &options,
+                                                      const std::function<std::string()> &openCompiler) {
+  const Folder *folder = store.folder();
+  if (!folder)
+    return std::nullopt;
+  std::optional<ModelContent> content = ModelContent::read(folder->system(), folder, options.path);
+  if (!content)
+    return std::nullopt;
+  std::string compiler = CompilerIdentity::recall(*folder);
+  if (compiler.empty())
+    compiler = CompilerIdentity::read(*folder, openCompiler());
+  Request request{kind, {}, [content] { return content->isUnchanged(); }};
+  Ingredients &ingredients = request.ingredients;
+  ingredients.add("compiler", compiler);
+  ingredients.add("model", content->hash());
+  ingredients.add("name", std::filesystem::path(options.path).stem().string());
+  ingredients.add("target", options.target);
+  ingredients.add("machine", options.target == "host" ? describeMachine() : "");
+  ingredients.add("level", std::to_string(options.level));
+  ingredients.add("disabled", sorted(options.disabled));
+  ingredients.add("dims", sorted(options.dims));
+  ingredients.add("binds", sorted(options.binds));
+  ingredients.add("weights", options.stripWeights ? "left out" : "stored");
+  ingredients.add("training", options.training);
+  return request;
+}

@@ -1,0 +1,25 @@
+#ifndef FREESTONE_CACHE_MODELREQUEST_H
+#define FREESTONE_CACHE_MODELREQUEST_H
+
+#include "cache/Store.h"
+
+namespace freestone::cache {
+
+/// What is compiled, and how: all that a user can say that changes what comes out.
+struct ModelOptions {
+  std::string path;            ///< of the model's file
+  std::string target = "host"; ///< as the compiler takes it
+  int level = 2;
+  std::vector<std::string> disabled, dims, binds;
+  bool stripWeights = false;
+  std::string training; ///< what the compiler takes for a training step
+};
+
+/// What to ask of `store`, found without opening the compiler if it was opened before; `openCompiler` opens it and returns its version.
+/// Nothing where there is no cache, or the model can't be read. Throws what `openCompiler` throws.
+std::optional<Request> requestModel(const Store &store, Kind kind, const ModelOptions &options,
+                                    const std::function<std::string()> &openCompiler);
+
+} // namespace freestone::cache
+
+#endif // FREESTONE_CACHE_MODELREQUEST_H

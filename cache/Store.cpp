@@ -1,0 +1,184 @@
+#include "cache/Store.h"
+
+#include "cache/Eviction.h"
+#include "cache/Explanation.h"
+#include "cache/KeyLock.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+
+using namespace freestone::cache;
+
+static constexpr const char *counterNames[] = {"hits", "misses", "waits", "kept", "evicted", "rejected", "failures"};
+
+Store::Store(Settings settings, FileSystem &system) : chosen(std::move(settings)) {
+  for (const char *name : counterNames)
+    counts[name] = 0;
+  if (chosen.mode == Mode::Off)
+    return;
+  try {
+    opened = std::make_unique<Folder>(system, chosen.folder, chosen.mode == Mode::ReadWrite);
+  } catch (const FileError &error) {
+    // There is nothing to read yet.
+    if (error.code != ENOENT || chosen.mode == Mode::ReadWrite)
+      fail(error.what());
+  }
+}
+
+Entry Store::makeUnkept(const Maker &make) {
+  std::error_code ignored;
+  std::string folder = (std::filesystem::temp_directory_path(ignored) / "freestone.XXXXXX").string();
+  if (!mkdtemp(folder.data()))
+    throw std::runtime_error("can't make a temporary folder such as " + folder + "; set TMPDIR to a folder that can be written");
+  struct Remover {
+    const std::string &folder;
+    ~Remover() {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+    }
+  } remover{folder};
+  std::string path = folder + "/made", about = make(path);
+  return Entry::unkept(File(FileSystem::system(), AT_FDCWD, path, O_RDONLY), std::move(about));
+}
+
+Entry Store::obtain(const Request &request, const Maker &make) {
+  if (!opened)
+    return makeUnkept(make);
+  std::string key = request.ingredients.key();
+  if (std::optional<Entry> entry = lookUp(request.kind, key)) {
+    count("hits");
+    return std::move(*entry);
+  }
+  count("misses");
+  if (chosen.explainMisses && chosen.say)
+    chosen.say(explainMiss(*opened, request.kind, request.ingredients));
+  if (!opened->mayWrite())
+    return makeUnkept(make);
+  KeyLock lock(*opened, key, chosen.patience);
+  if (lock.hasWaited())
+    count("waits");
+  if (std::optional<Entry> entry = lookUp(request.kind, key))
+    return std::move(*entry);
+  return makeKept(request, key, make);
+}
+
+Entry Store::makeKept(const Request &request, const std::string &key, const Maker &make) {
+  try {
+    Workshop workshop(*opened);
+    std::string unfinished = workshop.name() + "/made";
+    std::string about = make(opened->pathOf(unfinished));
+    Entry entry = Entry::unkept(opened->open(unfinished, O_RDWR | O_APPEND), std::move(about));
+    try {
+      publish(request, key, unfinished, entry);
+    } catch (const FileError &error) {
+      fail(error.what());
+    }
+    return entry;
+  } catch (const FileError &error) {
+    fail(error.what());
+  } catch (const CannotWrite &error) {
+    fail(error.what());
+  }
+  return makeUnkept(make);
+}
+
+void Store::publish(const Request &request, const std::string &key, const std::string &unfinished, Entry &entry) {
+  if (entry.bytes > chosen.maxBytes || (request.stillHolds && !request.stillHolds()))
+    return;
+  std::string seal = sealOf(Mapping(opened->system(), entry.file, entry.bytes).bytes(), request.ingredients, request.kind, entry.said);
+  entry.file.append(seal);
+  entry.file.protect();
+  try {
+    // It is in use from its first moment on.
+    entry.file.lock(LOCK_SH | LOCK_NB);
+  } catch (const FileError &) {
+    // Without locks it may be evicted while it is in use, which only takes its name.
+  }
+  opened->rename(unfinished, std::string(nameOf(request.kind)) + "/" + key);
+  count("kept");
+  evict();
+}
+
+std::optional<Entry> Store::find(Kind kind, const Ingredients &ingredients) {
+  std::optional<Entry> entry = opened ? lookUp(kind, ingredients.key()) : std::nullopt;
+  if (opened)
+    count(entry ? "hits" : "misses");
+  return entry;
+}
+
+void Store::keep(Kind kind, const Ingredients &ingredients, std::string_view payload, const std::string &about) {
+  if (!opened || !opened->mayWrite() || payload.size() > chosen.maxBytes)
+    return;
+  std::span bytes(reinterpret_cast<const uint8_t *>(payload.data()), payload.size());
+  try {
+    opened->write(std::string(nameOf(kind)) + "/" + ingredients.key(),
+                  std::string(payload) + sealOf(bytes, ingredients, kind, about));
+    count("kept");
+  } catch (const FileError &error) {
+    fail(error.what());
+  }
+}
+
+std::optional<Entry> Store::lookUp(Kind kind, const std::string &key) {
+  std::string name = std::string(nameOf(kind)) + "/" + key;
+  try {
+    return EntryReader(*opened).open(kind, key, Check::UnlessStamped);
+  } catch (const FileError &error) {
+    if (error.code != ENOENT)
+      fail(error.what());
+  } catch (const DamagedEntry &error) {
+    count("rejected");
+    fail("the entry " + name + " is damaged: " + error.what());
+    try {
+      if (opened->mayWrite())
+        opened->remove(name);
+    } catch (const FileError &) {
+      // It is replaced when it is made again.
+    }
+  }
+  return std::nullopt;
+}
+
+void Store::evict() {
+  try {
+    count("evicted", freestone::cache::evict(*opened, chosen.maxBytes));
+    opened->sweep();
+  } catch (const FileError &error) {
+    fail(error.what());
+  }
+}
+
+/// Every count is a byte at the end of a file: processes append at the same time without a lock.
+void Store::count(const char *name, uint64_t times) {
+  counts[name] += times;
+  if (times == 0 || !opened || !opened->mayWrite())
+    return;
+  try {
+    opened->open(std::string("count/") + name, O_WRONLY | O_CREAT | O_APPEND).append(std::string(times, '.'));
+  } catch (const FileError &) {
+    // A total that is too small.
+  }
+}
+
+std::map<std::string, uint64_t> Store::totals() const {
+  std::map<std::string, uint64_t> totals;
+  for (const char *name : counterNames) {
+    totals[name] = 0;
+    try {
+      struct stat status;
+      if (opened && opened->status(std::string("count/") + name, status))
+        totals[name] = static_cast<uint64_t>(status.st_size);
+    } catch (const FileError &) {
+      // It stays 0.
+    }
+  }
+  return totals;
+}
+
+void Store::fail(const std::string &reason) {
+  count("failures");
+  if (!hasWarned && chosen.say)
+    chosen.say("the cache can't be used for this (" + reason + "); compiling without it");
+  hasWarned = true;
+}

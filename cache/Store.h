@@ -1,0 +1,71 @@
+#ifndef FREESTONE_CACHE_STORE_H
+#define FREESTONE_CACHE_STORE_H
+
+#include "cache/Entry.h"
+#include "cache/Folder.h"
+#include "cache/Settings.h"
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace freestone::cache {
+
+/// Thrown by a maker whose result could not be written where it was asked for: it is made again elsewhere.
+struct CannotWrite : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What is asked of a cache.
+struct Request {
+  Kind kind;
+  Ingredients ingredients;
+  /// Asked when the entry has been made: whether it was made of these ingredients, or of a file that has changed meanwhile.
+  std::function<bool()> stillHolds;
+};
+
+/// A cache of compiled programs that many processes share. Whatever goes wrong with its files (a full disk, a damaged entry, a folder that
+/// can't be trusted), the user gets one warning, a counter counts, and things are made as if the cache were empty. For one thread.
+class Store {
+public:
+  /// Writes the file `path` and says about it what the entry is to tell. Throws what it likes, and CannotWrite.
+  using Maker = std::function<std::string(const std::string &path)>;
+
+  explicit Store(Settings settings, FileSystem &system = FileSystem::system());
+
+  /// The entry, made if it is not there. Of all processes that want it at the same time, one makes it and the others wait.
+  Entry obtain(const Request &request, const Maker &make);
+
+  /// The same where nothing is to be kept.
+  static Entry makeUnkept(const Maker &make);
+
+  /// For what is small and quickly made: nobody waits for anybody.
+  std::optional<Entry> find(Kind kind, const Ingredients &ingredients);
+  void keep(Kind kind, const Ingredients &ingredients, std::string_view payload, const std::string &about);
+
+  /// Null if the cache is off or can't be used.
+  const Folder *folder() const { return opened.get(); }
+  const Settings &settings() const { return chosen; }
+
+  /// Of this process: hits, misses, waits, kept, evicted, rejected (damaged entries) and failures (of file operations).
+  const std::map<std::string, uint64_t> &counters() const { return counts; }
+  /// Of all processes, as far as they could write it down.
+  std::map<std::string, uint64_t> totals() const;
+
+private:
+  std::optional<Entry> lookUp(Kind kind, const std::string &key);
+  Entry makeKept(const Request &request, const std::string &key, const Maker &make);
+  void publish(const Request &request, const std::string &key, const std::string &unfinished, Entry &entry);
+  void evict();
+  void count(const char *name, uint64_t times = 1);
+  void fail(const std::string &reason);
+
+  Settings chosen;
+  std::unique_ptr<Folder> opened;
+  std::map<std::string, uint64_t> counts;
+  bool hasWarned = false;
+};
+
+} // namespace freestone::cache
+
+#endif // FREESTONE_CACHE_STORE_H

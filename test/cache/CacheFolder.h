@@ -1,0 +1,85 @@
+// A folder for one test's cache, and a maker that counts.
+#ifndef FREESTONE_TEST_CACHE_CACHEFOLDER_H
+#define FREESTONE_TEST_CACHE_CACHEFOLDER_H
+
+#include "cache/Store.h"
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+namespace freestone::test {
+
+class CacheFolder {
+public:
+  CacheFolder() {
+    char name[] = "/tmp/freestone-cache-XXXXXX";
+    root = mkdtemp(name);
+  }
+  ~CacheFolder() { std::filesystem::remove_all(root); }
+  CacheFolder(const CacheFolder &) = delete;
+  CacheFolder &operator=(const CacheFolder &) = delete;
+
+  /// Of the cache; not there at first.
+  std::string path() const { return root + "/cache"; }
+  std::string operator/(const std::string &name) const { return root + "/" + name; }
+  std::string entry(const cache::Request &request) const {
+    return path() + "/" + cache::nameOf(request.kind) + "/" + request.ingredients.key();
+  }
+
+  cache::Settings settings() {
+    cache::Settings settings;
+    settings.folder = path();
+    settings.say = [this](const std::string &sentence) { said.push_back(sentence); };
+    return settings;
+  }
+
+  std::vector<std::string> said;
+
+private:
+  std::string root;
+};
+
+inline cache::Request requestOf(const std::string &text) {
+  cache::Request request{cache::Kind::Model, {}, nullptr};
+  request.ingredients.add("text", text);
+  return request;
+}
+
+/// What the entry of a text holds: more than one page.
+inline std::string contentOf(const std::string &text) {
+  std::string content;
+  while (content.size() < 10'000)
+    content += text + " " + std::to_string(content.size()) + "\n";
+  return content;
+}
+
+class CountingMaker {
+public:
+  explicit CountingMaker(std::string text) : text(std::move(text)) {}
+  cache::Store::Maker get() {
+    return [this](const std::string &path) {
+      ++calls;
+      std::ofstream file(path, std::ios::binary);
+      file << contentOf(text);
+      if (!file.flush())
+        throw cache::CannotWrite("can't write " + path);
+      return "made " + text;
+    };
+  }
+  int calls = 0;
+
+private:
+  std::string text;
+};
+
+inline void writeText(const std::string &path, const std::string &text) { std::ofstream(path, std::ios::binary) << text; }
+
+inline std::string readText(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace freestone::test
+
+#endif // FREESTONE_TEST_CACHE_CACHEFOLDER_H

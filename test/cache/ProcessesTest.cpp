@@ -1,0 +1,166 @@
+// Many processes on one folder, some of which die in the middle: FREESTONE_CACHE_ROUNDS=200 makes it long.
+
+#include "cache/Eviction.h"
+#include "test/cache/CacheFolder.h"
+#include <atomic>
+#include <csignal>
+#include <random>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace freestone::cache;
+using namespace freestone::test;
+
+namespace {
+
+constexpr int processCount = 32;
+
+/// What the processes of a round tell each other.
+struct Shared {
+  std::atomic<int> begun = 0, made = 0;
+};
+
+/// Exit codes of a process.
+enum { Right = 0, Wrong = 1, Threw = 2 };
+
+std::string slowly(const std::string &path, const std::string &text, Shared &shared, bool fast) {
+  ++shared.begun;
+  std::ofstream file(path, std::ios::binary);
+  std::string content = contentOf(text);
+  for (size_t at = 0; at < content.size(); at += 1000) {
+    file << content.substr(at, 1000) << std::flush;
+    if (!fast)
+      usleep(300);
+  }
+  ++shared.made;
+  return "made";
+}
+
+int obtainInProcess(CacheFolder &folder, const std::string &text, Shared &shared, bool fast) {
+  try {
+    Store store(folder.settings());
+    Entry entry =
+        store.obtain(requestOf(text), [&](const std::string &path) { return slowly(path, text, shared, fast); });
+    return entry.payload() == contentOf(text) ? Right : Wrong;
+  } catch (...) {
+    return Threw;
+  }
+}
+
+class Round {
+public:
+  Round(CacheFolder &folder, std::string text) : folder(folder), text(std::move(text)) {
+    void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = new (memory) Shared;
+  }
+  ~Round() { munmap(shared, sizeof(Shared)); }
+
+  void start() {
+    for (int i = 0; i < processCount; ++i) {
+      pid_t child = fork();
+      if (child == 0)
+        _exit(obtainInProcess(folder, text, *shared, /*fast=*/false));
+      children.push_back(child);
+    }
+  }
+  /// Kills some of the processes while they work.
+  int killSome(std::mt19937 &random) {
+    int killed = 0;
+    for (int i = 0; i < 4; ++i) {
+      usleep(random() % 4000);
+      if (kill(children[random() % children.size()], SIGKILL) == 0)
+        ++killed;
+    }
+    return killed;
+  }
+  void finish() {
+    for (pid_t child : children) {
+      int status;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      if (WIFSIGNALED(status)) {
+        EXPECT_EQ(WTERMSIG(status), SIGKILL);
+        ++died;
+      } else {
+        EXPECT_EQ(WEXITSTATUS(status), Right);
+      }
+    }
+  }
+
+  CacheFolder &folder;
+  std::string text;
+  Shared *shared;
+  std::vector<pid_t> children;
+  int died = 0;
+};
+
+} // namespace
+
+TEST(Processes, OneMakesItAndTheOthersWait) {
+  CacheFolder folder;
+  Round round(folder, "calm");
+  round.start();
+  round.finish();
+  EXPECT_EQ(round.shared->begun, 1);
+  EXPECT_EQ(round.shared->made, 1);
+}
+
+TEST(Processes, DeathsTearNothing) {
+  const char *given = getenv("FREESTONE_CACHE_ROUNDS");
+  int rounds = given ? std::max(1, atoi(given)) : 25;
+  CacheFolder folder;
+  std::mt19937 random(7);
+  int deaths = 0, begun = 0;
+  for (int number = 0; number < rounds; ++number) {
+    std::string text = "round " + std::to_string(number);
+    SCOPED_TRACE(text);
+    Round round(folder, text);
+    round.start();
+    round.killSome(random);
+    round.finish();
+    if (HasFatalFailure())
+      return;
+    // Whoever made it may have died, and then one other takes over, at once.
+    EXPECT_LE(round.shared->begun, 1 + round.died);
+    deaths += round.died;
+    begun += round.shared->begun;
+    EXPECT_EQ(obtainInProcess(folder, text, *round.shared, /*fast=*/true), Right);
+  }
+  EXPECT_GT(deaths, rounds / 2) << "the killing did something";
+  EXPECT_GT(begun, rounds) << "and some died while they made it";
+  Folder opened(FileSystem::system(), folder.path(), true);
+  std::vector<EntryFile> entries = listEntries(opened);
+  EXPECT_EQ(entries.size(), static_cast<size_t>(rounds)) << "one entry of each";
+  for (const EntryFile &file : entries)
+    EntryReader(opened).open(file.kind, file.key, Check::Everything);
+  EXPECT_TRUE(folder.said.empty());
+}
+
+/// While others look, entries come and go.
+TEST(Processes, EvictionTakesNothingAway) {
+  CacheFolder folder;
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      Shared own;
+      std::mt19937 random(static_cast<unsigned>(i));
+      Settings settings = folder.settings();
+      settings.maxBytes = 4 * contentOf("0").size();
+      for (int turn = 0; turn < 60; ++turn) {
+        std::string text = std::to_string(random() % 8);
+        Entry entry = Store(settings).obtain(
+            requestOf(text), [&](const std::string &path) { return slowly(path, text, own, /*fast=*/true); });
+        if (entry.payload() != contentOf(text))
+          _exit(Wrong);
+      }
+      _exit(folder.said.empty() ? Right : Wrong);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == Right) << status;
+  }
+}

@@ -1,0 +1,381 @@
+#include "cache/Eviction.h"
+#include "cache/Explanation.h"
+#include "cache/KeyLock.h"
+#include "cache/Machine.h"
+#include "cache/ModelRequest.h"
+#include "test/cache/CacheFolder.h"
+#include <fcntl.h>
+#include <set>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace freestone::cache;
+using namespace freestone::test;
+namespace fs = std::filesystem;
+
+/// What a new process would get.
+static std::string obtain(CacheFolder &folder, const std::string &text, CountingMaker &maker) {
+  return Store(folder.settings()).obtain(requestOf(text), maker.get()).payload();
+}
+
+TEST(Store, MakesOnceAndFindsAfterwards) {
+  CacheFolder folder;
+  CountingMaker maker("one"), other("two");
+  {
+    Store store(folder.settings());
+    Entry entry = store.obtain(requestOf("one"), maker.get());
+    EXPECT_FALSE(entry.wasKept());
+    EXPECT_EQ(entry.payload(), contentOf("one"));
+    EXPECT_EQ(entry.about(), "made one");
+    EXPECT_EQ(store.counters().at("misses"), 1u);
+    EXPECT_EQ(store.counters().at("kept"), 1u);
+  }
+  Store store(folder.settings());
+  Entry entry = store.obtain(requestOf("one"), maker.get());
+  EXPECT_TRUE(entry.wasKept());
+  EXPECT_EQ(entry.payload(), contentOf("one"));
+  EXPECT_EQ(entry.about(), "made one");
+  EXPECT_EQ(store.counters().at("hits"), 1u);
+  EXPECT_EQ(maker.calls, 1);
+  EXPECT_EQ(obtain(folder, "two", other), contentOf("two"));
+  EXPECT_EQ(other.calls, 1);
+  EXPECT_EQ(store.totals().at("misses"), 2u);
+  EXPECT_TRUE(folder.said.empty());
+  // Nothing unfinished and no lock stays behind.
+  EXPECT_TRUE(fs::is_empty(folder.path() + "/new"));
+  EXPECT_TRUE(fs::is_empty(folder.path() + "/lock"));
+}
+
+TEST(Store, KeepsSmallThings) {
+  CacheFolder folder;
+  Ingredients ingredients;
+  ingredients.add("program", "p");
+  Store store(folder.settings());
+  EXPECT_FALSE(store.find(Kind::Program, ingredients));
+  store.keep(Kind::Program, ingredients, std::string_view("\0\1", 2), "of p");
+  std::optional<Entry> entry = store.find(Kind::Program, ingredients);
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->payload(), std::string("\0\1", 2));
+  EXPECT_EQ(entry->about(), "of p");
+  EXPECT_FALSE(store.find(Kind::Text, ingredients)) << "kinds have names of their own";
+}
+
+TEST(Store, WhatAMakerThrowsIsTheCallers) {
+  CacheFolder folder;
+  Store store(folder.settings());
+  auto broken = [](const std::string &) -> std::string { throw std::logic_error("not valid"); };
+  EXPECT_THROW(store.obtain(requestOf("x"), broken), std::logic_error);
+  EXPECT_TRUE(fs::is_empty(folder.path() + "/new"));
+  CountingMaker maker("x");
+  EXPECT_EQ(store.obtain(requestOf("x"), maker.get()).payload(), contentOf("x"));
+}
+
+TEST(Store, AFolderThatWouldRunOthersCodeIsRefused) {
+  CacheFolder folder;
+  CountingMaker maker("x");
+  fs::create_directory(folder.path());
+  for (fs::perms others : {fs::perms::others_write, fs::perms::group_write}) {
+    fs::permissions(folder.path(), fs::perms::owner_all | others);
+    folder.said.clear();
+    EXPECT_EQ(obtain(folder, "x", maker), contentOf("x"));
+    ASSERT_EQ(folder.said.size(), 1u);
+    EXPECT_NE(folder.said[0].find("others can write"), std::string::npos) << folder.said[0];
+    EXPECT_TRUE(fs::is_empty(folder.path()));
+  }
+  fs::permissions(folder.path(), fs::perms::owner_all);
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(chown(folder.path().c_str(), 12345, 12345), 0);
+  folder.said.clear();
+  EXPECT_EQ(obtain(folder, "x", maker), contentOf("x"));
+  ASSERT_EQ(folder.said.size(), 1u);
+  EXPECT_NE(folder.said[0].find("another user"), std::string::npos) << folder.said[0];
+}
+
+TEST(Store, AnEntryThatOthersCouldHaveWrittenIsRefused) {
+  CacheFolder folder;
+  CountingMaker maker("x");
+  obtain(folder, "x", maker);
+  fs::permissions(folder.entry(requestOf("x")), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(obtain(folder, "x", maker), contentOf("x"));
+  EXPECT_EQ(maker.calls, 2);
+}
+
+TEST(Store, NoFolderCanBeMade) {
+  CacheFolder folder;
+  writeText(folder.path(), "a file, not a folder");
+  CountingMaker maker("x");
+  EXPECT_EQ(obtain(folder, "x", maker), contentOf("x"));
+  EXPECT_EQ(folder.said.size(), 1u);
+}
+
+TEST(Store, OffAndReadOnlyLeaveTheFolderAlone) {
+  CacheFolder folder;
+  CountingMaker maker("x"), kept("kept");
+  Settings off = folder.settings(), readOnly = folder.settings();
+  off.mode = Mode::Off;
+  readOnly.mode = Mode::ReadOnly;
+  EXPECT_EQ(Store(off).obtain(requestOf("x"), maker.get()).payload(), contentOf("x"));
+  EXPECT_EQ(Store(readOnly).obtain(requestOf("x"), maker.get()).payload(), contentOf("x"));
+  EXPECT_FALSE(fs::exists(folder.path()));
+  EXPECT_EQ(maker.calls, 2);
+
+  obtain(folder, "kept", kept);
+  auto listing = [&] {
+    std::set<std::pair<std::string, fs::file_time_type>> all;
+    for (const auto &file : fs::recursive_directory_iterator(folder.path()))
+      all.emplace(file.path(), file.last_write_time());
+    return all;
+  };
+  auto before = listing();
+  EXPECT_TRUE(Store(readOnly).obtain(requestOf("kept"), kept.get()).wasKept());
+  EXPECT_FALSE(Store(readOnly).obtain(requestOf("x"), maker.get()).wasKept());
+  EXPECT_EQ(listing(), before);
+  EXPECT_TRUE(folder.said.empty());
+}
+
+TEST(Store, AModelThatChangesWhileItIsCompiledIsNotKept) {
+  CacheFolder folder;
+  CountingMaker maker("x");
+  Request request = requestOf("x");
+  request.stillHolds = [] { return false; };
+  EXPECT_EQ(Store(folder.settings()).obtain(request, maker.get()).payload(), contentOf("x"));
+  EXPECT_EQ(obtain(folder, "x", maker), contentOf("x"));
+  EXPECT_EQ(maker.calls, 2);
+}
+
+TEST(Eviction, TheLeastRecentlyUsedGoesFirst) {
+  CacheFolder folder;
+  Settings settings = folder.settings();
+  settings.maxBytes = 3 * contentOf("a").size() + 2000;
+  for (std::string text : {"a", "b", "c"}) {
+    CountingMaker maker(text);
+    Store(settings).obtain(requestOf(text), maker.get());
+    // What was made a while ago, in this order.
+    std::string age = text == "a" ? "30" : text == "b" ? "20" : "10";
+    fs::last_write_time(folder.entry(requestOf(text)), fs::file_time_type::clock::now() - std::chrono::seconds(std::stoi(age)));
+  }
+  // The stamp of "a" says that it was used just now.
+  writeText(folder.path() + "/stamp/model-" + requestOf("a").ingredients.key(), "");
+  CountingMaker maker("d");
+  Store store(settings);
+  store.obtain(requestOf("d"), maker.get());
+  EXPECT_EQ(store.counters().at("evicted"), 1u);
+  EXPECT_FALSE(fs::exists(folder.entry(requestOf("b"))));
+  for (std::string text : {"a", "c", "d"})
+    EXPECT_TRUE(fs::exists(folder.entry(requestOf(text)))) << text;
+}
+
+TEST(Eviction, WhatIsOpenStays) {
+  CacheFolder folder;
+  CountingMaker one("one"), two("two");
+  Settings settings = folder.settings();
+  Entry open = Store(settings).obtain(requestOf("one"), one.get());
+  settings.maxBytes = contentOf("two").size() + 2000;
+  Store(settings).obtain(requestOf("two"), two.get());
+  EXPECT_TRUE(fs::exists(folder.entry(requestOf("one"))));
+  open = Entry();
+  Entry found = Store(settings).obtain(requestOf("one"), one.get());
+  Folder opened(FileSystem::system(), folder.path(), true);
+  EXPECT_EQ(evict(opened, 0), 1u) << "all but the open one";
+  EXPECT_EQ(listEntries(opened).size(), 1u);
+  EXPECT_EQ(found.payload(), contentOf("one"));
+}
+
+TEST(Eviction, WhatIsTooLargeIsNotKept) {
+  CacheFolder folder;
+  CountingMaker maker("x");
+  Settings settings = folder.settings();
+  settings.maxBytes = 100;
+  EXPECT_EQ(Store(settings).obtain(requestOf("x"), maker.get()).payload(), contentOf("x"));
+  EXPECT_FALSE(fs::exists(folder.entry(requestOf("x"))));
+}
+
+TEST(Folder, WhatDeadProcessesLeftIsSwept) {
+  CacheFolder folder;
+  Folder opened(FileSystem::system(), folder.path(), true);
+  Workshop alive(opened);
+  fs::create_directory(folder.path() + "/new/dead");
+  writeText(folder.path() + "/new/dead/made", "half");
+  for (const auto &file : fs::directory_iterator(folder.path() + "/new"))
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::minutes(1));
+  opened.sweep();
+  EXPECT_FALSE(fs::exists(folder.path() + "/new/dead"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/" + alive.name()));
+}
+
+TEST(KeyLock, ALockWithoutALifeSignIsIgnoredAfterAWhile) {
+  CacheFolder folder;
+  Folder opened(FileSystem::system(), folder.path(), true);
+  // As of a machine that died and whose server has not noticed: locked, and nobody touches the file.
+  int dead = open((folder.path() + "/lock/k").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(flock(dead, LOCK_EX), 0);
+  auto begin = std::chrono::steady_clock::now();
+  KeyLock lock(opened, "k", std::chrono::milliseconds(300));
+  auto waited = std::chrono::steady_clock::now() - begin;
+  EXPECT_FALSE(lock.isHeld());
+  EXPECT_TRUE(lock.hasWaited());
+  EXPECT_GE(waited, std::chrono::milliseconds(300));
+  EXPECT_LT(waited, std::chrono::milliseconds(1500));
+  close(dead);
+}
+
+TEST(KeyLock, ALivingHolderIsWaitedForLongerThanThat) {
+  CacheFolder folder;
+  Folder opened(FileSystem::system(), folder.path(), true);
+  auto holder = std::make_unique<KeyLock>(opened, "k", std::chrono::milliseconds(200));
+  ASSERT_TRUE(holder->isHeld());
+  std::thread release([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(800));
+    holder.reset();
+  });
+  KeyLock lock(opened, "k", std::chrono::milliseconds(200));
+  EXPECT_TRUE(lock.isHeld());
+  release.join();
+}
+
+TEST(Key, EveryIngredientCounts) {
+  std::set<std::string> keys;
+  auto add = [&](std::initializer_list<std::pair<std::string, std::string>> list) {
+    Ingredients ingredients;
+    for (const auto &[name, text] : list)
+      ingredients.add(name, text);
+    EXPECT_TRUE(keys.insert(ingredients.key()).second);
+  };
+  add({});
+  add({{"a", ""}});
+  add({{"a", "b"}});
+  add({{"a", "bc"}, {"d", ""}});
+  add({{"a", "b"}, {"cd", ""}});
+  add({{"ab", ""}, {"cd", ""}});
+  add({{"a", "b:1"}});
+  add({{"a", "b"}, {"1:", ""}});
+}
+
+TEST(Explanation, NamesWhatDiffers) {
+  CacheFolder folder;
+  CountingMaker maker("x");
+  auto request = [](std::string level, std::string module) {
+    Request request{Kind::Model, {}, nullptr};
+    request.ingredients.add("level", level);
+    request.ingredients.add("module", module);
+    request.ingredients.add("target", "host");
+    return request;
+  };
+  Store(folder.settings()).obtain(request("2", "a\nb\nc"), maker.get());
+  Store(folder.settings()).obtain(request("1", "z"), maker.get());
+  Settings settings = folder.settings();
+  settings.explainMisses = true;
+  Store(settings).obtain(request("2", "a\nB\nc"), maker.get());
+  ASSERT_EQ(folder.said.size(), 1u);
+  EXPECT_NE(folder.said[0].find("differs in\n  module: B, not b"), std::string::npos) << folder.said[0];
+  EXPECT_EQ(differences(request("2", "a").ingredients, request("0", "a\nmore").ingredients),
+            (std::vector<std::string>{"level: 2, not 0", "module: nothing, not more"}));
+}
+
+TEST(Machine, IsTheSameEveryTime) {
+  std::string machine = describeMachine();
+  EXPECT_FALSE(machine.empty());
+  for (int i = 0; i < 100; ++i)
+    ASSERT_EQ(describeMachine(), machine);
+}
+
+namespace {
+
+/// A model's request, as often as it is asked for.
+class ModelKeys {
+public:
+  ModelKeys() : store(folder.settings()) {
+    writeText(folder / "m.onnx", "model");
+    options.path = folder / "m.onnx";
+  }
+  std::string key() { return requestModel(store, Kind::Model, options, [&] { return build; })->ingredients.key(); }
+
+  CacheFolder folder;
+  Store store;
+  ModelOptions options;
+  std::string build = "1";
+};
+
+} // namespace
+
+TEST(ModelRequest, EveryOptionChangesTheKeyAndNothingElseDoes) {
+  ModelKeys keys;
+  std::set<std::string> seen = {keys.key()};
+  auto expectNew = [&](const char *what, auto change) {
+    ModelOptions before = keys.options;
+    change(keys.options);
+    EXPECT_TRUE(seen.insert(keys.key()).second) << what;
+    keys.options = before;
+    EXPECT_TRUE(seen.contains(keys.key()));
+  };
+  expectNew("target", [](ModelOptions &options) { options.target = "x86-64-v3"; });
+  expectNew("level", [](ModelOptions &options) { options.level = 1; });
+  expectNew("disabled", [](ModelOptions &options) { options.disabled = {"rows"}; });
+  expectNew("dims", [](ModelOptions &options) { options.dims = {"n=1:8"}; });
+  expectNew("binds", [](ModelOptions &options) { options.binds = {"n=8"}; });
+  expectNew("stripWeights", [](ModelOptions &options) { options.stripWeights = true; });
+  expectNew("training", [](ModelOptions &options) { options.training = "{}"; });
+  expectNew("another model", [&](ModelOptions &options) {
+    writeText(keys.folder / "n.onnx", "another");
+    options.path = keys.folder / "n.onnx";
+  });
+
+  keys.options.disabled = {"rows", "maps", "rows"};
+  std::string key = keys.key();
+  keys.options.disabled = {"maps", "rows"};
+  EXPECT_EQ(keys.key(), key) << "neither order nor repetition counts";
+  setenv("FREESTONE_NUM_THREADS", "3", 1);
+  setenv("LANG", "de_DE", 1);
+  EXPECT_EQ(keys.key(), key) << "neither does the environment";
+  fs::create_directory(keys.folder / "elsewhere");
+  fs::copy_file(keys.folder / "m.onnx", keys.folder / "elsewhere/m.onnx");
+  keys.options.path = keys.folder / "elsewhere/m.onnx";
+  EXPECT_EQ(keys.key(), key) << "nor where the model lies";
+  writeText(keys.options.path, "Model");
+  EXPECT_NE(keys.key(), key) << "what it holds does";
+}
+
+TEST(ModelRequest, ExternalDataAreAPartOfTheModel) {
+  ModelKeys keys;
+  // ModelProto.graph.initializer.external_data: location = "w.bin".
+  std::string pair = "\x0a\x08location\x12\x05w.bin";
+  std::string tensor = "\x6a" + std::string(1, char(pair.size())) + pair;
+  std::string graph = "\x2a" + std::string(1, char(tensor.size())) + tensor;
+  writeText(keys.options.path, "\x3a" + std::string(1, char(graph.size())) + graph);
+  EXPECT_FALSE(requestModel(keys.store, Kind::Model, keys.options, [] { return "1"; })) << "a file is missing";
+  writeText(keys.folder / "w.bin", "weights");
+  std::string key = keys.key();
+  EXPECT_EQ(keys.key(), key);
+  writeText(keys.folder / "w.bin", "Weights");
+  EXPECT_NE(keys.key(), key);
+}
+
+TEST(ModelContent, WhatHasNotChangedIsNotReadAgain) {
+  struct CountingMaps : FileSystem {
+    void *map(int file, size_t bytes) override {
+      ++count;
+      return FileSystem::map(file, bytes);
+    }
+    int count = 0;
+  } system;
+  CacheFolder folder;
+  CountingMaker maker("x");
+  { Store(folder.settings(), system).obtain(requestOf("x"), maker.get()); }
+  auto hit = [&] {
+    system.count = 0;
+    Store(folder.settings(), system).obtain(requestOf("x"), maker.get());
+    return system.count;
+  };
+  EXPECT_EQ(hit(), 1) << "it was written just now, so that another change might not show";
+  std::this_thread::sleep_for(std::chrono::milliseconds(3100));
+  EXPECT_EQ(hit(), 1);
+  EXPECT_EQ(hit(), 0) << "it is known now";
+  std::fstream file(folder.entry(requestOf("x")), std::ios::in | std::ios::out | std::ios::binary);
+  auto time = fs::last_write_time(folder.entry(requestOf("x")));
+  file.seekp(5000).put('!').flush();
+  fs::last_write_time(folder.entry(requestOf("x")), time);
+  EXPECT_EQ(Store(folder.settings()).obtain(requestOf("x"), maker.get()).payload(), contentOf("x"));
+  EXPECT_EQ(maker.calls, 2) << "a change shows even if its time was set back";
+}
