@@ -251,6 +251,13 @@ Tensor GraphBuilder::randomKey() {
   return concat({stepKey, reshape(scalar(randomOperators++, word), {size(1)})}, 0);
 }
 
+Tensor GraphBuilder::fixedRandomKey(std::optional<uint64_t> seed) {
+  Content words;
+  for (uint64_t word : {seed.value_or(0) & UINT32_MAX, seed.value_or(0) >> 32, uint64_t(seed ? 0 : 1), uint64_t(seed ? 0 : randomOperators++)})
+    words.push_back(size(static_cast<int64_t>(word)));
+  return fromContent(std::move(words), {size(4)}, ir.getIntegerType(32, false));
+}
+
 Tensor GraphBuilder::stop(Refusal::Kind kind, const Twine &reason) {
   if (!refusal)
     refusal = Refusal{kind, reason.str()};

@@ -112,8 +112,10 @@ public:
   };
   void verify(mlir::Operation *op);
 
-  /// A key of random numbers for one operator, different for each: [4] x ui32.
+  /// A key of random numbers for one operator, different for each, and for each step of a training: [4] x ui32.
   Tensor randomKey();
+  /// The same, but alike in all runs: one for each seed, or different for each operator.
+  Tensor fixedRandomKey(std::optional<uint64_t> seed);
 
   mlir::OpBuilder ir;
   mlir::Location location;

@@ -204,6 +204,19 @@ bool GraphImporter::importNodes(const Nodes &nodes, Scope &scope) {
   return true;
 }
 
+Tensor GraphImporter::tensorNamed(StringRef name) const {
+  const ModelValue *value = current->find(name);
+  return value && value->kind == ModelValue::Kind::Tensor ? value->tensor : Tensor();
+}
+
+void GraphImporter::noteRandom(const Node &node, ArrayRef<int64_t> switches) {
+  RandomNode &random = report.random.emplace_back(nameOf(node.proto));
+  // Names within a definition are its own.
+  for (int64_t index : switches)
+    if (depth == 0 && node.has(index))
+      random.switches.push_back(node.proto.input(index));
+}
+
 void GraphImporter::importMain(Scope &scope, const Nodes &nodes) {
   auto markUnbuilt = [&](const onnx::NodeProto &proto) {
     for (const std::string &name : proto.output())

@@ -40,6 +40,11 @@ public:
   /// Builds the nodes of a body and answers its outputs; nothing where the builder is stopped.
   std::optional<std::vector<ModelValue>> importBody(const onnx::GraphProto &graph, std::vector<ModelValue> inputs);
 
+  /// The tensor of a name that nodes may use where the walk is; null where there is none.
+  Tensor tensorNamed(llvm::StringRef name) const;
+  /// Tells the report that a node draws random numbers, which matter only where none of its inputs `switches` is 0.
+  void noteRandom(const Node &node, llvm::ArrayRef<int64_t> switches);
+
 private:
   bool importNode(const onnx::NodeProto &proto, Scope &scope);
   bool importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);

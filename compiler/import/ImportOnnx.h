@@ -64,6 +64,12 @@ struct UnsupportedNode {
   std::string describe() const;
 };
 
+/// A node that draws random numbers when the model runs. They do not matter where one of `switches`, names of inputs, is 0.
+struct RandomNode {
+  std::string node;
+  std::vector<std::string> switches = {};
+};
+
 /// What `freestone check` says of a model.
 struct ModelReport {
   std::vector<std::pair<std::string, int64_t>> opsets;
@@ -71,6 +77,7 @@ struct ModelReport {
   std::vector<PortReport> inputs;
   std::vector<PortReport> outputs;
   std::vector<UnsupportedNode> unsupported;
+  std::vector<RandomNode> random;
 };
 
 /// A model that could be read. `module` holds `func @main` at graph level, and is null iff `report.unsupported` is not empty. In the

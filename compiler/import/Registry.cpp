@@ -25,6 +25,8 @@ Registry::Registry() {
   registerDataDependent(*this);
   registerRecurrent(*this);
   registerGridSampling(*this);
+  registerRandom(*this);
+  registerTraining(*this);
 }
 
 const Registry &Registry::instance() {
@@ -40,8 +42,13 @@ void Registry::addMany(StringRef name, Versions versions, Entry::BuildAll build)
   byName[name.str()].push_back({versions.since, versions.until, std::move(build)});
 }
 
+/// The name of an operator's entries.
+static std::string keyOf(StringRef domain, StringRef name) {
+  return domain.empty() || domain == "ai.onnx" ? name.str() : (domain + "." + name).str();
+}
+
 const Entry *Registry::find(StringRef domain, StringRef name, int opset) const {
-  auto entries = domain.empty() || domain == "ai.onnx" ? byName.find(name.str()) : byName.end();
+  auto entries = byName.find(keyOf(domain, name));
   if (entries == byName.end())
     return nullptr;
   for (const Entry &entry : entries->second)
@@ -50,8 +57,6 @@ const Entry *Registry::find(StringRef domain, StringRef name, int opset) const {
   return nullptr;
 }
 
-bool Registry::knows(StringRef domain, StringRef name) const {
-  return (domain.empty() || domain == "ai.onnx") && byName.count(name.str());
-}
+bool Registry::knows(StringRef domain, StringRef name) const { return byName.count(keyOf(domain, name)); }
 
 } // namespace freestone::importer

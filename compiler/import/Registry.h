@@ -30,7 +30,7 @@ class Registry {
 public:
   static const Registry &instance();
 
-  /// An operator of the default domain with one result.
+  /// An operator with one result; the name is with its domain where that is not ONNX's own: `ai.onnx.preview.training.Adam`.
   void add(llvm::StringRef name, Versions versions, Entry::BuildOne build);
   /// An operator that sets its outputs itself.
   void addMany(llvm::StringRef name, Versions versions, Entry::BuildAll build);
@@ -69,6 +69,8 @@ void registerRearranging(Registry &registry);
 void registerDataDependent(Registry &registry);
 void registerRecurrent(Registry &registry);
 void registerGridSampling(Registry &registry);
+void registerRandom(Registry &registry);
+void registerTraining(Registry &registry);
 
 } // namespace freestone::importer
 

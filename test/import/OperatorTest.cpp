@@ -57,6 +57,125 @@ TEST(Operator, AxesOfAReductionMayBeAnInput) {
   EXPECT_EQ(over({-1, 0}), (std::vector<float>{18, 26, 34}));
 }
 
+/// Dropout of many ones, by a ratio and a mode that the run knows: its result and mask.
+std::pair<std::vector<float>, std::vector<bool>> drop(float ratio, bool trains, const std::string &seed = "<seed = 3>") {
+  Imported model = importText("agraph (float[n, 100] x, float r, bool t) => (float[n, 100] y, bool[n, 100] z) { y, z = Dropout" + seed + "(x, r, t) }");
+  EXPECT_TRUE(model.model.module) << model.reason();
+  mlir::Type f32 = mlir::Float32Type::get(model.context.get()), i1 = mlir::IntegerType::get(model.context.get(), 1);
+  auto outputs = interpreter::interpret(model.main(), {HostTensor::copy<float>(f32, {200, 100}, std::vector<float>(20000, 1)),
+                                                       HostTensor::copy<float>(f32, {}, std::vector<float>{ratio}),
+                                                       HostTensor::copy<uint8_t>(i1, {}, std::vector<uint8_t>{trains})}, *model.model.weights);
+  EXPECT_TRUE(mlir::succeeded(outputs));
+  auto mask = (*outputs)[1].elements<uint8_t>();
+  return {(*outputs)[0].elements<float>().vec(), std::vector<bool>(mask.begin(), mask.end())};
+}
+
+TEST(Operator, DropoutKeepsAsManyAsItSaysAndScalesThem) {
+  for (float ratio : {0.25f, 0.75f}) {
+    auto [y, kept] = drop(ratio, true);
+    int64_t count = llvm::count(kept, true);
+    // Four standard deviations of 20,000 draws.
+    EXPECT_NEAR(count / 20000.0, 1 - ratio, 4 * std::sqrt(ratio * (1 - ratio) / 20000));
+    for (size_t i = 0; i < y.size(); ++i)
+      ASSERT_FLOAT_EQ(y[i], kept[i] ? 1 / (1 - ratio) : 0);
+  }
+}
+
+TEST(Operator, DropoutThatIsTurnedOffPassesAllOn) {
+  for (auto [ratio, trains] : {std::pair(0.0f, true), {0.5f, false}, {0.0f, false}}) {
+    auto [y, kept] = drop(ratio, trains);
+    EXPECT_EQ(llvm::count(y, 1), 20000);
+    EXPECT_EQ(llvm::count(kept, true), 20000);
+  }
+}
+
+TEST(Operator, OneSeedDropsTheSame) {
+  EXPECT_EQ(drop(0.5, true).second, drop(0.5, true).second);
+  EXPECT_NE(drop(0.5, true).second, drop(0.5, true, "<seed = 4>").second);
+  EXPECT_EQ(drop(0.5, true, "").second, drop(0.5, true, "").second);
+}
+
+TEST(Operator, BernoulliDrawsByTheProbabilityOfEachElement) {
+  Imported model = importText("agraph (float[n] x) => (float[n] y, float[n] z) { y = Bernoulli(x) z = Bernoulli(x) }");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  std::vector<float> x;
+  for (float probability : {0.0f, 0.2f, 0.7f, 1.0f})
+    x.insert(x.end(), 10000, probability);
+  mlir::Type f32 = mlir::Float32Type::get(model.context.get());
+  auto outputs = interpreter::interpret(model.main(), {HostTensor::copy<float>(f32, {40000}, x)}, *model.model.weights);
+  ASSERT_TRUE(mlir::succeeded(outputs));
+  auto y = (*outputs)[0].elements<float>(), z = (*outputs)[1].elements<float>();
+  for (size_t block = 0; block < 4; ++block) {
+    double probability = x[block * 10000], allowed = 4 * std::sqrt(probability * (1 - probability) / 10000);
+    EXPECT_NEAR(llvm::count(y.slice(block * 10000, 10000), 1) / 10000.0, probability, allowed);
+    EXPECT_EQ(llvm::count_if(y.slice(block * 10000, 10000), [](float value) { return value != 0 && value != 1; }), 0);
+  }
+  EXPECT_NE(y.vec(), z.vec());
+}
+
+TEST(Operator, RandomNumbersHaveTheirDistribution) {
+  Imported model = importText(R"(agraph (float[n] x) => (float[n] u, float[n] g)
+    { u = RandomUniformLike<low = -1.0, high = 3.0>(x) g = RandomNormalLike<mean = 2.0, scale = 0.5>(x) })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  mlir::Type f32 = mlir::Float32Type::get(model.context.get());
+  auto outputs = interpreter::interpret(model.main(), {HostTensor::copy<float>(f32, {40000}, std::vector<float>(40000))}, *model.model.weights);
+  ASSERT_TRUE(mlir::succeeded(outputs));
+  auto moments = [](llvm::ArrayRef<float> values) {
+    double mean = 0, square = 0;
+    for (float value : values)
+      mean += value, square += double(value) * value;
+    mean /= values.size();
+    return std::pair(mean, square / values.size() - mean * mean);
+  };
+  auto [uniformMean, uniformVariance] = moments((*outputs)[0].elements<float>());
+  EXPECT_NEAR(uniformMean, 1, 0.03);
+  EXPECT_NEAR(uniformVariance, 16.0 / 12, 0.03);
+  for (float value : (*outputs)[0].elements<float>())
+    ASSERT_TRUE(value >= -1 && value < 3);
+  auto [normalMean, normalVariance] = moments((*outputs)[1].elements<float>());
+  EXPECT_NEAR(normalMean, 2, 0.02);
+  EXPECT_NEAR(normalVariance, 0.25, 0.01);
+}
+
+constexpr const char *trainingHeader = "<ir_version: 10, opset_import: [\"\" : 20, \"ai.onnx.preview.training\" : 1]>";
+
+TEST(Operator, GradientDifferentiatesWhatIsBeforeIt) {
+  // The softmax is also read after the gradient: differentiation must not take it away.
+  Imported model = importBytes(serialize(R"(agraph (float[3] x) => (float[3] dx, float[3] p) {
+    p = Softmax(x) q = Mul(p, x) y = ReduceSum<keepdims = 0>(q)
+    dx = ai.onnx.preview.training.Gradient<xs = ["x"], y = "y">(x)
+  })", trainingHeader));
+  ASSERT_TRUE(model.model.module) << model.reason();
+  std::vector<float> x = {0.5, -1, 2}, p;
+  double sum = 0, mean = 0;
+  for (float value : x)
+    sum += std::exp(value);
+  for (float value : x)
+    p.push_back(std::exp(value) / sum), mean += p.back() * value;
+  std::vector<float> gradient = run(model, x, {3});
+  ASSERT_EQ(gradient.size(), 3u);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NEAR(gradient[i], p[i] * (1 + x[i] - mean), 1e-5);
+}
+
+TEST(Operator, GradientsOfGradientsAreTakenToo) {
+  Imported model = importBytes(serialize(R"(agraph (float x) => (float ddx) {
+    three = Constant<value_float = 3.0>() y = Pow(x, three)
+    dx = ai.onnx.preview.training.Gradient<xs = ["x"], y = "y">(x)
+    ddx = ai.onnx.preview.training.Gradient<xs = ["x"], y = "dx">(x)
+  })", trainingHeader));
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(run(model, {2}, {}), (std::vector<float>{12}));
+}
+
+TEST(Operator, GradientsThatCanNotBeTakenAreRefused) {
+  auto reason = [](const std::string &body) { return importBytes(serialize("agraph (float[3] x) => (float[3] dx) {" + body + "}", trainingHeader)).reason(); };
+  EXPECT_NE(reason("dx = ai.onnx.preview.training.Gradient<xs = [\"x\"], y = \"x\">(x)").find("not one float"), std::string::npos);
+  EXPECT_NE(reason("y = ReduceSum<keepdims = 0>(x) dx = ai.onnx.preview.training.Gradient<xs = [\"z\"], y = \"y\">(x)").find("'z'"), std::string::npos);
+  EXPECT_NE(reason("c = Constant<value_floats = [1.0, 2.0, 3.0]>() z = Mul(c, x) y = ReduceSum<keepdims = 0>(z) "
+                   "dx = ai.onnx.preview.training.Gradient<xs = [\"c\"], y = \"y\">(c)").find("constant"), std::string::npos);
+}
+
 TEST(Operator, AReshapeByAnInputResolvesEachSize) {
   Imported model = importText("agraph (float[a, b, c] x, int64[3] shape) => (float[p, q, r] y) { y = Reshape(x, shape) }");
   ASSERT_TRUE(model.model.module) << model.reason();

@@ -134,43 +134,6 @@ Tensor range(Node &node) {
   return iota(node.builder(), {*length}, 0, inputs[0].elementType()) * scalars[2] + scalars[0];
 }
 
-/// True where x is kept, which is so with a probability of 1 - ratio.
-Tensor keepMask(Tensor x, double ratio) {
-  GraphBuilder &builder = x.builder();
-  mlir::Type word = builder.ir.getIntegerType(32, false);
-  Tensor bits = builder.emit<graph::RandomBitsOp>(graph::TensorType::get(x.shape(), word), builder.randomKey().value());
-  return compare(CompareKind::ge, bits, builder.scalar(std::round(ratio * 0x1p32), word));
-}
-
-/// Drops in the form of training; else it passes its input on and masks nothing.
-void dropout(Node &node) {
-  Tensor x = node.input(0);
-  if (!x)
-    return;
-  GraphBuilder &builder = node.builder();
-  bool trains = builder.options.form == ModelForm::Training && !builder.options.noDropout;
-  bool mayTrain = builder.options.form == ModelForm::AsWritten && node.has(2);
-  std::optional<double> ratio = 0;
-  if (trains || mayTrain)
-    ratio = node.opset() < 12 ? node.real("ratio", 0.5) : node.has(1) ? node.realInput(1) : 0.5;
-  if (mayTrain) {
-    Tensor training = node.input(2);
-    const Content *mode = training ? training.constant() : nullptr;
-    if (!mode || mode->size() != 1 || (mode->front().asConstantInteger() != 0 && ratio != 0.0)) {
-      node.refuse("dropout in training mode draws numpy's random numbers, which only numpy has");
-      return;
-    }
-  }
-  if (trains && (!ratio || *ratio < 0 || *ratio >= 1)) {
-    node.refuse("dropout needs a constant ratio from 0 to below 1");
-    return;
-  }
-  Tensor mask = trains && *ratio > 0 ? keepMask(x, *ratio) : builder.splat(1, builder.i1(), x.shape());
-  node.setOutput(0, trains && *ratio > 0 ? select(mask, x * (1 / (1 - *ratio)), scalarLike(0, x)) : x);
-  if (node.wants(1))
-    node.setOutput(1, node.opset() < 10 ? cast(mask, x.elementType()) : mask);
-}
-
 } // namespace
 
 void registerConstants(Registry &registry) {
@@ -187,7 +150,6 @@ void registerConstants(Registry &registry) {
   });
   registry.add("EyeLike", {9}, eyeLike);
   registry.add("Range", {11}, range);
-  registry.addMany("Dropout", {7}, dropout);
 }
 
 } // namespace freestone::importer
