@@ -83,6 +83,7 @@ TEST(Queue, GivesEveryRunItsOwnOutputs) {
         instance.run();
         EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(inputs.back()));
         EXPECT_EQ(instance.submit(), 22);
+        instance.wait();
       }
 }
 
