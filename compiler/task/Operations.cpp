@@ -24,8 +24,8 @@ static Expr countPoints(ArrayRef<Expr> extents, MLIRContext *context) {
   return points;
 }
 
-/// Micro-kernels compute whole panels of columns, and rows by twos: of an odd number above 1 the last one has a neighbour
-/// that is not there.
+/// Micro-kernels compute whole panels of columns; those of convolutions also rows by twos: of an odd number above 1 the last
+/// one has a neighbour that is not there.
 static Expr countPadding(tile::ContractionForm &form, bool isConvolution, const DeviceDescription &device) {
   MLIRContext *context = form.compute.getContext();
   if (!isa<FloatType>(form.elementType))
@@ -39,7 +39,9 @@ static Expr countPadding(tile::ContractionForm &form, bool isConvolution, const 
   }
   int64_t width = device.getPanelWidth(form.elementType.getIntOrFloatBitWidth());
   Expr rows = form.getExtent(rowLoops), columns = form.getExtent(columnLoops);
-  Expr computedRows = rows + Expr::mod(rows, 2) * Expr::min(Expr::floorDiv(rows, 2), Expr::constant(context, 1));
+  Expr computedRows = rows;
+  if (isConvolution)
+    computedRows = rows + Expr::mod(rows, 2) * Expr::min(Expr::floorDiv(rows, 2), Expr::constant(context, 1));
   Expr computedColumns = Expr::ceilDiv(columns, width) * width;
   return form.getExtent(otherLoops) * form.getExtent(form.k) * (computedRows * computedColumns - rows * columns) * 2;
 }

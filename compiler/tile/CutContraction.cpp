@@ -164,25 +164,39 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   MLIRContext *context = form.compute.getContext();
   auto constant = [&](int64_t value) { return Expr::constant(context, value); };
   Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getExtent(form.k);
+  int64_t rowUnit = device.getPanelRows(), width = device.getPanelWidth(bits);
+  bool isWindow = form.getWindowTaps().has_value();
+  // A window is packed tap by tap, so that all of a step of the outermost loop are in one block.
+  int64_t taps = form.getWindowTaps().value_or(1), stepUnit = isWindow ? 1 : device.getLanes(bits);
+  Expr steps = isWindow ? form.getExtent(form.k.front()) : depth;
+  // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written.
+  if (!isWindow)
+    blocks.depth = std::max<int64_t>(blocks.depth, device.l2Bytes / 32 / (width * bits / 8) / 64 * 64);
+
   ContractionTiling tiling;
-  tiling.rowBlocks = Expr::ceilDiv(rows, blocks.rows);
+  tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, blocks.depth / taps));
+  tiling.depthStep = Expr::ceilDiv(Expr::ceilDiv(steps, tiling.depthBlocks), stepUnit) * (stepUnit * taps);
+
+  // Panels that stay packed are as good as weights: few rows at a time leave most of L2 to them. Others should be packed seldom.
+  Expr mostRows = constant(blocks.rows), panel = constant(blocks.depth * width), kept = constant(4 * device.l2Bytes * 8 / bits);
+  tiling.allColumns = Expr::ceilDiv(columns, width) * width * tiling.depthBlocks * tiling.depthStep;
+  tiling.packedColumns = isWindow ? panel : Expr::max(panel, Expr::min(tiling.allColumns, kept));
+  if (!isWindow) {
+    Expr isLarge = form.getPackedInput(device) ? constant(0) : Expr::min(Expr::floorDiv(tiling.allColumns, kept + 1), constant(1));
+    mostRows = constant(10 * rowUnit) + isLarge * (26 * rowUnit);
+  }
+  tiling.rowBlocks = Expr::ceilDiv(rows, mostRows);
   // Whole micro-kernels, all but the last.
-  int64_t rowUnit = device.getPanelRows();
   tiling.rowStep = Expr::ceilDiv(Expr::ceilDiv(rows, tiling.rowBlocks), rowUnit) * rowUnit;
   // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many.
-  int64_t width = device.getPanelWidth(bits);
   Expr panels = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 2)));
   tiling.columnBlocks = Expr::ceilDiv(columns, panels * width);
   tiling.columnStep = Expr::ceilDiv(Expr::ceilDiv(columns, width), tiling.columnBlocks) * width;
-  // A window is packed tap by tap, so that all of a step of the outermost loop are in one block.
-  int64_t taps = form.getWindowTaps().value_or(1);
-  Expr steps = taps == 1 ? depth : form.getExtent(form.k.front());
-  tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, blocks.depth / taps));
-  int64_t stepUnit = taps == 1 ? device.getLanes(bits) : 1;
-  tiling.depthStep = Expr::ceilDiv(Expr::ceilDiv(steps, tiling.depthBlocks), stepUnit) * (stepUnit * taps);
   tiling.tiles = form.getExtent(form.outer) * tiling.rowBlocks * tiling.columnBlocks;
   // Squares are packed whole, also at the end of k.
-  tiling.packedRows = tiling.rowStep * blocks.depth + int64_t(device.getLanes(bits)) * rowUnit;
+  tiling.packedRows = tiling.rowStep * tiling.depthStep * Expr::min(tiling.depthBlocks, constant(keptDepths)) +
+                      int64_t(device.getLanes(bits)) * rowUnit;
+  tiling.sums = tiling.rowStep * tiling.columnStep;
   return tiling;
 }
 
@@ -272,11 +286,9 @@ DictionaryAttr freestone::tile::getTiledPlan(ProgramOp program, StringRef emitte
 
 DictionaryAttr freestone::tile::cutContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device) {
   unsigned bytes = form.elementType.getIntOrFloatBitWidth() / 8;
-  ContractionBlocks blocks = ContractionBlocks::get(device, bytes);
   ContractionTiling tiling = ContractionTiling::get(form, device);
-  Expr panel = Expr::constant(program.getContext(), blocks.depth * device.getPanelWidth(bytes * 8));
-  // Rows of A, a panel of B, a tile of C: all that any way of emission may need.
-  Expr scratch = getScratchBytes(tiling.packedRows, bytes) + getScratchBytes(panel, bytes) +
-                 getScratchBytes(tiling.rowStep * tiling.columnStep, bytes);
+  // All that any way of emission may need.
+  Expr scratch = getScratchBytes(tiling.packedRows, bytes) + getScratchBytes(tiling.packedColumns, bytes) +
+                 getScratchBytes(tiling.sums, bytes);
   return getTiledPlan(program, "contraction", tiling.tiles, scratch);
 }

@@ -49,6 +49,10 @@ struct Compiled {
   Function function;
   std::vector<std::string> symbols;
   Expr tiles, scratch;
+  /// Of the last run.
+  std::vector<int64_t> sizes = {-1};
+  int64_t tileCount = 0;
+  size_t scratchBytes = 0;
 };
 
 } // namespace
@@ -126,9 +130,14 @@ int64_t ProgramRunner::getTiles(const std::string &name, const std::vector<int64
 
 int64_t ProgramRunner::run(const std::string &name, const std::vector<void *> &buffers, const std::vector<int64_t> &sizes,
                            int64_t calls) const {
-  const Compiled &program = state->programs.at(name);
-  int64_t tiles = evaluate(program.tiles, program, sizes);
-  size_t bytes = (FREESTONE_SCRATCH_HEADER + evaluate(program.scratch, program, sizes) + 63) / 64 * 64;
+  Compiled &program = state->programs.at(name);
+  if (program.sizes != sizes) {
+    program.sizes = sizes;
+    program.tileCount = evaluate(program.tiles, program, sizes);
+    program.scratchBytes = (FREESTONE_SCRATCH_HEADER + evaluate(program.scratch, program, sizes) + 63) / 64 * 64;
+  }
+  int64_t tiles = program.tileCount;
+  size_t bytes = program.scratchBytes;
   GuardedMemory &scratch = state->scratch;
   if (scratch.size() != bytes)
     scratch = GuardedMemory(bytes);

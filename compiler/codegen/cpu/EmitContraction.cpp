@@ -22,13 +22,28 @@ public:
 
 private:
   void emitTile(Value tile);
-  Value getPanel(const PackedBlock &columns);
-  void emitPanelEpilogue(Value panel, const PackedBlock &rows, const PackedBlock &columns);
+  void emitBlock(Value block);
+  void emitPanel(const PackedBlock &columns, Value block, Value rowsStart);
+  Value getPanel(const PackedBlock &columns, Value block);
+  std::pair<Value, Value> getAhead(const PackedBlock &columns, Value block);
+  void emitPanelEpilogue(Value panel, const PackedBlock &columns);
+  Value getLinear(unsigned input, Value column, Value step);
+  Value getPanelStart(Value column, Value block);
+  void emitIf(Value condition, llvm::function_ref<void()> body);
   Value toWord(Value index) {
-    return arith::IndexCastOp::create(emission.builder, emission.location, emission.builder.getI64Type(), index);
+    return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
+  }
+  Value conjoin(Value lhs, Value rhs) { return arith::AndIOp::create(builder, location, lhs, rhs); }
+  Value select(Value condition, Value lhs, Value rhs) {
+    return arith::SelectOp::create(builder, location, condition, lhs, rhs);
   }
 
   Emission &emission;
+  OpBuilder &builder;
+  Location location;
   tile::ContractionForm form;
   tile::ContractionTiling tiling;
   int64_t width;
@@ -37,14 +52,20 @@ private:
   /// Elements from row to row of the result, where the micro-kernel can write there itself.
   std::optional<Expr> directStride;
   func::FuncOp kernel;
-  Value packedRows, packedPanel, accumulators;
+  Value packedRows, packedColumns, accumulators;
+  /// Whether rows and columns stay packed for other tiles.
+  Value keepsRows, keepsColumns;
+  Value columnTotal, depthTotal, rowStep, depthStep, depthBlocks;
+  /// Of the tile at hand: its rows, and whether this worker has not packed rows or columns of it before.
+  PackedBlock rows;
+  Value height, firstColumn, lastColumn, rowsAreNew, columnsAreNew;
 };
 
 } // namespace
 
 ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm contraction)
-    : emission(emission), form(std::move(contraction)), tiling(tile::ContractionTiling::get(form, emission.device)),
-      packedInput(form.getPackedInput(emission.device)) {
+    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
+      tiling(tile::ContractionTiling::get(form, emission.device)), packedInput(form.getPackedInput(emission.device)) {
   unsigned bits = form.elementType.getIntOrFloatBitWidth();
   width = emission.device.getPanelWidth(bits);
 
@@ -73,19 +94,30 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
 }
 
 void ContractionEmitter::emit() {
-  MLIRContext *context = emission.builder.getContext();
-  auto constant = [&](int64_t value) { return Expr::constant(context, value); };
-  tile::ContractionBlocks blocks =
-      tile::ContractionBlocks::get(emission.device, form.elementType.getIntOrFloatBitWidth() / 8);
-  kernel = declareKernel(emission.builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::contract,
-                         form.elementType);
+  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::contract, form.elementType);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiling.packedRows);
   if (!packedInput)
-    packedPanel = emission.takeScratch(form.elementType, constant(blocks.depth * width));
+    packedColumns = emission.takeScratch(form.elementType, tiling.packedColumns);
   if (!directStride)
-    accumulators = emission.takeScratch(form.elementType, tiling.rowStep * tiling.columnStep);
+    accumulators = emission.takeScratch(form.elementType, tiling.sums);
+  columnTotal = emission.getSize(form.getExtent(form.n));
+  depthTotal = emission.getSize(form.getExtent(form.k));
+  rowStep = emission.getSize(tiling.rowStep);
+  depthStep = emission.getSize(tiling.depthStep);
+  depthBlocks = emission.getSize(tiling.depthBlocks);
+  Value mostDepths = emission.getConstant(tile::ContractionTiling::keptDepths);
+  keepsRows = compare(arith::CmpIPredicate::sle, depthBlocks, mostDepths);
+  Value fit = compare(arith::CmpIPredicate::sle, emission.getSize(tiling.allColumns), emission.getSize(tiling.packedColumns));
+  keepsColumns = conjoin(fit, compare(arith::CmpIPredicate::sgt, emission.getSize(tiling.rowBlocks), emission.getConstant(1)));
   emission.forTiles([&](Value tile) { emitTile(tile); });
+}
+
+void ContractionEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
+  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  body();
 }
 
 void ContractionEmitter::emitTile(Value tile) {
@@ -95,86 +127,134 @@ void ContractionEmitter::emitTile(Value tile) {
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(points.outer, digits))
     position.value = digit;
+  Value rowBlock = digits[digits.size() - 2], columnBlock = digits.back(), zero = emission.getConstant(0);
 
-  Value rowTotal = emission.getSize(form.getExtent(form.m)), columnTotal = emission.getSize(form.getExtent(form.n));
-  Value depthTotal = emission.getSize(form.getExtent(form.k));
-  Value rowStep = emission.getSize(tiling.rowStep), columnStep = emission.getSize(tiling.columnStep);
-  Value depthStep = emission.getSize(tiling.depthStep), depthBlocks = emission.getSize(tiling.depthBlocks);
-  Value zero = emission.getConstant(0), one = emission.getConstant(1);
-
-  PackedBlock rows;
-  rows.first = emission.multiply(digits[digits.size() - 2], rowStep);
+  rows.first = emission.multiply(rowBlock, rowStep);
   // The last blocks of an extent may have nothing left.
-  auto extentLeft = [&](Value total, Value first, Value step) {
-    return emission.maximum(zero, emission.minimum(step, emission.subtract(total, first)));
-  };
-  rows.count = extentLeft(rowTotal, rows.first, rowStep);
-  Value height = getBlockHeight(emission, rows.count);
-  Value firstColumn = emission.multiply(digits.back(), columnStep);
-  Value lastColumn = emission.minimum(columnTotal, emission.add(firstColumn, columnStep));
+  Value rowsLeft = emission.subtract(emission.getSize(form.getExtent(form.m)), rows.first);
+  rows.count = emission.maximum(zero, emission.minimum(rowStep, rowsLeft));
+  height = getBlockHeight(emission, rows.count, 1);
+  Value columnStep = emission.getSize(tiling.columnStep);
+  firstColumn = emission.multiply(columnBlock, columnStep);
+  lastColumn = emission.minimum(columnTotal, emission.add(firstColumn, columnStep));
 
-  emission.forRange(zero, depthBlocks, 1, [&](Value block) {
-    PackedBlock at = rows;
-    at.k = emission.multiply(block, depthStep);
-    at.depth = extentLeft(depthTotal, at.k, depthStep);
-    packRows(emission, form, points, at, packedRows, height);
-    emission.forRange(firstColumn, lastColumn, width, [&](Value column) {
-      OpBuilder &builder = emission.builder;
-      Location location = emission.location;
-      PackedBlock columns = at;
-      columns.first = column;
-      columns.count = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, column));
-      Value panelPointer = getPanel(columns);
+  // What a tile before this one packed, if it was this worker's.
+  Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
+                                         compare(arith::CmpIPredicate::eq, columnBlock, zero));
+  rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
+  Value above = emission.subtract(tile, emission.getSize(tiling.columnBlocks));
+  Value columnsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
+                                            compare(arith::CmpIPredicate::eq, rowBlock, zero));
+  columnsAreNew = select(keepsColumns, columnsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
+  emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
+}
 
-      Value output, stride;
-      Value panelStart;
-      if (directStride) {
-        Positions positions = points.outer;
-        positions.push_back({points.m, rows.first});
-        positions.push_back({points.n, column});
-        Expr linear = tile::getLinearIndex(form.compute.getResultType(0),
-                                           ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
-        output = emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
-        stride = toWord(emission.getSize(*directStride));
-      } else {
-        panelStart = emission.multiply(emission.subtract(column, firstColumn), rowStep);
-        output = emission.getPointer(accumulators, panelStart);
-        stride = toWord(emission.getConstant(width));
-      }
-      Value accumulate = toWord(block);
-      func::CallOp::create(builder, location, kernel,
-                           ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(at.depth),
-                                      emission.getPointer(packedRows, zero), panelPointer, output, stride, accumulate});
-      if (directStride)
-        return;
-      Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, emission.add(block, one), depthBlocks);
-      auto branch = scf::IfOp::create(builder, location, isLast, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      emitPanelEpilogue(panelStart, rows, columns);
-    });
+/// All of a tile's panels, for a block of k.
+void ContractionEmitter::emitBlock(Value block) {
+  Value zero = emission.getConstant(0);
+  PackedBlock at = rows;
+  at.k = emission.multiply(block, depthStep);
+  at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
+  Value rowsStart = emission.multiply(select(keepsRows, block, zero), emission.multiply(rowStep, depthStep));
+  emitIf(rowsAreNew, [&] { packRows(emission, form, points, at, packedRows, rowsStart, height); });
+  emission.forRange(firstColumn, lastColumn, width, [&](Value column) {
+    PackedBlock columns = at;
+    columns.first = column;
+    columns.count = emission.minimum(emission.getConstant(width), emission.subtract(columnTotal, column));
+    emitPanel(columns, block, rowsStart);
   });
 }
 
-/// The packed panel of B: where it is stored, or packed into scratch now.
-Value ContractionEmitter::getPanel(const PackedBlock &columns) {
-  if (!packedInput) {
-    packPanel(emission, form, points, columns, packedPanel, width);
-    return emission.getPointer(packedPanel, emission.getConstant(0));
+void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Value rowsStart) {
+  Value panel = getPanel(columns, block);
+  auto [ahead, pitch] = getAhead(columns, block);
+  Value output, stride, sums;
+  if (directStride) {
+    Positions positions = points.outer;
+    positions.push_back({points.m, rows.first});
+    positions.push_back({points.n, columns.first});
+    Expr linear = tile::getLinearIndex(form.compute.getResultType(0),
+                                       ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
+    output = emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
+    stride = emission.getSize(*directStride);
+  } else {
+    sums = emission.multiply(emission.subtract(columns.first, firstColumn), rowStep);
+    output = emission.getPointer(accumulators, sums);
+    stride = emission.getConstant(width);
   }
-  Positions positions = points.outer;
-  positions.push_back({points.n, columns.first});
-  positions.push_back({points.k, columns.k});
-  SmallVector<Expr> indices;
-  for (Expr index : tile::getIndices(form.compute, *packedInput))
-    indices.push_back(tile::substituteLoops(index, points.loops));
-  Expr linear = tile::getLinearIndex(form.compute.getInputType(*packedInput), indices);
-  return emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]), emission.getIndex(linear, positions));
+  func::CallOp::create(builder, location, kernel,
+                       ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(columns.depth),
+                                  emission.getPointer(packedRows, rowsStart), panel, output, toWord(stride), toWord(block), ahead,
+                                  toWord(pitch)});
+  if (directStride)
+    return;
+  Value next = emission.add(block, emission.getConstant(1));
+  emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), [&] { emitPanelEpilogue(sums, columns); });
 }
 
-void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &rows, const PackedBlock &columns) {
-  OpBuilder &builder = emission.builder;
-  Location location = emission.location;
+/// Where B is in memory.
+Value ContractionEmitter::getLinear(unsigned input, Value column, Value step) {
+  Positions positions = points.outer;
+  positions.push_back({points.n, column});
+  positions.push_back({points.k, step});
+  SmallVector<Expr> indices;
+  for (Expr index : tile::getIndices(form.compute, input))
+    indices.push_back(tile::substituteLoops(index, points.loops));
+  return emission.getIndex(tile::getLinearIndex(form.compute.getInputType(input), indices), positions);
+}
+
+/// Where a panel that stays packed is in scratch.
+Value ContractionEmitter::getPanelStart(Value column, Value block) {
+  Value number = emission.add(emission.multiply(emission.divide(column, emission.getConstant(width)), depthBlocks), block);
+  return emission.multiply(number, emission.multiply(depthStep, emission.getConstant(width)));
+}
+
+/// The packed panel of B: where it is stored, or in scratch.
+Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
+  if (packedInput)
+    return emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
+                               getLinear(*packedInput, columns.first, columns.k));
+  Value start = select(keepsColumns, getPanelStart(columns.first, block), emission.getConstant(0));
+  emitIf(columnsAreNew, [&] { packPanel(emission, form, points, columns, packedColumns, start, width); });
+  return emission.getPointer(packedColumns, start);
+}
+
+/// Where the rows of the panel that is computed next are in memory, and how many bytes apart. Where B is read as columns, the panel
+/// at hand: it costs nothing to bring it again.
+std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns, Value block) {
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  // The next columns; or those that the tile begins with, in the next block of k; or the first ones of the next tile.
+  Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
+  Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
+  Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
+  Value tileColumn = select(compare(arith::CmpIPredicate::slt, lastColumn, columnTotal), lastColumn, zero);
+  Value column = select(isInside, next, select(isLast, tileColumn, firstColumn));
+  block = select(isInside, block, select(isLast, zero, nextBlock));
+  Value step = emission.multiply(block, depthStep);
+  int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  Value packedPitch = emission.getConstant(width * bytes);
+  if (packedInput)
+    return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]), getLinear(*packedInput, column, step)),
+            packedPitch};
+  Value kept = emission.getPointer(packedColumns, select(keepsColumns, getPanelStart(column, block), zero));
+  auto argument = dyn_cast<BlockArgument>(form.rhs);
+  if (!argument || form.getWindowTaps())
+    return {kept, packedPitch};
+  unsigned input = argument.getArgNumber();
+  graph::TensorType type = form.compute.getInputType(input);
+  SmallVector<Expr> indices;
+  for (Expr index : tile::getIndices(form.compute, input))
+    indices.push_back(tile::substituteLoops(index, points.loops));
+  Expr linear = tile::getLinearIndex(type, indices);
+  std::optional<Expr> alongColumns = getStride(linear, points.n), alongDepth = getStride(linear, points.k);
+  if (!alongDepth || !alongColumns || !alongColumns->isConstant(1))
+    return {kept, packedPitch};
+  int64_t storedBytes = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  Value stored = emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), getLinear(input, column, step));
+  return {select(columnsAreNew, stored, kept), select(columnsAreNew, emission.getSize(*alongDepth * storedBytes), packedPitch)};
+}
+
+void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
   emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {

@@ -83,13 +83,14 @@ Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
   return element(a, offset);
 }
 
-/// void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr B of the second step, ptr C, i64 ldc, i64 accumulate, i64 used)
+/// void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr B of the second step, ptr C, i64 ldc, i64 accumulate, i64 used,
+///            ptr ahead, i64 pitch)
 /// of which only so many rows are used. Were the second step not a pointer of its own, its loads would be moved before the first step,
-/// and sums would spill.
+/// and sums would spill. A line in two steps is brought into L2 from `ahead` on.
 func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   OpBuilder::InsertionGuard guard(builder);
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
-  auto type = builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, pointer, i64, i64, i64}, {});
+  auto type = builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, pointer, i64, i64, i64, pointer, i64}, {});
   auto function = func::FuncOp::create(builder, location, "block_" + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   Block *entry = function.addEntryBlock();
@@ -112,6 +113,7 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
     }
   }
   llvm::append_range(state, entry->getArguments().slice(3, 3));
+  state.push_back(entry->getArgument(10));
 
   Type stepType = kind == KernelKind::window ? i64 : elementType;
   Value pairs = toIndex(arith::ShRUIOp::create(builder, location, depth, word(1)));
@@ -120,13 +122,16 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
     OpBuilder::InsertionGuard loopGuard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange values = loop.getRegionIterArgs();
-    SmallVector<Value> next(values.drop_back(3));
-    Value steps = values[2 * rows];
+    SmallVector<Value> next(values.drop_back(4));
+    Value steps = values[2 * rows], ahead = values.back();
+    if (kind == KernelKind::contract)
+      LLVM::Prefetch::create(builder, location, ahead, /*rw=*/0, /*hint=*/2, /*cache=*/1);
     for (int32_t step = 0; step < 2; ++step)
       next = emitStep(next, getLeft(a, steps, step, rows), values[2 * rows + 1 + step]);
     next.push_back(element(steps, stepType, kind == KernelKind::window ? 2 : static_cast<int32_t>(2 * rows)));
-    for (Value right : values.take_back(2))
+    for (Value right : values.slice(2 * rows + 1, 2))
       next.push_back(element(right, static_cast<int32_t>(4 * lanes)));
+    next.push_back(element(ahead, builder.getI8Type(), entry->getArgument(11)));
     scf::YieldOp::create(builder, location, next);
   }
   Value isOdd = arith::TruncIOp::create(builder, location, i1, depth);
@@ -134,10 +139,10 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   auto last = scf::IfOp::create(
       builder, location, isOdd,
       [&](OpBuilder &, Location) {
-        SmallVector<Value> sums = emitStep(results.drop_back(3), getLeft(a, results[2 * rows], 0, rows), results[2 * rows + 1]);
+        SmallVector<Value> sums = emitStep(results.drop_back(4), getLeft(a, results[2 * rows], 0, rows), results[2 * rows + 1]);
         scf::YieldOp::create(builder, location, sums);
       },
-      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(3)); });
+      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(4)); });
   // Made here, since the loop needs all registers.
   Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
   // The last row may be one that there is not.
@@ -170,7 +175,8 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   return function;
 }
 
-/// Calls the block of the given height while there are so many rows, then one that has what is left.
+/// Calls the block of the given height while there are so many rows, then one that has what is left. The first four bring what is ahead
+/// closer: each one half of the lines of one half of the rows.
 func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks) {
   OpBuilder::InsertionGuard guard(builder);
   bool isWindow = kind == KernelKind::window;
@@ -181,18 +187,34 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
   ValueRange arguments = entry->getArguments();
   Value rows = arguments[0], most = arguments[1], columns = isWindow ? word(2 * lanes) : arguments[2];
   Value depth = arguments[isWindow ? 2 : 3], a = arguments[isWindow ? 3 : 4], offsets = arguments[4], b = arguments[5], c = arguments[6];
-  Value ldc = isWindow ? columns : arguments[7], accumulate = arguments.back();
+  Value ldc = isWindow ? columns : arguments[7], accumulate = arguments[isWindow ? 7 : 8];
+  auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(builder, location, x, y); };
+  auto multiply = [&](Value x, Value y) -> Value { return arith::MulIOp::create(builder, location, x, y); };
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, int64_t y) -> Value {
+    return arith::CmpIOp::create(builder, location, predicate, x, word(y));
+  };
+  auto select = [&](Value condition, Value x, Value y) -> Value {
+    return arith::SelectOp::create(builder, location, condition, x, y);
+  };
   scf::WhileOp::create(
-      builder, location, TypeRange{i64, pointer, pointer}, ValueRange{rows, a, c},
+      builder, location, TypeRange{i64, pointer, pointer, i64}, ValueRange{rows, a, c, word(0)},
       [&](OpBuilder &, Location, ValueRange values) {
-        Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, values[0], word(0));
-        scf::ConditionOp::create(builder, location, some, values);
+        scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value used = arith::MinSIOp::create(builder, location, values[0], most);
-        Value even = arith::AndIOp::create(builder, location, arith::AddIOp::create(builder, location, used, word(1)), word(-2));
-        Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, used, word(1));
-        Value height = isWindow ? even : arith::SelectOp::create(builder, location, isOne, used, even).getResult();
+        Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used, ahead = b, pitch = word(0);
+        if (isWindow) {
+          height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
+        } else {
+          Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
+          Value line = arith::AndIOp::create(builder, location, values[3], word(1));
+          Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
+          Value distance = add(multiply(half, multiply(steps, arguments[10])), multiply(line, word(lanes * bytes)));
+          Value isEarly = compare(arith::CmpIPredicate::slt, values[3], 4);
+          // Later there is nothing left to bring: a line that is close costs least.
+          ahead = select(isEarly, element(arguments[9], builder.getI8Type(), distance), b);
+          pitch = select(isEarly, arguments[10], pitch);
+        }
         SmallVector<int64_t> cases = llvm::map_to_vector(blocks.drop_back(), [](auto &block) { return block.first; });
         auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(height), cases, cases.size());
         auto emitCall = [&](Region &region, func::FuncOp block) {
@@ -201,17 +223,17 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
           func::CallOp::create(builder, location, block,
                                ValueRange{columns, depth, values[1], isWindow ? offsets : values[1], b,
                                           element(b, static_cast<int32_t>(2 * lanes)), values[2], ldc, accumulate,
-                                          isWindow ? height : used});
+                                          isWindow ? height : used, ahead, pitch});
           scf::YieldOp::create(builder, location);
         };
         for (auto [region, block] : llvm::zip_equal(choice.getCaseRegions(), blocks.drop_back()))
           emitCall(region, block.second);
         emitCall(choice.getDefaultRegion(), blocks.back().second);
 
-        auto times = [&](Value value) -> Value { return arith::MulIOp::create(builder, location, height, value); };
         scf::YieldOp::create(builder, location,
                              ValueRange{arith::SubIOp::create(builder, location, values[0], used),
-                                        element(values[1], isWindow ? height : times(depth)), element(values[2], times(ldc))});
+                                        element(values[1], isWindow ? height : multiply(height, depth)),
+                                        element(values[2], multiply(height, ldc)), add(values[3], word(1))});
       });
   func::ReturnOp::create(builder, location);
   return function;
@@ -231,7 +253,7 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   if (kind == KernelKind::window)
     return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64}, {});
-  return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64}, {});
+  return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64}, {});
 }
 
 func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind, Type elementType) {
@@ -244,12 +266,11 @@ func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind,
   return function;
 }
 
-Value freestone::codegen::getBlockHeight(Emission &emission, Value rows) {
+Value freestone::codegen::getBlockHeight(Emission &emission, Value rows, int64_t unit) {
   Value one = emission.getConstant(1), most = emission.getConstant(emission.device.getPanelRows());
   Value blocks = emission.maximum(one, emission.ceilDivide(rows, most));
-  Value height = emission.ceilDivide(rows, blocks);
-  Value two = emission.getConstant(2);
-  return emission.maximum(two, emission.multiply(emission.ceilDivide(height, two), two));
+  Value height = emission.ceilDivide(rows, blocks), step = emission.getConstant(unit);
+  return emission.maximum(step, emission.multiply(emission.ceilDivide(height, step), step));
 }
 
 void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type elementType, const DeviceDescription &device) {
@@ -258,9 +279,8 @@ void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type
   builder.setInsertionPointToStart(nested.getBody());
   BlockEmitter emitter(builder, module.getLoc(), kind, elementType, device);
   SmallVector<std::pair<int64_t, func::FuncOp>> blocks;
-  if (kind == KernelKind::contract)
-    blocks.emplace_back(1, emitter.emitBlock(1));
-  for (int64_t rows = 2, most = device.getPanelRows(); rows <= most; rows += 2)
+  int64_t unit = kind == KernelKind::window ? 2 : 1;
+  for (int64_t rows = unit, most = device.getPanelRows(); rows <= most; rows += unit)
     blocks.emplace_back(rows, emitter.emitBlock(rows));
   emitter.emitDriver(blocks);
 }

@@ -51,9 +51,9 @@ public:
   /// Vectors along k, of one row.
   void packRow();
   /// Vectors along rows, one a step of k.
-  void packColumns(Value height);
+  void packColumns();
   /// Vectors along k, of which squares are transposed in registers.
-  void packTransposed(Value height);
+  void packTransposed();
 
 private:
   Value load(sym::Expr lane, Value row, Value step, Value mask);
@@ -86,19 +86,18 @@ void RowPacker::packRow() {
   });
 }
 
-void RowPacker::packColumns(Value height) {
+void RowPacker::packColumns() {
   emission.forRange(emission.getConstant(0), block.depth, 1, [&](Value step) {
     emission.forRange(emission.getConstant(0), block.count, lanes, [&](Value row) {
       Value mask = emission.getTailMask(lanes, emission.subtract(block.count, row));
       Value values = load(points.m, emission.add(block.first, row), step, mask);
-      Value stored = emission.getTailMask(lanes, emission.subtract(height, row));
-      Value to = emission.add(start, emission.add(emission.multiply(step, height), row));
-      vector::MaskedStoreOp::create(builder, location, memory, to, stored, values);
+      Value to = emission.add(start, emission.add(emission.multiply(step, block.count), row));
+      vector::MaskedStoreOp::create(builder, location, memory, to, mask, values);
     });
   });
 }
 
-void RowPacker::packTransposed(Value height) {
+void RowPacker::packTransposed() {
   Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
   emission.forRange(emission.getConstant(0), block.depth, lanes, [&](Value step) {
     Value mask = emission.getTailMask(lanes, emission.subtract(block.depth, step));
@@ -109,9 +108,9 @@ void RowPacker::packTransposed(Value height) {
         square.push_back(load(points.k, emission.minimum(number, last), step, mask));
       }
       transposeSquare(builder, location, square);
-      Value stored = emission.getTailMask(lanes, emission.subtract(height, row));
+      Value stored = emission.getTailMask(lanes, emission.subtract(block.count, row));
       for (auto [lane, values] : llvm::enumerate(square)) {
-        Value to = emission.multiply(emission.add(step, emission.getConstant(lane)), height);
+        Value to = emission.multiply(emission.add(step, emission.getConstant(lane)), block.count);
         vector::MaskedStoreOp::create(builder, location, memory, emission.add(start, emission.add(to, row)), stored, values);
       }
     });
@@ -119,26 +118,25 @@ void RowPacker::packTransposed(Value height) {
 }
 
 void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                  const PackedBlock &block, Value memory, Value height) {
+                                  const PackedBlock &block, Value memory, Value start, Value height) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
-  Value zero = emission.getConstant(0), one = emission.getConstant(1), two = emission.getConstant(2);
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
   emission.forRange(zero, emission.ceilDivide(block.count, height), 1, [&](Value number) {
     Value distance = emission.multiply(number, height);
     PackedBlock rows = block;
     rows.first = emission.add(block.first, distance);
     rows.count = emission.minimum(height, emission.subtract(block.count, distance));
-    RowPacker packer(emission, form, points, rows, memory, emission.multiply(distance, block.depth));
-    Value even = emission.multiply(emission.ceilDivide(rows.count, two), two);
-    Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, rows.count, one);
+    RowPacker packer(emission, form, points, rows, memory, emission.add(start, emission.multiply(distance, block.depth)));
     if (areRowsNeighbours(form, points))
-      return packer.packColumns(arith::SelectOp::create(builder, location, isOne, one, even));
+      return packer.packColumns();
+    Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, rows.count, one);
     auto branch = scf::IfOp::create(builder, location, isOne, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
     packer.packRow();
     builder.setInsertionPointToStart(branch.elseBlock());
-    packer.packTransposed(even);
+    packer.packTransposed();
   });
 }
 
@@ -161,7 +159,7 @@ void freestone::codegen::transposeSquare(OpBuilder &builder, Location location, 
 }
 
 static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                               const PackedBlock &block, Value memory, int64_t width) {
+                               const PackedBlock &block, Value memory, Value start, int64_t width) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
@@ -174,14 +172,14 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
       at.positions.push_back({points.k, emission.add(block.k, step)});
       Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.rhs);
       values = convertWidth(builder, location, values, form.elementType);
-      Value to = emission.add(emission.multiply(step, emission.getConstant(width)), offset);
+      Value to = emission.add(start, emission.add(emission.multiply(step, emission.getConstant(width)), offset));
       vector::StoreOp::create(builder, location, values, memory, to);
     }
   });
 }
 
 void freestone::codegen::packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                             const PackedBlock &block, Value memory, int64_t width) {
+                                             const PackedBlock &block, Value memory, Value start, int64_t width) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
@@ -202,17 +200,17 @@ void freestone::codegen::packPanelTransposed(Emission &emission, tile::Contracti
       transposeSquare(builder, location, square);
       for (unsigned row = 0; row < lanes; ++row) {
         Value to = emission.multiply(emission.add(step, emission.getConstant(row)), emission.getConstant(width));
-        vector::StoreOp::create(builder, location, square[row], memory, emission.add(to, column));
+        vector::StoreOp::create(builder, location, square[row], memory, emission.add(start, emission.add(to, column)));
       }
     });
   });
 }
 
 void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                   const PackedBlock &block, Value memory, int64_t width) {
+                                   const PackedBlock &block, Value memory, Value start, int64_t width) {
   auto argument = dyn_cast<BlockArgument>(form.rhs);
   if (!argument)
-    return packPanelByColumns(emission, form, points, block, memory, width);
+    return packPanelByColumns(emission, form, points, block, memory, start, width);
   unsigned input = argument.getArgNumber();
   SmallVector<sym::Expr> indices;
   for (sym::Expr index : tile::getIndices(form.compute, input))
@@ -222,9 +220,9 @@ void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &fo
   bool isRun = alongColumns && alongColumns->isConstant(1);
   bool hasFill = static_cast<bool>(form.compute.getFill(input));
   if ((!isRun || hasFill) && form.getWindowTaps())
-    return packPanelOfWindow(emission, form, points, block, memory, width,
-                             [&] { packPanelByColumns(emission, form, points, block, memory, width); });
+    return packPanelOfWindow(emission, form, points, block, memory, start, width,
+                             [&] { packPanelByColumns(emission, form, points, block, memory, start, width); });
   if (!isRun && alongColumns && alongDepth && alongDepth->isConstant(1) && !hasFill)
-    return packPanelTransposed(emission, form, points, block, memory, width);
-  packPanelByColumns(emission, form, points, block, memory, width);
+    return packPanelTransposed(emission, form, points, block, memory, start, width);
+  packPanelByColumns(emission, form, points, block, memory, start, width);
 }

@@ -20,26 +20,25 @@ struct ContractionPoints {
   Positions outer;
 };
 
-/// Packs rows of A as the micro-kernel reads them, converted to the form's element type: blocks of `height` rows, an even number, each
-/// `memory[step * height + row]`; the last one of what is left, rounded up to an even number unless it is 1. Rows that there are not
-/// hold any finite value. A vector per row of a block may be written past the end.
+/// Packs rows of A as the micro-kernel reads them, converted to the form's element type: blocks of `height` rows, each
+/// `memory[start + step * height + row]`; the last one of what is left. A vector per row of a block may be written past the end.
 void packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-              mlir::Value memory, mlir::Value height);
+              mlir::Value memory, mlir::Value start, mlir::Value height);
 
-/// Packs a panel of B: `memory[step * width + column]`, in the way that its place in memory asks for. Columns past `count` hold any
+/// Packs a panel of B: `memory[start + step * width + column]`, in the way that its place in memory asks for. Columns past `count` hold any
 /// value.
 void packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-               mlir::Value memory, int64_t width);
+               mlir::Value memory, mlir::Value start, int64_t width);
 
 /// The same where the form has window taps and k begins with a step of its outermost loop: rows of memory are copied by masks, a run
 /// of columns at a time. Where rows are too short for that, `packShortRows` emits what packs them.
 void packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                       const PackedBlock &block, mlir::Value memory, int64_t width,
+                       const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width,
                        llvm::function_ref<void()> packShortRows);
 
 /// The same where steps of k are neighbours in memory, and columns are not: squares are transposed in registers.
 void packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                         const PackedBlock &block, mlir::Value memory, int64_t width);
+                         const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width);
 
 /// Exchanges rows and columns of as many vectors as each has lanes.
 void transposeSquare(mlir::OpBuilder &builder, mlir::Location location, llvm::MutableArrayRef<mlir::Value> square);

@@ -24,7 +24,7 @@ struct Run {
 class WindowPacker {
 public:
   WindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-               Value memory, int64_t width);
+               Value memory, Value start, int64_t width);
 
   /// Packs in at most so many runs a vector.
   void pack(unsigned runs);
@@ -43,7 +43,7 @@ private:
   tile::ContractionForm &form;
   const ContractionPoints &points;
   const PackedBlock &block;
-  Value memory;
+  Value memory, start;
   int64_t width;
   unsigned input, lanes;
   graph::TensorType type;
@@ -57,9 +57,9 @@ private:
 } // namespace
 
 WindowPacker::WindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                           const PackedBlock &block, Value memory, int64_t width)
+                           const PackedBlock &block, Value memory, Value start, int64_t width)
     : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points), block(block),
-      memory(memory), width(width), input(cast<BlockArgument>(form.rhs).getArgNumber()),
+      memory(memory), start(start), width(width), input(cast<BlockArgument>(form.rhs).getArgNumber()),
       lanes(emission.device.getLanes(form.elementType.getIntOrFloatBitWidth())), type(form.compute.getInputType(input)),
       taps(*form.getWindowTaps()), linear(*tile::getStrides(form.compute, input)), loops(points.loops) {
   for (auto [number, loop] : llvm::enumerate(form.n))
@@ -151,7 +151,7 @@ void WindowPacker::packTap(ArrayRef<Run> runs, Value column, const Positions &ta
     values = convertWidth(builder, location, values, form.elementType);
     Value row = emission.add(emission.multiply(step, count), tap);
     vector::StoreOp::create(builder, location, values, memory,
-                            emission.add(emission.multiply(row, emission.getConstant(width)), column));
+                            emission.add(start, emission.add(emission.multiply(row, emission.getConstant(width)), column)));
   });
 }
 
@@ -170,9 +170,9 @@ void WindowPacker::pack(unsigned runCount) {
 }
 
 void freestone::codegen::packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                           const PackedBlock &block, Value memory, int64_t width,
+                                           const PackedBlock &block, Value memory, Value start, int64_t width,
                                            llvm::function_ref<void()> packShortRows) {
-  WindowPacker packer(emission, form, points, block, memory, width);
+  WindowPacker packer(emission, form, points, block, memory, start, width);
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
   Expr length = form.getExtents(form.n).back();
   // A vector that begins anywhere in a row of r columns meets at most ceil((lanes - 1) / r) + 1 of them.
