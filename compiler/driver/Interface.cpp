@@ -93,11 +93,15 @@ std::string describeReport(const ModelReport &report, bool ok) {
   for (const UnsupportedNode &node : report.unsupported)
     unsupported.push_back(node.part.empty() ? llvm::json::Object{{"node", node.node}, {"op", node.op}, {"opset", node.opset}, {"reason", node.reason}}
                                             : llvm::json::Object{{node.part, node.node}, {"reason", node.reason}});
+  llvm::json::Array random;
+  for (const RandomNode &node : report.random)
+    random.push_back(llvm::json::Object{{"node", node.node}, {"switches", node.switches}});
   return print(llvm::json::Object{{"ok", ok},
                                   {"opsets", std::move(opsets)},
                                   {"nodes", report.nodes},
                                   {"inputs", describePorts(report.inputs)},
                                   {"outputs", describePorts(report.outputs)},
+                                  {"random", std::move(random)},
                                   {"unsupported", std::move(unsupported)}});
 }
 

@@ -77,10 +77,10 @@ typedef struct freestone_compiler_interface {
   // Reads the model and tries every step that can refuse it, up to (not including) the generation of code. `text` is
   // JSON, also when status is UNSUPPORTED:
   //   {"ok": bool, "opsets": {"": 18, …}, "nodes": 123,
-  //    "inputs":  [{"name": "x", "type": "f32", "shape": ["batch", 784]}, …],   sequences and such: "type":
-  //    "seq(tensor(f32))" "outputs": [same],                                                       shapes: integers or
-  //    canonical size expressions "unsupported": [{"node": "/attn/Foo_3", "op": "ai.onnx.Foo", "opset": 18, "reason":
-  //    "…"}, …]}
+  //    "inputs":  [{"name": "x", "type": "f32", "shape": ["batch", 784]}, …],   of sequences and such the type is
+  //    "outputs": [same],                                    "seq(tensor(f32))"; shapes: integers or canonical sizes
+  //    "random":  [{"node": "/drop", "switches": ["r"]}, …], draws random numbers unless an input of these names is 0
+  //    "unsupported": [{"node": "/attn/Foo_3", "op": "ai.onnx.Foo", "opset": 18, "reason": "…"}, …]}
   freestone_compiler_result (*check)(const freestone_compile_options *options);
 
   // Compiles `model_path` into `output_path`. `text` is JSON:

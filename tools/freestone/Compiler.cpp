@@ -1,14 +1,12 @@
 #include "tools/freestone/Compiler.h"
 #include "compiler/driver/Switches.h"
+#include "train/CompilerLibrary.h"
+#include "train/Error.h"
 #include <charconv>
 #include <cstring>
-#include <dlfcn.h>
-#include <filesystem>
 #include <fmt/ranges.h>
 
 namespace freestone::tools {
-
-static constexpr const char *libraryName = "libfreestone_compiler.so";
 
 void CompileArguments::addTo(CLI::App &verb) {
   const char *group = "Compiling";
@@ -96,30 +94,13 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
 }
 
-static void *openLibrary() {
-  std::error_code ignored;
-  std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  std::filesystem::path beside = executable.parent_path().parent_path() / "lib" / libraryName;
-  std::string reason;
-  for (const std::string &path : {beside.string(), std::string(libraryName)}) {
-    if (path == beside && !std::filesystem::exists(beside, ignored))
-      continue;
-    if (void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL))
-      return library;
-    reason = dlerror();
-  }
-  throw Failure(Exit::Failed,
-                fmt::format("the compiler can't be opened ({}); without it only .stone files can be run", reason));
-}
-
 const Compiler &Compiler::open() {
   static const Compiler compiler = [] {
-    void *library = openLibrary();
-    auto entry = reinterpret_cast<freestone_compiler_function>(dlsym(library, "freestone_compiler"));
-    const freestone_compiler_interface *interface = entry ? entry() : nullptr;
-    if (!interface || interface->version != FREESTONE_COMPILER_INTERFACE_VERSION)
-      throw Failure(Exit::Failed, fmt::format("{} is of another version than this command", libraryName));
-    return Compiler(interface);
+    try {
+      return Compiler(&train::openCompiler());
+    } catch (const train::Error &error) {
+      throw Failure(Exit::Failed, error.what());
+    }
   }();
   return compiler;
 }

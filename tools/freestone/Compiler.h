@@ -53,7 +53,7 @@ private:
 /// Every call throws Failure with the compiler's message, or Unsupported.
 class Compiler {
 public:
-  /// Opens libfreestone_compiler.so: from ../lib beside the executable's folder, else wherever the loader finds it.
+  /// Opens libfreestone_compiler.so (see train/CompilerLibrary.h).
   static const Compiler &open();
 
   void warmUp() const { interface->warm_up(); }
