@@ -18,6 +18,9 @@ StepDescription StepDescription::parse(const std::string &text) {
       description.classes = json["classes"];
     description.ignoreIndex = json.at("ignore_index");
     description.optimizer = json.at("optimizer");
+    description.precision = json.at("precision");
+    description.moments = json.at("moments");
+    description.narrowProducts = json.at("narrow_products");
     // What is not finite has no number in JSON: no limit.
     for (const auto &[name, value] : json.at("hyperparameters").items())
       description.hyperparameters[name] =

@@ -24,8 +24,13 @@ struct StepDescription {
   int64_t classes = 0; ///< of a loss over classes, where it is known; else 0
   int64_t ignoreIndex = -100; ///< the label that does not count
   std::string optimizer;
+  std::string precision = "fp32"; ///< of products
+  std::string moments = "fp32";
+  int64_t narrowProducts = 0; ///< contractions and convolutions that are computed in `precision`, if it is not fp32
   std::map<std::string, double> hyperparameters; ///< inputs of rank 0 and the values that they were compiled with
   std::vector<ParameterInfo> parameters;
+
+  bool scalesLoss() const { return hyperparameters.contains("growth_interval"); }
 
   /// Throws Error.
   static StepDescription parse(const std::string &json);

@@ -10,7 +10,7 @@ namespace freestone::train {
 
 namespace {
 
-constexpr std::string_view optimizerPrefix = "optimizer/";
+constexpr std::string_view optimizerPrefix = "optimizer/", accumulatedPrefix = "accumulated/";
 
 /// The inputs or outputs of an instance's own entry.
 template <typename Count, typename Get> std::vector<ValueInfo> collect(const Instance &instance, Count count, Get get) {
@@ -80,14 +80,22 @@ Trainer::Trainer(const Artifact &artifact, StepDescription description, int thre
     : about(std::move(description)), states(artifact.states()), state(artifact),
       stepper(artifact, "main", state, threads), evaluator(artifact, "evaluate", state, threads),
       numbers(about.hyperparameters), seed(static_cast<int64_t>(seed)) {
-  for (auto &[name, value] : numbers) {
-    std::optional<size_t> index = stepper.findInput(name);
-    if (!index)
+  for (const auto &[name, value] : numbers)
+    if (!stepper.findInput(name))
       throw Error("the compiled step has no input '" + name + "', which its description names");
-    stepper.instance.setInput(*index, TensorRef(&value, {}));
-  }
-  if (about.takesSeed)
-    stepper.instance.setInput(stepper.findInput("seed").value(), TensorRef(&this->seed, {}));
+  bindNumbers(stepper);
+  std::vector<std::string> entries = artifact.entries();
+  if (std::ranges::find(entries, "accumulate") != entries.end())
+    bindNumbers(accumulator.emplace(artifact, "accumulate", state, threads));
+}
+
+/// Sets the inputs that no data fill.
+void Trainer::bindNumbers(Entry &entry) {
+  for (auto &[name, value] : numbers)
+    if (std::optional<size_t> index = entry.findInput(name))
+      entry.instance.setInput(*index, TensorRef(&value, {}));
+  if (std::optional<size_t> index = entry.findInput("seed"); index && about.takesSeed)
+    entry.instance.setInput(*index, TensorRef(&seed, {}));
 }
 
 std::vector<ValueInfo> Trainer::dataInputs() const {
@@ -110,6 +118,18 @@ void Trainer::setNumber(const std::string &name, double value) {
 }
 
 double Trainer::number(const std::string &name) const { return numbers.at(name); }
+
+void Trainer::setLossScale(double scale) {
+  std::optional<size_t> index = findState("loss_scale");
+  if (!index)
+    throw Error("the compiled step does not scale its loss");
+  *state.data<float>(*index) = static_cast<float>(scale);
+}
+
+void Trainer::accumulate(const Batch &batch) {
+  accumulator.value().setData(batch);
+  accumulator->instance.run();
+}
 
 StepMetrics Trainer::step(const Batch &batch) {
   stepper.setData(batch);
@@ -136,14 +156,21 @@ void Trainer::evaluate(const Batch &batch, EvaluationSums &sums) {
     sums.correct += evaluator.scalar("correct");
 }
 
+std::optional<size_t> Trainer::findState(const std::string &name) const {
+  auto found = std::ranges::find(states, name, &StateInfo::name);
+  return found == states.end() ? std::nullopt : std::optional<size_t>(found - states.begin());
+}
+
 int64_t Trainer::stepsDone() const {
-  auto found = std::ranges::find(states, "optimizer/step", &StateInfo::name);
-  return found == states.end() ? 0 : *state.data<int64_t>(found - states.begin());
+  std::optional<size_t> index = findState("optimizer/step");
+  return index ? *state.data<int64_t>(*index) : 0;
 }
 
 std::string Trainer::groupOf(const StateInfo &info) const {
   if (std::ranges::any_of(about.parameters, [&](const ParameterInfo &p) { return p.trained && p.name == info.name; }))
     return "parameters";
+  if (info.name.starts_with(accumulatedPrefix))
+    return "";
   bool isOptimizers =
       info.name.starts_with(optimizerPrefix) || info.name == "loss_scale" || info.name == "growth_tracker";
   return isOptimizers ? "optimizer" : "statistics";
@@ -158,7 +185,8 @@ formats::TensorView Trainer::viewOf(size_t index) const {
 std::vector<TensorGroup> Trainer::groups() const {
   std::vector<TensorGroup> groups = {{"parameters", {}}, {"statistics", {}}, {"optimizer", {}}};
   for (size_t i = 0; i < states.size(); ++i)
-    std::ranges::find(groups, groupOf(states[i]), &TensorGroup::name)->tensors.push_back(viewOf(i));
+    if (auto group = std::ranges::find(groups, groupOf(states[i]), &TensorGroup::name); group != groups.end())
+      group->tensors.push_back(viewOf(i));
   std::erase_if(groups, [](const TensorGroup &group) { return group.tensors.empty(); });
   return groups;
 }
@@ -166,7 +194,7 @@ std::vector<TensorGroup> Trainer::groups() const {
 std::vector<formats::TensorView> Trainer::weights() const {
   std::vector<formats::TensorView> views;
   for (size_t i = 0; i < states.size(); ++i)
-    if (groupOf(states[i]) != "optimizer")
+    if (std::string group = groupOf(states[i]); group == "parameters" || group == "statistics")
       views.push_back(viewOf(i));
   return views;
 }
@@ -174,7 +202,8 @@ std::vector<formats::TensorView> Trainer::weights() const {
 void Trainer::restore(const Checkpoint &checkpoint) {
   std::map<std::string, std::vector<TensorTarget>> targets;
   for (size_t i = 0; i < states.size(); ++i)
-    targets[groupOf(states[i])].push_back({states[i].name, states[i].dtype, states[i].shape, state.tensor(i).data});
+    if (std::string group = groupOf(states[i]); !group.empty())
+      targets[group].push_back({states[i].name, states[i].dtype, states[i].shape, state.tensor(i).data});
   for (const auto &[group, list] : targets)
     checkpoint.restore(group, list);
 }

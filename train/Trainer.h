@@ -25,8 +25,15 @@ public:
   void setNumber(const std::string &name, double value);
   double number(const std::string &name) const;
 
-  /// Trains one batch. Its fields are matched by name. Step and loss, gradient norm, loss scale and `skipped` are
-  /// filled in.
+  /// Of a training that begins: the loss scale of the first step. Throws Error where the step does not scale its loss.
+  void setLossScale(double scale);
+
+  /// Whether several batches may make one step.
+  bool accumulates() const { return accumulator.has_value(); }
+  /// Adds the gradients of a batch to those that the next step takes: its loss is the mean over the elements of all.
+  void accumulate(const Batch &batch);
+  /// Trains one batch, together with those accumulated before. Its fields are matched by name. Step and loss, gradient
+  /// norm, loss scale and `skipped` are filled in.
   StepMetrics step(const Batch &batch);
 
   /// Sums over batches of an evaluation.
@@ -61,6 +68,9 @@ private:
     std::vector<ValueInfo> inputs, outputs;
   };
 
+  void bindNumbers(Entry &entry);
+  std::optional<size_t> findState(const std::string &name) const;
+  /// Empty for what is 0 between steps, and never saved.
   std::string groupOf(const StateInfo &state) const;
   formats::TensorView viewOf(size_t index) const;
 
@@ -68,6 +78,7 @@ private:
   std::vector<StateInfo> states;
   State state;
   Entry stepper, evaluator;
+  std::optional<Entry> accumulator;
   std::map<std::string, double> numbers; ///< inputs of the step are bound to these
   int64_t seed;
 };

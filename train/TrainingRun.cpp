@@ -17,7 +17,7 @@ class Run {
 public:
   Run(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options)
       : trainer(trainer), data(data), evaluation(evaluation), options(options), start(begin()),
-        checkpoints(options.folder + "/checkpoints", {options.keep}), log(options.folder, start.step),
+        checkpoints(options.folder + "/checkpoints", {options.keep}), log(options.folder, result.steps),
         loader(data, {options.batch, options.seed, options.shuffle, options.epochs}, start), schedule(options.schedule),
         progress(options.report, progressOptions()) {}
 
@@ -26,6 +26,8 @@ public:
 private:
   LoaderPosition begin();
   ProgressOptions progressOptions();
+  int64_t stepsPerEpoch() const;
+  int64_t stepAt(const LoaderPosition &place) const;
   bool trainBatch(const Batch &batch);
   void setRates(int64_t step);
   void save(const LoaderPosition &next);
@@ -42,6 +44,7 @@ private:
   Loader loader;
   Schedule schedule;
   int64_t total = 0;
+  int64_t samples = 0; ///< of the batches that the step at hand has had
   Progress progress;
   LoaderPosition saved{-1};
   bool toldSkipped = false;
@@ -66,12 +69,21 @@ LoaderPosition Run::begin() {
                 ", not " + std::to_string(options.seed) + ": go on with the same one");
   trainer.restore(*newest);
   fmt::print(options.report, "going on from {}\n", newest->folder());
-  result.steps = newest->state().data.step;
+  result.steps = newest->state().step;
   return newest->state().data;
 }
 
+int64_t Run::stepsPerEpoch() const {
+  return (loader.batchesPerEpoch() + options.accumulate - 1) / options.accumulate;
+}
+
+/// The steps that are done before the batch at this place, which may be in the midst of one.
+int64_t Run::stepAt(const LoaderPosition &place) const {
+  return place.epoch * stepsPerEpoch() + place.sample / options.batch / options.accumulate;
+}
+
 ProgressOptions Run::progressOptions() {
-  total = options.epochs * loader.batchesPerEpoch();
+  total = options.epochs * stepsPerEpoch();
   if (options.steps)
     total = std::min(total, *options.steps);
   schedule.steps = total;
@@ -97,7 +109,7 @@ void Run::save(const LoaderPosition &next) {
   if (next == saved)
     return;
   TrainingState state;
-  state.step = next.step;
+  state.step = stepAt(next);
   state.seed = options.seed;
   state.data = next;
   std::vector<TensorGroup> groups = trainer.groups();
@@ -120,12 +132,21 @@ void Run::evaluateNow() {
 
 /// Returns whether training goes on.
 bool Run::trainBatch(const Batch &batch) {
-  setRates(batch.place.step);
+  bool endsEpoch = batch.next.epoch != batch.place.epoch;
+  int64_t step = stepAt(batch.place);
+  samples += batch.samples;
+  if (!endsEpoch && stepAt(batch.next) == step) {
+    trainer.accumulate(batch);
+    return true;
+  }
+  setRates(step);
   StepMetrics metrics = trainer.step(batch);
+  metrics.step = step + 1;
   Clock::time_point now = Clock::now();
   double seconds = std::chrono::duration<double>(now - lastEnd).count();
   lastEnd = now;
-  metrics.samplesPerSecond = static_cast<double>(batch.samples) / seconds;
+  metrics.samplesPerSecond = static_cast<double>(samples) / seconds;
+  samples = 0;
   if (data.longest() > 1)
     metrics.tokensPerSecond = metrics.samplesPerSecond * static_cast<double>(batch.length);
   log.append(metrics);
@@ -139,7 +160,7 @@ bool Run::trainBatch(const Batch &batch) {
   if (options.onStep)
     options.onStep(metrics);
 
-  bool isLast = metrics.step >= total, endsEpoch = batch.next.epoch != batch.place.epoch;
+  bool isLast = metrics.step >= total;
   result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
   if (endsEpoch || isLast)
     evaluateNow();
@@ -151,7 +172,7 @@ bool Run::trainBatch(const Batch &batch) {
 
 TrainingResult Run::run() {
   lastEnd = Clock::now();
-  if (start.step < total)
+  if (result.steps < total)
     while (const Batch *batch = loader.take())
       if (!trainBatch(*batch))
         break;

@@ -13,6 +13,7 @@ struct TrainingOptions {
   std::string folder; ///< of the run: checkpoints/, metrics.jsonl, loss.svg
   Schedule schedule;  ///< its `steps` are filled in
   int64_t batch = 32;
+  int64_t accumulate = 1; ///< batches of a step; the last step of an epoch takes what is left
   int64_t epochs = 1;
   std::optional<int64_t> steps; ///< ends earlier
   uint64_t seed = 0;

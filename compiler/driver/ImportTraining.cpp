@@ -79,8 +79,14 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     diagnostics += (diagnostics.empty() ? "" : "\n") + diagnostic.str();
     return success();
   });
+  training::StepFunctions functions{main, {}, evaluate};
+  if (training.step.accumulate) {
+    functions.accumulate = main.clone();
+    functions.accumulate.setSymName("accumulate");
+    module.push_back(functions.accumulate);
+  }
   FailureOr<training::StepPorts> ports =
-      training::buildTrainingStep(main, evaluate, training.step, result.parameters, *result.model.weights, complaint);
+      training::buildTrainingStep(functions, training.step, result.parameters, *result.model.weights, complaint);
   if (failed(ports))
     return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics) : fail(ImportError::Kind::Usage, complaint);
   result.ports = std::move(*ports);

@@ -16,7 +16,7 @@ struct TrainingOptions {
 
 /// A training step, and what its user must know of it.
 struct ImportedTraining {
-  /// Its module holds `@main`, one step, and `@evaluate`, which share their states.
+  /// Its module holds `@main`, one step, `@evaluate` and, if asked for, `@accumulate`, which share their states.
   ImportedModel model;
   std::vector<training::Parameter> parameters;
   training::StepPorts ports;

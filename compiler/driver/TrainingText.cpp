@@ -109,6 +109,7 @@ void readLoss(Members &members, training::LossChoice &loss, mlir::MLIRContext *c
   members.read("ignore_index", loss.ignoreIndex);
   members.read("label_smoothing", loss.labelSmoothing);
   members.read("delta", loss.huberDelta);
+  members.read("class_weights", loss.classWeights);
 }
 
 void readOptimizer(Members &members, grad::Optimizer &optimizer) {
@@ -132,6 +133,26 @@ void readOptimizer(Members &members, grad::Optimizer &optimizer) {
   members.read("weight_decay", optimizer.weightDecay);
 }
 
+/// One of the element types that the member may name; null where it is absent or 'fp32'.
+mlir::FloatType readType(Members &members, StringRef key, ArrayRef<std::pair<StringRef, mlir::FloatType>> known) {
+  std::string name = "fp32";
+  members.read(key, name);
+  for (const auto &[other, type] : known)
+    if (name == other)
+      return type;
+  if (name != "fp32")
+    members.complain(key, "is '" + name + "', which is none of its types");
+  return {};
+}
+
+void readPrecision(Members &members, training::StepChoice &step, mlir::MLIRContext *context) {
+  std::pair<StringRef, mlir::FloatType> bf16{"bf16", mlir::BFloat16Type::get(context)}, fp16{"fp16", mlir::Float16Type::get(context)};
+  step.precision = readType(members, "precision", {bf16, fp16});
+  step.moments = readType(members, "moments", bf16);
+  if (step.moments && none_of(grad::getStateTensors(step.optimizer), [](const grad::StateTensor &tensor) { return tensor.isMoment; }))
+    members.complain("moments", ("are those of adam, adamw, lamb and lion; " + grad::getName(step.optimizer.kind) + " has none").str());
+}
+
 } // namespace
 
 Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext *context) {
@@ -151,7 +172,9 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
     members.read("train", options.patterns.train);
     members.read("freeze", options.patterns.freeze);
     members.read("no_decay", options.patterns.noDecay);
+    readPrecision(members, options.step, context);
     members.read("scale_loss", options.step.scaleLoss);
+    members.read("accumulate", options.step.accumulate);
     members.read("freeze_norm", options.freezeNorm);
     members.read("no_dropout", options.noDropout);
   }
@@ -159,6 +182,8 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
     return createStringError("of the training step, " + error);
   return options;
 }
+
+static StringRef describeType(mlir::FloatType type) { return !type ? "fp32" : type.isBF16() ? "bf16" : "fp16"; }
 
 json::Object driver::describeTraining(const ImportedTraining &training, const TrainingOptions &options) {
   json::Object hyperparameters;
@@ -176,6 +201,9 @@ json::Object driver::describeTraining(const ImportedTraining &training, const Tr
                       {"classes", training.ports.classes ? json::Value(*training.ports.classes) : json::Value(nullptr)},
                       {"ignore_index", options.step.loss.ignoreIndex},
                       {"optimizer", grad::getName(options.step.optimizer.kind)},
+                      {"precision", describeType(options.step.precision)},
+                      {"narrow_products", training.ports.narrowProducts},
+                      {"moments", describeType(options.step.moments)},
                       {"hyperparameters", std::move(hyperparameters)},
                       {"parameters", std::move(parameters)}};
 }

@@ -11,11 +11,12 @@ namespace freestone::driver {
 /// ```
 /// {"loss": {"kind": "softmax-cross-entropy", "output": "logits", "labels": "y", "label_type": "i64", "class_axis": 1,
 ///           "label_shape": [-1, 28, 28], "ignore_index": -100, "label_smoothing": 0.1,
-///           "delta": 1},
+///           "delta": 1, "class_weights": [1, 2.5, …]},
 ///  "optimizer": {"kind": "adamw", "nesterov": false, "amsgrad": false, "centered": false, "initial_accumulator": 0,
 ///                "momentum": 0.9, …},                         numbers by PyTorch's names; betas are beta1 and beta2
 ///  "train": ["pattern"], "freeze": […], "no_decay": […],
-///  "scale_loss": false, "freeze_norm": false, "no_dropout": false}
+///  "precision": "fp32", "moments": "fp32",                    or "bf16"; precision also "fp16"
+///  "scale_loss": false, "accumulate": false, "freeze_norm": false, "no_dropout": false}
 /// ```
 /// The error names the member that is unknown or of the wrong type.
 llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRContext *context);
@@ -23,6 +24,7 @@ llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRCon
 /// What the trainer must know of a step:
 /// ```
 /// {"labels": "y", "takes_seed": true, "classes": 10, "ignore_index": -100, "optimizer": "adamw", "hyperparameters": {"learning_rate": 0.001, …},
+///  "precision": "bf16", "narrow_products": 14, "moments": "fp32",
 ///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "decays": true, "reason": "…"}, …]}
 /// ```
 llvm::json::Object describeTraining(const ImportedTraining &training, const TrainingOptions &options);

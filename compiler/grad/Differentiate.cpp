@@ -1,6 +1,7 @@
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/Rule.h"
 #include "compiler/grad/Sweep.h"
+#include "compiler/grad/WidenGradient.h"
 
 using namespace mlir;
 
@@ -50,6 +51,7 @@ FailureOr<SmallVector<Value>> differentiate(Value loss, ArrayRef<Value> wantedVa
   if (failed(gradients))
     return failure();
 
+  widenGradients(*gradients);
   builder.setInsertionPoint(block.getTerminator());
   llvm::DenseMap<StringRef, Value> ofWeight;
   for (auto [value, gradient] : llvm::zip_equal(wanted, *gradients)) {

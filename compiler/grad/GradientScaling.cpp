@@ -46,12 +46,19 @@ LossScale buildLossScaleUpdate(OpBuilder &opBuilder, Location location, const Lo
                                const LossScaleOptions &options) {
   ImplicitLocOpBuilder builder(location, opBuilder);
   Tensor scale(builder, before.scale), tracker(builder, before.growthTracker), overflowed(builder, overflowedValue);
+  // The reference multiplies in double precision too.
+  Type wide = builder.getF64Type();
+  auto numberOf = [&](const Number &number) {
+    std::optional<double> constant = number.getConstant();
+    return constant ? splat(builder, *constant, graph::TensorType::get({}, wide)) : cast(Tensor(builder, number.getValue()), wide);
+  };
+  auto scaledBy = [&](const Number &factor) { return cast(cast(scale, wide) * numberOf(factor), scale.elementType()); };
   Tensor successes = tracker + 1.0;
-  Tensor isDue = equal(successes, static_cast<double>(options.growthInterval));
-  Tensor grown = scale * options.growthFactor;
+  Tensor isDue = equal(cast(successes, wide), numberOf(options.growthInterval));
+  Tensor grown = scaledBy(options.growthFactor);
   // A scale that would become infinite stays.
   Tensor good = select(isDue & (grown < std::numeric_limits<double>::infinity()), grown, scale);
-  return {select(overflowed, scale * options.backoffFactor, good).value(),
+  return {select(overflowed, scaledBy(options.backoffFactor), good).value(),
           select(overflowed | isDue, 0.0, successes).value()};
 }
 

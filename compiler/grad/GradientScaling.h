@@ -1,8 +1,8 @@
 #ifndef FREESTONE_COMPILER_GRAD_GRADIENTSCALING_H
 #define FREESTONE_COMPILER_GRAD_GRADIENTSCALING_H
 
+#include "compiler/grad/Number.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Value.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace freestone::grad {
@@ -32,8 +32,8 @@ struct LossScale {
 
 /// The schedule of PyTorch's `GradScaler`; defaults are its.
 struct LossScaleOptions {
-  double initialScale = 65536, growthFactor = 2, backoffFactor = 0.5;
-  int64_t growthInterval = 2000;
+  double initialScale = 65536;
+  Number growthFactor = 2.0, backoffFactor = 0.5, growthInterval = 2000.0;
 };
 
 /// The state after a step in which `overflowed` (bool of rank 0) says whether a gradient was not finite.

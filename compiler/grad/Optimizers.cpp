@@ -1,6 +1,7 @@
 #include "compiler/grad/Optimizers.h"
 #include "compiler/grad/Expressions.h"
 #include <array>
+#include <numbers>
 
 using namespace mlir;
 
@@ -154,6 +155,20 @@ private:
   Tensor rate, step;
 };
 
+/// Moves every element, none of which is negative, by up to half of bf16's last digit, another way in each step:
+/// multiples of the golden ratio, modulo 1, visit all parts of an interval evenly.
+Tensor dither(Tensor x, Value step) {
+  constexpr double golden = 2654435769, strides[] = {2246822519, 3266489917, 668265263, 374761393};
+  ImplicitLocOpBuilder &builder = x.builder();
+  Type word = IntegerType::get(builder.getContext(), 32, IntegerType::Unsigned);
+  Tensor phase = cast(Tensor(builder, step), word) * golden;
+  phase = broadcast(phase, x.shape(), {});
+  for (int64_t axis = 0; axis < x.rank(); ++axis)
+    phase = phase + iota(builder, x.shape(), axis, word) * strides[axis % std::size(strides)];
+  Tensor digit = unary(UnaryKind::exp2, floor(log(x) * std::numbers::log2e) - 7.0);
+  return x + (cast(phase, x.elementType()) * 0x1p-32 - 0.5) * digit;
+}
+
 } // namespace
 
 Optimizer Optimizer::withDefaults(OptimizerKind kind) {
@@ -201,6 +216,7 @@ std::optional<OptimizerKind> getOptimizerKind(StringRef name) {
 StringRef getName(OptimizerKind kind) { return kindNames[static_cast<unsigned>(kind)].name; }
 
 SmallVector<StateTensor> getStateTensors(const Optimizer &optimizer) {
+  StateTensor first{"exp_avg", 0, /*isMoment=*/true}, second{"exp_avg_sq", 0, /*isMoment=*/true, /*isSlow=*/true};
   SmallVector<StateTensor> tensors;
   bool hasMomentum = !optimizer.momentum.isConstant(0);
   switch (optimizer.kind) {
@@ -210,9 +226,9 @@ SmallVector<StateTensor> getStateTensors(const Optimizer &optimizer) {
     return tensors;
   case OptimizerKind::Adam:
   case OptimizerKind::AdamW:
-    tensors = {{"exp_avg"}, {"exp_avg_sq"}};
+    tensors = {first, second};
     if (optimizer.amsgrad)
-      tensors.push_back({"max_exp_avg_sq"});
+      tensors.push_back({"max_exp_avg_sq", 0, /*isMoment=*/true});
     return tensors;
   case OptimizerKind::Adagrad:
     return {{"sum", optimizer.initialAccumulator}};
@@ -224,9 +240,9 @@ SmallVector<StateTensor> getStateTensors(const Optimizer &optimizer) {
       tensors.push_back({"momentum_buffer"});
     return tensors;
   case OptimizerKind::Lamb:
-    return {{"exp_avg"}, {"exp_avg_sq"}};
+    return {first, second};
   case OptimizerKind::Lion:
-    return {{"exp_avg"}};
+    return {first};
   }
   llvm_unreachable("an optimizer without a case");
 }
@@ -240,15 +256,16 @@ Update buildUpdate(OpBuilder &opBuilder, Location location, const Optimizer &opt
   Step step(builder, optimizer, p, widenedAs(gradient), std::move(state), values);
   Tensor updated = step.run();
   // Chosen in the type that is kept, so that what is skipped stays to the bit.
-  auto keep = [&](Value before, Tensor after) {
-    Tensor narrowed = cast(after, graph::getElementType(before));
+  auto keep = [&](Value before, Tensor after, bool isSlow) {
+    Type type = graph::getElementType(before);
+    Tensor narrowed = cast(isSlow && type.isBF16() ? dither(after, values.step) : after, type);
     if (values.skip)
       narrowed = select(Tensor(builder, values.skip), Tensor(builder, before), narrowed);
     return narrowed.value();
   };
-  Update update{keep(parameter, updated), {}};
-  for (auto [before, after] : llvm::zip_equal(stateValues, step.getState()))
-    update.state.push_back(keep(before, after));
+  Update update{keep(parameter, updated, false), {}};
+  for (auto [tensor, before, after] : llvm::zip_equal(getStateTensors(optimizer), stateValues, step.getState()))
+    update.state.push_back(keep(before, after, tensor.isSlow));
   return update;
 }
 

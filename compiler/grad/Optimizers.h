@@ -1,33 +1,13 @@
 #ifndef FREESTONE_COMPILER_GRAD_OPTIMIZERS_H
 #define FREESTONE_COMPILER_GRAD_OPTIMIZERS_H
 
+#include "compiler/grad/Number.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Value.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
-#include <optional>
 #include <string>
 
 namespace freestone::grad {
-
-/// A hyperparameter: a number that is compiled in, or a float of rank 0 of the program, which may then change from step
-/// to step without another compilation. Narrow values lose what f32 does not hold of a number such as 0.999: f64 holds
-/// it.
-class Number {
-public:
-  Number(double number) : number(number) {}
-  Number(mlir::Value value) : value(value) {}
-
-  /// Null where the number is compiled in.
-  mlir::Value getValue() const { return value; }
-  /// The number that is compiled in.
-  std::optional<double> getConstant() const { return value ? std::nullopt : std::optional(number); }
-  bool isConstant(double other) const { return !value && number == other; }
-
-private:
-  double number = 0;
-  mlir::Value value;
-};
 
 enum class OptimizerKind { Sgd, Adam, AdamW, Adagrad, RmsProp, Lamb, Lion };
 
@@ -72,6 +52,10 @@ struct StateTensor {
   llvm::StringRef name;
   /// The element that it is filled with before the first step.
   double initial = 0;
+  /// A moment of the gradients, which may be kept in bf16.
+  bool isMoment = false;
+  /// Changes by less a step than bf16 has digits for.
+  bool isSlow = false;
 };
 
 /// What `optimizer` keeps for each parameter, in the order in which `buildUpdate` takes and gives it. Momentum that is
@@ -95,7 +79,9 @@ struct StepValues {
 
 /// Builds one step for one parameter at the insertion point. `gradient` has the parameter's shape; `state` is as
 /// `getStateTensors` says, in the parameter's shape and a float type. The step is computed in f32 (in f64 for f64
-/// parameters), factors that are common to all elements in f64; what is returned has the types of what was given.
+/// parameters), factors that are common to all elements in f64; what is returned has the types of what was given. State
+/// that is slow is rounded to a narrower type up or down by turns, from step to step, so that it is right in the mean:
+/// rounded to nearest, 0.999 of a number is the number itself in bf16.
 Update buildUpdate(mlir::OpBuilder &builder, mlir::Location location, const Optimizer &optimizer, mlir::Value parameter,
                    mlir::Value gradient, llvm::ArrayRef<mlir::Value> state, const StepValues &values);
 

@@ -30,4 +30,28 @@ def Differentiate : Pass<"graph-differentiate", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::freestone::graph::GraphDialect"];
 }
 
+def MixedPrecision : Pass<"graph-mixed-precision", "::mlir::func::FuncOp"> {
+  let summary = "products of f32 in bf16 or f16, by a table of operators";
+  let description = [{
+    In: a graph of f32. Out: the same with its contractions and convolutions, and what lies between them, in `type`;
+    weights, arguments and results keep theirs.
+    ```mlir
+    %w = graph.weight "w" : !graph.tensor<[8, n], f32>
+    %y = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 8], f32>, !graph.tensor<[8, n], f32>
+    %e = graph.unary exp %y : !graph.tensor<[b, n], f32>
+    ```
+    becomes
+    ```mlir
+    %w = graph.weight "w" : !graph.tensor<[8, n], f32>
+    %a = graph.cast %w to bf16 : !graph.tensor<[8, n], f32>
+    %b = graph.cast %x to bf16 : !graph.tensor<[b, 8], f32>
+    %y = graph.contract %b, %a batch [] x [] contract [1] x [0] : !graph.tensor<[b, 8], bf16>, !graph.tensor<[8, n], bf16>
+    %c = graph.cast %y to f32 : !graph.tensor<[b, n], bf16>
+    %e = graph.unary exp %c : !graph.tensor<[b, n], f32>
+    ```
+  }];
+  let options = [Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">];
+  let dependentDialects = ["::freestone::graph::GraphDialect"];
+}
+
 #endif // FREESTONE_COMPILER_GRAD_PASSES_TD

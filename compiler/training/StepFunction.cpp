@@ -12,6 +12,7 @@ StepFunction::StepFunction(mlir::func::FuncOp function)
   for (unsigned index = 0; index < function.getNumResults(); ++index)
     if (auto state = function.getResultAttrOfType<mlir::StringAttr>(index, "graph.state"))
       results.push_back({state.str(), true, terminator->getOperand(index)});
+  statisticsCount = results.size();
 }
 
 Tensor StepFunction::findOutput(StringRef name, std::string &error) {
@@ -63,10 +64,21 @@ Tensor StepFunction::takeWeight(StringRef name, graph::TensorType type) {
 
 std::vector<std::pair<std::string, graph::TensorType>> StepFunction::getUpdatedStates() const {
   std::vector<std::pair<std::string, graph::TensorType>> states;
-  for (const Result &result : results)
-    if (result.isState)
-      states.emplace_back(result.name, cast<graph::TensorType>(result.value.getType()));
+  for (const Result &result : ArrayRef(results).take_front(statisticsCount))
+    states.emplace_back(result.name, cast<graph::TensorType>(result.value.getType()));
   return states;
+}
+
+mlir::BlockArgument StepFunction::findState(StringRef name) {
+  for (mlir::BlockArgument argument : function.getArguments())
+    if (auto state = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "graph.state"); state && state == name)
+      return argument;
+  llvm_unreachable("there is no such state");
+}
+
+void StepFunction::keepStatistics(Tensor skip) {
+  for (Result &result : MutableArrayRef(results).take_front(statisticsCount))
+    result.value = grad::select(skip, Tensor(ir, findState(result.name)), Tensor(ir, result.value)).value();
 }
 
 mlir::BlockArgument StepFunction::findRandomKey() {

@@ -26,8 +26,11 @@ public:
 
   /// A weight becomes a state that begins as it; returns the old value.
   grad::Tensor takeWeight(llvm::StringRef name, graph::TensorType type);
-  /// The states that the model's own form of training gives new values.
+  /// The states that the model's own form of training gives new values: statistics.
   std::vector<std::pair<std::string, graph::TensorType>> getUpdatedStates() const;
+
+  /// These stay as they are where `skip` holds. All of them must be states already.
+  void keepStatistics(grad::Tensor skip);
 
   /// Whether the model draws random numbers.
   bool hasRandomKey() { return bool(findRandomKey()); }
@@ -44,12 +47,16 @@ private:
     mlir::Value value;
   };
 
+  mlir::BlockArgument findState(llvm::StringRef name);
+
   mlir::BlockArgument findRandomKey();
   grad::Tensor addArgument(graph::TensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
 
   mlir::func::FuncOp function;
   mlir::ImplicitLocOpBuilder ir;
+  /// The first ones are the model's own states.
   std::vector<Result> results;
+  size_t statisticsCount = 0;
 };
 
 } // namespace freestone::training

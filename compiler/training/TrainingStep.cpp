@@ -2,9 +2,7 @@
 
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/GradientScaling.h"
-#include "compiler/grad/Losses.h"
-#include "compiler/training/StepFunction.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "compiler/grad/MixedPrecision.h"
 
 using namespace llvm;
 using namespace freestone;
@@ -14,9 +12,8 @@ using mlir::Value;
 
 namespace {
 
-bool isOverClasses(LossKind kind) {
-  return kind == LossKind::SoftmaxCrossEntropy || kind == LossKind::NegativeLogLikelihood;
-}
+constexpr StringRef stepsDoneName = "optimizer/step";
+constexpr StringRef accumulatedPrefix = "accumulated/";
 
 /// A number of an optimizer by its name in PyTorch.
 struct NamedNumber {
@@ -52,12 +49,26 @@ bool isStructural(const NamedNumber &number, const grad::Optimizer &optimizer) {
   return number.name == "momentum" && (optimizer.*number.number).isConstant(0);
 }
 
-/// The loss of a function of the model, and the predictions and labels that it compares.
-struct BuiltLoss {
-  grad::Loss loss;
-  Tensor predictions, labels;
-  int64_t classAxis = 0;
+/// The gradients of one batch, and what they were computed with.
+struct BatchGradients {
+  ModelLoss model;
+  /// The mean over the counted elements of the batch.
+  Tensor mean;
+  SmallVector<const Parameter *> trained;
+  SmallVector<Tensor> parameters;
+  SmallVector<Tensor> gradients;
+  /// Of the loss; null where it is not scaled.
+  Tensor scale;
+  Tensor stepsDone;
+  /// Batches since the last step; null where nothing asks for it.
+  Tensor batches;
 };
+
+/// The elements that a batch counts; 1 where it counts none, so that it adds 0 to a sum of batches, and not NaN.
+Tensor getCounted(mlir::ImplicitLocOpBuilder &builder, const grad::Loss &loss) {
+  Tensor count(builder, loss.count);
+  return grad::select(grad::equal(count, 0.0), 1.0, count);
+}
 
 class StepBuilder {
 public:
@@ -65,14 +76,19 @@ public:
       : choice(choice), parameters(parameters), weights(weights), error(error) {}
 
   LogicalResult buildStep(mlir::func::FuncOp function);
+  LogicalResult buildAccumulation(mlir::func::FuncOp function);
   LogicalResult buildEvaluation(mlir::func::FuncOp function);
   StepPorts takePorts() { return std::move(ports); }
 
 private:
   LogicalResult requireFreeNames(mlir::func::FuncOp source);
-  FailureOr<BuiltLoss> buildLoss(StepFunction &function);
-  LogicalResult findClassAxis(BuiltLoss &built);
+  FailureOr<BatchGradients> buildGradients(StepFunction &function);
+  void provideRandomKey(StepFunction &function, BatchGradients &batch);
+  Tensor takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial);
+  void addAccumulated(StepFunction &function, BatchGradients &batch);
+  void clearAccumulated(StepFunction &function, const BatchGradients &batch);
   grad::Optimizer takeNumbers(StepFunction &function);
+  grad::LossScaleOptions takeScalingNumbers(StepFunction &function);
   Tensor addNumber(StepFunction &function, StringRef name, double value);
   Tensor addStateTensor(StepFunction &function, const Parameter &parameter, const grad::StateTensor &tensor);
   LogicalResult fail(const Twine &message) {
@@ -89,110 +105,6 @@ private:
   std::vector<std::pair<std::string, graph::TensorType>> statistics;
 };
 
-/// Whether labels of this shape, -1 for sizes that vary, name the classes along `axis`.
-bool fitsAxis(ArrayRef<sym::Expr> predictions, ArrayRef<int64_t> labels, int64_t axis) {
-  if (labels.size() + 1 != predictions.size())
-    return false;
-  for (auto [dim, size] : enumerate(labels)) {
-    std::optional<int64_t> known = predictions[int64_t(dim) < axis ? dim : dim + 1].asConstant();
-    if (size < 0 ? known.has_value() : known && known != size)
-      return false;
-  }
-  return true;
-}
-
-std::string describeShape(ArrayRef<sym::Expr> shape) {
-  std::string text;
-  for (sym::Expr size : shape)
-    text += (text.empty() ? "[" : ", ") + size.str();
-  return text + "]";
-}
-
-/// The dimension of the classes as the user says, else as the labels' shape says, else by the rank.
-LogicalResult StepBuilder::findClassAxis(BuiltLoss &built) {
-  ArrayRef<sym::Expr> shape = built.predictions.shape();
-  int64_t rank = shape.size();
-  ArrayRef<int64_t> labels = choice.loss.labelShape;
-  std::optional<int64_t> axis = choice.loss.classAxis;
-  if (!axis && !labels.empty()) {
-    auto fits = [&](int64_t candidate) { return fitsAxis(shape, labels, candidate); };
-    SmallVector<int64_t> fitting = filter_to_vector(seq<int64_t>(1, rank), fits);
-    if (fitting.size() != 1)
-      return fail("the labels have " + Twine(labels.size()) + " dimensions and the output that the loss takes is " +
-                  describeShape(shape) + ": " + (fitting.empty() ? "no" : "more than one") +
-                  " dimension of it can be that of the classes; name it with --class-axis");
-    axis = fitting.front();
-  }
-  if (!axis)
-    axis = rank == 3 ? 2 : 1;
-  built.classAxis = *axis < 0 ? *axis + rank : *axis;
-  if (built.classAxis >= 0 && built.classAxis < rank) {
-    ports.classes = shape[built.classAxis].asConstant();
-    return success();
-  }
-  return fail("the output that the loss takes has rank " + Twine(rank) + ", and no dimension " + Twine(*axis) +
-              " of classes; name another with --class-axis");
-}
-
-FailureOr<BuiltLoss> StepBuilder::buildLoss(StepFunction &function) {
-  const LossChoice &loss = choice.loss;
-  mlir::ImplicitLocOpBuilder &b = function.builder();
-  mlir::Location location = b.getLoc();
-  BuiltLoss built;
-  built.predictions = function.findOutput(loss.output, error);
-  if (!built.predictions)
-    return failure();
-  if (!isa<mlir::FloatType>(built.predictions.elementType()))
-    return fail("the output that the loss takes has no floats");
-  if (loss.kind == LossKind::Output) {
-    if (!built.predictions.type().getNumElements().isConstant(1))
-      return fail("the output that is the loss has more than one element");
-    Tensor value = grad::widen(grad::reshape(built.predictions, {}));
-    built.loss = {value.value(), grad::splatLike(1, value).value()};
-    return built;
-  }
-
-  grad::Shape shape(built.predictions.shape());
-  mlir::Type labelType = loss.labelType;
-  if (isOverClasses(loss.kind)) {
-    if (failed(findClassAxis(built)))
-      return failure();
-    shape.erase(shape.begin() + built.classAxis);
-  }
-  if (!labelType)
-    labelType = isOverClasses(loss.kind) ? b.getI64Type() : built.predictions.elementType();
-  ports.labels = loss.labels;
-  built.labels = function.addInput(loss.labels, graph::TensorType::get(shape, labelType));
-  Value predictions = built.predictions.value(), labels = built.labels.value();
-  grad::ClassLossOptions options{built.classAxis, loss.ignoreIndex, loss.labelSmoothing, {}};
-  switch (loss.kind) {
-  case LossKind::SoftmaxCrossEntropy:
-    built.loss = grad::buildSoftmaxCrossEntropy(b, location, predictions, labels, options);
-    break;
-  case LossKind::NegativeLogLikelihood:
-    built.loss = grad::buildNegativeLogLikelihood(b, location, predictions, labels, options);
-    break;
-  case LossKind::SigmoidCrossEntropy:
-    built.loss = grad::buildSigmoidCrossEntropy(b, location, predictions, labels);
-    break;
-  case LossKind::MeanSquaredError:
-    built.loss = grad::buildMeanSquaredError(b, location, predictions, labels);
-    break;
-  case LossKind::L1:
-    built.loss = grad::buildL1(b, location, predictions, labels);
-    break;
-  case LossKind::Huber:
-    built.loss = grad::buildHuber(b, location, predictions, labels, loss.huberDelta);
-    break;
-  case LossKind::Cosine:
-    built.loss = grad::buildCosine(b, location, predictions, labels);
-    break;
-  case LossKind::Output:
-    llvm_unreachable("returned above");
-  }
-  return built;
-}
-
 Tensor StepBuilder::addNumber(StepFunction &function, StringRef name, double value) {
   ports.hyperparameters.push_back({name.str(), value});
   return function.addInput(name, graph::TensorType::getStatic({}, function.builder().getF64Type()));
@@ -208,35 +120,52 @@ grad::Optimizer StepBuilder::takeNumbers(StepFunction &function) {
   return optimizer;
 }
 
-Tensor StepBuilder::addStateTensor(StepFunction &function, const Parameter &parameter, const grad::StateTensor &tensor) {
-  std::string name = "optimizer/" + tensor.name.str() + "/" + parameter.name;
-  if (tensor.initial == 0)
-    return function.addState(name, parameter.type);
-  SmallVector<int64_t> dims = *parameter.type.getStaticShape();
-  auto type = cast<mlir::FloatType>(parameter.type.getElementType());
-  APFloat number(tensor.initial);
-  bool losesInformation = false;
-  number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInformation);
-  uint64_t bits = number.bitcastToAPInt().getZExtValue();
-  int64_t width = type.getWidth() / 8, count = *parameter.type.getNumElements().asConstant();
+grad::LossScaleOptions StepBuilder::takeScalingNumbers(StepFunction &function) {
+  grad::LossScaleOptions scaling;
+  scaling.growthFactor = addNumber(function, "growth_factor", *scaling.growthFactor.getConstant()).value();
+  scaling.backoffFactor = addNumber(function, "backoff_factor", *scaling.backoffFactor.getConstant()).value();
+  scaling.growthInterval = addNumber(function, "growth_interval", *scaling.growthInterval.getConstant()).value();
+  return scaling;
+}
+
+/// The bytes of `count` elements of a float or an integer.
+std::vector<char> fill(mlir::Type type, int64_t count, double value) {
+  uint64_t bits = static_cast<uint64_t>(value);
+  if (auto floats = dyn_cast<mlir::FloatType>(type)) {
+    APFloat number(value);
+    bool losesInformation = false;
+    number.convert(floats.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInformation);
+    bits = number.bitcastToAPInt().getZExtValue();
+  }
+  int64_t width = type.getIntOrFloatBitWidth() / 8;
   std::vector<char> bytes(count * width);
   for (int64_t i = 0; i < count; ++i)
     std::memcpy(&bytes[i * width], &bits, width);
-  weights.addOwned(name, type, dims, std::move(bytes));
-  return function.addState(name, parameter.type, name);
+  return bytes;
 }
 
-/// A scalar that the program keeps, beginning as `initial`.
-template <typename T> Tensor addScalarState(StepFunction &function, WeightStore &weights, StringRef name, mlir::Type type, T initial) {
-  std::vector<char> bytes(sizeof(T));
-  std::memcpy(bytes.data(), &initial, sizeof(T));
-  weights.addOwned(name, type, {}, std::move(bytes));
-  return function.addState(name, graph::TensorType::getStatic({}, type), name);
+Tensor StepBuilder::addStateTensor(StepFunction &function, const Parameter &parameter, const grad::StateTensor &tensor) {
+  std::string name = "optimizer/" + tensor.name.str() + "/" + parameter.name;
+  graph::TensorType type = parameter.type;
+  if (choice.moments && tensor.isMoment)
+    type = type.withElementType(choice.moments);
+  if (tensor.initial == 0)
+    return function.addState(name, type);
+  int64_t count = *type.getNumElements().asConstant();
+  weights.addOwned(name, type.getElementType(), *type.getStaticShape(), fill(type.getElementType(), count, tensor.initial));
+  return function.addState(name, type, name);
+}
+
+/// A scalar that the entries keep together, beginning as `initial`.
+Tensor StepBuilder::takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial) {
+  if (initial != 0 && !weights.find(name))
+    weights.addOwned(name, type, {}, fill(type, 1, initial));
+  return function.addState(name, graph::TensorType::getStatic({}, type), initial == 0 ? "" : name);
 }
 
 /// No input of the model may have the name of one that the step takes besides.
 LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
-  SmallVector<StringRef> taken = {"learning_rate", "clip_norm", "seed"};
+  SmallVector<StringRef> taken = {"learning_rate", "clip_norm", "seed", "growth_factor", "backoff_factor", "growth_interval"};
   for (const NamedNumber &number : getNumbers(choice.optimizer.kind))
     taken.push_back(number.name);
   for (unsigned index = 0; index < source.getNumArguments(); ++index) {
@@ -249,62 +178,144 @@ LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
   return success();
 }
 
+/// Batches of one step draw different numbers: each has a seed of its own, that of the first being the user's.
+void StepBuilder::provideRandomKey(StepFunction &function, BatchGradients &batch) {
+  if (!function.hasRandomKey())
+    return;
+  mlir::ImplicitLocOpBuilder &b = function.builder();
+  Tensor seed = function.addInput("seed", graph::TensorType::getStatic({}, b.getI64Type()));
+  if (choice.accumulate) {
+    batch.batches = takeScalarState(function, (accumulatedPrefix + "batches").str(), b.getI64Type(), 0);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(seed.value().getParentBlock());
+    seed = seed + batch.batches * 0x9E3779B97F4A7p0;
+  }
+  ports.takesSeed = true;
+  function.provideRandomKey(seed, batch.stepsDone);
+}
+
+FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
+  mlir::ImplicitLocOpBuilder &b = function.builder();
+  BatchGradients batch;
+  FailureOr<ModelLoss> model = buildModelLoss(function, choice.loss, weights, error);
+  if (failed(model))
+    return failure();
+  batch.model = *model;
+  batch.mean = choice.accumulate ? Tensor(b, model->loss.sum) / getCounted(b, model->loss)
+                                 : Tensor(b, grad::buildMean(b, b.getLoc(), model->loss));
+  for (const Parameter &parameter : parameters) {
+    if (!parameter.trained)
+      continue;
+    batch.trained.push_back(&parameter);
+    batch.parameters.push_back(function.takeWeight(parameter.name, parameter.type));
+  }
+  for (const auto &[name, type] : statistics)
+    function.takeWeight(name, type);
+  if (batch.trained.empty())
+    return fail("no parameter of the model is trained; choose some with --train 'PATTERN'");
+  if (choice.scaleLoss)
+    batch.scale = takeScalarState(function, "loss_scale", b.getF32Type(), grad::LossScaleOptions().initialScale);
+  batch.stepsDone = takeScalarState(function, stepsDoneName, b.getI64Type(), 0);
+  provideRandomKey(function, batch);
+
+  SmallVector<Value> wanted = map_to_vector(batch.parameters, [](Tensor value) { return value.value(); });
+  Value seed = batch.scale ? grad::cast(batch.scale, batch.mean.elementType()).value() : Value();
+  FailureOr<SmallVector<Value>> gradients = grad::differentiate(batch.mean.value(), wanted, seed);
+  if (failed(gradients))
+    return failure();
+  batch.gradients = map_to_vector(*gradients, [&](Value gradient) { return Tensor(b, gradient); });
+  return batch;
+}
+
+/// Makes sums over elements of the means over the batch, and adds what was accumulated.
+void StepBuilder::addAccumulated(StepFunction &function, BatchGradients &batch) {
+  auto takeSum = [&](StringRef name, graph::TensorType type) { return function.addState((accumulatedPrefix + name).str(), type); };
+  Tensor counted = getCounted(function.builder(), batch.model.loss);
+  for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients)) {
+    Tensor share = grad::widen(gradient);
+    gradient = share * grad::cast(counted, share.elementType()) + takeSum("gradient/" + parameter->name, share.type());
+  }
+  auto addTo = [&](StringRef name, Value &value) {
+    Tensor own(function.builder(), value);
+    value = (own + takeSum(name, own.type())).value();
+  };
+  addTo("loss", batch.model.loss.sum);
+  addTo("count", batch.model.loss.count);
+}
+
+void StepBuilder::clearAccumulated(StepFunction &function, const BatchGradients &batch) {
+  auto clear = [&](const Twine &name, Tensor sum) {
+    function.updateState((accumulatedPrefix + name).str(), grad::splatLike(0, sum));
+  };
+  for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients))
+    clear("gradient/" + parameter->name, gradient);
+  clear("loss", Tensor(function.builder(), batch.model.loss.sum));
+  clear("count", Tensor(function.builder(), batch.model.loss.count));
+  if (batch.batches)
+    clear("batches", batch.batches);
+}
+
+LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
+  if (choice.precision)
+    grad::lowerPrecision(source, choice.precision);
+  StepFunction function(source);
+  mlir::ImplicitLocOpBuilder &b = function.builder();
+  FailureOr<BatchGradients> batch = buildGradients(function);
+  if (failed(batch))
+    return failure();
+  addAccumulated(function, *batch);
+  for (auto [parameter, gradient] : zip_equal(batch->trained, batch->gradients))
+    function.updateState((accumulatedPrefix + "gradient/" + parameter->name).str(), gradient);
+  function.updateState((accumulatedPrefix + "loss").str(), Tensor(b, batch->model.loss.sum));
+  function.updateState((accumulatedPrefix + "count").str(), Tensor(b, batch->model.loss.count));
+  if (batch->batches)
+    function.updateState((accumulatedPrefix + "batches").str(), batch->batches + 1.0);
+  if (!statistics.empty()) {
+    SmallVector<Value> sums = map_to_vector(batch->gradients, [](Tensor sum) { return sum.value(); });
+    function.keepStatistics(Tensor(b, grad::buildAnyNonFinite(b, b.getLoc(), sums)));
+  }
+  function.finish();
+  return success();
+}
+
 LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   if (failed(requireFreeNames(source)))
     return failure();
+  if (choice.precision)
+    ports.narrowProducts = grad::lowerPrecision(source, choice.precision);
   StepFunction function(source);
   statistics = function.getUpdatedStates();
   mlir::ImplicitLocOpBuilder &b = function.builder();
   mlir::Location location = b.getLoc();
-  FailureOr<BuiltLoss> built = buildLoss(function);
-  if (failed(built))
-    return failure();
-  Value mean = grad::buildMean(b, location, built->loss);
-
   Tensor learningRate = addNumber(function, "learning_rate", grad::getDefaultLearningRate(choice.optimizer.kind));
   Tensor clipNorm = addNumber(function, "clip_norm", std::numeric_limits<double>::infinity());
   grad::Optimizer optimizer = takeNumbers(function);
-  SmallVector<const Parameter *> trained;
-  SmallVector<Tensor> values;
-  for (const Parameter &parameter : parameters) {
-    if (!parameter.trained)
-      continue;
-    trained.push_back(&parameter);
-    values.push_back(function.takeWeight(parameter.name, parameter.type));
-  }
-  for (const auto &[name, type] : statistics)
-    function.takeWeight(name, type);
-  if (trained.empty())
-    return fail("no parameter of the model is trained; choose some with --train 'PATTERN'");
-
-  grad::LossScaleOptions scaling;
-  Tensor scale, tracker;
-  if (choice.scaleLoss) {
-    scale = addScalarState<float>(function, weights, "loss_scale", b.getF32Type(), scaling.initialScale);
-    tracker = addScalarState<int32_t>(function, weights, "growth_tracker", b.getI32Type(), 0);
-  }
-  graph::TensorType integer = graph::TensorType::getStatic({}, b.getI64Type());
-  Tensor stepsDone = function.addState("optimizer/step", integer);
-  ports.takesSeed = function.hasRandomKey();
-  if (ports.takesSeed)
-    function.provideRandomKey(function.addInput("seed", integer), stepsDone);
-
-  SmallVector<Value> wanted = map_to_vector(values, [](Tensor value) { return value.value(); });
-  Value seed = scale ? grad::cast(scale, mlir::cast<graph::TensorType>(mean.getType()).getElementType()).value() : Value();
-  FailureOr<SmallVector<Value>> gradients = grad::differentiate(mean, wanted, seed);
-  if (failed(gradients))
+  FailureOr<BatchGradients> batch = buildGradients(function);
+  if (failed(batch))
     return failure();
+  ports.classes = batch->model.classes;
+  ports.labels = batch->model.labels ? choice.loss.labels : "";
+  if (choice.accumulate)
+    addAccumulated(function, *batch);
+  const grad::Loss &loss = batch->model.loss;
+  SmallVector<Value> gradients = map_to_vector(batch->gradients, [](Tensor gradient) { return gradient.value(); });
 
-  Tensor overflowed(b, grad::buildAnyNonFinite(b, location, *gradients));
-  Tensor norm(b, grad::buildGlobalNorm(b, location, *gradients));
-  if (scale)
-    norm = norm / grad::cast(scale, norm.elementType());
+  // What the gradients are multiples of: the scale, and the number of elements that they are sums over.
+  Tensor multiple = batch->scale, skip(b, grad::buildAnyNonFinite(b, location, gradients));
+  if (choice.accumulate) {
+    Tensor count(b, loss.count);
+    multiple = multiple ? grad::cast(multiple, count.elementType()) * count : count;
+    skip = skip | grad::equal(count, 0.0);
+  }
+  Tensor norm(b, grad::buildGlobalNorm(b, location, gradients));
+  if (multiple)
+    norm = norm / grad::cast(multiple, norm.elementType());
   Tensor factor(b, grad::buildClipFactor(b, location, norm.value(), grad::cast(clipNorm, norm.elementType()).value()));
-  if (scale)
-    factor = factor / grad::cast(scale, factor.elementType());
-  Value stepNumber = grad::buildStepNumber(b, location, stepsDone.value());
-  grad::StepValues stepValues{learningRate.value(), stepNumber, overflowed.value()};
-  for (auto [parameter, value, gradient] : zip_equal(trained, values, *gradients)) {
+  if (multiple)
+    factor = factor / grad::cast(multiple, factor.elementType());
+  Value stepNumber = grad::buildStepNumber(b, location, batch->stepsDone.value());
+  grad::StepValues stepValues{learningRate.value(), stepNumber, skip.value()};
+  for (auto [parameter, value, gradient] : zip_equal(batch->trained, batch->parameters, gradients)) {
     grad::Optimizer own = optimizer;
     if (!parameter->decays)
       own.weightDecay = 0.0;
@@ -318,13 +329,18 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
     for (auto [tensor, next] : zip_equal(tensors, update.state))
       function.updateState("optimizer/" + tensor.name.str() + "/" + parameter->name, Tensor(b, next));
   }
-  function.updateState("optimizer/step", Tensor(b, grad::buildStepsDone(b, location, stepsDone.value(), overflowed.value())));
+  function.keepStatistics(skip);
+  function.updateState(stepsDoneName, Tensor(b, grad::buildStepsDone(b, location, batch->stepsDone.value(), skip.value())));
+  if (choice.accumulate)
+    clearAccumulated(function, *batch);
 
-  function.addOutput("loss", Tensor(b, mean));
+  function.addOutput("loss", choice.accumulate ? Tensor(b, grad::buildMean(b, location, loss)) : batch->mean);
   function.addOutput("gradient_norm", norm);
-  function.addOutput("skipped", overflowed);
-  if (scale) {
-    grad::LossScale next = grad::buildLossScaleUpdate(b, location, {scale.value(), tracker.value()}, overflowed.value(), scaling);
+  function.addOutput("skipped", skip);
+  if (batch->scale) {
+    Tensor tracker = takeScalarState(function, "growth_tracker", b.getI32Type(), 0);
+    grad::LossScale next = grad::buildLossScaleUpdate(b, location, {batch->scale.value(), tracker.value()}, skip.value(),
+                                                      takeScalingNumbers(function));
     function.updateState("loss_scale", Tensor(b, next.scale));
     function.updateState("growth_tracker", Tensor(b, next.growthTracker));
     function.addOutput("scale", Tensor(b, next.scale));
@@ -336,7 +352,7 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
 LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
   StepFunction function(source);
   mlir::ImplicitLocOpBuilder &b = function.builder();
-  FailureOr<BuiltLoss> built = buildLoss(function);
+  FailureOr<ModelLoss> built = buildModelLoss(function, choice.loss, weights, error);
   if (failed(built))
     return failure();
   for (const Parameter &parameter : parameters)
@@ -360,22 +376,12 @@ LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
 
 } // namespace
 
-std::optional<LossKind> training::getLossKind(StringRef name) {
-  return StringSwitch<std::optional<LossKind>>(name)
-      .Case("softmax-cross-entropy", LossKind::SoftmaxCrossEntropy)
-      .Case("nll", LossKind::NegativeLogLikelihood)
-      .Case("sigmoid-cross-entropy", LossKind::SigmoidCrossEntropy)
-      .Case("mse", LossKind::MeanSquaredError)
-      .Case("l1", LossKind::L1)
-      .Case("huber", LossKind::Huber)
-      .Case("cosine", LossKind::Cosine)
-      .Default(std::nullopt);
-}
-
-FailureOr<StepPorts> training::buildTrainingStep(mlir::func::FuncOp step, mlir::func::FuncOp evaluation, const StepChoice &choice,
+FailureOr<StepPorts> training::buildTrainingStep(const StepFunctions &functions, const StepChoice &choice,
                                                  ArrayRef<Parameter> parameters, WeightStore &weights, std::string &error) {
   StepBuilder builder(choice, parameters, weights, error);
-  if (failed(builder.buildStep(step)) || failed(builder.buildEvaluation(evaluation)))
+  if (failed(builder.buildStep(functions.step)) ||
+      (choice.accumulate && failed(builder.buildAccumulation(functions.accumulate))) ||
+      failed(builder.buildEvaluation(functions.evaluation)))
     return failure();
   return builder.takePorts();
 }

@@ -2,51 +2,22 @@
 #define FREESTONE_COMPILER_TRAINING_TRAININGSTEP_H
 
 #include "compiler/grad/Optimizers.h"
-#include "compiler/training/Parameters.h"
-#include "compiler/weights/WeightStore.h"
+#include "compiler/training/ModelLoss.h"
 
 namespace freestone::training {
-
-enum class LossKind {
-  SoftmaxCrossEntropy,
-  NegativeLogLikelihood,
-  SigmoidCrossEntropy,
-  MeanSquaredError,
-  L1,
-  Huber,
-  Cosine,
-  /// An output of the model is the loss itself.
-  Output
-};
-
-/// By the name on the command line (`softmax-cross-entropy`, `nll`, `sigmoid-cross-entropy`, `mse`, `l1`, `huber`, `cosine`);
-/// nothing for others.
-std::optional<LossKind> getLossKind(llvm::StringRef name);
-
-struct LossChoice {
-  LossKind kind = LossKind::SoftmaxCrossEntropy;
-  /// The output that the loss takes (or is); empty: the only one.
-  std::string output;
-  /// The input that the labels become.
-  std::string labels = "labels";
-  /// Their element type; null: i64 for classes, that of the predictions else.
-  mlir::Type labelType;
-  /// The dimension of the classes; without it, the only one without which the predictions have the labels' shape; where that
-  /// is not known, the last of predictions of rank 3 (`[b, s, V]`), else dimension 1.
-  std::optional<int64_t> classAxis;
-  /// What is known of the labels' shape: their rank in numbers, -1 for sizes that vary. Empty: nothing.
-  llvm::SmallVector<int64_t> labelShape;
-  int64_t ignoreIndex = -100;
-  double labelSmoothing = 0;
-  double huberDelta = 1;
-};
 
 struct StepChoice {
   LossChoice loss;
   /// The kind and its flags; its numbers become inputs of the step.
   grad::Optimizer optimizer;
+  /// f16 or bf16, in which products are computed; null: in the types of the model.
+  mlir::FloatType precision;
+  /// bf16, in which moments are kept; null: in the types of the parameters.
+  mlir::FloatType moments;
   /// Scale the loss, and skip steps whose gradients overflow, by the schedule of PyTorch's GradScaler.
   bool scaleLoss = false;
+  /// The gradients of several batches may be summed before an update.
+  bool accumulate = false;
 };
 
 /// A number that the step takes as an input of rank 0, so that it may change from step to step.
@@ -63,24 +34,35 @@ struct StepPorts {
   bool takesSeed = false;
   /// The number of classes, of losses over classes, where it is a constant.
   std::optional<int64_t> classes;
+  /// Contractions and convolutions of the model that are computed in the chosen precision.
+  int64_t narrowProducts = 0;
 };
 
-/// Turns `step`, the function of a model in the form in which it is trained, into one training step, and `evaluation`, the same
-/// model in the form in which it is used, into one that measures a batch. Both take the labels as a further input.
-/// What is updated is kept as states; nothing else is written. Random numbers follow from the seed, the number of steps done and
-/// the operator.
+/// The functions that a training step is made of: the model in the form in which it is trained, which becomes one step; the
+/// same once more, which sums gradients, or null where the choice says that nothing is accumulated; and the model in the form in
+/// which it is used, which measures a batch.
+struct StepFunctions {
+  mlir::func::FuncOp step, accumulate, evaluation;
+};
+
+/// Turns functions of a model into those of a training step. All take the labels as a further input. What is updated is kept
+/// as states; nothing else is written. Random numbers follow from the seed, the number of steps done, the batch that is accumulated
+/// and the operator. The evaluation is computed in the types of the model.
 ///
 /// The trained parameters become states under their names, which begin as the weights; so do `optimizer/NAME/PARAMETER`,
 /// `optimizer/step` (i64, steps done) and, with loss scaling, `loss_scale` (f32) and `growth_tracker` (i32). Initial values that
 /// are not zero are added to `weights`.
 ///
 /// The step has the outputs `loss` (the mean over all counted elements), `gradient_norm` (before clipping), `skipped` (i1: a
-/// gradient was not finite, and every state but the loss scale stayed as it was, to the bit) and `scale`, all of rank 0. It
-/// takes `learning_rate`, `clip_norm` and the optimizer's numbers as f64 of rank 0. The evaluation has `loss_sum`, `count` and,
-/// for losses over classes, `correct`.
+/// gradient was not finite, and every state but those of loss scaling stayed as it was, to the bit) and, with loss scaling,
+/// `scale` (that of the next step), all of rank 0. It takes `learning_rate`, `clip_norm`, the optimizer's numbers and those of
+/// loss scaling as f64 of rank 0. The evaluation has `loss_sum`, `count` and, for losses over classes, `correct`.
 ///
-/// Fails with a sentence for the user: no such output, predictions without a class axis, no trained parameter.
-llvm::FailureOr<StepPorts> buildTrainingStep(mlir::func::FuncOp step, mlir::func::FuncOp evaluation, const StepChoice &choice,
+/// `accumulate` adds the gradients of its batch to states `accumulated/…`, which the step adds to its own and sets to 0: the mean
+/// is over the elements of all batches since the last step. A loss that is an output of the model is one element of each batch.
+///
+/// Fails with a sentence for the user: see `buildModelLoss`; no trained parameter.
+llvm::FailureOr<StepPorts> buildTrainingStep(const StepFunctions &functions, const StepChoice &choice,
                                              llvm::ArrayRef<Parameter> parameters, WeightStore &weights, std::string &error);
 
 } // namespace freestone::training

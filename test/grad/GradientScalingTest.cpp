@@ -46,36 +46,71 @@ TEST_F(GradientScalingTest, Clipping) {
   expectNear(run(100)[1], {3, 4}, 0);
 }
 
-/// The schedule of the reference, over drawn sequences of overflows: torch.amp.GradScaler.update.
-TEST_F(GradientScalingTest, Schedule) {
-  std::mt19937 random(5);
-  LossScaleOptions options;
-  options.growthInterval = 3;
-  float expectedScale = static_cast<float>(options.initialScale);
-  int32_t expectedTracker = 0;
-  HostTensor scale = f32({}, {expectedScale}),
-             tracker = HostTensor::copy<int32_t>(IntegerType::get(&context, 32), {}, {0});
-  for (int i = 0; i < 400; ++i) {
-    bool overflowed = random() % 5 == 0;
-    std::vector<HostTensor> after =
-        runBuilt({"[], f32", "[], i32", "[], i1"},
-                 [&](OpBuilder &builder, ValueRange a) {
-                   LossScale next = buildLossScaleUpdate(builder, builder.getUnknownLoc(), {a[0], a[1]}, a[2], options);
-                   return SmallVector<Value>{next.scale, next.growthTracker};
-                 },
-                 {scale, tracker, i1({}, {overflowed})});
-    scale = after[0];
-    tracker = after[1];
+/// torch.amp.GradScaler.update: the kernel `amp_update_scale_` of the reference, a number at a time.
+struct ReferenceScaler {
+  double growthFactor, backoffFactor;
+  int32_t growthInterval;
+  float scale = 65536;
+  int32_t tracker = 0;
+
+  void update(bool overflowed) {
     if (overflowed) {
-      expectedScale *= 0.5f;
-      expectedTracker = 0;
-    } else if (++expectedTracker == 3) {
-      if (std::isfinite(expectedScale * 2))
-        expectedScale *= 2;
-      expectedTracker = 0;
+      scale = static_cast<float>(scale * backoffFactor);
+      tracker = 0;
+      return;
     }
-    ASSERT_EQ(scale.elements<float>().front(), expectedScale) << i;
-    ASSERT_EQ(tracker.elements<int32_t>().front(), expectedTracker) << i;
+    int32_t successes = tracker + 1;
+    if (successes != growthInterval) {
+      tracker = successes;
+      return;
+    }
+    auto grown = static_cast<float>(scale * growthFactor);
+    if (std::isfinite(grown))
+      scale = grown;
+    tracker = 0;
+  }
+};
+
+/// The schedule knows no shape: 10,000 sequences of overflows run side by side, each a column, and agree with the
+/// reference in every step, number for number.
+TEST_F(GradientScalingTest, Schedule) {
+  constexpr int64_t sequences = 10000, steps = 60;
+  struct Case {
+    double growth, backoff;
+    int32_t interval;
+    unsigned overflowOneIn;
+  };
+  // The second one reaches infinity, where the scale stays; the third one has factors that round.
+  for (const Case &numbers : {Case{2, 0.5, 3, 5}, Case{1e4, 0.5, 1, 50}, Case{1.1, 0.7, 2, 4}}) {
+    std::mt19937 random(5);
+    LossScaleOptions options;
+    options.growthFactor = numbers.growth;
+    options.backoffFactor = numbers.backoff;
+    options.growthInterval = static_cast<double>(numbers.interval);
+    std::vector<ReferenceScaler> expected(sequences, {numbers.growth, numbers.backoff, numbers.interval});
+    HostTensor scale = f32({sequences}, std::vector<float>(sequences, 65536)),
+               tracker = HostTensor::copy<int32_t>(IntegerType::get(&context, 32), {sequences},
+                                                   std::vector<int32_t>(sequences, 0));
+    for (int64_t step = 0; step < steps; ++step) {
+      std::vector<uint8_t> overflowed(sequences);
+      for (int64_t i = 0; i < sequences; ++i) {
+        overflowed[i] = random() % numbers.overflowOneIn == 0;
+        expected[i].update(overflowed[i]);
+      }
+      std::vector<HostTensor> after =
+          runBuilt({"[n], f32", "[n], i32", "[n], i1"},
+                   [&](OpBuilder &builder, ValueRange a) {
+                     LossScale next = buildLossScaleUpdate(builder, builder.getUnknownLoc(), {a[0], a[1]}, a[2], options);
+                     return SmallVector<Value>{next.scale, next.growthTracker};
+                   },
+                   {scale, tracker, i1({sequences}, overflowed)});
+      scale = after[0];
+      tracker = after[1];
+      for (int64_t i = 0; i < sequences; ++i) {
+        ASSERT_EQ(scale.elements<float>()[i], expected[i].scale) << "step " << step << ", sequence " << i;
+        ASSERT_EQ(tracker.elements<int32_t>()[i], expected[i].tracker) << "step " << step << ", sequence " << i;
+      }
+    }
   }
 }
 

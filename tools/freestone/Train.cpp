@@ -2,7 +2,7 @@
 
 #include "formats/ElementType.h"
 #include "tools/freestone/Model.h"
-#include "tools/freestone/TemporaryFolder.h"
+#include "tools/freestone/ModelCache.h"
 #include "tools/freestone/TrainOptions.h"
 #include "tools/freestone/Verbs.h"
 #include "train/ArrayDataset.h"
@@ -10,7 +10,9 @@
 #include "train/ModelExport.h"
 #include "train/TokenDataset.h"
 #include "train/TrainingRun.h"
+#include <cmath>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,8 +52,10 @@ public:
   void run();
 
 private:
-  TrainOptions::LabelShape labelShape() const;
+  TrainOptions::DataFacts dataFacts() const;
+  std::vector<double> classWeights() const;
   void compile(const std::string &path);
+  static void printCompilation(const std::string &statistics, bool wasKept);
   std::vector<train::Field> fields(const train::Trainer &trainer) const;
   void makeSamples(Data &data, const train::Trainer &trainer) const;
   void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
@@ -62,24 +66,67 @@ private:
   TrainOptions &options;
   const CLI::App &verb;
   std::unique_ptr<Data> data, evaluation;
+  cache::Entry step; ///< what the step was loaded from, unless that is a file of the user's
 };
 
-/// What the labels look like, so that the compiler finds the dimension of the classes.
-TrainOptions::LabelShape Training::labelShape() const {
-  if (!options.window.empty())
-    return {"", {-1, -1}};
+/// The numbers of --class-weights: of an array in the data, else of a file.
+std::vector<double> Training::classWeights() const {
+  const std::string &name = options.classWeights;
+  if (name.empty())
+    return {};
+  const formats::TensorView *array = data ? data->files.find(name) : nullptr;
+  std::optional<train::ArrayFiles> file;
+  if (!array) {
+    if (!std::filesystem::exists(name))
+      throw Failure(Exit::Usage, fmt::format("--class-weights {} is no file, and no array of the data{}", name,
+                                             data ? ": " + data->files.describe() : ""));
+    file = train::ArrayFiles::open({"class-weights=" + name});
+    array = &file->arrays().front();
+  }
+  if (array->shape.size() != 1 || (array->dtype != FREESTONE_F32 && array->dtype != FREESTONE_F64))
+    throw Failure(Exit::Usage, fmt::format("--class-weights {}: the array must be f32 or f64 of one dimension, not {}", name,
+                                           formats::describe(array->dtype, array->shape)));
+  auto convert = [&]<typename T>(T) {
+    std::vector<T> numbers(array->shape.front());
+    std::memcpy(numbers.data(), array->bytes.data(), array->bytes.size());
+    return std::vector<double>(numbers.begin(), numbers.end());
+  };
+  std::vector<double> numbers = array->dtype == FREESTONE_F32 ? convert(float()) : convert(double());
+  if (!std::ranges::all_of(numbers, [](double number) { return number >= 0 && std::isfinite(number); }))
+    throw Failure(Exit::Usage, fmt::format("--class-weights {}: a weight is negative or not finite", name));
+  return numbers;
+}
+
+/// What the labels look like, so that the compiler finds the dimension of the classes; and how much each class counts.
+TrainOptions::DataFacts Training::dataFacts() const {
+  TrainOptions::DataFacts facts;
+  facts.classWeights = classWeights();
+  if (!options.window.empty()) {
+    facts.labelSizes = {-1, -1};
+    return facts;
+  }
   const formats::TensorView *array = data ? data->files.find(options.labelInput()) : nullptr;
   if (!array || formats::isFloat(array->dtype))
-    return {};
-  TrainOptions::LabelShape shape{std::string(formats::typeName(array->dtype)), array->shape};
-  if (!shape.sizes.empty())
-    shape.sizes.front() = -1;
-  return shape;
+    return facts;
+  facts.labelType = formats::typeName(array->dtype);
+  facts.labelSizes = array->shape;
+  if (!facts.labelSizes.empty())
+    facts.labelSizes.front() = -1;
+  return facts;
 }
 
 void Training::compile(const std::string &path) {
-  std::string step = options.describeStep(labelShape());
-  std::string statistics = Compiler::open().compile(CompileOptions(options.compile, options.model, path, step));
+  std::string step = options.describeStep(dataFacts());
+  bool wasKept;
+  std::string statistics = ModelCache(options.compile).compileTo(path, options.model, step, wasKept);
+  printCompilation(statistics, wasKept);
+}
+
+void Training::printCompilation(const std::string &statistics, bool wasKept) {
+  if (wasKept) {
+    fmt::print(stderr, "the training step was compiled before\n");
+    return;
+  }
   Json json = Json::parse(statistics);
   fmt::print(stderr, "compiled the training step in {:.2f} s: {} programs, {} more were the same as another\n",
              json.value("seconds", 0.0), json.value("programs", 0), json.value("programs_shared", 0));
@@ -91,9 +138,9 @@ Artifact Training::loadStep() {
     options.refuseCompiledIn(verb);
     return Artifact::load(options.model);
   }
-  TemporaryFolder temporary;
-  compile(temporary.path() + "/step.stone");
-  return Artifact::load(temporary.path() + "/step.stone");
+  step = ModelCache(options.compile).compile(options.model, options.describeStep(dataFacts()));
+  printCompilation(step.about(), step.wasKept());
+  return Artifact::load(step.path(), step.payloadBytes());
 }
 
 std::vector<train::Field> Training::fields(const train::Trainer &trainer) const {
@@ -138,6 +185,9 @@ void Training::printPlan(const Artifact &artifact, const train::StepDescription 
     bytes += formats::countBytes(state.dtype, state.shape);
   fmt::print("{} trained elements; parameters and optimizer ({}) keep {:.1f} MiB\n", trained, description.optimizer,
              static_cast<double>(bytes) / (1 << 20));
+  fmt::print("precision: {}; parameters in fp32, moments in {}{}\n",
+             description.precision == "fp32" ? "fp32" : fmt::format("{} in {} products, fp32 elsewhere", description.precision, description.narrowProducts),
+             description.moments, description.scalesLoss() ? "; the loss is scaled" : "");
 }
 
 train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const {
@@ -145,6 +195,7 @@ train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const
   run.folder = options.folder;
   run.schedule = options.makeSchedule(trainer.number("learning_rate"));
   run.batch = options.batch;
+  run.accumulate = options.accumulate;
   run.epochs = options.epochs;
   run.steps = options.steps;
   run.seed = options.seed;
@@ -190,6 +241,10 @@ void Training::run() {
   train::Trainer trainer(artifact, std::move(description), options.threads, options.seed);
   for (const auto &[name, value] : options.givenNumbers())
     trainer.setNumber(name, value);
+  if (options.accumulate > 1 && !trainer.accumulates())
+    throw Failure(Exit::Usage, fmt::format("{} was compiled without --accumulate; compile it anew with it", options.model));
+  if (options.initialScale)
+    trainer.setLossScale(*options.initialScale);
   makeSamples(*data, trainer);
   if (evaluation)
     makeSamples(*evaluation, trainer);

@@ -21,13 +21,16 @@ struct TrainOptions {
   std::optional<int64_t> classAxis;
   int64_t ignoreIndex = -100;
   double labelSmoothing = 0, huberDelta = 1;
-  std::string optimizer = "adamw", precision = "fp32", schedule = "constant";
+  std::string classWeights;
+  std::string optimizer = "adamw", precision = "fp32", moments = "fp32", schedule = "constant";
   std::optional<double> learningRate, clipNorm;
   /// By PyTorch's names; `--betas` gives beta1 and beta2.
   std::map<std::string, double> numbers;
   std::vector<double> betas;
   bool nesterov = false, amsgrad = false, centered = false;
-  int64_t warmup = 0, batch = 32, epochs = 1, saveEvery = 0, stepEvery = 0;
+  int64_t warmup = 0, batch = 32, accumulate = 1, epochs = 1, saveEvery = 0, stepEvery = 0;
+  std::optional<double> initialScale;
+  bool noLossScaling = false;
   int keep = 3;
   std::optional<int64_t> steps;
   uint64_t seed = 0;
@@ -38,13 +41,16 @@ struct TrainOptions {
 
   void addTo(CLI::App &verb);
 
-  /// The labels as the data have them; null type: not known.
-  struct LabelShape {
-    std::string type;
-    std::vector<int64_t> sizes; ///< -1 for those that vary
+  /// What the data tell of the step.
+  struct DataFacts {
+    std::string labelType;           ///< empty: not known
+    std::vector<int64_t> labelSizes; ///< -1 for those that vary
+    std::vector<double> classWeights;
   };
   /// The training step as the compiler reads it.
-  std::string describeStep(const LabelShape &labels) const;
+  std::string describeStep(const DataFacts &facts) const;
+  /// Of the loss: that of fp16, or because one of its numbers is given.
+  bool scalesLoss() const;
   /// The name that the labels have as an input of the step, empty where there are none.
   std::string labelInput() const;
   bool isModelsOwnLoss() const { return loss.starts_with("output:"); }
