@@ -10,7 +10,8 @@ using namespace freestone::runtime;
 Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, const Options &options)
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
       planner(entry, functions.bind), inputs(entry.inputs.size()), outputs(entry.outputs.size()),
-      queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches) {
+      queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches),
+      turnPatience(switches.spin ? Patience::Spin::Shortly : Patience::Spin::Never) {
   symbols.reserve(entry.symbols.size());
   addPlace();
 }

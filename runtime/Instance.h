@@ -10,6 +10,7 @@
 #include "runtime/State.h"
 #include "runtime/Tensor.h"
 #include "runtime/Timeline.h"
+#include "runtime/Turn.h"
 #include <optional>
 
 namespace freestone::runtime {
@@ -86,6 +87,7 @@ private:
     PreparedRun *run = nullptr; ///< null: a call
     void (*function)(void *user) = nullptr;
     void *user = nullptr;
+    int64_t place = 0; ///< in the order
   };
 
   Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, const Options &options);
@@ -107,6 +109,7 @@ private:
   void work(int64_t number);
   Status doJob(const Job &job);
   Status surfaceFailure();
+  RunOrder &order() { return kept ? kept->order() : ownOrder; }
   Status execute(PreparedRun &run);
   Status explainFailure(const PreparedRun &run, Gang::Outcome outcome) const;
   void note(const char *what, int64_t begin, int64_t number) const;
@@ -146,12 +149,10 @@ private:
   std::atomic<bool> busy = false;
 
   // Between the caller and the queue's thread.
+  RunOrder ownOrder;     ///< where there is no state
+  Patience turnPatience; ///< of whoever runs, until others on the same state have
   std::vector<Job> jobs; ///< job n is at n modulo their number
-  std::mutex turnMutex;
-  int64_t unfinished = 0; ///< jobs; while there are any, the state is this instance's
-  std::atomic<int64_t> failedRun = 0; ///< what was queued behind it is dropped; 0: none
-  Status failure;                     ///< its
-  std::unique_ptr<RunQueue> queue;    ///< the last member: it ends first
+  std::unique_ptr<RunQueue> queue; ///< the last member: it ends first
 };
 
 } // namespace freestone::runtime

@@ -21,10 +21,6 @@ static Status refuseSecondRun() {
   return {Code::InvalidArgument, "the instance is running already; one instance runs one model at a time"};
 }
 
-static Status refuseSharedState() {
-  return {Code::InvalidArgument, "another instance is running on the same state; they take turns"};
-}
-
 Status Instance::run() {
   Turn turn(busy);
   if (!turn)
@@ -32,14 +28,15 @@ Status Instance::run() {
   if (Status status = surfaceFailure(); !status.ok())
     return status;
   drain();
-  Turn stateTurn = kept ? Turn(kept->turn()) : Turn();
-  if (!stateTurn)
-    return refuseSharedState();
   if (Status status = bind(); !status.ok())
     return status;
+  std::optional<int64_t> place = order().joinIfFirst();
+  if (!place)
+    return {Code::InvalidArgument, "another instance is running on the same state; they take turns"};
   PreparedRun &run = *current;
   run.number = static_cast<int64_t>(++runs);
   run.status = execute(run);
+  order().leave(*place);
   if (!run.status.ok())
     current = nullptr;
   return run.status;
@@ -128,17 +125,11 @@ void Instance::copySmallInputs(PreparedRun &run) const {
   }
 }
 
-/// Hands a job over; without a queue it is done at once. From the first job to the end of the last one the state is this
-/// instance's.
+/// Hands a job over; without a queue it is done at once.
 Status Instance::enqueue(Job job) {
-  if (queue) // the place of an earlier job
+  if (queue) // where an earlier job was
     queue->await(queue->next() - static_cast<int64_t>(jobs.size()));
-  {
-    std::lock_guard lock(turnMutex);
-    if (unfinished == 0 && kept && kept->turn().exchange(true, std::memory_order_acquire))
-      return refuseSharedState();
-    ++unfinished;
-  }
+  job.place = order().join();
   if (!queue)
     return doJob(job);
   int64_t number = queue->next();
@@ -150,29 +141,27 @@ Status Instance::enqueue(Job job) {
 }
 
 void Instance::work(int64_t number) {
-  Status status = doJob(jobs[number % jobs.size()]);
-  if (status.ok() || failedRun.load(std::memory_order_relaxed) != 0)
-    return;
-  failure = std::move(status);
-  failedRun.store(jobs[number % jobs.size()].run->number, std::memory_order_release);
+  (void)doJob(jobs[number % jobs.size()]);
 }
 
 /// On whichever thread. Only runs fail.
 Status Instance::doJob(const Job &job) {
-  int64_t failed = failedRun.load(std::memory_order_relaxed);
-  Status status;
-  if (failed != 0 && job.run)
-    status = {Code::Cancelled, "run " + std::to_string(job.run->number) + " was not started, since run " +
-                                   std::to_string(failed) + " had failed"};
-  else if (job.run)
-    status = prefixed(*job.run, execute(*job.run));
-  else if (failed == 0)
-    job.function(job.user);
-  if (job.run)
-    job.run->status = status;
-  std::lock_guard lock(turnMutex);
-  if (--unfinished == 0 && kept)
-    kept->turn().store(false, std::memory_order_release);
+  RunOrder &order = this->order();
+  order.await(job.place, turnPatience);
+  bool isDropped = order.isDropped(job.place);
+  if (!job.run) {
+    if (!isDropped)
+      job.function(job.user);
+  } else if (isDropped) {
+    job.run->status = {Code::Cancelled, "run " + std::to_string(job.run->number) +
+                                            " was not started, since one before it had failed"};
+  } else {
+    job.run->status = prefixed(*job.run, execute(*job.run));
+    if (queue && !job.run->status.ok())
+      order.fail(job.run->status);
+  }
+  Status status = job.run ? job.run->status : Status();
+  order.leave(job.place);
   return status;
 }
 
@@ -188,13 +177,13 @@ void Instance::drain() {
     queue->awaitAll();
 }
 
-/// What a queued run has failed with, once; then the queue is empty and takes runs again.
+/// What a queued run, of any instance on the same state, has failed with, once; then the queue is empty and takes runs
+/// again.
 Status Instance::surfaceFailure() {
-  if (failedRun.load(std::memory_order_acquire) == 0)
-    return {};
-  drain();
-  failedRun.store(0, std::memory_order_relaxed);
-  return std::exchange(failure, {});
+  Status status = order().takeFailure();
+  if (!status.ok())
+    drain();
+  return status;
 }
 
 Status Instance::execute(PreparedRun &run) {

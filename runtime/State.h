@@ -2,8 +2,8 @@
 #define FREESTONE_RUNTIME_STATE_H
 
 #include "runtime/Artifact.h"
+#include "runtime/RunOrder.h"
 #include "runtime/Tensor.h"
-#include "runtime/Turn.h"
 
 namespace freestone::runtime {
 
@@ -19,8 +19,8 @@ public:
   /// Whether any byte of the view is one of its own.
   bool overlaps(const TensorView &view) const;
 
-  /// Taken by whoever runs.
-  std::atomic<bool> &turn() { return busy; }
+  /// In which the runs of all its instances are done.
+  RunOrder &order() { return runs; }
 
 private:
   explicit State(std::shared_ptr<const Artifact> artifact) : owner(std::move(artifact)) {}
@@ -28,7 +28,7 @@ private:
   std::shared_ptr<const Artifact> owner;
   Block block;
   std::vector<int64_t> offsets;
-  std::atomic<bool> busy = false;
+  RunOrder runs;
 };
 
 } // namespace freestone::runtime

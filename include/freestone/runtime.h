@@ -257,7 +257,7 @@ typedef enum freestone_log_level {
  *
  * A program may call functions of the application, or of a library that the application chose, by name and version. The
  * program allocates everything: a function reads the inputs and fills the outputs, tensors on the CPU without strides or
- * offset that live during the call. It is called by the thread that called `run`, with floating-point numbers rounded to
+ * offset that live during the call. It is called by the thread that is worker 0, with floating-point numbers rounded to
  * nearest and exceptions masked, must not throw, and returns 0, or another number to end the run with RUN_FAILED. */
 typedef struct freestone_service {
   const char *name;
@@ -293,7 +293,7 @@ typedef struct freestone_instance_options {
   int32_t trace; /* non-zero: remember what every worker did in the last run; costs a look at the clock for each task */
   const char *entry; /* what it runs; null: "main". Only read during the call. */
   /* What it runs on, of the same artifact; null: if the entry keeps values from run to run, the instance makes a state
-   * of its own. Several instances may have the same one, and take turns: a run while another one is under way is
+   * of its own. Several instances may have the same one, and take turns: `run` while another one is under way is
    * refused. */
   freestone_state *state;
   const freestone_service *services; /* what the program may call; only read during the call */
@@ -366,15 +366,14 @@ FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instan
  *
  * An input must stay valid and unchanged until its run has ended; those of at most 64 bytes are copied by `submit`, so that
  * a learning rate may change at once. Outputs of a run stay until `queue_depth` more have been submitted; memory bound by
- * `set_output` is written by every run. From the first submission until everything has ended the state, if there is one,
- * is this instance's. What a run fails with is told by the next call of submit, submit_call, wait, prepare or run, with
- * the run's number; runs and calls that were queued behind it are dropped, and the queue is empty again. Releasing the
- * instance waits until everything has ended.
+ * `set_output` is written by every run. Instances on the same state have queues of their own, but what is in them is done
+ * in the order in which it was submitted. What a run fails with is told once, by the next call of submit, submit_call,
+ * wait, prepare or run of any of these instances, with the run's number; what was queued behind it is dropped. Releasing
+ * an instance waits until everything in its queue has ended.
  *
  * Nothing is allocated per run, once its sizes have been seen. */
 
-/* Queues a run; `run` may be null. Errors: those of `prepare`; INVALID_ARGUMENT if the instance, or another one on the
- * same state, is running; what an earlier run failed with. Then nothing was queued. */
+/* Queues a run; `run` may be null. Errors: those of `prepare`; what an earlier run failed with. Then nothing was queued. */
 FREESTONE_API freestone_status freestone_instance_submit(freestone_instance *instance, int64_t *run);
 
 /* Queues a call of a function, on the thread that runs: everything submitted before has ended, nothing submitted later has

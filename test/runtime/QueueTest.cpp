@@ -211,7 +211,7 @@ TEST(Queue, DropsWhatComesBehindAFailure) {
   hold.mayLeave = true;
   std::string message = errorOf(FREESTONE_RUN_FAILED, [&] { instance.wait(2); });
   EXPECT_EQ(message.rfind("run 1 of entry 'main': ", 0), 0u) << message;
-  EXPECT_EQ(errorOf(FREESTONE_CANCELLED, [&] { instance.wait(2); }), "run 2 was not started, since run 1 had failed");
+  EXPECT_EQ(errorOf(FREESTONE_CANCELLED, [&] { instance.wait(2); }), "run 2 was not started, since one before it had failed");
   EXPECT_FALSE(called);
   EXPECT_EQ(countersOf(instance).runs, 1u);
 }
@@ -243,7 +243,7 @@ TEST(Queue, EndsWithWorkInFlight) {
   EXPECT_EQ(*state.data<int64_t>(1), 40);
 }
 
-TEST(Queue, HoldsTheStateUntilItIsEmpty) {
+TEST(Queue, RunsOnOneStateAreDoneInTheOrderOfTheirSubmission) {
   Artifact artifact = loadTrain();
   State state(artifact);
   Hold hold;
@@ -255,16 +255,49 @@ TEST(Queue, HoldsTheStateUntilItIsEmpty) {
   std::vector<float> x = {1, 1, 1, 1};
   trainer.setInput(0, viewOf(x));
   trainer.submit();
-  const char *refusal = "another instance is running on the same state; they take turns";
-  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { evaluator.run(); }), refusal);
-  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { evaluator.submit(); }), refusal);
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { evaluator.run(); }),
+            "another instance is running on the same state; they take turns");
+  int64_t run = evaluator.submit();
+  trainer.submit();
   hold.mayLeave = true;
+  evaluator.wait(run);
+  EXPECT_EQ(valuesOf<float>(evaluator.output(0)), (std::vector<float>{2, 3, 4, 5}));
   trainer.wait();
   evaluator.run();
-  EXPECT_EQ(valuesOf<float>(evaluator.output(0)), (std::vector<float>{2, 3, 4, 5}));
-  int64_t run = evaluator.submit();
-  evaluator.wait(run);
+  EXPECT_EQ(valuesOf<float>(evaluator.output(0)), (std::vector<float>{3, 4, 5, 6}));
+
+  for (int step = 3; step <= 200; ++step) {
+    trainer.submit();
+    run = evaluator.submit();
+    if (step % 7)
+      continue;
+    evaluator.wait(run);
+    EXPECT_EQ(outputOf<float>(evaluator)[0], 1.0f + static_cast<float>(step));
+  }
+  trainer.wait();
+  evaluator.wait();
   trainer.run();
+}
+
+TEST(Queue, AFailureIsToldToWhoeverComesNextOnTheSameState) {
+  Artifact artifact = loadTrain();
+  State state(artifact);
+  Hold hold;
+  freestone_instance_options options = optionsFor(2);
+  options.user = &hold;
+  options.cancelled = [](void *user) -> int32_t { return Hold::poll(user) + 1; };
+  options.state = state.get();
+  Instance trainer(artifact, options), evaluator(artifact, "evaluate", state, 1);
+  std::vector<float> x = {1, 1, 1, 1};
+  trainer.setInput(0, viewOf(x));
+  trainer.submit();
+  evaluator.submit();
+  hold.mayLeave = true;
+  const char *reason = "run 1 of entry 'main': the run was cancelled";
+  EXPECT_EQ(errorOf(FREESTONE_CANCELLED, [&] { evaluator.wait(1); }), reason);
+  EXPECT_EQ(countersOf(evaluator).runs, 0u);
+  // Once: then all go on.
+  evaluator.wait(evaluator.submit());
 }
 
 TEST(Queue, CallsBetweenRuns) {
