@@ -88,7 +88,8 @@ def freestone():
 
 
 def compile_model(model, artifact, *options):
-    subprocess.run([freestone(), "compile", model, "-o", artifact, *options], check=True, stdout=subprocess.DEVNULL)
+    command = [freestone(), "compile", "--no-cache", model, "-o", artifact, *options]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 class Model:

@@ -6,7 +6,6 @@
 #include "cache/File.h"
 #include "cache/Key.h"
 #include "cache/Stamps.h"
-#include <nlohmann/json.hpp>
 
 namespace freestone::cache {
 

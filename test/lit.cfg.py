@@ -12,6 +12,8 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.freestone_binary_dir, "test")
 
 tools = [os.path.join(config.freestone_binary_dir, "bin"), config.llvm_tools_dir]
+# The user's own cache is none of the tests' business.
+config.environment["FREESTONE_CACHE_DIR"] = os.path.join(config.freestone_binary_dir, "test", "cache-of-tests")
 config.environment["PATH"] = os.pathsep.join(tools + [config.environment["PATH"]])
 
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))

@@ -19,12 +19,14 @@ constexpr int processCount = 32;
 /// What the processes of a round tell each other.
 struct Shared {
   std::atomic<int> begun = 0, made = 0;
+  std::atomic<pid_t> maker = 0;
 };
 
 /// Exit codes of a process.
 enum { Right = 0, Wrong = 1, Threw = 2 };
 
 std::string slowly(const std::string &path, const std::string &text, Shared &shared, bool fast) {
+  shared.maker = getpid();
   ++shared.begun;
   std::ofstream file(path, std::ios::binary);
   std::string content = contentOf(text);
@@ -64,15 +66,16 @@ public:
       children.push_back(child);
     }
   }
-  /// Kills some of the processes while they work.
-  int killSome(std::mt19937 &random) {
-    int killed = 0;
-    for (int i = 0; i < 4; ++i) {
+  /// Kills some of the processes while they work, and in every second round the one that makes the entry.
+  void killSome(std::mt19937 &random) {
+    while (shared->begun == 0)
+      usleep(50);
+    if (random() % 2)
+      kill(shared->maker, SIGKILL);
+    for (int i = 0; i < 3; ++i) {
       usleep(random() % 4000);
-      if (kill(children[random() % children.size()], SIGKILL) == 0)
-        ++killed;
+      kill(children[random() % children.size()], SIGKILL);
     }
-    return killed;
   }
   void finish() {
     for (pid_t child : children) {

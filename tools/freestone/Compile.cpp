@@ -1,6 +1,6 @@
 // freestone compile: an ONNX model becomes one file.
 
-#include "tools/freestone/Compiler.h"
+#include "tools/freestone/ModelCache.h"
 #include "tools/freestone/Verbs.h"
 #include <filesystem>
 #include <fmt/format.h>
@@ -42,8 +42,10 @@ void addCompileVerb(CLI::App &app) {
   verb->callback([arguments] {
     if (arguments->output.empty())
       arguments->output = std::filesystem::path(arguments->model).replace_extension(".stone").string();
-    std::string statistics =
-        Compiler::open().compile(CompileOptions(arguments->compile, arguments->model, arguments->output));
+    bool wasKept;
+    std::string statistics = ModelCache(arguments->compile).compileTo(arguments->output, arguments->model, "", wasKept);
+    if (wasKept)
+      fmt::print(stderr, "it was compiled before, and these are the figures of then; --no-cache compiles again\n");
     if (arguments->json)
       fmt::print("{}\n", statistics);
     else

@@ -32,6 +32,8 @@ void CompileArguments::addTo(CLI::App &verb) {
       ->group(group);
   verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")
       ->group(group);
+  verb.add_flag("--no-cache", noCache, "compiles even what was compiled before, and keeps nothing")->group(group);
+  verb.add_flag("--explain-miss", explainMiss, "says why what was compiled before does not serve")->group(group);
 }
 
 bool CompileArguments::given(const CLI::App &verb) const {

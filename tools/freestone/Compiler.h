@@ -26,6 +26,7 @@ struct CompileArguments {
   std::string printIrTreeDir;
   bool stripWeights = false;
   int threads = 0;
+  bool noCache = false, explainMiss = false;
 
   void addTo(CLI::App &verb);
   /// True when any of them was given: they mean nothing for a model that is already compiled.

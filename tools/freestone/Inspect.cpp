@@ -1,6 +1,7 @@
 // freestone inspect: shows a program at any level, and what an artifact says about itself.
 
 #include "tools/freestone/Model.h"
+#include "tools/freestone/ModelCache.h"
 #include "tools/freestone/Verbs.h"
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -80,7 +81,7 @@ static void inspectArtifact(const Arguments &arguments, const CLI::App &verb) {
 static void inspectModel(const Arguments &arguments) {
   if (arguments.check)
     throw Failure(Exit::Usage, "--check verifies an artifact; for an .onnx file use 'freestone check'");
-  std::string program = Compiler::open().inspect(CompileOptions(arguments.compile, arguments.model), arguments.level);
+  std::string program = ModelCache(arguments.compile).inspect(arguments.model, arguments.level);
   if (arguments.json)
     fmt::print("{}\n", Json{{"level", arguments.level}, {"program", program}}.dump());
   else

@@ -1,5 +1,5 @@
 #include "tools/freestone/Model.h"
-#include "tools/freestone/TemporaryFolder.h"
+#include "tools/freestone/ModelCache.h"
 #include "tools/tensor/TensorSource.h"
 #include <algorithm>
 #include <cerrno>
@@ -50,10 +50,14 @@ Model::Model(freestone_artifact *loaded)
       outputInfo(collect(loaded, freestone_artifact_output_count(loaded), freestone_artifact_output)) {}
 
 Model Model::load(const std::string &path, bool checkWeights) {
-  double begin = now();
   freestone_load_options options = {};
-  options.struct_size = sizeof(options);
   options.check_weights = checkWeights;
+  return load(path, options);
+}
+
+Model Model::load(const std::string &path, freestone_load_options options) {
+  double begin = now();
+  options.struct_size = sizeof(options);
   freestone_artifact *loaded = nullptr;
   check(freestone_artifact_load(path.c_str(), &options, &loaded));
   Model model(loaded);
@@ -62,13 +66,11 @@ Model Model::load(const std::string &path, bool checkWeights) {
 }
 
 Model Model::compile(const std::string &path, const CompileArguments &arguments) {
-  double begin = now();
-  TemporaryFolder folder;
-  std::string output = folder.path() + "/model.stone";
-  Compiler::open().compile(CompileOptions(arguments, path, output));
-  double seconds = now() - begin;
-  Model model = load(output);
-  model.compileSeconds = seconds;
+  cache::Entry entry = ModelCache(arguments).compile(path);
+  freestone_load_options options = {};
+  options.file_bytes = entry.payloadBytes();
+  Model model = load(entry.path(), options);
+  model.entry = std::move(entry);
   return model;
 }
 

@@ -2,6 +2,7 @@
 #ifndef FREESTONE_TOOLS_FREESTONE_MODEL_H
 #define FREESTONE_TOOLS_FREESTONE_MODEL_H
 
+#include "cache/Entry.h"
 #include "freestone/runtime.h"
 #include "tools/freestone/Compiler.h"
 #include "tools/tensor/Tensor.h"
@@ -31,7 +32,7 @@ class Model {
 public:
   /// Loads an artifact.
   static Model load(const std::string &path, bool checkWeights = false);
-  /// Compiles into a temporary file, which is gone when this returns.
+  /// Compiles, unless the cache has it already.
   static Model compile(const std::string &path, const CompileArguments &arguments);
   /// Whichever the file asks for. `arguments` are refused for an artifact if any is given on the command line of
   /// `verb`.
@@ -45,13 +46,14 @@ public:
   /// Completes an artifact without weights. Throws Failure when a name is unknown or a weight is missing.
   void supplyWeights(const std::vector<NamedTensor> &weights, int threads);
 
-  double compileSeconds = 0; ///< 0: it was compiled already
   double loadSeconds = 0;
 
 private:
   using Artifact = std::unique_ptr<freestone_artifact, decltype(&freestone_artifact_release)>;
   explicit Model(freestone_artifact *loaded);
+  static Model load(const std::string &path, freestone_load_options options);
 
+  cache::Entry entry; ///< what the artifact was loaded from, unless that is a file of the user's
   Artifact artifact;
   std::vector<ValueInfo> inputInfo, outputInfo;
 };

@@ -137,15 +137,10 @@ static void runAll(const TestCase &test, const TestOptions &options, Outcome &ou
   CompileArguments arguments = options.compile;
   if (!arguments.printIrTreeDir.empty())
     arguments.printIrTreeDir += "/" + test.name;
-  Compiler::Check check = Compiler::open().check(CompileOptions(arguments, modelPath));
-  if (!check.supported) {
-    outcome = {Verdict::Unsupported, check.reason};
-    return;
-  }
+  Model model = Model::compile(modelPath, arguments);
   std::vector<std::string> sets = dataSets(test);
   if (sets.empty())
     throw Failure(Exit::Failed, "it has no test_data_set");
-  Model model = Model::compile(modelPath, arguments);
   Session session(model, options.threads);
   Tolerance tolerance = toleranceOf(test, options);
   for (const std::string &folder : sets) {
@@ -166,6 +161,9 @@ Outcome runTestCase(const TestCase &test, const TestOptions &options) {
   double begin = now();
   try {
     runAll(test, options, outcome);
+  } catch (const Unsupported &unsupported) {
+    outcome.verdict = Verdict::Unsupported;
+    outcome.reason = unsupported.what();
   } catch (const std::exception &error) {
     outcome.verdict = Verdict::Failed;
     outcome.reason = error.what();

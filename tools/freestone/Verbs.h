@@ -14,6 +14,7 @@ void addTrainVerb(CLI::App &app);
 void addBenchVerb(CLI::App &app);
 void addInspectVerb(CLI::App &app);
 void addOperatorsVerb(CLI::App &app);
+void addCacheVerb(CLI::App &app);
 
 } // namespace freestone::tools
 

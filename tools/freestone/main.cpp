@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
   addBenchVerb(app);
   addInspectVerb(app);
   addOperatorsVerb(app);
+  addCacheVerb(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -1,0 +1,115 @@
+#include "tools/freestone/ModelCache.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace freestone::tools {
+
+cache::Settings cacheSettings() {
+  std::string error;
+  cache::Settings settings = cache::Settings::fromEnvironment(error);
+  if (!error.empty())
+    throw Failure(Exit::Usage, error);
+  settings.say = [](const std::string &sentence) { fmt::print(stderr, "freestone: {}\n", sentence); };
+  return settings;
+}
+
+ModelCache::ModelCache(const CompileArguments &arguments) : arguments(arguments) {
+  cache::Settings settings = cacheSettings();
+  // Whoever wants to see every pass wants every pass to run.
+  if (arguments.noCache || !arguments.printIrTreeDir.empty())
+    settings.mode = cache::Mode::Off;
+  settings.explainMisses = arguments.explainMiss;
+  files = std::make_unique<cache::Store>(std::move(settings));
+}
+
+std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::string &model,
+                                                  const std::string &training) const {
+  cache::ModelOptions options = {model,          arguments.target, arguments.level,        arguments.disabled,
+                                 arguments.dims, arguments.binds,  arguments.stripWeights, training};
+  return cache::requestModel(*files, kind, options, [] { return Compiler::open().build(); });
+}
+
+std::string ModelCache::make(const std::string &path, const std::string &model, const std::string &training) const {
+  try {
+    return Compiler::open().compile(CompileOptions(arguments, model, path, training));
+  } catch (const Failure &failure) {
+    // The compiler names the file that it could not write.
+    if (std::string(failure.what()).find(path) != std::string::npos)
+      throw cache::CannotWrite(failure.what());
+    throw;
+  }
+}
+
+cache::Entry ModelCache::compile(const std::string &model, const std::string &training) {
+  auto maker = [&](const std::string &path) { return make(path, model, training); };
+  std::optional<cache::Request> wanted = request(cache::Kind::Model, model, training);
+  return wanted ? files->obtain(*wanted, maker) : cache::Store::makeUnkept(maker);
+}
+
+/// Whether all was copied, by the file system itself where it can.
+static bool copyBytes(int from, int to, uint64_t bytes) {
+  off_t position = 0;
+  while (bytes > 0) {
+    ssize_t copied = copy_file_range(from, &position, to, nullptr, bytes, 0);
+    if (copied < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
+      char buffer[1 << 16];
+      copied = pread(from, buffer, std::min<uint64_t>(bytes, sizeof(buffer)), position);
+      if (copied > 0)
+        copied = write(to, buffer, static_cast<size_t>(copied));
+      position += std::max<ssize_t>(copied, 0);
+    }
+    if (copied <= 0)
+      return false;
+    bytes -= static_cast<uint64_t>(copied);
+  }
+  return true;
+}
+
+/// Copies what an entry keeps, under a temporary name until it is whole.
+static void copyPayload(const cache::Entry &entry, const std::string &path) {
+  std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  int from = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+  int to = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  bool copied = from >= 0 && to >= 0 && copyBytes(from, to, entry.payloadBytes()) && rename(temporary.c_str(), path.c_str()) == 0;
+  int code = errno;
+  for (int file : {from, to})
+    if (file >= 0)
+      close(file);
+  if (copied)
+    return;
+  if (to >= 0)
+    unlink(temporary.c_str());
+  throw Failure(Exit::Failed, fmt::format("can't write '{}': {}", path, std::strerror(code)));
+}
+
+std::string ModelCache::compileTo(const std::string &output, const std::string &model, const std::string &training,
+                                  bool &wasKept) {
+  wasKept = false;
+  if (!files->folder())
+    return Compiler::open().compile(CompileOptions(arguments, model, output, training));
+  cache::Entry entry = compile(model, training);
+  copyPayload(entry, output);
+  wasKept = entry.wasKept();
+  return entry.about();
+}
+
+std::string ModelCache::inspect(const std::string &model, const std::string &level) {
+  std::optional<cache::Request> wanted = request(cache::Kind::Text, model, "");
+  if (wanted) {
+    wanted->ingredients.add("shows", level);
+    if (std::optional<cache::Entry> entry = files->find(cache::Kind::Text, wanted->ingredients))
+      return entry->payload();
+  }
+  std::string text = Compiler::open().inspect(CompileOptions(arguments, model), level);
+  if (wanted && wanted->stillHolds())
+    files->keep(cache::Kind::Text, wanted->ingredients, text, "");
+  return text;
+}
+
+} // namespace freestone::tools

@@ -1,0 +1,38 @@
+// Compiled models from the user's cache, made where they are not there yet. A model that is there is found without opening the compiler.
+#ifndef FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
+#define FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
+
+#include "cache/ModelRequest.h"
+#include "tools/freestone/Compiler.h"
+#include <memory>
+#include <string>
+
+namespace freestone::tools {
+
+/// The cache as the environment says, whose sentences go to stderr. Throws Failure (usage) where a variable is malformed.
+cache::Settings cacheSettings();
+
+/// Throws what Compiler throws.
+class ModelCache {
+public:
+  /// `arguments` must outlive this.
+  explicit ModelCache(const CompileArguments &arguments);
+
+  /// The artifact of a model, or of the training step that `training` describes; about it the compiler's statistics.
+  cache::Entry compile(const std::string &model, const std::string &training = "");
+  /// The same as a file of the user's. Returns the statistics; `wasKept` tells whether it was compiled before.
+  std::string compileTo(const std::string &output, const std::string &model, const std::string &training, bool &wasKept);
+  /// The program at a level, as Compiler::inspect.
+  std::string inspect(const std::string &model, const std::string &level);
+
+private:
+  std::optional<cache::Request> request(cache::Kind kind, const std::string &model, const std::string &training) const;
+  std::string make(const std::string &path, const std::string &model, const std::string &training) const;
+
+  const CompileArguments &arguments;
+  std::unique_ptr<cache::Store> files;
+};
+
+} // namespace freestone::tools
+
+#endif // FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
