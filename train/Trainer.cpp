@@ -106,18 +106,26 @@ std::vector<ValueInfo> Trainer::dataInputs() const {
   return values;
 }
 
+void Trainer::refuseNumber(const std::string &name) const {
+  std::string known;
+  for (const auto &[other, number] : numbers)
+    known += (known.empty() ? "" : ", ") + other;
+  throw Error("the step takes no number '" + name + "'; it takes " + known);
+}
+
 void Trainer::setNumber(const std::string &name, double value) {
   auto found = numbers.find(name);
-  if (found == numbers.end()) {
-    std::string known;
-    for (const auto &[other, number] : numbers)
-      known += (known.empty() ? "" : ", ") + other;
-    throw Error("the step takes no number '" + name + "'; it takes " + known);
-  }
+  if (found == numbers.end())
+    refuseNumber(name);
   found->second = value;
 }
 
-double Trainer::number(const std::string &name) const { return numbers.at(name); }
+double Trainer::number(const std::string &name) const {
+  auto found = numbers.find(name);
+  if (found == numbers.end())
+    refuseNumber(name);
+  return found->second;
+}
 
 void Trainer::setLossScale(double scale) {
   std::optional<size_t> index = findState("loss_scale");

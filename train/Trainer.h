@@ -20,8 +20,8 @@ public:
   std::vector<ValueInfo> dataInputs() const;
   int threads() const { return stepper.instance.threads(); }
 
-  /// Sets a number that the step takes, such as `learning_rate`, for all steps from now on. Throws Error, telling which
-  /// there are.
+  /// A number that the step takes, such as `learning_rate`, holds for all steps from when it is set. Both throw Error for
+  /// one that there is not, telling which there are.
   void setNumber(const std::string &name, double value);
   double number(const std::string &name) const;
 
@@ -73,6 +73,7 @@ private:
   /// Empty for what is 0 between steps, and never saved.
   std::string groupOf(const StateInfo &state) const;
   formats::TensorView viewOf(size_t index) const;
+  [[noreturn]] void refuseNumber(const std::string &name) const;
 
   StepDescription about;
   std::vector<StateInfo> states;

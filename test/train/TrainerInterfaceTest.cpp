@@ -1,0 +1,147 @@
+// The trainer as an application sees it: through its header and its library alone. Run with the path of the MLP's model.
+#include "test/train/Files.h"
+
+#include <freestone/trainer.h>
+#include <random>
+
+using namespace freestone;
+using freestone::test::expectError;
+
+namespace {
+
+const char *modelPath = nullptr;
+
+/// A batch of noise with one of ten bands a little brighter.
+struct Images {
+  explicit Images(unsigned seed, int64_t count = 16) : x(count * 784), y(count) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> noise;
+    for (int64_t i = 0; i < count; ++i) {
+      y[i] = static_cast<int64_t>(random() % 10);
+      for (int64_t p = 0; p < 784; ++p)
+        x[i * 784 + p] = noise(random) + (p * 10 / 784 == y[i] ? 0.5f : 0.0f);
+    }
+  }
+  Trainer::Batch asBatch() {
+    auto count = static_cast<int64_t>(y.size());
+    return {{"x", {x.data(), {count, 784}}}, {"y", {y.data(), {count}}}};
+  }
+
+  std::vector<float> x;
+  std::vector<int64_t> y;
+};
+
+TrainerOptions options() { return {.labels = "y", .numbers = {{"learning_rate", 1e-3}}, .threads = 1, .seed = 1}; }
+
+std::vector<double> lossesOf(Trainer &trainer, unsigned from, unsigned to) {
+  std::vector<double> losses;
+  for (unsigned step = from; step < to; ++step)
+    losses.push_back(trainer.step(Images(step, 16 + step % 3).asBatch()).loss);
+  return losses;
+}
+
+TEST(TrainerInterface, LearnsAndGoesOnWhereItWasSaved) {
+  test::Folder folder;
+  Trainer trainer(modelPath, options());
+  std::string saved;
+  trainer.onSave([&](const std::string &path) { saved = path; });
+  std::vector<double> first = lossesOf(trainer, 0, 10);
+  EXPECT_LT(first.back(), first.front());
+  trainer.save(folder.path());
+  EXPECT_TRUE(std::filesystem::exists(saved + "/manifest.json"));
+  std::vector<double> rest = lossesOf(trainer, 10, 14);
+
+  Trainer other(modelPath, options());
+  other.load(folder.path());
+  EXPECT_EQ(lossesOf(other, 10, 14), rest);
+  EXPECT_EQ(other.step(Images(1).asBatch()).step, 15);
+  Images heldOut(99, 64);
+  EvaluationReport report = trainer.evaluate(heldOut.asBatch());
+  EXPECT_EQ(report.count, 64);
+  EXPECT_GT(report.accuracy.value(), 0.2);
+
+  trainer.exportModel(folder / "trained.onnx");
+  Trainer again(folder / "trained.onnx", options());
+  EXPECT_EQ(again.evaluate(heldOut.asBatch()).loss, report.loss);
+}
+
+TEST(TrainerInterface, WrongBatchesAreRefusedAndChangeNothing) {
+  test::Folder folder;
+  Trainer trainer(modelPath, options());
+  trainer.save(folder.path());
+  std::vector<double> undisturbed = lossesOf(trainer, 0, 3);
+  trainer.load(folder.path());
+  Images images(3);
+  auto refused = [&](Trainer::Batch batch, std::initializer_list<const char *> parts) {
+    expectError<Error>([&] { trainer.step(batch); }, parts);
+  };
+  Trainer::Batch whole = images.asBatch();
+  refused({whole[0]}, {"'y'", "once"});
+  refused({whole[0], whole[1], whole[1]}, {"'y'", "once"});
+  refused({whole[0], {"z", whole[1].second}}, {"no input 'z'"});
+  refused({{"x", {images.x.data(), {784, 16}}}, whole[1]}, {"784"});
+  refused({{"x", {images.x.data(), {16 * 784}}}, whole[1]}, {"'x'", "12544xf32", "[batch, 784]"});
+  std::vector<double> doubles(16 * 784);
+  refused({{"x", {doubles.data(), {16, 784}}}, whole[1]}, {"16x784xf64"});
+  images.y[5] = 10;
+  refused(images.asBatch(), {"'y', element 5", "10", "0 to 9"});
+  EXPECT_EQ(lossesOf(trainer, 0, 3), undisturbed);
+}
+
+TEST(TrainerInterface, NumbersChangeFromStepToStep) {
+  Trainer trainer(modelPath, options());
+  Images images(1);
+  double before = trainer.evaluate(images.asBatch()).loss;
+  trainer.setNumber("learning_rate", 0);
+  EXPECT_EQ(trainer.step(images.asBatch()).learningRate, 0);
+  EXPECT_EQ(trainer.evaluate(images.asBatch()).loss, before);
+  EXPECT_EQ(trainer.number("beta1"), 0.9);
+  expectError<Error>([&] { trainer.setNumber("learningrate", 1); }, {"'learningrate'", "learning_rate"});
+  expectError<Error>([&] { (void)trainer.number("rate"); }, {"'rate'"});
+}
+
+TEST(TrainerInterface, FitsFilesUntilItIsStopped) {
+  test::Folder folder;
+  Images images(1, 200);
+  test::writeText(folder / "x.npy", test::npy(FREESTONE_F32, {200, 784}, images.x));
+  test::writeText(folder / "y.npy", test::npy(FREESTONE_I64, {200}, images.y));
+  std::vector<std::string> data = {folder / "x.npy", folder / "y.npy"};
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
+  FitOptions fit{.data = data, .evaluationData = data, .folder = folder / "run", .batch = 64, .epochs = 5, .report = nowhere.get()};
+
+  Trainer trainer(modelPath, options());
+  int64_t steps = 0, evaluations = 0;
+  trainer.onStep([&](const StepReport &report) { return (steps = report.step) < 6; });
+  trainer.onEvaluation([&](const EvaluationReport &) { ++evaluations; });
+  std::optional<EvaluationReport> report = trainer.fit(fit);
+  EXPECT_EQ(steps, 6);
+  EXPECT_EQ(evaluations, 1);
+  EXPECT_EQ(report.value().count, 200);
+
+  fit.resume = true;
+  trainer.onStep({});
+  EXPECT_GT(trainer.fit(fit).value().accuracy.value(), 0.9);
+  EXPECT_EQ(evaluations, 5);
+  fit.schedule = "steps";
+  expectError<Error>([&] { trainer.fit(fit); }, {"'steps'", "one-cycle"});
+}
+
+TEST(TrainerInterface, WhatCanNotBeTrainedIsSaidInASentence) {
+  expectError<Error>([] { Trainer("there-is-none.onnx"); }, {"there-is-none.onnx"});
+  TrainerOptions unknown = options();
+  unknown.optimizer = "adamx";
+  expectError<Error>([&] { Trainer(modelPath, unknown); }, {"adamx"});
+  unknown = options();
+  unknown.freeze = {"nothing.*"};
+  expectError<Error>([&] { Trainer(modelPath, unknown); }, {"nothing.*"});
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (argc != 2)
+    return std::fprintf(stderr, "usage: trainer-interface mlp.onnx\n"), 2;
+  modelPath = argv[1];
+  return RUN_ALL_TESTS();
+}
