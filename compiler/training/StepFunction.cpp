@@ -91,7 +91,10 @@ mlir::BlockArgument StepFunction::findRandomKey() {
 void StepFunction::provideRandomKey(Tensor seed, Tensor step) {
   mlir::BlockArgument key = findRandomKey();
   mlir::OpBuilder::InsertionGuard guard(ir);
-  ir.setInsertionPointToStart(&function.getBody().front());
+  if (mlir::Operation *op = seed.value().getDefiningOp())
+    ir.setInsertionPointAfter(op);
+  else
+    ir.setInsertionPointToStart(&function.getBody().front());
   mlir::Type word = cast<graph::TensorType>(key.getType()).getElementType();
   auto wordOf = [&](Tensor number) { return grad::reshape(grad::cast(number, word), {grad::constant(number, 1)}); };
   Tensor high = grad::binary(graph::BinaryKind::shr, seed, grad::splatLike(32, seed));

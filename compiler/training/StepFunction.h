@@ -34,7 +34,7 @@ public:
 
   /// Whether the model draws random numbers.
   bool hasRandomKey() { return bool(findRandomKey()); }
-  /// The model's random numbers follow from these, both i64 of rank 0.
+  /// The model's random numbers follow from these, both i64 of rank 0: arguments, or the seed computed of arguments at the start.
   void provideRandomKey(grad::Tensor seed, grad::Tensor step);
 
   /// Sets the results and their names.
