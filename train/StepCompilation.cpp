@@ -51,14 +51,20 @@ std::string describeStep(const TrainerOptions &options) {
                     {"nesterov", options.nesterov},
                     {"amsgrad", options.amsgrad},
                     {"centered", options.centered}};
-  // These two are no properties of the compiled step, only inputs of it.
+  // These two are inputs of the compiled step alone.
   for (const auto &[name, value] : options.numbers)
     if (name != "learning_rate" && name != "clip_norm")
       optimizer[name] = value;
-  Json step = {{"loss", loss},           {"optimizer", optimizer},
-               {"train", options.train}, {"freeze", options.freeze},
-               {"no_decay", options.noDecay}, {"freeze_norm", options.freezeNorm},
-               {"no_dropout", options.noDropout}};
+  Json step;
+  step["loss"] = loss;
+  step["optimizer"] = optimizer;
+  step["precision"] = options.precision;
+  step["scale_loss"] = options.precision == "fp16";
+  step["train"] = options.train;
+  step["freeze"] = options.freeze;
+  step["no_decay"] = options.noDecay;
+  step["freeze_norm"] = options.freezeNorm;
+  step["no_dropout"] = options.noDropout;
   return step.dump();
 }
 

@@ -54,7 +54,7 @@ freestone_dtype elementType(const DLTensor &tensor) {
 }
 
 StepReport reportOf(const train::StepMetrics &metrics) {
-  return {metrics.step, metrics.loss, metrics.gradientNorm, metrics.learningRate, metrics.skipped};
+  return {metrics.step, metrics.loss, metrics.gradientNorm, metrics.learningRate, metrics.lossScale, metrics.skipped};
 }
 
 /// Data that the files of a FitOptions hold, as samples.

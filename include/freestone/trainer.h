@@ -43,6 +43,7 @@ struct TrainerOptions {
   std::vector<std::string> noDecay = {};    ///< … without weight decay
   bool freezeNorm = false;                  ///< batch normalisations keep their statistics
   bool noDropout = false;
+  std::string precision = "fp32";           ///< fp32, bf16 or fp16 of products; parameters stay fp32
 
   std::string target = "host";              ///< host, x86-64-v3 or x86-64-v4
   int threads = 0;                          ///< workers; 0: as many as the machine offers
@@ -55,6 +56,7 @@ struct StepReport {
   double loss = 0;         ///< mean over all counted elements, before the update
   double gradientNorm = 0; ///< of all gradients together, before clipping
   double learningRate = 0;
+  double lossScale = 1;    ///< of fp16
   bool skipped = false;    ///< a gradient was not finite: nothing was updated, to the bit
 };
 

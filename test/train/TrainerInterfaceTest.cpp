@@ -132,6 +132,9 @@ TEST(TrainerInterface, WhatCanNotBeTrainedIsSaidInASentence) {
   unknown.optimizer = "adamx";
   expectError<Error>([&] { Trainer(modelPath, unknown); }, {"adamx"});
   unknown = options();
+  unknown.precision = "fp8";
+  expectError<Error>([&] { Trainer(modelPath, unknown); }, {"fp8"});
+  unknown = options();
   unknown.freeze = {"nothing.*"};
   expectError<Error>([&] { Trainer(modelPath, unknown); }, {"nothing.*"});
 }
