@@ -14,7 +14,8 @@ namespace freestone::train {
 static constexpr size_t alignment = 64;
 
 Loader::Loader(const Dataset &dataset, const LoaderOptions &options, LoaderPosition start)
-    : dataset(dataset), options(options), ring(static_cast<size_t>(std::max(options.depth, 1)) + 1), upcoming(start) {
+    : dataset(dataset), options(options), ring(static_cast<size_t>(std::max(options.depth, 1) + std::max(options.held, 1))),
+      upcoming(start) {
   if (options.batch < 1)
     throw Error(fmt::format("a batch of {} samples makes no sense", options.batch));
   if (start.epoch < 0 || start.sample < 0 || start.sample >= dataset.samples())
@@ -84,7 +85,7 @@ void Loader::work(LoaderPosition place) {
     int64_t index;
     {
       std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return stopping || prepared < taken + static_cast<int64_t>(ring.size()) - 1; });
+      changed.wait(lock, [&] { return stopping || prepared < taken + std::max(options.depth, 1); });
       if (stopping)
         return;
       index = prepared;
@@ -92,8 +93,10 @@ void Loader::work(LoaderPosition place) {
     Slot &slot = ring[static_cast<size_t>(index) % ring.size()];
     slot.isEnd = place.epoch >= options.epochs;
     ended = slot.isEnd;
-    if (!ended)
+    if (!ended) {
+      Recording recording(options.recorder, "data", "prepare the batch", place.step);
       prepare(slot, place);
+    }
     ended |= slot.error != nullptr;
     place = after(place);
     {
@@ -134,6 +137,7 @@ const Batch *Loader::take() {
   auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex);
   if (prepared == taken) {
+    Recording recording(options.recorder, "host", "wait for data", upcoming.step);
     changed.wait(lock, [&] { return prepared > taken; });
     waited += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   }

@@ -3,6 +3,7 @@
 
 #include "formats/TensorView.h"
 #include "train/Dataset.h"
+#include "train/Recorder.h"
 #include "train/SampleOrder.h"
 #include <condition_variable>
 #include <exception>
@@ -27,6 +28,8 @@ struct LoaderOptions {
   bool shuffle = true;
   int64_t epochs = INT64_MAX; ///< the data end before epoch `epochs`
   int depth = 2;              ///< batches prepared ahead
+  int held = 1;               ///< so many of those that were taken last stay valid
+  Recorder recorder = {};
 };
 
 struct Batch {
@@ -47,7 +50,7 @@ public:
   /// Waits for the batch in work at most.
   ~Loader();
 
-  /// The next batch, or null after the last epoch. Valid until the next call. Throws the Error that its preparation
+  /// The next batch, or null after the last epoch. Valid until `held` more have been taken. Throws the Error that its preparation
   /// met, beginning with "step 17: "; so does every later call.
   const Batch *take();
 
@@ -78,7 +81,7 @@ private:
 
   const Dataset &dataset;
   const LoaderOptions options;
-  std::vector<Slot> ring; ///< depth + 1: one is with the caller
+  std::vector<Slot> ring; ///< depth + held: so many are with the caller
   LoaderPosition upcoming;
   int64_t reserved = 0;
   int64_t waited = 0;
@@ -86,7 +89,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   int64_t prepared = 0; ///< batches made; batch i is in slot i modulo the ring
-  int64_t taken = 0;    ///< batches handed out; the last of them is in use
+  int64_t taken = 0;    ///< batches handed out; the last `held` of them are in use
   bool stopping = false;
   std::thread thread;
 };

@@ -1,0 +1,39 @@
+#ifndef FREESTONE_TRAIN_RECORDER_H
+#define FREESTONE_TRAIN_RECORDER_H
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+namespace freestone::train {
+
+/// Takes what a thread did for a step from `begin` to `end`, for a time line; called from any thread. Empty: nobody wants
+/// to know.
+using Recorder = std::function<void(const char *thread, const char *what, int64_t begin, int64_t end, int64_t step)>;
+
+/// Records what its scope does.
+class Recording {
+public:
+  Recording(const Recorder &recorder, const char *thread, const char *what, int64_t step)
+      : recorder(recorder), thread(thread), what(what), step(step), begin(recorder ? now() : 0) {}
+  Recording(const Recording &) = delete;
+  Recording &operator=(const Recording &) = delete;
+  ~Recording() {
+    if (recorder)
+      recorder(thread, what, begin, now(), step);
+  }
+
+  /// Nanoseconds of the steady clock, as those of the runtime's time lines.
+  static int64_t now() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+private:
+  const Recorder &recorder;
+  const char *thread, *what;
+  int64_t step, begin;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_RECORDER_H
