@@ -47,7 +47,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(tile::createCut({options.target}));
+  passes.addPass(tile::createCut({options.target, switches.kernelGradients}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

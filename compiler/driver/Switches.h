@@ -12,6 +12,7 @@ struct Switches {
   bool connectMaps = true;
   bool packWeights = true;
   bool coalesceLoops = true;
+  bool kernelGradients = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool donateState = true;
@@ -23,7 +24,7 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
-          switches.packWeights = switches.coalesceLoops = switches.donateState = switches.elideWaits =
+          switches.packWeights = switches.coalesceLoops = switches.kernelGradients = switches.donateState = switches.elideWaits =
               switches.reuseMemory = false;
     return switches;
   }
@@ -43,6 +44,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"maps", &Switches::connectMaps, "maps", "elementwise computes over the same loops are one program"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
+    {"kernel-gradients", &Switches::kernelGradients, "kernel_gradients",
+     "gradients of convolutions' kernels read pictures as they are, without packing every window"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},

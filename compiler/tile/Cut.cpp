@@ -1,5 +1,6 @@
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/CutConvolution.h"
+#include "compiler/tile/CutKernelGradient.h"
 #include "compiler/tile/CutLoops.h"
 #include "compiler/tile/Passes.h"
 
@@ -34,6 +35,14 @@ struct Cut : tile::impl::CutBase<Cut> {
     if (convolution && convolution->isPacked(device)) {
       tile::count(program->getParentOp(), "convolutions", 1);
       program.setPlanAttr(tile::cutConvolution(program, *convolution, device));
+      return success();
+    }
+    std::optional<tile::KernelGradientForm> gradient;
+    if (form && kernelGradients)
+      gradient = tile::KernelGradientForm::get(form->compute);
+    if (gradient) {
+      tile::count(program->getParentOp(), "kernel_gradients", 1);
+      program.setPlanAttr(tile::cutKernelGradient(program, *gradient, device));
       return success();
     }
     if (form && tile::isMicroKernelContraction(*form, device)) {

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/EmitContraction.h"
 #include "compiler/codegen/cpu/EmitConvolution.h"
+#include "compiler/codegen/cpu/EmitKernelGradient.h"
 #include "compiler/codegen/cpu/EmitMap.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
@@ -39,6 +40,7 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
     auto emitter = llvm::StringSwitch<Emitter>(program.getEmitter())
                        .Case("contraction", codegen::emitContraction)
                        .Case("convolution", codegen::emitConvolution)
+                       .Case("kernel_gradient", codegen::emitKernelGradient)
                        .Case("map", codegen::emitMap)
                        .Case("rows", codegen::emitRows)
                        .Case("opaque", codegen::emitOpaque)

@@ -1,7 +1,8 @@
 #include "compiler/codegen/cpu/EmitRows.h"
 
-#include "compiler/tile/RowPasses.h"
 #include "compiler/codegen/cpu/VectorizeBody.h"
+#include "compiler/tile/IndexMaps.h"
+#include "compiler/tile/RowPasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -112,15 +113,37 @@ private:
     unsigned first;
   };
 
+  /// All that is computed in one pass over a row.
+  struct Pass {
+    unsigned number;
+    SmallVector<Reduction> reductions;
+    /// Of the loops over the row's elements: several where they are loops in the code too.
+    SmallVector<Expr> extents;
+    unsigned lanes;
+  };
+
+  /// Neighbouring elements of the row at hand that are computed together.
+  struct Elements {
+    /// Where the loops stand, the innermost one at lane 0.
+    SmallVector<Value> loops;
+    /// Lane 0's number in the row.
+    Value number;
+    unsigned lanes = 1;
+    Value mask;
+  };
+
   void emitRow(Value row);
   void emitScalars(unsigned before);
-  void emitPass(unsigned pass);
-  SmallVector<Value> emitElements(unsigned pass, ArrayRef<Reduction> reductions, Value column, unsigned lanes, Value mask,
-                                  ValueRange accumulators);
-  LanePoints getPoints(tile::ComputeOp compute, Value column, unsigned lanes, Value mask);
-  void setInputs(BodyVectorizer &body, tile::ComputeOp compute, Value column, unsigned lanes, Value mask);
-  void keep(Value result, Value value, Value column, unsigned lanes, Value mask);
-  Value loadKept(Value result, Value column, unsigned lanes, Value mask);
+  void emitPass(unsigned number);
+  SmallVector<Expr> getLoopExtents(unsigned pass);
+  bool hasGaps(tile::ComputeOp compute);
+  SmallVector<Value> emitLoops(const Pass &pass, Elements outer, ValueRange accumulators);
+  SmallVector<Value> emitRun(const Pass &pass, const Elements &outer, ValueRange accumulators);
+  SmallVector<Value> emitElements(const Pass &pass, const Elements &elements, ValueRange accumulators);
+  LanePoints getPoints(tile::ComputeOp compute, const Elements &elements);
+  void setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements);
+  void keep(Value result, Value value, const Elements &elements);
+  Value loadKept(Value result, const Elements &elements);
   Value getConstant(TypedAttr scalar, unsigned lanes);
   Value combine(const Combiner &combiner, Value lhs, Value rhs);
 
@@ -168,27 +191,33 @@ void RowEmitter::emitRow(Value row) {
   emitScalars(passes.passes);
 }
 
-LanePoints RowEmitter::getPoints(tile::ComputeOp compute, Value column, unsigned lanes, Value mask) {
+LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elements) {
   LanePoints points;
-  points.lanes = lanes;
-  points.mask = mask;
+  points.lanes = elements.lanes;
+  points.mask = elements.mask;
   for (auto [number, value] : llvm::enumerate(rowIndices)) {
     Expr symbol = emission.getPositionSymbol("row" + std::to_string(number));
     points.loops.push_back(symbol);
     points.positions.push_back({symbol, value});
   }
-  if (!column)
+  if (elements.loops.empty())
     return points;
+  for (auto [number, value] : llvm::enumerate(ArrayRef(elements.loops).drop_back())) {
+    Expr symbol = emission.getPositionSymbol("element" + std::to_string(number));
+    points.loops.push_back(symbol);
+    points.positions.push_back({symbol, value});
+  }
   Expr symbol = emission.getPositionSymbol("column");
-  points.positions.push_back({symbol, column});
-  if (lanes > 1)
+  points.positions.push_back({symbol, elements.loops.back()});
+  if (elements.lanes > 1)
     points.lane = symbol;
-  // The column counts the elements of all loops of the row.
+  // The column counts the elements of all loops that are left.
   SmallVector<Expr> extents = compute.getExtents();
   SmallVector<Expr> digits;
   Expr rest = symbol;
-  for (unsigned loop = compute.getNumLoops(); loop > rowLoops; --loop) {
-    bool outermost = loop - 1 == rowLoops;
+  unsigned left = points.loops.size();
+  for (unsigned loop = compute.getNumLoops(); loop > left; --loop) {
+    bool outermost = loop - 1 == left;
     digits.push_back(outermost ? rest : Expr::mod(rest, extents[loop - 1]));
     if (!outermost)
       rest = Expr::floorDiv(rest, extents[loop - 1]);
@@ -197,12 +226,12 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, Value column, unsigned
   return points;
 }
 
-void RowEmitter::setInputs(BodyVectorizer &body, tile::ComputeOp compute, Value column, unsigned lanes, Value mask) {
+void RowEmitter::setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements) {
   for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs())) {
     if (Value value = computed.lookup(input))
       body.set(argument, value);
     else if (scratch.count(input))
-      body.set(argument, loadKept(input, column, lanes, mask));
+      body.set(argument, loadKept(input, elements));
   }
 }
 
@@ -211,9 +240,8 @@ void RowEmitter::emitScalars(unsigned before) {
     if (entry.role != RowRole::scalar || entry.pass != before)
       continue;
     tile::ComputeOp compute = entry.compute;
-    LanePoints points = getPoints(compute, {}, 1, {});
-    BodyVectorizer body(emission, compute, points);
-    setInputs(body, compute, {}, 1, {});
+    BodyVectorizer body(emission, compute, getPoints(compute, {}));
+    setInputs(body, compute, {});
     for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded())) {
       computed[result] = value;
       if (Value memory = emission.getBuffer(result))
@@ -234,87 +262,153 @@ Value RowEmitter::combine(const Combiner &combiner, Value lhs, Value rhs) {
   return builder.create(state)->getResult(0);
 }
 
-void RowEmitter::emitPass(unsigned pass) {
-  SmallVector<Reduction> reductions;
-  bool vectorized = true;
-  tile::ComputeOp any;
-  unsigned accumulatorCount = 0;
-  for (const RowPasses::Entry &entry : passes.entries) {
-    if (entry.role == RowRole::scalar || entry.pass != pass)
+/// Whether elements that follow each other in a row do not do so in memory, or their places count.
+bool RowEmitter::hasGaps(tile::ComputeOp compute) {
+  unsigned last = compute.getNumLoops() - 1;
+  SmallVector<Expr> extents = compute.getExtents();
+  for (tile::IndexOp index : compute.getBody()->getOps<tile::IndexOp>())
+    if (index.getLoop() >= rowLoops)
+      return true;
+  for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
+    if (passes.find(compute.getInputs()[input]))
       continue;
-    any = entry.compute;
-    if (entry.role != RowRole::reduction)
-      continue;
-    reductions.push_back({entry.compute, getCombiners(entry.compute), accumulatorCount});
-    accumulatorCount += any.getNumResults();
-    vectorized &= reductions.back().combiners.has_value();
+    std::optional<tile::LinearIndex> linear = tile::getStrides(compute, input);
+    if (!linear || compute.getFill(input))
+      return true;
+    for (unsigned loop = rowLoops; loop < last; ++loop)
+      if (linear->strides[loop] != linear->strides[loop + 1] * extents[loop + 1])
+        return true;
   }
-
-  // Where lanes can't each keep an accumulator, the pass goes element by element.
-  unsigned lanes = vectorized ? emission.device.getLanes(32) : 1;
-  SmallVector<Value> accumulators;
-  for (Reduction &reduction : reductions)
-    for (unsigned result = 0; result < reduction.compute.getNumResults(); ++result)
-      accumulators.push_back(getConstant(vectorized ? (*reduction.combiners)[result].neutral : reduction.compute.getInit(result), lanes));
-
-  Value zero = emission.getConstant(0), length = emission.getSize(getRowLength(any, rowLoops));
-  Value width = emission.getConstant(lanes);
-  Value whole = emission.multiply(emission.divide(length, width), width);
-  auto loop = scf::ForOp::create(builder, location, zero, whole, width, accumulators);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next = emitElements(pass, reductions, loop.getInductionVar(), lanes, {}, loop.getRegionIterArgs());
-    // Without accumulators the loop has its terminator already.
-    if (!next.empty())
-      scf::YieldOp::create(builder, location, next);
-  }
-  accumulators = llvm::to_vector_of<Value>(loop.getResults());
-
-  if (lanes > 1) {
-    Value left = emission.subtract(length, whole);
-    Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, zero);
-    auto branch = scf::IfOp::create(builder, location, TypeRange(ValueRange(accumulators)), some, /*withElseRegion=*/!accumulators.empty());
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    SmallVector<Value> next = emitElements(pass, reductions, whole, lanes, emission.getTailMask(lanes, left), accumulators);
-    if (!next.empty()) {
-      scf::YieldOp::create(builder, location, next);
-      builder.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(builder, location, accumulators);
-    }
-    accumulators = llvm::to_vector_of<Value>(branch.getResults());
-  }
-
-  for (Reduction &reduction : reductions) {
-    tile::ComputeOp compute = reduction.compute;
-    LanePoints points = getPoints(compute, {}, 1, {});
-    for (unsigned number = 0; number < compute.getNumResults(); ++number) {
-      Value result = compute.getResult(number), value = accumulators[reduction.first + number];
-      if (vectorized) {
-        const Combiner &combiner = (*reduction.combiners)[number];
-        Value across = vector::ReductionOp::create(builder, location, combiner.kind, value,
-                                                   arith::FastMathFlags::reassoc);
-        value = combine(combiner, getConstant(compute.getInit(number), 1), across);
-      }
-      computed[result] = value;
-      if (Value memory = emission.getBuffer(result))
-        BodyVectorizer(emission, compute, points).store(value, cast<graph::TensorType>(result.getType()), memory);
-    }
-  }
+  return false;
 }
 
-/// All computes of a pass at the points from `column` on; returns the accumulators behind them.
-SmallVector<Value> RowEmitter::emitElements(unsigned pass, ArrayRef<Reduction> reductions, Value column, unsigned lanes, Value mask,
-                                            ValueRange accumulators) {
-  SmallVector<Value> next = llvm::to_vector_of<Value>(accumulators);
-  SmallVector<Value> here;
+/// One loop over all elements of a row fills most lanes. Where memory has gaps between the runs of the innermost loop, every run
+/// begins a vector, so that vectors need no gathering.
+SmallVector<Expr> RowEmitter::getLoopExtents(unsigned pass) {
+  constexpr int64_t shortestRun = 8;
+  SmallVector<Expr> loops;
+  bool gaps = false;
   for (const RowPasses::Entry &entry : passes.entries) {
     if (entry.role == RowRole::scalar || entry.pass != pass)
       continue;
     tile::ComputeOp compute = entry.compute;
-    BodyVectorizer body(emission, compute, getPoints(compute, column, lanes, mask));
-    setInputs(body, compute, column, lanes, mask);
+    SmallVector<Expr> extents = llvm::to_vector(ArrayRef(compute.getExtents()).drop_front(rowLoops));
+    if (!loops.empty() && extents != loops)
+      return {getRowLength(compute, rowLoops)};
+    loops = extents;
+    gaps |= hasGaps(compute);
+  }
+  if (gaps && loops.back().asConstant().value_or(shortestRun) >= shortestRun)
+    return loops;
+  Expr length = Expr::constant(builder.getContext(), 1);
+  for (Expr extent : loops)
+    length = length * extent;
+  return {length};
+}
+
+void RowEmitter::emitPass(unsigned number) {
+  Pass pass{number, {}, getLoopExtents(number), 1};
+  bool vectorized = true;
+  unsigned accumulatorCount = 0;
+  for (const RowPasses::Entry &entry : passes.entries) {
+    if (entry.role != RowRole::reduction || entry.pass != number)
+      continue;
+    tile::ComputeOp compute = entry.compute;
+    pass.reductions.push_back({compute, getCombiners(compute), accumulatorCount});
+    accumulatorCount += compute.getNumResults();
+    vectorized &= pass.reductions.back().combiners.has_value();
+  }
+
+  // Where lanes can't each keep an accumulator, the pass goes element by element.
+  pass.lanes = vectorized ? emission.device.getLanes(32) : 1;
+  SmallVector<Value> accumulators;
+  for (Reduction &reduction : pass.reductions)
+    for (unsigned result = 0; result < reduction.compute.getNumResults(); ++result)
+      accumulators.push_back(getConstant(vectorized ? (*reduction.combiners)[result].neutral : reduction.compute.getInit(result), pass.lanes));
+  accumulators = emitLoops(pass, {{}, emission.getConstant(0)}, accumulators);
+
+  for (Reduction &reduction : pass.reductions) {
+    tile::ComputeOp compute = reduction.compute;
+    for (unsigned result = 0; result < compute.getNumResults(); ++result) {
+      Value value = accumulators[reduction.first + result];
+      if (vectorized) {
+        const Combiner &combiner = (*reduction.combiners)[result];
+        Value across = vector::ReductionOp::create(builder, location, combiner.kind, value,
+                                                   arith::FastMathFlags::reassoc);
+        value = combine(combiner, getConstant(compute.getInit(result), 1), across);
+      }
+      Value tensor = compute.getResult(result);
+      computed[tensor] = value;
+      if (Value memory = emission.getBuffer(tensor))
+        BodyVectorizer(emission, compute, getPoints(compute, {})).store(value, cast<graph::TensorType>(tensor.getType()), memory);
+    }
+  }
+}
+
+/// The loops of a pass from the next one on; returns the accumulators behind them.
+SmallVector<Value> RowEmitter::emitLoops(const Pass &pass, Elements outer, ValueRange accumulators) {
+  unsigned depth = outer.loops.size();
+  if (depth + 1 == pass.extents.size())
+    return emitRun(pass, outer, accumulators);
+  Value extent = emission.getSize(pass.extents[depth]);
+  auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), extent, emission.getConstant(1), accumulators);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  outer.loops.push_back(loop.getInductionVar());
+  outer.number = emission.multiply(emission.add(outer.number, loop.getInductionVar()), emission.getSize(pass.extents[depth + 1]));
+  SmallVector<Value> next = emitLoops(pass, outer, loop.getRegionIterArgs());
+  // Without accumulators the loop has its terminator already.
+  if (!next.empty())
+    scf::YieldOp::create(builder, location, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+/// The innermost loop: whole vectors, then one masked.
+SmallVector<Value> RowEmitter::emitRun(const Pass &pass, const Elements &outer, ValueRange accumulators) {
+  Value zero = emission.getConstant(0), length = emission.getSize(pass.extents.back());
+  Value width = emission.getConstant(pass.lanes);
+  Value whole = emission.multiply(emission.divide(length, width), width);
+  auto getElements = [&](Value column, Value mask) {
+    Elements elements{outer.loops, emission.add(outer.number, column), pass.lanes, mask};
+    elements.loops.push_back(column);
+    return elements;
+  };
+  auto loop = scf::ForOp::create(builder, location, zero, whole, width, accumulators);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next = emitElements(pass, getElements(loop.getInductionVar(), {}), loop.getRegionIterArgs());
+    if (!next.empty())
+      scf::YieldOp::create(builder, location, next);
+  }
+  if (pass.lanes == 1)
+    return llvm::to_vector_of<Value>(loop.getResults());
+
+  Value left = emission.subtract(length, whole);
+  Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, zero);
+  auto branch = scf::IfOp::create(builder, location, loop.getResultTypes(), some, /*withElseRegion=*/!accumulators.empty());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> next = emitElements(pass, getElements(whole, emission.getTailMask(pass.lanes, left)), loop.getResults());
+  if (!next.empty()) {
+    scf::YieldOp::create(builder, location, next);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, location, loop.getResults());
+  }
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+/// All computes of a pass at some elements; returns the accumulators behind them.
+SmallVector<Value> RowEmitter::emitElements(const Pass &pass, const Elements &elements, ValueRange accumulators) {
+  unsigned lanes = elements.lanes;
+  SmallVector<Value> next = llvm::to_vector_of<Value>(accumulators);
+  SmallVector<Value> here;
+  for (const RowPasses::Entry &entry : passes.entries) {
+    if (entry.role == RowRole::scalar || entry.pass != pass.number)
+      continue;
+    tile::ComputeOp compute = entry.compute;
+    BodyVectorizer body(emission, compute, getPoints(compute, elements));
+    setInputs(body, compute, elements);
     if (entry.role == RowRole::elements) {
       for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded())) {
         computed[result] = value;
@@ -322,12 +416,12 @@ SmallVector<Value> RowEmitter::emitElements(unsigned pass, ArrayRef<Reduction> r
         if (Value memory = emission.getBuffer(result))
           body.store(value, cast<graph::TensorType>(result.getType()), memory);
         if (passes.kept.contains(result))
-          keep(result, body.spread(value), column, lanes, mask);
+          keep(result, body.spread(value), elements);
       }
       continue;
     }
 
-    const Reduction &reduction = *llvm::find_if(reductions, [&](const Reduction &other) { return other.compute == compute; });
+    const Reduction &reduction = *llvm::find_if(pass.reductions, [&](const Reduction &other) { return other.compute == compute; });
     if (lanes == 1) {
       for (auto [number, argument] : llvm::enumerate(compute.getAccumulators()))
         body.set(argument, next[reduction.first + number]);
@@ -337,8 +431,8 @@ SmallVector<Value> RowEmitter::emitElements(unsigned pass, ArrayRef<Reduction> r
     }
     for (auto [number, combiner] : llvm::enumerate(*reduction.combiners)) {
       Value value = body.getVector(combiner.value);
-      if (mask)
-        value = arith::SelectOp::create(builder, location, mask, value, getConstant(combiner.neutral, lanes));
+      if (elements.mask)
+        value = arith::SelectOp::create(builder, location, elements.mask, value, getConstant(combiner.neutral, lanes));
       Value &accumulator = next[reduction.first + number];
       accumulator = combine(combiner, accumulator, value);
     }
@@ -349,31 +443,35 @@ SmallVector<Value> RowEmitter::emitElements(unsigned pass, ArrayRef<Reduction> r
   return next;
 }
 
-void RowEmitter::keep(Value result, Value value, Value column, unsigned lanes, Value mask) {
+void RowEmitter::keep(Value result, Value value, const Elements &elements) {
+  Value number = elements.number, mask = elements.mask;
+  unsigned lanes = elements.lanes;
   Type storage = tile::getStorageType(cast<graph::TensorType>(result.getType()).getElementType());
   Type type = lanes > 1 ? Type(VectorType::get({lanes}, storage)) : storage;
   if (value.getType() != type)
     value = arith::ExtUIOp::create(builder, location, type, value);
   Value memory = scratch.lookup(result);
   if (lanes == 1)
-    memref::StoreOp::create(builder, location, value, memory, column);
+    memref::StoreOp::create(builder, location, value, memory, number);
   else if (mask)
-    vector::MaskedStoreOp::create(builder, location, memory, column, mask, value);
+    vector::MaskedStoreOp::create(builder, location, memory, number, mask, value);
   else
-    vector::StoreOp::create(builder, location, value, memory, column);
+    vector::StoreOp::create(builder, location, value, memory, number);
 }
 
-Value RowEmitter::loadKept(Value result, Value column, unsigned lanes, Value mask) {
+Value RowEmitter::loadKept(Value result, const Elements &elements) {
+  Value number = elements.number, mask = elements.mask;
+  unsigned lanes = elements.lanes;
   Type element = cast<graph::TensorType>(result.getType()).getElementType();
   Type storage = tile::getStorageType(element), scalar = tile::getScalarType(element);
   Value memory = scratch.lookup(result), value;
   if (lanes == 1) {
-    value = memref::LoadOp::create(builder, location, memory, column);
+    value = memref::LoadOp::create(builder, location, memory, number);
   } else {
     auto type = VectorType::get({lanes}, storage);
     Value rest = getConstant(builder.getZeroAttr(storage), lanes);
-    value = mask ? vector::MaskedLoadOp::create(builder, location, type, memory, column, mask, rest).getResult()
-                 : vector::LoadOp::create(builder, location, type, memory, column).getResult();
+    value = mask ? vector::MaskedLoadOp::create(builder, location, type, memory, number, mask, rest).getResult()
+                 : vector::LoadOp::create(builder, location, type, memory, number).getResult();
   }
   if (scalar == storage)
     return value;

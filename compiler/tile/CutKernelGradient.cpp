@@ -1,0 +1,141 @@
+#include "compiler/tile/CutKernelGradient.h"
+
+#include "compiler/tile/IndexMaps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+static std::optional<unsigned> asWholeLoop(ComputeOp compute, Expr index, Expr extent) {
+  std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
+  return loop && compute.getExtents()[*loop] == extent ? loop : std::nullopt;
+}
+
+/// The coordinate of a dimension as one of an axis.
+static std::optional<KernelGradientForm::Axis> getAxis(ComputeOp compute, unsigned dim, Expr index) {
+  SmallVector<unsigned> loops = getLoops(index);
+  std::optional<LinearIndex> linear = asLinear(index, compute.getNumLoops());
+  if (loops.size() != 2 || !linear || compute.isParallel(loops[0]) == compute.isParallel(loops[1]))
+    return std::nullopt;
+  unsigned tap = compute.isParallel(loops[0]) ? loops[0] : loops[1], place = loops[0] + loops[1] - tap;
+  std::optional<int64_t> stride = linear->strides[place].asConstant(), dilation = linear->strides[tap].asConstant();
+  if (!stride || !dilation || *stride < 1 || *dilation < 1)
+    return std::nullopt;
+  return KernelGradientForm::Axis{dim, place, tap, *stride, *dilation};
+}
+
+std::optional<KernelGradientForm> KernelGradientForm::get(ComputeOp compute) {
+  std::optional<ContractionForm> contraction = ContractionForm::get(compute);
+  if (!contraction || contraction->getWindowTaps())
+    return std::nullopt;
+  auto lhs = dyn_cast<BlockArgument>(contraction->lhs), rhs = dyn_cast<BlockArgument>(contraction->rhs);
+  if (!lhs || !rhs || lhs.getType() != contraction->elementType || rhs.getType() != contraction->elementType ||
+      !isa<FloatType>(contraction->elementType))
+    return std::nullopt;
+
+  KernelGradientForm form;
+  form.compute = compute;
+  form.elementType = contraction->elementType;
+  form.picture = lhs.getArgNumber();
+  form.gradient = rhs.getArgNumber();
+  auto isPlain = [&](unsigned input) {
+    return llvm::all_of(llvm::zip_equal(getIndices(compute, input), compute.getInputType(input).getShape()), [&](auto pair) {
+      return std::get<0>(pair).isConstant(0) || asWholeLoop(compute, std::get<0>(pair), std::get<1>(pair));
+    });
+  };
+  if (isPlain(form.picture))
+    std::swap(form.picture, form.gradient);
+  graph::TensorType pictureType = compute.getInputType(form.picture), gradientType = compute.getInputType(form.gradient);
+  if (!isPlain(form.gradient) || compute.getFill(form.gradient) || pictureType.getLayout() || gradientType.getLayout())
+    return std::nullopt;
+
+  SmallVector<bool> ofPicture(compute.getNumLoops()), ofGradient(compute.getNumLoops()), moves(compute.getNumLoops());
+  SmallVector<Axis> axes;
+  for (auto [dim, index] : llvm::enumerate(getIndices(compute, form.picture))) {
+    for (unsigned loop : getLoops(index))
+      ofPicture[loop] = true;
+    if (index.isConstant(0) || asWholeLoop(compute, index, pictureType.getShape()[dim]))
+      continue;
+    std::optional<Axis> axis = getAxis(compute, dim, index);
+    if (!axis)
+      return std::nullopt;
+    axes.push_back(*axis);
+    moves[axis->place] = moves[axis->tap] = true;
+  }
+  for (Expr index : getIndices(compute, form.gradient))
+    for (unsigned loop : getLoops(index))
+      ofGradient[loop] = true;
+  int64_t lastDim = pictureType.getRank() - 1;
+  if (axes.empty() || axes.size() > 2 || axes.back().dim != lastDim || axes.back().dilation != 1)
+    return std::nullopt;
+  form.pixel = axes.back();
+  if (axes.size() == 2)
+    form.row = axes.front();
+  std::optional<LinearIndex> strides = getStrides(compute, form.gradient);
+  if (!strides || !strides->strides[form.pixel.place].isConstant(1) || !getStrides(compute, form.picture))
+    return std::nullopt;
+
+  std::optional<unsigned> column;
+  for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop) {
+    if (moves[loop]) {
+      // A tap that the gradient depends on, or a place that it does not, is none.
+      if (ofGradient[loop] == compute.isParallel(loop))
+        return std::nullopt;
+      continue;
+    }
+    if (ofPicture[loop] == ofGradient[loop] && compute.isParallel(loop)) {
+      form.outer.push_back(loop);
+      continue;
+    }
+    std::optional<unsigned> &role = !compute.isParallel(loop) ? form.image : ofGradient[loop] ? column : form.channel;
+    if (role)
+      return std::nullopt;
+    role = loop;
+  }
+  if (!column)
+    return std::nullopt;
+  form.column = *column;
+  return form;
+}
+
+Expr KernelGradientForm::getExtent(std::optional<unsigned> loop) {
+  return loop ? compute.getExtents()[*loop] : Expr::constant(compute.getContext(), 1);
+}
+
+KernelGradientTiling KernelGradientTiling::get(KernelGradientForm &form, const DeviceDescription &device) {
+  unsigned bits = form.elementType.getIntOrFloatBitWidth(), bytes = bits / 8, width = device.getPanelWidth(bits);
+  MLIRContext *context = form.compute.getContext();
+  auto constant = [&](int64_t value) { return Expr::constant(context, value); };
+  Expr one = constant(1), places = form.getPlaces(), rows = form.getRows(), channels = form.getExtent(form.channel);
+  int64_t rowStride = form.row ? form.row->stride : 1, rowDilation = form.row ? form.row->dilation : 1;
+  KernelGradientTiling tiling;
+  auto steps = [&](Expr count) { return Expr::max(count - 1, constant(0)); };
+  tiling.pitch = steps(places) * form.pixel.stride + form.getPixelTaps();
+  // The panel of the gradient stays in L1, and what is copied of the picture in L2.
+  Expr ofPanel = Expr::floorDiv(constant(device.l1Bytes * 3 / 4 / (width * bytes)), Expr::max(one, places));
+  Expr ofPlanes = Expr::floorDiv(constant(device.l2Bytes / 4 / (bytes * rowStride)), Expr::max(one, tiling.pitch * channels));
+  Expr most = Expr::max(one, Expr::min(ofPanel, ofPlanes));
+  tiling.rowBlocks = Expr::ceilDiv(rows, most);
+  tiling.rowStep = Expr::ceilDiv(rows, Expr::max(one, tiling.rowBlocks));
+  tiling.planeRows = steps(tiling.rowStep) * rowStride + (form.getRowTaps() - 1) * rowDilation + 1;
+  tiling.sumRows = Expr::ceilDiv(form.getPixelTaps() * channels, 2) * 2;
+  tiling.tiles = Expr::ceilDiv(form.getExtent(form.column), width);
+  for (unsigned loop : form.outer)
+    tiling.tiles = tiling.tiles * form.getExtent(loop);
+  // Squares are written whole, and vectors reach past the ends of rows.
+  int64_t lanes = device.getLanes(bits);
+  tiling.planes = (tiling.planeRows * tiling.pitch + lanes) * channels + lanes;
+  tiling.offsets = tiling.rowStep * places;
+  tiling.panel = (tiling.rowStep * places + lanes) * width;
+  tiling.sums = form.getRowTaps() * tiling.sumRows * width;
+  return tiling;
+}
+
+DictionaryAttr freestone::tile::cutKernelGradient(ProgramOp program, KernelGradientForm &form, const DeviceDescription &device) {
+  unsigned bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  KernelGradientTiling tiling = KernelGradientTiling::get(form, device);
+  Expr scratch = getScratchBytes(tiling.planes, bytes) + getScratchBytes(tiling.offsets, 8) +
+                 getScratchBytes(tiling.panel, bytes) + getScratchBytes(tiling.sums, bytes);
+  return getTiledPlan(program, "kernel_gradient", tiling.tiles, scratch);
+}
