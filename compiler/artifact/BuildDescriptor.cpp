@@ -156,7 +156,8 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
   auto describeCount = [&](sym::Expr count, std::string &text, int64_t &slot) {
     if (count.isInvalid())
       return;
-    text = count.str();
+    sym::Expr readable = slots.getReadable(count);
+    text = readable.isInvalid() ? "" : readable.str();
     slot = slots.of(count);
   };
   describeCount(slots.getOperations(), entry.operations, entry.operationsSlot);

@@ -4,6 +4,7 @@
 #include "compiler/codegen/cpu/LowerToObject.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/driver/CompileJobs.h"
 #include "compiler/driver/Counters.h"
 #include "compiler/driver/PackageArtifact.h"
 #include "compiler/driver/Pipelines.h"
@@ -11,6 +12,7 @@
 #include "compiler/driver/TrainingText.h"
 #include "compiler/task/SizeSlots.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -59,21 +61,28 @@ ArrayAttr takeSites(ModuleOp module) {
 Compilation::Compilation(const Options &options) : options(options) {
   DialectRegistry registry;
   registerAllDialects(registry);
-  context = std::make_unique<MLIRContext>(registry, options.threads == 1 ? MLIRContext::Threading::DISABLED : MLIRContext::Threading::ENABLED);
+  context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  unsigned jobs = chooseCompileJobs(options.jobs);
+  if (jobs > 1) {
+    pool = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(jobs));
+    context->setThreadPool(*pool);
+  }
   context->loadAllAvailableDialects();
 }
 
 Compilation::~Compilation() = default;
 
-LogicalResult Compilation::timed(StringRef phase, Failure &failure, llvm::function_ref<LogicalResult()> step) {
+LogicalResult Compilation::timed(const char *phase, Failure &failure, llvm::function_ref<LogicalResult()> step) {
+  if (options.progress)
+    options.progress({phase});
   ErrorCollector errors(context.get());
   auto begin = std::chrono::steady_clock::now();
   LogicalResult result = step();
-  statistics.seconds.emplace_back(phase.str(), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  statistics.seconds.emplace_back(phase, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (failed(result) && failure.text.empty()) {
     failure.text = errors.take();
     if (failure.text.empty())
-      failure.text = "internal error while compiling (" + phase.str() + "); please report it with the model";
+      failure.text = "internal error while compiling (" + std::string(phase) + "); please report it with the model";
   }
   return result;
 }
@@ -124,12 +133,15 @@ LogicalResult Compilation::requireCompilable(Failure &failure) const {
 
 LogicalResult Compilation::runPipeline(void (*build)(OpPassManager &, const Options &), ModuleOp module) {
   PassManager passes(context.get());
+  // Every pass is tested with the verifier behind it; here it would walk the whole module after each. Once per level is enough to find
+  // what the tests did not.
+  passes.enableVerifier(false);
   if (!options.printIrTreeDir.empty())
     passes.enableIRPrintingToFileTree([](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; },
                                       /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true, /*printAfterOnlyOnFailure=*/false,
                                       options.printIrTreeDir);
   build(passes, options);
-  return passes.run(module);
+  return failure(failed(passes.run(module)) || failed(mlir::verify(module)));
 }
 
 /// Products of sizes may leave 64 bits, or grow into expressions that are too large.
@@ -159,7 +171,7 @@ LogicalResult Compilation::lower(Failure &failure) {
 FailureOr<std::string> Compilation::print(Level level, Failure &failure) {
   if (failed(requireCompilable(failure)))
     return mlir::failure();
-  auto reach = [&](StringRef phase, void (*build)(OpPassManager &, const Options &)) {
+  auto reach = [&](const char *phase, void (*build)(OpPassManager &, const Options &)) {
     return timed(phase, failure, [&] { return runPipeline(build, *model.module); });
   };
   if (failed(reach("graph", addGraphPipeline)) || (level >= Level::Tile && failed(reach("tile", addTilePipeline))) ||
@@ -242,7 +254,10 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     FailureOr<OwningOpRef<ModuleOp>> code = emitCode(*model.module, options);
     if (failed(code))
       return mlir::failure();
-    FailureOr<std::vector<codegen::Object>> made = codegen::lowerToObjects(**code, *device);
+    FailureOr<std::vector<codegen::Object>> made = codegen::lowerToObjects(**code, *device, [&](size_t done, size_t total) {
+      if (options.progress)
+        options.progress({"code", static_cast<int64_t>(done), static_cast<int64_t>(total)});
+    });
     if (failed(made))
       return mlir::failure();
     objects = std::move(*made);

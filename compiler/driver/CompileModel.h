@@ -5,6 +5,7 @@
 #include "compiler/driver/Options.h"
 #include "compiler/import/ImportOnnx.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/ThreadPool.h"
 #include <map>
 #include <memory>
 #include <string>
@@ -59,12 +60,13 @@ public:
 
 private:
   mlir::FailureOr<ImportedModel> importModel(llvm::StringRef path, ImportError &error);
-  LogicalResult timed(llvm::StringRef phase, Failure &failure, llvm::function_ref<LogicalResult()> step);
+  LogicalResult timed(const char *phase, Failure &failure, llvm::function_ref<LogicalResult()> step);
   LogicalResult runPipeline(void (*build)(mlir::OpPassManager &, const Options &), mlir::ModuleOp module);
   LogicalResult requireCompilable(Failure &failure) const;
   mlir::FailureOr<std::string> printCode(Level level, Failure &failure);
 
   Options options;
+  std::unique_ptr<llvm::ThreadPoolInterface> pool;
   std::unique_ptr<mlir::MLIRContext> context;
   ImportedModel model;
   std::string training;

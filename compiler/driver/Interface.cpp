@@ -51,7 +51,12 @@ Options readOptions(const freestone_compile_options &given) {
   if (known.disable && *known.disable)
     disable(known.disable, options);
   options.stripWeights = known.strip_weights;
-  options.threads = known.threads;
+  options.jobs = known.threads;
+  if (known.progress)
+    options.progress = [report = known.progress, user = known.progress_user](const Progress &progress) {
+      freestone_compile_progress event = {sizeof(event), progress.phase, progress.done, progress.total};
+      report(user, &event);
+    };
   if (known.training)
     options.training = known.training;
   if (known.print_ir_tree_dir)
@@ -129,13 +134,13 @@ std::string describeStatistics(const Statistics &statistics, const std::string &
 
 void warmUp() {
   Options options;
-  options.threads = 1;
+  options.jobs = 1;
   Compilation compilation(options);
 }
 
 freestone_compiler_result check(const freestone_compile_options *given) {
   Options options = readOptions(*given);
-  options.threads = 1;
+  options.jobs = 1;
   Compilation compilation(options);
   Failure failure;
   if (failed(compilation.import(given->model_path, failure)))
@@ -180,7 +185,7 @@ freestone_compiler_result inspect(const freestone_compile_options *given, const 
 freestone_compiler_result interpret(const freestone_compile_options *given, const freestone_plain_tensor *inputs, size_t inputCount,
                                     int32_t wide, freestone_take_tensor take, void *user) {
   Options options = readOptions(*given);
-  options.threads = 1;
+  options.jobs = 1;
   Compilation compilation(options);
   Failure failure;
   if (failed(compilation.import(given->model_path, failure)))

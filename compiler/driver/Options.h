@@ -3,10 +3,18 @@
 
 #include "compiler/driver/Switches.h"
 #include "compiler/import/ImportOnnx.h"
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace freestone::driver {
+
+/// Where a compilation is.
+struct Progress {
+  const char *phase;
+  /// Programs that are compiled, of how many; both 0 before that.
+  int64_t done = 0, total = 0;
+};
 
 /// All that decides what a compilation gives, besides the model.
 struct Options {
@@ -19,8 +27,10 @@ struct Options {
   bool stripWeights = false;
   /// A training step is compiled instead of the model: what it is, as JSON (see TrainingText.h). Empty: the model.
   std::string training;
-  /// Threads that generate code; 0: one per available CPU.
-  unsigned threads = 0;
+  /// Programs that are compiled at the same time; 0: see chooseCompileJobs. Decides nothing about what comes out.
+  unsigned jobs = 0;
+  /// Is told what the compilation is doing, by one thread at a time; null: nobody.
+  std::function<void(const Progress &progress)> progress;
   /// Where to write the module after every pass; empty: nowhere.
   std::string printIrTreeDir;
 };

@@ -157,6 +157,7 @@ FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &option
     program->moveBefore(code->getBody(), code->getBody()->end());
   code->push_back(entryPoints.release());
   PassManager passes(module.getContext());
+  passes.enableVerifier(false);
   passes.addPass(codegen::createEmitPrograms({options.target}));
   if (failed(passes.run(*code)))
     return failure();

@@ -59,12 +59,21 @@ private:
   SmallVector<Attribute> accesses(tile::ProgramOp callee, StringRef entry, size_t count,
                                   llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
 
+  /// What the plan of a program says in the sizes of a call.
+  struct Bound {
+    sym::ExprAttr tiles, scratch, operations, padding;
+    ArrayAttr reads, writes;
+  };
+  Bound bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes, size_t inputs, size_t results);
+
   func::FuncOp function;
   const DeviceDescription &device;
   OpBuilder builder;
   SmallVectorImpl<Attribute> &sites;
   ConstantNames &constants;
   ProgramOp program;
+  /// Many calls of a program have the same sizes.
+  DenseMap<std::pair<Operation *, ArrayAttr>, Bound> plans;
   DenseMap<Value, Value> buffers;
   DenseMap<StringAttr, Value> states;
   DenseMap<StringAttr, Value> counts;
@@ -187,6 +196,17 @@ SmallVector<Attribute> PhaseFormer::accesses(tile::ProgramOp callee, StringRef e
   return result;
 }
 
+PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes,
+                                         size_t inputs, size_t results) {
+  Operations operations = countOperations(callee, device);
+  return {callee.getTiles().substitute(sizes).attr(),
+          callee.getScratch().substitute(sizes).attr(),
+          operations.executed.substitute(sizes).attr(),
+          operations.padding.substitute(sizes).attr(),
+          builder.getArrayAttr(accesses(callee, "reads", inputs, sizes)),
+          builder.getArrayAttr(accesses(callee, "chunk", results, sizes))};
+}
+
 LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<tile::ProgramOp>(call, call.getCalleeAttr());
   if (!callee || !callee.getPlan())
@@ -227,15 +247,15 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
                                builder.getDenseI64ArrayAttr({}), binds);
   builder.createBlock(&phase.getBody());
-  Operations operations = countOperations(callee, device);
   SmallVector<Attribute> sizeAttrs;
   for (sym::Expr size : call.getSizes())
     sizeAttrs.push_back(size.attr());
-  SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, builder.getArrayAttr(sizeAttrs),
-                  callee.getTiles().substitute(sizes).attr(), callee.getScratch().substitute(sizes).attr(),
-                  builder.getArrayAttr(accesses(callee, "reads", inputs.size(), sizes)),
-                  builder.getArrayAttr(accesses(callee, "chunk", results.size(), sizes)), builder.getDenseI64ArrayAttr(siteNumbers),
-                  operations.executed.substitute(sizes).attr(), operations.padding.substitute(sizes).attr(), IntegerAttr(), ArrayAttr());
+  ArrayAttr sizesAttr = builder.getArrayAttr(sizeAttrs);
+  Bound &bound = plans[{callee, sizesAttr}];
+  if (!bound.tiles)
+    bound = bindPlan(callee, sizes, inputs.size(), results.size());
+  SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, bound.scratch, bound.reads, bound.writes,
+                  builder.getDenseI64ArrayAttr(siteNumbers), bound.operations, bound.padding, IntegerAttr(), ArrayAttr());
   ++phases;
   return success();
 }

@@ -2,10 +2,24 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "runtime/abi.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
 namespace freestone::task {
+
+/// No symbol of a model begins with this.
+static constexpr StringLiteral slotPrefix = "#";
+
+/// Terms of a sum that people still read.
+static constexpr size_t longestReadable = 16;
+
+std::optional<int64_t> SizeSlots::getSlot(StringRef symbol) {
+  int64_t slot;
+  if (!symbol.consume_front(slotPrefix) || symbol.getAsInteger(10, slot))
+    return std::nullopt;
+  return slot;
+}
 
 SizeSlots::SizeSlots(ProgramOp program) {
   MLIRContext *context = program.getContext();
@@ -27,7 +41,7 @@ SizeSlots::SizeSlots(ProgramOp program) {
       for (Attribute side : assertion.getValue().take_front(2))
         add(cast<sym::ExprAttr>(side).getExpr());
 
-  operations = padding = sym::Expr::constant(context, 0);
+  llvm::MapVector<sym::Expr, int64_t> executed, thrownAway;
   SmallVector<sym::Expr> needed = {sym::Expr::constant(context, 0)};
   for (PhaseOp phase : program.getPhases()) {
     for (SpaceOp space : phase.getSpaces()) {
@@ -38,19 +52,50 @@ SizeSlots::SizeSlots(ProgramOp program) {
         for (auto view : views->getAsValueRange<TypeAttr>())
           for (sym::Expr extent : cast<graph::TensorType>(view).getShape())
             add(extent);
-      needed.push_back(space.getScratch().getExpr());
-      if (sym::ExprAttr executed = space.getOperationsAttr())
-        operations = operations + executed.getExpr();
-      if (sym::ExprAttr thrownAway = space.getPaddingAttr())
-        padding = padding + thrownAway.getExpr();
+      needed.push_back(reference(space.getScratch().getExpr()));
+      if (sym::ExprAttr count = space.getOperationsAttr())
+        ++executed[count.getExpr()];
+      if (sym::ExprAttr count = space.getPaddingAttr())
+        ++thrownAway[count.getExpr()];
     }
   }
   scratch = sym::Expr::max(needed) + FREESTONE_SCRATCH_HEADER;
   add(scratch);
   checked = count();
+  auto sum = [&](const llvm::MapVector<sym::Expr, int64_t> &counts) {
+    sym::Expr total = sym::Expr::constant(context, 0);
+    for (auto [count, times] : counts)
+      total = total + reference(count) * times;
+    return total;
+  };
+  operations = sum(executed);
+  padding = sum(thrownAway);
   for (sym::Expr counted : {operations, padding})
     if (!counted.isInvalid())
       add(counted);
+}
+
+sym::Expr SizeSlots::reference(sym::Expr expr) {
+  if (expr.isConstant() || expr.isInvalid())
+    return expr;
+  add(expr);
+  return sym::Expr::symbol(expr.context(), (slotPrefix + Twine(of(expr))).str());
+}
+
+sym::Expr SizeSlots::getReadable(sym::Expr count) const {
+  auto sizeOf = [&](StringRef symbol) {
+    std::optional<int64_t> slot = getSlot(symbol);
+    return slot ? std::optional(exprs[*slot]) : std::nullopt;
+  };
+  sym::Expr readable = sym::Expr::constant(count.context(), count.constantTerm());
+  for (const sym::Term &term : count.terms()) {
+    if (term.factors.empty())
+      continue;
+    readable = readable + term.factors.front().atom.substitute(sizeOf) * term.coefficient;
+    if (readable.terms().size() > longestReadable)
+      return sym::Expr::invalid(count.context());
+  }
+  return readable;
 }
 
 void SizeSlots::add(sym::Expr expr) {

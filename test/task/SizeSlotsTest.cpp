@@ -39,13 +39,15 @@ TEST(SizeSlots, NumbersEverySizeOnce) {
     exprs.push_back(expr.str());
   }
   EXPECT_EQ(slots.count(), static_cast<int64_t>(exprs.size()));
-  // Symbols, bounds, bytes and dimensions of buffers, assertions, spaces, operations; what one tile touches is for the
+  // Symbols, bounds, bytes and dimensions of buffers, assertions, spaces, scratch, operations; what one tile touches is for the
   // compiler alone.
-  EXPECT_EQ(exprs, (std::vector<std::string>{"n", "k", "3*n", "16*n", "4", "2*n + 2", "8", "n floordiv 2",
-                                             "n ceildiv 4", "7*n", "2*max(5*n, 2048) + 64", "10*k + 3*n"}));
-  EXPECT_EQ(slots.checkedCount(), 11);
-  auto valueOf = [](StringRef) { return std::optional<int64_t>(500); };
+  EXPECT_EQ(exprs, (std::vector<std::string>{"n", "k", "3*n", "16*n", "4", "2*n + 2", "8", "n floordiv 2", "n ceildiv 4", "7*n",
+                                             "10*n", "max(\"#10\", 4096) + 64", "10*k", "\"#12\" + \"#2\"", "\"#0\""}));
+  EXPECT_EQ(slots.checkedCount(), 12);
+  auto valueOf = [&](StringRef name) -> std::optional<int64_t> { return SizeSlots::getSlot(name) == 10 ? 5000 : 500; };
   EXPECT_EQ(slots.getScratch().evaluate(valueOf), 5064);
+  EXPECT_EQ(slots.getReadable(slots.getOperations()).str(), "10*k + 3*n");
+  EXPECT_EQ(slots.getReadable(slots.getPadding()).str(), "n");
 }
 
 } // namespace

@@ -36,7 +36,6 @@ void addCompileVerb(CLI::App &app) {
   verb->add_option("-o,--output", arguments->output, "the .stone file; by default beside the model");
   verb->add_flag("--strip-weights", arguments->compile.stripWeights,
                  "leaves the weights out; they are supplied when the file is loaded");
-  verb->add_option("--threads", arguments->compile.threads, "threads that compile")->check(CLI::NonNegativeNumber);
   verb->add_flag("--json", arguments->json, "prints what was done as JSON");
   arguments->compile.addTo(*verb);
   verb->callback([arguments] {

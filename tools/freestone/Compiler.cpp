@@ -1,4 +1,5 @@
 #include "tools/freestone/Compiler.h"
+#include "tools/freestone/CompileProgress.h"
 #include "compiler/driver/Switches.h"
 #include "train/CompilerLibrary.h"
 #include "train/Error.h"
@@ -30,6 +31,9 @@ void CompileArguments::addTo(CLI::App &verb) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names))
       ->group(group);
+  verb.add_option("--compile-jobs", jobs, "programs that are compiled at the same time; by default as many as CPUs and memory allow")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
   verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")
       ->group(group);
   verb.add_flag("--no-cache", noCache, "compiles even what was compiled before, and keeps nothing")->group(group);
@@ -37,7 +41,7 @@ void CompileArguments::addTo(CLI::App &verb) {
 }
 
 bool CompileArguments::given(const CLI::App &verb) const {
-  for (const char *option : {"--target", "-O", "--dim", "--bind", "--disable", "--mlir-print-ir-tree-dir"})
+  for (const char *option : {"--target", "-O", "--dim", "--bind", "--disable", "--compile-jobs", "--mlir-print-ir-tree-dir"})
     if (verb.count(option))
       return true;
   return false;
@@ -88,7 +92,7 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.target = target.c_str();
   options.optimization_level = arguments.level;
   options.strip_weights = arguments.stripWeights;
-  options.threads = arguments.threads;
+  options.threads = arguments.jobs;
   options.dim_bound_count = bounds.size();
   options.dim_bounds = bounds.data();
   options.training = training.empty() ? nullptr : training.c_str();
@@ -134,7 +138,13 @@ Compiler::Check Compiler::check(const CompileOptions &options) const {
   return {true, take(result), ""};
 }
 
-std::string Compiler::compile(const CompileOptions &options) const { return take(interface->compile(options.get())); }
+std::string Compiler::compile(const CompileOptions &options) const {
+  CompileProgress progress;
+  freestone_compile_options observed = *options.get();
+  observed.progress = CompileProgress::report;
+  observed.progress_user = &progress;
+  return take(interface->compile(&observed));
+}
 
 std::string Compiler::inspect(const CompileOptions &options, const std::string &level) const {
   return take(interface->inspect(options.get(), level.c_str()));

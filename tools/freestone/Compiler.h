@@ -25,7 +25,7 @@ struct CompileArguments {
   std::vector<std::string> disabled; ///< names of optimisations
   std::string printIrTreeDir;
   bool stripWeights = false;
-  int threads = 0;
+  int jobs = 0; ///< programs compiled at the same time; 0: chosen
   bool noCache = false, explainMiss = false;
 
   void addTo(CLI::App &verb);

@@ -119,7 +119,7 @@ void addVerifyVerb(CLI::App &app) {
   CLI::App *verb =
       app.add_subcommand("verify", "Runs cases in the layout of ONNX's backend tests and compares the numbers.");
   auto arguments = std::make_shared<Arguments>();
-  arguments->test.compile.threads = 1;
+  arguments->test.compile.jobs = 1;
   verb->add_option("path", arguments->paths, "folders of cases, at any depth")->required();
   verb->add_option("--rtol", arguments->test.rtol,
                    "relative tolerance; by default the case's own, else 1e-3 (bf16: at least 2^-6)");

@@ -17,6 +17,7 @@
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace freestone;
@@ -64,7 +65,7 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
   for (llvm::Function &function : module)
-    if (!function.isDeclaration())
+    if (!function.isDeclaration() && !function.hasOptNone())
       passes.run(function, functions);
 }
 
@@ -104,20 +105,37 @@ FailureOr<Object> freestone::codegen::emitObject(llvm::Module &module, const Dev
   return object;
 }
 
-FailureOr<std::vector<Object>> freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &device) {
+/// The largest first, so that none of them is begun when all others are done.
+static SmallVector<size_t> orderBySize(ArrayRef<ModuleOp> modules) {
+  SmallVector<size_t> sizes, order;
+  for (auto [index, module] : llvm::enumerate(modules)) {
+    size_t operations = 0;
+    ModuleOp(module).walk([&](Operation *) { ++operations; });
+    sizes.push_back(operations);
+    order.push_back(index);
+  }
+  llvm::stable_sort(order, [&](size_t one, size_t other) { return sizes[one] > sizes[other]; });
+  return order;
+}
+
+FailureOr<std::vector<Object>> freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &device,
+                                                                  llvm::function_ref<void(size_t done, size_t total)> report) {
   MLIRContext *context = module.getContext();
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   context->appendDialectRegistry(registry);
   PassManager passes(context, ModuleOp::getOperationName());
+  passes.enableVerifier(false);
   buildLowerToLLVMPipeline(passes.nest<ModuleOp>());
   if (failed(passes.run(module)))
     return failure();
 
   SmallVector<ModuleOp> modules = llvm::to_vector(module.getOps<ModuleOp>());
   std::vector<Object> objects(modules.size());
-  LogicalResult result = failableParallelForEachN(context, 0, modules.size(), [&](size_t number) -> LogicalResult {
+  std::mutex reporting;
+  size_t done = 0;
+  LogicalResult result = failableParallelForEach(context, orderBySize(modules), [&](size_t number) -> LogicalResult {
     llvm::LLVMContext llvmContext;
     std::unique_ptr<llvm::Module> translated = translateToLLVM(modules[number], device, llvmContext);
     if (!translated)
@@ -125,6 +143,10 @@ FailureOr<std::vector<Object>> freestone::codegen::lowerToObjects(ModuleOp modul
     FailureOr<Object> object = emitObject(*translated, device);
     if (succeeded(object))
       objects[number] = std::move(*object);
+    std::lock_guard<std::mutex> lock(reporting);
+    ++done;
+    if (report)
+      report(done, modules.size());
     return LogicalResult(object);
   });
   if (failed(result))

@@ -34,9 +34,11 @@ std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, const Devic
 /// Machine code, or its text where `asText`.
 mlir::FailureOr<Object> emitObject(llvm::Module &module, const DeviceDescription &device, bool asText = false);
 
-/// Lowers every nested module of `module` in place and makes an object of each, on as many threads as the context has. The order of
-/// the objects is that of the modules.
-mlir::FailureOr<std::vector<Object>> lowerToObjects(mlir::ModuleOp module, const DeviceDescription &device);
+/// Lowers every nested module of `module` in place and makes an object of each, on as many threads as the context has. The objects, and
+/// their order, which is that of the modules, do not depend on their number. `report` is told after each how many of how many are done,
+/// by one thread at a time.
+mlir::FailureOr<std::vector<Object>> lowerToObjects(mlir::ModuleOp module, const DeviceDescription &device,
+                                                    llvm::function_ref<void(size_t done, size_t total)> report = nullptr);
 
 } // namespace freestone::codegen
 

@@ -1,0 +1,48 @@
+#include "compiler/driver/CompileJobs.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Threading.h"
+#include <algorithm>
+
+using namespace llvm;
+using namespace freestone;
+
+/// What the largest programs take while LLVM works on them, with room to spare.
+static constexpr uint64_t bytesOfJob = uint64_t(128) << 20;
+
+static std::string readText(StringRef path) {
+  auto file = MemoryBuffer::getFileAsStream(path);
+  return file ? (*file)->getBuffer().str() : "";
+}
+
+static std::optional<uint64_t> readNumber(StringRef path) {
+  uint64_t number;
+  if (StringRef(readText(path)).trim().getAsInteger(10, number))
+    return std::nullopt;
+  return number;
+}
+
+std::optional<uint64_t> driver::getAvailableMemory() {
+  std::optional<uint64_t> available;
+  std::string text = readText("/proc/meminfo");
+  for (StringRef line : split(text, '\n')) {
+    uint64_t kibibytes;
+    if (line.consume_front("MemAvailable:") && !line.trim().consumeInteger(10, kibibytes))
+      available = kibibytes << 10;
+  }
+  std::optional<uint64_t> limit = readNumber("/sys/fs/cgroup/memory.max"), used = readNumber("/sys/fs/cgroup/memory.current");
+  if (limit && used)
+    available = std::min(available.value_or(UINT64_MAX), *limit - std::min(*used, *limit));
+  return available;
+}
+
+unsigned driver::chooseCompileJobs(unsigned given) {
+  if (given > 0)
+    return given;
+  unsigned jobs = std::max(1u, hardware_concurrency().compute_thread_count());
+  std::optional<uint64_t> available = getAvailableMemory();
+  if (!available)
+    return jobs;
+  return static_cast<unsigned>(std::clamp<uint64_t>(*available / bytesOfJob, 1, jobs));
+}
