@@ -164,39 +164,35 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   MLIRContext *context = form.compute.getContext();
   auto constant = [&](int64_t value) { return Expr::constant(context, value); };
   Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getExtent(form.k);
-  int64_t rowUnit = device.getPanelRows(), width = device.getPanelWidth(bits);
+  int64_t width = device.getPanelWidth(bits), lanes = device.getLanes(bits);
   bool isWindow = form.getWindowTaps().has_value();
-  // A window is packed tap by tap, so that all of a step of the outermost loop are in one block.
-  int64_t taps = form.getWindowTaps().value_or(1), stepUnit = isWindow ? 1 : device.getLanes(bits);
-  Expr steps = isWindow ? form.getExtent(form.k.front()) : depth;
-  // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written.
-  if (!isWindow)
-    blocks.depth = std::max<int64_t>(blocks.depth, device.l2Bytes / 32 / (width * bits / 8) / 64 * 64);
 
   ContractionTiling tiling;
-  tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, blocks.depth / taps));
-  tiling.depthStep = Expr::ceilDiv(Expr::ceilDiv(steps, tiling.depthBlocks), stepUnit) * (stepUnit * taps);
-
-  // Panels that stay packed are as good as weights: few rows at a time leave most of L2 to them. Others should be packed seldom.
-  Expr mostRows = constant(blocks.rows), panel = constant(blocks.depth * width), kept = constant(4 * device.l2Bytes * 8 / bits);
-  tiling.allColumns = Expr::ceilDiv(columns, width) * width * tiling.depthBlocks * tiling.depthStep;
-  tiling.packedColumns = isWindow ? panel : Expr::max(panel, Expr::min(tiling.allColumns, kept));
-  if (!isWindow) {
-    Expr isLarge = form.getPackedInput(device) ? constant(0) : Expr::min(Expr::floorDiv(tiling.allColumns, kept + 1), constant(1));
-    mostRows = constant(10 * rowUnit) + isLarge * (26 * rowUnit);
-  }
-  tiling.rowBlocks = Expr::ceilDiv(rows, mostRows);
-  // Whole micro-kernels, all but the last.
-  tiling.rowStep = Expr::ceilDiv(Expr::ceilDiv(rows, tiling.rowBlocks), rowUnit) * rowUnit;
+  tiling.rowUnit = device.getPanelRows();
+  tiling.columnUnit = width;
+  // A window is packed tap by tap, so that all of a step of the outermost loop are in one block.
+  tiling.taps = form.getWindowTaps().value_or(1);
+  tiling.depthUnit = isWindow ? 1 : lanes;
+  // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written.
+  tiling.mostDepth = isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, device.l2Bytes / 32 / (width * bits / 8) / 64 * 64);
+  // What is packed need not be packed again for other rows: few rows at a time leave most of L2 to B.
+  tiling.mostRows = form.getPackedInput(device) ? std::min(blocks.rows, 10 * tiling.rowUnit) : blocks.rows;
   // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many.
-  Expr panels = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 2)));
-  tiling.columnBlocks = Expr::ceilDiv(columns, panels * width);
-  tiling.columnStep = Expr::ceilDiv(Expr::ceilDiv(columns, width), tiling.columnBlocks) * width;
+  tiling.mostColumns = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 2))) * width;
+
+  tiling.rowBlocks = Expr::ceilDiv(rows, tiling.mostRows);
+  tiling.columnBlocks = Expr::ceilDiv(columns, tiling.mostColumns);
+  Expr steps = isWindow ? form.getExtent(form.k.front()) : depth;
+  tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, tiling.mostDepth / tiling.taps));
   tiling.tiles = form.getExtent(form.outer) * tiling.rowBlocks * tiling.columnBlocks;
+
+  Expr rowStep = Expr::min(rows + tiling.rowUnit, constant(tiling.mostRows));
+  Expr keptDepth = Expr::min(depth + keptDepths * tiling.depthUnit * tiling.taps, constant(keptDepths * tiling.mostDepth));
   // Squares are packed whole, also at the end of k.
-  tiling.packedRows = tiling.rowStep * tiling.depthStep * Expr::min(tiling.depthBlocks, constant(keptDepths)) +
-                      int64_t(device.getLanes(bits)) * rowUnit;
-  tiling.sums = tiling.rowStep * tiling.columnStep;
+  tiling.packedRows = rowStep * keptDepth + lanes * tiling.rowUnit;
+  Expr panel = constant(tiling.mostDepth * width), most = constant(4 * device.l2Bytes * 8 / bits);
+  tiling.packedColumns = isWindow ? panel : Expr::max(panel, Expr::min((columns + width) * keptDepth, most));
+  tiling.sums = rowStep * Expr::min(columns + width, constant(blocks.panels * width));
   return tiling;
 }
 

@@ -41,24 +41,24 @@ struct ContractionBlocks {
   static ContractionBlocks get(const DeviceDescription &device, unsigned elementBytes);
 };
 
-/// How a contraction is cut, as expressions of its sizes: blocks of one extent are of about equal size. Tiles are outer loops times
-/// blocks of rows times blocks of columns, row-major; a worker computes neighbours one after the other, so that what is packed for one
-/// tile can serve the next ones:
-///   rows of A all tiles of a block of rows, where k has at most `keptDepths` blocks,
-///   panels of B all blocks of rows, where the columns packed take no more than `packedColumns`.
+/// How a contraction is cut. Tiles are outer loops times blocks of rows times blocks of columns, row-major; a worker computes
+/// neighbours one after the other, so that what is packed for one tile can serve the next ones:
+///   rows of A all tiles of a block of rows, panels of B all blocks of rows,
+/// where k has at most `keptDepths` blocks and scratch holds them. Blocks of one extent are of about equal size; what that is, the
+/// emitted code computes: as expressions, such sizes grow beyond use.
 struct ContractionTiling {
   static constexpr int64_t keptDepths = 8;
 
-  sym::Expr rowBlocks, rowStep;
-  /// Of columns: a multiple of the panel width.
-  sym::Expr columnBlocks, columnStep;
+  /// The most rows, columns and steps of k of a block, and what their numbers are multiples of. A step of a window is as many steps of
+  /// k as it has taps.
+  int64_t mostRows, rowUnit, mostDepth, depthUnit, taps;
+  sym::Expr mostColumns;
+  int64_t columnUnit;
   /// Of k: at least one, so that an empty sum is written too.
-  sym::Expr depthBlocks, depthStep;
+  sym::Expr rowBlocks, columnBlocks, depthBlocks;
   sym::Expr tiles;
-  /// Elements that packed rows of A, panels of B and sums take.
+  /// Elements of scratch for packed rows of A, packed panels of B and sums.
   sym::Expr packedRows, packedColumns, sums;
-  /// Elements of all panels of B.
-  sym::Expr allColumns;
 
   static ContractionTiling get(ContractionForm &form, const DeviceDescription &device);
 };

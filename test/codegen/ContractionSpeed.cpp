@@ -1,5 +1,5 @@
 // Prints the median speed of contractions (m x n x k) with run-time sizes in GFLOP/s, one thread, packing included, and what the
-// compilation took: with B in panels, and with A and B as they are (n) or transposed (t) in memory.
+// compilation took: with B in panels, with A and B as they are (n) or transposed (t) in memory, of narrower types, and rounded to bf16.
 // Usage: contraction-speed [target]. Compare with `freestone-peak`.
 #include "test/codegen/ProgramRunner.h"
 
@@ -17,17 +17,27 @@ static double now() {
   return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
-/// `x` and `w` may be stored transposed.
-static std::string product(const std::string &name, bool xTransposed, bool wTransposed, const std::string &wLayout = "") {
-  std::string x = std::string("!graph.tensor<") + (xTransposed ? "[k, m]" : "[m, k]") + ", f32>";
-  std::string w = std::string("!graph.tensor<") + (wTransposed ? "[n, k]" : "[k, n]") + ", f32" + wLayout + ">";
-  std::string y = "!graph.tensor<[m, n], f32>", map = "affine_map<(d0, d1, d2) -> ";
+/// `x` and `w` may be stored transposed, and narrower than f32; or rounded to a narrower type as they are read.
+static std::string product(const std::string &name, bool xTransposed, bool wTransposed, const std::string &wLayout = "",
+                           const std::string &stored = "f32", const std::string &rounded = "f32") {
+  std::string x = std::string("!graph.tensor<") + (xTransposed ? "[k, m]" : "[m, k]") + ", " + stored + ">";
+  std::string w = std::string("!graph.tensor<") + (wTransposed ? "[n, k]" : "[k, n]") + ", " + stored + wLayout + ">";
+  std::string y = "!graph.tensor<[m, n], f32>", map = "affine_map<(d0, d1, d2) -> ", body;
+  auto widen = [&](std::string value) {
+    if (rounded != stored)
+      body += "%narrow_" + value + " = arith.truncf %" + value + " : " + stored + " to " + rounded + "\n";
+    std::string narrow = rounded != stored ? "narrow_" + value : value;
+    if (rounded == "f32")
+      return "%" + narrow;
+    body += "%wide_" + value + " = arith.extf %" + narrow + " : " + rounded + " to f32\n";
+    return "%wide_" + value;
+  };
+  std::string a = widen("a"), b = widen("b");
   return "tile.program @" + name + " symbols [m, n, k] (%x: " + x + ", %w: " + w + ") -> (" + y + R"() {
     %r = tile.compute [m, n, k] [parallel, parallel, reduction]
       ins(%x : )" + map + (xTransposed ? "(d2, d0)" : "(d0, d2)") + ">, %w : " + map + (wTransposed ? "(d1, d2)" : "(d2, d1)") +
-         R"(>) init [0.0 : f32] {
-      ^bb0(%a: f32, %b: f32, %acc: f32):
-        %p = arith.mulf %a, %b : f32
+         ">) init [0.0 : f32] {\n^bb0(%a: " + stored + ", %b: " + stored + ", %acc: f32):\n" + body + "%p = arith.mulf " + a + ", " +
+         b + R"( : f32
         %s = arith.addf %acc, %p : f32
         tile.yield %s : f32
       } : ()" + x + ", " + w + ") -> " + y + "\n    tile.return %r : " + y + "\n  }";
@@ -38,7 +48,9 @@ int main(int count, char **arguments) {
   int64_t width = target == "x86-64-v3" ? 16 : 32;
   std::string panels = ", #tile.panels<axis = 1, width = " + std::to_string(width) + ">";
   ProgramRunner runner(product("weight", false, false, panels) + product("nn", false, false) + product("nt", false, true) +
-                           product("tn", true, false) + product("tt", true, true),
+                           product("tn", true, false) + product("tt", true, true) +
+                           product("bf16", false, false, "", "bf16", "bf16") + product("f16", false, false, "", "f16", "f16") +
+                           product("cast", false, false, "", "f32", "bf16"),
                        target);
   if (!runner.error().empty()) {
     std::fputs(runner.error().c_str(), stderr);
@@ -47,15 +59,16 @@ int main(int count, char **arguments) {
   std::printf("compiled in %.3f s\n", runner.compileSeconds());
   const int64_t sizes[][3] = {{512, 512, 512},    {1024, 1024, 1024}, {509, 511, 513},  {128, 1024, 1024},
                               {1024, 1536, 384}, {1024, 384, 1536},  {384, 1536, 1024}, {128, 1024, 784},
-                              {784, 1024, 128},  {1024, 1024, 128},  {16, 1024, 1024}, {64, 64, 64}};
+                              {1024, 784, 128},  {1024, 1024, 128},  {16, 1024, 1024}, {64, 64, 64}};
   for (auto [m, n, k] : sizes) {
     GuardedMemory x(m * k * 4), w((n + width - 1) / width * width * k * 4), y(m * n * 4);
     std::printf("%4ld x %4ld x %4ld", long(m), long(n), long(k));
     std::mt19937 engine(1);
     for (GuardedMemory *memory : {&x, &w})
-      for (float *value = memory->as<float>(), *end = value + memory->size() / 4; value < end; ++value)
-        *value = std::uniform_real_distribution<float>(-1, 1)(engine);
-    for (const char *name : {"weight", "nn", "nt", "tn", "tt"}) {
+      // Numbers of either sign between 0.5 and 2, whichever type they are read as: none is denormal.
+      for (uint32_t *word = memory->as<uint32_t>(), *end = word + memory->size() / 4; word < end; ++word)
+        *word = (engine() & 0x80ff80ffu) | 0x3f003f00u;
+    for (const char *name : {"weight", "nn", "nt", "tn", "tt", "bf16", "f16", "cast"}) {
       std::vector<double> times;
       double end = now() + 0.1;
       for (int run = 0; run < 3 || now() < end; ++run) {

@@ -29,6 +29,7 @@ private:
   void emitPanelEpilogue(Value panel, const PackedBlock &columns);
   Value getLinear(unsigned input, Value column, Value step);
   Value getPanelStart(Value column, Value block);
+  Value getStep(Value total, Value blocks, int64_t unit);
   void emitIf(Value condition, llvm::function_ref<void()> body);
   Value toWord(Value index) {
     return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
@@ -55,7 +56,7 @@ private:
   Value packedRows, packedColumns, accumulators;
   /// Whether rows and columns stay packed for other tiles.
   Value keepsRows, keepsColumns;
-  Value columnTotal, depthTotal, rowStep, depthStep, depthBlocks;
+  Value rowTotal, columnTotal, depthTotal, rowStep, columnStep, depthStep, columnBlocks, depthBlocks;
   /// Of the tile at hand: its rows, and whether this worker has not packed rows or columns of it before.
   PackedBlock rows;
   Value height, firstColumn, lastColumn, rowsAreNew, columnsAreNew;
@@ -101,16 +102,28 @@ void ContractionEmitter::emit() {
     packedColumns = emission.takeScratch(form.elementType, tiling.packedColumns);
   if (!directStride)
     accumulators = emission.takeScratch(form.elementType, tiling.sums);
+  rowTotal = emission.getSize(form.getExtent(form.m));
   columnTotal = emission.getSize(form.getExtent(form.n));
   depthTotal = emission.getSize(form.getExtent(form.k));
-  rowStep = emission.getSize(tiling.rowStep);
-  depthStep = emission.getSize(tiling.depthStep);
+  columnBlocks = emission.getSize(tiling.columnBlocks);
   depthBlocks = emission.getSize(tiling.depthBlocks);
-  Value mostDepths = emission.getConstant(tile::ContractionTiling::keptDepths);
-  keepsRows = compare(arith::CmpIPredicate::sle, depthBlocks, mostDepths);
-  Value fit = compare(arith::CmpIPredicate::sle, emission.getSize(tiling.allColumns), emission.getSize(tiling.packedColumns));
-  keepsColumns = conjoin(fit, compare(arith::CmpIPredicate::sgt, emission.getSize(tiling.rowBlocks), emission.getConstant(1)));
+  Value rowBlocks = emission.getSize(tiling.rowBlocks);
+  rowStep = getStep(rowTotal, rowBlocks, tiling.rowUnit);
+  columnStep = getStep(columnTotal, columnBlocks, tiling.columnUnit);
+  depthStep = getStep(depthTotal, depthBlocks, tiling.depthUnit * tiling.taps);
+  keepsRows = compare(arith::CmpIPredicate::sle, depthBlocks, emission.getConstant(tile::ContractionTiling::keptDepths));
+  Value panels = emission.ceilDivide(columnTotal, emission.getConstant(width));
+  Value all = getPanelStart(emission.multiply(panels, emission.getConstant(width)), emission.getConstant(0));
+  Value fit = compare(arith::CmpIPredicate::sle, all, emission.getSize(tiling.packedColumns));
+  Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, emission.getConstant(1));
+  keepsColumns = conjoin(keepsRows, conjoin(fit, isUsedAgain));
   emission.forTiles([&](Value tile) { emitTile(tile); });
+}
+
+/// The size, a multiple of `unit`, of so many blocks.
+Value ContractionEmitter::getStep(Value total, Value blocks, int64_t unit) {
+  Value one = emission.getConstant(1), step = emission.getConstant(unit);
+  return emission.multiply(emission.ceilDivide(emission.ceilDivide(total, emission.maximum(blocks, one)), step), step);
 }
 
 void ContractionEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
@@ -131,10 +144,9 @@ void ContractionEmitter::emitTile(Value tile) {
 
   rows.first = emission.multiply(rowBlock, rowStep);
   // The last blocks of an extent may have nothing left.
-  Value rowsLeft = emission.subtract(emission.getSize(form.getExtent(form.m)), rows.first);
+  Value rowsLeft = emission.subtract(rowTotal, rows.first);
   rows.count = emission.maximum(zero, emission.minimum(rowStep, rowsLeft));
   height = getBlockHeight(emission, rows.count, 1);
-  Value columnStep = emission.getSize(tiling.columnStep);
   firstColumn = emission.multiply(columnBlock, columnStep);
   lastColumn = emission.minimum(columnTotal, emission.add(firstColumn, columnStep));
 
@@ -142,7 +154,7 @@ void ContractionEmitter::emitTile(Value tile) {
   Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
                                          compare(arith::CmpIPredicate::eq, columnBlock, zero));
   rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
-  Value above = emission.subtract(tile, emission.getSize(tiling.columnBlocks));
+  Value above = emission.subtract(tile, columnBlocks);
   Value columnsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
                                             compare(arith::CmpIPredicate::eq, rowBlock, zero));
   columnsAreNew = select(keepsColumns, columnsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
@@ -257,6 +269,9 @@ std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns,
 void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
+  // As far as memory takes to answer.
+  constexpr int64_t rowsAhead = 8;
+  Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
   emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
     Value start = emission.add(panel, emission.multiply(row, emission.getConstant(width)));
     emission.forRange(emission.getConstant(0), columns.count, lanes, [&](Value column) {
@@ -266,7 +281,8 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
                     emission.getTailMask(lanes, emission.subtract(columns.count, column))};
       at.positions.push_back({points.m, emission.add(rows.first, row)});
       at.positions.push_back({points.n, emission.add(columns.first, column)});
-      emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at);
+      Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
+      emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at, Position{points.m, emission.add(rows.first, ahead)});
     });
   });
 }
