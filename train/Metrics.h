@@ -15,6 +15,8 @@ struct StepMetrics {
   double learningRate = 0;
   double lossScale = 1;
   bool skipped = false; ///< a gradient overflowed; nothing was updated
+  int64_t samples = 0;  ///< of all batches of the step
+  int64_t length = 1;   ///< tokens of each sample, of its last batch
   double samplesPerSecond = 0;
   double tokensPerSecond = 0; ///< 0 where samples have no tokens
 };

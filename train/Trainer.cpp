@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace freestone::train {
 
@@ -47,8 +48,19 @@ double readNumber(const DLTensor &view) {
 
 } // namespace
 
-Trainer::Entry::Entry(const Artifact &artifact, const char *name, const State &state, int threads)
-    : instance(artifact, name, state, threads),
+static freestone_instance_options optionsOf(const char *entry, const State &state, const Execution &execution) {
+  freestone_instance_options options = {};
+  options.struct_size = sizeof(options);
+  options.threads = execution.threads;
+  options.switched_off = execution.switchedOff;
+  options.timeline = execution.timeline;
+  options.entry = entry;
+  options.state = state.get();
+  return options;
+}
+
+Trainer::Entry::Entry(const Artifact &artifact, const char *name, const State &state, const Execution &execution)
+    : instance(artifact, optionsOf(name, state, execution)),
       inputs(collect(instance, freestone_instance_input_count, freestone_instance_input_info)),
       outputs(collect(instance, freestone_instance_output_count, freestone_instance_output_info)) {}
 
@@ -71,14 +83,23 @@ double Trainer::Entry::scalar(const std::string &name) const {
 }
 
 void Trainer::Entry::setData(const Batch &batch) {
-  for (const formats::TensorView &field : batch.fields)
-    if (std::optional<size_t> index = findInput(field.name))
-      instance.setInput(*index, TensorRef(field.bytes.data(), dlType(field.dtype), field.shape));
+  for (const formats::TensorView &field : batch.fields) {
+    std::optional<size_t> index = findInput(field.name);
+    if (!index)
+      continue;
+    DLTensor view = {};
+    view.data = const_cast<uint8_t *>(field.bytes.data());
+    view.device = {kDLCPU, 0};
+    view.dtype = dlType(field.dtype);
+    view.ndim = static_cast<int32_t>(field.shape.size());
+    view.shape = const_cast<int64_t *>(field.shape.data());
+    check(freestone_instance_set_input(instance.get(), *index, &view));
+  }
 }
 
-Trainer::Trainer(const Artifact &artifact, StepDescription description, int threads, uint64_t seed)
-    : about(std::move(description)), states(artifact.states()), state(artifact),
-      stepper(artifact, "main", state, threads), evaluator(artifact, "evaluate", state, threads),
+Trainer::Trainer(const Artifact &artifact, StepDescription description, const Execution &execution, uint64_t seed)
+    : about(std::move(description)), execution(execution), states(artifact.states()), state(artifact),
+      stepper(artifact, "main", state, execution), evaluator(artifact, "evaluate", state, execution),
       numbers(about.hyperparameters), seed(static_cast<int64_t>(seed)) {
   for (const auto &[name, value] : numbers)
     if (!stepper.findInput(name))
@@ -86,7 +107,7 @@ Trainer::Trainer(const Artifact &artifact, StepDescription description, int thre
   bindNumbers(stepper);
   std::vector<std::string> entries = artifact.entries();
   if (std::ranges::find(entries, "accumulate") != entries.end())
-    bindNumbers(accumulator.emplace(artifact, "accumulate", state, threads));
+    bindNumbers(accumulator.emplace(artifact, "accumulate", state, execution));
 }
 
 /// Sets the inputs that no data fill.
@@ -134,24 +155,71 @@ void Trainer::setLossScale(double scale) {
   *state.data<float>(*index) = static_cast<float>(scale);
 }
 
-void Trainer::accumulate(const Batch &batch) {
-  accumulator.value().setData(batch);
-  accumulator->instance.run();
+/// Hands a batch over and ends the one before.
+std::optional<StepMetrics> Trainer::hand(Entry &entry, const Batch &batch) {
+  entry.setData(batch);
+  Handed handed{&entry, entry.instance.submit(), {}, &entry == &stepper};
+  ++counted.entered;
+  samples += batch.samples;
+  handed.metrics.step = batch.place.step + 1;
+  handed.metrics.epoch = batch.place.epoch + 1;
+  handed.metrics.learningRate = number("learning_rate");
+  handed.metrics.samples = samples;
+  handed.metrics.length = batch.length;
+  if (handed.isStep)
+    samples = 0;
+  std::optional<Handed> before = std::exchange(underWay, handed);
+  return before ? end(*before) : std::nullopt;
 }
 
-StepMetrics Trainer::step(const Batch &batch) {
-  stepper.setData(batch);
-  stepper.instance.run();
-  StepMetrics metrics;
-  metrics.step = batch.place.step + 1;
-  metrics.epoch = batch.place.epoch + 1;
+/// Waits for a batch, and reads what the step tells whose last one it is.
+std::optional<StepMetrics> Trainer::end(const Handed &ended) {
+  ended.entry->instance.wait(ended.run);
+  if (!ended.isStep)
+    return std::nullopt;
+  ++counted.steps;
+  StepMetrics metrics = ended.metrics;
   metrics.loss = stepper.scalar("loss");
   metrics.gradientNorm = stepper.scalar("gradient_norm");
   metrics.skipped = stepper.scalar("skipped") != 0;
-  metrics.learningRate = number("learning_rate");
   if (stepper.hasOutput("scale"))
     metrics.lossScale = stepper.scalar("scale");
   return metrics;
+}
+
+std::optional<StepMetrics> Trainer::accumulate(const Batch &batch) { return hand(accumulator.value(), batch); }
+
+std::optional<StepMetrics> Trainer::submit(const Batch &batch) { return hand(stepper, batch); }
+
+std::optional<StepMetrics> Trainer::finish() {
+  std::optional<Handed> last = std::exchange(underWay, std::nullopt);
+  if (!last)
+    return std::nullopt;
+  counted.hostReads += last->isStep;
+  return end(*last);
+}
+
+void Trainer::abandon() noexcept {
+  underWay.reset();
+  samples = 0;
+  // What fails here was told already, or nobody asks for it any more.
+  freestone_instance_wait(stepper.instance.get(), 0);
+  if (accumulator)
+    freestone_instance_wait(accumulator->instance.get(), 0);
+}
+
+Recorder Trainer::recorder() const {
+  if (!execution.timeline)
+    return {};
+  return [timeline = execution.timeline](const char *thread, const char *what, int64_t begin, int64_t end, int64_t step) {
+    check(freestone_timeline_add(timeline, thread, what, begin, end, step));
+  };
+}
+
+StepMetrics Trainer::step(const Batch &batch) {
+  finish();
+  submit(batch);
+  return finish().value();
 }
 
 void Trainer::evaluate(const Batch &batch, EvaluationSums &sums) {

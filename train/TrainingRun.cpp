@@ -1,5 +1,6 @@
 #include "train/TrainingRun.h"
 
+#include "train/CheckpointWriter.h"
 #include "train/Error.h"
 #include "train/MetricsLog.h"
 #include <cmath>
@@ -18,22 +19,31 @@ public:
   Run(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options)
       : trainer(trainer), data(data), evaluation(evaluation), options(options), start(begin()),
         checkpoints(options.folder + "/checkpoints", {options.keep}), log(options.folder, result.steps),
-        loader(data, {options.batch, options.seed, options.shuffle, options.epochs}, start), schedule(options.schedule),
+        writer(checkpoints, recorder), loader(data, loaderOptions(), start), schedule(options.schedule),
         progress(options.report, progressOptions()) {}
+  /// Batches are the loader's.
+  ~Run() { trainer.abandon(); }
+  Run(const Run &) = delete;
 
   TrainingResult run();
 
 private:
   LoaderPosition begin();
+  LoaderOptions loaderOptions() const;
   ProgressOptions progressOptions();
   int64_t stepsPerEpoch() const;
   int64_t stepAt(const LoaderPosition &place) const;
+  void tell(const std::optional<StepMetrics> &ended);
   bool trainBatch(const Batch &batch);
   void setRates(int64_t step);
   void save(const LoaderPosition &next);
+  void write();
+  void tellSaved();
   void evaluateNow();
+  void finishAfterError();
 
   Trainer &trainer;
+  const Recorder recorder = trainer.recorder();
   const Dataset &data;
   const Dataset *evaluation;
   const TrainingOptions &options;
@@ -41,12 +51,13 @@ private:
   LoaderPosition start;
   CheckpointFolder checkpoints;
   MetricsLog log;
+  CheckpointWriter writer;
   Loader loader;
   Schedule schedule;
   int64_t total = 0;
-  int64_t samples = 0; ///< of the batches that the step at hand has had
   Progress progress;
   LoaderPosition saved{-1};
+  std::optional<int64_t> saving; ///< the step after which the state is copied, until it is written
   bool toldSkipped = false;
   Clock::time_point lastEnd = Clock::now();
 };
@@ -71,6 +82,14 @@ LoaderPosition Run::begin() {
   fmt::print(options.report, "going on from {}\n", newest->folder());
   result.steps = newest->state().step;
   return newest->state().data;
+}
+
+/// The batch before the one at hand is under way.
+LoaderOptions Run::loaderOptions() const {
+  LoaderOptions loading{options.batch, options.seed, options.shuffle, options.epochs};
+  loading.held = 2;
+  loading.recorder = recorder;
+  return loading;
 }
 
 int64_t Run::stepsPerEpoch() const {
@@ -105,6 +124,7 @@ void Run::setRates(int64_t step) {
       trainer.setNumber(name, *momentum);
 }
 
+/// The state is copied when what was handed over has ended, and written once that is told.
 void Run::save(const LoaderPosition &next) {
   if (next == saved)
     return;
@@ -112,17 +132,29 @@ void Run::save(const LoaderPosition &next) {
   state.step = stepAt(next);
   state.seed = options.seed;
   state.data = next;
-  std::vector<TensorGroup> groups = trainer.groups();
-  std::string folder = checkpoints.save(state, groups);
-  log.flush();
+  writer.begin(state, trainer.groups());
+  tellSaved();
+  saving = state.step;
   saved = next;
-  if (options.onSave)
-    options.onSave(folder);
+  trainer.submitCall([](void *user) { static_cast<CheckpointWriter *>(user)->copy(); }, &writer);
+}
+
+/// A checkpoint that is there has its metrics beside it.
+void Run::write() {
+  log.flush();
+  writer.write();
+  saving.reset();
+  if (!trainer.overlaps())
+    writer.finish();
+}
+
+void Run::tellSaved() {
+  std::optional<std::string> folder = writer.takeWritten();
+  if (folder && options.onSave)
+    options.onSave(*folder);
 }
 
 void Run::evaluateNow() {
-  if (!evaluation)
-    return;
   result.evaluation = evaluate(trainer, *evaluation, options.batch, result.steps);
   log.append(*result.evaluation);
   progress.evaluation(*result.evaluation);
@@ -130,54 +162,90 @@ void Run::evaluateNow() {
     options.onEvaluation(*result.evaluation);
 }
 
-/// Returns whether training goes on.
-bool Run::trainBatch(const Batch &batch) {
-  bool endsEpoch = batch.next.epoch != batch.place.epoch;
-  int64_t step = stepAt(batch.place);
-  samples += batch.samples;
-  if (!endsEpoch && stepAt(batch.next) == step) {
-    trainer.accumulate(batch);
-    return true;
-  }
-  setRates(step);
-  StepMetrics metrics = trainer.step(batch);
-  metrics.step = step + 1;
+/// What a step tells that has ended.
+void Run::tell(const std::optional<StepMetrics> &ended) {
+  if (!ended)
+    return;
+  StepMetrics metrics = *ended;
+  metrics.step = ++result.steps;
+  Recording recording(recorder, "host", "metrics", metrics.step);
   Clock::time_point now = Clock::now();
-  double seconds = std::chrono::duration<double>(now - lastEnd).count();
+  metrics.samplesPerSecond = static_cast<double>(metrics.samples) / std::chrono::duration<double>(now - lastEnd).count();
   lastEnd = now;
-  metrics.samplesPerSecond = static_cast<double>(samples) / seconds;
-  samples = 0;
   if (data.longest() > 1)
-    metrics.tokensPerSecond = metrics.samplesPerSecond * static_cast<double>(batch.length);
+    metrics.tokensPerSecond = metrics.samplesPerSecond * static_cast<double>(metrics.length);
   log.append(metrics);
   progress.step(metrics, now);
   if (metrics.skipped && !toldSkipped) {
     progress.note(fmt::format("step {}: a gradient is not finite; the step is skipped", metrics.step));
     toldSkipped = true;
   }
-  result.steps = metrics.step;
   result.lastLoss = metrics.loss;
   if (options.onStep)
     options.onStep(metrics);
+  if (saving && result.steps >= *saving)
+    write();
+  tellSaved();
+}
 
-  bool isLast = metrics.step >= total;
+/// Returns whether training goes on.
+bool Run::trainBatch(const Batch &batch) {
+  bool endsEpoch = batch.next.epoch != batch.place.epoch;
+  int64_t step = stepAt(batch.place);
+  if (!endsEpoch && stepAt(batch.next) == step) {
+    tell(trainer.accumulate(batch));
+    return true;
+  }
+  setRates(step);
+  tell(trainer.submit(batch));
+  if (options.readEachStep || options.onStep || !trainer.overlaps())
+    tell(trainer.finish());
+
+  bool isLast = step + 1 >= total;
   result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
-  if (endsEpoch || isLast)
+  bool isDue = options.saveEvery > 0 ? (step + 1) % options.saveEvery == 0 : endsEpoch;
+  bool evaluates = evaluation && (endsEpoch || isLast);
+  if (evaluates || isLast || result.stopped)
+    tell(trainer.finish());
+  if (evaluates)
     evaluateNow();
-  bool isDue = options.saveEvery > 0 ? metrics.step % options.saveEvery == 0 : endsEpoch;
   if (isDue || isLast || result.stopped)
     save(batch.next);
+  if (saving && result.steps >= *saving)
+    write();
   return !isLast && !result.stopped;
+}
+
+/// What was handed over before the fault is told, if it has ended well.
+void Run::finishAfterError() {
+  try {
+    tell(trainer.finish());
+  } catch (const freestone::Error &) {
+  }
+  log.flush();
 }
 
 TrainingResult Run::run() {
   lastEnd = Clock::now();
-  if (result.steps < total)
-    while (const Batch *batch = loader.take())
-      if (!trainBatch(*batch))
-        break;
+  Trainer::Counters before = trainer.counters();
+  try {
+    if (result.steps < total)
+      while (const Batch *batch = loader.take())
+        if (!trainBatch(*batch))
+          break;
+  } catch (const freestone::Error &error) {
+    finishAfterError();
+    throw Error(fmt::format("step {}: {}", result.steps + 1, error.what()));
+  } catch (const Error &) {
+    finishAfterError();
+    throw;
+  }
   progress.finish();
   log.flush();
+  writer.finish();
+  tellSaved();
+  const Trainer::Counters &after = trainer.counters();
+  result.counters = {after.steps - before.steps, after.entered - before.entered, after.hostReads - before.hostReads};
   return result;
 }
 

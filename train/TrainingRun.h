@@ -21,9 +21,10 @@ struct TrainingOptions {
   int64_t saveEvery = 0; ///< steps between checkpoints; 0: one an epoch
   int keep = 3;
   bool resume = false; ///< go on from the newest checkpoint of the folder
+  bool readEachStep = false; ///< waits for the metrics of a step before the next one is handed over
   std::FILE *report = stderr;
   const std::atomic<bool> *stop = nullptr; ///< looked at between steps: save, and end
-  // Called, where there are any, when what they are named after is done.
+  // Called, where there are any, when what they are named after is done. With `onStep` each step is waited for.
   std::function<void(const StepMetrics &)> onStep = {};
   std::function<void(const EvaluationMetrics &)> onEvaluation = {};
   std::function<void(const std::string &folder)> onSave = {};
@@ -34,11 +35,12 @@ struct TrainingResult {
   int64_t steps = 0; ///< done in all
   bool stopped = false;
   double lastLoss = 0;
+  Trainer::Counters counters; ///< of this run
   std::optional<EvaluationMetrics> evaluation; ///< the last one
 };
 
 /// Trains epoch after epoch: batches from a loader's thread, an evaluation after each epoch, checkpoints and metrics on
-/// the way. `evaluation` may be null. A run that is resumed gives the same bits as one that was never stopped. Throws
+/// the way. Data, checkpoints and metrics go on beside the steps, which changes no result. `evaluation` may be null. A run that is resumed gives the same bits as one that was never stopped. Throws
 /// Error.
 TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options);
 
