@@ -27,6 +27,7 @@ Registry::Registry() {
   registerGridSampling(*this);
   registerRandom(*this);
   registerTraining(*this);
+  registerSignalProcessing(*this);
 }
 
 const Registry &Registry::instance() {

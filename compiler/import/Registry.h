@@ -71,6 +71,7 @@ void registerRecurrent(Registry &registry);
 void registerGridSampling(Registry &registry);
 void registerRandom(Registry &registry);
 void registerTraining(Registry &registry);
+void registerSignalProcessing(Registry &registry);
 
 } // namespace freestone::importer
 

@@ -24,6 +24,7 @@ constexpr SizeOperand sizeOperands[] = {
     {"Resize", 3, 0},          {"AffineGrid", 1, 0},  {"Col2Im", 1, 0},     {"Col2Im", 2, 0},          {"BlackmanWindow", 0, 0},
     {"HannWindow", 0, 0},      {"HammingWindow", 0, 0}, {"Squeeze", 1, any}, {"Unsqueeze", 1, any}, {"CumSum", 1, any},
     {"CumProd", 1, any},       {"Slice", 3, any},     {"Slice", 4, any},    {"Pad", 3, any},
+    {"DFT", 1, 1},             {"STFT", 1, 1},        {"STFT", 3, 1},
 };
 
 /// Operators through which a size is computed from sizes.

@@ -190,6 +190,14 @@ TEST(Operator, AReshapeByAnInputResolvesEachSize) {
   EXPECT_EQ(dims({-1, 0, 0}), (std::vector<int64_t>{2, 3, 2}));
 }
 
+TEST(Operator, ResizeByAFractionTakesEverySize) {
+  Imported model = importText(R"(agraph (float[1, 1, h, w] x) => (float[1, 1, p, q] y)
+    { s = Constant<value_floats = [1.0, 1.0, 0.5, 1.5]>() y = Resize<mode = "nearest">(x, , s) })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  EXPECT_EQ(model.outputShape(), "1, 1, h floordiv 2, w + w floordiv 2");
+  EXPECT_EQ(run(model, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {1, 1, 5, 3}), (std::vector<float>{1, 1, 2, 3, 7, 7, 8, 9}));
+}
+
 TEST(Operator, SequencesExistOnlyWhileImporting) {
   Imported model = importText(R"(agraph (float[4, n] x) => (float[p, q] y) {
     two = Constant<value_int = 2>() parts = SplitToSequence<axis = 0>(x, two) one = Constant<value_int = 1>()

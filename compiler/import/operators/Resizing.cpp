@@ -17,6 +17,9 @@ struct AxisScale {
   double start = 0, end = 1;
 };
 
+/// Scales that are multiples of one over this are exact, in floating point as in the arithmetic of sizes.
+constexpr int64_t smallFraction = 64;
+
 class Resizer {
 public:
   Resizer(Node &node, Tensor x) : node(node), builder(node.builder()), x(x) {}
@@ -100,11 +103,13 @@ std::optional<SmallVector<AxisScale>> Resizer::readScales() {
     for (auto [axis, value] : zip_equal(axes, values)) {
       if (value == 1)
         continue;
-      // The output's extent is floor(extent * scale): of whole scales for every extent, of others for constant ones.
+      // The output's extent is floor(extent * scale): of small fractions for every extent, of others for constant ones.
       std::optional<int64_t> extent = x.extent(axis);
-      if (!(value > 0) || (!extent && value != std::trunc(value)))
-        return node.refuse("a scale that is no whole number needs a constant size"), std::nullopt;
-      Expr size = extent ? builder.size(int64_t(std::floor(double(*extent) * value))) : x.dim(axis) * int64_t(value);
+      double numerator = value * smallFraction;
+      if (!(value > 0) || (!extent && (numerator != std::trunc(numerator) || numerator > 1e6)))
+        return node.refuse("a scale that is no multiple of 1/64 needs a constant size"), std::nullopt;
+      Expr size = extent ? builder.size(int64_t(std::floor(double(*extent) * value)))
+                         : Expr::floorDiv(x.dim(axis) * int64_t(numerator), smallFraction);
       result.push_back({axis, size, builder.scalar(value, real)});
     }
   }
