@@ -2,7 +2,7 @@
 //
 //   generate_text gpt.stone [PROMPT [CHARACTERS]]
 //
-// Each character comes from one run over all before it, as far as the model looks back.
+// Each character comes from one run over those before it.
 #include <freestone/freestone.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr size_t longest = 128; // characters that the model looks back
+constexpr size_t longest = 64; // characters that are looked back at: places that every window of the training had
 constexpr double temperature = 0.7;
 
 /// Draws a character from the logits of the last position.
