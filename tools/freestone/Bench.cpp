@@ -23,9 +23,9 @@ namespace {
 
 struct Arguments {
   CompileArguments compile;
-  std::string model, tracePath;
+  RuntimeOptions runtime;
+  std::string model;
   std::vector<std::string> inputs;
-  int threads = 0;
   double seconds = 2;
   bool phases = false, json = false;
 };
@@ -48,7 +48,7 @@ static ColdStart measureColdStart(const std::string &model, const Arguments &arg
                                     "run",
                                     model,
                                     "--threads",
-                                    std::to_string(arguments.threads),
+                                    std::to_string(arguments.runtime.threads),
                                     "--ready-descriptor",
                                     std::to_string(childEnd)};
   for (const std::string &input : arguments.inputs)
@@ -96,8 +96,8 @@ static std::vector<double> measureRuns(Session &session, double seconds) {
 }
 
 /// Time that workers spent in each phase of a run, the longest first.
-static Json measurePhases(const Model &model, const std::vector<NamedTensor> &inputs, int threads) {
-  Session session(model, threads, /*trace=*/true);
+static Json measurePhases(const Model &model, const std::vector<NamedTensor> &inputs, const RuntimeOptions &options) {
+  Session session(model, options, nullptr, /*trace=*/true);
   session.setInputs(inputs);
   for (int run = 0; run < 3; ++run)
     session.run();
@@ -139,8 +139,8 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
   report["peak_bytes"] = cold.peakBytes;
 
   Model model = Model::load(artifact);
-  TraceFile trace(arguments.tracePath);
-  Session session(model, arguments.threads, /*trace=*/false, trace.get());
+  TraceFile trace(arguments.runtime.tracePath);
+  Session session(model, arguments.runtime, trace.get());
   session.setInputs(inputs);
   std::vector<double> times = measureRuns(session, arguments.seconds);
   trace.write();
@@ -168,7 +168,7 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
                         {"arena_bytes", counters.arena_bytes},
                         {"live_bytes", counters.live_bytes}};
   if (arguments.phases)
-    report["phases"] = measurePhases(model, inputs, arguments.threads);
+    report["phases"] = measurePhases(model, inputs, arguments.runtime);
   return report;
 }
 
@@ -198,12 +198,10 @@ void addBenchVerb(CLI::App &app) {
   auto arguments = std::make_shared<Arguments>();
   verb->add_option("model", arguments->model, "the .onnx or .stone file")->required();
   verb->add_option("--input", arguments->inputs, "as for run")->expected(1)->take_all();
-  verb->add_option("--threads", arguments->threads, "workers; by default as many as this process may use")
-      ->check(CLI::NonNegativeNumber);
+  arguments->runtime.addTo(*verb);
   verb->add_option("--seconds", arguments->seconds, "how long to run")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  TraceFile::addOption(*verb, arguments->tracePath);
   verb->add_flag("--phases", arguments->phases, "also prints how long each phase of one run took");
   verb->add_flag("--json", arguments->json, "prints JSON");
   arguments->compile.addTo(*verb);

@@ -121,27 +121,12 @@ void Model::supplyWeights(const std::vector<NamedTensor> &weights, int threads) 
   check(freestone_artifact_finish_weights(artifact.get(), threads));
 }
 
-TraceFile::TraceFile(const std::string &path) : timeline(nullptr, freestone_timeline_release) {
-  if (path.empty())
-    return;
-  freestone_timeline *created = nullptr;
-  check(freestone_timeline_create(path.c_str(), &created));
-  timeline.reset(created);
-}
-
-void TraceFile::write() {
-  if (timeline)
-    check(freestone_timeline_write(timeline.get()));
-}
-
-CLI::Option *TraceFile::addOption(CLI::App &verb, std::string &path) {
-  return verb.add_option("--trace", path, "writes what every worker did when, task by task, as .json for ui.perfetto.dev");
-}
-
-static freestone_instance *createInstance(const Model &model, int threads, bool trace, freestone_timeline *timeline) {
+static freestone_instance *createInstance(const Model &model, const RuntimeOptions &given, freestone_timeline *timeline,
+                                          bool trace) {
   freestone_instance_options options = {};
   options.struct_size = sizeof(options);
-  options.threads = threads;
+  options.threads = given.threads;
+  options.switched_off = given.switches();
   options.trace = trace;
   options.timeline = timeline;
   freestone_instance *instance = nullptr;
@@ -149,8 +134,8 @@ static freestone_instance *createInstance(const Model &model, int threads, bool 
   return instance;
 }
 
-Session::Session(const Model &model, int threads, bool trace, freestone_timeline *timeline)
-    : model(model), instance(createInstance(model, threads, trace, timeline), freestone_instance_release) {}
+Session::Session(const Model &model, const RuntimeOptions &options, freestone_timeline *timeline, bool trace)
+    : model(model), instance(createInstance(model, options, timeline, trace), freestone_instance_release) {}
 
 void Session::setInput(size_t index, const Tensor &tensor) {
   DLTensor view = viewOf(tensor);

@@ -5,6 +5,7 @@
 #include "cache/Entry.h"
 #include "freestone/runtime.h"
 #include "tools/freestone/Compiler.h"
+#include "tools/freestone/RuntimeOptions.h"
 #include "tools/tensor/Tensor.h"
 #include <memory>
 #include <string>
@@ -58,27 +59,12 @@ private:
   std::vector<ValueInfo> inputInfo, outputInfo;
 };
 
-/// The file of `--trace`: what happened when, for Perfetto. Without a path nothing is recorded.
-class TraceFile {
-public:
-  explicit TraceFile(const std::string &path);
-
-  freestone_timeline *get() const { return timeline.get(); }
-  /// After the last run.
-  void write();
-
-  static CLI::Option *addOption(CLI::App &verb, std::string &path);
-
-private:
-  std::unique_ptr<freestone_timeline, decltype(&freestone_timeline_release)> timeline;
-};
-
 /// Runs a model, over and over.
 class Session {
 public:
-  /// `threads` 0: as many as the machine offers. With `trace` runs remember what every worker did; a `timeline`, which may
-  /// be null, records it.
-  Session(const Model &model, int threads, bool trace = false, freestone_timeline *timeline = nullptr);
+  /// `timeline` may be null. With `trace` runs remember what every worker did.
+  Session(const Model &model, const RuntimeOptions &options, freestone_timeline *timeline, bool trace = false);
+  Session(const Model &model, int threads) : Session(model, RuntimeOptions{threads, {}, {}}, nullptr) {}
 
   int threads() const { return freestone_instance_threads(instance.get()); }
   /// `tensor` must outlive the runs.

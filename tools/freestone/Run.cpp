@@ -15,9 +15,10 @@ namespace {
 
 struct Arguments {
   CompileArguments compile;
-  std::string model, outputsPath, weightsPath, tracePath;
+  RuntimeOptions runtime;
+  std::string model, outputsPath, weightsPath;
   std::vector<std::string> inputs, outputs;
-  int threads = 0, repeat = 1, readyDescriptor = -1;
+  int repeat = 1, readyDescriptor = -1;
   bool interpret = false, wide = false;
 };
 
@@ -84,15 +85,15 @@ static void supplyWeights(Model &model, const Arguments &arguments) {
   }
   if (arguments.weightsPath.empty())
     throw Failure(Exit::Usage, "the artifact was compiled with --strip-weights; give them as --weights FILE.npz");
-  model.supplyWeights(readInputs(arguments.weightsPath), arguments.threads);
+  model.supplyWeights(readInputs(arguments.weightsPath), arguments.runtime.threads);
 }
 
 static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::App &verb,
                                         const std::vector<NamedTensor> &inputs) {
   Model model = Model::open(arguments.model, arguments.compile, verb);
   supplyWeights(model, arguments);
-  TraceFile trace(arguments.tracePath);
-  Session session(model, arguments.threads, /*trace=*/false, trace.get());
+  TraceFile trace(arguments.runtime.tracePath);
+  Session session(model, arguments.runtime, trace.get());
   session.setInputs(inputs);
   std::vector<double> seconds;
   for (int i = 0; i < arguments.repeat; ++i) {
@@ -142,8 +143,7 @@ void addRunVerb(CLI::App &app) {
       ->take_all();
   verb->add_option("--output", arguments->outputs, "writes an output: name=out.npy")->expected(1)->take_all();
   verb->add_option("--outputs", arguments->outputsPath, "writes all outputs into one .npz file");
-  verb->add_option("--threads", arguments->threads, "workers; by default as many as this process may use")
-      ->check(CLI::NonNegativeNumber);
+  arguments->runtime.addTo(*verb);
   verb->add_option("--repeat", arguments->repeat, "runs so often and prints the times")->check(CLI::PositiveNumber);
   verb->add_option("--weights", arguments->weightsPath,
                    "a .npz file with the weights of an artifact compiled with --strip-weights");
@@ -151,7 +151,7 @@ void addRunVerb(CLI::App &app) {
                  "evaluates the .onnx file with the reference interpreter, in double precision");
   verb->add_flag("--wide", arguments->wide, "with --interpret: leaves floating-point outputs in double precision")
       ->needs("--interpret");
-  TraceFile::addOption(*verb, arguments->tracePath)->excludes("--interpret");
+  verb->get_option("--trace")->excludes("--interpret");
   verb->add_option("--ready-descriptor", arguments->readyDescriptor)->group("");
   arguments->compile.addTo(*verb);
   verb->callback([arguments, verb] { run(*arguments, *verb); });

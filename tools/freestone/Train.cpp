@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace freestone::tools {
@@ -203,8 +204,18 @@ train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const
   run.saveEvery = options.saveEvery;
   run.keep = options.keep;
   run.resume = !options.resume.empty();
+  run.readEachStep = options.readEachStep;
   run.stop = &interrupted;
   return run;
+}
+
+/// How the run went, beside its metrics.
+static void writeCounters(const std::string &folder, const train::Trainer::Counters &counters) {
+  Json json = {{"steps", counters.steps}, {"programs_entered", counters.entered}, {"host_reads", counters.hostReads}};
+  std::ofstream file(folder + "/counters.json");
+  file << json.dump() << "\n";
+  if (!file.flush())
+    throw Failure(Exit::Failed, fmt::format("can't write '{}/counters.json'", folder));
 }
 
 /// The user's own file with the trained weights.
@@ -238,7 +249,9 @@ void Training::run() {
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
   if (options.plan)
     return printPlan(artifact, description);
-  train::Trainer trainer(artifact, std::move(description), options.threads, options.seed);
+  TraceFile trace(options.runtime.tracePath);
+  train::Execution execution{options.runtime.threads, options.runtime.switches(), trace.get()};
+  train::Trainer trainer(artifact, std::move(description), execution, options.seed);
   for (const auto &[name, value] : options.givenNumbers())
     trainer.setNumber(name, value);
   if (options.accumulate > 1 && !trainer.accumulates())
@@ -251,6 +264,8 @@ void Training::run() {
   std::signal(SIGINT, interrupt);
   train::TrainingResult result =
       train::train(trainer, *data->samples, evaluation ? evaluation->samples.get() : nullptr, runOptions(trainer));
+  trace.write();
+  writeCounters(options.folder, result.counters);
   if (result.stopped)
     fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
                result.steps, options.model, options.folder);

@@ -4,6 +4,7 @@
 
 #include "train/Schedule.h"
 #include "tools/freestone/Compiler.h"
+#include "tools/freestone/RuntimeOptions.h"
 #include <map>
 #include <optional>
 #include <string>
@@ -30,14 +31,14 @@ struct TrainOptions {
   bool nesterov = false, amsgrad = false, centered = false;
   int64_t warmup = 0, batch = 32, accumulate = 1, epochs = 1, saveEvery = 0, stepEvery = 0;
   std::optional<double> initialScale;
-  bool noLossScaling = false;
+  bool noLossScaling = false, readEachStep = false;
   int keep = 3;
   std::optional<int64_t> steps;
   uint64_t seed = 0;
   bool noShuffle = false, freezeNorm = false, noDropout = false, plan = false, compileOnly = false;
   std::vector<std::string> train, freeze, noDecay;
   std::string folder = "run", resume, output;
-  int threads = 0;
+  RuntimeOptions runtime;
 
   void addTo(CLI::App &verb);
 

@@ -1,0 +1,45 @@
+#include "tools/freestone/RuntimeOptions.h"
+
+#include "tools/freestone/Model.h"
+#include <map>
+
+namespace freestone::tools {
+
+TraceFile::TraceFile(const std::string &path) : timeline(nullptr, freestone_timeline_release) {
+  if (path.empty())
+    return;
+  freestone_timeline *created = nullptr;
+  check(freestone_timeline_create(path.c_str(), &created));
+  timeline.reset(created);
+}
+
+void TraceFile::write() {
+  if (timeline)
+    check(freestone_timeline_write(timeline.get()));
+}
+
+static const std::map<std::string, uint32_t> switchBits = {
+    {"spin", FREESTONE_SPIN}, {"moves", FREESTONE_MOVES}, {"overlap", FREESTONE_OVERLAP}};
+
+void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
+  verb.add_option("--threads", threads, "workers; by default as many as this process may use")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  verb.add_option("--trace", tracePath, "writes what every thread did when, task by task, as .json for ui.perfetto.dev")
+      ->group(group);
+  verb.add_option("--switch-off", switchedOff,
+                  "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
+                  "host does)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(switchBits))
+      ->group(group);
+}
+
+uint32_t RuntimeOptions::switches() const {
+  uint32_t bits = 0;
+  for (const std::string &name : switchedOff)
+    bits |= switchBits.at(name);
+  return bits;
+}
+
+} // namespace freestone::tools
