@@ -210,6 +210,17 @@ def check_accumulation(tool):
     assert steps == [0, 0, 0] and not any(tool.metrics("rest", "skipped"))
 
 
+def check_sync_free(tool):
+    """One program a step, and nothing read by the host but after the last one; the same bits either way."""
+    options = [*BASE, *DATA, "--steps", "60"]
+    for run, switch in (("free", []), ("read", ["--read-each-step"])):
+        tool.run(*options, *switch, "--out", run)
+        counters = json.loads((tool.folder / run / "counters.json").read_text())
+        assert counters == {"steps": 60, "programs_entered": 60, "host_reads": 60 if switch else 1}, counters
+    assert (tool.folder / "free/model.onnx").read_bytes() == (tool.folder / "read/model.onnx").read_bytes()
+    assert tool.metrics("free", "loss") == tool.metrics("read", "loss")
+
+
 def check_moments(tool):
     options = [*BASE, *DATA, "--no-dropout", "--lr", "0.01", "--steps", "150"]
     tool.run(*options, "--out", "wide")
@@ -261,7 +272,8 @@ def main():
     tool = Tool(sys.argv[1], folder)
     make_models(folder)
     make_data(folder)
-    for check in (check_precision, check_loss_scale, check_skipped, check_accumulation, check_moments, check_class_weights,
+    for check in (check_precision, check_loss_scale, check_skipped, check_accumulation, check_sync_free, check_moments,
+                  check_class_weights,
                   check_messages):
         check(tool)
 

@@ -1,0 +1,174 @@
+// What guards the states of a step, seen in its program.
+#include "compiler/training/TrainingStep.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+
+namespace freestone::training {
+
+namespace {
+
+/// A layer with a bias, and a statistic that the form of training updates.
+constexpr const char *model = R"(
+func.func @main(%x: !graph.tensor<[b, 4], f32> {graph.name = "x"}) -> (!graph.tensor<[b, 3], f32> {graph.name = "logits"},
+    !graph.tensor<[4], f32> {graph.state = "largest"}) attributes {graph.statistics = ["largest"]} {
+  %w = graph.weight "w" : !graph.tensor<[4, 3], f32>
+  %bias = graph.weight "bias" : !graph.tensor<[3], f32>
+  %old = graph.weight "largest" : !graph.tensor<[4], f32>
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 4], f32>, !graph.tensor<[4, 3], f32>
+  %1 = graph.broadcast %bias dims [1] : !graph.tensor<[3], f32> -> !graph.tensor<[b, 3], f32>
+  %2 = graph.binary add %0, %1 : !graph.tensor<[b, 3], f32>
+  %3 = graph.reduce max %x axes [0] : !graph.tensor<[b, 4], f32>
+  %4 = graph.binary max %old, %3 : !graph.tensor<[4], f32>
+  return %2, %4 : !graph.tensor<[b, 3], f32>, !graph.tensor<[4], f32>
+}
+func.func @evaluate(%x: !graph.tensor<[b, 4], f32> {graph.name = "x"}) -> (!graph.tensor<[b, 3], f32> {graph.name = "logits"}) {
+  %w = graph.weight "w" : !graph.tensor<[4, 3], f32>
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 4], f32>, !graph.tensor<[4, 3], f32>
+  return %0 : !graph.tensor<[b, 3], f32>
+})";
+
+class StepTest : public testing::Test {
+protected:
+  StepTest() {
+    DialectRegistry registry;
+    graph::registerGraphDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  /// The model becomes a step; a failure of the test otherwise.
+  void build(const StepChoice &choice) {
+    module = parseSourceString<ModuleOp>(model, &context);
+    WeightStore weights;
+    step = module->lookupSymbol<func::FuncOp>("main");
+    StepFunctions functions{step, {}, module->lookupSymbol<func::FuncOp>("evaluate")};
+    if (choice.accumulate) {
+      functions.accumulate = accumulate = step.clone();
+      accumulate.setSymName("accumulate");
+      module->push_back(accumulate);
+    }
+    std::string error;
+    FailureOr<std::vector<Parameter>> parameters = chooseParameters(step, {}, error);
+    ASSERT_TRUE(succeeded(parameters));
+    ASSERT_TRUE(succeeded(buildTrainingStep(functions, choice, *parameters, weights, error))) << error;
+    ASSERT_TRUE(succeeded(verify(*module)));
+  }
+
+  static Value findArgument(func::FuncOp function, StringRef name) {
+    for (BlockArgument argument : function.getArguments())
+      if (auto state = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "graph.state"); state && state == name)
+        return argument;
+    return {};
+  }
+  static Value findResult(func::FuncOp function, StringRef attribute, StringRef name) {
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (auto given = function.getResultAttrOfType<StringAttr>(i, attribute); given && given == name)
+        return function.getBody().front().getTerminator()->getOperand(i);
+    return {};
+  }
+  static std::vector<std::string> getUpdated(func::FuncOp function) {
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (auto state = function.getResultAttrOfType<StringAttr>(i, "graph.state"))
+        names.push_back(state.str());
+    return names;
+  }
+  /// Behind broadcasts.
+  static Value getSource(Value value) {
+    while (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
+      value = broadcast.getOperand();
+    return value;
+  }
+
+  /// The condition that a state's new value is chosen by, with the old one where it holds; null where it is not.
+  static Value getGuard(func::FuncOp function, StringRef name) {
+    auto select = findResult(function, "graph.state", name).getDefiningOp<graph::SelectOp>();
+    return select && getSource(select.getOnTrue()) == findArgument(function, name) ? getSource(select.getCondition()) : Value();
+  }
+
+  /// A bool that guards may be chosen by and combined with others, but never becomes a number to multiply with.
+  static void expectOnlyChooses(Value guard) {
+    for (OpOperand &use : guard.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<graph::BroadcastOp>(user)) {
+        expectOnlyChooses(user->getResult(0));
+        continue;
+      }
+      bool chooses = isa<graph::SelectOp>(user) && use.getOperandNumber() == 0;
+      auto binary = dyn_cast<graph::BinaryOp>(user);
+      EXPECT_TRUE(chooses || isa<func::ReturnOp>(user) || (binary && binary.getKind() == graph::BinaryKind::or_))
+          << user->getName().getStringRef().str();
+    }
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp step, accumulate;
+};
+
+TEST_F(StepTest, SelectsGuardEveryState) {
+  using grad::OptimizerKind;
+  for (OptimizerKind kind : {OptimizerKind::Sgd, OptimizerKind::Adam, OptimizerKind::AdamW, OptimizerKind::Adagrad,
+                             OptimizerKind::RmsProp, OptimizerKind::Lamb, OptimizerKind::Lion})
+    for (bool isNarrow : {false, true})
+      for (bool accumulates : {false, true}) {
+        SCOPED_TRACE(grad::getName(kind).str());
+        StepChoice choice;
+        choice.optimizer = grad::Optimizer::withDefaults(kind);
+        choice.optimizer.momentum = 0.9;
+        choice.optimizer.amsgrad = choice.optimizer.centered = true;
+        choice.accumulate = accumulates;
+        if (isNarrow) {
+          choice.precision = Float16Type::get(&context);
+          choice.moments = BFloat16Type::get(&context);
+          choice.scaleLoss = true;
+        }
+        build(choice);
+        Value skipped = findResult(step, "graph.name", "skipped");
+        ASSERT_TRUE(skipped);
+        expectOnlyChooses(skipped);
+        std::vector<std::string> updated = getUpdated(step);
+        for (const char *name : {"w", "bias", "largest", "optimizer/step"})
+          EXPECT_TRUE(llvm::is_contained(updated, name)) << name;
+        EXPECT_GE(updated.size(), 6u);
+        for (StringRef name : updated) {
+          // The scale is what a skipped step changes; what was accumulated is gone.
+          if (name == "loss_scale" || name == "growth_tracker")
+            continue;
+          if (name.starts_with("accumulated/"))
+            EXPECT_TRUE(findResult(step, "graph.state", name).getDefiningOp<graph::ConstantOp>()) << name.str();
+          else
+            EXPECT_EQ(getGuard(step, name), skipped) << name.str();
+        }
+        if (!accumulates)
+          continue;
+        EXPECT_TRUE(getGuard(accumulate, "largest"));
+        expectOnlyChooses(getGuard(accumulate, "largest"));
+        EXPECT_FALSE(llvm::is_contained(getUpdated(accumulate), "w"));
+      }
+}
+
+TEST_F(StepTest, Precision) {
+  StepChoice choice;
+  choice.precision = BFloat16Type::get(&context);
+  build(choice);
+  int64_t products = 0;
+  for (auto contract : step.getOps<graph::ContractOp>()) {
+    EXPECT_TRUE(graph::getElementType(contract.getLhs()).isBF16() && graph::getElementType(contract.getRhs()).isBF16());
+    ++products;
+  }
+  EXPECT_EQ(products, 2);
+  EXPECT_TRUE(graph::getElementType(findArgument(step, "w")).isF32());
+  module->lookupSymbol<func::FuncOp>("evaluate").walk([](graph::ContractOp contract) {
+    EXPECT_TRUE(graph::getElementType(contract.getLhs()).isF32());
+  });
+}
+
+} // namespace
+
+} // namespace freestone::training
