@@ -85,7 +85,7 @@ void TrainOptions::addTo(CLI::App &verb) {
   verb.add_option("--save-every", saveEvery, "steps between checkpoints; by default one an epoch")->check(CLI::PositiveNumber)->group(runGroup);
   verb.add_option("--keep", keep, "checkpoints that stay")->check(CLI::PositiveNumber)->capture_default_str()->group(runGroup);
   verb.add_option("--resume", resume, "goes on with the training in this folder")->group(runGroup);
-  verb.add_option("--threads", threads, "workers; by default as many as the machine offers")->check(CLI::NonNegativeNumber)->group(runGroup);
+  runtime.addTo(verb, runGroup);
   verb.add_flag("--read-each-step", readEachStep, "waits for each step's loss before the next one begins, to measure what that costs")->group(runGroup);
   verb.add_flag("--compile-only", compileOnly, "writes the compiled step to -o and trains nothing")->group(runGroup);
   verb.add_option("-o,--output", output, "the .stone file of --compile-only")->group(runGroup);
