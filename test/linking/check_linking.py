@@ -1,6 +1,6 @@
-"""What the binaries link and show: nothing that only runs artifacts loads LLVM, and each library exports its C interface alone.
+"""What the binaries link and show: nothing that only runs artifacts loads LLVM, and each library exports its interface alone.
 
-Usage: check_linking.py libfreestone_runtime.so freestone [libfreestone_compiler.so]
+Usage: check_linking.py libfreestone_runtime.so freestone libfreestone_trainer.so [libfreestone_compiler.so]
 """
 
 import os
@@ -28,8 +28,8 @@ def strippedSize(library):
         return os.path.getsize(stripped.name)
 
 
-def faults(runtime, tool, compiler=None):
-    for binary in (runtime, tool):
+def faults(runtime, tool, trainer, compiler=None):
+    for binary in (runtime, tool, trainer):
         loaded = re.findall(r"lib(?:LLVM|MLIR|freestone_compiler)\S*", output("ldd", binary))
         if loaded:
             yield f"{binary} loads {', '.join(loaded)}"
@@ -39,6 +39,10 @@ def faults(runtime, tool, compiler=None):
     foreign = {name for name in exported(runtime) if not name.startswith("freestone_")}
     if foreign:
         yield f"{runtime} exports {', '.join(sorted(foreign)[:5])}"
+    # freestone::Trainer's functions, as they are mangled
+    foreign = {name for name in exported(trainer) if not re.match(r"_ZNK?9freestone7Trainer(?!14Implementation)", name)}
+    if foreign:
+        yield f"{trainer} exports {', '.join(sorted(foreign)[:5])}"
     if compiler and exported(compiler) != {"freestone_compiler"}:
         yield f"{compiler} exports {', '.join(sorted(exported(compiler))[:5])} and not freestone_compiler alone"
 
