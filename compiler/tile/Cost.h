@@ -12,6 +12,9 @@ int64_t getBodyCost(ComputeOp op);
 /// What may be computed again where it is needed rather than kept in memory: about what a load costs.
 inline constexpr int64_t cheapBody = 8;
 
+/// What may be computed again rather than written to memory, larger than any cache, and read again.
+inline constexpr int64_t costOfStoring = 32;
+
 /// The number of points of a space of loops.
 sym::Expr getNumPoints(llvm::ArrayRef<sym::Expr> extents, mlir::MLIRContext *context);
 

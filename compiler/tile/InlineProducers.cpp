@@ -29,6 +29,7 @@ private:
   bool inlineInto(ComputeOp consumer, unsigned input);
   bool isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer);
   bool permuteProducer(ComputeOp copy);
+  bool permuteSum(ComputeOp copy);
   bool takeProducersShape(ComputeOp consumer);
   bool factorOut(ComputeOp contraction, unsigned input);
   bool dropUnusedLoops(ComputeOp reduction);
@@ -50,11 +51,12 @@ bool isLinear(ComputeOp op, unsigned input) { return getStrides(op, input).has_v
 
 bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
 
-/// Reads one tensor, which others read too, so that it is in memory in any case: cheaper computed anew than stored beside it.
+/// Reads tensors that others read too, so that they are in memory in any case: cheaper computed anew for its one consumer than stored
+/// beside them.
 bool isCheapViewOfKept(ComputeOp op) {
-  if (op.getInputs().size() != 1 || !op.getReads().empty() || !op->hasOneUse() || op.getNumResults() != 1)
+  if (op.getInputs().empty() || !op.getReads().empty() || !op->hasOneUse() || op.getNumResults() != 1)
     return false;
-  return !op.getInputs()[0].hasOneUse() && getBodyCost(op) <= cheapBody;
+  return llvm::none_of(op.getInputs(), [](Value input) { return input.hasOneUse(); }) && getBodyCost(op) <= cheapBody;
 }
 
 /// Runs over the result of a sum of products, point by point: it can be computed there, before that leaves the
@@ -68,6 +70,35 @@ bool isEpilogue(ComputeOp op) {
   return false;
 }
 
+/// Made, element by element, of one tensor that is in memory in any case and of much smaller ones. Every consumer then reads that tensor
+/// in its place, and it need not be stored at all; but a sum of products needs it in memory. What costs more than a read is computed anew
+/// only where it would have to wait in memory: made behind a sum of products for maps elsewhere, such as a derivative for the way back.
+/// The exponentials of a softmax stay in a cache until their row is done.
+bool isViewOfOneTensor(ComputeOp op) {
+  int64_t cost = getBodyCost(op);
+  if (!isMap(op) || op.getNumResults() != 1 || cost > costOfStoring)
+    return false;
+  constexpr int64_t muchSmaller = 8;
+  int64_t bytes = estimateBytes(op.getResultType(0));
+  Value large;
+  for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
+    if (estimateBytes(op.getInputType(input)) * muchSmaller <= bytes)
+      continue;
+    if (large || tensor.hasOneUse() || !isReadAtParallelLoops(op, input) || op.getFill(input))
+      return false;
+    large = tensor;
+  }
+  std::optional<ProducedTensor> source = large ? getProducer(large) : std::nullopt;
+  if (!large || (cost > cheapBody && !(source && isEpilogue(source->op))))
+    return false;
+  return llvm::all_of(op->getUses(), [&](OpOperand &use) {
+    auto consumer = dyn_cast<ComputeOp>(use.getOwner());
+    unsigned input = use.getOperandNumber();
+    return consumer && input < consumer.getInputs().size() && !consumer.getFill(input) && !isSumOfProducts(consumer) &&
+           (cost <= cheapBody || !consumer.getNumReductions());
+  });
+}
+
 bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer) {
   ComputeOp source = producer.op;
   if (!source.getReads().empty() && (consumer.getNumReductions() || !source->hasOneUse()))
@@ -76,6 +107,8 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
     return true;
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
     return false;
+  if (isViewOfOneTensor(source) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
+    return !isWeightOnly(source);
   if (isEpilogue(source) && (consumer.getNumReductions() || !isReadAtParallelLoops(consumer, input)))
     return consumer.getNumReductions() && isCheapViewOfKept(source);
   // What can be computed once for all runs is not computed anew at every point.
@@ -140,6 +173,19 @@ bool InlineProducers::permuteProducer(ComputeOp copy) {
   producer->erase();
   ++permuted;
   return true;
+}
+
+/// A transposed sum of products, such as a gradient in the order of its weight, is computed in that order. Other sums of products read it
+/// as well untransposed.
+bool InlineProducers::permuteSum(ComputeOp copy) {
+  if (!isCopy(copy))
+    return false;
+  auto producer = copy.getInputs()[0].getDefiningOp<ComputeOp>();
+  bool isReadByLoops = llvm::all_of(copy->getUsers(), [](Operation *user) {
+    auto consumer = dyn_cast<ComputeOp>(user);
+    return consumer && !isSumOfProducts(consumer) && !isCopy(consumer);
+  });
+  return producer && isReadByLoops && isSumOfProducts(producer) && permuteProducer(copy);
 }
 
 /// A map over a reshaped result takes on the shape in which the result is made, so that the two can be connected.
@@ -276,7 +322,7 @@ bool InlineProducers::dropUnusedLoops(ComputeOp reduction) {
 bool InlineProducers::visit(ComputeOp consumer) {
   if (dropUnusedLoops(consumer))
     return true;
-  if (settlesCopies && permuteProducer(consumer))
+  if (settlesCopies ? permuteProducer(consumer) : permuteSum(consumer))
     return true;
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input)
     if (inlineInto(consumer, input))

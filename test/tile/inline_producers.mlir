@@ -101,3 +101,58 @@ func.func @repeated(%x: !graph.tensor<[m, k], f32>) -> !graph.tensor<[m, n], f32
   %p = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>
   return %p : !graph.tensor<[m, n], f32>
 }
+
+// -----
+
+// What is made of one tensor that is in memory in any case is not stored beside it: all consumers read that tensor.
+// CHECK-LABEL: func.func @view
+// CHECK-COUNT-2: tile.compute
+// CHECK-NOT:     tile.compute
+// CHECK:         return
+func.func @view(%x: !graph.tensor<[m, 384], f32>, %mean: !graph.tensor<[m], f32>) -> (!graph.tensor<[m, 384], f32>, !graph.tensor<[m], f32>) {
+  %b = graph.broadcast %mean dims [0] : !graph.tensor<[m], f32> -> !graph.tensor<[m, 384], f32>
+  %centered = graph.binary sub %x, %b : !graph.tensor<[m, 384], f32>
+  %a = graph.unary tanh %centered : !graph.tensor<[m, 384], f32>
+  %y = graph.binary mul %a, %x : !graph.tensor<[m, 384], f32>
+  %s = graph.reduce add %centered axes [1] : !graph.tensor<[m, 384], f32>
+  return %y, %s : !graph.tensor<[m, 384], f32>, !graph.tensor<[m], f32>
+}
+
+// -----
+
+// The same behind a sum of products, where it would wait in memory for maps elsewhere: even an erf is computed anew. Of the bias added
+// and two results, none is the erf alone.
+// CHECK-LABEL: func.func @derivative
+// CHECK:         tile.compute [m, n, k]
+// CHECK-NOT:     math.erf
+// CHECK:         tile.compute [m, n]
+// CHECK:           math.erf
+// CHECK:         tile.compute [m, n]
+// CHECK:           math.erf
+// CHECK-NOT:     tile.compute
+func.func @derivative(%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f32>, %bias: !graph.tensor<[n], f32>, %g: !graph.tensor<[m, n], f32>)
+    -> (!graph.tensor<[m, n], f32>, !graph.tensor<[m, n], f32>) {
+  %p = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>
+  %b = graph.broadcast %bias dims [1] : !graph.tensor<[n], f32> -> !graph.tensor<[m, n], f32>
+  %h = graph.binary add %p, %b : !graph.tensor<[m, n], f32>
+  %e = graph.unary erf %h : !graph.tensor<[m, n], f32>
+  %y = graph.binary mul %e, %h : !graph.tensor<[m, n], f32>
+  %d = graph.binary mul %e, %g : !graph.tensor<[m, n], f32>
+  return %y, %d : !graph.tensor<[m, n], f32>, !graph.tensor<[m, n], f32>
+}
+
+// -----
+
+// A gradient in the order of its weight is computed in that order.
+// CHECK-LABEL: func.func @transposed_sum
+// CHECK-SAME:    permuted = 1
+// CHECK:         %[[SUM:.*]] = tile.compute [n, m, k] [parallel, parallel, reduction]
+// CHECK:         tile.compute [n, m] [parallel, parallel] ins(%[[SUM]] : #{{.*}})
+// CHECK:         tile.compute [n, m] [parallel, reduction] ins(%[[SUM]] : #{{.*}})
+func.func @transposed_sum(%x: !graph.tensor<[k, m], f32>, %g: !graph.tensor<[k, n], f32>) -> (!graph.tensor<[n, m], f32>, !graph.tensor<[], f32>) {
+  %p = graph.contract %x, %g batch [] x [] contract [0] x [0] : !graph.tensor<[k, m], f32>, !graph.tensor<[k, n], f32>
+  %t = graph.transpose %p [1, 0] : !graph.tensor<[m, n], f32>
+  %e = graph.unary exp %t : !graph.tensor<[n, m], f32>
+  %s = graph.reduce add %t axes [0, 1] : !graph.tensor<[n, m], f32>
+  return %e, %s : !graph.tensor<[n, m], f32>, !graph.tensor<[], f32>
+}

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/EmitMap.h"
 
 #include "compiler/codegen/cpu/VectorizeBody.h"
+#include "compiler/tile/Cost.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -23,11 +24,17 @@ private:
   LogicalResult checkLoops();
   void emitTile(Value tile);
   void emitColumns(ArrayRef<Value> outer, Value from, Value to);
-  void emitPoints(ArrayRef<Value> outer, Value column, unsigned lanes, Value mask);
-  SmallVector<Value> emitCompute(tile::ComputeOp compute, const LanePoints &points,
-                                 const DenseMap<Value, Value> &computed);
-  SmallVector<Value> emitReduction(tile::ComputeOp compute, LanePoints points, unsigned loop, ValueRange accumulators,
-                                   const DenseMap<Value, Value> &computed);
+  /// A vector of points, and what is computed there.
+  struct Vector {
+    LanePoints points;
+    DenseMap<Value, Value> computed;
+  };
+
+  void emitPoints(ArrayRef<Value> outer, Value column, unsigned vectors, unsigned lanes, Value mask);
+  LanePoints getPoints(ArrayRef<Value> outer, Value column, unsigned lanes, Value mask);
+  void emitCompute(tile::ComputeOp compute, MutableArrayRef<Vector> vectors);
+  SmallVector<Value> emitReduction(tile::ComputeOp compute, ArrayRef<Vector> vectors, Positions reduced, unsigned loop,
+                                   ValueRange accumulators);
   Expr planned(StringRef entry) { return cast<sym::ExprAttr>(program.getPlanEntry(entry)).getExpr(); }
 
   Emission &emission;
@@ -55,7 +62,7 @@ LogicalResult MapEmitter::emit() {
 
 void MapEmitter::emitTile(Value tile) {
   if (parallel.empty())
-    return emitPoints({}, {}, 1, {});
+    return emitPoints({}, {}, 1, 1, {});
   ArrayRef<Expr> outerExtents = ArrayRef(parallel).drop_back();
   Expr rowCount = Expr::constant(builder.getContext(), 1);
   for (Expr extent : outerExtents)
@@ -75,23 +82,35 @@ void MapEmitter::emitTile(Value tile) {
                     [&](Value row) { emitColumns(emission.unravel(row, outerExtents), from, to); });
 }
 
-/// Whole vectors, then one masked.
+/// Whole vectors, then one masked. Reductions of several vectors go on side by side: they read longer runs of memory, and need not wait
+/// for each other.
 void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to) {
+  constexpr unsigned sideBySide = 8;
   unsigned lanes = emission.device.getLanes(32);
   if (std::optional<int64_t> count = parallel.back().asConstant(); count && *count == 1)
-    return emission.forRange(from, to, 1, [&](Value column) { emitPoints(outer, column, 1, {}); });
-  Value width = emission.getConstant(lanes);
-  Value whole = emission.add(from, emission.multiply(emission.divide(emission.subtract(to, from), width), width));
-  emission.forRange(from, whole, lanes, [&](Value column) { emitPoints(outer, column, lanes, {}); });
-  Value left = emission.subtract(to, whole);
+    return emission.forRange(from, to, 1, [&](Value column) { emitPoints(outer, column, 1, 1, {}); });
+  auto emitWhole = [&](Value begin, unsigned vectors) {
+    unsigned step = vectors * lanes;
+    Value width = emission.getConstant(step);
+    Value whole = emission.add(begin, emission.multiply(emission.divide(emission.subtract(to, begin), width), width));
+    emission.forRange(begin, whole, step, [&](Value column) { emitPoints(outer, column, vectors, lanes, {}); });
+    return whole;
+  };
+  bool isLong = parallel.back().asConstant().value_or(sideBySide * lanes) >= sideBySide * lanes;
+  bool reduces = llvm::any_of(computes, [](tile::ComputeOp compute) { return compute.getNumReductions() > 0; });
+  bool isCheap = llvm::all_of(computes, [](tile::ComputeOp compute) { return tile::getBodyCost(compute) <= tile::cheapBody; });
+  if (isLong && reduces && isCheap)
+    from = emitWhole(from, sideBySide);
+  from = emitWhole(from, 1);
+  Value left = emission.subtract(to, from);
   Value any = arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::sgt, left, emission.getConstant(0));
   auto branch = scf::IfOp::create(builder, emission.location, any, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  emitPoints(outer, whole, lanes, emission.getTailMask(lanes, left));
+  emitPoints(outer, from, 1, lanes, emission.getTailMask(lanes, left));
 }
 
-void MapEmitter::emitPoints(ArrayRef<Value> outer, Value column, unsigned lanes, Value mask) {
+LanePoints MapEmitter::getPoints(ArrayRef<Value> outer, Value column, unsigned lanes, Value mask) {
   LanePoints points;
   points.lanes = lanes;
   points.mask = mask;
@@ -107,58 +126,78 @@ void MapEmitter::emitPoints(ArrayRef<Value> outer, Value column, unsigned lanes,
     if (lanes > 1)
       points.lane = symbol;
   }
+  return points;
+}
 
-  DenseMap<Value, Value> computed;
+void MapEmitter::emitPoints(ArrayRef<Value> outer, Value column, unsigned count, unsigned lanes, Value mask) {
+  SmallVector<Vector> vectors;
+  for (unsigned number = 0; number < count; ++number) {
+    Value at = number ? emission.add(column, emission.getConstant(number * lanes)) : column;
+    vectors.emplace_back().points = getPoints(outer, at, lanes, mask);
+  }
   for (tile::ComputeOp compute : computes) {
-    SmallVector<Value> values = emitCompute(compute, points, computed);
-    for (auto [result, value] : llvm::zip_equal(compute.getResults(), values)) {
-      computed[result] = value;
-      if (Value memory = emission.getBuffer(result))
-        BodyVectorizer(emission, compute, points).store(value, cast<graph::TensorType>(result.getType()), memory);
-    }
+    emitCompute(compute, vectors);
+    for (Vector &vector : vectors)
+      for (Value result : compute.getResults())
+        if (Value memory = emission.getBuffer(result))
+          BodyVectorizer(emission, compute, vector.points)
+              .store(vector.computed[result], cast<graph::TensorType>(result.getType()), memory);
   }
 }
 
-SmallVector<Value> MapEmitter::emitCompute(tile::ComputeOp compute, const LanePoints &points,
-                                           const DenseMap<Value, Value> &computed) {
+void MapEmitter::emitCompute(tile::ComputeOp compute, MutableArrayRef<Vector> vectors) {
+  unsigned results = compute.getNumResults();
+  SmallVector<Value> values;
   if (compute.getNumReductions()) {
-    SmallVector<Value> inits;
-    for (unsigned result = 0; result < compute.getNumResults(); ++result) {
-      Value init = arith::ConstantOp::create(builder, compute.getLoc(), compute.getInit(result));
-      inits.push_back(BodyVectorizer(emission, compute, points).spread(init));
+    for (Vector &vector : vectors)
+      for (unsigned result = 0; result < results; ++result) {
+        Value init = arith::ConstantOp::create(builder, compute.getLoc(), compute.getInit(result));
+        values.push_back(BodyVectorizer(emission, compute, vector.points).spread(init));
+      }
+    values = emitReduction(compute, vectors, {}, compute.getNumParallel(), values);
+  } else {
+    for (Vector &vector : vectors) {
+      BodyVectorizer body(emission, compute, vector.points);
+      for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
+        if (Value value = vector.computed.lookup(input))
+          body.set(argument, value);
+      llvm::append_range(values, body.getYielded());
     }
-    return emitReduction(compute, points, compute.getNumParallel(), inits, computed);
   }
-  BodyVectorizer body(emission, compute, points);
-  for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
-    if (Value value = computed.lookup(input))
-      body.set(argument, value);
-  return body.getYielded();
+  for (auto [number, vector] : llvm::enumerate(vectors))
+    for (unsigned result = 0; result < results; ++result)
+      vector.computed[compute.getResult(result)] = values[number * results + result];
 }
 
-/// The loops that reduce from `loop` on, around the body; returns the accumulators behind them.
-SmallVector<Value> MapEmitter::emitReduction(tile::ComputeOp compute, LanePoints points, unsigned loop, ValueRange accumulators,
-                                             const DenseMap<Value, Value> &computed) {
+/// The loops that reduce from `loop` on, around the bodies; returns the accumulators of all vectors behind them.
+SmallVector<Value> MapEmitter::emitReduction(tile::ComputeOp compute, ArrayRef<Vector> vectors, Positions reduced, unsigned loop,
+                                             ValueRange accumulators) {
   if (loop == compute.getNumLoops()) {
-    BodyVectorizer body(emission, compute, points);
-    for (auto [argument, value] : llvm::zip_equal(compute.getAccumulators(), accumulators))
-      body.set(argument, value);
-    for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
-      if (Value value = computed.lookup(input))
-        body.set(argument, value);
     SmallVector<Value> next;
-    for (Value value : body.getYielded())
-      next.push_back(body.spread(value));
+    unsigned results = compute.getNumResults();
+    for (auto [number, vector] : llvm::enumerate(vectors)) {
+      LanePoints points = vector.points;
+      for (const Position &position : reduced) {
+        points.loops.push_back(position.symbol);
+        points.positions.push_back(position);
+      }
+      BodyVectorizer body(emission, compute, std::move(points));
+      for (auto [argument, value] : llvm::zip_equal(compute.getAccumulators(), accumulators.slice(number * results, results)))
+        body.set(argument, value);
+      for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
+        if (Value value = vector.computed.lookup(input))
+          body.set(argument, value);
+      for (Value value : body.getYielded())
+        next.push_back(body.spread(value));
+    }
     return next;
   }
   Value extent = emission.getSize(compute.getExtents()[loop]);
   auto nest = scf::ForOp::create(builder, compute.getLoc(), emission.getConstant(0), extent, emission.getConstant(1), accumulators);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(nest.getBody());
-  Expr symbol = emission.getPositionSymbol("reduced" + std::to_string(loop));
-  points.loops.push_back(symbol);
-  points.positions.push_back({symbol, nest.getInductionVar()});
-  SmallVector<Value> next = emitReduction(compute, points, loop + 1, nest.getRegionIterArgs(), computed);
+  reduced.push_back({emission.getPositionSymbol("reduced" + std::to_string(loop)), nest.getInductionVar()});
+  SmallVector<Value> next = emitReduction(compute, vectors, std::move(reduced), loop + 1, nest.getRegionIterArgs());
   scf::YieldOp::create(builder, compute.getLoc(), next);
   return llvm::to_vector_of<Value>(nest.getResults());
 }

@@ -1,12 +1,29 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 
 #include "compiler/tile/CutContraction.h"
+#include "compiler/tile/IndexMaps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-void freestone::codegen::emitEpilogue(Emission &emission, Value value, const LanePoints &points) {
+/// Brings the line of an element closer, where lanes are neighbours in memory and it will be another one than now.
+static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices, const LanePoints &points,
+                        const Position &ahead, bool writes) {
+  sym::Expr linear = tile::getLinearIndex(cast<graph::TensorType>(tensor.getType()), indices);
+  std::optional<sym::Expr> step = getStride(linear, ahead.symbol), alongLanes = getStride(linear, points.lane);
+  if (!memory || !step || step->isConstant(0) || !alongLanes || !alongLanes->isConstant(1))
+    return;
+  Positions positions = points.positions;
+  for (Position &position : positions)
+    if (position.symbol == ahead.symbol)
+      position.value = ahead.value;
+  Value address = emission.getPointer(memory, emission.getIndex(linear, positions));
+  LLVM::Prefetch::create(emission.builder, emission.location, address, /*rw=*/writes, /*hint=*/3, /*cache=*/1);
+}
+
+void freestone::codegen::emitEpilogue(Emission &emission, Value value, const LanePoints &points, std::optional<Position> ahead) {
   SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
   llvm::MapVector<Value, Value> elements;
   llvm::DenseMap<Value, LanePoints> places;
@@ -20,6 +37,12 @@ void freestone::codegen::emitEpilogue(Emission &emission, Value value, const Lan
         unsigned rank = cast<graph::TensorType>(operand.getType()).getShape().size();
         here.loops = *tile::getLoopsAt(compute, operand, ArrayRef(place->second.loops).take_front(rank));
       }
+    for (auto [number, input] : llvm::enumerate(compute.getInputs()))
+      if (ahead && !elements.contains(input) && !compute.getFill(number)) {
+        auto indices = llvm::map_to_vector(tile::getIndices(compute, number),
+                                           [&](sym::Expr index) { return tile::substituteLoops(index, here.loops); });
+        bringCloser(emission, input, emission.getBuffer(input), indices, points, *ahead, /*writes=*/false);
+      }
     BodyVectorizer body(emission, compute, here);
     for (auto [operand, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
       if (Value known = elements.lookup(operand))
@@ -31,6 +54,9 @@ void freestone::codegen::emitEpilogue(Emission &emission, Value value, const Lan
   }
   for (auto [number, result] : llvm::enumerate(emission.program.getBody()->getTerminator()->getOperands())) {
     auto compute = result.getDefiningOp<tile::ComputeOp>();
+    if (ahead)
+      bringCloser(emission, result, emission.getResultBuffer(number),
+                  ArrayRef(places.lookup(result).loops).take_front(compute.getNumParallel()), points, *ahead, /*writes=*/true);
     BodyVectorizer(emission, compute, places.lookup(result))
         .store(elements.lookup(result), cast<graph::TensorType>(result.getType()), emission.getResultBuffer(number));
   }
