@@ -71,6 +71,14 @@ std::string stampName() {
 
 } // namespace
 
+std::string CompilerIdentity::find(const Folder &folder, const std::function<void()> &open) {
+  std::string build = recall(folder);
+  if (!build.empty())
+    return build;
+  open();
+  return read(folder);
+}
+
 std::string CompilerIdentity::recall(const Folder &folder) {
   try {
     File file = folder.open(stampName(), O_RDONLY);
@@ -87,19 +95,22 @@ std::string CompilerIdentity::recall(const Folder &folder) {
   }
 }
 
-std::string CompilerIdentity::read(const Folder &folder, const std::string &version) {
-  std::string build = version;
+std::string CompilerIdentity::read(const Folder &folder) {
+  std::string build;
   Json files = Json::array();
-  FileSystem &system = folder.system();
   try {
     for (Library &library : loadedLibraries()) {
-      File file = openLibrary(system, library.path);
+      File file = openLibrary(folder.system(), library.path);
       FileIdentity identity = FileIdentity::of(file.status());
       if (library.buildId.empty())
-        library.buildId = hashOf(Mapping(system, file, identity.bytes).bytes());
-      build += "; " + library.path.substr(library.path.rfind('/') + 1) + " " + library.buildId;
+        library.buildId = hashOf(Mapping(folder.system(), file, identity.bytes).bytes());
+      build += (build.empty() ? "" : ", ") + library.path.substr(library.path.rfind('/') + 1) + " " + library.buildId;
       files.push_back({library.path, toJson(identity)});
     }
+  } catch (const FileError &) {
+    return "";
+  }
+  try {
     if (folder.mayWrite())
       folder.write(stampName(), Json{{"build", build}, {"files", std::move(files)}}.dump());
   } catch (const FileError &) {

@@ -2,6 +2,7 @@
 #define FREESTONE_CACHE_COMPILERIDENTITY_H
 
 #include "cache/Folder.h"
+#include <functional>
 #include <string>
 
 namespace freestone::cache {
@@ -10,10 +11,12 @@ namespace freestone::cache {
 /// the cache remembers them, with the identities of the files, so that a warm start need not open it.
 class CompilerIdentity {
 public:
+  /// As remembered, else as read after `open` has opened the compiler. Throws what `open` throws.
+  static std::string find(const Folder &folder, const std::function<void()> &open);
   /// What was remembered for this executable; empty where nothing was, or a file has changed.
   static std::string recall(const Folder &folder);
-  /// Of the compiler that this process has opened, which calls itself `version`.
-  static std::string read(const Folder &folder, const std::string &version);
+  /// Of the compiler that this process has opened; empty if its files can't be read.
+  static std::string read(const Folder &folder);
 };
 
 } // namespace freestone::cache

@@ -102,6 +102,17 @@ Entry EntryReader::open(Kind kind, const std::string &key, Check check) const {
   return entry;
 }
 
+/// What is small is read every time, and tells by its own time when it was of use last.
+void EntryReader::refresh(const std::string &name) const {
+  if (!folder.mayWrite())
+    return;
+  try {
+    folder.touch(name);
+  } catch (const FileError &) {
+    // It counts as used earlier than it was.
+  }
+}
+
 void EntryReader::checkPayload(Kind kind, const std::string &key, const Entry &entry, const std::string &expected,
                                Check check) const {
   std::string stamp = std::string(nameOf(kind)) + "-" + key;
@@ -110,5 +121,8 @@ void EntryReader::checkPayload(Kind kind, const std::string &key, const Entry &e
     return stamps.refresh(stamp);
   if (hashOf(Mapping(folder.system(), entry.file, entry.bytes).bytes()) != expected)
     throw DamagedEntry("its contents are not as they were written");
-  stamps.remember(stamp, identity, expected);
+  if (kind == Kind::Model)
+    stamps.remember(stamp, identity, expected);
+  else
+    refresh(std::string(nameOf(kind)) + "/" + key);
 }

@@ -55,6 +55,7 @@ public:
 
 private:
   void checkPayload(Kind kind, const std::string &key, const Entry &entry, const std::string &expected, Check check) const;
+  void refresh(const std::string &name) const;
   const Folder &folder;
   Stamps stamps;
 };

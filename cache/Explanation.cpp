@@ -37,7 +37,7 @@ std::vector<std::string> freestone::cache::differences(const Ingredients &one, c
     const std::string *counterpart = find(other, name);
     if (counterpart && *counterpart == text)
       continue;
-    auto [mine, theirs] = firstDifference(text, counterpart ? *counterpart : std::string());
+    auto [mine, theirs] = firstDifference(text, counterpart ? std::string_view(*counterpart) : std::string_view());
     lines.push_back(name + ": " + shown(mine) + ", not " + shown(theirs));
   }
   for (const auto &[name, text] : other.list())

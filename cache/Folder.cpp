@@ -13,24 +13,24 @@ using namespace freestone::cache;
 /// Tells backup programs to leave the folder out.
 static constexpr std::string_view tag = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of freestone; it may be removed at any time.\n";
 
-static void makeParents(FileSystem &system, const std::string &path) {
+/// Opens a folder, and makes it first, with its parents, where it is missing and `mayMake`.
+static File openRoot(FileSystem &system, const std::string &path, bool mayMake) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY;
+  try {
+    return File(system, AT_FDCWD, path, flags);
+  } catch (const FileError &error) {
+    if (error.code != ENOENT || !mayMake)
+      throw;
+  }
   for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
     system.makeFolder(AT_FDCWD, path.substr(0, slash).c_str(), 0700);
+  if (system.makeFolder(AT_FDCWD, path.c_str(), 0700) != 0 && errno != EEXIST)
+    throw FileError("can't make '" + path + "'");
+  return File(system, AT_FDCWD, path, flags);
 }
 
 Folder::Folder(FileSystem &system, const std::string &path, bool mayWrite)
-    : fileSystem(&system), name(path), writable(mayWrite) {
-  constexpr int flags = O_RDONLY | O_DIRECTORY;
-  int descriptor = system.open(AT_FDCWD, path.c_str(), flags, 0);
-  bool isNew = descriptor < 0 && errno == ENOENT && mayWrite;
-  if (descriptor >= 0)
-    close(descriptor);
-  if (isNew) {
-    makeParents(system, path);
-    if (system.makeFolder(AT_FDCWD, path.c_str(), 0700) != 0 && errno != EEXIST)
-      throw FileError("can't make '" + path + "'");
-  }
-  root = File(system, AT_FDCWD, path, flags);
+    : fileSystem(&system), name(path), writable(mayWrite), root(openRoot(system, path, mayWrite)) {
   struct stat status = root.status();
   if (status.st_uid != geteuid() && status.st_uid != 0)
     throw FileError("'" + path + "' belongs to another user, whose code would run", EPERM);

@@ -1,6 +1,5 @@
 #include "cache/ModelRequest.h"
 
-#include "cache/CompilerIdentity.h"
 #include "cache/Machine.h"
 #include "cache/ModelContent.h"
 #include <filesystem>
@@ -17,16 +16,13 @@ static std::string sorted(const std::vector<std::string> &texts) {
 }
 
 std::optional<Request> freestone::cache::requestModel(const Store &store, Kind kind, const ModelOptions &options,
-                                                      const std::function<std::string()> &openCompiler) {
+                                                      const std::string &compiler) {
   const Folder *folder = store.folder();
-  if (!folder)
+  if (!folder || compiler.empty())
     return std::nullopt;
   std::optional<ModelContent> content = ModelContent::read(folder->system(), folder, options.path);
   if (!content)
     return std::nullopt;
-  std::string compiler = CompilerIdentity::recall(*folder);
-  if (compiler.empty())
-    compiler = CompilerIdentity::read(*folder, openCompiler());
   Request request{kind, {}, [content] { return content->isUnchanged(); }};
   Ingredients &ingredients = request.ingredients;
   ingredients.add("compiler", compiler);

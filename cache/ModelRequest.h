@@ -15,10 +15,9 @@ struct ModelOptions {
   std::string training; ///< what the compiler takes for a training step
 };
 
-/// What to ask of `store`, found without opening the compiler if it was opened before; `openCompiler` opens it and returns its version.
-/// Nothing where there is no cache, or the model can't be read. Throws what `openCompiler` throws.
-std::optional<Request> requestModel(const Store &store, Kind kind, const ModelOptions &options,
-                                    const std::function<std::string()> &openCompiler);
+/// What to ask of `store`; `compiler` is as CompilerIdentity finds it. Nothing where there is no cache, or the model or the compiler can't
+/// be read.
+std::optional<Request> requestModel(const Store &store, Kind kind, const ModelOptions &options, const std::string &compiler);
 
 } // namespace freestone::cache
 

@@ -10,7 +10,8 @@
 
 using namespace freestone::cache;
 
-static constexpr const char *counterNames[] = {"hits", "misses", "waits", "kept", "evicted", "rejected", "failures"};
+static constexpr const char *counterNames[] = {"hits",    "misses",  "program_hits", "program_misses", "waits",
+                                              "kept",    "evicted", "rejected",     "failures"};
 
 Store::Store(Settings settings, FileSystem &system) : chosen(std::move(settings)) {
   for (const char *name : counterNames)
@@ -100,11 +101,22 @@ void Store::publish(const Request &request, const std::string &key, const std::s
   evict();
 }
 
-std::optional<Entry> Store::find(Kind kind, const Ingredients &ingredients) {
-  std::optional<Entry> entry = opened ? lookUp(kind, ingredients.key()) : std::nullopt;
-  if (opened)
-    count(entry ? "hits" : "misses");
-  return entry;
+std::optional<std::string> Store::find(Kind kind, const Ingredients &ingredients) {
+  if (!opened)
+    return std::nullopt;
+  std::optional<std::string> payload;
+  if (std::optional<Entry> entry = lookUp(kind, ingredients.key())) {
+    try {
+      payload = entry->payload();
+    } catch (const FileError &error) {
+      fail(error.what());
+    }
+  }
+  if (kind == Kind::Program)
+    count(payload ? "program_hits" : "program_misses");
+  else
+    count(payload ? "hits" : "misses");
+  return payload;
 }
 
 void Store::keep(Kind kind, const Ingredients &ingredients, std::string_view payload, const std::string &about) {

@@ -40,14 +40,15 @@ public:
   static Entry makeUnkept(const Maker &make);
 
   /// For what is small and quickly made: nobody waits for anybody.
-  std::optional<Entry> find(Kind kind, const Ingredients &ingredients);
+  std::optional<std::string> find(Kind kind, const Ingredients &ingredients);
   void keep(Kind kind, const Ingredients &ingredients, std::string_view payload, const std::string &about);
 
   /// Null if the cache is off or can't be used.
   const Folder *folder() const { return opened.get(); }
   const Settings &settings() const { return chosen; }
 
-  /// Of this process: hits, misses, waits, kept, evicted, rejected (damaged entries) and failures (of file operations).
+  /// Of this process: hits, misses, program_hits, program_misses, waits, kept, evicted, rejected (damaged entries) and failures (of
+  /// file operations).
   const std::map<std::string, uint64_t> &counters() const { return counts; }
   /// Of all processes, as far as they could write it down.
   std::map<std::string, uint64_t> totals() const;

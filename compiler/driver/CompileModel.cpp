@@ -8,6 +8,7 @@
 #include "compiler/driver/Counters.h"
 #include "compiler/driver/PackageArtifact.h"
 #include "compiler/driver/Pipelines.h"
+#include "compiler/driver/ProgramCache.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/driver/TrainingText.h"
 #include "compiler/task/SizeSlots.h"
@@ -250,11 +251,13 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   statistics.counters = collectCounters(*model.module);
 
   std::vector<codegen::Object> objects;
+  ProgramCache programs(options.cache);
   LogicalResult generated = timed("code", failure, [&]() -> LogicalResult {
+    programs.describe(*model.module);
     FailureOr<OwningOpRef<ModuleOp>> code = emitCode(*model.module, options);
     if (failed(code))
       return mlir::failure();
-    FailureOr<std::vector<codegen::Object>> made = codegen::lowerToObjects(**code, *device, [&](size_t done, size_t total) {
+    FailureOr<std::vector<codegen::Object>> made = programs.lower(**code, *device, [&](size_t done, size_t total) {
       if (options.progress)
         options.progress({"code", static_cast<int64_t>(done), static_cast<int64_t>(total)});
     });
@@ -267,10 +270,14 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     return mlir::failure();
   statistics.counters["objects"] = objects.size();
 
-  return timed("package", failure, [&]() -> LogicalResult {
+  LogicalResult packaged = timed("package", failure, [&]() -> LogicalResult {
     Package package{std::move(descriptor), objects, *model.weights, constants, *device, options, modelPath};
     return writePackage(package, path, statistics, failure.text);
   });
+  // No part of the artifact, whose bytes do not tell where its programs came from.
+  statistics.counters["programs_compiled"] = programs.getCompiled();
+  statistics.counters["programs_from_cache"] = programs.getFound();
+  return packaged;
 }
 
 } // namespace freestone::driver

@@ -61,6 +61,10 @@ Options readOptions(const freestone_compile_options &given) {
     options.training = known.training;
   if (known.print_ir_tree_dir)
     options.printIrTreeDir = known.print_ir_tree_dir;
+  if (known.cache_folder) {
+    options.cache.folder = known.cache_folder;
+    options.cache.mode = known.cache_read_only ? cache::Mode::ReadOnly : cache::Mode::ReadWrite;
+  }
   for (size_t i = 0; i < known.dim_bound_count; ++i)
     options.dimBounds.push_back({known.dim_bounds[i].symbol, known.dim_bounds[i].minimum, known.dim_bounds[i].maximum,
                                  std::max<int64_t>(known.dim_bounds[i].multiple_of, 1)});

@@ -55,6 +55,8 @@ typedef struct freestone_compile_options {
   // Is told where a compilation is: by one thread at a time, not always the caller's. Must not call the compiler. Null: nobody.
   void (*progress)(void *user, const freestone_compile_progress *progress);
   void *progress_user; // handed to `progress`
+  const char *cache_folder; // where single programs are kept for other models (see cache/README.md); null: nowhere
+  int32_t cache_read_only;  // non-zero: nothing is written there
 } freestone_compile_options;
 
 // Result of every verb. Both strings are null or allocated with malloc; give the struct back through `free_result`.

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_DRIVER_OPTIONS_H
 #define FREESTONE_COMPILER_DRIVER_OPTIONS_H
 
+#include "cache/Settings.h"
 #include "compiler/driver/Switches.h"
 #include "compiler/import/ImportOnnx.h"
 #include <functional>
@@ -29,6 +30,8 @@ struct Options {
   std::string training;
   /// Programs that are compiled at the same time; 0: see chooseCompileJobs. Decides nothing about what comes out.
   unsigned jobs = 0;
+  /// Where objects of single programs are kept. Decides nothing about what comes out.
+  cache::Settings cache = {.folder = "", .mode = cache::Mode::Off, .say = nullptr};
   /// Is told what the compilation is doing, by one thread at a time; null: nobody.
   std::function<void(const Progress &progress)> progress;
   /// Where to write the module after every pass; empty: nowhere.

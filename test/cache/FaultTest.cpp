@@ -74,10 +74,7 @@ static void useStore(CacheFolder &folder, FileSystem &system) {
     Ingredients small;
     small.add("program", "p");
     store.keep(Kind::Program, small, "small", "");
-    std::optional<Entry> found = store.find(Kind::Program, small);
-    if (found) {
-      ASSERT_EQ(found->payload(), "small");
-    }
+    ASSERT_EQ(store.find(Kind::Program, small).value_or("small"), "small");
   }
   Store store(settings, system);
   ASSERT_EQ(store.obtain(requestOf("x"), again.get()).payload(), contentOf("x"));

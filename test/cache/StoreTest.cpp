@@ -54,10 +54,9 @@ TEST(Store, KeepsSmallThings) {
   Store store(folder.settings());
   EXPECT_FALSE(store.find(Kind::Program, ingredients));
   store.keep(Kind::Program, ingredients, std::string_view("\0\1", 2), "of p");
-  std::optional<Entry> entry = store.find(Kind::Program, ingredients);
-  ASSERT_TRUE(entry);
-  EXPECT_EQ(entry->payload(), std::string("\0\1", 2));
-  EXPECT_EQ(entry->about(), "of p");
+  EXPECT_EQ(store.find(Kind::Program, ingredients), std::string("\0\1", 2));
+  EXPECT_EQ(store.counters().at("program_hits"), 1u);
+  EXPECT_EQ(store.counters().at("program_misses"), 1u);
   EXPECT_FALSE(store.find(Kind::Text, ingredients)) << "kinds have names of their own";
 }
 
@@ -290,7 +289,7 @@ public:
     writeText(folder / "m.onnx", "model");
     options.path = folder / "m.onnx";
   }
-  std::string key() { return requestModel(store, Kind::Model, options, [&] { return build; })->ingredients.key(); }
+  std::string key() { return requestModel(store, Kind::Model, options, build)->ingredients.key(); }
 
   CacheFolder folder;
   Store store;
@@ -322,6 +321,11 @@ TEST(ModelRequest, EveryOptionChangesTheKeyAndNothingElseDoes) {
     options.path = keys.folder / "n.onnx";
   });
 
+  keys.build = "2";
+  EXPECT_TRUE(seen.insert(keys.key()).second) << "another build of the compiler";
+  keys.build = "1";
+  EXPECT_FALSE(requestModel(keys.store, Kind::Model, keys.options, "")) << "a compiler that is not known";
+
   keys.options.disabled = {"rows", "maps", "rows"};
   std::string key = keys.key();
   keys.options.disabled = {"maps", "rows"};
@@ -344,7 +348,7 @@ TEST(ModelRequest, ExternalDataAreAPartOfTheModel) {
   std::string tensor = "\x6a" + std::string(1, char(pair.size())) + pair;
   std::string graph = "\x2a" + std::string(1, char(tensor.size())) + tensor;
   writeText(keys.options.path, "\x3a" + std::string(1, char(graph.size())) + graph);
-  EXPECT_FALSE(requestModel(keys.store, Kind::Model, keys.options, [] { return "1"; })) << "a file is missing";
+  EXPECT_FALSE(requestModel(keys.store, Kind::Model, keys.options, "1")) << "a file is missing";
   writeText(keys.folder / "w.bin", "weights");
   std::string key = keys.key();
   EXPECT_EQ(keys.key(), key);

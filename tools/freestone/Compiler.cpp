@@ -100,6 +100,12 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
 }
 
+void CompileOptions::keepPrograms(const std::string &folder, bool readOnly) {
+  cacheFolder = folder;
+  options.cache_folder = cacheFolder.c_str();
+  options.cache_read_only = readOnly;
+}
+
 const Compiler &Compiler::open() {
   static const Compiler compiler = [] {
     try {

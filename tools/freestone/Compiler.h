@@ -42,10 +42,13 @@ public:
   CompileOptions(const CompileOptions &) = delete;
   CompileOptions &operator=(const CompileOptions &) = delete;
 
+  /// Single programs are kept in a folder for other models.
+  void keepPrograms(const std::string &folder, bool readOnly);
+
   const freestone_compile_options *get() const { return &options; }
 
 private:
-  std::string target, modelPath, outputPath, training, printIrTreeDir, disabled;
+  std::string cacheFolder, target, modelPath, outputPath, training, printIrTreeDir, disabled;
   std::vector<std::string> symbols;
   std::vector<freestone_dim_bound> bounds;
   freestone_compile_options options = {};

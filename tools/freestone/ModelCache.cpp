@@ -1,5 +1,6 @@
 #include "tools/freestone/ModelCache.h"
 
+#include "cache/CompilerIdentity.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -30,14 +31,20 @@ ModelCache::ModelCache(const CompileArguments &arguments) : arguments(arguments)
 
 std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::string &model,
                                                   const std::string &training) const {
+  if (!files->folder())
+    return std::nullopt;
+  std::string compiler = cache::CompilerIdentity::find(*files->folder(), [] { Compiler::open(); });
   cache::ModelOptions options = {model,          arguments.target, arguments.level,        arguments.disabled,
                                  arguments.dims, arguments.binds,  arguments.stripWeights, training};
-  return cache::requestModel(*files, kind, options, [] { return Compiler::open().build(); });
+  return cache::requestModel(*files, kind, options, compiler);
 }
 
 std::string ModelCache::make(const std::string &path, const std::string &model, const std::string &training) const {
+  CompileOptions options(arguments, model, path, training);
+  if (const cache::Folder *folder = files->folder())
+    options.keepPrograms(folder->path(), !folder->mayWrite());
   try {
-    return Compiler::open().compile(CompileOptions(arguments, model, path, training));
+    return Compiler::open().compile(options);
   } catch (const Failure &failure) {
     // The compiler names the file that it could not write.
     if (std::string(failure.what()).find(path) != std::string::npos)
@@ -103,8 +110,8 @@ std::string ModelCache::inspect(const std::string &model, const std::string &lev
   std::optional<cache::Request> wanted = request(cache::Kind::Text, model, "");
   if (wanted) {
     wanted->ingredients.add("shows", level);
-    if (std::optional<cache::Entry> entry = files->find(cache::Kind::Text, wanted->ingredients))
-      return entry->payload();
+    if (std::optional<std::string> text = files->find(cache::Kind::Text, wanted->ingredients))
+      return *text;
   }
   std::string text = Compiler::open().inspect(CompileOptions(arguments, model), level);
   if (wanted && wanted->stillHolds())

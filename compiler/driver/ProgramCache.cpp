@@ -1,0 +1,107 @@
+#include "compiler/driver/ProgramCache.h"
+
+#include "cache/CompilerIdentity.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::driver;
+
+/// Without locations and names for attributes, which depend on what else there is.
+static std::string print(Operation *operation) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  operation->print(stream, OpPrintingFlags().useLocalScope());
+  return text;
+}
+
+void ProgramCache::describe(ModuleOp module) {
+  if (!store.folder())
+    return;
+  for (auto program : module.getOps<tile::ProgramOp>()) {
+    std::string name = program.getSymName().str();
+    program.setSymName("program");
+    texts[name] = print(program);
+    program.setSymName(name);
+  }
+}
+
+/// The compiler and the machine, which all programs have in common.
+static cache::Ingredients describeDevice(const std::string &compiler, const DeviceDescription &device) {
+  cache::Ingredients ingredients;
+  ingredients.add("compiler", compiler);
+  ingredients.add("processor", device.triple + " " + device.cpu);
+  ingredients.add("features", device.features);
+  ingredients.add("vectors", std::to_string(device.vectorRegisters) + " of " + std::to_string(device.vectorBytes) + " bytes");
+  ingredients.add("caches", std::to_string(device.l1Bytes) + " " + std::to_string(device.l2Bytes) + " " + std::to_string(device.l3Bytes));
+  return ingredients;
+}
+
+cache::Ingredients ProgramCache::nameProgram(ModuleOp code, ModuleOp module, const cache::Ingredients &device) {
+  std::string name = module.getName().value_or("").str();
+  auto text = texts.find(name);
+  auto rename = [&](ModuleOp within, StringRef from, const std::string &to) {
+    SymbolTable symbols(within);
+    if (Operation *symbol = symbols.lookup(from))
+      return symbols.rename(symbol, to);
+    return success();
+  };
+  cache::Ingredients ingredients = device;
+  if (text == texts.end()) {
+    // Kernels that programs share, and the artifact's own entry points.
+    ingredients.add("program", name);
+    ingredients.add("code", cache::hashOf(print(module)));
+    ingredients.add("copy", "0");
+    return ingredients;
+  }
+  module.setName("program");
+  (void)rename(module, name, "program");
+  std::string hash = cache::hashOf(print(module));
+  ingredients.add("program", text->second);
+  ingredients.add("code", hash);
+  // Equal programs that were not to be shared are two in one artifact, too.
+  ingredients.add("copy", std::to_string(timesNamed[hash]++));
+  std::string own = "program_" + ingredients.key();
+  (void)rename(module, "program", own);
+  for (ModuleOp other : code.getOps<ModuleOp>())
+    if (other != module)
+      (void)rename(other, name, own);
+  return ingredients;
+}
+
+FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const DeviceDescription &device,
+                                                            llvm::function_ref<void(size_t done, size_t total)> report) {
+  SmallVector<ModuleOp> modules = llvm::to_vector(code.getOps<ModuleOp>());
+  std::string compiler = store.folder() ? cache::CompilerIdentity::read(*store.folder()) : "";
+  if (compiler.empty()) {
+    compiled = modules.size();
+    return codegen::lowerToObjects(code, device, report);
+  }
+  cache::Ingredients common = describeDevice(compiler, device);
+  std::vector<codegen::Object> objects(modules.size());
+  std::vector<std::pair<size_t, cache::Ingredients>> missing;
+  OwningOpRef<ModuleOp> rest = ModuleOp::create(code.getLoc());
+  // The entry points come behind all programs, which have their names by then.
+  for (auto [index, module] : llvm::enumerate(modules)) {
+    cache::Ingredients ingredients = nameProgram(code, module, common);
+    if (std::optional<std::string> bytes = store.find(cache::Kind::Program, ingredients)) {
+      objects[index] = {module.getName().value_or("").str(), llvm::SmallVector<char, 0>(bytes->begin(), bytes->end())};
+    } else {
+      missing.emplace_back(index, std::move(ingredients));
+      module->moveBefore(rest->getBody(), rest->getBody()->end());
+    }
+  }
+  found = modules.size() - missing.size();
+  compiled = missing.size();
+  if (missing.empty())
+    return objects;
+  FailureOr<std::vector<codegen::Object>> made = codegen::lowerToObjects(*rest, device, report);
+  if (failed(made))
+    return failure();
+  for (auto &&[place, object] : llvm::zip_equal(missing, *made)) {
+    store.keep(cache::Kind::Program, place.second, StringRef(object.bytes.data(), object.bytes.size()), "");
+    objects[place.first] = std::move(object);
+  }
+  return objects;
+}

@@ -1,0 +1,170 @@
+"""Models through the command with a cache of their own: what is compiled, what is found, and that the artifacts are the same bytes.
+
+models.py FREESTONE MODELS
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+freestone, models = sys.argv[1], pathlib.Path(sys.argv[2])
+
+
+class Cache:
+    """A folder; `compile` tells the counters of a compilation, and checks the artifact against one compiled without the cache."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {**os.environ, "FREESTONE_CACHE_DIR": f"{folder}/cache"}
+        self.environment.pop("FREESTONE_CACHE", None)
+
+    def run(self, *arguments, status=0):
+        done = subprocess.run([freestone, *map(str, arguments)], env=self.environment, capture_output=True, text=True)
+        assert done.returncode == status, (arguments, done.returncode, done.stderr)
+        return done
+
+    def compile(self, model, *options):
+        artifact, plain = f"{self.folder}/a.stone", f"{self.folder}/b.stone"
+        done = self.run("compile", model, "-o", artifact, "--json", *options)
+        self.run("compile", model, "-o", plain, "--no-cache", *options)
+        assert pathlib.Path(artifact).read_bytes() == pathlib.Path(plain).read_bytes(), f"{model} {options}: other bytes"
+        counters = json.loads(done.stdout)["counters"]
+        found = "compiled before" in done.stderr
+        return (0, 0, True) if found else (counters["programs_compiled"], counters["programs_from_cache"], False)
+
+    def stat(self):
+        return json.loads(self.run("cache", "stat", "--json").stdout)
+
+
+def layers(widths, seed, name="v", relu=True):
+    """A network of Gemm and Relu."""
+    random = np.random.default_rng(seed)
+    nodes, weights, value = [], [], f"{name}_in"
+    for number, (inner, outer) in enumerate(zip(widths, widths[1:])):
+        for part, shape in (("w", (inner, outer)), ("b", (outer,))):
+            data = random.standard_normal(shape, dtype=np.float32)
+            weights.append(numpy_helper.from_array(data, f"{name}_{part}{number}"))
+        nodes.append(helper.make_node("Gemm", [value, f"{name}_w{number}", f"{name}_b{number}"], [f"{name}_g{number}"], f"{name}/gemm{number}"))
+        value = f"{name}_g{number}"
+        if relu:
+            nodes.append(helper.make_node("Relu", [value], [f"{name}_r{number}"], f"{name}/relu{number}"))
+            value = f"{name}_r{number}"
+    ports = [helper.make_tensor_value_info(port, TensorProto.FLOAT, [f"{name}_batch", width])
+             for port, width in ((f"{name}_in", widths[0]), (value, widths[-1]))]
+    graph = helper.make_graph(nodes, name, ports[:1], ports[1:], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def save(model, path):
+    onnx.save(model, path)
+    return path
+
+
+def check_programs(folder):
+    """What is in a program, and nothing else, decides whether it is compiled."""
+    cache = Cache(folder)
+    first = save(layers([128, 256, 96], seed=1), f"{folder}/first.onnx")
+    compiled, found, _ = cache.compile(first)
+    assert compiled > 0 and found == 0
+    assert cache.compile(first) == (0, 0, True)
+
+    renamed = layers([128, 256, 96], seed=2, name="x")
+    renamed.doc_string = "other names, other weights, and a comment"
+    renamed.graph.node[0].doc_string = "here too"
+    path = save(renamed, f"{folder}/renamed.onnx")
+    assert cache.compile(path) == (0, compiled, False), "names, comments and the values of weights are no part of a program"
+    described = cache.run("inspect", f"{folder}/a.stone").stdout
+    assert "input x_in: f32[x_batch, 128]" in described and "v_in" not in described, described
+
+    wider = save(layers([64, 128, 512, 96], seed=3), f"{folder}/wider.onnx")
+    made, shared, _ = cache.compile(wider)
+    assert shared > 0, "layers that are known from another model are found"
+    new = save(layers([128, 256, 96], seed=1, relu=False), f"{folder}/new.onnx")
+    made, shared, _ = cache.compile(new)
+    assert made > 0 and shared > 0, "what is new is compiled, and only that"
+    assert cache.compile(first, "--target", "x86-64-v3")[1] == 0, "objects are for one processor"
+
+
+def check_options(folder):
+    """Options that change what comes out change the key of the whole."""
+    cache = Cache(folder)
+    model = save(layers([32, 64, 16], seed=1), f"{folder}/model.onnx")
+    variants = [(), ("-O1",), ("-O0",), ("--target", "x86-64-v3"), ("--disable", "epilogues"), ("--disable", "share"), ("--dim", "v_batch=1:64"),
+                ("--bind", "v_batch=8"), ("--strip-weights",)]
+    for options in variants:
+        assert not cache.compile(model, *options)[2], options
+    for options in variants:
+        assert cache.compile(model, *options)[2], options
+    assert cache.compile(model, "--disable", "share,epilogues", "--compile-jobs", "2")[2] is False
+    assert cache.compile(model, "--disable", "epilogues,share", "--compile-jobs", "1")[2], "order and threads do not count"
+    assert cache.stat()["entries"]["model"]["count"] == len(variants) + 1
+
+    explained = cache.run("run", "--explain-miss", "--bind", "v_batch=9", model, "--input", "9x32xf32=1").stderr
+    assert "binds: v_batch=9, not" in explained, explained
+    keys = [entry["key"] for entry in json.loads(cache.run("cache", "list", "--json").stdout) if entry["kind"] == "model"]
+    assert cache.run("cache", "explain", keys[0], keys[1]).stdout
+    cache.run("cache", "explain", keys[0], "zz", status=2)
+
+
+def check_bits(folder):
+    """Cold and warm, every model gives the same bits; a damaged entry is made again; nothing is written where it must not."""
+    specs = {"mlp": "x=3x784xf32=random:1", "cnn": "x=2x1x28x28xf32=random:1", "gpt": "tokens=2x16xi64=random:1:0:128"}
+    cache = Cache(folder)
+    for name, spec in specs.items():
+        outputs = []
+        for options in (["--no-cache"], [], []):
+            path = f"{folder}/{name}.npz"
+            cache.run("run", models / f"{name}.onnx", "--input", spec, "--threads", "1", "--outputs", path, *options)
+            outputs.append(pathlib.Path(path).read_bytes())
+        assert outputs[0] == outputs[1] == outputs[2], name
+    counters = cache.stat()["counters"]
+    assert (counters["hits"], counters["misses"]) == (3, 3), counters
+
+    entry = max(pathlib.Path(folder, "cache", "model").iterdir(), key=lambda file: file.stat().st_size)
+    with entry.open("r+b") as file:
+        file.seek(entry.stat().st_size // 2)
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte[0] ^ 1]))
+    cache.run("cache", "verify", status=1)
+    done = cache.run("run", models / "gpt.onnx", "--input", specs["gpt"], "--threads", "1", "--outputs", f"{folder}/again.npz")
+    assert "damaged" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert pathlib.Path(f"{folder}/again.npz").read_bytes() == outputs[0]
+    cache.run("cache", "verify")
+    cache.run("cache", "clear")
+    assert all(kind["count"] == 0 for kind in cache.stat()["entries"].values())
+
+    cache.environment["FREESTONE_CACHE"] = "ro"
+    cache.run("run", models / "mlp.onnx", "--input", specs["mlp"])
+    assert cache.stat()["entries"]["model"]["count"] == 0
+    cache.environment["FREESTONE_CACHE"] = "sometimes"
+    assert "off, ro or rw" in cache.run("run", models / "mlp.onnx", "--input", specs["mlp"], status=2).stderr
+
+
+def check_training(folder):
+    """A training that was compiled before starts at once, and learns the same."""
+    cache = Cache(folder)
+    model = save(layers([16, 32, 4], seed=1, relu=False), f"{folder}/model.onnx")
+    random = np.random.default_rng(5)
+    np.savez(f"{folder}/data.npz", v_in=random.standard_normal((64, 16), dtype=np.float32), labels=random.integers(0, 4, 64))
+    results = []
+    for out, expected in (("cold", "compiled the training step in"), ("warm", "the training step was compiled before")):
+        done = cache.run("train", model, "--data", f"{folder}/data.npz", "--epochs", "2", "--out", f"{folder}/{out}", "--threads", "1")
+        assert expected in done.stderr, done.stderr
+        results.append(pathlib.Path(folder, out, "model.onnx").read_bytes())
+    assert results[0] == results[1]
+    done = cache.run("train", model, "--data", f"{folder}/data.npz", "--optimizer", "sgd", "--out", f"{folder}/sgd")
+    assert "compiled the training step in" in done.stderr
+
+
+for check in (check_programs, check_options, check_bits, check_training):
+    with tempfile.TemporaryDirectory() as folder:
+        check(folder)
+    print(f"{check.__name__}: right", flush=True)
