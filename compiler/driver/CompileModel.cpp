@@ -158,7 +158,13 @@ static LogicalResult requireValidSizes(ModuleOp module) {
 LogicalResult Compilation::lower(Failure &failure) {
   if (failed(requireCompilable(failure)))
     return mlir::failure();
-  if (failed(timed("graph", failure, [&] { return runPipeline(addGraphPipeline, *model.module); })) ||
+  if (failed(timed("graph", failure,
+                   [&]() -> LogicalResult {
+                     if (failed(runPipeline(addGraphPipeline, *model.module)))
+                       return mlir::failure();
+                     collectGraphCounters(*model.module, statistics.counters);
+                     return success();
+                   })) ||
       failed(timed("tile", failure, [&] { return runPipeline(addTilePipeline, *model.module); })) ||
       failed(timed("task", failure, [&] { return runPipeline(addTaskPipeline, *model.module); })) ||
       failed(timed("sizes", failure, [&] { return requireValidSizes(*model.module); }))) {
@@ -248,7 +254,8 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   int64_t calls = 0;
   model.module->walk([&](task::SpaceOp space) { calls += !space.getService(); });
   statistics.sharedPrograms = calls - statistics.programs;
-  statistics.counters = collectCounters(*model.module);
+  for (const auto &[name, count] : collectCounters(*model.module))
+    statistics.counters[name] += count;
 
   std::vector<codegen::Object> objects;
   ProgramCache programs(options.cache);

@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/driver/Switches.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
@@ -19,6 +20,16 @@ static int64_t countReused(task::ProgramOp entry) {
   return llvm::count_if(spans, [&](const Span &later) {
     return llvm::any_of(spans, [&](const Span &earlier) { return earlier.lastUse <= later.horizon; });
   });
+}
+
+void driver::collectGraphCounters(ModuleOp module, std::map<std::string, int64_t> &counters) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto recomputed = function->getAttrOfType<DictionaryAttr>("graph.recomputed");
+    if (!recomputed)
+      continue;
+    for (auto [counter, name] : {std::pair("recomputed", "values"), std::pair("kept_bytes_before", "kept_before"), std::pair("kept_bytes", "kept_after")})
+      counters[counter] += recomputed.getAs<IntegerAttr>(name).getInt();
+  }
 }
 
 std::map<std::string, int64_t> driver::collectCounters(ModuleOp module) {

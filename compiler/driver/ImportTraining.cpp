@@ -1,5 +1,6 @@
 #include "compiler/driver/ImportTraining.h"
 
+#include "compiler/grad/Rematerialise.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -34,6 +35,27 @@ void adopt(ImportedModel &into, ImportedModel &&from, StringRef name) {
     op.setName(own);
   });
   into.weights->keepAlive(std::move(from.weights));
+}
+
+/// What the backward pass of a step computes again is decided when gradients and forward pass are simplified.
+void requestRecompute(func::FuncOp function, const TrainingOptions &training) {
+  SmallVector<unsigned> losses;
+  for (unsigned index = 0; index < function.getNumResults(); ++index) {
+    auto name = function.getResultAttrOfType<StringAttr>(index, "graph.name"), state = function.getResultAttrOfType<StringAttr>(index, "graph.state");
+    if ((name && name == "loss") || (state && state == "accumulated/loss"))
+      losses.push_back(index);
+  }
+  llvm::StringMap<int64_t> hints;
+  for (BlockArgument argument : function.getArguments()) {
+    if (function.getArgAttr(argument.getArgNumber(), "graph.state"))
+      continue;
+    for (auto [axis, size] : llvm::enumerate(cast<graph::TensorType>(argument.getType()).getShape())) {
+      int64_t hint = axis == 0 ? training.batchHint : training.lengthHint;
+      if (std::optional<StringRef> symbol = size.asSymbol(); symbol && hint > 0)
+        hints.try_emplace(*symbol, hint);
+    }
+  }
+  grad::requestRecompute(function, losses, training.recompute, hints);
 }
 
 } // namespace
@@ -90,6 +112,11 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   if (failed(ports))
     return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics) : fail(ImportError::Kind::Usage, complaint);
   result.ports = std::move(*ports);
+  if (training.recompute != "none") {
+    requestRecompute(functions.step, training);
+    if (functions.accumulate)
+      requestRecompute(functions.accumulate, training);
+  }
   if (failed(mlir::verify(module)))
     return fail(ImportError::Kind::Internal, "the training step is not valid: " + diagnostics);
   return result;

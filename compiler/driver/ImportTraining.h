@@ -12,6 +12,10 @@ struct TrainingOptions {
   training::StepChoice step;
   /// See ImportOptions.
   bool freezeNorm = false, noDropout = false;
+  /// See grad::RecomputePolicy.
+  std::string recompute = "none";
+  /// Samples of a batch and elements of each along its other symbolic dimensions, as they usually are; 0: not known.
+  int64_t batchHint = 0, lengthHint = 0;
 };
 
 /// A training step, and what its user must know of it.

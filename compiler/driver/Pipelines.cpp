@@ -1,6 +1,7 @@
 #include "compiler/driver/Pipelines.h"
 
 #include "compiler/codegen/DeviceDescription.h"
+#include "compiler/grad/Passes.h"
 #include "compiler/simplify/Passes.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Passes.h"
@@ -15,6 +16,7 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
   graph::addSimplifyPipeline(passes);
   passes.nest<func::FuncOp>().addPass(graph::createDecompose());
   graph::addSimplifyPipeline(passes);
+  passes.nest<func::FuncOp>().addPass(grad::createRematerialise());
 }
 
 void addTilePipeline(OpPassManager &passes, const Options &options) {
@@ -40,6 +42,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
   all.addPass(createCSEPass());
+  all.addPass(tile::createDropBarriers());
+  all.addPass(tile::createShortenLives({switches.shortenLives}));
   // Memory is given from here on: nothing may merge or reorder operations any more.
   all.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));

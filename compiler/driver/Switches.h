@@ -12,6 +12,7 @@ struct Switches {
   bool connectMaps = true;
   bool packWeights = true;
   bool coalesceLoops = true;
+  bool shortenLives = true;
   bool kernelGradients = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
@@ -24,7 +25,7 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
-          switches.packWeights = switches.coalesceLoops = switches.kernelGradients = switches.donateState = switches.elideWaits =
+          switches.packWeights = switches.coalesceLoops = switches.shortenLives = switches.kernelGradients = switches.donateState = switches.elideWaits =
               switches.reuseMemory = false;
     return switches;
   }
@@ -46,6 +47,7 @@ inline constexpr SwitchInfo switchTable[] = {
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
     {"kernel-gradients", &Switches::kernelGradients, "kernel_gradients",
      "gradients of convolutions' kernels read pictures as they are, without packing every window"},
+    {"shorten-lives", &Switches::shortenLives, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},

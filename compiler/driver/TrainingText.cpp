@@ -1,5 +1,6 @@
 #include "compiler/driver/TrainingText.h"
 
+#include "compiler/grad/Rematerialise.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -177,6 +178,11 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
     members.read("accumulate", options.step.accumulate);
     members.read("freeze_norm", options.freezeNorm);
     members.read("no_dropout", options.noDropout);
+    members.read("recompute", options.recompute);
+    if (!grad::RecomputePolicy::parse(options.recompute))
+      members.complain("recompute", "is '" + options.recompute + "', which is none of none, blocks and auto:BYTES");
+    members.read("batch_hint", options.batchHint);
+    members.read("length_hint", options.lengthHint);
   }
   if (!error.empty())
     return createStringError("of the training step, " + error);

@@ -16,7 +16,8 @@ namespace freestone::driver {
 ///                "momentum": 0.9, …},                         numbers by PyTorch's names; betas are beta1 and beta2
 ///  "train": ["pattern"], "freeze": […], "no_decay": […],
 ///  "precision": "fp32", "moments": "fp32",                    or "bf16"; precision also "fp16"
-///  "scale_loss": false, "accumulate": false, "freeze_norm": false, "no_dropout": false}
+///  "scale_loss": false, "accumulate": false, "freeze_norm": false, "no_dropout": false,
+///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "blocks", "auto:BYTES"; how large batches usually are
 /// ```
 /// The error names the member that is unknown or of the wrong type.
 llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRContext *context);

@@ -79,6 +79,23 @@ def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
 
+def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
+  let summary = "forgets barriers, when nothing follows that merges computes";
+  let description = [{
+    `graph.barrier %x after %g` becomes `%x`: the order of the computes, which is that of the phases, keeps them apart from here on.
+  }];
+}
+
+def ShortenLives : TilePass<"tile-shorten-lives", "::mlir::func::FuncOp"> {
+  let summary = "moves computes up to where their operands are made, where that frees more memory than it takes";
+  let description = [{
+    A compute that is the last to read more bytes than it writes, such as a sum over a gradient that joins the norm of all gradients at
+    the end of a step, keeps what it reads alive until it is there. It moves right behind the last of its operands. Counts computes
+    `shortened`.
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+}
+
 def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
   let summary = "gives weights the layouts that contractions read fastest, and moves all work on weights to @init";
   let description = [{

@@ -1,5 +1,6 @@
 #include "tools/freestone/TrainOptions.h"
 
+#include "train/TokenDataset.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -63,6 +64,11 @@ void TrainOptions::addTo(CLI::App &verb) {
   verb.add_option("--no-decay", noDecay, "no weight decay for parameters of these names")->group(whatGroup);
   verb.add_flag("--freeze-norm", freezeNorm, "batch normalisations keep their statistics")->group(whatGroup);
   verb.add_flag("--no-dropout", noDropout, "drops nothing")->group(whatGroup);
+  verb.add_option("--recompute", recompute,
+                  "what the backward pass computes again rather than finding it in memory: none, blocks (all but products), or "
+                  "auto:BYTES (no more than is needed to keep so many, such as 200M, for --batch and --window)")
+      ->capture_default_str()
+      ->group(whatGroup);
   verb.add_flag("--plan", plan, "lists parameters and memory, and trains nothing")->group(whatGroup);
 
   const char *precisionGroup = "Precision (names and defaults of the loss scale are PyTorch's GradScaler's)";
@@ -137,6 +143,11 @@ std::string TrainOptions::describeStep(const DataFacts &facts) const {
   step["no_decay"] = noDecay;
   step["freeze_norm"] = freezeNorm;
   step["no_dropout"] = noDropout;
+  step["recompute"] = recompute;
+  if (recompute.starts_with("auto:")) {
+    step["batch_hint"] = batch;
+    step["length_hint"] = window.empty() ? 0 : train::parseWindow(window).longest;
+  }
   return step.dump();
 }
 
@@ -152,7 +163,7 @@ std::map<std::string, double> TrainOptions::givenNumbers() const {
 void TrainOptions::refuseCompiledIn(const CLI::App &verb) const {
   for (const char *option : {"--loss", "--logits", "--class-axis", "--ignore-index", "--label-smoothing", "--delta",
                              "--optimizer", "--nesterov", "--amsgrad", "--centered", "--train", "--freeze", "--no-decay",
-                             "--freeze-norm", "--no-dropout", "--precision", "--moments", "--class-weights",
+                             "--freeze-norm", "--no-dropout", "--recompute", "--precision", "--moments", "--class-weights",
                              "--no-loss-scaling", "--compile-only"})
     if (verb.count(option))
       throw Failure(Exit::Usage, fmt::format("{} is compiled already, and {} was decided then; compile the model anew", model, option));

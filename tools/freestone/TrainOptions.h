@@ -23,7 +23,7 @@ struct TrainOptions {
   int64_t ignoreIndex = -100;
   double labelSmoothing = 0, huberDelta = 1;
   std::string classWeights;
-  std::string optimizer = "adamw", precision = "fp32", moments = "fp32", schedule = "constant";
+  std::string recompute = "none", optimizer = "adamw", precision = "fp32", moments = "fp32", schedule = "constant";
   std::optional<double> learningRate, clipNorm;
   /// By PyTorch's names; `--betas` gives beta1 and beta2.
   std::map<std::string, double> numbers;

@@ -74,16 +74,6 @@ struct LowerCast : OpRewritePattern<graph::CastOp> {
   }
 };
 
-/// The operand alone: what comes before is kept by the order of phases.
-struct LowerBarrier : OpRewritePattern<graph::BarrierOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(graph::BarrierOp op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, op.getOperand());
-    return success();
-  }
-};
-
 } // namespace
 
 FailureOr<Value> castTo(OpBuilder &rewriter, Location location, Value tensor, Type element) {
@@ -100,7 +90,7 @@ FailureOr<Value> castTo(OpBuilder &rewriter, Location location, Value tensor, Ty
 }
 
 void populateElementwisePatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerUnary, LowerBinary, LowerCompare, LowerSelect, LowerCast, LowerBarrier>(patterns.getContext());
+  patterns.add<LowerUnary, LowerBinary, LowerCompare, LowerSelect, LowerCast>(patterns.getContext());
 }
 
 } // namespace freestone::tile

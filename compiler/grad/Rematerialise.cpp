@@ -1,0 +1,241 @@
+#include "compiler/grad/Rematerialise.h"
+
+#include "compiler/grad/RematerialiseCut.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::grad;
+
+namespace {
+
+/// Where nothing is said of a symbol.
+constexpr int64_t defaultHint = 64;
+
+/// What is read from the program itself, wherever it is needed.
+bool isSource(Operation *op) { return isa<graph::ConstantOp, graph::WeightOp, graph::SizesOp, graph::IotaOp>(op); }
+
+bool mayRecompute(Operation *op) {
+  return isa<graph::UnaryOp, graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp, graph::ReshapeOp,
+             graph::TransposeOp, graph::SliceOp, graph::PadOp, graph::ConcatOp, graph::GatherOp, graph::GatherElementsOp,
+             graph::ReduceOp, graph::RandomBitsOp>(op);
+}
+
+class Rematerialiser {
+public:
+  Rematerialiser(func::FuncOp function, ArrayRef<unsigned> losses, const llvm::StringMap<int64_t> &hints)
+      : block(function.getBody().front()), hints(hints), builder(function.getContext()) {
+    findForward(losses);
+  }
+
+  Recomputed run(const RecomputePolicy &policy);
+
+private:
+  void findForward(ArrayRef<unsigned> losses);
+  void collectValues();
+  llvm::BitVector choose(const RecomputePolicy &policy) const;
+  llvm::BitVector keepAllBut(const llvm::BitVector &recomputed) const;
+  int64_t bytesOf(const llvm::BitVector &kept) const;
+  int64_t bytesOf(Value value) const;
+  double costOf(Value value) const;
+  bool isKept(Value value) const;
+  Value again(Value value, ValueRange gradients);
+
+  Block &block;
+  const llvm::StringMap<int64_t> &hints;
+  OpBuilder builder;
+
+  llvm::SetVector<Operation *> forward; ///< in their order
+  llvm::SmallPtrSet<Operation *, 32> backward;
+  SmallVector<Value> values; ///< of the forward pass, but for sources
+  DenseMap<Value, unsigned> numbers;
+  llvm::BitVector required, kept;
+  DenseMap<Value, Value> copies; ///< what stands in the backward pass for a value
+  int64_t made = 0;
+};
+
+void Rematerialiser::findForward(ArrayRef<unsigned> losses) {
+  llvm::SmallPtrSet<Operation *, 32> reached;
+  SmallVector<Value> pending;
+  for (unsigned loss : losses)
+    pending.push_back(block.getTerminator()->getOperand(loss));
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != &block || !reached.insert(op).second)
+      continue;
+    op->walk([&](Operation *inner) { llvm::append_range(pending, inner->getOperands()); });
+  }
+  Operation *last = nullptr;
+  for (Operation &op : block)
+    if (reached.contains(&op)) {
+      forward.insert(&op);
+      last = &op;
+    }
+  if (!last)
+    return;
+  // What is computed beside the loss, before it is known, such as new statistics, is no user that comes later.
+  for (Operation *op = last->getNextNode(); op && op != block.getTerminator(); op = op->getNextNode())
+    backward.insert(op);
+}
+
+void Rematerialiser::collectValues() {
+  for (Operation *op : forward) {
+    if (isSource(op))
+      continue;
+    for (Value result : op->getResults()) {
+      numbers[result] = values.size();
+      values.push_back(result);
+    }
+  }
+  required.resize(values.size());
+  for (auto [number, value] : llvm::enumerate(values))
+    required[number] = llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return backward.contains(block.findAncestorOpInBlock(*user));
+    });
+}
+
+int64_t Rematerialiser::bytesOf(Value value) const {
+  auto type = cast<graph::TensorType>(value.getType());
+  std::optional<int64_t> elements = type.getNumElements().evaluate([&](StringRef symbol) -> std::optional<int64_t> {
+    auto known = hints.find(symbol);
+    return known == hints.end() ? defaultHint : known->second;
+  });
+  int64_t width = std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
+  int64_t bytes = 0;
+  return !elements || __builtin_mul_overflow(*elements, width, &bytes) ? std::numeric_limits<int64_t>::max() / 4096 : bytes;
+}
+
+/// Of computing a value again from its operands: bytes that are read and written, and arithmetic in the same measure.
+double Rematerialiser::costOf(Value value) const {
+  double cost = bytesOf(value);
+  for (Value operand : value.getDefiningOp()->getOperands())
+    cost += bytesOf(operand);
+  return isa<graph::UnaryOp>(value.getDefiningOp()) ? 2 * cost : cost;
+}
+
+int64_t Rematerialiser::bytesOf(const llvm::BitVector &chosen) const {
+  int64_t bytes = 0;
+  for (unsigned number : chosen.set_bits())
+    bytes += bytesOf(values[number]);
+  return bytes;
+}
+
+/// The cheapest to keep where everything that is needed later, but for `recomputed`, is kept in any case.
+llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) const {
+  KeepProblem problem;
+  for (Value value : values)
+    problem.add(bytesOf(value));
+  for (auto [number, value] : llvm::enumerate(values)) {
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands())
+      if (auto known = numbers.find(operand); known != numbers.end())
+        problem.needs(number, known->second);
+    // A reshape is the same bytes.
+    bool isChosen = !required[number] || recomputed[number] || isa<graph::ReshapeOp>(op);
+    if (!mayRecompute(op) || !isChosen)
+      problem.forbid(number);
+    if (required[number])
+      problem.require(number);
+  }
+  return problem.solve();
+}
+
+llvm::BitVector Rematerialiser::choose(const RecomputePolicy &policy) const {
+  llvm::BitVector none(values.size()), all = required;
+  if (policy.kind == RecomputePolicy::Kind::Blocks)
+    return keepAllBut(all);
+  SmallVector<unsigned> candidates;
+  for (unsigned number : required.set_bits())
+    if (mayRecompute(values[number].getDefiningOp()))
+      candidates.push_back(number);
+  llvm::stable_sort(candidates, [&](unsigned one, unsigned other) {
+    return bytesOf(values[one]) * costOf(values[other]) > bytesOf(values[other]) * costOf(values[one]);
+  });
+  // The more may be computed again, the less is kept: the shortest beginning of the list that is enough.
+  auto keepAfter = [&](size_t count) {
+    llvm::BitVector recomputed = none;
+    for (unsigned number : ArrayRef(candidates).take_front(count))
+      recomputed.set(number);
+    return keepAllBut(recomputed);
+  };
+  size_t low = 0, high = candidates.size();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (bytesOf(keepAfter(middle)) <= policy.bytes)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return keepAfter(low);
+}
+
+bool Rematerialiser::isKept(Value value) const {
+  auto known = numbers.find(value);
+  return known == numbers.end() || kept[known->second];
+}
+
+/// The value as the backward pass computes it. What was kept is hidden behind a barrier, whose other operands are the gradients at hand.
+Value Rematerialiser::again(Value value, ValueRange gradients) {
+  Value &copy = copies[value];
+  if (copy)
+    return copy;
+  Operation *op = value.getDefiningOp();
+  if (op && isSource(op))
+    return copy = value;
+  if (isKept(value))
+    return copy = graph::BarrierOp::create(builder, value.getLoc(), value, gradients);
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, again(operand, gradients));
+  ++made;
+  Value result = builder.clone(*op, mapping)->getResult(0);
+  return copies[value] = result;
+}
+
+Recomputed Rematerialiser::run(const RecomputePolicy &policy) {
+  collectValues();
+  Recomputed recomputed;
+  recomputed.keptBefore = recomputed.keptAfter = bytesOf(keepAllBut(llvm::BitVector(values.size())));
+  if (policy.kind == RecomputePolicy::Kind::None || values.empty())
+    return recomputed;
+  kept = choose(policy);
+  recomputed.keptAfter = bytesOf(kept);
+
+  for (Operation *op = forward.back()->getNextNode(); op != block.getTerminator(); op = op->getNextNode()) {
+    SmallVector<Value> gradients;
+    for (Value operand : op->getOperands())
+      if (Operation *definition = operand.getDefiningOp(); definition && backward.contains(definition) && !isSource(definition))
+        gradients.push_back(operand);
+    builder.setInsertionPoint(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (!isKept(operand.get()))
+        operand.set(again(operand.get(), gradients));
+  }
+  recomputed.values = made;
+  return recomputed;
+}
+
+} // namespace
+
+std::optional<RecomputePolicy> RecomputePolicy::parse(StringRef text) {
+  if (text == "none")
+    return RecomputePolicy{Kind::None};
+  if (text == "blocks")
+    return RecomputePolicy{Kind::Blocks};
+  RecomputePolicy policy{Kind::Auto};
+  uint64_t bytes;
+  if (!text.consume_front("auto:") || text.consumeInteger(10, bytes))
+    return std::nullopt;
+  unsigned shift = text.consume_front_insensitive("k") ? 10 : text.consume_front_insensitive("m") ? 20 : text.consume_front_insensitive("g") ? 30 : 0;
+  if (!text.empty() || bytes > (uint64_t(1) << 62) >> shift)
+    return std::nullopt;
+  policy.bytes = bytes << shift;
+  return policy;
+}
+
+Recomputed grad::rematerialise(func::FuncOp function, ArrayRef<unsigned> losses, const RecomputePolicy &policy,
+                               const llvm::StringMap<int64_t> &hints) {
+  return Rematerialiser(function, losses, hints).run(policy);
+}

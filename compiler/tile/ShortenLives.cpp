@@ -1,0 +1,120 @@
+#include "compiler/tile/Passes.h"
+
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/tile/Counters.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_SHORTENLIVES
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+
+namespace {
+
+/// What symbols are taken to be where bytes are compared.
+constexpr int64_t typicalSize = 64;
+
+/// A reshape is the same bytes.
+Value getRoot(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getOperand();
+  return value;
+}
+
+int64_t getBytes(Value value) {
+  auto type = cast<graph::TensorType>(value.getType());
+  auto typical = [](StringRef) { return std::optional(typicalSize); };
+  return type.getNumElements().evaluate(typical).value_or(0) * std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
+}
+
+struct ShortenLives : tile::impl::ShortenLivesBase<ShortenLives> {
+  using ShortenLivesBase::ShortenLivesBase;
+
+  void runOnOperation() override {
+    if (!enable)
+      return;
+    Block &block = getOperation().getBody().front();
+    hoistReshapes(block);
+    SmallVector<Operation *> computes;
+    for (Operation &op : block)
+      if (isa<ComputeOp, GroupOp>(op))
+        computes.push_back(&op);
+    int64_t moved = llvm::count_if(computes, [](Operation *op) { return moveUp(op); });
+    count(getOperation(), "shortened", moved);
+  }
+
+private:
+  /// They are free, and stand in nobody's way.
+  static void hoistReshapes(Block &block) {
+    for (auto reshape : llvm::make_early_inc_range(block.getOps<graph::ReshapeOp>())) {
+      Operation *definition = reshape.getOperand().getDefiningOp();
+      if (definition && definition->getNextNode() != reshape)
+        reshape->moveAfter(definition);
+    }
+  }
+
+  static llvm::SetVector<Value> getReads(Operation *op) {
+    llvm::SetVector<Value> reads;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (isa<graph::TensorType>(operand.getType()) && !op->isAncestor(operand.getParentBlock()->getParentOp()))
+          reads.insert(operand);
+    });
+    return reads;
+  }
+
+  /// Whether `op` is the last to look at these bytes.
+  static bool isLastUse(Operation *op, Value root) {
+    Block *block = op->getBlock();
+    SmallVector<Value> aliases = {root};
+    while (!aliases.empty())
+      for (Operation *user : aliases.pop_back_val().getUsers()) {
+        Operation *outer = block->findAncestorOpInBlock(*user);
+        if (auto reshape = dyn_cast<graph::ReshapeOp>(user))
+          aliases.push_back(reshape);
+        else if (outer != op && op->isBeforeInBlock(outer))
+          return false;
+      }
+    return true;
+  }
+
+  static bool moveUp(Operation *op) {
+    Operation *latest = nullptr;
+    int64_t freed = 0, made = 0;
+    llvm::SmallPtrSet<void *, 8> seen;
+    for (Value operand : getReads(op)) {
+      Operation *definition = operand.getDefiningOp();
+      if (definition && definition->getBlock() == op->getBlock() && (!latest || latest->isBeforeInBlock(definition)))
+        latest = definition;
+      Value root = getRoot(operand);
+      if (seen.insert(root.getAsOpaquePointer()).second && root.getDefiningOp<graph::WeightOp>() == nullptr && !isa<BlockArgument>(root) &&
+          isLastUse(op, root))
+        freed += getBytes(root);
+    }
+    for (Value result : op->getResults())
+      made += getBytes(result);
+    if (!latest || freed <= made)
+      return false;
+    // Nothing is gained where nothing but free operations stands between.
+    bool isFar = false;
+    for (Operation *between = latest->getNextNode(); between != op; between = between->getNextNode())
+      isFar |= !isa<graph::ReshapeOp, graph::ConstantOp, graph::WeightOp>(between);
+    if (!isFar)
+      return false;
+    op->moveAfter(latest);
+    // What is read in another shape from now on is there as early.
+    Operation *after = op;
+    for (Operation *user : llvm::to_vector(op->getUsers()))
+      if (isa<graph::ReshapeOp>(user)) {
+        user->moveAfter(after);
+        after = user;
+      }
+    return true;
+  }
+};
+
+} // namespace

@@ -1,0 +1,54 @@
+// RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-differentiate{wrt=x},graph-rematerialise,cse))' | FileCheck %s
+
+// Of the two that the gradient reads, tanh is kept, and exp is computed again from behind a barrier: merging equal operators changes
+// nothing.
+// CHECK-LABEL: func.func @blocks
+// CHECK-SAME: attributes {graph.recomputed = {kept_after = 16384 : i64, kept_before = 32768 : i64, values = 1 : i64}}
+// CHECK: %[[t:.*]] = graph.unary tanh
+// CHECK: graph.unary exp %[[t]]
+// CHECK: graph.reduce add
+// CHECK: %[[kept:.*]] = graph.barrier %[[t]] after
+// CHECK: graph.unary exp %[[kept]]
+// CHECK: return
+func.func @blocks
+// CHECK-SAME: attributes {graph.recomputed = {kept_after = 16384 : i64, kept_before = 49152 : i64, values = 3 : i64}}
+// CHECK: %[[c:.*]] = graph.contract
+// CHECK: graph.unary tanh %[[c]]
+// CHECK: graph.unary exp
+// CHECK: graph.reduce add
+// CHECK: %[[kept:.*]] = graph.barrier %[[c]]
+// CHECK-DAG: %[[t:.*]] = graph.unary tanh %[[kept]]
+// CHECK: graph.unary exp %[[t]]
+// CHECK: return
+func.func @blocks(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph.tensor<[16, 64], f32>) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "blocks", losses = array<i64: 0>, hints = {b = 64 : i64}}} {
+  %0 = graph.contract %x, %w batch [] x [] contract [1] x [0] : !graph.tensor<[b, 16], f32>, !graph.tensor<[16, 64], f32>
+  %1 = graph.unary tanh %0 : !graph.tensor<[b, 64], f32>
+  %2 = graph.unary exp %1 : !graph.tensor<[b, 64], f32>
+  %3 = graph.reduce add %2 axes [0, 1] : !graph.tensor<[b, 64], f32>
+  return %3 : !graph.tensor<[], f32>
+}
+
+// Where nothing is asked for, nothing is computed again.
+// CHECK-LABEL: func.func @none
+// CHECK-NOT: graph.barrier
+// CHECK: return
+func.func @none(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "none", losses = array<i64: 0>}} {
+  %0 = graph.unary tanh %x : !graph.tensor<[b, 16], f32>
+  %1 = graph.unary exp %0 : !graph.tensor<[b, 16], f32>
+  %2 = graph.reduce add %1 axes [0, 1] : !graph.tensor<[b, 16], f32>
+  return %2 : !graph.tensor<[], f32>
+}
+
+// With room for all values of this many samples, everything stays.
+// CHECK-LABEL: func.func @enough
+// CHECK-NOT: graph.barrier
+// CHECK: return
+func.func @enough(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}) -> !graph.tensor<[], f32>
+    attributes {graph.recompute = {policy = "auto:1M", losses = array<i64: 0>, hints = {b = 8 : i64}}} {
+  %0 = graph.unary tanh %x : !graph.tensor<[b, 16], f32>
+  %1 = graph.unary exp %0 : !graph.tensor<[b, 16], f32>
+  %2 = graph.reduce add %1 axes [0, 1] : !graph.tensor<[b, 16], f32>
+  return %2 : !graph.tensor<[], f32>
+}
