@@ -19,7 +19,7 @@ import numpy as np
 import workloads
 
 SIZES = {"mlp": [(1,), (7,)], "cnn": [(1,), (3,)], "gpt": [(1, 2), (2, 19)]}
-# Name → counter; `donate` is about training steps alone.
+# Name → counter; `donate` is about training steps: test/training/overlap.py.
 SWITCHES = {
     "inline": "inlined",
     "epilogues": "epilogues",

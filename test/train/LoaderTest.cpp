@@ -115,6 +115,19 @@ TEST(Loader, errorsComeWithTheirStepAndStay) {
   EXPECT_EQ(loader.position(), (LoaderPosition{5, 0, 50}));
 }
 
+TEST(Loader, batchesStayValidAsLongAsTheyAreHeld) {
+  Numbers dataset(103);
+  Loader loader(dataset, {.batch = 10, .seed = 2, .epochs = 20, .held = 3});
+  std::vector<std::pair<const Batch *, std::vector<int64_t>>> held;
+  while (const Batch *batch = loader.take()) {
+    held.push_back({batch, samplesOf(*batch)});
+    if (held.size() > 3)
+      held.erase(held.begin());
+    for (const auto &[taken, samples] : held)
+      EXPECT_EQ(samplesOf(*taken), samples);
+  }
+}
+
 TEST(Loader, canBeDestroyedAtAnyTime) {
   Numbers dataset(1000);
   for (int taken = 0; taken < 200; ++taken) {
