@@ -5,10 +5,10 @@
 //   trainer.exportModel("trained.onnx");
 //
 // A model is compiled once, when the trainer is made, for every batch size and length; for that, libfreestone_compiler is
-// opened. A step that `freestone train --compile-only` wrote is taken as it is, and no compiler is needed.
+// opened, unless the same step was compiled before and is in the user's cache (docs/cache.md). A step that `freestone train --compile-only` wrote is taken as it is, and no compiler is needed.
 //
 // A trainer belongs to one thread at a time; several trainers may work side by side. Errors are freestone::Error, one
-// sentence that names the option, file, tensor or parameter. After an error of `step` the trainer is as before it.
+// sentence that names the option, file, tensor or parameter. A batch that is refused leaves the trainer as it was.
 #ifndef FREESTONE_TRAINER_H
 #define FREESTONE_TRAINER_H
 
