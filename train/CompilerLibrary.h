@@ -1,4 +1,5 @@
-// The compiler, opened on demand through its C interface: whoever trains a compiled step never gets here, and loads no LLVM.
+// The compiler, opened on demand through its C interface: whoever trains a compiled step never gets here, and loads no
+// LLVM.
 #ifndef FREESTONE_TRAIN_COMPILERLIBRARY_H
 #define FREESTONE_TRAIN_COMPILERLIBRARY_H
 

@@ -4,8 +4,9 @@
 //   trainer.step({{"x", {images.data(), {64, 784}}}, {"y", {labels.data(), {64}}}});
 //   trainer.exportModel("trained.onnx");
 //
-// A model is compiled once, when the trainer is made, for every batch size and length; for that, libfreestone_compiler is
-// opened, unless the same step was compiled before and is in the user's cache (docs/cache.md). A step that `freestone train --compile-only` wrote is taken as it is, and no compiler is needed.
+// A model is compiled once, when the trainer is made, for every batch size and length; for that, libfreestone_compiler
+// is opened, unless the same step was compiled before and is in the user's cache (docs/cache.md). A step that
+// `freestone train --compile-only` wrote is taken as it is, and no compiler is needed.
 //
 // A trainer belongs to one thread at a time; several trainers may work side by side. Errors are freestone::Error, one
 // sentence that names the option, file, tensor or parameter. A batch that is refused leaves the trainer as it was.
@@ -26,28 +27,28 @@ struct TrainerOptions {
   /// softmax-cross-entropy, nll, sigmoid-cross-entropy, mse, l1, huber, cosine; or output:NAME, where the graph of the
   /// model itself computes the loss as an output of one element.
   std::string loss = "softmax-cross-entropy";
-  std::string labels = "labels";            ///< the name that the labels get among the inputs of a step
-  std::string logits = {};                  ///< the output that the loss takes; needed if there are several
-  std::optional<int64_t> classAxis = {};    ///< the dimension of the classes, where it is not clear
-  int64_t ignoreIndex = -100;               ///< the label that does not count
-  double labelSmoothing = 0;                ///< 0 to 1
+  std::string labels = "labels";         ///< the name that the labels get among the inputs of a step
+  std::string logits = {};               ///< the output that the loss takes; needed if there are several
+  std::optional<int64_t> classAxis = {}; ///< the dimension of the classes, where it is not clear
+  int64_t ignoreIndex = -100;            ///< the label that does not count
+  double labelSmoothing = 0;             ///< 0 to 1
   double huberDelta = 1;
 
-  std::string optimizer = "adamw";          ///< sgd, adam, adamw, adagrad, rmsprop, lamb, lion
+  std::string optimizer = "adamw"; ///< sgd, adam, adamw, adagrad, rmsprop, lamb, lion
   bool nesterov = false, amsgrad = false, centered = false;
   /// learning_rate, weight_decay, momentum, beta1, beta2, eps, clip_norm, …: PyTorch's meanings and defaults.
   std::map<std::string, double> numbers = {};
 
-  std::vector<std::string> train = {};      ///< patterns of parameters that are trained besides: "head.*"
-  std::vector<std::string> freeze = {};     ///< … that stay as they are
-  std::vector<std::string> noDecay = {};    ///< … without weight decay
-  bool freezeNorm = false;                  ///< batch normalisations keep their statistics
+  std::vector<std::string> train = {};   ///< patterns of parameters that are trained besides: "head.*"
+  std::vector<std::string> freeze = {};  ///< … that stay as they are
+  std::vector<std::string> noDecay = {}; ///< … without weight decay
+  bool freezeNorm = false;               ///< batch normalisations keep their statistics
   bool noDropout = false;
-  std::string precision = "fp32";           ///< fp32, bf16 or fp16 of products; parameters stay fp32
+  std::string precision = "fp32"; ///< fp32, bf16 or fp16 of products; parameters stay fp32
 
-  std::string target = "host";              ///< host, x86-64-v3 or x86-64-v4
-  int threads = 0;                          ///< workers; 0: as many as the machine offers
-  uint64_t seed = 0;                        ///< of dropout, and of the order of data
+  std::string target = "host"; ///< host, x86-64-v3 or x86-64-v4
+  int threads = 0;             ///< workers; 0: as many as the machine offers
+  uint64_t seed = 0;           ///< of dropout, and of the order of data
 };
 
 /// What one step tells.
@@ -56,8 +57,8 @@ struct StepReport {
   double loss = 0;         ///< mean over all counted elements, before the update
   double gradientNorm = 0; ///< of all gradients together, before clipping
   double learningRate = 0;
-  double lossScale = 1;    ///< of fp16
-  bool skipped = false;    ///< a gradient was not finite: nothing was updated, to the bit
+  double lossScale = 1; ///< of fp16
+  bool skipped = false; ///< a gradient was not finite: nothing was updated, to the bit
 };
 
 /// What an evaluation tells.
@@ -69,27 +70,28 @@ struct EvaluationReport {
 
 /// Data sets on disk, and how to go over them. The strings are those of the options of `freestone train`.
 struct FitOptions {
-  std::vector<std::string> data;            ///< .npz, .npy, .safetensors, name=file.npy
+  std::vector<std::string> data; ///< .npz, .npy, .safetensors, name=file.npy
   std::vector<std::string> evaluationData = {};
-  std::string window = {};                  ///< the data are one text of tokens, read in windows: "64", "32:256"
-  std::string folder = "run";               ///< of checkpoints, metrics and the loss curve
-  std::string schedule = "constant";        ///< linear, cosine, one-cycle; of numbers["learning_rate"]
-  int64_t warmup = 0;                       ///< steps
+  std::string window = {};           ///< the data are one text of tokens, read in windows: "64", "32:256"
+  std::string folder = "run";        ///< of checkpoints, metrics and the loss curve
+  std::string schedule = "constant"; ///< linear, cosine, one-cycle; of numbers["learning_rate"]
+  int64_t warmup = 0;                ///< steps
   int64_t batch = 32, epochs = 1;
-  std::optional<int64_t> steps = {};        ///< ends earlier
+  std::optional<int64_t> steps = {}; ///< ends earlier
   bool shuffle = true;
-  bool resume = false;                      ///< goes on from the newest checkpoint in the folder
-  std::FILE *report = stderr;               ///< where progress is shown
+  bool resume = false;        ///< goes on from the newest checkpoint in the folder
+  std::FILE *report = stderr; ///< where progress is shown
 };
 
 /// A model under training: its parameters, the optimizer's state, and the compiled step that changes them.
 class FREESTONE_API Trainer {
 public:
-  /// The inputs of a step by name, labels among them: C-contiguous, the first dimension counts samples. The memory stays
-  /// the caller's and is only read during the call.
+  /// The inputs of a step by name, labels among them: C-contiguous, the first dimension counts samples. The memory
+  /// stays the caller's and is only read during the call.
   using Batch = std::vector<std::pair<std::string, TensorRef>>;
 
-  /// `model` is an .onnx file, or a .stone file of a compiled step, for which only `numbers`, `threads` and `seed` count.
+  /// `model` is an .onnx file, or a .stone file of a compiled step, for which only `numbers`, `threads` and `seed`
+  /// count.
   explicit Trainer(const std::string &model, const TrainerOptions &options = {});
   Trainer(Trainer &&other) noexcept;
   Trainer &operator=(Trainer &&other) noexcept;
@@ -107,8 +109,8 @@ public:
   StepReport step(const Batch &batch);
   /// The loss and accuracy of the model as it is, without dropout and with the running statistics.
   EvaluationReport evaluate(const Batch &batch);
-  /// Trains over data sets, with a checkpoint and an evaluation after each epoch. Returns the last evaluation if there are
-  /// data for it. A run that is resumed gives the same bits as one that was never stopped.
+  /// Trains over data sets, with a checkpoint and an evaluation after each epoch. Returns the last evaluation if there
+  /// are data for it. A run that is resumed gives the same bits as one that was never stopped.
   std::optional<EvaluationReport> fit(const FitOptions &options);
 
   /// Writes a checkpoint into a folder, atomically: parameters, statistics, the optimizer's state, the number of steps.
@@ -118,7 +120,8 @@ public:
   /// Writes the user's own ONNX file with the trained weights.
   void exportModel(const std::string &path) const;
 
-  /// Called after every step, also of `fit`; false ends `fit` after this step, with a checkpoint. Replaces the one before.
+  /// Called after every step, also of `fit`; false ends `fit` after this step, with a checkpoint. Replaces the one
+  /// before.
   void onStep(std::function<bool(const StepReport &)> call);
   /// Called after every evaluation, also of `fit`.
   void onEvaluation(std::function<void(const EvaluationReport &)> call);

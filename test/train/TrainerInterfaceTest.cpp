@@ -1,4 +1,5 @@
-// The trainer as an application sees it: through its header and its library alone. Run with the path of the MLP's model.
+// The trainer as an application sees it: through its header and its library alone. Run with the path of the MLP's
+// model.
 #include "test/train/Files.h"
 
 #include <freestone/trainer.h>
@@ -107,7 +108,12 @@ TEST(TrainerInterface, FitsFilesUntilItIsStopped) {
   test::writeText(folder / "y.npy", test::npy(FREESTONE_I64, {200}, images.y));
   std::vector<std::string> data = {folder / "x.npy", folder / "y.npy"};
   std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
-  FitOptions fit{.data = data, .evaluationData = data, .folder = folder / "run", .batch = 64, .epochs = 5, .report = nowhere.get()};
+  FitOptions fit{.data = data,
+                 .evaluationData = data,
+                 .folder = folder / "run",
+                 .batch = 64,
+                 .epochs = 5,
+                 .report = nowhere.get()};
 
   Trainer trainer(modelPath, options());
   int64_t steps = 0, evaluations = 0;

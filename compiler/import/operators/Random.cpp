@@ -1,5 +1,5 @@
-// What draws random numbers. While a model is trained they differ from step to step; else they are the same in every run: a function of
-// the seed that the node says, or of the node's place in the model.
+// What draws random numbers. While a model is trained they differ from step to step; else they are the same in every
+// run: a function of the seed that the node says, or of the node's place in the model.
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 #include "compiler/import/TensorData.h"
@@ -133,9 +133,8 @@ void registerRandom(Registry &registry) {
   registry.addMany("Dropout", {7}, dropout);
   registry.add("Bernoulli", {15}, bernoulli);
   for (const char *name : {"RandomUniform", "RandomNormal"}) {
-    registry.add(name, {1}, [](Node &node) {
-      return randomLike(node, {}, node.builder().sizes(node.integers("shape")));
-    });
+    registry.add(name, {1},
+                 [](Node &node) { return randomLike(node, {}, node.builder().sizes(node.integers("shape"))); });
     registry.add(std::string(name) + "Like", {1}, [](Node &node) {
       Tensor like = node.input(0);
       return like ? randomLike(node, like, like.shape()) : like;

@@ -25,7 +25,8 @@ std::optional<Signal> partsOf(Node &node, Tensor x) {
   return Signal{part(0), *parts == 2 ? part(1) : Tensor()};
 }
 
-/// cos and sin of 2π·k·n / length, as [n, k]: the product is taken modulo the length first, so that large ones are exact too.
+/// cos and sin of 2π·k·n / length, as [n, k]: the product is taken modulo the length first, so that large ones are
+/// exact too.
 std::pair<Tensor, Tensor> twiddles(GraphBuilder &builder, Expr rows, Expr columns, Expr length, mlir::Type type) {
   mlir::Type i64 = builder.i64(), f64 = builder.ir.getF64Type();
   Tensor product = iota(builder, {rows, columns}, 0, i64) * iota(builder, {rows, columns}, 1, i64);

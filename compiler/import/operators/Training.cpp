@@ -11,8 +11,8 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-/// What the optimizers say of several tensors at once: R, T, then all X, all G, and all of each state; answered with all new X, and all of
-/// each new state.
+/// What the optimizers say of several tensors at once: R, T, then all X, all G, and all of each state; answered with
+/// all new X, and all of each new state.
 struct Update {
   Tensor rate;  ///< R
   Tensor count; ///< T, in the type of R
@@ -69,8 +69,8 @@ SmallVector<Tensor> adam(Node &node, Update &update) {
   return {x * (1 - node.real("norm_coefficient_post", 0)), mean, squares};
 }
 
-/// A copy of what computes `y` from `xs`, at the end of the block: differentiation rewrites what it goes through, and the tensors of the
-/// model keep hold of the original.
+/// A copy of what computes `y` from `xs`, at the end of the block: differentiation rewrites what it goes through, and
+/// the tensors of the model keep hold of the original.
 mlir::Value clonePath(mlir::OpBuilder &ir, mlir::Value y, ArrayRef<mlir::Value> xs) {
   SetVector<mlir::Operation *> path;
   SmallVector<mlir::Value> pending = {y};
