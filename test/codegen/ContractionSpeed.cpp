@@ -1,10 +1,12 @@
 // Prints the median speed of contractions (m x n x k) with run-time sizes in GFLOP/s, one thread, packing included, and what the
 // compilation took: with B in panels, with A and B as they are (n) or transposed (t) in memory, of narrower types, and rounded to bf16.
-// Usage: contraction-speed [target]. Compare with `freestone-peak`.
+// Usage: contraction-speed [target [m n k]]. Compare with `freestone-peak`.
 #include "test/codegen/ProgramRunner.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <random>
 
@@ -57,9 +59,11 @@ int main(int count, char **arguments) {
     return 1;
   }
   std::printf("compiled in %.3f s\n", runner.compileSeconds());
-  const int64_t sizes[][3] = {{512, 512, 512},    {1024, 1024, 1024}, {509, 511, 513},  {128, 1024, 1024},
-                              {1024, 1536, 384}, {1024, 384, 1536},  {384, 1536, 1024}, {128, 1024, 784},
-                              {1024, 784, 128},  {1024, 1024, 128},  {16, 1024, 1024}, {64, 64, 64}};
+  std::vector<std::array<int64_t, 3>> sizes = {
+      {512, 512, 512},   {1024, 1024, 1024}, {509, 513, 511},   {128, 1024, 1024}, {1024, 1536, 384}, {1024, 384, 1536},
+      {384, 1536, 1024}, {128, 1024, 784},   {1024, 784, 128},  {1024, 1024, 128}, {16, 1024, 1024},  {64, 64, 64}};
+  if (count > 4)
+    sizes = {{std::atoll(arguments[2]), std::atoll(arguments[3]), std::atoll(arguments[4])}};
   for (auto [m, n, k] : sizes) {
     GuardedMemory x(m * k * 4), w((n + width - 1) / width * width * k * 4), y(m * n * 4);
     std::printf("%4ld x %4ld x %4ld", long(m), long(n), long(k));

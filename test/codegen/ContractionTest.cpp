@@ -35,68 +35,116 @@ private:
 
 GuardedMemory floats(int64_t count) { return GuardedMemory(count * sizeof(float)); }
 
-/// [b, m, k] * [b, k, n], each operand possibly transposed.
-void expectProduct(const ProgramRunner &runner, const std::string &name, int64_t b, int64_t m, int64_t n, int64_t k,
-                   bool transposeB, Random &random) {
-  GuardedMemory x = floats(b * m * k), w = floats(b * k * n), y = floats(b * m * n);
+/// How the operands of [b, m, k] * [b, k, n] are in memory.
+struct Operands {
+  std::string name;
+  bool transposedX, transposedW;
+  /// Of panels of W; 0: as it is.
+  int64_t panelWidth;
+};
+
+std::string product(const Operands &operands) {
+  std::string x = std::string("!graph.tensor<") + (operands.transposedX ? "[b, k, m]" : "[b, m, k]") + ", f32>";
+  std::string w = std::string("!graph.tensor<") + (operands.transposedW ? "[b, n, k]" : "[b, k, n]") + ", f32";
+  if (operands.panelWidth)
+    w += ", #tile.panels<axis = 2, width = " + std::to_string(operands.panelWidth) + ", batch = 1>";
+  w += ">";
+  std::string map = "affine_map<(d0, d1, d2, d3) -> ", y = "!graph.tensor<[b, m, n], f32>";
+  return "tile.program @" + operands.name + " symbols [b, m, n, k] (%x: " + x + ", %w: " + w + ") -> (" + y + R"() {
+    %r = tile.compute [b, m, n, k] [parallel, parallel, parallel, reduction]
+      ins(%x : )" + map + (operands.transposedX ? "(d0, d3, d1)" : "(d0, d1, d3)") + ">, %w : " + map +
+         (operands.transposedW ? "(d0, d2, d3)" : "(d0, d3, d2)") + ">) init [0.0 : f32] {" + multiplyAdd + " : (" + x + ", " + w +
+         ") -> " + y + "\n    tile.return %r : " + y + "\n  }\n";
+}
+
+std::vector<Operands> allOperands(int64_t panelWidth) {
+  return {{"nn", false, false, 0}, {"nt", false, true, 0}, {"tn", true, false, 0}, {"tt", true, true, 0},
+          {"panels", false, false, panelWidth}};
+}
+
+std::string products(const std::vector<Operands> &operands) {
+  std::string text;
+  for (const Operands &some : operands)
+    text += product(some);
+  return text;
+}
+
+void expectProduct(const ProgramRunner &runner, const Operands &operands, int64_t b, int64_t m, int64_t n, int64_t k, Random &random) {
+  int64_t width = std::max<int64_t>(operands.panelWidth, 1), stored = (n + width - 1) / width * width;
+  GuardedMemory x = floats(b * m * k), w = floats(b * k * stored), y = floats(b * m * n);
   random.fill(x);
   random.fill(w);
   std::fill_n(y.as<float>(), b * m * n, NAN);
-  runner.run(name, {x.as<void>(), w.as<void>(), y.as<void>()}, {b, m, n, k}, 3);
+  runner.run(operands.name, {x.as<void>(), w.as<void>(), y.as<void>()}, {b, m, n, k}, 3);
+  auto xAt = [&](int64_t i, int64_t row, int64_t step) -> double {
+    return x.as<float>()[operands.transposedX ? (i * k + step) * m + row : (i * m + row) * k + step];
+  };
+  auto wAt = [&](int64_t i, int64_t step, int64_t column) -> double {
+    const float *at = w.as<float>() + i * k * stored;
+    if (operands.panelWidth)
+      return at[(column / width * k + step) * width + column % width];
+    return at[operands.transposedW ? column * k + step : step * n + column];
+  };
   double worst = 0;
   for (int64_t i = 0; i < b; ++i)
     for (int64_t row = 0; row < m; ++row)
       for (int64_t column = 0; column < n; ++column) {
         double sum = 0;
         for (int64_t step = 0; step < k; ++step)
-          sum += double(x.as<float>()[(i * m + row) * k + step]) *
-                 (transposeB ? w.as<float>()[(i * n + column) * k + step] : w.as<float>()[(i * k + step) * n + column]);
+          sum += xAt(i, row, step) * wAt(i, step, column);
         double error = std::abs(y.as<float>()[(i * m + row) * n + column] - sum);
         worst = error <= worst ? worst : error;
       }
-  EXPECT_LE(worst, 1e-5 * std::sqrt(double(k) + 1)) << b << " x " << m << " x " << n << " x " << k;
+  EXPECT_LE(worst, 1e-5 * std::sqrt(double(k) + 1)) << operands.name << " " << b << " x " << m << " x " << n << " x " << k;
 }
 
-std::string product(const std::string &name, const std::string &wShape, const std::string &wMap) {
-  return "tile.program @" + name + R"( symbols [b, m, n, k]
-      (%x: !graph.tensor<[b, m, k], f32>, %w: !graph.tensor<)" + wShape + R"(, f32>) -> (!graph.tensor<[b, m, n], f32>) {
-    %r = tile.compute [b, m, n, k] [parallel, parallel, parallel, reduction]
-      ins(%x : affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, %w : )" + wMap + R"() init [0.0 : f32] {)" + multiplyAdd +
-         " : (!graph.tensor<[b, m, k], f32>, !graph.tensor<" + wShape + R"(, f32>) -> !graph.tensor<[b, m, n], f32>
-    tile.return %r : !graph.tensor<[b, m, n], f32>
-  })";
-}
+int64_t hostPanelWidth() { return __builtin_cpu_supports("avx512vl") ? 32 : 16; }
 
 } // namespace
 
 TEST(Contraction, BatchedProductsOfAllSizes) {
-  ProgramRunner runner(product("plain", "[b, k, n]", "affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>") +
-                       product("transposed", "[b, n, k]", "affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>"));
+  std::vector<Operands> operands = allOperands(hostPanelWidth());
+  ProgramRunner runner(products(operands));
   ASSERT_EQ(runner.error(), "");
   Random random(1);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 40; ++i) {
     int64_t b = 1 + i % 3, m = random.size(), n = random.size(), k = random.size();
-    expectProduct(runner, "plain", b, m, n, k, false, random);
-    expectProduct(runner, "transposed", b, m, n, k, true, random);
+    for (const Operands &some : operands)
+      expectProduct(runner, some, b, m, n, k, random);
   }
-  expectProduct(runner, "plain", 1, 509, 513, 511, false, random);
-  expectProduct(runner, "plain", 1, 3, 5, 0, false, random);
-  expectProduct(runner, "plain", 1, 0, 5, 3, false, random);
+  for (const Operands &some : operands) {
+    expectProduct(runner, some, 1, 3, 5, 0, random);
+    expectProduct(runner, some, 2, 17, 33, 1, random);
+    expectProduct(runner, some, 1, 0, 5, 3, random);
+  }
+}
+
+// Several blocks of rows, columns and k, so that tiles use what others packed; more blocks of k than stay packed; and more columns.
+TEST(Contraction, ManyBlocks) {
+  std::vector<Operands> operands = allOperands(hostPanelWidth());
+  ProgramRunner runner(products(operands));
+  ASSERT_EQ(runner.error(), "");
+  Random random(2);
+  for (const Operands &some : operands) {
+    expectProduct(runner, some, 2, 300, 290, 530, random);
+    expectProduct(runner, some, 1, 260, 70, 4150, random);
+  }
+  expectProduct(runner, operands[0], 1, 509, 513, 511, random);
+  expectProduct(runner, operands[0], 1, 260, 40000, 67, random);
 }
 
 TEST(Contraction, EveryTarget) {
   for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
     if (target == std::string("x86-64-v4") && !__builtin_cpu_supports("avx512vl"))
       continue;
-    ProgramRunner runner(product("plain", "[b, k, n]", "affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>") +
-                             product("transposed", "[b, n, k]", "affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>"),
-                         target);
+    std::vector<Operands> operands = allOperands(target == std::string("x86-64-v4") ? 32 : 16);
+    ProgramRunner runner(products(operands), target);
     ASSERT_EQ(runner.error(), "");
     Random random(3);
     for (int i = 0; i < 20; ++i) {
       int64_t m = random.size(), n = random.size(), k = random.size();
-      expectProduct(runner, "plain", 1, m, n, k, false, random);
-      expectProduct(runner, "transposed", 1, m, n, k, true, random);
+      for (const Operands &some : operands)
+        expectProduct(runner, some, 1, m, n, k, random);
     }
   }
 }
