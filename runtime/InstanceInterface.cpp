@@ -212,6 +212,7 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.host_waits = now.queue.waits;
     value.host_wait_ns = now.queue.waitedNs;
     value.starved = now.queue.starved;
+    value.busy_ns = now.queue.busyNs;
     return writeStruct(counters, value);
   });
 }

@@ -46,7 +46,9 @@ void RunQueue::work() {
     });
     if (announced.load(std::memory_order_acquire) < job)
       return;
+    int64_t begin = now();
     execute(job);
+    busyNs.fetch_add(now() - begin, std::memory_order_relaxed);
     if (announced.load(std::memory_order_relaxed) == job)
       starved.fetch_add(1, std::memory_order_relaxed);
     finished.store(job, std::memory_order_seq_cst);
@@ -54,4 +56,6 @@ void RunQueue::work() {
   }
 }
 
-RunQueue::Counters RunQueue::counters() const { return {waits, waitedNs, starved.load(std::memory_order_relaxed)}; }
+RunQueue::Counters RunQueue::counters() const {
+  return {waits, waitedNs, starved.load(std::memory_order_relaxed), busyNs.load(std::memory_order_relaxed)};
+}

@@ -31,6 +31,7 @@ public:
     uint64_t waits = 0;       ///< calls of `await` that came before the job had finished
     uint64_t waitedNs = 0;    ///< in these
     uint64_t starved = 0;     ///< jobs after which there was no other one yet
+    uint64_t busyNs = 0;      ///< in jobs
   };
   /// For the thread that submits.
   Counters counters() const;
@@ -50,7 +51,7 @@ private:
   std::atomic<bool> stopping = false;
 
   alignas(128) std::atomic<int64_t> finished = 0;
-  std::atomic<uint64_t> starved = 0;
+  std::atomic<uint64_t> starved = 0, busyNs = 0;
   WaitPoint results;
   Patience runnerPatience;
 };

@@ -27,6 +27,7 @@ void workOnHost(Host host, double seconds) {
 struct Steady {
   double step;    ///< seconds from step to step, median
   double host;    ///< of these, the host's own work: who sleeps, sleeps longer than asked for
+  double device;  ///< of a run, mean: a core that slept, or whose neighbour is busy, is slower
 };
 
 /// A training's loop: prepare a batch, submit it, read what the one before told.
@@ -35,6 +36,7 @@ Steady measureSteps(const Subject &subject, int threads, bool overlaps, Host hos
   int64_t before = instance.submit();
   instance.wait(before);
   std::vector<double> times, hostTimes;
+  uint64_t busy = countersOf(instance).busy_ns;
   double last = now();
   for (int step = 0; step < steps; ++step) {
     workOnHost(host, hostSeconds);
@@ -47,7 +49,7 @@ Steady measureSteps(const Subject &subject, int threads, bool overlaps, Host hos
     last += times.back();
   }
   instance.wait();
-  return {medianOf(times), medianOf(hostTimes)};
+  return {medianOf(times), medianOf(hostTimes), static_cast<double>(countersOf(instance).busy_ns - busy) * 1e-9 / steps};
 }
 
 void compareSteps(const Subject &subject, int threads, double seconds) {
@@ -55,18 +57,18 @@ void compareSteps(const Subject &subject, int threads, double seconds) {
   int steps = std::max(20, static_cast<int>(seconds / rough));
   double device = measureSteps(subject, threads, true, Host::Computes, 0, steps).step;
   fmt::print("One step takes {:.3f} ms on {} worker{}.\n\n", device * 1e3, threads, threads == 1 ? "" : "s");
-  fmt::print("| the host | its work | the larger, ms | step, ms | step / larger | without overlap, ms | / larger |\n");
-  fmt::print("|---|---|---|---|---|---|---|\n");
+  fmt::print("| the host | its work | host, ms | run, ms | step, ms | step / larger of both | without overlap, ms | / larger |\n");
+  fmt::print("|---|---|---|---|---|---|---|---|\n");
   for (Host host : {Host::Computes, Host::Sleeps}) {
     for (double factor : {0.5, 1.0, 2.0}) {
       double work = factor * device;
       int count = std::max(20, static_cast<int>(seconds / std::max(work, device)));
       Steady on = measureSteps(subject, threads, true, host, work, count);
       Steady off = measureSteps(subject, threads, false, host, work, count);
-      double larger = std::max(on.host, device);
-      fmt::print("| {} | {} steps | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |\n",
-                 host == Host::Sleeps ? "sleeps" : "computes", factor, larger * 1e3, on.step * 1e3, on.step / larger,
-                 off.step * 1e3, off.step / larger);
+      double larger = std::max(on.host, on.device);
+      fmt::print("| {} | {} steps | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |\n",
+                 host == Host::Sleeps ? "sleeps" : "computes", factor, on.host * 1e3, on.device * 1e3, on.step * 1e3,
+                 on.step / larger, off.step * 1e3, off.step / larger);
     }
   }
 }

@@ -421,6 +421,7 @@ typedef struct freestone_counters {
   uint64_t host_waits;   /* calls that waited for the queue */
   uint64_t host_wait_ns; /* in these */
   uint64_t starved;      /* queued runs and calls after which the workers had nothing to do */
+  uint64_t busy_ns;      /* in queued runs and calls */
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,
