@@ -57,3 +57,13 @@ uint64_t freestone::cache::evict(const Folder &folder, uint64_t maxBytes) {
     }
   return removed;
 }
+
+void freestone::cache::forgetStamps(const Folder &folder, std::chrono::hours unused) {
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  int64_t oldest = std::chrono::duration_cast<std::chrono::nanoseconds>(now - unused).count();
+  for (const std::string &stamp : folder.list("stamp")) {
+    struct stat status;
+    if (folder.status("stamp/" + stamp, status) && changeOf(status) <= oldest)
+      folder.remove("stamp/" + stamp);
+  }
+}

@@ -2,6 +2,7 @@
 #define FREESTONE_CACHE_EVICTION_H
 
 #include "cache/Entry.h"
+#include <chrono>
 #include <cstdint>
 
 namespace freestone::cache {
@@ -23,6 +24,9 @@ bool removeEntry(const Folder &folder, const EntryFile &entry);
 /// Removes entries until all together have at most `maxBytes`, those first that were not used for the longest time. What a process has
 /// open stays. Returns how many went. Throws FileError.
 uint64_t evict(const Folder &folder, uint64_t maxBytes);
+
+/// Forgets the hashes of files that were of no use for so long; they are computed again when needed. Throws FileError.
+void forgetStamps(const Folder &folder, std::chrono::hours unused);
 
 } // namespace freestone::cache
 

@@ -31,7 +31,7 @@ Entry Store::makeUnkept(const Maker &make) {
   std::error_code ignored;
   std::string folder = (std::filesystem::temp_directory_path(ignored) / "freestone.XXXXXX").string();
   if (!mkdtemp(folder.data()))
-    throw std::runtime_error("can't make a temporary folder such as " + folder + "; set TMPDIR to a folder that can be written");
+    throw CannotWrite("can't make a temporary folder such as " + folder + "; set TMPDIR to a folder that can be written");
   struct Remover {
     const std::string &folder;
     ~Remover() {
@@ -85,8 +85,10 @@ Entry Store::makeKept(const Request &request, const std::string &key, const Make
 }
 
 void Store::publish(const Request &request, const std::string &key, const std::string &unfinished, Entry &entry) {
-  if (entry.bytes > chosen.maxBytes || (request.stillHolds && !request.stillHolds()))
+  if (request.stillHolds && !request.stillHolds())
     return;
+  if (entry.bytes > chosen.maxBytes)
+    throw FileError("it is larger than FREESTONE_CACHE_SIZE", EFBIG);
   std::string seal = sealOf(Mapping(opened->system(), entry.file, entry.bytes).bytes(), request.ingredients, request.kind, entry.said);
   entry.file.append(seal);
   entry.file.protect();
@@ -191,6 +193,6 @@ std::map<std::string, uint64_t> Store::totals() const {
 void Store::fail(const std::string &reason) {
   count("failures");
   if (!hasWarned && chosen.say)
-    chosen.say("the cache can't be used for this (" + reason + "); compiling without it");
+    chosen.say("the cache can't be used for this: " + reason);
   hasWarned = true;
 }

@@ -11,7 +11,8 @@
 
 namespace freestone::cache {
 
-/// Thrown by a maker whose result could not be written where it was asked for: it is made again elsewhere.
+/// Thrown by a maker whose result could not be written where it was asked for: it is made again elsewhere. Leaves the store only if it
+/// can't be written anywhere.
 struct CannotWrite : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

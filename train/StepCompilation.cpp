@@ -1,39 +1,17 @@
 #include "train/StepCompilation.h"
 
+#include "cache/CompilerIdentity.h"
+#include "cache/ModelRequest.h"
 #include "train/CompilerLibrary.h"
 #include "train/Error.h"
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace freestone::train {
 
 using Json = nlohmann::json;
 
 namespace {
-
-/// The name of a new, empty file, which is removed with this object.
-class TemporaryFile {
-public:
-  TemporaryFile() {
-    std::error_code error;
-    std::filesystem::path base = std::filesystem::temp_directory_path(error);
-    name = (error ? "/tmp" : base) / "freestone-step.XXXXXX";
-    int file = mkstemp(name.data());
-    if (file < 0)
-      throw Error("can't write a temporary file such as " + name + "; set TMPDIR to a folder that can be written");
-    close(file);
-  }
-  ~TemporaryFile() { unlink(name.c_str()); }
-  TemporaryFile(const TemporaryFile &) = delete;
-  TemporaryFile &operator=(const TemporaryFile &) = delete;
-
-  const char *path() const { return name.c_str(); }
-
-private:
-  std::string name;
-};
 
 /// The training step as the compiler reads it (compiler/driver/TrainingText.h).
 std::string describeStep(const TrainerOptions &options) {
@@ -68,29 +46,58 @@ std::string describeStep(const TrainerOptions &options) {
   return step.dump();
 }
 
-} // namespace
-
-Artifact loadStep(const std::string &model, const TrainerOptions &options) {
-  if (std::filesystem::path(model).extension() == ".stone")
-    return Artifact::load(model);
-  TemporaryFile compiled;
-  std::string training = describeStep(options);
-  freestone_compile_options compile = {};
-  compile.struct_size = sizeof(compile);
-  compile.model_path = model.c_str();
-  compile.output_path = compiled.path();
-  compile.target = options.target.c_str();
-  compile.optimization_level = 2;
-  compile.training = training.c_str();
+void compile(const cache::ModelOptions &what, const cache::Folder *programs, const std::string &path) {
+  std::string folder = programs ? programs->path() : "";
+  freestone_compile_options options = {};
+  options.struct_size = sizeof(options);
+  options.model_path = what.path.c_str();
+  options.output_path = path.c_str();
+  options.target = what.target.c_str();
+  options.optimization_level = what.level;
+  options.training = what.training.c_str();
+  options.cache_folder = programs ? folder.c_str() : nullptr;
+  options.cache_read_only = programs && !programs->mayWrite();
   const freestone_compiler_interface &compiler = openCompiler();
-  freestone_compiler_result result = compiler.compile(&compile);
-  bool isUnsupported = result.status == FREESTONE_COMPILER_UNSUPPORTED, isDone = result.status == FREESTONE_COMPILER_OK;
+  freestone_compiler_result result = compiler.compile(&options);
+  freestone_compiler_status status = result.status;
   std::string error = result.error ? result.error : "";
   compiler.free_result(&result);
-  if (!isDone)
-    throw freestone::Error(isUnsupported ? FREESTONE_UNSUPPORTED : FREESTONE_INVALID_ARGUMENT, error.c_str());
-  // The file stays mapped when its name is gone.
-  return Artifact::load(compiled.path());
+  if (status == FREESTONE_COMPILER_OK)
+    return;
+  // The compiler names the file that it could not write.
+  if (error.find(path) != std::string::npos)
+    throw cache::CannotWrite(error);
+  throw freestone::Error(status == FREESTONE_COMPILER_UNSUPPORTED ? FREESTONE_UNSUPPORTED : FREESTONE_INVALID_ARGUMENT,
+                         error.c_str());
+}
+
+} // namespace
+
+Artifact loadStep(const std::string &model, const TrainerOptions &options, cache::Entry &kept) {
+  if (std::filesystem::path(model).extension() == ".stone")
+    return Artifact::load(model);
+  std::string malformed;
+  cache::Store store(cache::Settings::fromEnvironment(malformed));
+  if (!malformed.empty())
+    throw Error(malformed);
+  cache::ModelOptions what;
+  what.path = model;
+  what.target = options.target;
+  what.training = describeStep(options);
+  auto make = [&](const std::string &path) {
+    compile(what, store.folder(), path);
+    return std::string();
+  };
+  std::optional<cache::Request> request;
+  if (store.folder())
+    request = cache::requestModel(store, cache::Kind::Model, what,
+                                  cache::CompilerIdentity::find(*store.folder(), [] { openCompiler(); }));
+  try {
+    kept = request ? store.obtain(*request, make) : cache::Store::makeUnkept(make);
+  } catch (const cache::CannotWrite &error) {
+    throw Error(error.what());
+  }
+  return Artifact::load(kept.path(), kept.payloadBytes());
 }
 
 } // namespace freestone::train

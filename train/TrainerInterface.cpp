@@ -67,7 +67,7 @@ struct Samples {
 
 struct __attribute__((visibility("hidden"))) Trainer::Implementation {
   Implementation(const std::string &model, const TrainerOptions &options)
-      : artifact(train::loadStep(model, options)),
+      : artifact(train::loadStep(model, options, kept)),
         trainer(artifact, train::StepDescription::parse(std::string(artifact.attachment("training.json"))),
                 options.threads, options.seed),
         modelFolder(std::filesystem::absolute(model).parent_path().string()), seed(options.seed) {
@@ -95,11 +95,12 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
     return report;
   }
 
+  cache::Entry kept; ///< what the artifact was loaded from, unless that is a file of the user's
   Artifact artifact;
   train::Trainer trainer;
   std::string modelFolder; ///< what the paths of external data are relative to
   uint64_t seed;
-  std::vector<Field> fields; ///< what a batch fills
+  std::vector<Field> fields;      ///< what a batch fills
   train::LoaderPosition position; ///< of the next batch
   std::function<bool(const StepReport &)> onStep;
   std::function<void(const EvaluationReport &)> onEvaluation;
@@ -143,8 +144,9 @@ train::Batch Trainer::Implementation::makeBatch(const Batch &given) const {
   }
   for (const Field &field : fields)
     if (std::ranges::count(batch.fields, field.name, &formats::TensorView::name) != 1)
-      throw Error(FREESTONE_INVALID_ARGUMENT,
-                  fmt::format("a batch needs the input '{}' once: {}", field.name, train::describeField(field)).c_str());
+      throw Error(
+          FREESTONE_INVALID_ARGUMENT,
+          fmt::format("a batch needs the input '{}' once: {}", field.name, train::describeField(field)).c_str());
   return batch;
 }
 
@@ -166,7 +168,8 @@ Samples Trainer::Implementation::openSamples(const std::vector<std::string> &pat
 train::TrainingOptions Trainer::Implementation::runOptions(const FitOptions &options) {
   std::optional<train::ScheduleKind> kind = train::scheduleFromName(options.schedule);
   if (!kind || *kind == train::ScheduleKind::Step)
-    throw train::Error(fmt::format("'{}' is none of the schedules constant, linear, cosine, one-cycle", options.schedule));
+    throw train::Error(
+        fmt::format("'{}' is none of the schedules constant, linear, cosine, one-cycle", options.schedule));
   train::TrainingOptions run;
   run.folder = options.folder;
   run.schedule.kind = *kind;
@@ -234,7 +237,7 @@ EvaluationReport Trainer::evaluate(const Batch &batch) {
     self->trainer.evaluate(self->makeBatch(batch), sums);
     EvaluationReport report{sums.loss / sums.count, sums.count};
     if (sums.hasClasses)
-      report.accuracy = sums.correct / sums.count;
+      report.accuracy = sums.correct / sums.labels;
     return self->tell(report);
   });
 }

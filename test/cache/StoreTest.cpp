@@ -180,6 +180,11 @@ TEST(Eviction, WhatIsOpenStays) {
   EXPECT_EQ(evict(opened, 0), 1u) << "all but the open one";
   EXPECT_EQ(listEntries(opened).size(), 1u);
   EXPECT_EQ(found.payload(), contentOf("one"));
+  writeText(folder.path() + "/stamp/file-1", "");
+  forgetStamps(opened, std::chrono::hours(1));
+  EXPECT_FALSE(fs::is_empty(folder.path() + "/stamp"));
+  forgetStamps(opened, std::chrono::hours(0));
+  EXPECT_TRUE(fs::is_empty(folder.path() + "/stamp"));
 }
 
 TEST(Eviction, WhatIsTooLargeIsNotKept) {
@@ -189,6 +194,8 @@ TEST(Eviction, WhatIsTooLargeIsNotKept) {
   settings.maxBytes = 100;
   EXPECT_EQ(Store(settings).obtain(requestOf("x"), maker.get()).payload(), contentOf("x"));
   EXPECT_FALSE(fs::exists(folder.entry(requestOf("x"))));
+  ASSERT_EQ(folder.said.size(), 1u);
+  EXPECT_NE(folder.said[0].find("larger than FREESTONE_CACHE_SIZE"), std::string::npos);
 }
 
 TEST(Folder, WhatDeadProcessesLeftIsSwept) {

@@ -154,9 +154,10 @@ static void verify(const Arguments &arguments) {
     throw Failure(Exit::Failed, "");
 }
 
-static void removeUntil(const Arguments &arguments, uint64_t maxBytes) {
+static void removeUntil(const Arguments &arguments, uint64_t maxBytes, std::chrono::hours unusedStamps) {
   OpenCache cache(true);
   uint64_t removed = cache::evict(*cache.folder(), maxBytes);
+  cache::forgetStamps(*cache.folder(), unusedStamps);
   cache.folder()->sweep();
   size_t left = cache::listEntries(*cache.folder()).size();
   if (arguments.json)
@@ -206,11 +207,11 @@ void addCacheVerb(CLI::App &app) {
   add("stat", "Counts entries, bytes, hits and misses.", stat);
   add("verify", "Reads every entry and checks that nothing was altered.", verify);
   CLI::App *prune = add("prune", "Removes what was not used for the longest time.", [](const Arguments &given) {
-    removeUntil(given, given.size.empty() ? cacheSettings().maxBytes : cache::parseBytes(given.size).value());
+    removeUntil(given, given.size.empty() ? cacheSettings().maxBytes : cache::parseBytes(given.size).value(), std::chrono::hours(24 * 90));
   });
   prune->add_option("--size", arguments->size, "what may stay: 500M, 8G; by default FREESTONE_CACHE_SIZE")
       ->check([](const std::string &text) { return cache::parseBytes(text) ? "" : "must be a number of bytes, such as 500M"; });
-  add("clear", "Removes everything that no process has open.", [](const Arguments &given) { removeUntil(given, 0); });
+  add("clear", "Removes everything that no process has open.", [](const Arguments &given) { removeUntil(given, 0, std::chrono::hours(0)); });
   add("explain", "Says in what two entries differ.", explain)
       ->add_option("keys", arguments->keys, "the beginnings of their keys")
       ->expected(2)

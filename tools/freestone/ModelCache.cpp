@@ -56,7 +56,11 @@ std::string ModelCache::make(const std::string &path, const std::string &model, 
 cache::Entry ModelCache::compile(const std::string &model, const std::string &training) {
   auto maker = [&](const std::string &path) { return make(path, model, training); };
   std::optional<cache::Request> wanted = request(cache::Kind::Model, model, training);
-  return wanted ? files->obtain(*wanted, maker) : cache::Store::makeUnkept(maker);
+  try {
+    return wanted ? files->obtain(*wanted, maker) : cache::Store::makeUnkept(maker);
+  } catch (const cache::CannotWrite &error) {
+    throw Failure(Exit::Failed, error.what());
+  }
 }
 
 /// Whether all was copied, by the file system itself where it can.
