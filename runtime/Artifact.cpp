@@ -1,6 +1,7 @@
 #include "runtime/Artifact.h"
 
 #include "runtime/CpuFeatures.h"
+#include "runtime/platform/Pages.h"
 #include <algorithm>
 #include <cstring>
 
@@ -100,6 +101,13 @@ Status Artifact::openCode(const std::string &path) {
 
 bool Artifact::isComplete() const {
   return std::ranges::none_of(weights, [](const void *weight) { return weight == nullptr; });
+}
+
+void Artifact::releaseWeight(size_t index) const {
+  std::span<const uint8_t> bytes = file.bytes();
+  auto address = reinterpret_cast<uintptr_t>(weights[index]), begin = reinterpret_cast<uintptr_t>(bytes.data());
+  if (address >= begin && address < begin + bytes.size())
+    platform::releaseMapped(weights[index], descriptor().weights[index].bytes);
 }
 
 void Artifact::adoptWeight(size_t index, Block block) {

@@ -30,6 +30,9 @@ public:
   /// The 64-byte aligned bytes of a weight; null while it is missing.
   const void *weight(size_t index) const { return weights[index]; }
 
+  /// It is not read soon again.
+  void releaseWeight(size_t index) const;
+
   /// Whether no weight is missing. A WeightSupply completes an artifact.
   bool isComplete() const;
 

@@ -125,6 +125,20 @@ Status Instance::setOutput(size_t index, const DLTensor *tensor) {
   return {};
 }
 
+Result<Instance::Need> Instance::planMemory(std::span<const std::pair<std::string_view, int64_t>> sizes) {
+  Result<SizePlan> plan = planner.planFor(sizes);
+  if (!plan.ok())
+    return plan.status();
+  Need need;
+  need.arenaBytes = plan->arenaBytes;
+  need.scratchBytes = plan->scratchBytes * threads();
+  for (const TensorInfo &output : program.outputs)
+    need.outputBytes += plan->sizes[program.buffers[output.buffer].bytesSlot];
+  if (kept)
+    need.stateBytes = kept->bytes();
+  return need;
+}
+
 /// Makes the next place ready for the inputs at hand.
 Status Instance::bind() {
   current = nullptr;

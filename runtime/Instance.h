@@ -47,6 +47,12 @@ public:
   /// Null gives the output back to the runtime.
   Status setOutput(size_t index, const DLTensor *tensor);
 
+  /// What a run would need.
+  struct Need {
+    uint64_t arenaBytes = 0, scratchBytes = 0, outputBytes = 0, stateBytes = 0;
+  };
+  Result<Need> planMemory(std::span<const std::pair<std::string_view, int64_t>> sizes);
+
   /// Binds all sizes, checks them and reserves memory. Waits for room in the queue.
   Status prepare();
   /// Once everything that was submitted has ended.

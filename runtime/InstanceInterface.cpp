@@ -92,6 +92,29 @@ freestone_status freestone_instance_set_output(freestone_instance *instance, siz
   return guarded([&] { return instance ? instance->instance->setOutput(index, tensor) : nullArgument("instance"); });
 }
 
+freestone_status freestone_instance_plan_memory(freestone_instance *instance, const freestone_size *sizes,
+                                                size_t size_count, freestone_memory_need *need) {
+  return guarded([&]() -> Status {
+    if (!instance || (!sizes && size_count > 0))
+      return nullArgument(instance ? "sizes" : "instance");
+    std::vector<std::pair<std::string_view, int64_t>> values;
+    for (const freestone_size &size : std::span(sizes, size_count)) {
+      if (!size.symbol)
+        return nullArgument("symbol");
+      values.emplace_back(size.symbol, size.value);
+    }
+    Result<Instance::Need> needed = instance->instance->planMemory(values);
+    if (!needed.ok())
+      return needed.status();
+    freestone_memory_need told = {};
+    told.arena_bytes = needed->arenaBytes;
+    told.scratch_bytes = needed->scratchBytes;
+    told.output_bytes = needed->outputBytes;
+    told.state_bytes = needed->stateBytes;
+    return writeStruct(need, told);
+  });
+}
+
 freestone_status freestone_instance_prepare(freestone_instance *instance) {
   return guarded([&] { return instance ? instance->instance->prepare() : nullArgument("instance"); });
 }

@@ -42,6 +42,27 @@ Result<const SizePlan *> SizePlanner::plan(std::span<const int64_t> symbols) {
   return &plans.front();
 }
 
+Result<SizePlan> SizePlanner::planFor(std::span<const std::pair<std::string_view, int64_t>> values) {
+  auto invalid = [](const std::string &what) { return Status(Code::InvalidArgument, what); };
+  SizePlan plan;
+  for (const Symbol &symbol : entry.symbols) {
+    if (symbol.source == SymbolSource::RunTime)
+      continue;
+    auto given = std::ranges::find(values, std::string_view(symbol.name), &std::pair<std::string_view, int64_t>::first);
+    if (given == values.end())
+      return invalid("the size " + symbol.name + " has no value");
+    if (given->second < symbol.lower || given->second > symbol.upper || given->second % symbol.multipleOf != 0)
+      return Status(Code::Mismatch, symbol.name + " can't be " + std::to_string(given->second));
+    plan.symbols.push_back(given->second);
+  }
+  for (const auto &[name, value] : values)
+    if (std::ranges::find(entry.symbols, name, &Symbol::name) == entry.symbols.end())
+      return invalid("there is no size '" + std::string(name) + "'");
+  if (Status status = compute(plan); !status.ok())
+    return status;
+  return plan;
+}
+
 Status SizePlanner::compute(SizePlan &plan) {
   if (Status status = bindSlots(plan); !status.ok())
     return status;

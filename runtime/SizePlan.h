@@ -5,6 +5,7 @@
 #include "runtime/abi.h"
 #include <list>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace freestone::runtime {
@@ -28,6 +29,10 @@ public:
   /// The plan for these values of the input-bound symbols; it stays valid until the next call. Checks assertions and
   /// all sizes. Errors: Mismatch, Internal.
   Result<const SizePlan *> plan(std::span<const int64_t> symbols);
+
+  /// The same without remembering it. `values` are those of the input-bound symbols by name. Errors: also InvalidArgument, where one has
+  /// no value or there is no such symbol.
+  Result<SizePlan> planFor(std::span<const std::pair<std::string_view, int64_t>> values);
 
   uint64_t binds() const { return bindCount; }
   uint64_t hits() const { return hitCount; }

@@ -20,10 +20,13 @@ Result<std::shared_ptr<State>> State::create(std::shared_ptr<const Artifact> art
     return block.status();
   state->block = std::move(*block);
   for (size_t i = 0; i < infos.size(); ++i) {
-    if (infos[i].initial < 0)
+    if (infos[i].initial < 0) {
       std::memset(state->data(i), 0, infos[i].bytes);
-    else
-      std::memcpy(state->data(i), state->owner->weight(infos[i].initial), infos[i].bytes);
+      continue;
+    }
+    std::memcpy(state->data(i), state->owner->weight(infos[i].initial), infos[i].bytes);
+    // Nobody else reads it as long as the state lives.
+    state->owner->releaseWeight(infos[i].initial);
   }
   return state;
 }

@@ -16,6 +16,7 @@ public:
   const Artifact &artifact() const { return *owner; }
   /// The bytes of `descriptor().states[index]`, aligned to 64.
   void *data(size_t index) const { return block.data() + offsets[index]; }
+  int64_t bytes() const { return block.size(); }
   /// Whether any byte of the view is one of its own.
   bool overlaps(const TensorView &view) const;
 

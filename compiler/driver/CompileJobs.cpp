@@ -31,7 +31,8 @@ std::optional<uint64_t> driver::getAvailableMemory() {
     if (line.consume_front("MemAvailable:") && !line.trim().consumeInteger(10, kibibytes))
       available = kibibytes << 10;
   }
-  std::optional<uint64_t> limit = readNumber("/sys/fs/cgroup/memory.max"), used = readNumber("/sys/fs/cgroup/memory.current");
+  std::optional<uint64_t> limit = readNumber("/sys/fs/cgroup/memory.max"),
+                          used = readNumber("/sys/fs/cgroup/memory.current");
   if (limit && used)
     available = std::min(available.value_or(UINT64_MAX), *limit - std::min(*used, *limit));
   return available;

@@ -6,12 +6,12 @@
 
 namespace freestone::driver {
 
-/// How many programs are compiled at the same time: `given`, or where that is 0 as many as there are CPUs for this process, but no
-/// more than the memory that is free can hold.
+/// How many programs are compiled at the same time: `given`, or where that is 0 as many as there are CPUs for this
+/// process, but no more than the memory that is free can hold.
 unsigned chooseCompileJobs(unsigned given);
 
-/// Bytes that this process may still take: what the machine has to offer, within its cgroup's limit. Nothing where the system does not
-/// tell.
+/// Bytes that this process may still take: what the machine has to offer, within its cgroup's limit. Nothing where the
+/// system does not tell.
 std::optional<uint64_t> getAvailableMemory();
 
 } // namespace freestone::driver

@@ -18,9 +18,9 @@ constexpr int64_t defaultHint = 64;
 bool isSource(Operation *op) { return isa<graph::ConstantOp, graph::WeightOp, graph::SizesOp, graph::IotaOp>(op); }
 
 bool mayRecompute(Operation *op) {
-  return isa<graph::UnaryOp, graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp, graph::ReshapeOp,
-             graph::TransposeOp, graph::SliceOp, graph::PadOp, graph::ConcatOp, graph::GatherOp, graph::GatherElementsOp,
-             graph::ReduceOp, graph::RandomBitsOp>(op);
+  return isa<graph::UnaryOp, graph::BinaryOp, graph::CompareOp, graph::SelectOp, graph::CastOp, graph::BroadcastOp,
+             graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::PadOp, graph::ConcatOp, graph::GatherOp,
+             graph::GatherElementsOp, graph::ReduceOp, graph::RandomBitsOp>(op);
 }
 
 class Rematerialiser {
@@ -91,9 +91,8 @@ void Rematerialiser::collectValues() {
   }
   required.resize(values.size());
   for (auto [number, value] : llvm::enumerate(values))
-    required[number] = llvm::any_of(value.getUsers(), [&](Operation *user) {
-      return backward.contains(block.findAncestorOpInBlock(*user));
-    });
+    required[number] = llvm::any_of(
+        value.getUsers(), [&](Operation *user) { return backward.contains(block.findAncestorOpInBlock(*user)); });
 }
 
 int64_t Rematerialiser::bytesOf(Value value) const {
@@ -104,7 +103,8 @@ int64_t Rematerialiser::bytesOf(Value value) const {
   });
   int64_t width = std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
   int64_t bytes = 0;
-  return !elements || __builtin_mul_overflow(*elements, width, &bytes) ? std::numeric_limits<int64_t>::max() / 4096 : bytes;
+  return !elements || __builtin_mul_overflow(*elements, width, &bytes) ? std::numeric_limits<int64_t>::max() / 4096
+                                                                       : bytes;
 }
 
 /// Of computing a value again from its operands: bytes that are read and written, and arithmetic in the same measure.
@@ -176,7 +176,8 @@ bool Rematerialiser::isKept(Value value) const {
   return known == numbers.end() || kept[known->second];
 }
 
-/// The value as the backward pass computes it. What was kept is hidden behind a barrier, whose other operands are the gradients at hand.
+/// The value as the backward pass computes it. What was kept is hidden behind a barrier, whose other operands are the
+/// gradients at hand.
 Value Rematerialiser::again(Value value, ValueRange gradients) {
   Value &copy = copies[value];
   if (copy)
@@ -206,7 +207,8 @@ Recomputed Rematerialiser::run(const RecomputePolicy &policy) {
   for (Operation *op = forward.back()->getNextNode(); op != block.getTerminator(); op = op->getNextNode()) {
     SmallVector<Value> gradients;
     for (Value operand : op->getOperands())
-      if (Operation *definition = operand.getDefiningOp(); definition && backward.contains(definition) && !isSource(definition))
+      if (Operation *definition = operand.getDefiningOp();
+          definition && backward.contains(definition) && !isSource(definition))
         gradients.push_back(operand);
     builder.setInsertionPoint(op);
     for (OpOperand &operand : op->getOpOperands())
@@ -228,7 +230,10 @@ std::optional<RecomputePolicy> RecomputePolicy::parse(StringRef text) {
   uint64_t bytes;
   if (!text.consume_front("auto:") || text.consumeInteger(10, bytes))
     return std::nullopt;
-  unsigned shift = text.consume_front_insensitive("k") ? 10 : text.consume_front_insensitive("m") ? 20 : text.consume_front_insensitive("g") ? 30 : 0;
+  unsigned shift = text.consume_front_insensitive("k")   ? 10
+                   : text.consume_front_insensitive("m") ? 20
+                   : text.consume_front_insensitive("g") ? 30
+                                                         : 0;
   if (!text.empty() || bytes > (uint64_t(1) << 62) >> shift)
     return std::nullopt;
   policy.bytes = bytes << shift;

@@ -22,15 +22,15 @@ struct RecomputePolicy {
 
 /// What was decided, at the hints.
 struct Recomputed {
-  int64_t values = 0;                     ///< operators that stand in the backward pass once more
+  int64_t values = 0;                    ///< operators that stand in the backward pass once more
   int64_t keptBefore = 0, keptAfter = 0; ///< bytes that are kept for the backward pass
 };
 
-/// Computes values of the forward pass again in the backward pass, where that keeps less in memory. Forward is what the results in
-/// `losses` follow from; backward what comes after it. Products (contractions, convolutions), sorting and control flow are never
-/// computed again; of all else, what is cheapest to keep is kept (see KeepProblem). What is computed again reads what was kept through
-/// `graph.barrier`, so that it is neither shared with the first computation nor hoisted to it. `hints` says how large symbols usually
-/// are. Dropout computes the same mask again, from its key.
+/// Computes values of the forward pass again in the backward pass, where that keeps less in memory. Forward is what the
+/// results in `losses` follow from; backward what comes after it. Products (contractions, convolutions), sorting and
+/// control flow are never computed again; of all else, what is cheapest to keep is kept (see KeepProblem). What is
+/// computed again reads what was kept through `graph.barrier`, so that it is neither shared with the first computation
+/// nor hoisted to it. `hints` says how large symbols usually are. Dropout computes the same mask again, from its key.
 Recomputed rematerialise(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> losses, const RecomputePolicy &policy,
                          const llvm::StringMap<int64_t> &hints);
 

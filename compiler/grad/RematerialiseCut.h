@@ -7,8 +7,9 @@
 
 namespace freestone::grad {
 
-/// The cheapest set of values to keep, so that all values that are needed later can be computed from kept ones: the smallest cut of
-/// the graph in which a value costs its bytes, between values that must not be computed again and values that are needed.
+/// The cheapest set of values to keep, so that all values that are needed later can be computed from kept ones: the
+/// smallest cut of the graph in which a value costs its bytes, between values that must not be computed again and
+/// values that are needed.
 class KeepProblem {
 public:
   /// A value that takes `bytes` to keep. Values are numbered in the order in which they are added.
@@ -36,7 +37,8 @@ private:
   static constexpr unsigned source = 0, sink = 1;
   /// Each with its reverse beside it, at the number with the last bit flipped.
   llvm::SmallVector<Edge, 0> edges;
-  llvm::SmallVector<llvm::SmallVector<unsigned, 4>, 0> outgoing = llvm::SmallVector<llvm::SmallVector<unsigned, 4>, 0>(2);
+  llvm::SmallVector<llvm::SmallVector<unsigned, 4>, 0> outgoing =
+      llvm::SmallVector<llvm::SmallVector<unsigned, 4>, 0>(2);
 };
 
 } // namespace freestone::grad

@@ -10,15 +10,17 @@ namespace freestone::grad {
 
 static constexpr llvm::StringLiteral requestName = "graph.recompute", resultName = "graph.recomputed";
 
-void requestRecompute(func::FuncOp function, ArrayRef<unsigned> losses, StringRef policy, const llvm::StringMap<int64_t> &hints) {
+void requestRecompute(func::FuncOp function, ArrayRef<unsigned> losses, StringRef policy,
+                      const llvm::StringMap<int64_t> &hints) {
   Builder builder(function.getContext());
   SmallVector<int64_t> results(losses.begin(), losses.end());
   SmallVector<NamedAttribute> sizes;
   for (const auto &hint : hints)
     sizes.push_back(builder.getNamedAttr(hint.getKey(), builder.getI64IntegerAttr(hint.getValue())));
-  function->setAttr(requestName, builder.getDictionaryAttr({builder.getNamedAttr("policy", builder.getStringAttr(policy)),
-                                                            builder.getNamedAttr("losses", builder.getDenseI64ArrayAttr(results)),
-                                                            builder.getNamedAttr("hints", builder.getDictionaryAttr(sizes))}));
+  function->setAttr(requestName,
+                    builder.getDictionaryAttr({builder.getNamedAttr("policy", builder.getStringAttr(policy)),
+                                               builder.getNamedAttr("losses", builder.getDenseI64ArrayAttr(results)),
+                                               builder.getNamedAttr("hints", builder.getDictionaryAttr(sizes))}));
 }
 
 namespace {
@@ -34,7 +36,8 @@ struct RematerialisePass : impl::RematerialiseBase<RematerialisePass> {
     auto text = request.getAs<StringAttr>("policy");
     auto losses = request.getAs<DenseI64ArrayAttr>("losses");
     std::optional<RecomputePolicy> policy = text ? RecomputePolicy::parse(text) : std::nullopt;
-    if (!policy || !losses || llvm::any_of(losses.asArrayRef(), [&](int64_t loss) { return loss < 0 || loss >= function.getNumResults(); })) {
+    if (!policy || !losses ||
+        llvm::any_of(losses.asArrayRef(), [&](int64_t loss) { return loss < 0 || loss >= function.getNumResults(); })) {
       function.emitOpError("graph.recompute says {policy = \"none\", \"blocks\" or \"auto:BYTES\", losses = results}");
       return signalPassFailure();
     }
@@ -46,8 +49,11 @@ struct RematerialisePass : impl::RematerialiseBase<RematerialisePass> {
     SmallVector<unsigned> results(losses.asArrayRef().begin(), losses.asArrayRef().end());
     Recomputed recomputed = rematerialise(function, results, *policy, hints);
     Builder builder(&getContext());
-    auto entry = [&](StringRef name, int64_t value) { return builder.getNamedAttr(name, builder.getI64IntegerAttr(value)); };
-    function->setAttr(resultName, builder.getDictionaryAttr({entry("values", recomputed.values), entry("kept_before", recomputed.keptBefore),
+    auto entry = [&](StringRef name, int64_t value) {
+      return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+    };
+    function->setAttr(resultName, builder.getDictionaryAttr({entry("values", recomputed.values),
+                                                             entry("kept_before", recomputed.keptBefore),
                                                              entry("kept_after", recomputed.keptAfter)}));
     function->removeAttr(requestName);
   }

@@ -3,6 +3,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/tile/Counters.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_SHORTENLIVES
@@ -28,7 +29,8 @@ Value getRoot(Value value) {
 int64_t getBytes(Value value) {
   auto type = cast<graph::TensorType>(value.getType());
   auto typical = [](StringRef) { return std::optional(typicalSize); };
-  return type.getNumElements().evaluate(typical).value_or(0) * std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
+  return type.getNumElements().evaluate(typical).value_or(0) *
+         std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
 }
 
 struct ShortenLives : tile::impl::ShortenLivesBase<ShortenLives> {
@@ -91,18 +93,23 @@ private:
       if (definition && definition->getBlock() == op->getBlock() && (!latest || latest->isBeforeInBlock(definition)))
         latest = definition;
       Value root = getRoot(operand);
-      if (seen.insert(root.getAsOpaquePointer()).second && root.getDefiningOp<graph::WeightOp>() == nullptr && !isa<BlockArgument>(root) &&
-          isLastUse(op, root))
+      if (seen.insert(root.getAsOpaquePointer()).second && root.getDefiningOp<graph::WeightOp>() == nullptr &&
+          !isa<BlockArgument>(root) && isLastUse(op, root))
         freed += getBytes(root);
     }
     for (Value result : op->getResults())
       made += getBytes(result);
     if (!latest || freed <= made)
       return false;
-    // Nothing is gained where nothing but free operations stands between.
+    // Nothing is gained where nothing but free operations stands between, and sizes are known only behind what finds them out.
     bool isFar = false;
-    for (Operation *between = latest->getNextNode(); between != op; between = between->getNextNode())
+    for (Operation *between = op->getPrevNode(); between != latest; between = between->getPrevNode()) {
+      if (between->hasAttr("binds")) {
+        latest = between;
+        break;
+      }
       isFar |= !isa<graph::ReshapeOp, graph::ConstantOp, graph::WeightOp>(between);
+    }
     if (!isFar)
       return false;
     op->moveAfter(latest);

@@ -258,6 +258,13 @@ public:
     return Tensor(taken);
   }
   int threads() const { return freestone_instance_threads(get()); }
+  /// What a run would need at these values of the size symbols; nothing is reserved.
+  freestone_memory_need planMemory(const std::vector<freestone_size> &sizes) {
+    freestone_memory_need need = {};
+    need.struct_size = sizeof(need);
+    check(freestone_instance_plan_memory(get(), sizes.data(), sizes.size(), &need));
+    return need;
+  }
   /// What it runs on, also if it made that itself.
   State state() const {
     freestone_state *state = nullptr;

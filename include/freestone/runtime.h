@@ -336,6 +336,27 @@ FREESTONE_API freestone_status freestone_instance_set_input(freestone_instance *
 FREESTONE_API freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index,
                                                              const DLTensor *tensor);
 
+/* What a run needs besides code, weights and inputs. */
+typedef struct freestone_memory_need {
+  size_t struct_size;
+  uint64_t arena_bytes;   /* of intermediates, each in place of others that are done */
+  uint64_t scratch_bytes; /* of all workers */
+  uint64_t output_bytes;  /* of one run's outputs, unless the caller gives their memory */
+  uint64_t state_bytes;   /* of what stays from run to run, which instances may share */
+} freestone_memory_need;
+
+/* A value for a symbolic size. */
+typedef struct freestone_size {
+  const char *symbol;
+  int64_t value;
+} freestone_size;
+
+/* Tells what a run would need at these values of the size symbols that its inputs bind, all of them; nothing is reserved. Errors:
+ * INVALID_ARGUMENT (a symbol has no value, or there is no such symbol), MISMATCH (a value that it can't have, sizes that contradict
+ * each other). */
+FREESTONE_API freestone_status freestone_instance_plan_memory(freestone_instance *instance, const freestone_size *sizes,
+                                                              size_t size_count, freestone_memory_need *need);
+
 /* Binds all sizes to the inputs at hand, checks them and reserves memory, so that the next run allocates nothing.
  * Optional; `run` does it too. Errors: INVALID_ARGUMENT (an input is not set), MISMATCH names value, expected and
  * actual size, OUT_OF_MEMORY. */

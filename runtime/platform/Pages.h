@@ -9,6 +9,9 @@ namespace freestone::runtime::platform {
 void *allocatePages(size_t bytes);
 void freePages(void *memory, size_t bytes);
 
+/// What lies in a mapped file and is not needed soon leaves memory; it is read again when it is looked at.
+void releaseMapped(const void *address, size_t bytes);
+
 } // namespace freestone::runtime::platform
 
 #endif // FREESTONE_RUNTIME_PLATFORM_PAGES_H

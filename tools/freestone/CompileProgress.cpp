@@ -23,7 +23,8 @@ void CompileProgress::show(const freestone_compile_progress &progress) {
     return;
   next = now + (isTerminal ? std::chrono::milliseconds(100) : std::chrono::seconds(1));
   std::string programs = progress.total > 0 ? fmt::format(", {} of {} programs", progress.done, progress.total) : "";
-  std::string line = fmt::format("compiling: {}{}, {:.1f} s", progress.phase, programs, std::chrono::duration<double>(now - begin).count());
+  std::string line = fmt::format("compiling: {}{}, {:.1f} s", progress.phase, programs,
+                                 std::chrono::duration<double>(now - begin).count());
   if (isTerminal)
     fmt::print(stderr, "\r\033[K{}", line);
   else

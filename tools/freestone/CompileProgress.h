@@ -7,8 +7,8 @@
 
 namespace freestone::tools {
 
-/// Tells on stderr what a compilation is doing once it has taken a second: a line that is rewritten on a terminal, else a line each
-/// second. Lives as long as the compilation.
+/// Tells on stderr what a compilation is doing once it has taken a second: a line that is rewritten on a terminal, else
+/// a line each second. Lives as long as the compilation.
 class CompileProgress {
 public:
   CompileProgress();

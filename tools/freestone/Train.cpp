@@ -4,6 +4,7 @@
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
 #include "tools/freestone/TrainOptions.h"
+#include "tools/freestone/TrainPlan.h"
 #include "tools/freestone/Verbs.h"
 #include "train/ArrayDataset.h"
 #include "train/Error.h"
@@ -59,6 +60,7 @@ private:
   static void printCompilation(const std::string &statistics, bool wasKept);
   std::vector<train::Field> fields(const train::Trainer &trainer) const;
   void makeSamples(Data &data, const train::Trainer &trainer) const;
+  MemoryQuestion memoryQuestion() const;
   void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
   Artifact loadStep();
   void exportResult(const Artifact &artifact, const train::Trainer &trainer) const;
@@ -170,6 +172,19 @@ void Training::makeSamples(Data &from, const train::Trainer &trainer) const {
                                                        all[labelsFirst ? 1 : 0], all[labelsFirst ? 0 : 1]);
 }
 
+MemoryQuestion Training::memoryQuestion() const {
+  MemoryQuestion question;
+  question.batch = options.batch;
+  question.threads = options.runtime.threads;
+  question.sizeOf = [this](const std::string &input, size_t axis) -> std::optional<int64_t> {
+    if (!options.window.empty())
+      return train::parseWindow(options.window).longest;
+    const formats::TensorView *array = data ? data->files.find(input) : nullptr;
+    return array && axis < array->shape.size() ? std::optional(array->shape[axis]) : std::nullopt;
+  };
+  return question;
+}
+
 void Training::printPlan(const Artifact &artifact, const train::StepDescription &description) const {
   size_t widest = 0;
   for (const train::ParameterInfo &parameter : description.parameters)
@@ -186,8 +201,8 @@ void Training::printPlan(const Artifact &artifact, const train::StepDescription 
     bytes += formats::countBytes(state.dtype, state.shape);
   fmt::print("{} trained elements; parameters and optimizer ({}) keep {:.1f} MiB\n", trained, description.optimizer,
              static_cast<double>(bytes) / (1 << 20));
-  fmt::print("precision: {}; parameters in fp32, moments in {}{}\n",
-             description.precision == "fp32" ? "fp32" : fmt::format("{} in {} products, fp32 elsewhere", description.precision, description.narrowProducts),
+  std::string products = fmt::format("{} in {} products, the rest and the parameters ", description.precision, description.narrowProducts);
+  fmt::print("precision: {}as in the model; moments in {}{}\n", description.precision == "fp32" ? "" : products,
              description.moments, description.scalesLoss() ? "; the loss is scaled" : "");
 }
 
@@ -247,8 +262,10 @@ void Training::run() {
   }
   Artifact artifact = loadStep();
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
-  if (options.plan)
-    return printPlan(artifact, description);
+  if (options.plan) {
+    printPlan(artifact, description);
+    return printMemory(planMemory(artifact, description, memoryQuestion()));
+  }
   TraceFile trace(options.runtime.tracePath);
   train::Execution execution{options.runtime.threads, options.runtime.switches(), trace.get()};
   train::Trainer trainer(artifact, std::move(description), execution, options.seed);

@@ -1,6 +1,8 @@
 #include "runtime/platform/Pages.h"
 
+#include <cstdint>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace freestone::runtime;
 
@@ -12,6 +14,14 @@ void *platform::allocatePages(size_t bytes) {
   if (bytes >= 2 * hugePage)
     madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
+}
+
+void platform::releaseMapped(const void *address, size_t bytes) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto begin = (reinterpret_cast<uintptr_t>(address) + page - 1) / page * page;
+  auto end = (reinterpret_cast<uintptr_t>(address) + bytes) / page * page;
+  if (begin < end)
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
 void platform::freePages(void *memory, size_t bytes) { munmap(memory, bytes); }

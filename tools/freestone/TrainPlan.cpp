@@ -1,0 +1,119 @@
+#include "tools/freestone/TrainPlan.h"
+
+#include "formats/ElementType.h"
+#include "tools/freestone/Failure.h"
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+
+namespace freestone::tools {
+
+namespace {
+
+/// The inputs that data fill: numbers have rank 0.
+std::vector<ValueInfo> dataInputs(const Instance &step) {
+  std::vector<ValueInfo> inputs;
+  for (size_t i = 0; i < freestone_instance_input_count(step.get()); ++i) {
+    freestone_value_info info = {};
+    info.struct_size = sizeof(info);
+    check(freestone_instance_input_info(step.get(), i, &info));
+    if (info.rank > 0)
+      inputs.push_back({info.name, info.dtype, {info.shape, info.shape + info.rank}});
+  }
+  return inputs;
+}
+
+std::optional<int64_t> asNumber(const std::string &text) {
+  int64_t number;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+/// Values for the size symbols that stand alone as a dimension.
+std::map<std::string, int64_t> findSizes(const Artifact &artifact, const std::vector<ValueInfo> &inputs,
+                                         const MemoryQuestion &question) {
+  std::map<std::string, int64_t> sizes;
+  for (size_t i = 0; i < freestone_artifact_symbol_count(artifact.get()); ++i) {
+    freestone_symbol_info symbol = {};
+    symbol.struct_size = sizeof(symbol);
+    check(freestone_artifact_symbol(artifact.get(), i, &symbol));
+    if (symbol.is_result)
+      continue;
+    std::optional<int64_t> size;
+    for (const ValueInfo &input : inputs)
+      for (size_t axis = 0; axis < input.shape.size() && !size; ++axis)
+        if (input.shape[axis] == symbol.name)
+          size = axis == 0 ? question.batch : question.sizeOf(input.name, axis);
+    if (!size)
+      throw Failure(Exit::Usage,
+                    fmt::format("the memory follows from the size '{}', which is not known: name --data or --window",
+                                symbol.name));
+    sizes[symbol.name] = *size;
+  }
+  return sizes;
+}
+
+} // namespace
+
+MemoryPlan planMemory(const Artifact &artifact, const train::StepDescription &description,
+                      const MemoryQuestion &question) {
+  MemoryPlan plan;
+  for (const StateInfo &state : artifact.states()) {
+    bool isTrained =
+        std::ranges::any_of(description.parameters, [&](const auto &p) { return p.trained && p.name == state.name; });
+    bool isOptimizers =
+        state.name.starts_with("optimizer/") || state.name == "loss_scale" || state.name == "growth_tracker";
+    uint64_t bytes = formats::countBytes(state.dtype, state.shape);
+    (isTrained                                ? plan.parameters
+     : isOptimizers                           ? plan.optimizer
+     : state.name.starts_with("accumulated/") ? plan.accumulated
+                                              : plan.statistics) += bytes;
+  }
+  for (const train::ParameterInfo &parameter : description.parameters)
+    if (parameter.trained)
+      plan.gradients += formats::countElements(parameter.shape) * sizeof(float);
+  // What is accumulated is not written.
+  plan.checkpoint = plan.parameters + plan.statistics + plan.optimizer;
+
+  Instance step(artifact, question.threads);
+  std::vector<ValueInfo> inputs = dataInputs(step);
+  std::map<std::string, int64_t> sizes = findSizes(artifact, inputs, question);
+  std::vector<freestone_size> given;
+  for (const auto &[symbol, size] : sizes)
+    given.push_back({symbol.c_str(), size});
+  freestone_memory_need need = step.planMemory(given);
+  plan.intermediates = need.arena_bytes + need.scratch_bytes + need.output_bytes;
+  for (const ValueInfo &input : inputs) {
+    uint64_t bytes = formats::elementBytes(input.dtype);
+    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+      std::optional<int64_t> size = asNumber(input.shape[axis]);
+      if (auto known = sizes.find(input.shape[axis]); known != sizes.end())
+        size = known->second;
+      bytes *= size.value_or(axis == 0 ? question.batch : 1);
+    }
+    plan.data += question.batchesInMemory * bytes;
+  }
+  return plan;
+}
+
+void printMemory(const MemoryPlan &plan) {
+  auto print = [](const char *what, uint64_t bytes, const std::string &note = "") {
+    if (bytes > 0)
+      fmt::print("  {:<16}{:>9.1f} MiB{}{}\n", what, static_cast<double>(bytes) / (1 << 20), note.empty() ? "" : "  ",
+                 note);
+  };
+  fmt::print("memory besides code:\n");
+  print("parameters", plan.parameters);
+  print("statistics", plan.statistics);
+  print("optimizer", plan.optimizer);
+  print("accumulated", plan.accumulated);
+  print("intermediates", plan.intermediates,
+        fmt::format("activations, and gradients in their place: {:.1f} MiB of these in the end",
+                    static_cast<double>(plan.gradients) / (1 << 20)));
+  print("batches", plan.data);
+  print("checkpoint", plan.checkpoint, "a copy to write from while the training goes on");
+  print("together", plan.total());
+}
+
+} // namespace freestone::tools
