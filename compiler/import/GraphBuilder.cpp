@@ -252,8 +252,10 @@ Tensor GraphBuilder::randomKey() {
 }
 
 Tensor GraphBuilder::fixedRandomKey(std::optional<uint64_t> seed) {
+  // Operators without a seed are apart from each other, and from all that have one.
+  uint64_t first = seed.value_or(0), isUnseeded = seed ? 0 : 1, number = seed ? 0 : randomOperators++;
   Content words;
-  for (uint64_t word : {seed.value_or(0) & UINT32_MAX, seed.value_or(0) >> 32, uint64_t(seed ? 0 : 1), uint64_t(seed ? 0 : randomOperators++)})
+  for (uint64_t word : {first & UINT32_MAX, first >> 32, isUnseeded, number})
     words.push_back(size(static_cast<int64_t>(word)));
   return fromContent(std::move(words), {size(4)}, ir.getIntegerType(32, false));
 }
