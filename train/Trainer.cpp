@@ -228,8 +228,10 @@ void Trainer::evaluate(const Batch &batch, EvaluationSums &sums) {
   sums.loss += evaluator.scalar("loss_sum");
   sums.count += evaluator.scalar("count");
   sums.hasClasses = evaluator.hasOutput("correct");
-  if (sums.hasClasses)
-    sums.correct += evaluator.scalar("correct");
+  if (!sums.hasClasses)
+    return;
+  sums.correct += evaluator.scalar("correct");
+  sums.labels += evaluator.scalar("labels");
 }
 
 std::optional<size_t> Trainer::findState(const std::string &name) const {

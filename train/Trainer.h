@@ -75,7 +75,7 @@ public:
   /// Sums over batches of an evaluation.
   struct EvaluationSums {
     double loss = 0, count = 0;
-    double correct = 0;
+    double correct = 0, labels = 0; ///< right classes, of so many labels that are not ignored
     bool hasClasses = false;
   };
   void evaluate(const Batch &batch, EvaluationSums &sums);

@@ -261,7 +261,7 @@ EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch,
   metrics.loss = sums.loss / sums.count;
   metrics.counted = sums.count;
   if (sums.hasClasses)
-    metrics.accuracy = sums.correct / sums.count;
+    metrics.accuracy = sums.correct / sums.labels;
   if (data.longest() > 1)
     metrics.perplexity = std::exp(metrics.loss);
   return metrics;

@@ -67,6 +67,10 @@ bool commutesWithRounding(Operation &op) {
   return isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::ConcatOp, graph::SelectOp>(op);
 }
 
+bool onlyMoves(Operation &op) {
+  return isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::SliceOp>(op);
+}
+
 class Lowering {
 public:
   Lowering(func::FuncOp function, FloatType narrow)
@@ -110,7 +114,7 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op)
       return false;
-    if (isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp>(op))
+    if (onlyMoves(*op))
       return isGiven(op->getOperand(0));
     auto weight = dyn_cast<graph::WeightOp>(op);
     return isa<graph::ConstantOp>(op) || (weight && !statistics.contains(weight.getName()));
@@ -196,8 +200,9 @@ private:
     if (auto constant = dyn_cast_if_present<graph::ConstantOp>(op)) {
       builder.setInsertionPointAfter(op);
       auto type = cast<graph::TensorType>(value.getType()).withElementType(narrow);
-      made = graph::ConstantOp::create(builder, op->getLoc(), type, roundFinite(cast<DenseElementsAttr>(constant.getValue())));
-    } else if (isa_and_present<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp>(op) && isGiven(value)) {
+      auto elements = cast<DenseElementsAttr>(constant.getValue());
+      made = graph::ConstantOp::create(builder, op->getLoc(), type, roundFinite(elements));
+    } else if (op && onlyMoves(*op) && isGiven(value)) {
       Value operand = narrowed(op->getOperand(0));
       builder.setInsertionPointAfter(op);
       Operation *clone = builder.clone(*op);

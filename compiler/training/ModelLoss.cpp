@@ -83,8 +83,6 @@ LogicalResult LossBuilder::addClassWeights(const ModelLoss &built, grad::ClassLo
   ArrayRef<double> numbers = choice.classWeights;
   if (numbers.empty())
     return success();
-  if (!isOverClasses(choice.kind))
-    return fail("the loss has no classes to weigh; class weights are for softmax-cross-entropy and nll");
   sym::Expr classes = built.predictions.dim(built.classAxis);
   if (!classes.isConstant(static_cast<int64_t>(numbers.size())))
     return fail("there are " + Twine(numbers.size()) + " class weights, and " + classes.str() + " classes");
@@ -103,6 +101,8 @@ FailureOr<ModelLoss> LossBuilder::build() {
   mlir::ImplicitLocOpBuilder &b = function.builder();
   mlir::Location location = b.getLoc();
   ModelLoss built;
+  if (!choice.classWeights.empty() && !isOverClasses(choice.kind))
+    return fail("the loss has no classes to weigh; class weights are for softmax-cross-entropy and nll");
   built.predictions = function.findOutput(choice.output, error);
   if (!built.predictions)
     return failure();

@@ -369,6 +369,7 @@ LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
     Tensor ignored = grad::splatLike(double(choice.loss.ignoreIndex), labels);
     Tensor isCounted = grad::compare(graph::CompareKind::ne, labels, ignored);
     function.addOutput("correct", grad::sum(grad::cast(isRight & isCounted, b.getF32Type())));
+    function.addOutput("labels", grad::sum(grad::cast(isCounted, b.getF32Type())));
   }
   function.finish();
   return success();

@@ -243,8 +243,12 @@ def check_class_weights(tool):
     expected = (elements * weights[y[:64]]).sum() / weights[y[:64]].sum()
     np.save(tool.folder / "importance.npy", weights.astype(np.float64))
     for number, name in enumerate(("importance", "importance.npy")):
-        tool.run(*BASE, *DATA, "--no-shuffle", "--no-dropout", "--steps", "1", "--class-weights", name, "--out", f"class{number}")
+        tool.run(*BASE, *DATA, "--no-shuffle", "--no-dropout", "--steps", "1", "--lr", "0", "--class-weights", name,
+                 "--eval-data", "train.npz", "--out", f"class{number}")
         assert abs(tool.metrics(f"class{number}", "loss")[0] / expected - 1) < 1e-5
+        evaluated = json.loads((tool.folder / f"class{number}" / "evaluations.jsonl").read_text())
+        accuracy = (session.run(None, {"x": x})[0].argmax(1) == y).mean()
+        assert abs(evaluated["accuracy"] - accuracy) < 1e-9, (evaluated, accuracy)
 
 
 def check_messages(tool):
@@ -257,6 +261,7 @@ def check_messages(tool):
     expect(["4 class weights", "5 classes"], "--class-weights", "four.npy")
     expect(["'none.npy'", "importance"], "--class-weights", "'none.npy'")
     expect(["no classes"], "--loss", "mse", "--class-weights", "four.npy")
+    expect(["no classes"], "--loss", "output:logits", "--class-weights", "four.npy")
     expect(["--no-loss-scaling"], "--precision", "fp16", "--no-loss-scaling", "--init-scale", "8")
     tool.run(*BASE, *DATA, "--compile-only", "-o", "plain.stone")
     compiled = ["plain.stone", *DATA, "--labels", "y", "--out", "bad"]
