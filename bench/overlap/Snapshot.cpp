@@ -105,6 +105,18 @@ int main(int argc, char **argv) {
     step();
   });
   std::printf("| second buffer, one thread | %.1f |\n", (buffer - plain) * 1e3);
+  double parallel = best([&] {
+    std::vector<std::thread> threads;
+    for (int worker = 0; worker < workers; ++worker)
+      threads.emplace_back([=] {
+        size_t begin = bytes * worker / workers, end = bytes * (worker + 1) / workers;
+        std::memcpy(copy + begin, data + begin, end - begin);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    step();
+  });
+  std::printf("| second buffer, all workers | %.1f |\n", (parallel - plain) * 1e3);
   for (size_t chunk : {size_t(64) << 10, size_t(256) << 10, size_t(2) << 20, size_t(16) << 20}) {
     double least = 1e9;
     for (int round = 0; round < 7; ++round) {
