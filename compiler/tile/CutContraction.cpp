@@ -1,6 +1,7 @@
 #include "compiler/tile/CutContraction.h"
 
 #include "compiler/tile/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -51,6 +52,15 @@ std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
     form.outer.append(dims->n.begin(), dims->n.end());
   llvm::sort(form.outer);
   return form;
+}
+
+std::optional<unsigned> ContractionForm::getInput(Value factor) {
+  while (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp>(factor.getDefiningOp()))
+    factor = factor.getDefiningOp()->getOperand(0);
+  auto argument = dyn_cast<BlockArgument>(factor);
+  if (!argument || argument.getArgNumber() >= compute.getInputs().size())
+    return std::nullopt;
+  return argument.getArgNumber();
 }
 
 SmallVector<Expr> ContractionForm::getExtents(ArrayRef<unsigned> loops) {
@@ -119,10 +129,10 @@ static bool isChecked(ComputeOp compute, Expr index, Expr extent) {
 
 std::optional<int64_t> ContractionForm::getWindowTaps() {
   constexpr int64_t mostTaps = 64;
-  auto argument = dyn_cast<BlockArgument>(rhs);
-  if (!argument || argument.getArgNumber() >= compute.getInputs().size())
+  std::optional<unsigned> read = getInput(rhs);
+  if (!read)
     return std::nullopt;
-  unsigned input = argument.getArgNumber();
+  unsigned input = *read;
   graph::TensorType type = compute.getInputType(input);
   std::optional<LinearIndex> linear = type.getLayout() ? std::nullopt : getStrides(compute, input);
   if (!linear || !linear->strides[n.back()].isConstant(1) || (!compute.getFill(input) && n.size() == 1))

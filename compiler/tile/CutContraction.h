@@ -19,6 +19,8 @@ struct ContractionForm {
   /// Nothing where the compute is no contraction or does not begin at zero.
   static std::optional<ContractionForm> get(ComputeOp compute);
 
+  /// The input that a factor is, as it is or widened.
+  std::optional<unsigned> getInput(mlir::Value factor);
   sym::Expr getExtent(llvm::ArrayRef<unsigned> loops);
   llvm::SmallVector<sym::Expr> getExtents(llvm::ArrayRef<unsigned> loops);
   /// Where each of the loops stands when they are counted as one by `number`.

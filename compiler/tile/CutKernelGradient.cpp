@@ -29,16 +29,15 @@ std::optional<KernelGradientForm> KernelGradientForm::get(ComputeOp compute) {
   std::optional<ContractionForm> contraction = ContractionForm::get(compute);
   if (!contraction || contraction->getWindowTaps())
     return std::nullopt;
-  auto lhs = dyn_cast<BlockArgument>(contraction->lhs), rhs = dyn_cast<BlockArgument>(contraction->rhs);
-  if (!lhs || !rhs || lhs.getType() != contraction->elementType || rhs.getType() != contraction->elementType ||
-      !isa<FloatType>(contraction->elementType))
+  std::optional<unsigned> lhs = contraction->getInput(contraction->lhs), rhs = contraction->getInput(contraction->rhs);
+  if (!lhs || !rhs || !isa<FloatType>(contraction->elementType))
     return std::nullopt;
 
   KernelGradientForm form;
   form.compute = compute;
   form.elementType = contraction->elementType;
-  form.picture = lhs.getArgNumber();
-  form.gradient = rhs.getArgNumber();
+  form.picture = *lhs;
+  form.gradient = *rhs;
   auto isPlain = [&](unsigned input) {
     return llvm::all_of(llvm::zip_equal(getIndices(compute, input), compute.getInputType(input).getShape()), [&](auto pair) {
       return std::get<0>(pair).isConstant(0) || asWholeLoop(compute, std::get<0>(pair), std::get<1>(pair));

@@ -18,6 +18,7 @@ struct KernelGradientForm {
   ComputeOp compute;
   /// Inputs of the compute.
   unsigned picture, gradient;
+  /// What is accumulated in; inputs may be narrower.
   mlir::Type elementType;
   /// Loops of channels of the gradient, of those of the picture, and of images; the latter two where there are several.
   unsigned column;

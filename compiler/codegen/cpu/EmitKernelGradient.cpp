@@ -160,18 +160,20 @@ Value KernelGradientEmitter::getLinear(unsigned input, Value image, Value row) {
   return emission.getIndex(linear, getPositions(image, row, firstColumn));
 }
 
-/// As many vectors as there are lanes, `stride` apart; those past the last of `count` repeat it.
+/// As many vectors as there are lanes, `stride` apart, in the type of the sums; those past the last of `count` repeat it.
 SmallVector<Value> KernelGradientEmitter::loadSquare(unsigned input, Value from, Value count, Value stride, Value mask) {
-  Attribute outside = builder.getZeroAttr(form.elementType);
+  auto storedType = VectorType::get({lanes}, tile::getStorageType(form.compute.getInputType(input).getElementType()));
+  Attribute outside = builder.getZeroAttr(storedType.getElementType());
   if (TypedAttr fill = form.compute.getFill(input))
     outside = fill;
-  Value nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, outside));
+  Value nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(storedType, outside));
   Value memory = emission.getBuffer(form.compute.getInputs()[input]), last = emission.subtract(count, emission.getConstant(1));
   SmallVector<Value> square;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value number = emission.minimum(emission.getConstant(lane), last);
     Value at = emission.add(from, emission.multiply(number, stride));
-    square.push_back(vector::MaskedLoadOp::create(builder, location, vectorType, memory, at, mask, nothing));
+    Value values = vector::MaskedLoadOp::create(builder, location, storedType, memory, at, mask, nothing);
+    square.push_back(convertWidth(builder, location, values, form.elementType));
   }
   return square;
 }

@@ -27,14 +27,13 @@ Value freestone::codegen::convertWidth(OpBuilder &builder, Location location, Va
 
 /// Whether rows of A are neighbours in memory.
 static bool areRowsNeighbours(tile::ContractionForm &form, const ContractionPoints &points) {
-  auto argument = dyn_cast<BlockArgument>(form.lhs);
-  if (!argument)
+  std::optional<unsigned> input = form.getInput(form.lhs);
+  if (!input)
     return false;
   SmallVector<sym::Expr> indices;
-  for (sym::Expr index : tile::getIndices(form.compute, argument.getArgNumber()))
+  for (sym::Expr index : tile::getIndices(form.compute, *input))
     indices.push_back(tile::substituteLoops(index, points.loops));
-  std::optional<sym::Expr> alongRows =
-      getStride(tile::getLinearIndex(form.compute.getInputType(argument.getArgNumber()), indices), points.m);
+  std::optional<sym::Expr> alongRows = getStride(tile::getLinearIndex(form.compute.getInputType(*input), indices), points.m);
   return alongRows && alongRows->isConstant(1);
 }
 
@@ -208,10 +207,10 @@ void freestone::codegen::packPanelTransposed(Emission &emission, tile::Contracti
 
 void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                                    const PackedBlock &block, Value memory, Value start, int64_t width) {
-  auto argument = dyn_cast<BlockArgument>(form.rhs);
-  if (!argument)
+  std::optional<unsigned> read = form.getInput(form.rhs);
+  if (!read)
     return packPanelByColumns(emission, form, points, block, memory, start, width);
-  unsigned input = argument.getArgNumber();
+  unsigned input = *read;
   SmallVector<sym::Expr> indices;
   for (sym::Expr index : tile::getIndices(form.compute, input))
     indices.push_back(tile::substituteLoops(index, points.loops));

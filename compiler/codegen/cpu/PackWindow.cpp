@@ -59,7 +59,7 @@ private:
 WindowPacker::WindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                            const PackedBlock &block, Value memory, Value start, int64_t width)
     : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points), block(block),
-      memory(memory), start(start), width(width), input(cast<BlockArgument>(form.rhs).getArgNumber()),
+      memory(memory), start(start), width(width), input(*form.getInput(form.rhs)),
       lanes(emission.device.getLanes(form.elementType.getIntOrFloatBitWidth())), type(form.compute.getInputType(input)),
       taps(*form.getWindowTaps()), linear(*tile::getStrides(form.compute, input)), loops(points.loops) {
   for (auto [number, loop] : llvm::enumerate(form.n))
