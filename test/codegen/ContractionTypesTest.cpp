@@ -26,14 +26,17 @@ struct Types {
   char kind;
 };
 
-std::string product(const Types &types) {
+/// Both operands may be transposed in memory.
+std::string product(const Types &types, bool transposed) {
   bool widens = !types.widen.empty();
   std::string zero = types.kind == 'f' ? "0.0" : "0", a = widens ? "%wide_a" : "%a", b = widens ? "%wide_b" : "%b";
-  std::string x = "!graph.tensor<[m, k], " + types.from + ">", w = "!graph.tensor<[k, n], " + types.from + ">";
+  std::string x = std::string("!graph.tensor<") + (transposed ? "[k, m], " : "[m, k], ") + types.from + ">";
+  std::string w = std::string("!graph.tensor<") + (transposed ? "[n, k], " : "[k, n], ") + types.from + ">";
   std::string y = "!graph.tensor<[m, n], " + types.to + ">";
   std::string text = "tile.program @typed symbols [m, n, k] (%x: " + x + ", %w: " + w + ") -> (" + y + ") {\n";
-  text += "%r = tile.compute [m, n, k] [parallel, parallel, reduction] ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, "
-          "%w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [" + zero + " : " + types.to + "] {\n";
+  text += "%r = tile.compute [m, n, k] [parallel, parallel, reduction] ins(%x : affine_map<(d0, d1, d2) -> " +
+          std::string(transposed ? "(d2, d0)" : "(d0, d2)") + ">, %w : affine_map<(d0, d1, d2) -> " +
+          (transposed ? "(d1, d2)" : "(d2, d1)") + ">) init [" + zero + " : " + types.to + "] {\n";
   text += "^bb0(%a: " + types.scalar + ", %b: " + types.scalar + ", %acc: " + types.to + "):\n";
   if (widens)
     for (std::string name : {"a", "b"})
@@ -44,8 +47,8 @@ std::string product(const Types &types) {
   return text + "tile.return %r : " + y + "\n}";
 }
 
-template <typename From, typename To> void expectProduct(const Types &types, double tolerance) {
-  ProgramRunner runner(product(types));
+template <typename From, typename To> void expectProduct(const Types &types, bool transposed, double tolerance) {
+  ProgramRunner runner(product(types, transposed));
   ASSERT_EQ(runner.error(), "") << types.from << " to " << types.to;
   std::mt19937 engine(4);
   bool isSigned = static_cast<double>(static_cast<From>(-1.0f)) < 0;
@@ -58,10 +61,16 @@ template <typename From, typename To> void expectProduct(const Types &types, dou
     for (int64_t i = 0; i < m * n; ++i) {
       double sum = 0;
       for (int64_t step = 0; step < k; ++step)
-        sum += static_cast<double>(x.as<From>()[i / n * k + step]) * static_cast<double>(w.as<From>()[step * n + i % n]);
+        sum += static_cast<double>(x.as<From>()[transposed ? step * m + i / n : i / n * k + step]) *
+               static_cast<double>(w.as<From>()[transposed ? i % n * k + step : step * n + i % n]);
       ASSERT_NEAR(static_cast<double>(y.as<To>()[i]), sum, tolerance * (1 + std::abs(sum))) << types.from;
     }
   }
+}
+
+template <typename From, typename To> void expectProduct(const Types &types, double tolerance) {
+  for (bool transposed : {false, true})
+    expectProduct<From, To>(types, transposed, tolerance);
 }
 
 } // namespace

@@ -249,10 +249,10 @@ std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns,
     return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]), getLinear(*packedInput, column, step)),
             packedPitch};
   Value kept = emission.getPointer(packedColumns, select(keepsColumns, getPanelStart(column, block), zero));
-  auto argument = dyn_cast<BlockArgument>(form.rhs);
-  if (!argument || form.getWindowTaps())
+  std::optional<unsigned> read = form.getInput(form.rhs);
+  if (!read || form.getWindowTaps())
     return {kept, packedPitch};
-  unsigned input = argument.getArgNumber();
+  unsigned input = *read;
   graph::TensorType type = form.compute.getInputType(input);
   SmallVector<Expr> indices;
   for (Expr index : tile::getIndices(form.compute, input))
