@@ -14,39 +14,49 @@ using Json = nlohmann::json;
 
 namespace {
 
+constexpr std::string_view compilerLibrary = "libfreestone_compiler.";
+constexpr std::string_view partsOfCompiler[] = {compilerLibrary, "libMLIR.", "libLLVM.", "libLLVM-"};
+
 struct Library {
-  std::string path, buildId;
+  std::string path;
+  /// The id that the linker gave to what is mapped, and where it lies in the file; empty if none.
+  std::string buildId;
+  uint64_t offset = 0;
 };
 
-/// The id that the linker gave to what is mapped here; empty if none.
-std::string buildIdOf(const dl_phdr_info &info) {
+Library describeLibrary(const dl_phdr_info &info) {
+  Library library{info.dlpi_name, "", 0};
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr) &segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE)
       continue;
-    const char *note = reinterpret_cast<const char *>(info.dlpi_addr + segment.p_vaddr), *end = note + segment.p_memsz;
+    const char *begin = reinterpret_cast<const char *>(info.dlpi_addr + segment.p_vaddr), *end = begin + segment.p_memsz;
+    const char *note = begin;
     while (note + sizeof(ElfW(Nhdr)) <= end) {
       ElfW(Nhdr) header;
       std::memcpy(&header, note, sizeof(header));
       const char *name = note + sizeof(header), *id = name + ((header.n_namesz + 3) & ~3u);
-      if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0)
-        return hashOf(std::string_view(id, header.n_descsz));
+      if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
+        library.buildId.assign(id, header.n_descsz);
+        library.offset = segment.p_offset + static_cast<uint64_t>(id - begin);
+        return library;
+      }
       note = id + ((header.n_descsz + 3) & ~3u);
     }
   }
-  return "";
+  return library;
 }
+
+std::string_view fileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// The libraries of the compiler that are loaded.
 std::vector<Library> loadedLibraries() {
   std::vector<Library> libraries;
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *into) {
-        std::string_view path = info->dlpi_name;
-        std::string_view name = path.substr(path.rfind('/') + 1);
-        for (const char *prefix : {"libfreestone_compiler.", "libMLIR.", "libLLVM.", "libLLVM-"})
-          if (name.starts_with(prefix))
-            static_cast<std::vector<Library> *>(into)->push_back({std::string(path), buildIdOf(*info)});
+        std::string_view name = fileName(info->dlpi_name);
+        if (std::ranges::any_of(partsOfCompiler, [&](std::string_view prefix) { return name.starts_with(prefix); }))
+          static_cast<std::vector<Library> *>(into)->push_back(describeLibrary(*info));
         return 0;
       },
       &libraries);
@@ -98,18 +108,26 @@ std::string CompilerIdentity::recall(const Folder &folder) {
 std::string CompilerIdentity::read(const Folder &folder) {
   std::string build;
   Json files = Json::array();
+  bool hasCompiler = false;
   try {
-    for (Library &library : loadedLibraries()) {
+    for (const Library &library : loadedLibraries()) {
       File file = openLibrary(folder.system(), library.path);
       FileIdentity identity = FileIdentity::of(file.status());
-      if (library.buildId.empty())
-        library.buildId = hashOf(Mapping(folder.system(), file, identity.bytes).bytes());
-      build += (build.empty() ? "" : ", ") + library.path.substr(library.path.rfind('/') + 1) + " " + library.buildId;
+      // A file that was replaced since it was loaded must not be remembered as what is loaded.
+      if (!library.buildId.empty() && file.read(library.offset, library.buildId.size()) != library.buildId)
+        return "";
+      std::string id = library.buildId.empty() ? hashOf(Mapping(folder.system(), file, identity.bytes).bytes())
+                                               : hashOf(library.buildId);
+      build += (build.empty() ? "" : ", ") + std::string(fileName(library.path)) + " " + id;
       files.push_back({library.path, toJson(identity)});
+      hasCompiler |= fileName(library.path).starts_with(compilerLibrary);
     }
   } catch (const FileError &) {
     return "";
   }
+  // LLVM's libraries alone do not tell which compiler it is.
+  if (!hasCompiler)
+    return "";
   try {
     if (folder.mayWrite())
       folder.write(stampName(), Json{{"build", build}, {"files", std::move(files)}}.dump());

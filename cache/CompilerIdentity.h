@@ -15,7 +15,8 @@ public:
   static std::string find(const Folder &folder, const std::function<void()> &open);
   /// What was remembered for this executable; empty where nothing was, or a file has changed.
   static std::string recall(const Folder &folder);
-  /// Of the compiler that this process has opened; empty if its files can't be read.
+  /// Of the compiler that this process has opened; empty if there is none, or if its files can't be read or are not those any more that
+  /// were loaded.
   static std::string read(const Folder &folder);
 };
 

@@ -62,7 +62,7 @@ Entry Entry::unkept(File file, std::string about) {
 std::string freestone::cache::sealOf(std::span<const uint8_t> payload, const Ingredients &ingredients, Kind kind,
                                      const std::string &about) {
   nlohmann::ordered_json json = {{"kind", nameOf(kind)}, {"ingredients", ingredients.toJson()}, {"about", about}};
-  // Names in a model may be any bytes.
+  // What the maker says may hold names of a model, which may be any bytes.
   std::string metadata = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   Trailer trailer;
   trailer.trailerBytes = sizeof(trailer);

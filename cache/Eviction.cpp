@@ -29,7 +29,8 @@ std::vector<EntryFile> freestone::cache::listEntries(const Folder &folder) {
 bool freestone::cache::removeEntry(const Folder &folder, const EntryFile &entry) {
   std::string name = std::string(nameOf(entry.kind)) + "/" + entry.key;
   try {
-    File file = folder.open(name, O_RDONLY | O_NOFOLLOW);
+    // Network file systems lock for one alone only what was opened for writing.
+    File file = folder.open(name, O_RDWR | O_NOFOLLOW);
     try {
       if (!file.lock(LOCK_EX | LOCK_NB))
         return false;

@@ -25,6 +25,9 @@ bool removeEntry(const Folder &folder, const EntryFile &entry);
 /// open stays. Returns how many went. Throws FileError.
 uint64_t evict(const Folder &folder, uint64_t maxBytes);
 
+/// How long the hashes of files are remembered that are of no use.
+constexpr std::chrono::hours stampLife(24 * 90);
+
 /// Forgets the hashes of files that were of no use for so long; they are computed again when needed. Throws FileError.
 void forgetStamps(const Folder &folder, std::chrono::hours unused);
 

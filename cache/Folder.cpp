@@ -29,24 +29,37 @@ static File openRoot(FileSystem &system, const std::string &path, bool mayMake) 
   return File(system, AT_FDCWD, path, flags);
 }
 
-Folder::Folder(FileSystem &system, const std::string &path, bool mayWrite)
-    : fileSystem(&system), name(path), writable(mayWrite), root(openRoot(system, path, mayWrite)) {
-  struct stat status = root.status();
+static std::vector<std::string> foldersWithin() {
+  std::vector<std::string> folders = {"new", "stamp", "lock", "count"};
+  for (Kind kind : allKinds)
+    folders.push_back(nameOf(kind));
+  return folders;
+}
+
+static void requireTrust(const std::string &path, const struct stat &status) {
+  if (!S_ISDIR(status.st_mode))
+    throw FileError("'" + path + "' is no folder", ENOTDIR);
   if (status.st_uid != geteuid() && status.st_uid != 0)
     throw FileError("'" + path + "' belongs to another user, whose code would run", EPERM);
   if (status.st_mode & (S_IWGRP | S_IWOTH))
     throw FileError("others can write '" + path + "', and their code would run (chmod go-w makes it safe)", EPERM);
-  if (!mayWrite)
+}
+
+Folder::Folder(FileSystem &system, const std::string &path, bool mayWrite)
+    : fileSystem(&system), name(path), writable(mayWrite), root(openRoot(system, path, mayWrite)) {
+  requireTrust(path, root.status());
+  std::vector<std::string> within = foldersWithin();
+  struct stat found;
+  if (mayWrite && !status("CACHEDIR.TAG", found))
+    for (const std::string &folder : within)
+      if (system.makeFolder(root.get(), folder.c_str(), 0700) != 0 && errno != EEXIST)
+        throw FileError("can't make '" + path + "/" + folder + "'");
+  // Someone may have made them while others could still write the folder.
+  for (const std::string &folder : within)
+    if (status(folder, found))
+      requireTrust(path + "/" + folder, found);
+  if (!mayWrite || status("CACHEDIR.TAG", found))
     return;
-  struct stat ignored;
-  if (this->status("CACHEDIR.TAG", ignored))
-    return;
-  for (const char *folder : {"new", "stamp", "lock", "count"})
-    if (system.makeFolder(root.get(), folder, 0700) != 0 && errno != EEXIST)
-      throw FileError("can't make '" + path + "/" + folder + "'");
-  for (Kind kind : allKinds)
-    if (system.makeFolder(root.get(), nameOf(kind), 0700) != 0 && errno != EEXIST)
-      throw FileError("can't make '" + path + "/" + nameOf(kind) + "'");
   // Last, since it says that all is there.
   write("CACHEDIR.TAG", tag);
 }
@@ -98,35 +111,64 @@ std::string Folder::pathOf(const std::string &file) const {
   return "/proc/self/fd/" + std::to_string(root.get()) + "/" + file;
 }
 
+// What is younger may be about to be locked (folders) or renamed (files), in seconds.
+static constexpr time_t youngest = 10, oldest = 3600;
+
 void Folder::sweep() const {
-  // A folder that is younger may be about to be locked, and a file about to be renamed.
-  constexpr time_t youngest = 10, oldest = 3600;
-  for (const std::string &child : list("new")) {
-    std::string unfinished = "new/" + child;
-    struct stat found;
-    if (!status(unfinished, found))
-      continue;
-    time_t age = std::time(nullptr) - found.st_mtime;
-    if (!S_ISDIR(found.st_mode)) {
-      if (age > oldest)
-        remove(unfinished);
-      continue;
+  auto sweepAll = [&](const std::string &folder, void (Folder::*sweepOne)(const std::string &) const) {
+    for (const std::string &child : list(folder)) {
+      try {
+        (this->*sweepOne)(folder + "/" + child);
+      } catch (const FileError &error) {
+        // Its own process, or another that sweeps, was faster.
+        if (error.code != ENOENT)
+          throw;
+      }
     }
-    if (age < youngest)
-      continue;
-    File handle = open(unfinished, O_RDONLY | O_DIRECTORY);
-    try {
-      if (!handle.lock(LOCK_EX | LOCK_NB))
-        continue;
-    } catch (const FileError &) {
-      // Without locks only time tells.
-      if (age < 24 * oldest)
-        continue;
-    }
-    for (const std::string &file : list(unfinished))
-      remove(unfinished + "/" + file);
-    remove(unfinished, AT_REMOVEDIR);
+  };
+  sweepAll("new", &Folder::sweepUnfinished);
+  sweepAll("lock", &Folder::sweepLock);
+}
+
+void Folder::sweepUnfinished(const std::string &unfinished) const {
+  struct stat found;
+  if (!status(unfinished, found))
+    return;
+  time_t age = std::time(nullptr) - found.st_mtime;
+  if (!S_ISDIR(found.st_mode)) {
+    if (age > oldest)
+      remove(unfinished);
+    return;
   }
+  if (age < youngest)
+    return;
+  File handle = open(unfinished, O_RDONLY | O_DIRECTORY);
+  try {
+    if (!handle.lock(LOCK_EX | LOCK_NB))
+      return;
+  } catch (const FileError &) {
+    // Without locks only time tells.
+    if (age < 24 * oldest)
+      return;
+  }
+  for (const std::string &file : list(unfinished))
+    remove(unfinished + "/" + file);
+  remove(unfinished, AT_REMOVEDIR);
+}
+
+void Folder::sweepLock(const std::string &lock) const {
+  struct stat found;
+  // Whoever holds it touches it all the time.
+  if (!status(lock, found) || std::time(nullptr) - found.st_mtime < oldest)
+    return;
+  File handle = open(lock, O_RDWR | O_NOFOLLOW);
+  try {
+    if (!handle.lock(LOCK_EX | LOCK_NB))
+      return;
+  } catch (const FileError &) {
+    // Without locks nobody holds it.
+  }
+  remove(lock);
 }
 
 Workshop::Workshop(const Folder &folder) : folder(folder), own(Folder::unfinishedName()) {

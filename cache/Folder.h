@@ -7,9 +7,9 @@
 
 namespace freestone::cache {
 
-/// The cache's folder, opened once. Whoever can write it decides what code runs, so a folder of another user, or one that others can
-/// write, is refused. Names are relative: "model/<key>", "stamp/…", "lock/…", "count/…"; "new/…" is what is not finished. Members throw
-/// FileError.
+/// The cache's folder, opened once. Whoever can write it, or a folder within, decides what code runs, so those of another user, and those
+/// that others can write, are refused. Names are relative: "model/<key>", "stamp/…", "lock/…", "count/…"; "new/…" is what is not finished.
+/// Members throw FileError.
 class Folder {
 public:
   /// Makes the folder, and the folders within, if `mayWrite`.
@@ -36,10 +36,13 @@ public:
   static std::string unfinishedName();
   /// A path that the whole process can use, and that leads into this folder whatever becomes of its name.
   std::string pathOf(const std::string &file) const;
-  /// Removes what processes left unfinished when they died.
+  /// Removes what processes left when they died: what was unfinished, and the files of their locks.
   void sweep() const;
 
 private:
+  void sweepUnfinished(const std::string &unfinished) const;
+  void sweepLock(const std::string &lock) const;
+
   FileSystem *fileSystem;
   std::string name;
   bool writable;

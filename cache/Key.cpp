@@ -1,6 +1,7 @@
 #include "cache/Key.h"
 
 #include "runtime/ArtifactFile.h"
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 using namespace freestone::cache;
@@ -9,8 +10,6 @@ const char *freestone::cache::nameOf(Kind kind) {
   switch (kind) {
   case Kind::Model:
     return "model";
-  case Kind::Code:
-    return "code";
   case Kind::Program:
     return "program";
   case Kind::Text:
@@ -30,6 +29,18 @@ std::string freestone::cache::hashOf(std::span<const uint8_t> bytes) {
 std::string freestone::cache::hashOf(std::string_view text) {
   return hashOf(std::span(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 }
+
+/// Entries tell their ingredients as JSON, which is UTF-8. Other text, such as some names of files, is told as far as it can be, and by its
+/// hash, so that what is read gives the same key.
+static std::string readable(std::string text) {
+  if (std::ranges::all_of(text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; }))
+    return text;
+  using Json = nlohmann::json;
+  std::string shown = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  return shown == text ? text : shown + " (" + hashOf(text) + ")";
+}
+
+void Ingredients::add(std::string name, std::string text) { all.emplace_back(std::move(name), readable(std::move(text))); }
 
 std::string Ingredients::key() const {
   // Lengths go first, so that no two lists give the same bytes.

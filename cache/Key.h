@@ -11,9 +11,9 @@
 
 namespace freestone::cache {
 
-/// What is kept: whole compiled models, linked code before names and weights, objects of single programs, and texts such as assembly.
-enum class Kind { Model, Code, Program, Text };
-constexpr Kind allKinds[] = {Kind::Model, Kind::Code, Kind::Program, Kind::Text};
+/// What is kept: whole compiled models, objects of single programs, and texts such as assembly.
+enum class Kind { Model, Program, Text };
+constexpr Kind allKinds[] = {Kind::Model, Kind::Program, Kind::Text};
 /// "model"; also the name of its folder.
 const char *nameOf(Kind kind);
 
@@ -22,7 +22,7 @@ const char *nameOf(Kind kind);
 class Ingredients {
 public:
   /// Names are new, and each kind of entry has its own fixed list of them.
-  void add(std::string name, std::string text) { all.emplace_back(std::move(name), std::move(text)); }
+  void add(std::string name, std::string text);
   const std::vector<std::pair<std::string, std::string>> &list() const { return all; }
   /// 32 hexadecimal digits; the order counts.
   std::string key() const;

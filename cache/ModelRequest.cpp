@@ -1,5 +1,6 @@
 #include "cache/ModelRequest.h"
 
+#include "cache/CompilerIdentity.h"
 #include "cache/Machine.h"
 #include "cache/ModelContent.h"
 #include <filesystem>
@@ -23,7 +24,10 @@ std::optional<Request> freestone::cache::requestModel(const Store &store, Kind k
   std::optional<ModelContent> content = ModelContent::read(folder->system(), folder, options.path);
   if (!content)
     return std::nullopt;
-  Request request{kind, {}, [content] { return content->isUnchanged(); }};
+  // What was remembered of the compiler may be of another one than what was opened then, say along another path of libraries.
+  Request request{kind, {}, [content, folder, compiler] {
+                    return content->isUnchanged() && CompilerIdentity::read(*folder) == compiler;
+                  }};
   Ingredients &ingredients = request.ingredients;
   ingredients.add("compiler", compiler);
   ingredients.add("model", content->hash());

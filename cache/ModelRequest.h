@@ -15,8 +15,8 @@ struct ModelOptions {
   std::string training; ///< what the compiler takes for a training step
 };
 
-/// What to ask of `store`; `compiler` is as CompilerIdentity finds it. Nothing where there is no cache, or the model or the compiler can't
-/// be read.
+/// What to ask of `store`, which must outlive the request; `compiler` is as CompilerIdentity finds it. Nothing where there is no cache, or
+/// the model or the compiler can't be read.
 std::optional<Request> requestModel(const Store &store, Kind kind, const ModelOptions &options, const std::string &compiler);
 
 } // namespace freestone::cache

@@ -40,7 +40,11 @@ Entry Store::makeUnkept(const Maker &make) {
     }
   } remover{folder};
   std::string path = folder + "/made", about = make(path);
-  return Entry::unkept(File(FileSystem::system(), AT_FDCWD, path, O_RDONLY), std::move(about));
+  try {
+    return Entry::unkept(File(FileSystem::system(), AT_FDCWD, path, O_RDONLY), std::move(about));
+  } catch (const FileError &error) {
+    throw CannotWrite(error.what());
+  }
 }
 
 Entry Store::obtain(const Request &request, const Maker &make) {
@@ -75,6 +79,8 @@ Entry Store::makeKept(const Request &request, const std::string &key, const Make
     } catch (const FileError &error) {
       fail(error.what());
     }
+    // Even if it is not kept itself: the objects of its programs were.
+    evict();
     return entry;
   } catch (const FileError &error) {
     fail(error.what());
@@ -100,7 +106,6 @@ void Store::publish(const Request &request, const std::string &key, const std::s
   }
   opened->rename(unfinished, std::string(nameOf(request.kind)) + "/" + key);
   count("kept");
-  evict();
 }
 
 std::optional<std::string> Store::find(Kind kind, const Ingredients &ingredients) {
@@ -132,6 +137,9 @@ void Store::keep(Kind kind, const Ingredients &ingredients, std::string_view pay
   } catch (const FileError &error) {
     fail(error.what());
   }
+  // Programs are kept many at a time, and the model that they are of evicts.
+  if (kind != Kind::Program)
+    evict();
 }
 
 std::optional<Entry> Store::lookUp(Kind kind, const std::string &key) {
@@ -157,6 +165,7 @@ std::optional<Entry> Store::lookUp(Kind kind, const std::string &key) {
 void Store::evict() {
   try {
     count("evicted", freestone::cache::evict(*opened, chosen.maxBytes));
+    forgetStamps(*opened, stampLife);
     opened->sweep();
   } catch (const FileError &error) {
     fail(error.what());

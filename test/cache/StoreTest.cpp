@@ -92,6 +92,27 @@ TEST(Store, AFolderThatWouldRunOthersCodeIsRefused) {
   EXPECT_NE(folder.said[0].find("another user"), std::string::npos) << folder.said[0];
 }
 
+TEST(Store, AFolderWithinThatOthersCanWriteIsRefused) {
+  CacheFolder folder;
+  CountingMaker maker("x");
+  obtain(folder, "x", maker);
+  fs::permissions(folder.path() + "/stamp", fs::perms::group_write, fs::perm_options::add);
+  EXPECT_EQ(obtain(folder, "x", maker), contentOf("x"));
+  EXPECT_EQ(maker.calls, 2);
+  ASSERT_EQ(folder.said.size(), 1u);
+  EXPECT_NE(folder.said[0].find("others can write '" + folder.path() + "/stamp'"), std::string::npos) << folder.said[0];
+}
+
+TEST(Store, IngredientsMayBeAnyBytes) {
+  CacheFolder folder;
+  CountingMaker one("one"), other("other");
+  std::string name = "caf\xe9", another = "caf\xe8";
+  obtain(folder, name, one);
+  EXPECT_TRUE(Store(folder.settings()).obtain(requestOf(name), one.get()).wasKept());
+  EXPECT_FALSE(Store(folder.settings()).obtain(requestOf(another), other.get()).wasKept());
+  EXPECT_TRUE(folder.said.empty());
+}
+
 TEST(Store, AnEntryThatOthersCouldHaveWrittenIsRefused) {
   CacheFolder folder;
   CountingMaker maker("x");
@@ -206,7 +227,12 @@ TEST(Folder, WhatDeadProcessesLeftIsSwept) {
   writeText(folder.path() + "/new/dead/made", "half");
   for (const auto &file : fs::directory_iterator(folder.path() + "/new"))
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::minutes(1));
+  for (std::string lock : {"dead", "begun"})
+    writeText(folder.path() + "/lock/" + lock, "");
+  fs::last_write_time(folder.path() + "/lock/dead", fs::file_time_type::clock::now() - std::chrono::hours(2));
   opened.sweep();
+  EXPECT_FALSE(fs::exists(folder.path() + "/lock/dead"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/lock/begun"));
   EXPECT_FALSE(fs::exists(folder.path() + "/new/dead"));
   EXPECT_TRUE(fs::exists(folder.path() + "/" + alive.name()));
 }

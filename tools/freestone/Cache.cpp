@@ -4,6 +4,7 @@
 #include "cache/Explanation.h"
 #include "tools/freestone/ModelCache.h"
 #include "tools/freestone/Verbs.h"
+#include <cerrno>
 #include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,8 +27,7 @@ class OpenCache {
 public:
   explicit OpenCache(bool mayWrite) : settings(cacheSettings()) {
     settings.mode = mayWrite ? cache::Mode::ReadWrite : cache::Mode::ReadOnly;
-    std::string reason;
-    settings.say = [&](const std::string &sentence) { reason = sentence; };
+    settings.say = [this](const std::string &sentence) { reason = sentence; };
     if (settings.folder.empty())
       throw Failure(Exit::Failed, "no folder for a cache is known; set FREESTONE_CACHE_DIR");
     store = std::make_unique<cache::Store>(settings);
@@ -37,8 +37,14 @@ public:
   /// Null if nothing was ever kept.
   const cache::Folder *folder() const { return store->folder(); }
 
+  OpenCache(const OpenCache &) = delete;
+  OpenCache &operator=(const OpenCache &) = delete;
+
   cache::Settings settings;
   std::unique_ptr<cache::Store> store;
+
+private:
+  std::string reason; ///< why it can't be used
 };
 
 /// A cache's own errors as the command's.
@@ -124,9 +130,9 @@ static void stat(const Arguments &arguments) {
   fmt::print("{}: {:.1f} MiB of at most {:.0f} MiB\n", cache.settings.folder, static_cast<double>(bytes) / mebi,
              static_cast<double>(cache.settings.maxBytes) / mebi);
   for (const auto &[kind, entries] : kinds)
-    fmt::print("{:<10}{:>8} entries {:>10.1f} MiB\n", kind, entries.first, static_cast<double>(entries.second) / mebi);
+    fmt::print("{:<16}{:>8} entries {:>10.1f} MiB\n", kind, entries.first, static_cast<double>(entries.second) / mebi);
   for (const auto &[name, total] : totals)
-    fmt::print("{:<10}{:>8}\n", name, total);
+    fmt::print("{:<16}{:>8}\n", name, total);
 }
 
 static void verify(const Arguments &arguments) {
@@ -138,7 +144,13 @@ static void verify(const Arguments &arguments) {
       ++count;
       try {
         cache::EntryReader(*folder).open(file.kind, file.key, cache::Check::Everything);
-      } catch (const std::runtime_error &error) {
+      } catch (const cache::FileError &error) {
+        // Evicted meanwhile.
+        if (error.code == ENOENT)
+          --count;
+        else
+          damaged.push_back({{"kind", nameOf(file.kind)}, {"key", file.key}, {"reason", error.what()}});
+      } catch (const cache::DamagedEntry &error) {
         damaged.push_back({{"kind", nameOf(file.kind)}, {"key", file.key}, {"reason", error.what()}});
       }
     }
@@ -207,7 +219,7 @@ void addCacheVerb(CLI::App &app) {
   add("stat", "Counts entries, bytes, hits and misses.", stat);
   add("verify", "Reads every entry and checks that nothing was altered.", verify);
   CLI::App *prune = add("prune", "Removes what was not used for the longest time.", [](const Arguments &given) {
-    removeUntil(given, given.size.empty() ? cacheSettings().maxBytes : cache::parseBytes(given.size).value(), std::chrono::hours(24 * 90));
+    removeUntil(given, given.size.empty() ? cacheSettings().maxBytes : cache::parseBytes(given.size).value(), cache::stampLife);
   });
   prune->add_option("--size", arguments->size, "what may stay: 500M, 8G; by default FREESTONE_CACHE_SIZE")
       ->check([](const std::string &text) { return cache::parseBytes(text) ? "" : "must be a number of bytes, such as 500M"; });
