@@ -142,11 +142,6 @@ Result<Instance::Need> Instance::planMemory(std::span<const std::pair<std::strin
 /// Makes the next place ready for the inputs at hand.
 Status Instance::bind() {
   current = nullptr;
-  PreparedRun &run = *places[nextPlace];
-  if (run.job > 0)
-    queue->await(run.job);
-  run.number = run.job = 0;
-  run.status = {};
   if (Status status = bindSymbols(); !status.ok())
     return status;
   Result<const SizePlan *> planned = planner.plan(symbols);
@@ -158,6 +153,12 @@ Status Instance::bind() {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (Status status = checkOutput(fresh, i); !status.ok())
       return status;
+  // What was refused so far has cost no earlier run its outputs.
+  PreparedRun &run = *places[nextPlace];
+  if (run.job > 0)
+    queue->await(run.job);
+  run.number = run.job = 0;
+  run.status = {};
   if (Status status = reserve(fresh, run); !status.ok())
     return status;
   fillTables(fresh, run);

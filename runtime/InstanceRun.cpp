@@ -25,9 +25,9 @@ Status Instance::run() {
   Turn turn(busy);
   if (!turn)
     return refuseSecondRun();
+  drain();
   if (Status status = surfaceFailure(); !status.ok())
     return status;
-  drain();
   if (Status status = bind(); !status.ok())
     return status;
   std::optional<int64_t> place = order().joinIfFirst();

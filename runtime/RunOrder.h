@@ -8,8 +8,8 @@
 
 namespace freestone::runtime {
 
-/// The order of runs on something that one run at a time may use: they are done as they came, from whichever instance. What
-/// has come behind a run that failed is not done. Thread-safe.
+/// The order of runs on something that one run at a time may use: they are done as they came, from whichever instance.
+/// What has come behind a run that failed is not done. Thread-safe.
 class RunOrder {
 public:
   /// A place behind everything that has come so far.

@@ -10,8 +10,9 @@
 
 namespace freestone::runtime {
 
-/// A thread that does numbered jobs in their order, while another one, always the same, prepares those that follow. What a
-/// job is lies with the two: a job belongs to the one who submits until it is submitted, and again once it has finished.
+/// A thread that does numbered jobs in their order, while another one, always the same, prepares those that follow. What
+/// a job is lies with the two: a job belongs to the one who submits until it is submitted, and again once it has
+/// finished.
 class RunQueue {
 public:
   /// Starts the thread, which calls `execute` with the numbers 1, 2, … Errors: Internal.

@@ -30,8 +30,8 @@ public:
   /// all sizes. Errors: Mismatch, Internal.
   Result<const SizePlan *> plan(std::span<const int64_t> symbols);
 
-  /// The same without remembering it. `values` are those of the input-bound symbols by name. Errors: also InvalidArgument, where one has
-  /// no value or there is no such symbol.
+  /// The same without remembering it. `values` are those of the input-bound symbols by name. Errors: also
+  /// InvalidArgument, where one has no value or there is no such symbol.
   Result<SizePlan> planFor(std::span<const std::pair<std::string_view, int64_t>> values);
 
   uint64_t binds() const { return bindCount; }

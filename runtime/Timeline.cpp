@@ -101,9 +101,11 @@ Status Timeline::write() {
              "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"freestone\"}}",
              file);
   for (size_t lane = 0; lane < laneNames.size(); ++lane) {
-    std::fprintf(file, ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", lane + 1,
-                 jsonText(laneNames[lane]).c_str());
-    std::fprintf(file, ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%zu}}",
+    std::fprintf(file, ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_name\",\"args\":{\"name\":%s}}",
+                 lane + 1, jsonText(laneNames[lane]).c_str());
+    std::fprintf(file,
+                 ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%zu,\"name\":\"thread_sort_index\","
+                 "\"args\":{\"sort_index\":%zu}}",
                  lane + 1, lane);
   }
   std::rewind(spill);

@@ -11,8 +11,8 @@
 
 namespace freestone::train {
 
-/// Writes checkpoints while the training goes on: copies the state between two steps into a buffer of its own, which is made
-/// once, and writes the copy on a thread of its own, one at a time.
+/// Writes checkpoints while the training goes on: copies the state between two steps into a buffer of its own, which is
+/// made once, and writes the copy on a thread of its own, one at a time.
 ///
 /// For each checkpoint: `begin`, `copy` between two steps, on any thread, `write`. The other functions are the caller's
 /// thread's. Errors of the writing are thrown by the next call.

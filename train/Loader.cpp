@@ -14,8 +14,8 @@ namespace freestone::train {
 static constexpr size_t alignment = 64;
 
 Loader::Loader(const Dataset &dataset, const LoaderOptions &options, LoaderPosition start)
-    : dataset(dataset), options(options), ring(static_cast<size_t>(std::max(options.depth, 1) + std::max(options.held, 1))),
-      upcoming(start) {
+    : dataset(dataset), options(options),
+      ring(static_cast<size_t>(std::max(options.depth, 1) + std::max(options.held, 1))), upcoming(start) {
   if (options.batch < 1)
     throw Error(fmt::format("a batch of {} samples makes no sense", options.batch));
   if (start.epoch < 0 || start.sample < 0 || start.sample >= dataset.samples())

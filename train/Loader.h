@@ -50,8 +50,8 @@ public:
   /// Waits for the batch in work at most.
   ~Loader();
 
-  /// The next batch, or null after the last epoch. Valid until `held` more have been taken. Throws the Error that its preparation
-  /// met, beginning with "step 17: "; so does every later call.
+  /// The next batch, or null after the last epoch. Valid until `held` more have been taken. Throws the Error that its
+  /// preparation met, beginning with "step 17: "; so does every later call.
   const Batch *take();
 
   /// Of the batch that the next call of `take` gives: what to save, and to begin with in order to go on.

@@ -6,6 +6,7 @@
 #include "train/Error.h"
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace freestone::train {
 
@@ -29,9 +30,11 @@ std::string describeStep(const TrainerOptions &options) {
                     {"nesterov", options.nesterov},
                     {"amsgrad", options.amsgrad},
                     {"centered", options.centered}};
-  // These two are inputs of the compiled step alone.
+  // These are inputs of the compiled step alone.
+  const std::set<std::string> ofTheRun = {"learning_rate", "clip_norm", "growth_factor", "backoff_factor",
+                                          "growth_interval"};
   for (const auto &[name, value] : options.numbers)
-    if (name != "learning_rate" && name != "clip_norm")
+    if (!ofTheRun.contains(name))
       optimizer[name] = value;
   Json step;
   step["loss"] = loss;

@@ -211,9 +211,10 @@ void Trainer::abandon() noexcept {
 Recorder Trainer::recorder() const {
   if (!execution.timeline)
     return {};
-  return [timeline = execution.timeline](const char *thread, const char *what, int64_t begin, int64_t end, int64_t step) {
-    check(freestone_timeline_add(timeline, thread, what, begin, end, step));
-  };
+  return
+      [timeline = execution.timeline](const char *thread, const char *what, int64_t begin, int64_t end, int64_t step) {
+        check(freestone_timeline_add(timeline, thread, what, begin, end, step));
+      };
 }
 
 StepMetrics Trainer::step(const Batch &batch) {

@@ -183,10 +183,12 @@ train::TrainingOptions Trainer::Implementation::runOptions(const FitOptions &opt
   run.resume = options.resume;
   run.report = options.report;
   run.stop = &stop;
-  run.onStep = [this](const train::StepMetrics &metrics) {
-    if (onStep && !onStep(reportOf(metrics)))
-      stop = true;
-  };
+  if (onStep)
+    run.onStep = [this](const train::StepMetrics &metrics) {
+      if (!onStep(reportOf(metrics)))
+        stop = true;
+    };
+  run.readEachStep = static_cast<bool>(onSave); // it may look at the weights, so no step may be under way
   run.onEvaluation = [this](const train::EvaluationMetrics &metrics) {
     tell({metrics.loss, metrics.counted, metrics.accuracy});
   };
@@ -278,6 +280,7 @@ void Trainer::load(const std::string &folder) {
       throw train::Error(fmt::format("there is no complete checkpoint in '{}'", folder));
     self->trainer.restore(*newest);
     self->position = newest->state().data;
+    self->position.step = newest->state().step; // that of the data counts batches
   });
 }
 

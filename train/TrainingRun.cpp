@@ -49,6 +49,7 @@ private:
   const TrainingOptions &options;
   TrainingResult result;
   LoaderPosition start;
+  int64_t handed = result.steps; ///< steps that are done or under way
   CheckpointFolder checkpoints;
   MetricsLog log;
   CheckpointWriter writer;
@@ -96,7 +97,8 @@ int64_t Run::stepsPerEpoch() const {
   return (loader.batchesPerEpoch() + options.accumulate - 1) / options.accumulate;
 }
 
-/// The steps that are done before the batch at this place, which may be in the midst of one.
+/// Which step of the data the batch at this place belongs to. Of a training that goes on with batches of another size
+/// it is not the number of steps done.
 int64_t Run::stepAt(const LoaderPosition &place) const {
   return place.epoch * stepsPerEpoch() + place.sample / options.batch / options.accumulate;
 }
@@ -129,7 +131,7 @@ void Run::save(const LoaderPosition &next) {
   if (next == saved)
     return;
   TrainingState state;
-  state.step = stepAt(next);
+  state.step = handed;
   state.seed = options.seed;
   state.data = next;
   writer.begin(state, trainer.groups());
@@ -160,6 +162,7 @@ void Run::evaluateNow() {
   progress.evaluation(*result.evaluation);
   if (options.onEvaluation)
     options.onEvaluation(*result.evaluation);
+  lastEnd = Clock::now(); // no part of the next step
 }
 
 /// What a step tells that has ended.
@@ -170,7 +173,8 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
   metrics.step = ++result.steps;
   Recording recording(recorder, "host", "metrics", metrics.step);
   Clock::time_point now = Clock::now();
-  metrics.samplesPerSecond = static_cast<double>(metrics.samples) / std::chrono::duration<double>(now - lastEnd).count();
+  metrics.samplesPerSecond =
+      static_cast<double>(metrics.samples) / std::chrono::duration<double>(now - lastEnd).count();
   lastEnd = now;
   if (data.longest() > 1)
     metrics.tokensPerSecond = metrics.samplesPerSecond * static_cast<double>(metrics.length);
@@ -191,19 +195,20 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
 /// Returns whether training goes on.
 bool Run::trainBatch(const Batch &batch) {
   bool endsEpoch = batch.next.epoch != batch.place.epoch;
-  int64_t step = stepAt(batch.place);
-  if (!endsEpoch && stepAt(batch.next) == step) {
+  if (!endsEpoch && stepAt(batch.next) == stepAt(batch.place)) {
     tell(trainer.accumulate(batch));
     return true;
   }
-  setRates(step);
-  tell(trainer.submit(batch));
+  setRates(handed);
+  std::optional<StepMetrics> ended = trainer.submit(batch);
+  ++handed;
+  tell(ended);
   if (options.readEachStep || options.onStep || !trainer.overlaps())
     tell(trainer.finish());
 
-  bool isLast = step + 1 >= total;
+  bool isLast = handed >= total;
   result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
-  bool isDue = options.saveEvery > 0 ? (step + 1) % options.saveEvery == 0 : endsEpoch;
+  bool isDue = options.saveEvery > 0 ? handed % options.saveEvery == 0 : endsEpoch;
   bool evaluates = evaluation && (endsEpoch || isLast);
   if (evaluates || isLast || result.stopped)
     tell(trainer.finish());
@@ -233,6 +238,7 @@ TrainingResult Run::run() {
       while (const Batch *batch = loader.take())
         if (!trainBatch(*batch))
           break;
+    tell(trainer.finish()); // the data may end before the steps do
   } catch (const freestone::Error &error) {
     finishAfterError();
     throw Error(fmt::format("step {}: {}", result.steps + 1, error.what()));

@@ -40,8 +40,8 @@ struct TrainingResult {
 };
 
 /// Trains epoch after epoch: batches from a loader's thread, an evaluation after each epoch, checkpoints and metrics on
-/// the way. Data, checkpoints and metrics go on beside the steps, which changes no result. `evaluation` may be null. A run that is resumed gives the same bits as one that was never stopped. Throws
-/// Error.
+/// the way. Data, checkpoints and metrics go on beside the steps, which changes no result. `evaluation` may be null. A
+/// run that is resumed gives the same bits as one that was never stopped. Throws Error.
 TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options);
 
 /// One pass over a dataset in its order.

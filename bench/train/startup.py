@@ -41,7 +41,7 @@ def train(source, model, data, folder, threads, steps):
     run = pathlib.Path(tempfile.mkdtemp(dir=folder))
     command = [engines.freestone_runtime.freestone(), "train", source, "--data", data, "--labels", "y", "--out", run / "run", *axis]
     command += ["--batch", SIZES[model][0], "--steps", steps, "--epochs", steps, "--threads", threads]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(run / "cache")}
+    environment = {**os.environ, "FREESTONE_CACHE_DIR": str(run / "cache"), "FREESTONE_CACHE": "rw"}
     begin = time.perf_counter()
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     metrics, first = run / "run" / "metrics.jsonl", None

@@ -1,7 +1,7 @@
 """One engine in a process of its own: worker.py ENGINE MODEL SIZE THREADS PRECISION MODELS, for race.py.
 
 Writes `ready`, or `unavailable REASON`. For each line on its input, a number of seconds, it trains that long and writes
-the seconds of every step; at the end of its input the peak of its memory and that before it prepared, in MiB.
+the seconds of every step; at the end of its input the peak of its memory in MiB.
 """
 
 import json

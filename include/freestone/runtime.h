@@ -47,7 +47,7 @@ typedef enum freestone_status {
   FREESTONE_INCOMPATIBLE = 4,     /* an artifact of another version or architecture, or a CPU feature or service is missing */
   FREESTONE_MISMATCH = 5,         /* an input's dtype, rank, layout or size; sizes that contradict each other */
   FREESTONE_OUT_OF_MEMORY = 6,    /* also: more than `max_memory` */
-  FREESTONE_CANCELLED = 7,        /* the cancel callback said so */
+  FREESTONE_CANCELLED = 7,        /* the cancel callback said so; or a run before it in the queue failed */
   FREESTONE_RUN_FAILED = 8,       /* data made the result undefined, such as an index out of range */
   FREESTONE_UNSUPPORTED = 9,      /* a value kind that this runtime does not handle */
   FREESTONE_INTERNAL = 10         /* a fault of Freestone */
@@ -351,9 +351,9 @@ typedef struct freestone_size {
   int64_t value;
 } freestone_size;
 
-/* Tells what a run would need at these values of the size symbols that its inputs bind, all of them; nothing is reserved. Errors:
- * INVALID_ARGUMENT (a symbol has no value, or there is no such symbol), MISMATCH (a value that it can't have, sizes that contradict
- * each other). */
+/* Tells what a run would need at these values of the size symbols that its inputs bind, all of them; nothing is
+ * reserved. Errors: INVALID_ARGUMENT (a symbol has no value, or there is no such symbol), MISMATCH (a value that it
+ * can't have, sizes that contradict each other). */
 FREESTONE_API freestone_status freestone_instance_plan_memory(freestone_instance *instance, const freestone_size *sizes,
                                                               size_t size_count, freestone_memory_need *need);
 
@@ -375,8 +375,9 @@ FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instan
 /* ---- Runs in a queue ----
  *
  * While one run is under way the application prepares the next: `submit` checks and binds the inputs at hand and returns
- * at once, as long as no more than `queue_depth` runs have not ended; else it waits until the oldest has. Runs are numbered
- * from 1 on, those of `run` included, and done one after another by a thread of the instance, which is worker 0 then.
+ * at once, as long as no more than `queue_depth` runs have not ended; else it waits until the oldest has. Runs are
+ * numbered from 1 on, those of `run` included, and done one after another by a thread of the instance, which is worker 0
+ * then.
  *
  *   for (;;) {
  *     freestone_instance_set_input(instance, 0, batch n + 1);
@@ -385,31 +386,32 @@ FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instan
  *     freestone_instance_output(instance, 0, &loss);    of run n
  *   }
  *
- * An input must stay valid and unchanged until its run has ended; those of at most 64 bytes are copied by `submit`, so that
- * a learning rate may change at once. Outputs of a run stay until `queue_depth` more have been submitted; memory bound by
- * `set_output` is written by every run. Instances on the same state have queues of their own, but what is in them is done
- * in the order in which it was submitted. What a run fails with is told once, by the next call of submit, submit_call,
- * wait, prepare or run of any of these instances, with the run's number; what was queued behind it is dropped. Releasing
- * an instance waits until everything in its queue has ended.
+ * An input must stay valid and unchanged until its run has ended; those of at most 64 bytes are copied by `submit`, so
+ * that a learning rate may change at once. Outputs of a run stay until `queue_depth` more have been submitted; memory
+ * bound by `set_output` is written by every run. Instances on the same state have queues of their own, but what is in
+ * them is done in the order in which it was submitted. What a run fails with is told once, by the next call of submit,
+ * submit_call, wait, prepare or run of any of these instances, with the run's number; what was queued behind it is
+ * dropped. Releasing an instance waits until everything in its queue has ended.
  *
  * Nothing is allocated per run, once its sizes have been seen. */
 
-/* Queues a run; `run` may be null. Errors: those of `prepare`; what an earlier run failed with. Then nothing was queued. */
+/* Queues a run; `run` may be null. Errors: those of `prepare`; what an earlier run failed with. Then nothing was
+ * queued. */
 FREESTONE_API freestone_status freestone_instance_submit(freestone_instance *instance, int64_t *run);
 
-/* Queues a call of a function, on the thread that runs: everything submitted before has ended, nothing submitted later has
- * begun, so that it may read and write the state. It must not call functions of this instance, nor throw. Errors: as
- * submit. */
+/* Queues a call of a function, on the thread that runs: everything submitted before has ended, nothing submitted later
+ * has begun, so that it may read and write the state. It must not call functions of this instance, nor throw. It is
+ * dropped like a run when one before it fails. Errors: as submit. */
 FREESTONE_API freestone_status freestone_instance_submit_call(freestone_instance *instance, void (*function)(void *user),
                                                               void *user);
 
 /* Waits until a run has ended; its outputs are then those that output, output_shape and take_output tell of. 0: until
- * everything has ended. Errors: what the run failed with; INVALID_ARGUMENT if there is no such run, or its outputs are gone
- * because `queue_depth` more were submitted. */
+ * everything has ended. Errors: what the run failed with; INVALID_ARGUMENT if there is no such run, or its outputs are
+ * gone because `queue_depth` more were submitted. */
 FREESTONE_API freestone_status freestone_instance_wait(freestone_instance *instance, int64_t run);
 
 /* A view of an output of the last run; data and shape belong to the instance and live until its next call of set_*,
- * prepare or run; after `wait`, until so many more have been submitted as the queue is deep. */
+ * prepare, run or submit; after `wait`, until so many more have been submitted as the queue is deep. */
 FREESTONE_API freestone_status freestone_instance_output(const freestone_instance *instance, size_t index,
                                                          DLTensor *view);
 

@@ -58,7 +58,7 @@ struct StepReport {
   double gradientNorm = 0; ///< of all gradients together, before clipping
   double learningRate = 0;
   double lossScale = 1; ///< of fp16
-  bool skipped = false; ///< a gradient was not finite: nothing was updated, to the bit
+  bool skipped = false; ///< a gradient, or the norm of all, was not finite: nothing was updated, to the bit
 };
 
 /// What an evaluation tells.
@@ -114,6 +114,7 @@ public:
   std::optional<EvaluationReport> fit(const FitOptions &options);
 
   /// Writes a checkpoint into a folder, atomically: parameters, statistics, the optimizer's state, the number of steps.
+  /// The newest three of the folder stay.
   void save(const std::string &folder) const;
   /// Takes the newest complete checkpoint of a folder. Throws when it is of another model or optimizer.
   void load(const std::string &folder);
@@ -121,7 +122,7 @@ public:
   void exportModel(const std::string &path) const;
 
   /// Called after every step, also of `fit`; false ends `fit` after this step, with a checkpoint. Replaces the one
-  /// before.
+  /// before. `fit` then waits for each step before it hands the next one over, and so with `onSave`.
   void onStep(std::function<bool(const StepReport &)> call);
   /// Called after every evaluation, also of `fit`.
   void onEvaluation(std::function<void(const EvaluationReport &)> call);

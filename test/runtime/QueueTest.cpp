@@ -189,7 +189,11 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
       for (;;)
         instance.submitCall([](void *) {}, nullptr);
     });
+    // Also a run that waited for it to fail.
+    submit(bad);
     instance.setInput(1, viewOf(good));
+    message = errorOf(FREESTONE_RUN_FAILED, [&] { instance.run(); });
+    EXPECT_NE(message.find(" of entry 'main'"), std::string::npos) << message;
     instance.run();
   }
 }

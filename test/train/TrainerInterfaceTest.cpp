@@ -128,6 +128,12 @@ TEST(TrainerInterface, FitsFilesUntilItIsStopped) {
   trainer.onStep({});
   EXPECT_GT(trainer.fit(fit).value().accuracy.value(), 0.9);
   EXPECT_EQ(evaluations, 5);
+  // Of 20 steps in 5 epochs; other batches make other steps, and the data may end before all of them are done.
+  fit.batch = 25;
+  fit.epochs = 7;
+  trainer.fit(fit);
+  EXPECT_EQ(evaluations, 7);
+  EXPECT_EQ(trainer.step(Images(2).asBatch()).step, 20 + 2 * 8 + 1);
   fit.schedule = "steps";
   expectError<Error>([&] { trainer.fit(fit); }, {"'steps'", "one-cycle"});
 }
