@@ -50,8 +50,7 @@ public:
       runtime::StateInfo state;
       state.name = buffer.getName()->str();
       state.dtype = artifact::dtypeOf(type.getElementType());
-      for (int64_t extent : *type.getStaticShape())
-        state.shape.push_back(extent);
+      llvm::append_range(state.shape, *type.getStaticShape());
       state.bytes = *buffer.getBytes().asConstant();
       states.push_back(std::move(state));
     }
@@ -97,7 +96,6 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
   return symbol;
 }
 
-/// The calls of services, in the order in which the compiled `run` numbers them.
 DenseMap<Value, int64_t> numberBuffers(ProgramOp program) {
   DenseMap<Value, int64_t> buffers;
   for (auto [index, buffer] : llvm::enumerate(program.getBuffers()))
@@ -105,6 +103,7 @@ DenseMap<Value, int64_t> numberBuffers(ProgramOp program) {
   return buffers;
 }
 
+/// The calls of services, in the order in which the compiled `run` numbers them.
 std::vector<runtime::ServiceCall> describeServices(ProgramOp program, const SizeSlots &slots) {
   DenseMap<Value, int64_t> buffers = numberBuffers(program);
   std::vector<runtime::ServiceCall> calls;

@@ -23,6 +23,18 @@ static std::optional<uint64_t> readNumber(StringRef path) {
   return number;
 }
 
+/// Bytes that files take in the cgroup's memory, which the kernel takes back when programs need it.
+static uint64_t readFileMemory() {
+  uint64_t sum = 0;
+  std::string text = readText("/sys/fs/cgroup/memory.stat");
+  for (StringRef line : split(text, '\n')) {
+    uint64_t bytes;
+    if ((line.consume_front("active_file ") || line.consume_front("inactive_file ")) && !line.getAsInteger(10, bytes))
+      sum += bytes;
+  }
+  return sum;
+}
+
 std::optional<uint64_t> driver::getAvailableMemory() {
   std::optional<uint64_t> available;
   std::string text = readText("/proc/meminfo");
@@ -33,8 +45,10 @@ std::optional<uint64_t> driver::getAvailableMemory() {
   }
   std::optional<uint64_t> limit = readNumber("/sys/fs/cgroup/memory.max"),
                           used = readNumber("/sys/fs/cgroup/memory.current");
-  if (limit && used)
-    available = std::min(available.value_or(UINT64_MAX), *limit - std::min(*used, *limit));
+  if (limit && used) {
+    uint64_t taken = *used - std::min(*used, readFileMemory());
+    available = std::min(available.value_or(UINT64_MAX), *limit - std::min(taken, *limit));
+  }
   return available;
 }
 

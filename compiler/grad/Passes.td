@@ -57,9 +57,10 @@ def MixedPrecision : Pass<"graph-mixed-precision", "::mlir::func::FuncOp"> {
 def Rematerialise : Pass<"graph-rematerialise", "::mlir::func::FuncOp"> {
   let summary = "the backward pass computes again what is cheap, instead of finding it in memory";
   let description = [{
-    In: a function with `graph.recompute = {policy = "blocks", losses = [0], hints = {b = 64}}`: which results end the forward pass, and
-    how large symbols usually are. Out: the same, where the backward pass computes values of the forward pass from those that are cheapest
-    to keep; `graph.recomputed` tells how many operators stand there once more and how many bytes are kept. Other functions stay.
+    In: a function with `graph.recompute = {policy = "blocks", losses = array<i64: 0>, hints = {b = 64}}`: which results
+    end the forward pass, and how large symbols usually are. Out: the same, where the backward pass computes values of
+    the forward pass from those that are cheapest to keep; `graph.recomputed` tells how many operators stand there once
+    more and how many bytes are kept. Other functions stay.
     ```mlir
     %c = graph.contract %x, %w …
     %h = graph.unary tanh %c

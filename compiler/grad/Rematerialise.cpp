@@ -51,8 +51,8 @@ private:
   llvm::SmallPtrSet<Operation *, 32> backward;
   SmallVector<Value> values; ///< of the forward pass, but for sources
   DenseMap<Value, unsigned> numbers;
-  llvm::BitVector required, kept;
-  DenseMap<Value, Value> copies; ///< what stands in the backward pass for a value
+  llvm::BitVector required, captured, kept; ///< captured: needed within regions, which are not rewritten
+  DenseMap<Value, Value> copies;            ///< what stands in the backward pass for a value
   int64_t made = 0;
 };
 
@@ -90,9 +90,15 @@ void Rematerialiser::collectValues() {
     }
   }
   required.resize(values.size());
+  captured.resize(values.size());
   for (auto [number, value] : llvm::enumerate(values))
-    required[number] = llvm::any_of(
-        value.getUsers(), [&](Operation *user) { return backward.contains(block.findAncestorOpInBlock(*user)); });
+    for (Operation *user : value.getUsers()) {
+      if (!backward.contains(block.findAncestorOpInBlock(*user)))
+        continue;
+      required.set(number);
+      if (user->getBlock() != &block)
+        captured.set(number);
+    }
 }
 
 int64_t Rematerialiser::bytesOf(Value value) const {
@@ -134,7 +140,7 @@ llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) co
         problem.needs(number, known->second);
     // A reshape is the same bytes.
     bool isChosen = !required[number] || recomputed[number] || isa<graph::ReshapeOp>(op);
-    if (!mayRecompute(op) || !isChosen)
+    if (!mayRecompute(op) || captured[number] || !isChosen)
       problem.forbid(number);
     if (required[number])
       problem.require(number);
@@ -148,7 +154,7 @@ llvm::BitVector Rematerialiser::choose(const RecomputePolicy &policy) const {
     return keepAllBut(all);
   SmallVector<unsigned> candidates;
   for (unsigned number : required.set_bits())
-    if (mayRecompute(values[number].getDefiningOp()))
+    if (mayRecompute(values[number].getDefiningOp()) && !captured[number])
       candidates.push_back(number);
   llvm::stable_sort(candidates, [&](unsigned one, unsigned other) {
     return bytesOf(values[one]) * costOf(values[other]) > bytesOf(values[other]) * costOf(values[one]);

@@ -34,7 +34,8 @@ struct Recomputed {
 Recomputed rematerialise(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> losses, const RecomputePolicy &policy,
                          const llvm::StringMap<int64_t> &hints);
 
-/// Marks a function for `graph-rematerialise`: `graph.recompute = {policy = "blocks", losses = [0], hints = {b = 64}}`.
+/// Marks a function for `graph-rematerialise`:
+/// `graph.recompute = {policy = "blocks", losses = array<i64: 0>, hints = {b = 64}}`.
 void requestRecompute(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> losses, llvm::StringRef policy,
                       const llvm::StringMap<int64_t> &hints);
 

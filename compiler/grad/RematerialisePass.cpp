@@ -31,7 +31,7 @@ struct RematerialisePass : impl::RematerialiseBase<RematerialisePass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     auto request = function->getAttrOfType<DictionaryAttr>(requestName);
-    if (!request)
+    if (!request || function.isExternal())
       return markAllAnalysesPreserved();
     auto text = request.getAs<StringAttr>("policy");
     auto losses = request.getAs<DenseI64ArrayAttr>("losses");

@@ -52,7 +52,9 @@ private:
     bool isProduct = isa_and_present<graph::ContractOp, graph::ConvolveOp>(op);
     bool canWiden = isProduct || (op && (isSum(op) || isa<graph::TransposeOp, graph::ReshapeOp>(op)));
     if (!isOnlyHere(value) || !canWiden) {
-      OpBuilder builder(*value.user_begin());
+      // Others may use the value before or behind what is widened.
+      OpBuilder builder(value.getContext());
+      builder.setInsertionPointAfterValue(value);
       return graph::CastOp::create(builder, value.getLoc(), value, wide);
     }
     if (isProduct)

@@ -251,9 +251,9 @@ Tensor GraphBuilder::randomKey() {
   return concat({stepKey, reshape(scalar(randomOperators++, word), {size(1)})}, 0);
 }
 
-Tensor GraphBuilder::fixedRandomKey(std::optional<uint64_t> seed) {
+Tensor GraphBuilder::fixedRandomKey(std::optional<uint64_t> seed, uint64_t draw) {
   // Operators without a seed are apart from each other, and from all that have one.
-  uint64_t first = seed.value_or(0), isUnseeded = seed ? 0 : 1, number = seed ? 0 : randomOperators++;
+  uint64_t first = seed.value_or(0), isUnseeded = seed ? 0 : 1, number = seed ? draw : randomOperators++;
   Content words;
   for (uint64_t word : {first & UINT32_MAX, first >> 32, isUnseeded, number})
     words.push_back(size(static_cast<int64_t>(word)));

@@ -114,8 +114,8 @@ public:
 
   /// A key of random numbers for one operator, different for each, and for each step of a training: [4] x ui32.
   Tensor randomKey();
-  /// The same, but alike in all runs: one for each seed, or different for each operator.
-  Tensor fixedRandomKey(std::optional<uint64_t> seed);
+  /// The same, but alike in all runs: one for each seed and number of a node's draw; without a seed always another.
+  Tensor fixedRandomKey(std::optional<uint64_t> seed, uint64_t draw);
 
   mlir::OpBuilder ir;
   mlir::Location location;

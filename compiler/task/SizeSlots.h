@@ -20,7 +20,7 @@ public:
   /// The expression of each slot.
   llvm::ArrayRef<sym::Expr> getExprs() const { return exprs; }
   /// Bytes of scratch that one worker needs, the runtime's header included. What is derived from many sizes, as this and the counts
-  /// below, is an expression over their slots (see slotSymbol): written in the symbols of the entry it could grow without bound.
+  /// below, is an expression over their slots (see getSlot): written in the symbols of the entry it could grow without bound.
   sym::Expr getScratch() const { return scratch; }
   /// Floating-point operations of a run, and what it computes besides and throws away; invalid where they grow too long to count.
   sym::Expr getOperations() const { return operations; }

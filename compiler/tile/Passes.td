@@ -49,9 +49,10 @@ def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> 
   let summary = "puts computes that only map elements into the bodies of their consumers";
   let description = [{
     What moves elements (broadcast, transpose, slice, looked at through reshapes) becomes an index map of every
-    consumer; what is elementwise is put into its one consumer, where no element is then computed twice. Contractions
-    take index maps alone, as long as they stay linear: a transposition of their result becomes the order of their
-    loops, a constant factor of an operand one of the result. Counts `inlined`, `permuted`, `factored`.
+    consumer; what is elementwise is put into its one consumer, where no element is then computed twice, or, where it is
+    made of one tensor that is in memory anyway, into all of them. Contractions take index maps alone, as long as they
+    stay linear: a transposition of their result becomes the order of their loops, a constant factor of an operand one of
+    the result. Counts `inlined`, `permuted`, `factored`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }

@@ -308,6 +308,8 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
     skip = skip | grad::equal(count, 0.0);
   }
   Tensor norm(b, grad::buildGlobalNorm(b, location, gradients));
+  // Where the squares of finite gradients overflow, the factor would be no number.
+  skip = skip | grad::logicalNot(norm < std::numeric_limits<double>::infinity());
   if (multiple)
     norm = norm / grad::cast(multiple, norm.elementType());
   Tensor factor(b, grad::buildClipFactor(b, location, norm.value(), grad::cast(clipNorm, norm.elementType()).value()));

@@ -54,9 +54,9 @@ struct StepFunctions {
 /// are not zero are added to `weights`.
 ///
 /// The step has the outputs `loss` (the mean over all counted elements), `gradient_norm` (before clipping), `skipped` (i1: a
-/// gradient was not finite, and every state but those of loss scaling stayed as it was, to the bit) and, with loss scaling,
-/// `scale` (that of the next step), all of rank 0. It takes `learning_rate`, `clip_norm`, the optimizer's numbers and those of
-/// loss scaling as f64 of rank 0. The evaluation has `loss_sum`, `count` and, for losses over classes,
+/// gradient, or the norm of all, was not finite, and every state but those of loss scaling stayed as it was, to the bit) and,
+/// with loss scaling, `scale` (that of the next step), all of rank 0. It takes `learning_rate`, `clip_norm`, the optimizer's
+/// numbers and those of loss scaling as f64 of rank 0. The evaluation has `loss_sum`, `count` and, for losses over classes,
 /// `correct` of so many `labels` that are not ignored.
 ///
 /// `accumulate` adds the gradients of its batch to states `accumulated/…`, which the step adds to its own and sets to 0: the mean

@@ -111,7 +111,7 @@ static Json measurePhases(const Model &model, const std::vector<NamedTensor> &in
       label = fmt::format("worker {}: {}", span.worker, label);
     times.emplace_back(span.end_ns - span.begin_ns, label);
   }
-  std::stable_sort(times.begin(), times.end(), [](const auto &a, const auto &b) { return a.first > b.first; });
+  std::sort(times.begin(), times.end(), std::greater<>());
   Json phases = Json::array();
   for (const auto &[nanoseconds, label] : times)
     phases.push_back({{"phase", label}, {"seconds", nanoseconds * 1e-9}});

@@ -157,7 +157,8 @@ void EntryEmitter::makeTable() {
   for (PhaseOp phase : phases)
     for (int64_t before : phase.getAllAfter())
       awaited.set(before);
-  awaited.set(phases.size() - 1, phases.size());
+  if (!phases.empty())
+    awaited.set(phases.size() - 1);
 
   for (auto [index, phase] : llvm::enumerate(phases)) {
     SmallVector<SpaceOp, 8> spaces = phase.getSpaces();

@@ -11,34 +11,35 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-Tensor randomKey(Node &node) {
+/// Of one of a node's draws: those of a node with a seed differ by their number.
+Tensor randomKey(Node &node, uint64_t draw) {
   GraphBuilder &builder = node.builder();
   if (builder.options.form == ModelForm::Training)
     return builder.randomKey();
   const onnx::AttributeProto *seed = node.attribute("seed");
   if (!seed)
-    return builder.fixedRandomKey(std::nullopt);
+    return builder.fixedRandomKey(std::nullopt, draw);
   bool isReal = seed->type() == onnx::AttributeProto::FLOAT;
-  return builder.fixedRandomKey(isReal ? bit_cast<uint32_t>(seed->f()) : uint64_t(seed->i()));
+  return builder.fixedRandomKey(isReal ? bit_cast<uint32_t>(seed->f()) : uint64_t(seed->i()), draw);
 }
 
-Tensor randomBits(Node &node, ArrayRef<Expr> shape) {
+Tensor randomBits(Node &node, ArrayRef<Expr> shape, uint64_t draw = 0) {
   GraphBuilder &builder = node.builder();
   mlir::Type word = builder.ir.getIntegerType(32, false);
-  return builder.emit<graph::RandomBitsOp>(graph::TensorType::get(shape, word), randomKey(node).value());
+  return builder.emit<graph::RandomBitsOp>(graph::TensorType::get(shape, word), randomKey(node, draw).value());
 }
 
 /// Independent f32 from 0 to below 1: every one is a multiple of 2^-24.
-Tensor uniform(Node &node, ArrayRef<Expr> shape) {
-  Tensor bits = randomBits(node, shape);
+Tensor uniform(Node &node, ArrayRef<Expr> shape, uint64_t draw = 0) {
+  Tensor bits = randomBits(node, shape, draw);
   Tensor upper = binary(BinaryKind::shr, bits, scalarLike(8, bits));
   return cast(upper, node.builder().f32()) * 0x1p-24;
 }
 
 /// By Box and Muller, from two uniform numbers each.
 Tensor normal(Node &node, ArrayRef<Expr> shape) {
-  Tensor radius = sqrt(-2.0 * log(1.0 - uniform(node, shape)));
-  return radius * cos(uniform(node, shape) * (2 * M_PI));
+  Tensor radius = sqrt(-2.0 * log(1.0 - uniform(node, shape, 0)));
+  return radius * cos(uniform(node, shape, 1) * (2 * M_PI));
 }
 
 /// The type that the node says, else f32, or that of `like`.
