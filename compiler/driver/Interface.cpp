@@ -20,7 +20,9 @@ char *copyString(const std::string &text) {
   return copy;
 }
 
-freestone_compiler_result succeeded(const std::string &text) { return {FREESTONE_COMPILER_OK, copyString(text), nullptr}; }
+freestone_compiler_result succeeded(const std::string &text) {
+  return {FREESTONE_COMPILER_OK, copyString(text), nullptr};
+}
 
 freestone_compiler_result failedWith(const Failure &failure, const std::string *text = nullptr) {
   freestone_compiler_status status = failure.kind == Failure::Kind::Usage         ? FREESTONE_COMPILER_USAGE
@@ -100,8 +102,10 @@ std::string describeReport(const ModelReport &report, bool ok) {
     opsets[domain] = version;
   llvm::json::Array unsupported;
   for (const UnsupportedNode &node : report.unsupported)
-    unsupported.push_back(node.part.empty() ? llvm::json::Object{{"node", node.node}, {"op", node.op}, {"opset", node.opset}, {"reason", node.reason}}
-                                            : llvm::json::Object{{node.part, node.node}, {"reason", node.reason}});
+    unsupported.push_back(
+        node.part.empty()
+            ? llvm::json::Object{{"node", node.node}, {"op", node.op}, {"opset", node.opset}, {"reason", node.reason}}
+            : llvm::json::Object{{node.part, node.node}, {"reason", node.reason}});
   llvm::json::Array random;
   for (const RandomNode &node : report.random)
     random.push_back(llvm::json::Object{{"node", node.node}, {"switches", node.switches}});
@@ -125,15 +129,16 @@ std::string describeStatistics(const Statistics &statistics, const std::string &
   for (const auto &[name, count] : statistics.counters)
     counters[name] = count;
   llvm::Expected<llvm::json::Value> step = llvm::json::parse(training.empty() ? "null" : training);
-  return print(llvm::json::Object{
-      {"training", step ? std::move(*step) : llvm::json::Value(nullptr)},
-      {"target", target},
-      {"phases", std::move(phases)},
-      {"seconds", seconds},
-      {"programs", statistics.programs},
-      {"programs_shared", statistics.sharedPrograms},
-      {"bytes", llvm::json::Object{{"file", statistics.fileBytes}, {"code", statistics.codeBytes}, {"weights", statistics.weightBytes}}},
-      {"counters", std::move(counters)}});
+  return print(llvm::json::Object{{"training", step ? std::move(*step) : llvm::json::Value(nullptr)},
+                                  {"target", target},
+                                  {"phases", std::move(phases)},
+                                  {"seconds", seconds},
+                                  {"programs", statistics.programs},
+                                  {"programs_shared", statistics.sharedPrograms},
+                                  {"bytes", llvm::json::Object{{"file", statistics.fileBytes},
+                                                               {"code", statistics.codeBytes},
+                                                               {"weights", statistics.weightBytes}}},
+                                  {"counters", std::move(counters)}});
 }
 
 void warmUp() {
@@ -163,7 +168,8 @@ freestone_compiler_result compile(const freestone_compile_options *given) {
   Options options = readOptions(*given);
   Compilation compilation(options);
   Failure failure;
-  if (failed(compilation.import(given->model_path, failure)) || failed(compilation.compile(given->output_path, failure)))
+  if (failed(compilation.import(given->model_path, failure)) ||
+      failed(compilation.compile(given->output_path, failure)))
     return failedWith(failure);
   return succeeded(describeStatistics(compilation.getStatistics(), options.target, compilation.getTraining()));
 }
@@ -177,7 +183,8 @@ freestone_compiler_result inspect(const freestone_compile_options *given, const 
                                    .Case("asm", Level::Assembly)
                                    .Default(std::nullopt);
   if (!level)
-    return failedWith({Failure::Kind::Usage, std::string("there is no level '") + name + "': graph, tile, task, llvm or asm"});
+    return failedWith(
+        {Failure::Kind::Usage, std::string("there is no level '") + name + "': graph, tile, task, llvm or asm"});
   Compilation compilation(readOptions(*given));
   Failure failure;
   if (failed(compilation.import(given->model_path, failure)))
@@ -186,8 +193,8 @@ freestone_compiler_result inspect(const freestone_compile_options *given, const 
   return failed(text) ? failedWith(failure) : succeeded(*text);
 }
 
-freestone_compiler_result interpret(const freestone_compile_options *given, const freestone_plain_tensor *inputs, size_t inputCount,
-                                    int32_t wide, freestone_take_tensor take, void *user) {
+freestone_compiler_result interpret(const freestone_compile_options *given, const freestone_plain_tensor *inputs,
+                                    size_t inputCount, int32_t wide, freestone_take_tensor take, void *user) {
   Options options = readOptions(*given);
   options.jobs = 1;
   Compilation compilation(options);

@@ -13,7 +13,8 @@ namespace {
 /// One object of the text; remembers the first member that is wrong.
 class Members {
 public:
-  Members(const json::Object &object, std::string path, std::string &error) : object(object), path(std::move(path)), error(error) {}
+  Members(const json::Object &object, std::string path, std::string &error)
+      : object(object), path(std::move(path)), error(error) {}
   ~Members() {
     for (const auto &[key, value] : object)
       if (!known.contains(key))
@@ -147,11 +148,15 @@ mlir::FloatType readType(Members &members, StringRef key, ArrayRef<std::pair<Str
 }
 
 void readPrecision(Members &members, training::StepChoice &step, mlir::MLIRContext *context) {
-  std::pair<StringRef, mlir::FloatType> bf16{"bf16", mlir::BFloat16Type::get(context)}, fp16{"fp16", mlir::Float16Type::get(context)};
+  std::pair<StringRef, mlir::FloatType> bf16{"bf16", mlir::BFloat16Type::get(context)},
+      fp16{"fp16", mlir::Float16Type::get(context)};
   step.precision = readType(members, "precision", {bf16, fp16});
   step.moments = readType(members, "moments", bf16);
-  if (step.moments && none_of(grad::getStateTensors(step.optimizer), [](const grad::StateTensor &tensor) { return tensor.isMoment; }))
-    members.complain("moments", ("are those of adam, adamw, lamb and lion; " + grad::getName(step.optimizer.kind) + " has none").str());
+  if (step.moments &&
+      none_of(grad::getStateTensors(step.optimizer), [](const grad::StateTensor &tensor) { return tensor.isMoment; }))
+    members.complain(
+        "moments",
+        ("are those of adam, adamw, lamb and lion; " + grad::getName(step.optimizer.kind) + " has none").str());
 }
 
 } // namespace

@@ -41,7 +41,8 @@ using ConstantNames = DenseMap<std::pair<Attribute, Type>, StringAttr>;
 /// Makes the program of one function.
 class PhaseFormer {
 public:
-  PhaseFormer(func::FuncOp function, const DeviceDescription &device, SmallVectorImpl<Attribute> &sites, ConstantNames &constants)
+  PhaseFormer(func::FuncOp function, const DeviceDescription &device, SmallVectorImpl<Attribute> &sites,
+              ConstantNames &constants)
       : function(function), device(device), builder(function.getContext()), sites(sites), constants(constants) {}
 
   LogicalResult form();
@@ -64,7 +65,8 @@ private:
     sym::ExprAttr tiles, scratch, operations, padding;
     ArrayAttr reads, writes;
   };
-  Bound bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes, size_t inputs, size_t results);
+  Bound bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes, size_t inputs,
+                 size_t results);
 
   func::FuncOp function;
   const DeviceDescription &device;
@@ -85,8 +87,8 @@ LogicalResult PhaseFormer::form() {
   FailureOr<EntrySymbols> symbols = collectEntrySymbols(function);
   if (failed(symbols))
     return failure();
-  program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(), builder.getArrayAttr(symbols->bound), symbols->definitions,
-                              entryAssertions(function));
+  program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(),
+                              builder.getArrayAttr(symbols->bound), symbols->definitions, entryAssertions(function));
   builder.createBlock(&program.getBody());
   if (failed(formArguments()) || failed(formOutputs()))
     return failure();
@@ -107,7 +109,8 @@ BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Loca
   else
     builder.setInsertionPoint(formed.front());
   StringAttr nameAttr = name.empty() ? StringAttr() : builder.getStringAttr(name);
-  return BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr(), StringAttr());
+  return BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr(),
+                          StringAttr());
 }
 
 LogicalResult PhaseFormer::formArguments() {
@@ -126,8 +129,9 @@ LogicalResult PhaseFormer::formArguments() {
       return function.emitOpError("argument ") << index << " has no graph.name, graph.weight or graph.state";
     // What `main` finds stored is what `init` takes from outside.
     bool stored = weight && function.getSymName() != tile::initName;
-    buffers[argument] = stored ? addBuffer(BufferKind::weight, weight, argument.getType(), argument.getLoc())
-                               : addBuffer(BufferKind::input, weight ? weight : input, argument.getType(), argument.getLoc());
+    buffers[argument] =
+        stored ? addBuffer(BufferKind::weight, weight, argument.getType(), argument.getLoc())
+               : addBuffer(BufferKind::input, weight ? weight : input, argument.getType(), argument.getLoc());
   }
   return success();
 }
@@ -138,7 +142,8 @@ LogicalResult PhaseFormer::formOutputs() {
     Value memory = getMemory(result.get());
     if (auto state = function.getResultAttrOfType<StringAttr>(index, stateAttr)) {
       if (!isComputed(memory) || buffers.contains(memory))
-        return function.emitOpError("returns state '") << state.getValue() << "', which is not computed for it alone; run task-update-state";
+        return function.emitOpError("returns state '")
+               << state.getValue() << "', which is not computed for it alone; run task-update-state";
       Value &buffer = states[state];
       if (!buffer)
         buffer = addBuffer(BufferKind::state, state, result.get().getType(), result.get().getLoc());
@@ -196,8 +201,9 @@ SmallVector<Attribute> PhaseFormer::accesses(tile::ProgramOp callee, StringRef e
   return result;
 }
 
-PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes,
-                                         size_t inputs, size_t results) {
+PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee,
+                                         llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes, size_t inputs,
+                                         size_t results) {
   Operations operations = countOperations(callee, device);
   return {callee.getTiles().substitute(sizes).attr(),
           callee.getScratch().substitute(sizes).attr(),
@@ -254,8 +260,9 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   Bound &bound = plans[{callee, sizesAttr}];
   if (!bound.tiles)
     bound = bindPlan(callee, sizes, inputs.size(), results.size());
-  SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, bound.scratch, bound.reads, bound.writes,
-                  builder.getDenseI64ArrayAttr(siteNumbers), bound.operations, bound.padding, IntegerAttr(), ArrayAttr());
+  SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, bound.scratch,
+                  bound.reads, bound.writes, builder.getDenseI64ArrayAttr(siteNumbers), bound.operations, bound.padding,
+                  IntegerAttr(), ArrayAttr());
   ++phases;
   return success();
 }
@@ -283,10 +290,13 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, none, StringAttr());
   builder.createBlock(&phase.getBody());
   sym::Expr zero = sym::Expr::constant(builder.getContext(), 0);
-  auto unknown = [&](size_t count) { return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr())); };
-  SpaceOp::create(builder, library.getLoc(), FlatSymbolRefAttr::get(library.getNameAttr()), inputs, results, builder.getArrayAttr({}),
-                  (zero + 1).attr(), zero.attr(), unknown(inputs.size()), unknown(results.size()), none, zero.attr(), zero.attr(),
-                  library.getVersionAttr(), builder.getArrayAttr(views));
+  auto unknown = [&](size_t count) {
+    return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr()));
+  };
+  SpaceOp::create(builder, library.getLoc(), FlatSymbolRefAttr::get(library.getNameAttr()), inputs, results,
+                  builder.getArrayAttr({}), (zero + 1).attr(), zero.attr(), unknown(inputs.size()),
+                  unknown(results.size()), none, zero.attr(), zero.attr(), library.getVersionAttr(),
+                  builder.getArrayAttr(views));
   ++phases;
   return success();
 }
@@ -302,8 +312,9 @@ void PhaseFormer::setRuntimeSymbols() {
   for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>()) {
     Value count = counts.lookup(builder.getStringAttr(symbol.getName()));
     symbols.push_back(!count ? symbol
-                             : SymbolAttr::get(builder.getContext(), symbol.getName(), symbol.getSource(), numbers.lookup(count),
-                                               symbol.getIndex(), symbol.getLower(), symbol.getUpper(), symbol.getMultipleOf(), symbol.getBound()));
+                             : SymbolAttr::get(builder.getContext(), symbol.getName(), symbol.getSource(),
+                                               numbers.lookup(count), symbol.getIndex(), symbol.getLower(),
+                                               symbol.getUpper(), symbol.getMultipleOf(), symbol.getBound()));
   }
   program.setSymbolsAttr(builder.getArrayAttr(symbols));
 }

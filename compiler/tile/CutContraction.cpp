@@ -39,7 +39,8 @@ std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
   form.m = dims->m;
   form.k = dims->k;
 
-  // Columns are the loops that end the result's dimensions; others of the same operand repeat the whole, as a batch does.
+  // Columns are the loops that end the result's dimensions; others of the same operand repeat the whole, as a batch
+  // does.
   unsigned last = compute.getNumParallel();
   while (!dims->n.empty() && dims->n.back() + 1 == last) {
     form.n.insert(form.n.begin(), dims->n.pop_back_val());
@@ -184,7 +185,8 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   tiling.taps = form.getWindowTaps().value_or(1);
   tiling.depthUnit = isWindow ? 1 : lanes;
   // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written.
-  tiling.mostDepth = isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, device.l2Bytes / 32 / (width * bits / 8) / 64 * 64);
+  tiling.mostDepth =
+      isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, device.l2Bytes / 32 / (width * bits / 8) / 64 * 64);
   // What is packed need not be packed again for other rows: few rows at a time leave most of L2 to B.
   tiling.mostRows = form.getPackedInput(device) ? std::min(blocks.rows, 10 * tiling.rowUnit) : blocks.rows;
   // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many.
@@ -197,7 +199,8 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   tiling.tiles = form.getExtent(form.outer) * tiling.rowBlocks * tiling.columnBlocks;
 
   Expr rowStep = Expr::min(rows + tiling.rowUnit, constant(tiling.mostRows));
-  Expr keptDepth = Expr::min(depth + keptDepths * tiling.depthUnit * tiling.taps, constant(keptDepths * tiling.mostDepth));
+  Expr keptDepth =
+      Expr::min(depth + keptDepths * tiling.depthUnit * tiling.taps, constant(keptDepths * tiling.mostDepth));
   // Squares are packed whole, also at the end of k.
   tiling.packedRows = rowStep * keptDepth + lanes * tiling.rowUnit;
   Expr panel = constant(tiling.mostDepth * width), most = constant(4 * device.l2Bytes * 8 / bits);
@@ -206,7 +209,8 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   return tiling;
 }
 
-std::optional<SmallVector<Expr>> freestone::tile::getLoopsAt(ComputeOp consumer, Value producer, ArrayRef<Expr> indices) {
+std::optional<SmallVector<Expr>> freestone::tile::getLoopsAt(ComputeOp consumer, Value producer,
+                                                             ArrayRef<Expr> indices) {
   SmallVector<Expr> extents = consumer.getExtents();
   SmallVector<Expr> loops(consumer.getNumLoops());
   if (consumer.getNumReductions() || llvm::is_contained(consumer.getReads(), producer))
@@ -285,12 +289,14 @@ DictionaryAttr freestone::tile::getTiledPlan(ProgramOp program, StringRef emitte
   Builder builder(program.getContext());
   auto units = [&](size_t count) { return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr())); };
   return builder.getDictionaryAttr({builder.getNamedAttr("emitter", builder.getStringAttr(emitter)),
-                                    builder.getNamedAttr("tiles", tiles.attr()), builder.getNamedAttr("scratch", scratch.attr()),
+                                    builder.getNamedAttr("tiles", tiles.attr()),
+                                    builder.getNamedAttr("scratch", scratch.attr()),
                                     builder.getNamedAttr("reads", units(program.getArgumentTypes().size())),
                                     builder.getNamedAttr("chunk", units(program.getResultTypes().size()))});
 }
 
-DictionaryAttr freestone::tile::cutContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device) {
+DictionaryAttr freestone::tile::cutContraction(ProgramOp program, ContractionForm &form,
+                                               const DeviceDescription &device) {
   unsigned bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   ContractionTiling tiling = ContractionTiling::get(form, device);
   // All that any way of emission may need.

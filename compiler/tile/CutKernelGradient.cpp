@@ -39,13 +39,15 @@ std::optional<KernelGradientForm> KernelGradientForm::get(ComputeOp compute) {
   form.picture = *lhs;
   form.gradient = *rhs;
   auto isPlain = [&](unsigned input) {
-    return llvm::all_of(llvm::zip_equal(getIndices(compute, input), compute.getInputType(input).getShape()), [&](auto pair) {
-      return std::get<0>(pair).isConstant(0) || asWholeLoop(compute, std::get<0>(pair), std::get<1>(pair));
-    });
+    return llvm::all_of(
+        llvm::zip_equal(getIndices(compute, input), compute.getInputType(input).getShape()), [&](auto pair) {
+          return std::get<0>(pair).isConstant(0) || asWholeLoop(compute, std::get<0>(pair), std::get<1>(pair));
+        });
   };
   if (isPlain(form.picture))
     std::swap(form.picture, form.gradient);
-  graph::TensorType pictureType = compute.getInputType(form.picture), gradientType = compute.getInputType(form.gradient);
+  graph::TensorType pictureType = compute.getInputType(form.picture),
+                    gradientType = compute.getInputType(form.gradient);
   if (!isPlain(form.gradient) || compute.getFill(form.gradient) || pictureType.getLayout() || gradientType.getLayout())
     return std::nullopt;
 
@@ -113,7 +115,8 @@ KernelGradientTiling KernelGradientTiling::get(KernelGradientForm &form, const D
   tiling.pitch = steps(places) * form.pixel.stride + form.getPixelTaps();
   // The panel of the gradient stays in L1, and what is copied of the picture in L2.
   Expr ofPanel = Expr::floorDiv(constant(device.l1Bytes * 3 / 4 / (width * bytes)), Expr::max(one, places));
-  Expr ofPlanes = Expr::floorDiv(constant(device.l2Bytes / 4 / (bytes * rowStride)), Expr::max(one, tiling.pitch * channels));
+  Expr ofPlanes =
+      Expr::floorDiv(constant(device.l2Bytes / 4 / (bytes * rowStride)), Expr::max(one, tiling.pitch * channels));
   Expr most = Expr::max(one, Expr::min(ofPanel, ofPlanes));
   tiling.rowBlocks = Expr::ceilDiv(rows, most);
   tiling.rowStep = Expr::ceilDiv(rows, Expr::max(one, tiling.rowBlocks));
@@ -131,7 +134,8 @@ KernelGradientTiling KernelGradientTiling::get(KernelGradientForm &form, const D
   return tiling;
 }
 
-DictionaryAttr freestone::tile::cutKernelGradient(ProgramOp program, KernelGradientForm &form, const DeviceDescription &device) {
+DictionaryAttr freestone::tile::cutKernelGradient(ProgramOp program, KernelGradientForm &form,
+                                                  const DeviceDescription &device) {
   unsigned bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   KernelGradientTiling tiling = KernelGradientTiling::get(form, device);
   Expr scratch = getScratchBytes(tiling.planes, bytes) + getScratchBytes(tiling.offsets, 8) +

@@ -51,8 +51,8 @@ bool isLinear(ComputeOp op, unsigned input) { return getStrides(op, input).has_v
 
 bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
 
-/// Reads tensors that others read too, so that they are in memory in any case: cheaper computed anew for its one consumer than stored
-/// beside them.
+/// Reads tensors that others read too, so that they are in memory in any case: cheaper computed anew for its one
+/// consumer than stored beside them.
 bool isCheapViewOfKept(ComputeOp op) {
   if (op.getInputs().empty() || !op.getReads().empty() || !op->hasOneUse() || op.getNumResults() != 1)
     return false;
@@ -70,10 +70,11 @@ bool isEpilogue(ComputeOp op) {
   return false;
 }
 
-/// Made, element by element, of one tensor that is in memory in any case and of much smaller ones. Every consumer then reads that tensor
-/// in its place, and it need not be stored at all; but a sum of products needs it in memory. What costs more than a read is computed anew
-/// only where it would have to wait in memory: made behind a sum of products for maps elsewhere, such as a derivative for the way back.
-/// The exponentials of a softmax stay in a cache until their row is done.
+/// Made, element by element, of one tensor that is in memory in any case and of much smaller ones. Every consumer then
+/// reads that tensor in its place, and it need not be stored at all; but a sum of products needs it in memory. What
+/// costs more than a read is computed anew only where it would have to wait in memory: made behind a sum of products
+/// for maps elsewhere, such as a derivative for the way back. The exponentials of a softmax stay in a cache until their
+/// row is done.
 bool isViewOfOneTensor(ComputeOp op) {
   int64_t cost = getBodyCost(op);
   if (!isMap(op) || op.getNumResults() != 1 || cost > costOfStoring)
@@ -175,8 +176,8 @@ bool InlineProducers::permuteProducer(ComputeOp copy) {
   return true;
 }
 
-/// A transposed sum of products, such as a gradient in the order of its weight, is computed in that order. Other sums of products read it
-/// as well untransposed.
+/// A transposed sum of products, such as a gradient in the order of its weight, is computed in that order. Other sums
+/// of products read it as well untransposed.
 bool InlineProducers::permuteSum(ComputeOp copy) {
   if (!isCopy(copy))
     return false;
@@ -195,7 +196,8 @@ bool InlineProducers::takeProducersShape(ComputeOp consumer) {
   // One that has the shape of a producer already keeps it: two producers of different shapes would each pull it back.
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input) {
     std::optional<ProducedTensor> producer = getProducer(consumer.getInputs()[input]);
-    if (producer && producer->reshapes.empty() && producer->op.getNumReductions() && isReadAtParallelLoops(consumer, input))
+    if (producer && producer->reshapes.empty() && producer->op.getNumReductions() &&
+        isReadAtParallelLoops(consumer, input))
       return false;
   }
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input) {

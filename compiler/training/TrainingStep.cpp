@@ -144,7 +144,8 @@ std::vector<char> fill(mlir::Type type, int64_t count, double value) {
   return bytes;
 }
 
-Tensor StepBuilder::addStateTensor(StepFunction &function, const Parameter &parameter, const grad::StateTensor &tensor) {
+Tensor StepBuilder::addStateTensor(StepFunction &function, const Parameter &parameter,
+                                   const grad::StateTensor &tensor) {
   std::string name = "optimizer/" + tensor.name.str() + "/" + parameter.name;
   graph::TensorType type = parameter.type;
   if (choice.moments && tensor.isMoment)
@@ -152,7 +153,8 @@ Tensor StepBuilder::addStateTensor(StepFunction &function, const Parameter &para
   if (tensor.initial == 0)
     return function.addState(name, type);
   int64_t count = *type.getNumElements().asConstant();
-  weights.addOwned(name, type.getElementType(), *type.getStaticShape(), fill(type.getElementType(), count, tensor.initial));
+  weights.addOwned(name, type.getElementType(), *type.getStaticShape(),
+                   fill(type.getElementType(), count, tensor.initial));
   return function.addState(name, type, name);
 }
 
@@ -165,15 +167,18 @@ Tensor StepBuilder::takeScalarState(StepFunction &function, StringRef name, mlir
 
 /// No input of the model may have the name of one that the step takes besides.
 LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
-  SmallVector<StringRef> taken = {"learning_rate", "clip_norm", "seed", "growth_factor", "backoff_factor", "growth_interval"};
+  SmallVector<StringRef> taken = {"learning_rate", "clip_norm",      "seed",
+                                  "growth_factor", "backoff_factor", "growth_interval"};
   for (const NamedNumber &number : getNumbers(choice.optimizer.kind))
     taken.push_back(number.name);
   for (unsigned index = 0; index < source.getNumArguments(); ++index) {
     auto name = source.getArgAttrOfType<mlir::StringAttr>(index, "graph.name");
     if (name && choice.loss.kind != LossKind::Output && name == choice.loss.labels)
-      return fail("the model has an input '" + name.str() + "' itself; name the array of the labels otherwise (--labels)");
+      return fail("the model has an input '" + name.str() +
+                  "' itself; name the array of the labels otherwise (--labels)");
     if (name && is_contained(taken, name.getValue()))
-      return fail("the model has an input '" + name.str() + "', which is the name of an input of the training step; rename it");
+      return fail("the model has an input '" + name.str() +
+                  "', which is the name of an input of the training step; rename it");
   }
   return success();
 }
@@ -229,7 +234,9 @@ FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
 
 /// Makes sums over elements of the means over the batch, and adds what was accumulated.
 void StepBuilder::addAccumulated(StepFunction &function, BatchGradients &batch) {
-  auto takeSum = [&](StringRef name, graph::TensorType type) { return function.addState((accumulatedPrefix + name).str(), type); };
+  auto takeSum = [&](StringRef name, graph::TensorType type) {
+    return function.addState((accumulatedPrefix + name).str(), type);
+  };
   Tensor counted = getCounted(function.builder(), batch.model.loss);
   for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients)) {
     Tensor share = grad::widen(gradient);
@@ -332,7 +339,8 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
       function.updateState("optimizer/" + tensor.name.str() + "/" + parameter->name, Tensor(b, next));
   }
   function.keepStatistics(skip);
-  function.updateState(stepsDoneName, Tensor(b, grad::buildStepsDone(b, location, batch->stepsDone.value(), skip.value())));
+  function.updateState(stepsDoneName,
+                       Tensor(b, grad::buildStepsDone(b, location, batch->stepsDone.value(), skip.value())));
   if (choice.accumulate)
     clearAccumulated(function, *batch);
 
@@ -341,8 +349,8 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   function.addOutput("skipped", skip);
   if (batch->scale) {
     Tensor tracker = takeScalarState(function, "growth_tracker", b.getI32Type(), 0);
-    grad::LossScale next = grad::buildLossScaleUpdate(b, location, {batch->scale.value(), tracker.value()}, skip.value(),
-                                                      takeScalingNumbers(function));
+    grad::LossScale next = grad::buildLossScaleUpdate(b, location, {batch->scale.value(), tracker.value()},
+                                                      skip.value(), takeScalingNumbers(function));
     function.updateState("loss_scale", Tensor(b, next.scale));
     function.updateState("growth_tracker", Tensor(b, next.growthTracker));
     function.addOutput("scale", Tensor(b, next.scale));
@@ -380,7 +388,8 @@ LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
 } // namespace
 
 FailureOr<StepPorts> training::buildTrainingStep(const StepFunctions &functions, const StepChoice &choice,
-                                                 ArrayRef<Parameter> parameters, WeightStore &weights, std::string &error) {
+                                                 ArrayRef<Parameter> parameters, WeightStore &weights,
+                                                 std::string &error) {
   StepBuilder builder(choice, parameters, weights, error);
   if (failed(builder.buildStep(functions.step)) ||
       (choice.accumulate && failed(builder.buildAccumulation(functions.accumulate))) ||

@@ -1,6 +1,6 @@
-// Prints the median speed of contractions (m x n x k) with run-time sizes in GFLOP/s, one thread, packing included, and what the
-// compilation took: with B in panels, with A and B as they are (n) or transposed (t) in memory, of narrower types.
-// Usage: contraction-speed [target [m n k]]. Compare with `freestone-peak`.
+// Prints the median speed of contractions (m x n x k) with run-time sizes in GFLOP/s, one thread, packing included, and
+// what the compilation took: with B in panels, with A and B as they are (n) or transposed (t) in memory, of narrower
+// types. Usage: contraction-speed [target [m n k]]. Compare with `freestone-peak`.
 #include "test/codegen/ProgramRunner.h"
 
 #include <algorithm>
@@ -33,20 +33,22 @@ static std::string product(const std::string &name, bool xTransposed, bool wTran
   }
   return "tile.program @" + name + " symbols [m, n, k] (%x: " + x + ", %w: " + w + ") -> (" + y + R"() {
     %r = tile.compute [m, n, k] [parallel, parallel, reduction]
-      ins(%x : )" + map + (xTransposed ? "(d2, d0)" : "(d0, d2)") + ">, %w : " + map + (wTransposed ? "(d1, d2)" : "(d2, d1)") +
-         ">) init [0.0 : f32] {\n^bb0(%a: " + stored + ", %b: " + stored + ", %acc: f32):\n" + widening + "%p = arith.mulf " + a +
-         ", " + b + R"( : f32
+      ins(%x : )" +
+         map + (xTransposed ? "(d2, d0)" : "(d0, d2)") + ">, %w : " + map + (wTransposed ? "(d1, d2)" : "(d2, d1)") +
+         ">) init [0.0 : f32] {\n^bb0(%a: " + stored + ", %b: " + stored + ", %acc: f32):\n" + widening +
+         "%p = arith.mulf " + a + ", " + b + R"( : f32
         %s = arith.addf %acc, %p : f32
         tile.yield %s : f32
-      } : ()" + x + ", " + w + ") -> " + y + "\n    tile.return %r : " + y + "\n  }";
+      } : ()" +
+         x + ", " + w + ") -> " + y + "\n    tile.return %r : " + y + "\n  }";
 }
 
 int main(int count, char **arguments) {
   std::string target = count > 1 ? arguments[1] : "host";
   int64_t width = target == "x86-64-v3" ? 16 : 32;
   std::string panels = ", #tile.panels<axis = 1, width = " + std::to_string(width) + ">";
-  ProgramRunner runner(product("weight", false, false, panels) + product("nn", false, false) + product("nt", false, true) +
-                           product("tn", true, false) + product("tt", true, true) +
+  ProgramRunner runner(product("weight", false, false, panels) + product("nn", false, false) +
+                           product("nt", false, true) + product("tn", true, false) + product("tt", true, true) +
                            product("bf16", false, false, "", "bf16") + product("bf16tt", true, true, "", "bf16") +
                            product("f16", false, false, "", "f16"),
                        target);
@@ -56,8 +58,8 @@ int main(int count, char **arguments) {
   }
   std::printf("compiled in %.3f s\n", runner.compileSeconds());
   std::vector<std::array<int64_t, 3>> sizes = {
-      {512, 512, 512},   {1024, 1024, 1024}, {509, 513, 511},   {128, 1024, 1024}, {1024, 1536, 384}, {1024, 384, 1536},
-      {384, 1536, 1024}, {128, 1024, 784},   {1024, 784, 128},  {1024, 1024, 128}, {16, 1024, 1024},  {64, 64, 64}};
+      {512, 512, 512},   {1024, 1024, 1024}, {509, 513, 511},  {128, 1024, 1024}, {1024, 1536, 384}, {1024, 384, 1536},
+      {384, 1536, 1024}, {128, 1024, 784},   {1024, 784, 128}, {1024, 1024, 128}, {16, 1024, 1024},  {64, 64, 64}};
   if (count > 4)
     sizes = {{std::atoll(arguments[2]), std::atoll(arguments[3]), std::atoll(arguments[4])}};
   for (auto [m, n, k] : sizes) {

@@ -25,7 +25,8 @@ public:
       memory.as<float>()[i] = values(engine);
   }
   int64_t size() {
-    static const int64_t sizes[] = {1, 1, 2, 3, 5, 7, 13, 14, 15, 16, 17, 29, 31, 32, 33, 64, 97, 127, 128, 131, 257, 300};
+    static const int64_t sizes[] = {1,  1,  2,  3,  5,  7,  13,  14,  15,  16,  17,
+                                    29, 31, 32, 33, 64, 97, 127, 128, 131, 257, 300};
     return sizes[engine() % std::size(sizes)];
   }
 
@@ -52,13 +53,17 @@ std::string product(const Operands &operands) {
   std::string map = "affine_map<(d0, d1, d2, d3) -> ", y = "!graph.tensor<[b, m, n], f32>";
   return "tile.program @" + operands.name + " symbols [b, m, n, k] (%x: " + x + ", %w: " + w + ") -> (" + y + R"() {
     %r = tile.compute [b, m, n, k] [parallel, parallel, parallel, reduction]
-      ins(%x : )" + map + (operands.transposedX ? "(d0, d3, d1)" : "(d0, d1, d3)") + ">, %w : " + map +
-         (operands.transposedW ? "(d0, d2, d3)" : "(d0, d3, d2)") + ">) init [0.0 : f32] {" + multiplyAdd + " : (" + x + ", " + w +
-         ") -> " + y + "\n    tile.return %r : " + y + "\n  }\n";
+      ins(%x : )" +
+         map + (operands.transposedX ? "(d0, d3, d1)" : "(d0, d1, d3)") + ">, %w : " + map +
+         (operands.transposedW ? "(d0, d2, d3)" : "(d0, d3, d2)") + ">) init [0.0 : f32] {" + multiplyAdd + " : (" + x +
+         ", " + w + ") -> " + y + "\n    tile.return %r : " + y + "\n  }\n";
 }
 
 std::vector<Operands> allOperands(int64_t panelWidth) {
-  return {{"nn", false, false, 0}, {"nt", false, true, 0}, {"tn", true, false, 0}, {"tt", true, true, 0},
+  return {{"nn", false, false, 0},
+          {"nt", false, true, 0},
+          {"tn", true, false, 0},
+          {"tt", true, true, 0},
           {"panels", false, false, panelWidth}};
 }
 
@@ -69,7 +74,8 @@ std::string products(const std::vector<Operands> &operands) {
   return text;
 }
 
-void expectProduct(const ProgramRunner &runner, const Operands &operands, int64_t b, int64_t m, int64_t n, int64_t k, Random &random) {
+void expectProduct(const ProgramRunner &runner, const Operands &operands, int64_t b, int64_t m, int64_t n, int64_t k,
+                   Random &random) {
   int64_t width = std::max<int64_t>(operands.panelWidth, 1), stored = (n + width - 1) / width * width;
   GuardedMemory x = floats(b * m * k), w = floats(b * k * stored), y = floats(b * m * n);
   random.fill(x);
@@ -95,7 +101,8 @@ void expectProduct(const ProgramRunner &runner, const Operands &operands, int64_
         double error = std::abs(y.as<float>()[(i * m + row) * n + column] - sum);
         worst = error <= worst ? worst : error;
       }
-  EXPECT_LE(worst, 1e-5 * std::sqrt(double(k) + 1)) << operands.name << " " << b << " x " << m << " x " << n << " x " << k;
+  EXPECT_LE(worst, 1e-5 * std::sqrt(double(k) + 1))
+      << operands.name << " " << b << " x " << m << " x " << n << " x " << k;
 }
 
 int64_t hostPanelWidth() { return __builtin_cpu_supports("avx512vl") ? 32 : 16; }
@@ -119,7 +126,8 @@ TEST(Contraction, BatchedProductsOfAllSizes) {
   }
 }
 
-// Several blocks of rows, columns and k, so that tiles use what others packed; more blocks of k than stay packed; and more columns.
+// Several blocks of rows, columns and k, so that tiles use what others packed; more blocks of k than stay packed; and
+// more columns.
 TEST(Contraction, ManyBlocks) {
   std::vector<Operands> operands = allOperands(hostPanelWidth());
   ProgramRunner runner(products(operands));
@@ -162,7 +170,8 @@ std::string replaceAll(std::string text, const std::string &from, const std::str
   return text;
 }
 
-/// A convolution with bias and rectifier; sizes but the window's are symbols. Weights are panels of so many channels out, or plain.
+/// A convolution with bias and rectifier; sizes but the window's are symbols. Weights are panels of so many channels
+/// out, or plain.
 std::string convolution(const Convolution &c, int64_t panelWidth = 0) {
   std::string text = R"(tile.program @conv symbols [n, o, c, h, w, y, x]
       (%x: !graph.tensor<[n, c, h, w], f32>, %w: !graph.tensor<[o, c, K, K], f32>, %bias: !graph.tensor<[o], f32>)
@@ -200,7 +209,8 @@ GuardedMemory pack(GuardedMemory &weights, const Convolution &c, int64_t width) 
   std::fill_n(packed.as<float>(), packed.size() / sizeof(float), 0.0f);
   for (int64_t output = 0; output < c.outputs; ++output)
     for (int64_t step = 0; step < depth; ++step)
-      packed.as<float>()[(output / width * depth + step) * width + output % width] = weights.as<float>()[output * depth + step];
+      packed.as<float>()[(output / width * depth + step) * width + output % width] =
+          weights.as<float>()[output * depth + step];
   return packed;
 }
 
@@ -214,8 +224,10 @@ void expectConvolution(const ProgramRunner &runner, const Convolution &c, Random
   random.fill(bias);
   std::fill_n(result.as<float>(), c.images * c.outputs * y * x, NAN);
   GuardedMemory packed = pack(weights, c, std::max<int64_t>(panelWidth, 1));
-  runner.run("conv", {image.as<void>(), panelWidth ? packed.as<void>() : weights.as<void>(), bias.as<void>(), result.as<void>()},
-             {c.images, c.outputs, c.channels, c.height, c.width, y, x}, 2);
+  runner.run(
+      "conv",
+      {image.as<void>(), panelWidth ? packed.as<void>() : weights.as<void>(), bias.as<void>(), result.as<void>()},
+      {c.images, c.outputs, c.channels, c.height, c.width, y, x}, 2);
   double worst = 0;
   for (int64_t i = 0; i < c.images * c.outputs * y * x; ++i) {
     int64_t column = i % x, row = i / x % y, output = i / x / y % c.outputs, number = i / x / y / c.outputs;
@@ -223,7 +235,8 @@ void expectConvolution(const ProgramRunner &runner, const Convolution &c, Random
     for (int64_t channel = 0; channel < c.channels; ++channel)
       for (int64_t dy = 0; dy < c.kernel; ++dy)
         for (int64_t dx = 0; dx < c.kernel; ++dx) {
-          int64_t atRow = row * c.stride + dy * c.dilation - c.pad, atColumn = column * c.stride + dx * c.dilation - c.pad;
+          int64_t atRow = row * c.stride + dy * c.dilation - c.pad,
+                  atColumn = column * c.stride + dx * c.dilation - c.pad;
           if (atRow < 0 || atRow >= c.height || atColumn < 0 || atColumn >= c.width)
             continue;
           sum += double(image.as<float>()[((number * c.channels + channel) * c.height + atRow) * c.width + atColumn]) *

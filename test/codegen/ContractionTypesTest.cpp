@@ -1,4 +1,5 @@
-// Products over every element type, against plain loops. The values are small integers, so that sums are exact where types are wide.
+// Products over every element type, against plain loops. The values are small integers, so that sums are exact where
+// types are wide.
 #include "test/codegen/ProgramRunner.h"
 
 #include <array>
@@ -11,7 +12,8 @@ using namespace freestone::test;
 
 namespace {
 
-/// The compiler's own type needs a conversion that its library does not bring. The test's values lose nothing when they are cut.
+/// The compiler's own type needs a conversion that its library does not bring. The test's values lose nothing when they
+/// are cut.
 struct BFloat16 {
   BFloat16() = default;
   explicit BFloat16(float value) : bits(std::bit_cast<uint32_t>(value) >> 16) {}
@@ -20,7 +22,8 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-/// How a product is written: the types of operands, of their scalars and of the result, and what widens them (or nothing).
+/// How a product is written: the types of operands, of their scalars and of the result, and what widens them (or
+/// nothing).
 struct Types {
   std::string from, scalar, to, widen;
   char kind;
@@ -40,7 +43,8 @@ std::string product(const Types &types, bool transposed) {
   text += "^bb0(%a: " + types.scalar + ", %b: " + types.scalar + ", %acc: " + types.to + "):\n";
   if (widens)
     for (std::string name : {"a", "b"})
-      text += "%wide_" + name + " = arith." + types.widen + " %" + name + " : " + types.scalar + " to " + types.to + "\n";
+      text +=
+          "%wide_" + name + " = arith." + types.widen + " %" + name + " : " + types.scalar + " to " + types.to + "\n";
   text += std::string("%p = arith.mul") + types.kind + " " + a + ", " + b + " : " + types.to + "\n";
   text += std::string("%s = arith.add") + types.kind + " %acc, %p : " + types.to + "\n";
   text += "tile.yield %s : " + types.to + "\n} : (" + x + ", " + w + ") -> " + y + "\n";

@@ -22,7 +22,8 @@ TEST(Operator, FunctionsOfTheModelAreInlined) {
     agraph (float[n] x) => (float[n] y) { y = local.affine<scale = 3.0>(x) }
     <domain: "local", opset_import: ["" : 20]>
     affine <scale> (v) => (w) { factor = Constant<value_float: float = @scale>() w = Mul(v, factor) }
-  )", "<ir_version: 10, opset_import: [\"\" : 20, \"local\" : 1]>"));
+  )",
+                                         "<ir_version: 10, opset_import: [\"\" : 20, \"local\" : 1]>"));
   ASSERT_TRUE(model.model.module) << model.reason();
   EXPECT_EQ(run(model, {1, 2, -1}, {3}), (std::vector<float>{3, 6, -3}));
 }
@@ -32,7 +33,8 @@ TEST(Operator, AFunctionThatCallsItselfIsRefused) {
     agraph (float[n] x) => (float[n] y) { y = local.loop(x) }
     <domain: "local", opset_import: ["" : 20, "local" : 1]>
     loop (v) => (w) { w = local.loop(v) }
-  )", "<ir_version: 10, opset_import: [\"\" : 20, \"local\" : 1]>"));
+  )",
+                                         "<ir_version: 10, opset_import: [\"\" : 20, \"local\" : 1]>"));
   EXPECT_FALSE(model.model.module);
   EXPECT_NE(model.reason().find("nested too deeply"), std::string::npos) << model.reason();
 }
@@ -44,12 +46,14 @@ TEST(Operator, NumbersTakeTheTypeBesideThem) {
 }
 
 TEST(Operator, AxesOfAReductionMayBeAnInput) {
-  Imported model = importText("agraph (float[a, b, c] x, int64[2] axes) => (float[p] y) { y = ReduceSum<keepdims = 0>(x, axes) }");
+  Imported model =
+      importText("agraph (float[a, b, c] x, int64[2] axes) => (float[p] y) { y = ReduceSum<keepdims = 0>(x, axes) }");
   ASSERT_TRUE(model.model.module) << model.reason();
   mlir::Type f32 = mlir::Float32Type::get(model.context.get()), i64 = mlir::IntegerType::get(model.context.get(), 64);
   auto x = HostTensor::copy<float>(f32, {2, 3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   auto over = [&](std::vector<int64_t> axes) {
-    auto outputs = interpreter::interpret(model.main(), {x, HostTensor::copy<int64_t>(i64, {2}, axes)}, *model.model.weights);
+    auto outputs =
+        interpreter::interpret(model.main(), {x, HostTensor::copy<int64_t>(i64, {2}, axes)}, *model.model.weights);
     return mlir::succeeded(outputs) ? outputs->front().elements<float>().vec() : std::vector<float>();
   };
   EXPECT_EQ(over({0, 1}), (std::vector<float>{36, 42}));
@@ -58,13 +62,18 @@ TEST(Operator, AxesOfAReductionMayBeAnInput) {
 }
 
 /// Dropout of many ones, by a ratio and a mode that the run knows: its result and mask.
-std::pair<std::vector<float>, std::vector<bool>> drop(float ratio, bool trains, const std::string &seed = "<seed = 3>") {
-  Imported model = importText("agraph (float[n, 100] x, float r, bool t) => (float[n, 100] y, bool[n, 100] z) { y, z = Dropout" + seed + "(x, r, t) }");
+std::pair<std::vector<float>, std::vector<bool>> drop(float ratio, bool trains,
+                                                      const std::string &seed = "<seed = 3>") {
+  Imported model =
+      importText("agraph (float[n, 100] x, float r, bool t) => (float[n, 100] y, bool[n, 100] z) { y, z = Dropout" +
+                 seed + "(x, r, t) }");
   EXPECT_TRUE(model.model.module) << model.reason();
   mlir::Type f32 = mlir::Float32Type::get(model.context.get()), i1 = mlir::IntegerType::get(model.context.get(), 1);
-  auto outputs = interpreter::interpret(model.main(), {HostTensor::copy<float>(f32, {200, 100}, std::vector<float>(20000, 1)),
-                                                       HostTensor::copy<float>(f32, {}, std::vector<float>{ratio}),
-                                                       HostTensor::copy<uint8_t>(i1, {}, std::vector<uint8_t>{trains})}, *model.model.weights);
+  auto outputs = interpreter::interpret(model.main(),
+                                        {HostTensor::copy<float>(f32, {200, 100}, std::vector<float>(20000, 1)),
+                                         HostTensor::copy<float>(f32, {}, std::vector<float>{ratio}),
+                                         HostTensor::copy<uint8_t>(i1, {}, std::vector<uint8_t>{trains})},
+                                        *model.model.weights);
   EXPECT_TRUE(mlir::succeeded(outputs));
   auto mask = (*outputs)[1].elements<uint8_t>();
   return {(*outputs)[0].elements<float>().vec(), std::vector<bool>(mask.begin(), mask.end())};
@@ -119,7 +128,8 @@ TEST(Operator, RandomNumbersHaveTheirDistribution) {
       s = RandomNormalLike<mean = 2.0, scale = 0.5, seed = 7.0>(x) })");
   ASSERT_TRUE(model.model.module) << model.reason();
   mlir::Type f32 = mlir::Float32Type::get(model.context.get());
-  auto outputs = interpreter::interpret(model.main(), {HostTensor::copy<float>(f32, {40000}, std::vector<float>(40000))}, *model.model.weights);
+  auto outputs = interpreter::interpret(
+      model.main(), {HostTensor::copy<float>(f32, {40000}, std::vector<float>(40000))}, *model.model.weights);
   ASSERT_TRUE(mlir::succeeded(outputs));
   auto moments = [](llvm::ArrayRef<float> values) {
     double mean = 0, square = 0;
@@ -147,7 +157,8 @@ TEST(Operator, GradientDifferentiatesWhatIsBeforeIt) {
   Imported model = importBytes(serialize(R"(agraph (float[3] x) => (float[3] dx, float[3] p) {
     p = Softmax(x) q = Mul(p, x) y = ReduceSum<keepdims = 0>(q)
     dx = ai.onnx.preview.training.Gradient<xs = ["x"], y = "y">(x)
-  })", trainingHeader));
+  })",
+                                         trainingHeader));
   ASSERT_TRUE(model.model.module) << model.reason();
   std::vector<float> x = {0.5, -1, 2}, p;
   double sum = 0, mean = 0;
@@ -166,26 +177,36 @@ TEST(Operator, GradientsOfGradientsAreTakenToo) {
     three = Constant<value_float = 3.0>() y = Pow(x, three)
     dx = ai.onnx.preview.training.Gradient<xs = ["x"], y = "y">(x)
     ddx = ai.onnx.preview.training.Gradient<xs = ["x"], y = "dx">(x)
-  })", trainingHeader));
+  })",
+                                         trainingHeader));
   ASSERT_TRUE(model.model.module) << model.reason();
   EXPECT_EQ(run(model, {2}, {}), (std::vector<float>{12}));
 }
 
 TEST(Operator, GradientsThatCanNotBeTakenAreRefused) {
-  auto reason = [](const std::string &body) { return importBytes(serialize("agraph (float[3] x) => (float[3] dx) {" + body + "}", trainingHeader)).reason(); };
-  EXPECT_NE(reason("dx = ai.onnx.preview.training.Gradient<xs = [\"x\"], y = \"x\">(x)").find("not one float"), std::string::npos);
-  EXPECT_NE(reason("y = ReduceSum<keepdims = 0>(x) dx = ai.onnx.preview.training.Gradient<xs = [\"z\"], y = \"y\">(x)").find("'z'"), std::string::npos);
+  auto reason = [](const std::string &body) {
+    return importBytes(serialize("agraph (float[3] x) => (float[3] dx) {" + body + "}", trainingHeader)).reason();
+  };
+  EXPECT_NE(reason("dx = ai.onnx.preview.training.Gradient<xs = [\"x\"], y = \"x\">(x)").find("not one float"),
+            std::string::npos);
+  EXPECT_NE(reason("y = ReduceSum<keepdims = 0>(x) dx = ai.onnx.preview.training.Gradient<xs = [\"z\"], y = \"y\">(x)")
+                .find("'z'"),
+            std::string::npos);
   EXPECT_NE(reason("c = Constant<value_floats = [1.0, 2.0, 3.0]>() z = Mul(c, x) y = ReduceSum<keepdims = 0>(z) "
-                   "dx = ai.onnx.preview.training.Gradient<xs = [\"c\"], y = \"y\">(c)").find("constant"), std::string::npos);
+                   "dx = ai.onnx.preview.training.Gradient<xs = [\"c\"], y = \"y\">(c)")
+                .find("constant"),
+            std::string::npos);
 }
 
 TEST(Operator, AReshapeByAnInputResolvesEachSize) {
-  Imported model = importText("agraph (float[a, b, c] x, int64[3] shape) => (float[p, q, r] y) { y = Reshape(x, shape) }");
+  Imported model =
+      importText("agraph (float[a, b, c] x, int64[3] shape) => (float[p, q, r] y) { y = Reshape(x, shape) }");
   ASSERT_TRUE(model.model.module) << model.reason();
   mlir::Type f32 = mlir::Float32Type::get(model.context.get()), i64 = mlir::IntegerType::get(model.context.get(), 64);
   auto x = HostTensor::copy<float>(f32, {2, 3, 2}, std::vector<float>(12, 1));
   auto dims = [&](std::vector<int64_t> shape) {
-    auto outputs = interpreter::interpret(model.main(), {x, HostTensor::copy<int64_t>(i64, {3}, shape)}, *model.model.weights);
+    auto outputs =
+        interpreter::interpret(model.main(), {x, HostTensor::copy<int64_t>(i64, {3}, shape)}, *model.model.weights);
     return mlir::succeeded(outputs) ? std::vector<int64_t>(outputs->front().dims) : std::vector<int64_t>();
   };
   EXPECT_EQ(dims({4, 3, 1}), (std::vector<int64_t>{4, 3, 1}));
@@ -198,7 +219,8 @@ TEST(Operator, ResizeByAFractionTakesEverySize) {
     { s = Constant<value_floats = [1.0, 1.0, 0.5, 1.5]>() y = Resize<mode = "nearest">(x, , s) })");
   ASSERT_TRUE(model.model.module) << model.reason();
   EXPECT_EQ(model.outputShape(), "1, 1, h floordiv 2, w + w floordiv 2");
-  EXPECT_EQ(run(model, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {1, 1, 5, 3}), (std::vector<float>{1, 1, 2, 3, 7, 7, 8, 9}));
+  EXPECT_EQ(run(model, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {1, 1, 5, 3}),
+            (std::vector<float>{1, 1, 2, 3, 7, 7, 8, 9}));
 }
 
 TEST(Operator, SequencesExistOnlyWhileImporting) {

@@ -61,7 +61,8 @@ protected:
 
   static Value findArgument(func::FuncOp function, StringRef name) {
     for (BlockArgument argument : function.getArguments())
-      if (auto state = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "graph.state"); state && state == name)
+      if (auto state = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "graph.state");
+          state && state == name)
         return argument;
     return {};
   }
@@ -88,7 +89,8 @@ protected:
   /// The condition that a state's new value is chosen by, with the old one where it holds; null where it is not.
   static Value getGuard(func::FuncOp function, StringRef name) {
     auto select = findResult(function, "graph.state", name).getDefiningOp<graph::SelectOp>();
-    return select && getSource(select.getOnTrue()) == findArgument(function, name) ? getSource(select.getCondition()) : Value();
+    return select && getSource(select.getOnTrue()) == findArgument(function, name) ? getSource(select.getCondition())
+                                                                                   : Value();
   }
 
   /// A bool that guards may be chosen by and combined with others, but never becomes a number to multiply with.

@@ -59,7 +59,8 @@ template <typename Body> auto orFail(Body body) {
 } // namespace
 
 static std::string ageOf(const EntryFile &entry) {
-  int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  int64_t now =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   int64_t seconds = std::max<int64_t>(0, now - entry.lastUse) / 1'000'000'000;
   if (seconds < 120)
     return fmt::format("{} s", seconds);
@@ -185,8 +186,9 @@ static EntryFile findEntry(const cache::Folder &folder, const std::string &begin
     if (file.key.starts_with(beginning))
       found.push_back(std::move(file));
   if (found.size() != 1)
-    throw Failure(Exit::Usage, found.empty() ? fmt::format("no entry's key begins with {}", beginning)
-                                             : fmt::format("the keys of {} entries begin with {}", found.size(), beginning));
+    throw Failure(Exit::Usage, found.empty()
+                                   ? fmt::format("no entry's key begins with {}", beginning)
+                                   : fmt::format("the keys of {} entries begin with {}", found.size(), beginning));
   return found.front();
 }
 
@@ -195,9 +197,10 @@ static void explain(const Arguments &arguments) {
   if (!cache.folder())
     throw Failure(Exit::Failed, "the cache is empty");
   EntryFile one = findEntry(*cache.folder(), arguments.keys[0]), other = findEntry(*cache.folder(), arguments.keys[1]);
-  std::vector<std::string> lines = one.kind == other.kind
-                                       ? cache::differences(ingredientsOf(*cache.folder(), one), ingredientsOf(*cache.folder(), other))
-                                       : std::vector{fmt::format("kind: {}, not {}", nameOf(one.kind), nameOf(other.kind))};
+  std::vector<std::string> lines =
+      one.kind == other.kind
+          ? cache::differences(ingredientsOf(*cache.folder(), one), ingredientsOf(*cache.folder(), other))
+          : std::vector{fmt::format("kind: {}, not {}", nameOf(one.kind), nameOf(other.kind))};
   if (arguments.json)
     fmt::print("{}\n", Json(lines).dump(2, ' ', false, Json::error_handler_t::replace));
   else
@@ -219,11 +222,15 @@ void addCacheVerb(CLI::App &app) {
   add("stat", "Counts entries, bytes, hits and misses.", stat);
   add("verify", "Reads every entry and checks that nothing was altered.", verify);
   CLI::App *prune = add("prune", "Removes what was not used for the longest time.", [](const Arguments &given) {
-    removeUntil(given, given.size.empty() ? cacheSettings().maxBytes : cache::parseBytes(given.size).value(), cache::stampLife);
+    removeUntil(given, given.size.empty() ? cacheSettings().maxBytes : cache::parseBytes(given.size).value(),
+                cache::stampLife);
   });
   prune->add_option("--size", arguments->size, "what may stay: 500M, 8G; by default FREESTONE_CACHE_SIZE")
-      ->check([](const std::string &text) { return cache::parseBytes(text) ? "" : "must be a number of bytes, such as 500M"; });
-  add("clear", "Removes everything that no process has open.", [](const Arguments &given) { removeUntil(given, 0, std::chrono::hours(0)); });
+      ->check([](const std::string &text) {
+        return cache::parseBytes(text) ? "" : "must be a number of bytes, such as 500M";
+      });
+  add("clear", "Removes everything that no process has open.",
+      [](const Arguments &given) { removeUntil(given, 0, std::chrono::hours(0)); });
   add("explain", "Says in what two entries differ.", explain)
       ->add_option("keys", arguments->keys, "the beginnings of their keys")
       ->expected(2)

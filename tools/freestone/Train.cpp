@@ -87,8 +87,8 @@ std::vector<double> Training::classWeights() const {
     array = &file->arrays().front();
   }
   if (array->shape.size() != 1 || (array->dtype != FREESTONE_F32 && array->dtype != FREESTONE_F64))
-    throw Failure(Exit::Usage, fmt::format("--class-weights {}: the array must be f32 or f64 of one dimension, not {}", name,
-                                           formats::describe(array->dtype, array->shape)));
+    throw Failure(Exit::Usage, fmt::format("--class-weights {}: the array must be f32 or f64 of one dimension, not {}",
+                                           name, formats::describe(array->dtype, array->shape)));
   auto convert = [&]<typename T>(T) {
     std::vector<T> numbers(array->shape.front());
     std::memcpy(numbers.data(), array->bytes.data(), array->bytes.size());
@@ -193,15 +193,17 @@ void Training::printPlan(const Artifact &artifact, const train::StepDescription 
   for (const train::ParameterInfo &parameter : description.parameters) {
     int64_t elements = formats::countElements(parameter.shape);
     trained += parameter.trained ? elements : 0;
-    fmt::print("{:<{}}  {:>10}  {}{}  {}\n", parameter.name, widest, elements, parameter.trained ? "trained" : "kept   ",
-               parameter.trained && !parameter.decays ? ", no decay" : "", parameter.reason);
+    fmt::print("{:<{}}  {:>10}  {}{}  {}\n", parameter.name, widest, elements,
+               parameter.trained ? "trained" : "kept   ", parameter.trained && !parameter.decays ? ", no decay" : "",
+               parameter.reason);
   }
   uint64_t bytes = 0;
   for (const StateInfo &state : artifact.states())
     bytes += formats::countBytes(state.dtype, state.shape);
   fmt::print("{} trained elements; parameters and optimizer ({}) keep {:.1f} MiB\n", trained, description.optimizer,
              static_cast<double>(bytes) / (1 << 20));
-  std::string products = fmt::format("{} in {} products, the rest and the parameters ", description.precision, description.narrowProducts);
+  std::string products =
+      fmt::format("{} in {} products, the rest and the parameters ", description.precision, description.narrowProducts);
   fmt::print("precision: {}as in the model; moments in {}{}\n", description.precision == "fp32" ? "" : products,
              description.moments, description.scalesLoss() ? "; the loss is scaled" : "");
 }
@@ -241,7 +243,8 @@ void Training::exportResult(const Artifact &artifact, const train::Trainer &trai
   exported.modelFolder = std::filesystem::path(options.model).parent_path().string();
   if (exported.modelFolder.empty())
     exported.modelFolder = ".";
-  train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, trainer.weights(), path, exported);
+  train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, trainer.weights(), path,
+                     exported);
   fmt::print(stderr, "the trained model is {}\n", path);
 }
 
@@ -272,7 +275,8 @@ void Training::run() {
   for (const auto &[name, value] : options.givenNumbers())
     trainer.setNumber(name, value);
   if (options.accumulate > 1 && !trainer.accumulates())
-    throw Failure(Exit::Usage, fmt::format("{} was compiled without --accumulate; compile it anew with it", options.model));
+    throw Failure(Exit::Usage,
+                  fmt::format("{} was compiled without --accumulate; compile it anew with it", options.model));
   if (options.initialScale)
     trainer.setLossScale(*options.initialScale);
   makeSamples(*data, trainer);

@@ -31,9 +31,7 @@ private:
   Value getPanelStart(Value column, Value block);
   Value getStep(Value total, Value blocks, int64_t unit);
   void emitIf(Value condition, llvm::function_ref<void()> body);
-  Value toWord(Value index) {
-    return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
-  }
+  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
   }
@@ -95,7 +93,8 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
 }
 
 void ContractionEmitter::emit() {
-  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::contract, form.elementType);
+  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::contract,
+                         form.elementType);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiling.packedRows);
   if (!packedInput)
@@ -111,7 +110,8 @@ void ContractionEmitter::emit() {
   rowStep = getStep(rowTotal, rowBlocks, tiling.rowUnit);
   columnStep = getStep(columnTotal, columnBlocks, tiling.columnUnit);
   depthStep = getStep(depthTotal, depthBlocks, tiling.depthUnit * tiling.taps);
-  keepsRows = compare(arith::CmpIPredicate::sle, depthBlocks, emission.getConstant(tile::ContractionTiling::keptDepths));
+  keepsRows =
+      compare(arith::CmpIPredicate::sle, depthBlocks, emission.getConstant(tile::ContractionTiling::keptDepths));
   Value panels = emission.ceilDivide(columnTotal, emission.getConstant(width));
   Value all = getPanelStart(emission.multiply(panels, emission.getConstant(width)), emission.getConstant(0));
   Value fit = compare(arith::CmpIPredicate::sle, all, emission.getSize(tiling.packedColumns));
@@ -155,8 +155,9 @@ void ContractionEmitter::emitTile(Value tile) {
                                          compare(arith::CmpIPredicate::eq, columnBlock, zero));
   rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
   Value above = emission.subtract(tile, columnBlocks);
-  Value columnsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
-                                            compare(arith::CmpIPredicate::eq, rowBlock, zero));
+  Value columnsBegin =
+      arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
+                           compare(arith::CmpIPredicate::eq, rowBlock, zero));
   columnsAreNew = select(keepsColumns, columnsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
   emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
 }
@@ -196,8 +197,8 @@ void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Valu
   }
   func::CallOp::create(builder, location, kernel,
                        ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(columns.depth),
-                                  emission.getPointer(packedRows, rowsStart), panel, output, toWord(stride), toWord(block), ahead,
-                                  toWord(pitch)});
+                                  emission.getPointer(packedRows, rowsStart), panel, output, toWord(stride),
+                                  toWord(block), ahead, toWord(pitch)});
   if (directStride)
     return;
   Value next = emission.add(block, emission.getConstant(1));
@@ -217,7 +218,8 @@ Value ContractionEmitter::getLinear(unsigned input, Value column, Value step) {
 
 /// Where a panel that stays packed is in scratch.
 Value ContractionEmitter::getPanelStart(Value column, Value block) {
-  Value number = emission.add(emission.multiply(emission.divide(column, emission.getConstant(width)), depthBlocks), block);
+  Value number =
+      emission.add(emission.multiply(emission.divide(column, emission.getConstant(width)), depthBlocks), block);
   return emission.multiply(number, emission.multiply(depthStep, emission.getConstant(width)));
 }
 
@@ -231,8 +233,8 @@ Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
   return emission.getPointer(packedColumns, start);
 }
 
-/// Where the rows of the panel that is computed next are in memory, and how many bytes apart. Where B is read as columns, the panel
-/// at hand: it costs nothing to bring it again.
+/// Where the rows of the panel that is computed next are in memory, and how many bytes apart. Where B is read as
+/// columns, the panel at hand: it costs nothing to bring it again.
 std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns, Value block) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
   // The next columns; or those that the tile begins with, in the next block of k; or the first ones of the next tile.
@@ -246,7 +248,8 @@ std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns,
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   Value packedPitch = emission.getConstant(width * bytes);
   if (packedInput)
-    return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]), getLinear(*packedInput, column, step)),
+    return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
+                                getLinear(*packedInput, column, step)),
             packedPitch};
   Value kept = emission.getPointer(packedColumns, select(keepsColumns, getPanelStart(column, block), zero));
   std::optional<unsigned> read = form.getInput(form.rhs);
@@ -262,8 +265,10 @@ std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns,
   if (!alongDepth || !alongColumns || !alongColumns->isConstant(1))
     return {kept, packedPitch};
   int64_t storedBytes = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
-  Value stored = emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), getLinear(input, column, step));
-  return {select(columnsAreNew, stored, kept), select(columnsAreNew, emission.getSize(*alongDepth * storedBytes), packedPitch)};
+  Value stored =
+      emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), getLinear(input, column, step));
+  return {select(columnsAreNew, stored, kept),
+          select(columnsAreNew, emission.getSize(*alongDepth * storedBytes), packedPitch)};
 }
 
 void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
@@ -282,7 +287,8 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
       at.positions.push_back({points.m, emission.add(rows.first, row)});
       at.positions.push_back({points.n, emission.add(columns.first, column)});
       Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
-      emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at, Position{points.m, emission.add(rows.first, ahead)});
+      emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at,
+                   Position{points.m, emission.add(rows.first, ahead)});
     });
   });
 }

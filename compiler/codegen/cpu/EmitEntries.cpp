@@ -2,11 +2,11 @@
 
 #include "compiler/dialect/sym/Lowering.h"
 #include "compiler/task/SizeSlots.h"
-#include "runtime/abi.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/abi.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <cstddef>
@@ -18,8 +18,8 @@ using namespace freestone::task;
 namespace {
 
 /// A constant global whose value is computed by `initialize`.
-LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type type, StringRef name, LLVM::Linkage linkage,
-                                  llvm::function_ref<Value()> initialize) {
+LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type type, StringRef name,
+                                  LLVM::Linkage linkage, llvm::function_ref<Value()> initialize) {
   auto global = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, linkage, name, Attribute());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&global.getInitializerRegion());
@@ -28,24 +28,25 @@ LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type ty
   return global;
 }
 
-/// A row of the table that `run` walks: one space. Behind it stand the indices of its buffers, the slots of its sizes and its sites.
+/// A row of the table that `run` walks: one space. Behind it stand the indices of its buffers, the slots of its sizes
+/// and its sites.
 enum Column : int64_t {
   phaseIndex,
-  waitFor,    ///< 1 + the phase that all workers must have finished; 0: none
-  publishAs,  ///< 1 + the phase that ends here and that somebody waits for; 0: none
-  callee,     ///< index of the program, or ~ of the number of the service call
-  tileCount,  ///< slot
+  waitFor,   ///< 1 + the phase that all workers must have finished; 0: none
+  publishAs, ///< 1 + the phase that ends here and that somebody waits for; 0: none
+  callee,    ///< index of the program, or ~ of the number of the service call
+  tileCount, ///< slot
   bufferCount,
   sizeCount,
   siteCount,
-  bindsSlot,  ///< 1 + the slot that element 0 of `bindsBuffer` gives its value; 0: none
+  bindsSlot, ///< 1 + the slot that element 0 of `bindsBuffer` gives its value; 0: none
   bindsBuffer,
   bindsLower, ///< the value where nothing was found
   columns
 };
 
-/// The functions of one entry. `run` is a loop over a table and not a sequence of calls: its size, and the time that it takes to
-/// compile, would grow with every phase.
+/// The functions of one entry. `run` is a loop over a table and not a sequence of calls: its size, and the time that it
+/// takes to compile, would grow with every phase.
 class EntryEmitter {
 public:
   EntryEmitter(OpBuilder &module, ProgramOp program)
@@ -111,7 +112,8 @@ private:
 LLVM::LLVMFuncOp EntryEmitter::emitBind() {
   OpBuilder::InsertionGuard guard(builder);
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer});
-  auto bind = LLVM::LLVMFuncOp::create(builder, location, (program.getSymName() + "_bind").str(), type, LLVM::Linkage::Internal);
+  auto bind = LLVM::LLVMFuncOp::create(builder, location, (program.getSymName() + "_bind").str(), type,
+                                       LLVM::Linkage::Internal);
   // It runs once for new sizes, and is large where the model is.
   bind.setOptimizeNone(true);
   bind.setNoInline(true);
@@ -136,8 +138,8 @@ LLVM::LLVMFuncOp EntryEmitter::emitBind() {
   for (int64_t slot = slots.symbolCount(); slot < slots.count(); ++slot) {
     bool isCount = slot >= slots.checkedCount();
     Value saturated;
-    Value value = sym::lowerExprChecked(builder, location, slots.getExprs()[slot],
-                                        symbolValue, isCount ? saturated : overflow);
+    Value value =
+        sym::lowerExprChecked(builder, location, slots.getExprs()[slot], symbolValue, isCount ? saturated : overflow);
     if (isCount)
       value = arith::SelectOp::create(builder, location, saturated, constant(INT64_MAX), value);
     values[slot] = value;
@@ -186,8 +188,9 @@ void EntryEmitter::makeTable() {
 void EntryEmitter::addRow(SpaceOp space) {
   int64_t row[columns] = {};
   // The runtime knows the operands of services from the descriptor, where the calls stand in the order of the program.
-  row[callee] = space.getService() ? ~serviceCalls++
-                                   : programs.insert({space.getProgram(), static_cast<int64_t>(programs.size())}).first->second;
+  row[callee] = space.getService()
+                    ? ~serviceCalls++
+                    : programs.insert({space.getProgram(), static_cast<int64_t>(programs.size())}).first->second;
   row[tileCount] = slots.of(space.getTiles().getExpr());
   row[bufferCount] = space->getNumOperands();
   row[sizeCount] = space.getSizes().size();
@@ -207,7 +210,8 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
   makeTable();
   LLVM::GlobalOp rows = emitTable(), callees = emitPrograms();
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64});
-  auto function = LLVM::LLVMFuncOp::create(builder, location, (program.getSymName() + "_run").str(), type, LLVM::Linkage::Internal);
+  auto function =
+      LLVM::LLVMFuncOp::create(builder, location, (program.getSymName() + "_run").str(), type, LLVM::Linkage::Internal);
   Block *entry = function.addEntryBlock(builder);
   context = entry->getArgument(0);
   worker = entry->getArgument(1);
@@ -246,8 +250,7 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
 
 Value EntryEmitter::ifThen(Value condition, Value otherwise, llvm::function_ref<Value()> body) {
   auto branch = scf::IfOp::create(
-      builder, location, condition,
-      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, body()); },
+      builder, location, condition, [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, body()); },
       [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, otherwise); });
   return branch.getResult(0);
 }
@@ -259,17 +262,18 @@ Value EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
   Value waited = ifThen(isWaiting, status(0), [&] {
     auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64});
     Value wait = field(pointer, offsetof(freestone_run_context, wait_all));
-    return LLVM::CallOp::create(builder, location, type, ValueRange{wait, context, worker, add(base, awaited)}).getResult();
+    return LLVM::CallOp::create(builder, location, type, ValueRange{wait, context, worker, add(base, awaited)})
+        .getResult();
   });
   return ifThen(isZero(waited), status(1), [&] {
     Value tiles = load(i64, sizes, column(tileCount));
     Value begin = ceilOfShare(worker, tiles), end = ceilOfShare(add(worker, constant(1)), tiles);
     Value isAny = compare(arith::CmpIPredicate::slt, begin, end);
     Value failed = emitRebind(bind, ifThen(isAny, status(0), [&] {
-      Value called = emitCall(begin, end);
-      emitTrace(begin, end, tiles);
-      return called;
-    }));
+                                Value called = emitCall(begin, end);
+                                emitTrace(begin, end, tiles);
+                                return called;
+                              }));
 
     Value number = column(publishAs);
     Value isPublished = compare(arith::CmpIPredicate::ne, number, constant(0));
@@ -301,7 +305,8 @@ Value EntryEmitter::emitCall(Value begin, Value end) {
         Value service = field(pointer, offsetof(freestone_run_context, call_service));
         Value call = arith::XOrIOp::create(builder, location, number, constant(-1));
         scf::YieldOp::create(
-            builder, location, LLVM::CallOp::create(builder, location, type, ValueRange{service, context, call}).getResult());
+            builder, location,
+            LLVM::CallOp::create(builder, location, type, ValueRange{service, context, call}).getResult());
       });
   return branch.getResult(0);
 }
@@ -318,27 +323,34 @@ Value EntryEmitter::emitProgramCall(Value begin, Value end) {
   Value operands = element(i64, row, static_cast<int32_t>(columns));
   Value slotsOfSizes = element(i64, operands, column(bufferCount));
   Value sites = element(i64, slotsOfSizes, column(sizeCount));
-  emitCopies(column(bufferCount), operands, pointer, bufferArguments, [&](Value buffer) { return load(pointer, buffers, buffer); });
+  emitCopies(column(bufferCount), operands, pointer, bufferArguments,
+             [&](Value buffer) { return load(pointer, buffers, buffer); });
   emitCopies(column(sizeCount), slotsOfSizes, i64, sizeArguments, [&](Value slot) { return load(i64, sizes, slot); });
-  emitCopies(column(siteCount), sites, i64, element(i64, sizeArguments, column(sizeCount)), [](Value site) { return site; });
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, pointer, i64, i64, pointer});
-  LLVM::CallOp::create(builder, location, type,
-                       ValueRange{load(pointer, programTable, column(callee)), bufferArguments, sizeArguments, begin, end, scratch});
+  emitCopies(column(siteCount), sites, i64, element(i64, sizeArguments, column(sizeCount)),
+             [](Value site) { return site; });
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, pointer, i64, i64, pointer});
+  LLVM::CallOp::create(
+      builder, location, type,
+      ValueRange{load(pointer, programTable, column(callee)), bufferArguments, sizeArguments, begin, end, scratch});
   return status(0);
 }
 
 void EntryEmitter::emitTrace(Value begin, Value end, Value tiles) {
   Value trace = field(pointer, offsetof(freestone_run_context, trace));
-  Value isTraced = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::ne, trace, LLVM::ZeroOp::create(builder, location, pointer));
+  Value isTraced = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::ne, trace,
+                                        LLVM::ZeroOp::create(builder, location, pointer));
   scf::IfOp::create(builder, location, isTraced, [&](OpBuilder &, Location) {
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64, i64, i64, i64, i64});
-    LLVM::CallOp::create(builder, location, type, ValueRange{trace, context, worker, column(phaseIndex), begin, end, tiles});
+    auto type =
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64, i64, i64, i64, i64});
+    LLVM::CallOp::create(builder, location, type,
+                         ValueRange{trace, context, worker, column(phaseIndex), begin, end, tiles});
     scf::YieldOp::create(builder, location);
   });
 }
 
-/// The run-time symbol's value is element 0 of its buffer; all sizes follow from it anew. Worker 0 has written it, with tile 0; without
-/// tiles nothing was found, and it writes the least that the symbol may be.
+/// The run-time symbol's value is element 0 of its buffer; all sizes follow from it anew. Worker 0 has written it, with
+/// tile 0; without tiles nothing was found, and it writes the least that the symbol may be.
 Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
   Value slot = column(bindsSlot);
   Value isBound = compare(arith::CmpIPredicate::ne, slot, constant(0));
@@ -357,13 +369,15 @@ LLVM::LLVMFuncOp EntryEmitter::declareProgram(StringRef name) {
   auto module = cast<ModuleOp>(builder.getInsertionBlock()->getParentOp());
   if (auto declared = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return declared;
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, pointer, i64, i64, pointer});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, pointer, i64, i64, pointer});
   return LLVM::LLVMFuncOp::create(builder, location, name, type);
 }
 
 LLVM::GlobalOp EntryEmitter::emitTable() {
   auto type = LLVM::LLVMArrayType::get(i64, table.size());
-  auto words = DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(table.size())}, i64), ArrayRef(table));
+  auto words =
+      DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(table.size())}, i64), ArrayRef(table));
   return LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, LLVM::Linkage::Internal,
                                 (program.getSymName() + "_table").str(), words);
 }
@@ -378,7 +392,8 @@ LLVM::GlobalOp EntryEmitter::emitPrograms() {
     Value value = LLVM::UndefOp::create(builder, location, type);
     for (auto [index, function] : llvm::enumerate(functions)) {
       Value address = LLVM::AddressOfOp::create(builder, location, function);
-      value = LLVM::InsertValueOp::create(builder, location, value, address, ArrayRef<int64_t>{static_cast<int64_t>(index)});
+      value = LLVM::InsertValueOp::create(builder, location, value, address,
+                                          ArrayRef<int64_t>{static_cast<int64_t>(index)});
     }
     return value;
   });
@@ -404,18 +419,21 @@ OwningOpRef<ModuleOp> codegen::emitEntries(ArrayRef<ProgramOp> entries) {
   Type pointer = LLVM::LLVMPointerType::get(mlirContext), i64 = builder.getI64Type();
   auto entryType = LLVM::LLVMStructType::getLiteral(mlirContext, {pointer, pointer});
   auto arrayType = LLVM::LLVMArrayType::get(entryType, functions.size());
-  LLVM::GlobalOp array = emitConstantGlobal(builder, location, arrayType, "freestone_entries", LLVM::Linkage::Internal, [&] {
-    Value value = LLVM::UndefOp::create(builder, location, arrayType);
-    for (auto [index, pair] : llvm::enumerate(functions)) {
-      int64_t position = index;
-      for (auto [member, function] : llvm::enumerate(std::initializer_list<LLVM::LLVMFuncOp>{pair.first, pair.second})) {
-        LLVM::LLVMFuncOp callee = function;
-        Value address = LLVM::AddressOfOp::create(builder, location, callee);
-        value = LLVM::InsertValueOp::create(builder, location, value, address, ArrayRef<int64_t>{position, static_cast<int64_t>(member)});
-      }
-    }
-    return value;
-  });
+  LLVM::GlobalOp array =
+      emitConstantGlobal(builder, location, arrayType, "freestone_entries", LLVM::Linkage::Internal, [&] {
+        Value value = LLVM::UndefOp::create(builder, location, arrayType);
+        for (auto [index, pair] : llvm::enumerate(functions)) {
+          int64_t position = index;
+          for (auto [member, function] :
+               llvm::enumerate(std::initializer_list<LLVM::LLVMFuncOp>{pair.first, pair.second})) {
+            LLVM::LLVMFuncOp callee = function;
+            Value address = LLVM::AddressOfOp::create(builder, location, callee);
+            value = LLVM::InsertValueOp::create(builder, location, value, address,
+                                                ArrayRef<int64_t>{position, static_cast<int64_t>(member)});
+          }
+        }
+        return value;
+      });
 
   auto tableType = LLVM::LLVMStructType::getLiteral(mlirContext, {i64, i64, pointer});
   emitConstantGlobal(builder, location, tableType, "freestone_table", LLVM::Linkage::External, [&] {
@@ -424,7 +442,8 @@ OwningOpRef<ModuleOp> codegen::emitEntries(ArrayRef<ProgramOp> entries) {
     Value count = LLVM::ConstantOp::create(builder, location, i64, functions.size());
     Value address = LLVM::AddressOfOp::create(builder, location, array);
     for (auto [index, member] : llvm::enumerate(std::initializer_list<Value>{version, count, address}))
-      value = LLVM::InsertValueOp::create(builder, location, value, member, ArrayRef<int64_t>{static_cast<int64_t>(index)});
+      value =
+          LLVM::InsertValueOp::create(builder, location, value, member, ArrayRef<int64_t>{static_cast<int64_t>(index)});
     return value;
   });
   return module;

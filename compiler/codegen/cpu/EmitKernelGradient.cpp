@@ -36,9 +36,7 @@ private:
   Value getLinear(unsigned input, Value image, Value row);
   SmallVector<Value> loadSquare(unsigned input, Value from, Value count, Value stride, Value mask);
   Value getChannels() { return emission.getSize(form.getExtent(form.channel)); }
-  Value toWord(Value index) {
-    return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
-  }
+  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
 
   Emission &emission;
   OpBuilder &builder;
@@ -87,7 +85,8 @@ KernelGradientEmitter::KernelGradientEmitter(Emission &emission, tile::KernelGra
 }
 
 void KernelGradientEmitter::emit() {
-  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::window, form.elementType);
+  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::window,
+                         form.elementType);
   // The same sizes as in the plan's `scratch`.
   planes = emission.takeScratch(form.elementType, tiling.planes);
   offsets = emission.takeScratch(builder.getI64Type(), tiling.offsets);
@@ -100,10 +99,12 @@ void KernelGradientEmitter::emit() {
 /// Where the first tap of a place is in the copied picture: the same for all blocks of rows.
 void KernelGradientEmitter::emitOffsets() {
   Value zero = emission.getConstant(0), places = emission.getSize(form.getPlaces()), channels = getChannels();
-  Value rowStep = emission.multiply(emission.getSize(tiling.pitch), emission.getConstant(form.row ? form.row->stride : 1));
+  Value rowStep =
+      emission.multiply(emission.getSize(tiling.pitch), emission.getConstant(form.row ? form.row->stride : 1));
   emission.forRange(zero, emission.getSize(tiling.rowStep), 1, [&](Value row) {
     emission.forRange(zero, places, 1, [&](Value place) {
-      Value pixel = emission.add(emission.multiply(row, rowStep), emission.multiply(place, emission.getConstant(form.pixel.stride)));
+      Value pixel = emission.add(emission.multiply(row, rowStep),
+                                 emission.multiply(place, emission.getConstant(form.pixel.stride)));
       Value at = emission.add(emission.multiply(row, places), place);
       memref::StoreOp::create(builder, location, toWord(emission.multiply(pixel, channels)), offsets, ValueRange{at});
     });
@@ -117,9 +118,11 @@ void KernelGradientEmitter::emitTile(Value tile) {
   for (auto [position, digit] : llvm::zip(outer, digits))
     position.value = digit;
   firstColumn = emission.multiply(digits.back(), emission.getConstant(width));
-  columns = emission.minimum(emission.getConstant(width), emission.subtract(emission.getSize(form.getExtent(form.column)), firstColumn));
+  columns = emission.minimum(emission.getConstant(width),
+                             emission.subtract(emission.getSize(form.getExtent(form.column)), firstColumn));
 
-  Value zero = emission.getConstant(0), rowStep = emission.getSize(tiling.rowStep), allRows = emission.getSize(form.getRows());
+  Value zero = emission.getConstant(0), rowStep = emission.getSize(tiling.rowStep),
+        allRows = emission.getSize(form.getRows());
   clearSums();
   emission.forRange(zero, emission.getSize(form.getExtent(form.image)), 1, [&](Value image) {
     emission.forRange(zero, emission.getSize(tiling.rowBlocks), 1, [&](Value block) {
@@ -140,7 +143,8 @@ void KernelGradientEmitter::clearSums() {
 }
 
 SmallVector<Expr> KernelGradientEmitter::getIndices(unsigned input) {
-  return llvm::map_to_vector(tile::getIndices(form.compute, input), [&](Expr index) { return tile::substituteLoops(index, loops); });
+  return llvm::map_to_vector(tile::getIndices(form.compute, input),
+                             [&](Expr index) { return tile::substituteLoops(index, loops); });
 }
 
 Positions KernelGradientEmitter::getPositions(Value image, Value row, Value column) {
@@ -160,14 +164,17 @@ Value KernelGradientEmitter::getLinear(unsigned input, Value image, Value row) {
   return emission.getIndex(linear, getPositions(image, row, firstColumn));
 }
 
-/// As many vectors as there are lanes, `stride` apart, in the type of the sums; those past the last of `count` repeat it.
-SmallVector<Value> KernelGradientEmitter::loadSquare(unsigned input, Value from, Value count, Value stride, Value mask) {
+/// As many vectors as there are lanes, `stride` apart, in the type of the sums; those past the last of `count` repeat
+/// it.
+SmallVector<Value> KernelGradientEmitter::loadSquare(unsigned input, Value from, Value count, Value stride,
+                                                     Value mask) {
   auto storedType = VectorType::get({lanes}, tile::getStorageType(form.compute.getInputType(input).getElementType()));
   Attribute outside = builder.getZeroAttr(storedType.getElementType());
   if (TypedAttr fill = form.compute.getFill(input))
     outside = fill;
   Value nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(storedType, outside));
-  Value memory = emission.getBuffer(form.compute.getInputs()[input]), last = emission.subtract(count, emission.getConstant(1));
+  Value memory = emission.getBuffer(form.compute.getInputs()[input]),
+        last = emission.subtract(count, emission.getConstant(1));
   SmallVector<Value> square;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value number = emission.minimum(emission.getConstant(lane), last);
@@ -191,7 +198,8 @@ void KernelGradientEmitter::copyPicture(Value image, Value firstRow, Value rows)
     rowStride = emission.getSize(elements);
     rowAt = emission.getIndex(indices[form.row->dim], first);
     Value span = emission.getSize((form.getRowTaps() - 1) * form.row->dilation + 1);
-    planeRows = emission.add(emission.multiply(emission.subtract(rows, one), emission.getConstant(form.row->stride)), span);
+    planeRows =
+        emission.add(emission.multiply(emission.subtract(rows, one), emission.getConstant(form.row->stride)), span);
   }
   // The elements of a row that are in the picture.
   Value pixelAt = emission.getIndex(indices[form.pixel.dim], first);
@@ -210,7 +218,8 @@ void KernelGradientEmitter::copyPicture(Value image, Value firstRow, Value rows)
   });
 }
 
-/// Pixel after pixel with all channels; what is written past the end of a row belongs to the next one, which is written after.
+/// Pixel after pixel with all channels; what is written past the end of a row belongs to the next one, which is written
+/// after.
 void KernelGradientEmitter::copyPlaneRow(Value source, Value target, Value begin, Value end) {
   Value zero = emission.getConstant(0), channels = getChannels();
   Value channelStride = zero;
@@ -219,8 +228,9 @@ void KernelGradientEmitter::copyPlaneRow(Value source, Value target, Value begin
   emission.forRange(zero, emission.getSize(tiling.pitch), lanes, [&](Value pixel) {
     auto laneOf = [&](Value at) { return emission.maximum(zero, emission.subtract(at, pixel)); };
     Value until = laneOf(end);
-    Value mask = arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, emission.minimum(laneOf(begin), until)),
-                                       emission.getTailMask(lanes, until));
+    Value mask =
+        arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, emission.minimum(laneOf(begin), until)),
+                              emission.getTailMask(lanes, until));
     Value from = emission.add(source, pixel), to = emission.add(target, emission.multiply(pixel, channels));
     if (form.getExtent(form.channel).isConstant(1)) {
       Value values = loadSquare(form.picture, from, emission.getConstant(1), zero, mask).front();
@@ -229,8 +239,8 @@ void KernelGradientEmitter::copyPlaneRow(Value source, Value target, Value begin
     }
     emission.forRange(zero, channels, lanes, [&](Value channel) {
       Value left = emission.subtract(channels, channel);
-      SmallVector<Value> square =
-          loadSquare(form.picture, emission.add(from, emission.multiply(channel, channelStride)), left, channelStride, mask);
+      SmallVector<Value> square = loadSquare(
+          form.picture, emission.add(from, emission.multiply(channel, channelStride)), left, channelStride, mask);
       transposeSquare(builder, location, square);
       Value stored = emission.getTailMask(lanes, left), place = emission.add(to, channel);
       for (auto [lane, values] : llvm::enumerate(square)) {
@@ -250,7 +260,8 @@ void KernelGradientEmitter::packGradient(Value image, Value firstRow, Value rows
   if (rowStride == form.getPlaces())
     return packRun(start, zero, emission.multiply(rows, places));
   emission.forRange(zero, rows, 1, [&](Value row) {
-    packRun(emission.add(start, emission.multiply(row, emission.getSize(rowStride))), emission.multiply(row, places), places);
+    packRun(emission.add(start, emission.multiply(row, emission.getSize(rowStride))), emission.multiply(row, places),
+            places);
   });
 }
 
@@ -262,7 +273,8 @@ void KernelGradientEmitter::packRun(Value source, Value target, Value length) {
     Value mask = emission.getTailMask(lanes, emission.subtract(length, place));
     emission.forRange(zero, columns, lanes, [&](Value column) {
       Value from = emission.add(emission.add(source, place), emission.multiply(column, columnStride));
-      SmallVector<Value> square = loadSquare(form.gradient, from, emission.subtract(columns, column), columnStride, mask);
+      SmallVector<Value> square =
+          loadSquare(form.gradient, from, emission.subtract(columns, column), columnStride, mask);
       transposeSquare(builder, location, square);
       Value first = emission.add(target, place);
       for (auto [lane, values] : llvm::enumerate(square)) {
@@ -283,8 +295,9 @@ void KernelGradientEmitter::multiplyTaps(Value rows) {
   emission.forRange(zero, emission.getSize(form.getRowTaps()), 1, [&](Value tap) {
     func::CallOp::create(builder, location, kernel,
                          ValueRange{toWord(sumRows), toWord(height), toWord(depth),
-                                    emission.getPointer(planes, emission.multiply(tap, tapStep)), emission.getPointer(offsets, zero),
-                                    emission.getPointer(panel, zero), emission.getPointer(sums, emission.multiply(tap, sumStep)),
+                                    emission.getPointer(planes, emission.multiply(tap, tapStep)),
+                                    emission.getPointer(offsets, zero), emission.getPointer(panel, zero),
+                                    emission.getPointer(sums, emission.multiply(tap, sumStep)),
                                     toWord(emission.getConstant(1))});
   });
 }
@@ -297,7 +310,8 @@ void KernelGradientEmitter::emitSums() {
     emission.forRange(zero, emission.getSize(form.getPixelTaps()), 1, [&](Value pixelTap) {
       emission.forRange(zero, channels, 1, [&](Value channel) {
         Value row = emission.add(emission.multiply(pixelTap, channels), channel);
-        Value from = emission.add(emission.multiply(rowTap, sumStep), emission.multiply(row, emission.getConstant(width)));
+        Value from =
+            emission.add(emission.multiply(rowTap, sumStep), emission.multiply(row, emission.getConstant(width)));
         emission.forRange(zero, columns, lanes, [&](Value column) {
           Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.add(from, column));
           Positions positions = outer;

@@ -82,8 +82,8 @@ void MapEmitter::emitTile(Value tile) {
                     [&](Value row) { emitColumns(emission.unravel(row, outerExtents), from, to); });
 }
 
-/// Whole vectors, then one masked. Reductions of several vectors go on side by side: they read longer runs of memory, and need not wait
-/// for each other.
+/// Whole vectors, then one masked. Reductions of several vectors go on side by side: they read longer runs of memory,
+/// and need not wait for each other.
 void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to) {
   constexpr unsigned sideBySide = 8;
   unsigned lanes = emission.device.getLanes(32);
@@ -98,12 +98,14 @@ void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to) {
   };
   bool isLong = parallel.back().asConstant().value_or(sideBySide * lanes) >= sideBySide * lanes;
   bool reduces = llvm::any_of(computes, [](tile::ComputeOp compute) { return compute.getNumReductions() > 0; });
-  bool isCheap = llvm::all_of(computes, [](tile::ComputeOp compute) { return tile::getBodyCost(compute) <= tile::cheapBody; });
+  bool isCheap =
+      llvm::all_of(computes, [](tile::ComputeOp compute) { return tile::getBodyCost(compute) <= tile::cheapBody; });
   if (isLong && reduces && isCheap)
     from = emitWhole(from, sideBySide);
   from = emitWhole(from, 1);
   Value left = emission.subtract(to, from);
-  Value any = arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::sgt, left, emission.getConstant(0));
+  Value any =
+      arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::sgt, left, emission.getConstant(0));
   auto branch = scf::IfOp::create(builder, emission.location, any, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -170,8 +172,8 @@ void MapEmitter::emitCompute(tile::ComputeOp compute, MutableArrayRef<Vector> ve
 }
 
 /// The loops that reduce from `loop` on, around the bodies; returns the accumulators of all vectors behind them.
-SmallVector<Value> MapEmitter::emitReduction(tile::ComputeOp compute, ArrayRef<Vector> vectors, Positions reduced, unsigned loop,
-                                             ValueRange accumulators) {
+SmallVector<Value> MapEmitter::emitReduction(tile::ComputeOp compute, ArrayRef<Vector> vectors, Positions reduced,
+                                             unsigned loop, ValueRange accumulators) {
   if (loop == compute.getNumLoops()) {
     SmallVector<Value> next;
     unsigned results = compute.getNumResults();
@@ -182,7 +184,8 @@ SmallVector<Value> MapEmitter::emitReduction(tile::ComputeOp compute, ArrayRef<V
         points.positions.push_back(position);
       }
       BodyVectorizer body(emission, compute, std::move(points));
-      for (auto [argument, value] : llvm::zip_equal(compute.getAccumulators(), accumulators.slice(number * results, results)))
+      for (auto [argument, value] :
+           llvm::zip_equal(compute.getAccumulators(), accumulators.slice(number * results, results)))
         body.set(argument, value);
       for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
         if (Value value = vector.computed.lookup(input))
@@ -193,7 +196,8 @@ SmallVector<Value> MapEmitter::emitReduction(tile::ComputeOp compute, ArrayRef<V
     return next;
   }
   Value extent = emission.getSize(compute.getExtents()[loop]);
-  auto nest = scf::ForOp::create(builder, compute.getLoc(), emission.getConstant(0), extent, emission.getConstant(1), accumulators);
+  auto nest = scf::ForOp::create(builder, compute.getLoc(), emission.getConstant(0), extent, emission.getConstant(1),
+                                 accumulators);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(nest.getBody());
   reduced.push_back({emission.getPositionSymbol("reduced" + std::to_string(loop)), nest.getInductionVar()});
@@ -204,4 +208,6 @@ SmallVector<Value> MapEmitter::emitReduction(tile::ComputeOp compute, ArrayRef<V
 
 } // namespace
 
-LogicalResult codegen::emitMap(tile::ProgramOp program, Emission &emission) { return MapEmitter(program, emission).emit(); }
+LogicalResult codegen::emitMap(tile::ProgramOp program, Emission &emission) {
+  return MapEmitter(program, emission).emit();
+}

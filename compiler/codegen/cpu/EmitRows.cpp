@@ -84,7 +84,8 @@ TypedAttr getNeutral(vector::CombiningKind kind, Type type) {
 /// How each accumulator of a reduction is combined; nothing if one is not by such an operation.
 std::optional<SmallVector<Combiner>> getCombiners(tile::ComputeOp compute) {
   SmallVector<Combiner> combiners;
-  for (auto [accumulator, yielded] : llvm::zip_equal(compute.getAccumulators(), compute.getBody()->getTerminator()->getOperands())) {
+  for (auto [accumulator, yielded] :
+       llvm::zip_equal(compute.getAccumulators(), compute.getBody()->getTerminator()->getOperands())) {
     Operation *op = yielded.getDefiningOp();
     if (!op || !accumulator.hasOneUse() || *accumulator.getUsers().begin() != op || op->getNumOperands() != 2)
       return std::nullopt;
@@ -100,8 +101,8 @@ std::optional<SmallVector<Combiner>> getCombiners(tile::ComputeOp compute) {
 class RowEmitter {
 public:
   RowEmitter(tile::ProgramOp program, Emission &emission, RowPasses passes, unsigned rowLoops)
-      : emission(emission), builder(emission.builder), location(emission.location), program(program), passes(std::move(passes)),
-        rowLoops(rowLoops) {}
+      : emission(emission), builder(emission.builder), location(emission.location), program(program),
+        passes(std::move(passes)), rowLoops(rowLoops) {}
 
   void emit();
 
@@ -282,8 +283,8 @@ bool RowEmitter::hasGaps(tile::ComputeOp compute) {
   return false;
 }
 
-/// One loop over all elements of a row fills most lanes. Where memory has gaps between the runs of the innermost loop, every run
-/// begins a vector, so that vectors need no gathering.
+/// One loop over all elements of a row fills most lanes. Where memory has gaps between the runs of the innermost loop,
+/// every run begins a vector, so that vectors need no gathering.
 SmallVector<Expr> RowEmitter::getLoopExtents(unsigned pass) {
   constexpr int64_t shortestRun = 8;
   SmallVector<Expr> loops;
@@ -324,7 +325,8 @@ void RowEmitter::emitPass(unsigned number) {
   SmallVector<Value> accumulators;
   for (Reduction &reduction : pass.reductions)
     for (unsigned result = 0; result < reduction.compute.getNumResults(); ++result)
-      accumulators.push_back(getConstant(vectorized ? (*reduction.combiners)[result].neutral : reduction.compute.getInit(result), pass.lanes));
+      accumulators.push_back(getConstant(
+          vectorized ? (*reduction.combiners)[result].neutral : reduction.compute.getInit(result), pass.lanes));
   accumulators = emitLoops(pass, {{}, emission.getConstant(0)}, accumulators);
 
   for (Reduction &reduction : pass.reductions) {
@@ -333,14 +335,15 @@ void RowEmitter::emitPass(unsigned number) {
       Value value = accumulators[reduction.first + result];
       if (vectorized) {
         const Combiner &combiner = (*reduction.combiners)[result];
-        Value across = vector::ReductionOp::create(builder, location, combiner.kind, value,
-                                                   arith::FastMathFlags::reassoc);
+        Value across =
+            vector::ReductionOp::create(builder, location, combiner.kind, value, arith::FastMathFlags::reassoc);
         value = combine(combiner, getConstant(compute.getInit(result), 1), across);
       }
       Value tensor = compute.getResult(result);
       computed[tensor] = value;
       if (Value memory = emission.getBuffer(tensor))
-        BodyVectorizer(emission, compute, getPoints(compute, {})).store(value, cast<graph::TensorType>(tensor.getType()), memory);
+        BodyVectorizer(emission, compute, getPoints(compute, {}))
+            .store(value, cast<graph::TensorType>(tensor.getType()), memory);
     }
   }
 }
@@ -351,11 +354,13 @@ SmallVector<Value> RowEmitter::emitLoops(const Pass &pass, Elements outer, Value
   if (depth + 1 == pass.extents.size())
     return emitRun(pass, outer, accumulators);
   Value extent = emission.getSize(pass.extents[depth]);
-  auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), extent, emission.getConstant(1), accumulators);
+  auto loop =
+      scf::ForOp::create(builder, location, emission.getConstant(0), extent, emission.getConstant(1), accumulators);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   outer.loops.push_back(loop.getInductionVar());
-  outer.number = emission.multiply(emission.add(outer.number, loop.getInductionVar()), emission.getSize(pass.extents[depth + 1]));
+  outer.number =
+      emission.multiply(emission.add(outer.number, loop.getInductionVar()), emission.getSize(pass.extents[depth + 1]));
   SmallVector<Value> next = emitLoops(pass, outer, loop.getRegionIterArgs());
   // Without accumulators the loop has its terminator already.
   if (!next.empty())
@@ -386,10 +391,12 @@ SmallVector<Value> RowEmitter::emitRun(const Pass &pass, const Elements &outer, 
 
   Value left = emission.subtract(length, whole);
   Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, zero);
-  auto branch = scf::IfOp::create(builder, location, loop.getResultTypes(), some, /*withElseRegion=*/!accumulators.empty());
+  auto branch =
+      scf::IfOp::create(builder, location, loop.getResultTypes(), some, /*withElseRegion=*/!accumulators.empty());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> next = emitElements(pass, getElements(whole, emission.getTailMask(pass.lanes, left)), loop.getResults());
+  SmallVector<Value> next =
+      emitElements(pass, getElements(whole, emission.getTailMask(pass.lanes, left)), loop.getResults());
   if (!next.empty()) {
     scf::YieldOp::create(builder, location, next);
     builder.setInsertionPointToStart(branch.elseBlock());
@@ -421,7 +428,8 @@ SmallVector<Value> RowEmitter::emitElements(const Pass &pass, const Elements &el
       continue;
     }
 
-    const Reduction &reduction = *llvm::find_if(pass.reductions, [&](const Reduction &other) { return other.compute == compute; });
+    const Reduction &reduction =
+        *llvm::find_if(pass.reductions, [&](const Reduction &other) { return other.compute == compute; });
     if (lanes == 1) {
       for (auto [number, argument] : llvm::enumerate(compute.getAccumulators()))
         body.set(argument, next[reduction.first + number]);
@@ -475,7 +483,8 @@ Value RowEmitter::loadKept(Value result, const Elements &elements) {
   }
   if (scalar == storage)
     return value;
-  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value, getConstant(builder.getZeroAttr(storage), lanes));
+  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value,
+                               getConstant(builder.getZeroAttr(storage), lanes));
 }
 
 } // namespace

@@ -9,8 +9,8 @@ using namespace freestone;
 using namespace freestone::codegen;
 
 /// Brings the line of an element closer, where lanes are neighbours in memory and it will be another one than now.
-static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices, const LanePoints &points,
-                        const Position &ahead, bool writes) {
+static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices,
+                        const LanePoints &points, const Position &ahead, bool writes) {
   sym::Expr linear = tile::getLinearIndex(cast<graph::TensorType>(tensor.getType()), indices);
   std::optional<sym::Expr> step = getStride(linear, ahead.symbol), alongLanes = getStride(linear, points.lane);
   if (!memory || !step || step->isConstant(0) || !alongLanes || !alongLanes->isConstant(1))
@@ -23,7 +23,8 @@ static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef
   LLVM::Prefetch::create(emission.builder, emission.location, address, /*rw=*/writes, /*hint=*/3, /*cache=*/1);
 }
 
-void freestone::codegen::emitEpilogue(Emission &emission, Value value, const LanePoints &points, std::optional<Position> ahead) {
+void freestone::codegen::emitEpilogue(Emission &emission, Value value, const LanePoints &points,
+                                      std::optional<Position> ahead) {
   SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
   llvm::MapVector<Value, Value> elements;
   llvm::DenseMap<Value, LanePoints> places;
@@ -56,7 +57,8 @@ void freestone::codegen::emitEpilogue(Emission &emission, Value value, const Lan
     auto compute = result.getDefiningOp<tile::ComputeOp>();
     if (ahead)
       bringCloser(emission, result, emission.getResultBuffer(number),
-                  ArrayRef(places.lookup(result).loops).take_front(compute.getNumParallel()), points, *ahead, /*writes=*/true);
+                  ArrayRef(places.lookup(result).loops).take_front(compute.getNumParallel()), points, *ahead,
+                  /*writes=*/true);
     BodyVectorizer(emission, compute, places.lookup(result))
         .store(elements.lookup(result), cast<graph::TensorType>(result.getType()), emission.getResultBuffer(number));
   }

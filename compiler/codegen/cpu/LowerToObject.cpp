@@ -39,8 +39,9 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const DeviceDesc
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, device.cpu, device.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, device.cpu, device.features, options,
+                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                          llvm::CodeGenOptLevel::Default));
 }
 
 /// What MLIR leaves to LLVM's scalar passes. No vectoriser, no unroller, no inliner: emitters decide these.
@@ -71,7 +72,8 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
 
 std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp module, const DeviceDescription &device,
                                                                   llvm::LLVMContext &context) {
-  std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(module, context, module.getName().value_or("module"));
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(module, context, module.getName().value_or("module"));
   std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(device);
   if (!translated || !machine)
     return nullptr;
@@ -118,8 +120,9 @@ static SmallVector<size_t> orderBySize(ArrayRef<ModuleOp> modules) {
   return order;
 }
 
-FailureOr<std::vector<Object>> freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &device,
-                                                                  llvm::function_ref<void(size_t done, size_t total)> report) {
+FailureOr<std::vector<Object>>
+freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &device,
+                                   llvm::function_ref<void(size_t done, size_t total)> report) {
   MLIRContext *context = module.getContext();
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);

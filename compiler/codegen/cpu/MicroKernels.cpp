@@ -16,10 +16,11 @@ namespace {
 /// Blocks of one height: accumulators in registers, two steps of k a turn. Unrolled further, values spill.
 class BlockEmitter {
 public:
-  BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType, const DeviceDescription &device)
-      : builder(builder), location(location), kind(kind), elementType(elementType), bytes(elementType.getIntOrFloatBitWidth() / 8),
-        lanes(device.getLanes(bytes * 8)), pointer(LLVM::LLVMPointerType::get(builder.getContext())),
-        vector(VectorType::get({lanes}, elementType)) {}
+  BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType,
+               const DeviceDescription &device)
+      : builder(builder), location(location), kind(kind), elementType(elementType),
+        bytes(elementType.getIntOrFloatBitWidth() / 8), lanes(device.getLanes(bytes * 8)),
+        pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
 
   func::FuncOp emitBlock(int64_t rows);
   func::FuncOp emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks);
@@ -64,7 +65,8 @@ Value BlockEmitter::loadBroadcast(Value address) {
 SmallVector<Value> BlockEmitter::emitStep(ValueRange sums, Value left, Value right) {
   Value vectors[2];
   for (int32_t half = 0; half < 2; ++half)
-    vectors[half] = LLVM::LoadOp::create(builder, location, vector, element(right, half * static_cast<int32_t>(lanes)), bytes);
+    vectors[half] =
+        LLVM::LoadOp::create(builder, location, vector, element(right, half * static_cast<int32_t>(lanes)), bytes);
   SmallVector<Value> next;
   for (int32_t row = 0, rows = static_cast<int32_t>(sums.size() / 2); row < rows; ++row) {
     Value factor = loadBroadcast(element(left, row));
@@ -83,14 +85,16 @@ Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
   return element(a, offset);
 }
 
-/// void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr B of the second step, ptr C, i64 ldc, i64 accumulate, i64 used,
+/// void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr B of the second step, ptr C, i64 ldc, i64
+/// accumulate, i64 used,
 ///            ptr ahead, i64 pitch)
-/// of which only so many rows are used. Were the second step not a pointer of its own, its loads would be moved before the first step,
-/// and sums would spill. A line in two steps is brought into L2 from `ahead` on.
+/// of which only so many rows are used. Were the second step not a pointer of its own, its loads would be moved before
+/// the first step, and sums would spill. A line in two steps is brought into L2 from `ahead` on.
 func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   OpBuilder::InsertionGuard guard(builder);
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
-  auto type = builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, pointer, i64, i64, i64, pointer, i64}, {});
+  auto type =
+      builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, pointer, i64, i64, i64, pointer, i64}, {});
   auto function = func::FuncOp::create(builder, location, "block_" + std::to_string(rows), type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   Block *entry = function.addEntryBlock();
@@ -139,7 +143,8 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   auto last = scf::IfOp::create(
       builder, location, isOdd,
       [&](OpBuilder &, Location) {
-        SmallVector<Value> sums = emitStep(results.drop_back(4), getLeft(a, results[2 * rows], 0, rows), results[2 * rows + 1]);
+        SmallVector<Value> sums =
+            emitStep(results.drop_back(4), getLeft(a, results[2 * rows], 0, rows), results[2 * rows + 1]);
         scf::YieldOp::create(builder, location, sums);
       },
       [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(4)); });
@@ -175,18 +180,20 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   return function;
 }
 
-/// Calls the block of the given height while there are so many rows, then one that has what is left. The first four bring what is ahead
-/// closer: each one half of the lines of one half of the rows.
+/// Calls the block of the given height while there are so many rows, then one that has what is left. The first four
+/// bring what is ahead closer: each one half of the lines of one half of the rows.
 func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks) {
   OpBuilder::InsertionGuard guard(builder);
   bool isWindow = kind == KernelKind::window;
   Type i64 = builder.getI64Type();
-  auto function = func::FuncOp::create(builder, location, getKernelName(kind, elementType), getKernelType(builder, kind));
+  auto function =
+      func::FuncOp::create(builder, location, getKernelName(kind, elementType), getKernelType(builder, kind));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   ValueRange arguments = entry->getArguments();
   Value rows = arguments[0], most = arguments[1], columns = isWindow ? word(2 * lanes) : arguments[2];
-  Value depth = arguments[isWindow ? 2 : 3], a = arguments[isWindow ? 3 : 4], offsets = arguments[4], b = arguments[5], c = arguments[6];
+  Value depth = arguments[isWindow ? 2 : 3], a = arguments[isWindow ? 3 : 4], offsets = arguments[4], b = arguments[5],
+        c = arguments[6];
   Value ldc = isWindow ? columns : arguments[7], accumulate = arguments[isWindow ? 7 : 8];
   auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(builder, location, x, y); };
   auto multiply = [&](Value x, Value y) -> Value { return arith::MulIOp::create(builder, location, x, y); };
@@ -202,7 +209,8 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
         scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used, ahead = b, pitch = word(0);
+        Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used, ahead = b,
+              pitch = word(0);
         if (isWindow) {
           height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
         } else {
@@ -273,7 +281,8 @@ Value freestone::codegen::getBlockHeight(Emission &emission, Value rows, int64_t
   return emission.maximum(step, emission.multiply(emission.ceilDivide(height, step), step));
 }
 
-void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type elementType, const DeviceDescription &device) {
+void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type elementType,
+                                          const DeviceDescription &device) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto nested = ModuleOp::create(builder, module.getLoc(), (getKindName(kind) + "_" + getTypeName(elementType)).str());
   builder.setInsertionPointToStart(nested.getBody());

@@ -33,7 +33,8 @@ static bool areRowsNeighbours(tile::ContractionForm &form, const ContractionPoin
   SmallVector<sym::Expr> indices;
   for (sym::Expr index : tile::getIndices(form.compute, *input))
     indices.push_back(tile::substituteLoops(index, points.loops));
-  std::optional<sym::Expr> alongRows = getStride(tile::getLinearIndex(form.compute.getInputType(*input), indices), points.m);
+  std::optional<sym::Expr> alongRows =
+      getStride(tile::getLinearIndex(form.compute.getInputType(*input), indices), points.m);
   return alongRows && alongRows->isConstant(1);
 }
 
@@ -42,10 +43,11 @@ namespace {
 /// Packs one block of rows.
 class RowPacker {
 public:
-  RowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block, Value memory,
-            Value start)
-      : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points), block(block),
-        memory(memory), start(start), lanes(emission.device.getLanes(form.elementType.getIntOrFloatBitWidth())) {}
+  RowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
+            Value memory, Value start)
+      : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
+        block(block), memory(memory), start(start),
+        lanes(emission.device.getLanes(form.elementType.getIntOrFloatBitWidth())) {}
 
   /// Vectors along k, of one row.
   void packRow();
@@ -110,7 +112,8 @@ void RowPacker::packTransposed() {
       Value stored = emission.getTailMask(lanes, emission.subtract(block.count, row));
       for (auto [lane, values] : llvm::enumerate(square)) {
         Value to = emission.multiply(emission.add(step, emission.getConstant(lane)), block.count);
-        vector::MaskedStoreOp::create(builder, location, memory, emission.add(start, emission.add(to, row)), stored, values);
+        vector::MaskedStoreOp::create(builder, location, memory, emission.add(start, emission.add(to, row)), stored,
+                                      values);
       }
     });
   });
@@ -126,7 +129,8 @@ void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &for
     PackedBlock rows = block;
     rows.first = emission.add(block.first, distance);
     rows.count = emission.minimum(height, emission.subtract(block.count, distance));
-    RowPacker packer(emission, form, points, rows, memory, emission.add(start, emission.multiply(distance, block.depth)));
+    RowPacker packer(emission, form, points, rows, memory,
+                     emission.add(start, emission.multiply(distance, block.depth)));
     if (areRowsNeighbours(form, points))
       return packer.packColumns();
     Value isOne = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, rows.count, one);
@@ -177,8 +181,9 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
   });
 }
 
-void freestone::codegen::packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                             const PackedBlock &block, Value memory, Value start, int64_t width) {
+void freestone::codegen::packPanelTransposed(Emission &emission, tile::ContractionForm &form,
+                                             const ContractionPoints &points, const PackedBlock &block, Value memory,
+                                             Value start, int64_t width) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());

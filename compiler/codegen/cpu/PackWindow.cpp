@@ -23,8 +23,8 @@ struct Run {
 
 class WindowPacker {
 public:
-  WindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-               Value memory, Value start, int64_t width);
+  WindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+               const PackedBlock &block, Value memory, Value start, int64_t width);
 
   /// Packs in at most so many runs a vector.
   void pack(unsigned runs);
@@ -58,8 +58,8 @@ private:
 
 WindowPacker::WindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                            const PackedBlock &block, Value memory, Value start, int64_t width)
-    : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points), block(block),
-      memory(memory), start(start), width(width), input(*form.getInput(form.rhs)),
+    : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
+      block(block), memory(memory), start(start), width(width), input(*form.getInput(form.rhs)),
       lanes(emission.device.getLanes(form.elementType.getIntOrFloatBitWidth())), type(form.compute.getInputType(input)),
       taps(*form.getWindowTaps()), linear(*tile::getStrides(form.compute, input)), loops(points.loops) {
   for (auto [number, loop] : llvm::enumerate(form.n))
@@ -73,8 +73,8 @@ WindowPacker::WindowPacker(Emission &emission, tile::ContractionForm &form, cons
 SmallVector<Run> WindowPacker::getRuns(Value column, unsigned count) {
   SmallVector<Run> runs;
   Value length = emission.getSize(form.getExtents(form.n).back());
-  Value end = emission.maximum(emission.getConstant(0), emission.minimum(emission.getConstant(lanes),
-                                                                         emission.subtract(block.count, column)));
+  Value end = emission.maximum(emission.getConstant(0),
+                               emission.minimum(emission.getConstant(lanes), emission.subtract(block.count, column)));
   Value number = emission.add(block.first, column), lane = emission.getConstant(0);
   Expr first = tile::getLinearIndex(type, indices).substitute([&](StringRef name) -> std::optional<Expr> {
     for (Expr step : stepSymbols)
@@ -147,11 +147,13 @@ void WindowPacker::packTap(ArrayRef<Run> runs, Value column, const Positions &ta
     Value distance = emission.multiply(emission.add(firstStep, step), stride);
     Value values = nothing;
     for (auto [mask, base] : llvm::zip_equal(masks, bases))
-      values = vector::MaskedLoadOp::create(builder, location, vectorType, source, emission.add(base, distance), mask, values);
+      values = vector::MaskedLoadOp::create(builder, location, vectorType, source, emission.add(base, distance), mask,
+                                            values);
     values = convertWidth(builder, location, values, form.elementType);
     Value row = emission.add(emission.multiply(step, count), tap);
-    vector::StoreOp::create(builder, location, values, memory,
-                            emission.add(start, emission.add(emission.multiply(row, emission.getConstant(width)), column)));
+    vector::StoreOp::create(
+        builder, location, values, memory,
+        emission.add(start, emission.add(emission.multiply(row, emission.getConstant(width)), column)));
   });
 }
 
@@ -169,9 +171,9 @@ void WindowPacker::pack(unsigned runCount) {
   });
 }
 
-void freestone::codegen::packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                           const PackedBlock &block, Value memory, Value start, int64_t width,
-                                           llvm::function_ref<void()> packShortRows) {
+void freestone::codegen::packPanelOfWindow(Emission &emission, tile::ContractionForm &form,
+                                           const ContractionPoints &points, const PackedBlock &block, Value memory,
+                                           Value start, int64_t width, llvm::function_ref<void()> packShortRows) {
   WindowPacker packer(emission, form, points, block, memory, start, width);
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
   Expr length = form.getExtents(form.n).back();
