@@ -20,6 +20,7 @@ constexpr int processCount = 32;
 struct Shared {
   std::atomic<int> begun = 0, made = 0;
   std::atomic<pid_t> maker = 0;
+  std::atomic<bool> started = false; ///< all processes; nothing is made before
 };
 
 /// Exit codes of a process.
@@ -28,6 +29,8 @@ enum { Right = 0, Wrong = 1, Threw = 2 };
 std::string slowly(const std::string &path, const std::string &text, Shared &shared, bool fast) {
   shared.maker = getpid();
   ++shared.begun;
+  while (!fast && !shared.started)
+    usleep(100);
   std::ofstream file(path, std::ios::binary);
   std::string content = contentOf(text);
   for (size_t at = 0; at < content.size(); at += 1000) {
@@ -65,6 +68,7 @@ public:
         _exit(obtainInProcess(folder, text, *shared, /*fast=*/false));
       children.push_back(child);
     }
+    shared->started = true;
   }
   /// Kills some of the processes while they work, and in every second round the one that makes the entry.
   void killSome(std::mt19937 &random) {
