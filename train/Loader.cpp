@@ -126,8 +126,6 @@ void Loader::prepare(Slot &slot, LoaderPosition place) const {
       for (int64_t s = 0; s < batch.samples; ++s)
         dataset.copySample(i, order[place.sample + s], batch.length, random, target + s * bytes);
     }
-  } catch (const Error &error) {
-    slot.error = std::make_exception_ptr(Error(fmt::format("step {}: {}", place.step + 1, error.what())));
   } catch (...) {
     slot.error = std::current_exception();
   }

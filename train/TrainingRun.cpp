@@ -33,6 +33,7 @@ private:
   ProgressOptions progressOptions();
   int64_t stepsPerEpoch() const;
   int64_t stepAt(const LoaderPosition &place) const;
+  const Batch *takeBatch();
   void tell(const std::optional<StepMetrics> &ended);
   bool trainBatch(const Batch &batch);
   void setRates(int64_t step);
@@ -93,9 +94,7 @@ LoaderOptions Run::loaderOptions() const {
   return loading;
 }
 
-int64_t Run::stepsPerEpoch() const {
-  return (loader.batchesPerEpoch() + options.accumulate - 1) / options.accumulate;
-}
+int64_t Run::stepsPerEpoch() const { return (loader.batchesPerEpoch() + options.accumulate - 1) / options.accumulate; }
 
 /// Which step of the data the batch at this place belongs to. Of a training that goes on with batches of another size
 /// it is not the number of steps done.
@@ -221,6 +220,15 @@ bool Run::trainBatch(const Batch &batch) {
   return !isLast && !result.stopped;
 }
 
+/// The next batch. A fault of the data names the step that it would have been of.
+const Batch *Run::takeBatch() {
+  try {
+    return loader.take();
+  } catch (const Error &error) {
+    throw Error(fmt::format("step {}: {}", handed + 1, error.what()));
+  }
+}
+
 /// What was handed over before the fault is told, if it has ended well.
 void Run::finishAfterError() {
   try {
@@ -235,7 +243,7 @@ TrainingResult Run::run() {
   Trainer::Counters before = trainer.counters();
   try {
     if (result.steps < total)
-      while (const Batch *batch = loader.take())
+      while (const Batch *batch = takeBatch())
         if (!trainBatch(*batch))
           break;
     tell(trainer.finish()); // the data may end before the steps do

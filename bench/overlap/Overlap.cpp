@@ -2,6 +2,7 @@
 #include "bench/overlap/Subject.h"
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <sys/resource.h>
@@ -25,9 +26,9 @@ void workOnHost(Host host, double seconds) {
 }
 
 struct Steady {
-  double step;    ///< seconds from step to step, median
-  double host;    ///< of these, the host's own work: who sleeps, sleeps longer than asked for
-  double device;  ///< of a run, mean: a core that slept, or whose neighbour is busy, is slower
+  double step;   ///< seconds from step to step, median
+  double host;   ///< of these, the host's own work: who sleeps, sleeps longer than asked for
+  double device; ///< of a run, mean: a core that slept, or whose neighbour is busy, is slower
 };
 
 /// A training's loop: prepare a batch, submit it, read what the one before told.
@@ -49,7 +50,8 @@ Steady measureSteps(const Subject &subject, int threads, bool overlaps, Host hos
     last += times.back();
   }
   instance.wait();
-  return {medianOf(times), medianOf(hostTimes), static_cast<double>(countersOf(instance).busy_ns - busy) * 1e-9 / steps};
+  return {medianOf(times), medianOf(hostTimes),
+          static_cast<double>(countersOf(instance).busy_ns - busy) * 1e-9 / steps};
 }
 
 void compareSteps(const Subject &subject, int threads, double seconds) {
@@ -57,7 +59,8 @@ void compareSteps(const Subject &subject, int threads, double seconds) {
   int steps = std::max(20, static_cast<int>(seconds / rough));
   double device = measureSteps(subject, threads, true, Host::Computes, 0, steps).step;
   fmt::print("One step takes {:.3f} ms on {} worker{}.\n\n", device * 1e3, threads, threads == 1 ? "" : "s");
-  fmt::print("| the host | its work | host, ms | run, ms | step, ms | step / larger of both | without overlap, ms | / larger |\n");
+  fmt::print("| the host | its work | host, ms | run, ms | step, ms | step / larger of both | without overlap, ms | / "
+             "larger |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");
   for (Host host : {Host::Computes, Host::Sleeps}) {
     for (double factor : {0.5, 1.0, 2.0}) {
@@ -75,7 +78,7 @@ void compareSteps(const Subject &subject, int threads, double seconds) {
 
 /// Runs in turns, so that both see the same machine.
 void measureTrace(const Subject &subject, int threads, double seconds) {
-  std::string path = fmt::format("/tmp/freestone-overlap-{}.json", getpid());
+  std::string path = std::filesystem::temp_directory_path() / fmt::format("freestone-overlap-{}.json", getpid());
   Timeline timeline(path);
   Instance plain = subject.instance(threads), traced = subject.instance(threads, 0, timeline.get());
   std::vector<double> times[2];
@@ -175,9 +178,11 @@ int main(int argc, char **argv) {
     verb->add_option("--steps", steps, "of a soak")->capture_default_str();
     verb->callback([&, run] { run(Subject(model, inputs)); });
   };
-  addVerb("steps", "steps beside host work of 0.5, 1 and 2 steps", [&](const Subject &s) { compareSteps(s, threads, seconds); });
+  addVerb("steps", "steps beside host work of 0.5, 1 and 2 steps",
+          [&](const Subject &s) { compareSteps(s, threads, seconds); });
   addVerb("trace", "what a trace costs", [&](const Subject &s) { measureTrace(s, threads, seconds); });
-  addVerb("wake", "what idle workers cost, and how fast they wake", [&](const Subject &s) { measureWakes(s, threads); });
+  addVerb("wake", "what idle workers cost, and how fast they wake",
+          [&](const Subject &s) { measureWakes(s, threads); });
   addVerb("soak", "tiny steps without end", [&](const Subject &s) { soak(s, threads, steps); });
   try {
     app.parse(argc, argv);

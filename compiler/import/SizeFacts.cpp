@@ -40,8 +40,15 @@ bool mayReplace(const SizeFacts &facts, StringRef symbol, Expr replacement) {
 
 } // namespace
 
-Expr SizeFacts::symbol(StringRef name, SymbolOrigin origin, sym::Interval range) {
-  auto [entry, isNew] = declared.insert({name.str(), Symbol{origin, {range, 1}}});
+/// Passes have symbols of their own, which begin with '#' or '%'.
+static std::string nameOf(StringRef given) {
+  bool isOfAPass = given.starts_with("#") || given.starts_with("%");
+  return (Twine(isOfAPass ? "_" : "") + given).str();
+}
+
+Expr SizeFacts::symbol(StringRef given, SymbolOrigin origin, sym::Interval range) {
+  std::string name = nameOf(given);
+  auto [entry, isNew] = declared.insert({name, Symbol{origin, {range, 1}}});
   if (isNew)
     known.set(name, range);
   return Expr::symbol(context, name);
@@ -56,9 +63,9 @@ Expr SizeFacts::element(StringRef name, int64_t input, int64_t element, sym::Int
 }
 
 Expr SizeFacts::fresh(StringRef stem, SymbolOrigin origin, sym::Interval range) {
-  std::string name = stem.str();
+  std::string first = nameOf(stem), name = first;
   for (unsigned next = 1; declared.contains(name); ++next)
-    name = (stem + "_" + Twine(next)).str();
+    name = (first + "_" + Twine(next)).str();
   return symbol(name, origin, range);
 }
 
@@ -103,7 +110,9 @@ bool SizeFacts::dependsOnData(Expr expr) const {
 
 Expr SizeFacts::simplify(Expr expr) const { return isSmall(expr) ? known.simplify(expr) : expr; }
 
-sym::Interval SizeFacts::interval(Expr expr) const { return isSmall(expr) ? known.interval(expr) : sym::Interval::all(); }
+sym::Interval SizeFacts::interval(Expr expr) const {
+  return isSmall(expr) ? known.interval(expr) : sym::Interval::all();
+}
 
 SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
   lhs = simplify(lhs);

@@ -165,7 +165,7 @@ Tensor StepBuilder::takeScalarState(StepFunction &function, StringRef name, mlir
   return function.addState(name, graph::TensorType::getStatic({}, type), initial == 0 ? "" : name);
 }
 
-/// No input of the model may have the name of one that the step takes besides.
+/// No input of the model may have the name of one that the step takes besides, and no parameter that of its state.
 LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
   SmallVector<StringRef> taken = {"learning_rate", "clip_norm",      "seed",
                                   "growth_factor", "backoff_factor", "growth_interval"};
@@ -179,6 +179,14 @@ LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
     if (name && is_contained(taken, name.getValue()))
       return fail("the model has an input '" + name.str() +
                   "', which is the name of an input of the training step; rename it");
+  }
+  SmallVector<StringRef> kept = {"loss_scale", "growth_tracker"};
+  for (const auto &weight : weights.getWeights()) {
+    StringRef name = weight->name;
+    if (is_contained(kept, name) || name.starts_with("optimizer/") || name.starts_with(accumulatedPrefix) ||
+        name.starts_with("loss/"))
+      return fail("the model has a weight '" + name +
+                  "', which is the name of what the training step keeps besides; rename it");
   }
   return success();
 }

@@ -62,15 +62,16 @@ class Tool:
     def counters(self, step):
         return json.loads(self.call("inspect", step, "--json"))["statistics"]
 
-    def plan(self, step, batch):
+    def plan(self, step, batch, *options):
         """Bytes by category."""
-        text = self.call("train", step, "--data", "data.npz", "--plan", "--batch", batch, "--threads", 1)
+        text = self.call("train", step, "--data", "data.npz", "--plan", "--batch", batch, "--threads", 1,
+                         *options)
         return {name: float(size) * 2**20 for name, size in re.findall(r"^  (\w+) +([\d.]+) MiB", text, re.MULTILINE)}
 
-    def peak(self, step, batch, run):
+    def peak(self, step, batch, run, *options):
         """Bytes that a training takes at most, and its losses."""
         words = [self.path, "train", step, "--data", "data.npz", "--batch", str(batch), "--steps", "3", "--epochs", "3", "--out", run,
-                 "--threads", "1", "--no-shuffle"]
+                 "--threads", "1", "--no-shuffle", *options]
         process = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # What wait4 tells begins with the peak of this process, from which the other is forked.
         most = 0
@@ -107,6 +108,16 @@ def main():
               f"planned {planned / 2**20:.1f} MiB more than with a small batch, measured {measured / 2**20:.1f}")
         assert abs(measured - planned) <= 0.05 * planned + 2 * 2**20, (measured, planned)
         kept[recompute] = large["intermediates"]
+
+    evaluated = ("--eval-data", "data.npz")
+    assert "evaluation" not in tool.plan("none.stone", LARGE)
+    large, small = (tool.plan("none.stone", batch, *evaluated) for batch in (LARGE, SMALL))
+    assert large["evaluation"] > 0, large
+    planned = large["together"] - small["together"]
+    measured = (tool.peak("none.stone", LARGE, "evaluated-large", *evaluated)[0]
+                - tool.peak("none.stone", SMALL, "evaluated-small", *evaluated)[0])
+    print(f"with evaluations: planned {planned / 2**20:.1f} MiB more than with a small batch, measured {measured / 2**20:.1f}")
+    assert abs(measured - planned) <= 0.05 * planned + 2 * 2**20, (measured, planned)
 
     assert kept["blocks"] < 0.8 * kept["none"], kept
     assert kept["blocks"] <= kept["auto:40M"] <= kept["none"], kept

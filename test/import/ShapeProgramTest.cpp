@@ -23,7 +23,8 @@ TEST(ShapeProgram, NothingIsLeftOfItInExportedModels) {
     EXPECT_EQ(gpt.count<graph::ConcatOp>(), 0);
     EXPECT_EQ(gpt.count<graph::SoftmaxOp>(), 6);
     // Of integers only the positions, and the comparison of rows and columns in each mask.
-    gpt.main().walk([](graph::BinaryOp op) { EXPECT_FALSE(graph::getElementType(op).isInteger(64)) << "integers are added"; });
+    gpt.main().walk(
+        [](graph::BinaryOp op) { EXPECT_FALSE(graph::getElementType(op).isInteger(64)) << "integers are added"; });
   }
   Imported cnn = importFile("cnn.onnx");
   EXPECT_EQ(cnn.outputShape(), "batch, 10");
@@ -98,10 +99,11 @@ size_t longestDefinition(Imported &model) {
 }
 
 TEST(ShapeProgram, SizesThatManyElementsDecideStaySmall) {
-  for (const char *body : {"agraph (float[a, b, c, d, e] x, int64[6] shape) => (float[p, q, r, s, t, u] y) { y = Reshape(x, shape) }",
-                           "agraph (float[a, b, c, d, e] x, int64[3] axes) => (float[p, q] y) { y = ReduceSum<keepdims = 0>(x, axes) }",
-                           "agraph (float[a, b, c, d, e] x, int64[3] axes) => (float[p, q] y) { y = Squeeze(x, axes) }",
-                           "agraph (float[a, b] x, int64[4] axes) => (float[p, q, r, s, t, u] y) { y = Unsqueeze(x, axes) }"}) {
+  for (const char *body :
+       {"agraph (float[a, b, c, d, e] x, int64[6] shape) => (float[p, q, r, s, t, u] y) { y = Reshape(x, shape) }",
+        "agraph (float[a, b, c, d, e] x, int64[3] axes) => (float[p, q] y) { y = ReduceSum<keepdims = 0>(x, axes) }",
+        "agraph (float[a, b, c, d, e] x, int64[3] axes) => (float[p, q] y) { y = Squeeze(x, axes) }",
+        "agraph (float[a, b] x, int64[4] axes) => (float[p, q, r, s, t, u] y) { y = Unsqueeze(x, axes) }"}) {
     Imported model = importText(body);
     ASSERT_TRUE(model.model.module) << model.reason();
     EXPECT_LT(longestDefinition(model), 1000u) << body;
@@ -112,6 +114,18 @@ TEST(ShapeProgram, SizesThatDependOnDataAreFreshSymbols) {
   Imported model = importText("agraph (float[n, 4] x) => (int64[p, q] y) { y = NonZero(x) }");
   ASSERT_TRUE(model.model.module) << model.reason();
   EXPECT_EQ(model.outputShape(), "2, nonzero");
+}
+
+TEST(ShapeProgram, NoSizeHasANameOfAPass) {
+  onnx::ModelProto proto;
+  proto.ParseFromString(serialize("agraph (float[n, 3] x) => (float[p, q] y) { y = Relu(x) }"));
+  for (const char *name : {"#1", "%1"}) {
+    auto *type = proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+    type->mutable_shape()->mutable_dim(0)->set_dim_param(name);
+    Imported model = importBytes(proto.SerializeAsString());
+    ASSERT_TRUE(model.model.module) << model.reason();
+    EXPECT_EQ(model.outputShape(), "\"_" + std::string(name) + "\", 3");
+  }
 }
 
 TEST(ShapeProgram, BoundSizesAreConstants) {

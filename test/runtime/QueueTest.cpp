@@ -1,4 +1,5 @@
 // Runs in a queue: what they compute, what they tell when they fail, and what they cost.
+#include "test/runtime/Hold.h"
 #include "test/runtime/Models.h"
 
 #include <algorithm>
@@ -34,39 +35,13 @@ template <typename T> std::vector<T> outputOf(const Instance &instance) {
   return {static_cast<T *>(view.data), static_cast<T *>(view.data) + count};
 }
 
-/// Holds runs where they are until told to go on.
-struct Hold {
-  std::atomic<bool> isInside = false, mayLeave = false;
-
-  static int32_t poll(void *user) {
-    auto &hold = *static_cast<Hold *>(user);
-    hold.isInside = true;
-    while (!hold.mayLeave)
-      std::this_thread::yield();
-    return 0;
-  }
-  void awaitInside() const {
-    while (!isInside)
-      std::this_thread::yield();
-  }
-};
-
-bool isThreadSanitized() {
 #if defined(__has_feature)
-  return __has_feature(thread_sanitizer);
+constexpr bool isThreadSanitized = __has_feature(thread_sanitizer);
+/// Memory that was given back is kept from reuse for a while.
+constexpr bool isAddressSanitized = __has_feature(address_sanitizer);
 #else
-  return false;
+constexpr bool isThreadSanitized = false, isAddressSanitized = false;
 #endif
-}
-
-/// Whether memory that was given back is kept from reuse for a while.
-bool isAddressSanitized() {
-#if defined(__has_feature)
-  return __has_feature(address_sanitizer);
-#else
-  return false;
-#endif
-}
 
 } // namespace
 
@@ -170,10 +145,10 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
       instance.setInput(1, viewOf(index));
       return instance.submit();
     };
-    hold.mayLeave = true;
     submit(good);
     submit(bad);
     submit(good);
+    hold.mayLeave = true;
     // Whichever call comes next.
     EXPECT_EQ(errorOf(FREESTONE_RUN_FAILED,
                       [&] {
@@ -224,7 +199,8 @@ TEST(Queue, DropsWhatComesBehindAFailure) {
   hold.mayLeave = true;
   std::string message = errorOf(FREESTONE_RUN_FAILED, [&] { instance.wait(2); });
   EXPECT_EQ(message.rfind("run 1 of entry 'main': ", 0), 0u) << message;
-  EXPECT_EQ(errorOf(FREESTONE_CANCELLED, [&] { instance.wait(2); }), "run 2 was not started, since one before it had failed");
+  EXPECT_EQ(errorOf(FREESTONE_CANCELLED, [&] { instance.wait(2); }),
+            "run 2 was not started, since one before it had failed");
   EXPECT_FALSE(called);
   EXPECT_EQ(countersOf(instance).runs, 1u);
 }
@@ -391,19 +367,19 @@ TEST(Queue, ManyTinyStepsNeedNoMoreMemory) {
       instance.submit();
     instance.wait();
   };
-  const int count = isThreadSanitized() ? 2000 : 20000;
+  const int count = isThreadSanitized ? 2000 : 20000;
   steps(1000);
   uint64_t allocations = countersOf(instance).allocations;
   long before = residentPages();
   steps(count);
   EXPECT_EQ(countersOf(instance).allocations, allocations);
-  if (!isThreadSanitized() && !isAddressSanitized())
+  if (!isThreadSanitized && !isAddressSanitized)
     EXPECT_LE(residentPages(), before + 16);
   EXPECT_EQ(*instance.state().data<int64_t>(1), count + 1000);
 }
 
 TEST(Queue, ParksWhenIdle) {
-  if (isThreadSanitized())
+  if (isThreadSanitized)
     GTEST_SKIP() << "its own threads use the CPU too";
   Instance instance(loadTrain(), optionsFor(4));
   std::vector<float> x = {1, 1, 1, 1};

@@ -1,3 +1,4 @@
+#include "test/runtime/Hold.h"
 #include "test/runtime/Models.h"
 
 #include <atomic>
@@ -127,21 +128,6 @@ TEST(State, RefusesWhatDoesNotFit) {
   EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { State made(incomplete); }),
             "the artifact carries no weights: supply and finish them first");
 }
-
-namespace {
-/// Holds a run where it is until told to go on.
-struct Hold {
-  std::atomic<bool> isInside = false, mayLeave = false;
-
-  static int32_t poll(void *user) {
-    auto &hold = *static_cast<Hold *>(user);
-    hold.isInside = true;
-    while (!hold.mayLeave)
-      std::this_thread::yield();
-    return 0;
-  }
-};
-} // namespace
 
 TEST(State, TwoInstancesDoNotRunOnItAtOnce) {
   Artifact artifact = loadTrain();

@@ -105,13 +105,13 @@ TEST(Loader, lengthsVaryFromBatchToBatch) {
   EXPECT_GE(std::count_if(seen.begin(), seen.end(), [](int count) { return count > 0; }), 28);
 }
 
-TEST(Loader, errorsComeWithTheirStepAndStay) {
+TEST(Loader, errorsComeInTheirTurnAndStay) {
   Numbers dataset(100, {"batch"}, 57);
   Loader loader(dataset, {.batch = 10, .shuffle = false});
   for (int i = 0; i < 5; ++i)
     ASSERT_NE(loader.take(), nullptr);
   for (int i = 0; i < 2; ++i)
-    expectError<Error>([&] { loader.take(); }, {"step 6: sample is broken"});
+    expectError<Error>([&] { loader.take(); }, {"sample is broken"});
   EXPECT_EQ(loader.position(), (LoaderPosition{5, 0, 50}));
 }
 

@@ -156,6 +156,11 @@ def check_messages(tool):
     expect(["nothing.*", "no float weight"], "--data", "train.npz", *BASE, "--freeze", "nothing.*", "--out", "bad")
     expect(["no output 'other'", "'logits'"], "--data", "train.npz", *BASE, "--logits", "other", "--out", "bad")
     expect(["'x'", "--labels"], "--data", "train.npz", "--labels", "x", "--out", "bad")
+    model = onnx.load(tool.folder / "classifier.onnx")
+    model.graph.initializer[0].name = model.graph.node[0].input[1] = "loss_scale"
+    onnx.save(model, tool.folder / "taken.onnx")
+    message = tool.error("taken.onnx", "--data", "train.npz", *BASE, "--out", "bad")
+    assert "'loss_scale'" in message and "rename" in message, message
     expect(["'whole'", "already"], "--data", "train.npz", *BASE, "--out", "whole")
     expect(["seed 5", "not 6"], "--data", "train.npz", *BASE[:6], "--seed", "6", "--resume", "whole")
     expect(["no number 'momentum'", "beta1"], "--data", "train.npz", *BASE, "--momentum", "0.9", "--out", "bad")

@@ -176,6 +176,8 @@ MemoryQuestion Training::memoryQuestion() const {
   MemoryQuestion question;
   question.batch = options.batch;
   question.threads = options.runtime.threads;
+  question.accumulates = options.accumulate > 1;
+  question.evaluates = evaluation != nullptr;
   question.sizeOf = [this](const std::string &input, size_t axis) -> std::optional<int64_t> {
     if (!options.window.empty())
       return train::parseWindow(options.window).longest;
@@ -283,8 +285,14 @@ void Training::run() {
   if (evaluation)
     makeSamples(*evaluation, trainer);
   std::signal(SIGINT, interrupt);
-  train::TrainingResult result =
-      train::train(trainer, *data->samples, evaluation ? evaluation->samples.get() : nullptr, runOptions(trainer));
+  train::TrainingResult result;
+  try {
+    result =
+        train::train(trainer, *data->samples, evaluation ? evaluation->samples.get() : nullptr, runOptions(trainer));
+  } catch (const train::Error &) {
+    trace.write(); // what went before a fault is what one looks for
+    throw;
+  }
   trace.write();
   writeCounters(options.folder, result.counters);
   if (result.stopped)

@@ -54,6 +54,17 @@ std::map<std::string, int64_t> findSizes(const Artifact &artifact, const std::ve
   return sizes;
 }
 
+/// Of one program of the step's artifact, at these sizes.
+uint64_t intermediatesOf(const Artifact &artifact, const char *entry, const std::vector<freestone_size> &sizes,
+                         int threads) {
+  freestone_instance_options options = {};
+  options.struct_size = sizeof(options);
+  options.threads = threads;
+  options.entry = entry;
+  freestone_memory_need need = Instance(artifact, options).planMemory(sizes);
+  return need.arena_bytes + need.scratch_bytes + need.output_bytes;
+}
+
 } // namespace
 
 MemoryPlan planMemory(const Artifact &artifact, const train::StepDescription &description,
@@ -76,14 +87,16 @@ MemoryPlan planMemory(const Artifact &artifact, const train::StepDescription &de
   // What is accumulated is not written.
   plan.checkpoint = plan.parameters + plan.statistics + plan.optimizer;
 
-  Instance step(artifact, question.threads);
-  std::vector<ValueInfo> inputs = dataInputs(step);
+  std::vector<ValueInfo> inputs = dataInputs(Instance(artifact, question.threads));
   std::map<std::string, int64_t> sizes = findSizes(artifact, inputs, question);
   std::vector<freestone_size> given;
   for (const auto &[symbol, size] : sizes)
     given.push_back({symbol.c_str(), size});
-  freestone_memory_need need = step.planMemory(given);
-  plan.intermediates = need.arena_bytes + need.scratch_bytes + need.output_bytes;
+  plan.intermediates = intermediatesOf(artifact, "main", given, question.threads);
+  if (question.accumulates)
+    plan.accumulation = intermediatesOf(artifact, "accumulate", given, question.threads);
+  if (question.evaluates)
+    plan.evaluation = intermediatesOf(artifact, "evaluate", given, question.threads);
   for (const ValueInfo &input : inputs) {
     uint64_t bytes = formats::elementBytes(input.dtype);
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
@@ -111,6 +124,8 @@ void printMemory(const MemoryPlan &plan) {
   print("intermediates", plan.intermediates,
         fmt::format("activations, and gradients in their place: {:.1f} MiB of these in the end",
                     static_cast<double>(plan.gradients) / (1 << 20)));
+  print("accumulation", plan.accumulation, "intermediates of the other batches of a step");
+  print("evaluation", plan.evaluation, "its intermediates");
   print("batches", plan.data);
   print("checkpoint", plan.checkpoint, "a copy to write from while the training goes on");
   print("together", plan.total());

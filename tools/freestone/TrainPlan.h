@@ -12,13 +12,15 @@ namespace freestone::tools {
 struct MemoryPlan {
   uint64_t parameters = 0, statistics = 0, optimizer = 0, accumulated = 0;
   uint64_t intermediates = 0; ///< activations and gradients, which take each other's place, and scratch
-  uint64_t gradients =
-      0;             ///< of the intermediates: those of all parameters, which are there together at the end of a step
-  uint64_t data = 0; ///< batches that are prepared or in use
-  uint64_t checkpoint = 0; ///< the copy of the state that is written while the training goes on
+  uint64_t gradients = 0;     ///< of the intermediates: of all parameters, there together at the end of a step
+  uint64_t accumulation = 0;  ///< intermediates of the batches before a step's last one
+  uint64_t evaluation = 0;    ///< intermediates of evaluations
+  uint64_t data = 0;          ///< batches that are prepared or in use
+  uint64_t checkpoint = 0;    ///< the copy of the state that is written while the training goes on
 
   uint64_t total() const {
-    return parameters + statistics + optimizer + accumulated + intermediates + data + checkpoint;
+    return parameters + statistics + optimizer + accumulated + intermediates + accumulation + evaluation + data +
+           checkpoint;
   }
 };
 
@@ -27,11 +29,12 @@ struct MemoryQuestion {
   /// The size of an input's dimension behind the first, where it is symbolic; nothing where it is not known.
   std::function<std::optional<int64_t>(const std::string &input, size_t axis)> sizeOf;
   int threads = 0;
+  bool accumulates = false, evaluates = false;
   int64_t batchesInMemory = 4;
 };
 
-/// What a step needs, from its own compiled sizes and placement. Throws Failure (usage) naming a size that is not
-/// known.
+/// What a training needs, from the compiled sizes and placement of its programs. Throws Failure (usage) naming a size
+/// that is not known.
 MemoryPlan planMemory(const Artifact &artifact, const train::StepDescription &description,
                       const MemoryQuestion &question);
 
