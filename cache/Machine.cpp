@@ -3,6 +3,7 @@
 #include <cpuid.h>
 #include <cstdint>
 #include <cstdio>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace freestone;
@@ -34,6 +35,13 @@ uint64_t savedState(const Registers &basic) {
   return uint64_t(high) << 32 | low;
 }
 
+/// Which registers a process may have when it asks for them; 0 on systems that are not asked.
+uint64_t savedOnRequest() {
+  constexpr int getSupported = 0x1021;
+  uint64_t supported = 0;
+  return syscall(SYS_arch_prctl, getSupported, &supported) == 0 ? supported : 0;
+}
+
 } // namespace
 
 std::string cache::describeMachine() {
@@ -48,6 +56,7 @@ std::string cache::describeMachine() {
   append(text, "structured3", uint64_t(more.ecx) << 32 | more.edx);
   append(text, "extended", uint64_t(extended.ecx) << 32 | extended.edx);
   append(text, "saved", savedState(basic));
+  append(text, "requested", savedOnRequest());
   append(text, "l1", static_cast<uint64_t>(sysconf(_SC_LEVEL1_DCACHE_SIZE)));
   append(text, "l2", static_cast<uint64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE)));
   append(text, "l3", static_cast<uint64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE)));

@@ -2,6 +2,7 @@
 
 #include "runtime/CpuFeatures.h"
 #include "runtime/platform/Pages.h"
+#include "runtime/platform/TileData.h"
 #include <algorithm>
 #include <cstring>
 
@@ -63,6 +64,8 @@ Status Artifact::checkTarget() const {
       return {Code::Incompatible, "it needs the CPU feature '" + feature + "', which this runtime does not know"};
     if (!*present)
       return {Code::Incompatible, "it needs the CPU feature '" + feature + "', which this machine does not have"};
+    if (feature == "amx-tile" && !platform::requestTileData())
+      return {Code::Incompatible, "it needs the CPU feature 'amx-tile', which the system does not let this process use"};
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "runtime/CpuFeatures.h"
 
+#include "runtime/platform/TileData.h"
 #include <cpuid.h>
 #include <cstdint>
 
@@ -79,7 +80,7 @@ bool systemSaves(State state) {
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   constexpr uint32_t ymm = 0x6, zmm = 0xe6, tiles = 0x60000;
   uint32_t needed = state == Ymm ? ymm : state == Zmm ? zmm : tiles;
-  return (low & needed) == needed;
+  return (low & needed) == needed && (state != Tiles || platform::canHaveTileData());
 }
 
 } // namespace

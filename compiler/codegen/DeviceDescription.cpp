@@ -1,5 +1,6 @@
 #include "compiler/codegen/DeviceDescription.h"
 
+#include "runtime/CpuFeatures.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/Twine.h"
@@ -36,23 +37,24 @@ static void setVectors(DeviceDescription &device, bool avx512) {
   device.vectorRegisters = avx512 ? 32 : 16;
 }
 
-llvm::Expected<DeviceDescription> DeviceDescription::get(llvm::StringRef target) {
+static llvm::Expected<DeviceDescription> describeBaseline(llvm::StringRef target) {
   DeviceDescription device;
-  device.triple = "x86_64-unknown-linux-gnu";
-  if (target == "x86-64-v3" || target == "x86-64-v4") {
-    device.cpu = target.str();
-    setVectors(device, target == "x86-64-v4");
-    // Programs ask for the width that they want; the tuning of some processors would halve it.
-    device.features = "-prefer-256-bit";
-    return device;
-  }
-  if (target != "host")
-    return llvm::createStringError("unknown target '" + target + "'; it is host, x86-64-v3 or x86-64-v4");
+  device.cpu = target.str();
+  setVectors(device, target == "x86-64-v4");
+  // Programs ask for the width that they want; the tuning of some processors would halve it.
+  device.features = "-prefer-256-bit";
+  return device;
+}
 
+static llvm::Expected<DeviceDescription> describeHost() {
+  DeviceDescription device;
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   if (!features.lookup("avx2") || !features.lookup("fma"))
     return llvm::createStringError("this processor has no AVX2 and FMA, which compiled programs need");
   device.cpu = llvm::sys::getHostCPUName().str();
+  // LLVM does not ask whether the system lets a process have tiles.
+  for (const char *name : {"amx-tile", "amx-bf16"})
+    features[name] = runtime::hasCpuFeature(name).value_or(false);
   llvm::SmallVector<std::string> all;
   for (const auto &feature : features)
     all.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
@@ -62,5 +64,51 @@ llvm::Expected<DeviceDescription> DeviceDescription::get(llvm::StringRef target)
     device.features += (device.features.empty() ? "" : ",") + feature.str();
   setVectors(device, llvm::all_of(avx512Features, [&](llvm::StringRef name) { return features.lookup(name); }));
   probeCaches(device);
+  if (device.vectorBytes < 64)
+    return device;
+  if (features.lookup("amx-tile") && features.lookup("amx-bf16"))
+    device.pairUnit = PairUnit::tiles;
+  else if (features.lookup("avx512bf16") && llvm::StringRef(device.cpu).starts_with("znver"))
+    device.pairUnit = PairUnit::vectors; // At twice the rate of f32; on Intel's cores at half of it.
+  return device;
+}
+
+/// Adds or takes what the text behind a target's name says.
+static llvm::Error adjust(DeviceDescription &device, llvm::StringRef change) {
+  llvm::StringRef feature = change.drop_front(change.empty() ? 0 : 1);
+  bool isTiles = feature == "amx-bf16";
+  if ((!isTiles && feature != "avx512bf16") || (change.front() != '+' && change.front() != '-'))
+    return llvm::createStringError("unknown feature '" + change + "' of a target; there are amx-bf16 and avx512bf16, with + or -");
+  if (device.vectorBytes < 64)
+    return llvm::createStringError("'" + change + "' is for targets with AVX-512");
+  PairUnit unit = isTiles ? PairUnit::tiles : PairUnit::vectors;
+  std::string sign(1, change.front());
+  if (sign == "+")
+    device.pairUnit = unit;
+  else if (device.pairUnit == unit)
+    device.pairUnit = PairUnit::none;
+  device.features += "," + sign + feature.str();
+  if (isTiles)
+    device.features += "," + sign + "amx-tile";
+  // Every processor that multiplies tiles of bf16 also rounds vectors to them.
+  if (isTiles && sign == "+")
+    device.features += ",+avx512bf16";
+  return llvm::Error::success();
+}
+
+llvm::Expected<DeviceDescription> DeviceDescription::get(llvm::StringRef target) {
+  auto [name, changes] = target.split(',');
+  if (name != "host" && name != "x86-64-v3" && name != "x86-64-v4")
+    return llvm::createStringError("unknown target '" + name + "'; it is host, x86-64-v3 or x86-64-v4");
+  llvm::Expected<DeviceDescription> device = name == "host" ? describeHost() : describeBaseline(name);
+  if (!device)
+    return device;
+  device->triple = "x86_64-unknown-linux-gnu";
+  while (!changes.empty()) {
+    llvm::StringRef change;
+    std::tie(change, changes) = changes.split(',');
+    if (llvm::Error error = adjust(*device, change))
+      return error;
+  }
   return device;
 }

@@ -9,6 +9,15 @@
 
 namespace freestone {
 
+/// What sums products of two bf16 at a time, neighbouring steps of k, in f32.
+enum class PairUnit {
+  none,
+  /// `vdpbf16ps`, on vectors.
+  vectors,
+  /// `tdpbf16ps`, on the tiles of AMX.
+  tiles,
+};
+
 /// All that the compiler knows of the hardware. Immutable once made; the discrete fields are part of a compilation's key.
 struct DeviceDescription {
   /// What LLVM's code generator is told.
@@ -20,6 +29,8 @@ struct DeviceDescription {
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
   int64_t l3Bytes = 16 << 20;
+  /// Not where it is slower than multiplications of f32.
+  PairUnit pairUnit = PairUnit::none;
 
   /// How many numbers of this width fill a vector register.
   unsigned getLanes(unsigned bits) const { return std::max(1u, vectorBytes * 8 / bits); }
@@ -28,7 +39,8 @@ struct DeviceDescription {
   /// Rows of the largest block that a micro-kernel accumulates: two registers a row, and some left for operands.
   unsigned getPanelRows() const { return vectorRegisters == 32 ? 14 : 6; }
 
-  /// `host`, `x86-64-v3` or `x86-64-v4`. Fails for other names, and for a host without AVX2 and FMA.
+  /// `host`, `x86-64-v3` or `x86-64-v4`, and behind it, after commas, what a device has besides or shall not use: `+amx-bf16`,
+  /// `-amx-bf16`, `+avx512bf16`, `-avx512bf16`. Fails for other names, and for a host without AVX2 and FMA.
   static llvm::Expected<DeviceDescription> get(llvm::StringRef target);
 };
 

@@ -3,6 +3,7 @@
 #include "compiler/artifact/BuildDescriptor.h"
 #include "compiler/artifact/Link.h"
 #include "compiler/codegen/cpu/EmitEntries.h"
+#include "compiler/codegen/cpu/PairKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
@@ -40,19 +41,24 @@ std::vector<char> bytesOf(DenseElementsAttr value, graph::TensorType type) {
   return bytes;
 }
 
-/// The features that the code may use and a machine may lack.
-std::vector<std::string> requiredFeatures(const DeviceDescription &device) {
-  std::vector<std::string> features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"};
-  if (device.cpu == "x86-64-v3")
-    return features;
-  if (device.cpu == "x86-64-v4") {
+/// The features that the code may use and a machine may lack. Tiles are used by the kernels of pairs alone.
+std::vector<std::string> requiredFeatures(const DeviceDescription &device, ArrayRef<codegen::Object> objects) {
+  std::vector<std::string> features;
+  if (StringRef(device.cpu).starts_with("x86-64-v"))
+    features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"};
+  if (device.cpu == "x86-64-v4")
     features.insert(features.end(), {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
-    return features;
-  }
-  features.clear();
+  bool usesPairs =
+      llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::pairModuleName; });
+  // What is said last about a feature counts.
+  llvm::StringMap<bool> said;
   for (StringRef feature : llvm::split(device.features, ','))
-    if (feature.consume_front("+") && runtime::hasCpuFeature(feature.str()).has_value())
-      features.push_back(feature.str());
+    if (!feature.empty())
+      said[feature.drop_front()] = feature.front() == '+';
+  for (const auto &feature : said)
+    if (feature.getValue() && runtime::hasCpuFeature(feature.getKey().str()).has_value() &&
+        (usesPairs || !feature.getKey().starts_with("amx-")))
+      features.push_back(feature.getKey().str());
   llvm::sort(features);
   return features;
 }
@@ -175,7 +181,7 @@ LogicalResult writePackage(Package &package, StringRef path, Statistics &statist
   runtime::Descriptor &descriptor = package.descriptor;
   descriptor.producer = "freestone " FREESTONE_VERSION;
   descriptor.modelName = llvm::sys::path::stem(package.modelPath).str();
-  descriptor.target = {"x86_64", package.device.cpu, requiredFeatures(package.device)};
+  descriptor.target = {"x86_64", package.device.cpu, requiredFeatures(package.device, package.objects)};
   for (const auto &[name, count] : statistics.counters)
     descriptor.statistics[name] = count;
 

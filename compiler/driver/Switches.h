@@ -14,6 +14,7 @@ struct Switches {
   bool coalesceLoops = true;
   bool shortenLives = true;
   bool kernelGradients = true;
+  bool pairs = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool donateState = true;
@@ -25,7 +26,7 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
-          switches.packWeights = switches.coalesceLoops = switches.shortenLives = switches.kernelGradients = switches.donateState = switches.elideWaits =
+          switches.packWeights = switches.coalesceLoops = switches.shortenLives = switches.kernelGradients = switches.pairs = switches.donateState = switches.elideWaits =
               switches.reuseMemory = false;
     return switches;
   }
@@ -47,6 +48,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
     {"kernel-gradients", &Switches::kernelGradients, "kernel_gradients",
      "gradients of convolutions' kernels read pictures as they are, without packing every window"},
+    {"pairs", &Switches::pairs, "pairs",
+     "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
     {"shorten-lives", &Switches::shortenLives, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

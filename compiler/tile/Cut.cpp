@@ -2,6 +2,7 @@
 #include "compiler/tile/CutConvolution.h"
 #include "compiler/tile/CutKernelGradient.h"
 #include "compiler/tile/CutLoops.h"
+#include "compiler/tile/CutPairs.h"
 #include "compiler/tile/Passes.h"
 
 namespace freestone::tile {
@@ -43,6 +44,11 @@ struct Cut : tile::impl::CutBase<Cut> {
     if (gradient) {
       tile::count(program->getParentOp(), "kernel_gradients", 1);
       program.setPlanAttr(tile::cutKernelGradient(program, *gradient, device));
+      return success();
+    }
+    if (form && pairs && tile::isPairContraction(*form, device)) {
+      tile::count(program->getParentOp(), "pairs", 1);
+      program.setPlanAttr(tile::cutPairs(program, *form, device));
       return success();
     }
     if (form && tile::isMicroKernelContraction(*form, device)) {

@@ -129,7 +129,8 @@ def Cut : TilePass<"tile-cut", "::mlir::ModuleOp"> {
     What a program is decides its emitter; what the device holds, and the sizes where they are known, decide the tiles.
     Every plan says `emitter`, `tiles` (their number), `scratch` (bytes of a worker), and which elements tile t touches:
     `reads` and `chunk` hold, per argument and per result, how many consecutive elements, or unit where that is not
-    known. Counts programs that are `contractions`, `convolutions`, or `kernel_gradients` of convolutions.
+    known. Counts programs that are `contractions`, contractions of bf16 summed in `pairs`, `convolutions`, or
+    `kernel_gradients` of convolutions.
     ```mlir
     tile.program @p0 symbols [s0, s1, s2] (…) -> (…) {…}
     // →
@@ -139,7 +140,8 @@ def Cut : TilePass<"tile-cut", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">,
                  Option<"kernelGradients", "kernel-gradients", "bool", "true",
-                        "Copy pictures for the gradients of kernels, rather than pack all of their windows">];
+                        "Copy pictures for the gradients of kernels, rather than pack all of their windows">,
+                 Option<"pairs", "pairs", "bool", "true", "Sum products of bf16 in pairs, where the device can">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

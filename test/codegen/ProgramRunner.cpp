@@ -5,6 +5,7 @@
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/tile/Passes.h"
 #include "runtime/abi.h"
+#include "runtime/platform/TileData.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -105,6 +106,8 @@ ProgramRunner::ProgramRunner(const std::string &text, const std::string &target)
   if (failed(objects))
     return;
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (device->pairUnit == PairUnit::tiles && !runtime::platform::requestTileData())
+    why += "the system does not let this process use tiles\n";
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   state->jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());

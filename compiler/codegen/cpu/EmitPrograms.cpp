@@ -3,8 +3,10 @@
 #include "compiler/codegen/cpu/EmitKernelGradient.h"
 #include "compiler/codegen/cpu/EmitMap.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
+#include "compiler/codegen/cpu/EmitPairs.h"
 #include "compiler/codegen/cpu/EmitRows.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
+#include "compiler/codegen/cpu/PairKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
 
 namespace freestone::codegen {
@@ -44,6 +46,7 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
                        .Case("map", codegen::emitMap)
                        .Case("rows", codegen::emitRows)
                        .Case("opaque", codegen::emitOpaque)
+                       .Case("pairs", codegen::emitPairs)
                        .Default(nullptr);
     if (!emitter)
       return program.emitOpError("is planned for the emitter '") << program.getEmitter() << "', which does not exist";
@@ -69,6 +72,8 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
         if (called)
           codegen::emitMicroKernels(getOperation(), kind, type, device);
       }
+    if (llvm::any_of(getOperation().getOps<ModuleOp>(), codegen::callsPairFunctions))
+      codegen::emitPairKernels(getOperation(), device);
   }
 };
 

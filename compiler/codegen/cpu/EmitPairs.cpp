@@ -1,0 +1,226 @@
+#include "compiler/codegen/cpu/EmitPairs.h"
+
+#include "compiler/codegen/cpu/Epilogue.h"
+#include "compiler/codegen/cpu/PackPairs.h"
+#include "compiler/codegen/cpu/PairKernels.h"
+#include "compiler/tile/CutPairs.h"
+#include "compiler/tile/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+
+namespace {
+
+constexpr int64_t unit = tile::PairTiling::unit, groupElements = tile::PairTiling::groupElements;
+
+class PairEmitter {
+public:
+  PairEmitter(Emission &emission, tile::ContractionForm form);
+  void emit();
+
+private:
+  void emitTile(Value tile);
+  void emitBlock(Value block);
+  void emitPanel(const PackedBlock &columns, Value block, Value groups);
+  void emitPanelEpilogue(Value panel, const PackedBlock &columns);
+  Value getStep(Value total, Value blocks);
+  Value toGroups(Value steps);
+  void emitIf(Value condition, llvm::function_ref<void()> body);
+  Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
+  }
+  Value select(Value condition, Value lhs, Value rhs) {
+    return arith::SelectOp::create(builder, location, condition, lhs, rhs);
+  }
+  Value isFirst(Value tile, Value distance, Value number);
+
+  Emission &emission;
+  OpBuilder &builder;
+  Location location;
+  tile::ContractionForm form;
+  tile::PairTiling tiling;
+  ContractionPoints points;
+  func::FuncOp kernel;
+  Value packedRows, packedColumns, accumulators;
+  /// Whether rows and columns stay packed for other tiles.
+  Value keepsRows, keepsColumns;
+  Value rowTotal, columnTotal, depthTotal, rowStep, columnStep, depthStep, columnBlocks, depthBlocks;
+  /// Of the tile at hand: its rows, and whether this worker has not packed rows or columns of it before.
+  PackedBlock rows;
+  Value firstColumn, lastColumn, rowsAreNew, columnsAreNew;
+};
+
+} // namespace
+
+PairEmitter::PairEmitter(Emission &emission, tile::ContractionForm contraction)
+    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
+      tiling(tile::PairTiling::get(form, emission.device)) {
+  points.m = emission.getPositionSymbol("m");
+  points.n = emission.getPositionSymbol("n");
+  points.k = emission.getPositionSymbol("k");
+  points.loops.resize(form.compute.getNumLoops());
+  auto place = [&](ArrayRef<unsigned> loops, ArrayRef<Expr> at) {
+    for (auto [loop, expr] : llvm::zip_equal(loops, at))
+      points.loops[loop] = expr;
+  };
+  place(form.m, form.getDigits(form.m, points.m));
+  place(form.n, form.getDigits(form.n, points.n));
+  place(form.k, form.getDigits(form.k, points.k));
+  for (auto [number, loop] : llvm::enumerate(form.outer)) {
+    points.outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
+    points.loops[loop] = points.outer.back().symbol;
+  }
+}
+
+void PairEmitter::emit() {
+  ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  kernel = declarePairFunction(module, PairFunction::multiply);
+  // The same sizes as in the plan's `scratch`.
+  packedRows = emission.takeScratch(builder.getBF16Type(), tiling.packedRows);
+  packedColumns = emission.takeScratch(builder.getBF16Type(), tiling.packedColumns);
+  accumulators = emission.takeScratch(builder.getF32Type(), tiling.sums);
+  rowTotal = emission.getSize(form.getExtent(form.m));
+  columnTotal = emission.getSize(form.getExtent(form.n));
+  depthTotal = emission.getSize(form.getExtent(form.k));
+  columnBlocks = emission.getSize(tiling.columnBlocks);
+  depthBlocks = emission.getSize(tiling.depthBlocks);
+  Value rowBlocks = emission.getSize(tiling.rowBlocks);
+  rowStep = getStep(rowTotal, rowBlocks);
+  columnStep = getStep(columnTotal, columnBlocks);
+  depthStep = emission.maximum(emission.getConstant(unit), getStep(depthTotal, depthBlocks));
+  Value one = emission.getConstant(1), width = emission.getConstant(unit);
+  keepsRows = compare(arith::CmpIPredicate::eq, depthBlocks, one);
+  Value allColumns = emission.multiply(emission.ceilDivide(columnTotal, width), width);
+  Value all = emission.multiply(allColumns, emission.multiply(depthBlocks, depthStep));
+  Value fit = compare(arith::CmpIPredicate::sle, all, emission.getSize(tiling.packedColumns));
+  Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, one);
+  keepsColumns = arith::AndIOp::create(builder, location, fit, isUsedAgain);
+  bool usesTiles = emission.device.pairUnit == PairUnit::tiles;
+  if (usesTiles)
+    func::CallOp::create(builder, location, declarePairFunction(module, PairFunction::enter));
+  emission.forTiles([&](Value tile) { emitTile(tile); });
+  if (usesTiles)
+    func::CallOp::create(builder, location, declarePairFunction(module, PairFunction::leave));
+}
+
+/// The size, in whole units, of so many blocks.
+Value PairEmitter::getStep(Value total, Value blocks) {
+  Value one = emission.getConstant(1), step = emission.getConstant(unit);
+  return emission.multiply(emission.ceilDivide(emission.ceilDivide(total, emission.maximum(blocks, one)), step), step);
+}
+
+/// An empty sum has a group of zeros.
+Value PairEmitter::toGroups(Value steps) {
+  return emission.maximum(emission.getConstant(1), emission.ceilDivide(steps, emission.getConstant(unit)));
+}
+
+void PairEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
+  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+/// Whether this worker did not compute the tile so far before; or it was another block of the same number.
+Value PairEmitter::isFirst(Value tile, Value distance, Value number) {
+  Value isOthers = compare(arith::CmpIPredicate::slt, emission.subtract(tile, distance), emission.begin);
+  Value isNew = compare(arith::CmpIPredicate::eq, number, emission.getConstant(0));
+  return arith::OrIOp::create(builder, location, isOthers, isNew);
+}
+
+void PairEmitter::emitTile(Value tile) {
+  SmallVector<Expr> grid = form.getExtents(form.outer);
+  grid.push_back(tiling.rowBlocks);
+  grid.push_back(tiling.columnBlocks);
+  SmallVector<Value> digits = emission.unravel(tile, grid);
+  for (auto [position, digit] : llvm::zip(points.outer, digits))
+    position.value = digit;
+  Value rowBlock = digits[digits.size() - 2], columnBlock = digits.back(), zero = emission.getConstant(0);
+
+  rows.first = emission.multiply(rowBlock, rowStep);
+  rows.count = emission.maximum(zero, emission.minimum(rowStep, emission.subtract(rowTotal, rows.first)));
+  firstColumn = emission.multiply(columnBlock, columnStep);
+  lastColumn = emission.minimum(columnTotal, emission.add(firstColumn, columnStep));
+
+  Value always = arith::ConstantIntOp::create(builder, location, 1, 1);
+  rowsAreNew = select(keepsRows, isFirst(tile, emission.getConstant(1), columnBlock), always);
+  columnsAreNew = select(keepsColumns, isFirst(tile, columnBlocks, rowBlock), always);
+  emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
+}
+
+/// All of a tile's panels, for a block of k.
+void PairEmitter::emitBlock(Value block) {
+  Value zero = emission.getConstant(0);
+  PackedBlock at = rows;
+  at.k = emission.multiply(block, depthStep);
+  at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
+  Value groups = toGroups(at.depth);
+  emitIf(rowsAreNew, [&] { packPairRows(emission, form, points, at, groups, packedRows, zero); });
+  emission.forRange(firstColumn, lastColumn, unit, [&](Value column) {
+    PackedBlock columns = at;
+    columns.first = column;
+    columns.count = emission.minimum(emission.getConstant(unit), emission.subtract(columnTotal, column));
+    emitPanel(columns, block, groups);
+  });
+}
+
+void PairEmitter::emitPanel(const PackedBlock &columns, Value block, Value groups) {
+  Value zero = emission.getConstant(0), one = emission.getConstant(1), width = emission.getConstant(unit);
+  Value kept =
+      emission.multiply(emission.add(emission.multiply(emission.divide(columns.first, width), depthBlocks), block),
+                        emission.multiply(depthStep, width));
+  Value panel = select(keepsColumns, kept, zero);
+  emitIf(columnsAreNew, [&] { packPairPanel(emission, form, points, columns, groups, packedColumns, panel); });
+
+  // Where there is one block of k, the sums of all panels take the same place.
+  Value distance = emission.multiply(emission.subtract(columns.first, firstColumn), rowStep);
+  Value sums = select(keepsRows, zero, distance);
+  Value strips = emission.ceilDivide(rows.count, width);
+  Value stripBytes = emission.multiply(groups, emission.getConstant(2 * groupElements));
+  emission.forRange(zero, groups, tiling.mostGroups, [&](Value group) {
+    Value count = emission.minimum(emission.getConstant(tiling.mostGroups), emission.subtract(groups, group));
+    Value start = emission.multiply(group, emission.getConstant(groupElements));
+    func::CallOp::create(builder, location, kernel,
+                         ValueRange{toWord(strips), toWord(count), emission.getPointer(packedRows, start),
+                                    toWord(stripBytes), emission.getPointer(packedColumns, emission.add(panel, start)),
+                                    emission.getPointer(accumulators, sums), toWord(emission.add(block, group))});
+  });
+  Value isLast = compare(arith::CmpIPredicate::eq, emission.add(block, one), depthBlocks);
+  emitIf(isLast, [&] { emitPanelEpilogue(sums, columns); });
+}
+
+void PairEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
+  unsigned lanes = emission.device.getLanes(32);
+  Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
+  // As far as memory takes to answer.
+  constexpr int64_t rowsAhead = 8;
+  Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
+  emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
+    Value start = emission.add(panel, emission.multiply(row, emission.getConstant(unit)));
+    emission.forRange(emission.getConstant(0), columns.count, lanes, [&](Value column) {
+      Value sums = vector::LoadOp::create(builder, location, VectorType::get({lanes}, builder.getF32Type()),
+                                          accumulators, emission.add(start, column));
+      LanePoints at{points.loops, points.outer, points.n, lanes,
+                    emission.getTailMask(lanes, emission.subtract(columns.count, column))};
+      at.positions.push_back({points.m, emission.add(rows.first, row)});
+      at.positions.push_back({points.n, emission.add(columns.first, column)});
+      Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
+      emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at,
+                   Position{points.m, emission.add(rows.first, ahead)});
+    });
+  });
+}
+
+LogicalResult freestone::codegen::emitPairs(tile::ProgramOp program, Emission &emission) {
+  std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
+  if (!form || !tile::isPairContraction(*form, emission.device))
+    return program.emitOpError("is planned as a contraction in pairs, but is none");
+  PairEmitter(emission, std::move(*form)).emit();
+  return success();
+}

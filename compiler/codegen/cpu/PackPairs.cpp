@@ -1,0 +1,172 @@
+#include "compiler/codegen/cpu/PackPairs.h"
+
+#include "compiler/tile/CutPairs.h"
+#include "compiler/tile/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+
+namespace {
+
+constexpr int64_t unit = tile::PairTiling::unit, half = unit / 2;
+
+/// One operand: its elements with others beside them along `across` (rows of A, columns of B), and along k.
+class PairPacker {
+public:
+  PairPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
+             Value factor, sym::Expr across, Value memory)
+      : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
+        block(block), input(*form.getInput(factor)), across(across), memory(memory),
+        lastPlace(emission.subtract(emission.add(block.first, block.count), emission.getConstant(1))) {}
+
+  /// Whether neighbours across are neighbours in memory.
+  bool runsAcross();
+  /// 32 steps from `step` on at a place across; where there is no such place, at the last one.
+  Value loadSteps(Value place, Value step);
+  /// The pairs of steps `step` and the next one of 32 places across.
+  std::pair<Value, Value> loadPairs(Value place, Value step);
+  /// As loadSteps, in pairs, for 16 places.
+  SmallVector<Value> loadSquare(Value place, Value step);
+  void store(Value values, Value at);
+  Value toPairs(Value values) { return vector::BitCastOp::create(builder, location, pairType, values); }
+
+private:
+  Value load(sym::Expr lane, Value place, Value step, Value mask);
+
+  Emission &emission;
+  OpBuilder &builder;
+  Location location;
+  tile::ContractionForm &form;
+  const ContractionPoints &points;
+  const PackedBlock &block;
+  unsigned input;
+  sym::Expr across;
+  Value memory, lastPlace;
+  VectorType wordType = VectorType::get({unit}, builder.getI16Type());
+  VectorType pairType = VectorType::get({half}, builder.getI32Type());
+};
+
+} // namespace
+
+bool PairPacker::runsAcross() {
+  SmallVector<sym::Expr> indices;
+  for (sym::Expr index : tile::getIndices(form.compute, input))
+    indices.push_back(tile::substituteLoops(index, points.loops));
+  sym::Expr linear = tile::getLinearIndex(form.compute.getInputType(input), indices);
+  std::optional<sym::Expr> stride = getStride(linear, across), alongDepth = getStride(linear, points.k);
+  return stride && stride->isConstant(1) && !(alongDepth && alongDepth->isConstant(1));
+}
+
+Value PairPacker::load(sym::Expr lane, Value place, Value step, Value mask) {
+  LanePoints at{points.loops, points.outer, lane, unit, mask};
+  at.positions.push_back({across, place});
+  at.positions.push_back({points.k, emission.add(block.k, step)});
+  Value argument = form.compute.getInputArgs()[input];
+  Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(argument);
+  return vector::BitCastOp::create(builder, location, wordType, values);
+}
+
+Value PairPacker::loadSteps(Value place, Value step) {
+  Value mask = emission.getTailMask(unit, emission.subtract(block.depth, step));
+  return load(points.k, emission.minimum(place, lastPlace), step, mask);
+}
+
+std::pair<Value, Value> PairPacker::loadPairs(Value place, Value step) {
+  Value count = emission.subtract(emission.add(lastPlace, emission.getConstant(1)), place),
+        zero = emission.getConstant(0);
+  Value rows[2];
+  for (int64_t number = 0; number < 2; ++number) {
+    Value at = emission.add(step, emission.getConstant(number));
+    Value exists = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, at, block.depth);
+    Value active = arith::SelectOp::create(builder, location, exists, count, zero);
+    rows[number] = load(across, place, at, emission.getTailMask(unit, active));
+  }
+  Value pairs[2];
+  for (int64_t part = 0; part < 2; ++part) {
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < half; ++lane)
+      llvm::append_values(order, part * half + lane, unit + part * half + lane);
+    pairs[part] = toPairs(vector::ShuffleOp::create(builder, location, rows[0], rows[1], order));
+  }
+  return {pairs[0], pairs[1]};
+}
+
+SmallVector<Value> PairPacker::loadSquare(Value place, Value step) {
+  SmallVector<Value> square;
+  for (int64_t number = 0; number < half; ++number)
+    square.push_back(toPairs(loadSteps(emission.add(place, emission.getConstant(number)), step)));
+  return square;
+}
+
+void PairPacker::store(Value values, Value at) {
+  auto narrow = VectorType::get({unit}, builder.getBF16Type());
+  vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, narrow, values), memory, at);
+}
+
+void freestone::codegen::packPairRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                                      const PackedBlock &block, Value groups, Value memory, Value start) {
+  PairPacker packer(emission, form, points, block, form.lhs, points.m, memory);
+  Value zero = emission.getConstant(0), groupElements = emission.getConstant(tile::PairTiling::groupElements);
+  Value stripElements = emission.multiply(groups, groupElements);
+  emission.forRange(zero, emission.ceilDivide(block.count, emission.getConstant(unit)), 1, [&](Value strip) {
+    Value row = emission.add(block.first, emission.multiply(strip, emission.getConstant(unit)));
+    Value stripStart = emission.add(start, emission.multiply(strip, stripElements));
+    if (!packer.runsAcross()) {
+      emission.forRange(zero, emission.getConstant(unit), 1, [&](Value number) {
+        Value rowStart = emission.add(stripStart, emission.multiply(number, emission.getConstant(unit)));
+        emission.forRange(zero, groups, 1, [&](Value group) {
+          Value values =
+              packer.loadSteps(emission.add(row, number), emission.multiply(group, emission.getConstant(unit)));
+          packer.store(values, emission.add(rowStart, emission.multiply(group, groupElements)));
+        });
+      });
+      return;
+    }
+    emission.forRange(zero, groups, 1, [&](Value group) {
+      Value step = emission.multiply(group, emission.getConstant(unit));
+      SmallVector<Value> squares[2];
+      for (int64_t pair = 0; pair < half; ++pair) {
+        auto [lower, upper] = packer.loadPairs(row, emission.add(step, emission.getConstant(2 * pair)));
+        squares[0].push_back(lower);
+        squares[1].push_back(upper);
+      }
+      Value groupStart = emission.add(stripStart, emission.multiply(group, groupElements));
+      for (int64_t part = 0; part < 2; ++part) {
+        transposeSquare(emission.builder, emission.location, squares[part]);
+        for (auto [number, values] : llvm::enumerate(squares[part]))
+          packer.store(values, emission.add(groupStart, emission.getConstant((part * half + number) * unit)));
+      }
+    });
+  });
+}
+
+void freestone::codegen::packPairPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                                       const PackedBlock &block, Value groups, Value memory, Value start) {
+  PairPacker packer(emission, form, points, block, form.rhs, points.n, memory);
+  Value zero = emission.getConstant(0), two = emission.getConstant(2);
+  if (packer.runsAcross()) {
+    emission.forRange(zero, emission.multiply(groups, emission.getConstant(half)), 1, [&](Value pair) {
+      auto [lower, upper] = packer.loadPairs(block.first, emission.multiply(pair, two));
+      Value at = emission.add(start, emission.multiply(pair, emission.getConstant(2 * unit)));
+      packer.store(lower, at);
+      packer.store(upper, emission.add(at, emission.getConstant(unit)));
+    });
+    return;
+  }
+  emission.forRange(zero, groups, 1, [&](Value group) {
+    Value step = emission.multiply(group, emission.getConstant(unit));
+    Value groupStart =
+        emission.add(start, emission.multiply(group, emission.getConstant(tile::PairTiling::groupElements)));
+    emission.forRange(zero, two, 1, [&](Value part) {
+      Value column = emission.add(block.first, emission.multiply(part, emission.getConstant(half)));
+      SmallVector<Value> square = packer.loadSquare(column, step);
+      transposeSquare(emission.builder, emission.location, square);
+      Value partStart = emission.add(groupStart, emission.multiply(part, emission.getConstant(unit)));
+      for (auto [pair, values] : llvm::enumerate(square))
+        packer.store(values, emission.add(partStart, emission.getConstant(pair * 2 * unit)));
+    });
+  });
+}

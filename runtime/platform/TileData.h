@@ -1,0 +1,15 @@
+#ifndef FREESTONE_RUNTIME_PLATFORM_TILEDATA_H
+#define FREESTONE_RUNTIME_PLATFORM_TILEDATA_H
+
+namespace freestone::runtime::platform {
+
+/// Whether the system can save the tiles of a matrix unit (AMX) for a process that asks for it.
+bool canHaveTileData();
+
+/// Lets all threads of this process, also those that run already, use tiles. False where the system refuses; then the
+/// first use of a tile would end the process. May be called by any thread, again and again.
+bool requestTileData();
+
+} // namespace freestone::runtime::platform
+
+#endif // FREESTONE_RUNTIME_PLATFORM_TILEDATA_H

@@ -1,0 +1,18 @@
+#include "runtime/platform/TileData.h"
+
+#include <cstdint>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+using namespace freestone::runtime;
+
+// <asm/prctl.h> of older systems does not have them.
+static constexpr int getSupported = 0x1021, requestPermission = 0x1023;
+static constexpr int tileData = 18;
+
+bool platform::canHaveTileData() {
+  uint64_t supported = 0;
+  return syscall(SYS_arch_prctl, getSupported, &supported) == 0 && (supported >> tileData & 1);
+}
+
+bool platform::requestTileData() { return syscall(SYS_arch_prctl, requestPermission, tileData) == 0; }
