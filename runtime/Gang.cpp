@@ -3,6 +3,7 @@
 #include "runtime/FloatingPoint.h"
 #include "runtime/SignalsBlocked.h"
 #include "runtime/platform/Cpus.h"
+#include <algorithm>
 #include <cstdint>
 #include <system_error>
 
@@ -23,7 +24,9 @@ void count(std::atomic<uint64_t> &counter) {
 } // namespace
 
 Patience::Spin Gang::chooseSpin(int workers, int others, Switches switches) {
-  if (workers + others > platform::affinityCpus())
+  // What spins uses up the quota that the others need.
+  int cpus = platform::affinityCpus();
+  if (workers + others > std::min(cpus, platform::quotaCpus().value_or(cpus)))
     return Patience::Spin::Never;
   return switches.spin ? Patience::Spin::Adaptively : Patience::Spin::Shortly;
 }

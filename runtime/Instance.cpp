@@ -1,7 +1,7 @@
 #include "runtime/Instance.h"
 
-#include "runtime/WorkerCount.h"
 #include "runtime/Clock.h"
+#include "runtime/WorkerCount.h"
 #include <algorithm>
 #include <cstring>
 
@@ -59,8 +59,7 @@ void Instance::startTracing(std::shared_ptr<Timeline> given) {
     taskNames.push_back(timeline->nameOf(phase.label, phase.program));
     waitNames.push_back(timeline->nameOf("wait for " + phase.label));
   }
-  gang->startTracing(program.phases.size(),
-                     [this](int worker, const Trace &trace) { recordTasks(worker, trace); });
+  gang->startTracing(program.phases.size(), [this](int worker, const Trace &trace) { recordTasks(worker, trace); });
 }
 
 /// Puts what a worker did in the run at hand on the time line.
@@ -220,15 +219,14 @@ Status Instance::bindSymbols() {
   return {};
 }
 
-static Status checkShape(const SizePlan &plan, const TensorInfo &info, const TensorView &view,
-                         const std::string &what) {
+static Status checkShape(const SizePlan &plan, const TensorInfo &info, const TensorView &view, const char *what) {
   for (size_t axis = 0; axis < view.shape.size(); ++axis) {
     int64_t expected = plan.sizes[info.dimSlots[axis]], actual = view.shape[axis];
     if (actual == expected)
       continue;
     const std::string &text = info.shape[axis];
     std::string value = std::to_string(expected);
-    return {Code::Mismatch, "dimension " + std::to_string(axis) + " of " + what + " '" + info.name + "' must be " +
+    return {Code::Mismatch, "dimension " + std::to_string(axis) + " of " + what + (" '" + info.name) + "' must be " +
                                 (text == value ? value : text + " = " + value) + ", but is " + std::to_string(actual)};
   }
   return {};
@@ -239,16 +237,16 @@ Status Instance::checkInputs(const SizePlan &plan) const {
     if (Status status = checkShape(plan, program.inputs[i], *inputs[i], "input"); !status.ok())
       return status;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (Status status = checkApart(*inputs[i], "input '" + program.inputs[i].name + "'"); !status.ok())
+    if (Status status = checkApart(*inputs[i], program.inputs[i], "input"); !status.ok())
       return status;
   return {};
 }
 
 /// What a run writes in place can't be given to it from outside too.
-Status Instance::checkApart(const TensorView &view, const std::string &what) const {
+Status Instance::checkApart(const TensorView &view, const TensorInfo &info, const char *what) const {
   if (!kept || !kept->overlaps(view))
     return {};
-  return {Code::InvalidArgument, what + " overlaps the state that the instance runs on"};
+  return {Code::InvalidArgument, what + (" '" + info.name) + "' overlaps the state that the instance runs on"};
 }
 
 Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
@@ -264,7 +262,7 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
     if (view.bytes && inputs[i]->bytes && begin < other + inputs[i]->bytes && other < begin + view.bytes)
       return {Code::InvalidArgument, "output '" + info.name + "' overlaps input '" + program.inputs[i].name + "'"};
   }
-  return checkApart(view, "output '" + info.name + "'");
+  return checkApart(view, info, "output");
 }
 
 /// Makes the arena large enough, and takes new memory for outputs whose last memory is still with a consumer.

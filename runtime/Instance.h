@@ -5,8 +5,8 @@
 #include "runtime/Gang.h"
 #include "runtime/PreparedRun.h"
 #include "runtime/RunQueue.h"
-#include "runtime/SizePlan.h"
 #include "runtime/ServiceTable.h"
+#include "runtime/SizePlan.h"
 #include "runtime/State.h"
 #include "runtime/Tensor.h"
 #include "runtime/Timeline.h"
@@ -15,12 +15,12 @@
 
 namespace freestone::runtime {
 
-/// One entry of an artifact with its own memory and workers. Runs either on the thread of the caller, or in a queue, on a
-/// thread of its own, while the caller prepares the next ones. Not thread-safe.
+/// One entry of an artifact with its own memory and workers. Runs either on the thread of the caller, or in a queue, on
+/// a thread of its own, while the caller prepares the next ones. Not thread-safe.
 class Instance {
 public:
   struct Options {
-    int threads = 0; ///< 0: as many as the machine offers
+    int threads = 0;    ///< 0: as many as the machine offers
     int queueDepth = 0; ///< runs that may be submitted and not ended; 0: 2
     Switches switches;
     uint64_t maxMemory = 0;
@@ -30,7 +30,7 @@ public:
     std::function<void(const std::string &message)> log;
     std::function<bool()> cancelled;
     std::span<const freestone_service> services; ///< only read by `create`
-    std::shared_ptr<State> state; ///< null: one of its own, if the entry needs any
+    std::shared_ptr<State> state;                ///< null: one of its own, if the entry needs any
   };
 
   static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const Artifact> artifact, const Entry &entry,
@@ -103,7 +103,7 @@ private:
   Status bindSymbols();
   Status checkInputs(const SizePlan &plan) const;
   Status checkOutput(const SizePlan &plan, size_t index) const;
-  Status checkApart(const TensorView &view, const std::string &what) const;
+  Status checkApart(const TensorView &view, const TensorInfo &info, const char *what) const;
   Status reserve(const SizePlan &plan, PreparedRun &run);
   Status bind();
   void fillTables(const SizePlan &plan, PreparedRun &run) const;
@@ -148,16 +148,16 @@ private:
   std::vector<Timeline::Lane *> lanes;       ///< of the workers
   std::vector<int32_t> taskNames, waitNames; ///< of the phases
 
-  uint64_t runs = 0, submits = 0;           ///< begun or queued
-  std::atomic<uint64_t> executed = 0;       ///< runs, of those that succeeded:
+  uint64_t runs = 0, submits = 0;     ///< begun or queued
+  std::atomic<uint64_t> executed = 0; ///< runs, of those that succeeded:
   std::atomic<uint64_t> operations = 0, paddingOperations = 0;
   uint64_t plannedBytes = 0, liveBytes = 0; ///< at the last sizes
   std::atomic<bool> busy = false;
 
   // Between the caller and the queue's thread.
-  RunOrder ownOrder;     ///< where there is no state
-  Patience turnPatience; ///< of whoever runs, until others on the same state have
-  std::vector<Job> jobs; ///< job n is at n modulo their number
+  RunOrder ownOrder;               ///< where there is no state
+  Patience turnPatience;           ///< of whoever runs, until others on the same state have
+  std::vector<Job> jobs;           ///< job n is at n modulo their number
   std::unique_ptr<RunQueue> queue; ///< the last member: it ends first
 };
 

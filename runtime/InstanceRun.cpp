@@ -1,6 +1,7 @@
 // How an instance runs: on the thread of the caller, or in its queue.
 #include "runtime/Clock.h"
 #include "runtime/Instance.h"
+#include "runtime/platform/Cpus.h"
 #include <algorithm>
 #include <cstring>
 
@@ -108,8 +109,10 @@ Status Instance::startQueue() {
   if (queue || !switches.overlap)
     return {};
   jobs.resize(2 * queueDepth);
+  Patience::Spin spin = Gang::chooseSpin(threads(), 1, switches);
+  bool mayMove = switches.moves && threads() < platform::affinityCpus();
   Result<std::unique_ptr<RunQueue>> started =
-      RunQueue::start(Gang::chooseSpin(threads(), 1, switches), [this](int64_t job) { work(job); });
+      RunQueue::start(spin, mayMove, [this](int64_t job) { work(job); });
   if (!started.ok())
     return started.status();
   queue = std::move(*started);
@@ -269,5 +272,6 @@ Instance::Counters Instance::counters() const {
   counters.submits = submits;
   if (queue)
     counters.queue = queue->counters();
+  counters.moves += counters.queue.moves;
   return counters;
 }

@@ -2,12 +2,17 @@
 
 #include "runtime/Clock.h"
 #include "runtime/SignalsBlocked.h"
+#include "runtime/platform/Cpus.h"
 #include <system_error>
 
 using namespace freestone::runtime;
 
-Result<std::unique_ptr<RunQueue>> RunQueue::start(Patience::Spin spin, std::function<void(int64_t job)> execute) {
-  std::unique_ptr<RunQueue> queue(new RunQueue(spin, std::move(execute)));
+/// A move takes some 20 µs: time enough between two that it never counts.
+static constexpr int64_t moveIntervalNs = 2'000'000;
+
+Result<std::unique_ptr<RunQueue>> RunQueue::start(Patience::Spin spin, bool mayMove,
+                                                  std::function<void(int64_t job)> execute) {
+  std::unique_ptr<RunQueue> queue(new RunQueue(spin, mayMove, std::move(execute)));
   SignalsBlocked blocked;
   try {
     queue->thread = std::thread([queue = queue.get()] { queue->work(); });
@@ -26,6 +31,8 @@ RunQueue::~RunQueue() {
 }
 
 void RunQueue::submit() {
+  if (mayMove)
+    hostCpu.store(platform::currentCpu(), std::memory_order_relaxed);
   announced.store(next(), std::memory_order_seq_cst);
   jobs.wake();
 }
@@ -47,6 +54,7 @@ void RunQueue::work() {
     if (announced.load(std::memory_order_acquire) < job)
       return;
     int64_t begin = now();
+    settle(begin);
     execute(job);
     busyNs.fetch_add(now() - begin, std::memory_order_relaxed);
     if (announced.load(std::memory_order_relaxed) == job)
@@ -56,6 +64,20 @@ void RunQueue::work() {
   }
 }
 
+/// The scheduler may wake this thread on the CPU of the one who submits, or that one on this thread's; then they take
+/// turns where they should overlap. The other thread is the application's and is never moved.
+void RunQueue::settle(int64_t time) {
+  if (!mayMove || time < lastMove + moveIntervalNs)
+    return;
+  int cpu = platform::currentCpu();
+  if (cpu != hostCpu.load(std::memory_order_relaxed))
+    return;
+  platform::leaveCpu(cpu);
+  lastMove = time;
+  moves.fetch_add(1, std::memory_order_relaxed);
+}
+
 RunQueue::Counters RunQueue::counters() const {
-  return {waits, waitedNs, starved.load(std::memory_order_relaxed), busyNs.load(std::memory_order_relaxed)};
+  return {waits, waitedNs, starved.load(std::memory_order_relaxed), busyNs.load(std::memory_order_relaxed),
+          moves.load(std::memory_order_relaxed)};
 }

@@ -10,13 +10,15 @@
 
 namespace freestone::runtime {
 
-/// A thread that does numbered jobs in their order, while another one, always the same, prepares those that follow. What
-/// a job is lies with the two: a job belongs to the one who submits until it is submitted, and again once it has
+/// A thread that does numbered jobs in their order, while another one, always the same, prepares those that follow.
+/// What a job is lies with the two: a job belongs to the one who submits until it is submitted, and again once it has
 /// finished.
 class RunQueue {
 public:
-  /// Starts the thread, which calls `execute` with the numbers 1, 2, … Errors: Internal.
-  static Result<std::unique_ptr<RunQueue>> start(Patience::Spin spin, std::function<void(int64_t job)> execute);
+  /// Starts the thread, which calls `execute` with the numbers 1, 2, … and, if it `mayMove`, leaves the CPU of the one
+  /// who submits. Errors: Internal.
+  static Result<std::unique_ptr<RunQueue>> start(Patience::Spin spin, bool mayMove,
+                                                 std::function<void(int64_t job)> execute);
   /// Returns when all that was submitted has finished.
   ~RunQueue();
 
@@ -29,30 +31,35 @@ public:
   void awaitAll() { await(next() - 1); }
 
   struct Counters {
-    uint64_t waits = 0;       ///< calls of `await` that came before the job had finished
-    uint64_t waitedNs = 0;    ///< in these
-    uint64_t starved = 0;     ///< jobs after which there was no other one yet
-    uint64_t busyNs = 0;      ///< in jobs
+    uint64_t waits = 0;    ///< calls of `await` that came before the job had finished
+    uint64_t waitedNs = 0; ///< in these
+    uint64_t starved = 0;  ///< jobs after which there was no other one yet
+    uint64_t busyNs = 0;   ///< in jobs
+    uint64_t moves = 0;    ///< how often the thread left the CPU of the one who submits
   };
   /// For the thread that submits.
   Counters counters() const;
 
 private:
-  RunQueue(Patience::Spin spin, std::function<void(int64_t job)> execute)
-      : execute(std::move(execute)), hostPatience(spin), runnerPatience(spin) {}
+  RunQueue(Patience::Spin spin, bool mayMove, std::function<void(int64_t job)> execute)
+      : execute(std::move(execute)), mayMove(mayMove), hostPatience(spin), runnerPatience(spin) {}
   void work();
+  void settle(int64_t time);
 
   std::function<void(int64_t job)> execute;
+  const bool mayMove;
   std::thread thread;
   uint64_t waits = 0, waitedNs = 0;
+  int64_t lastMove = 0; ///< the thread's
 
   alignas(128) std::atomic<int64_t> announced = 0;
+  std::atomic<int> hostCpu = -1; ///< where the last job was submitted
   WaitPoint jobs;
   Patience hostPatience;
   std::atomic<bool> stopping = false;
 
   alignas(128) std::atomic<int64_t> finished = 0;
-  std::atomic<uint64_t> starved = 0, busyNs = 0;
+  std::atomic<uint64_t> starved = 0, busyNs = 0, moves = 0;
   WaitPoint results;
   Patience runnerPatience;
 };

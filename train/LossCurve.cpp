@@ -7,6 +7,9 @@ namespace freestone::train {
 
 static constexpr size_t mostPoints = 2048;
 
+/// A step allocates nothing.
+LossCurve::LossCurve() { points.reserve(mostPoints); }
+
 void LossCurve::addStep(int64_t step, double loss) {
   if (!std::isfinite(loss))
     return;

@@ -11,6 +11,7 @@ namespace freestone::train {
 /// neighbours are averaged, each point with the least and the largest of its losses.
 class LossCurve {
 public:
+  LossCurve();
   /// Steps grow. Losses that are not finite are left out.
   void addStep(int64_t step, double loss);
   void addEvaluation(int64_t step, double loss);

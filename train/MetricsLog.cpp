@@ -2,6 +2,7 @@
 #include "runtime/platform/File.h"
 #include "train/Error.h"
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 
 namespace freestone::train {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 static void writeAtomically(const std::string &path, const std::string &content) {
   std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t *>(content.data()), content.size());
@@ -54,33 +55,64 @@ MetricsLog::~MetricsLog() {
       std::fclose(file);
 }
 
-static void appendLine(std::FILE *file, const Json &json) {
-  // nlohmann writes what is not finite as null.
-  std::string line = json.dump() + "\n";
-  std::fwrite(line.data(), 1, line.size(), file);
-}
+namespace {
+/// One object, member by member. What is not finite is null.
+class LineWriter {
+public:
+  explicit LineWriter(std::string &line) : line(line) { line.clear(); }
+
+  void add(const char *name, int64_t value) { fmt::format_to(begin(name), "{}", value); }
+  void add(const char *name, bool value) { fmt::format_to(begin(name), "{}", value); }
+  void add(const char *name, double value) {
+    auto end = begin(name);
+    if (!std::isfinite(value)) {
+      fmt::format_to(end, "null");
+      return;
+    }
+    size_t first = line.size();
+    fmt::format_to(end, "{}", value);
+    if (line.find_first_of(".e", first) == std::string::npos)
+      line += ".0";
+  }
+  void write(std::FILE *file) {
+    line += "}\n";
+    std::fwrite(line.data(), 1, line.size(), file);
+  }
+
+private:
+  std::back_insert_iterator<std::string> begin(const char *name) {
+    fmt::format_to(std::back_inserter(line), "{}\"{}\":", line.empty() ? '{' : ',', name);
+    return std::back_inserter(line);
+  }
+
+  std::string &line;
+};
+} // namespace
 
 void MetricsLog::append(const StepMetrics &metrics) {
-  Json json = {{"step", metrics.step},
-               {"loss", metrics.loss},
-               {"grad_norm", metrics.gradientNorm},
-               {"lr", metrics.learningRate},
-               {"scale", metrics.lossScale},
-               {"skipped", metrics.skipped},
-               {"samples_per_s", metrics.samplesPerSecond}};
+  LineWriter writer(line);
+  writer.add("step", metrics.step);
+  writer.add("loss", metrics.loss);
+  writer.add("grad_norm", metrics.gradientNorm);
+  writer.add("lr", metrics.learningRate);
+  writer.add("scale", metrics.lossScale);
+  writer.add("skipped", metrics.skipped);
+  writer.add("samples_per_s", metrics.samplesPerSecond);
   if (metrics.tokensPerSecond > 0)
-    json["tokens_per_s"] = metrics.tokensPerSecond;
-  appendLine(steps, json);
+    writer.add("tokens_per_s", metrics.tokensPerSecond);
+  writer.write(steps);
   curve.addStep(metrics.step, metrics.loss);
 }
 
 void MetricsLog::append(const EvaluationMetrics &metrics) {
-  Json json = {{"step", metrics.step}, {"loss", metrics.loss}};
+  LineWriter writer(line);
+  writer.add("step", metrics.step);
+  writer.add("loss", metrics.loss);
   if (metrics.accuracy)
-    json["accuracy"] = *metrics.accuracy;
+    writer.add("accuracy", *metrics.accuracy);
   if (metrics.perplexity)
-    json["perplexity"] = *metrics.perplexity;
-  appendLine(evaluations, json);
+    writer.add("perplexity", *metrics.perplexity);
+  writer.write(evaluations);
   curve.addEvaluation(metrics.step, metrics.loss);
 }
 

@@ -31,6 +31,7 @@ private:
   std::string folder;
   std::FILE *steps = nullptr;
   std::FILE *evaluations = nullptr;
+  std::string line; ///< kept so that nothing is allocated for the next one
   LossCurve curve;
 };
 

@@ -25,24 +25,16 @@ void workOnHost(Host host, double seconds) {
     continue;
 }
 
-struct Steady {
-  double step;   ///< seconds from step to step, median
-  double host;   ///< of these, the host's own work: who sleeps, sleeps longer than asked for
-  double device; ///< of a run, mean: a core that slept, or whose neighbour is busy, is slower
-};
-
-/// A training's loop: prepare a batch, submit it, read what the one before told.
-Steady measureSteps(const Subject &subject, int threads, bool overlaps, Host host, double hostSeconds, int steps) {
+/// A training's loop: prepare a batch, submit it, read what the one before told. Median seconds from step to step.
+double measureSteps(const Subject &subject, int threads, bool overlaps, Host host, double hostSeconds, double seconds) {
   Instance instance = subject.instance(threads, overlaps ? 0 : FREESTONE_OVERLAP);
   int64_t before = instance.submit();
   instance.wait(before);
-  std::vector<double> times, hostTimes;
-  uint64_t busy = countersOf(instance).busy_ns;
+  std::vector<double> times;
   double last = now();
-  for (int step = 0; step < steps; ++step) {
+  for (double end = last + seconds; last < end || times.size() < 5;) {
     workOnHost(host, hostSeconds);
     subject.bind(instance);
-    hostTimes.push_back(now() - last);
     int64_t run = instance.submit();
     instance.wait(overlaps ? before : run);
     before = run;
@@ -50,28 +42,47 @@ Steady measureSteps(const Subject &subject, int threads, bool overlaps, Host hos
     last += times.back();
   }
   instance.wait();
-  return {medianOf(times), medianOf(hostTimes),
-          static_cast<double>(countersOf(instance).busy_ns - busy) * 1e-9 / steps};
+  return medianOf(times);
 }
 
+/// The host's work with nothing beside it: who sleeps, sleeps longer than asked for.
+double measureHost(Host host, double hostSeconds, double seconds) {
+  std::vector<double> times;
+  double last = now();
+  for (double end = last + seconds; last < end || times.size() < 5;) {
+    workOnHost(host, hostSeconds);
+    times.push_back(now() - last);
+    last += times.back();
+  }
+  return medianOf(times);
+}
+
+/// Each alone, both beside each other, and one after the other, in turns: whatever else the machine does may slow any
+/// of them down, and speeds none up, so that the quickest of all rounds counts.
 void compareSteps(const Subject &subject, int threads, double seconds) {
-  double rough = measureSteps(subject, threads, true, Host::Computes, 0, 20).step;
-  int steps = std::max(20, static_cast<int>(seconds / rough));
-  double device = measureSteps(subject, threads, true, Host::Computes, 0, steps).step;
+  measureSteps(subject, threads, true, Host::Computes, 0, seconds / 4);
+  double device = measureSteps(subject, threads, true, Host::Computes, 0, seconds);
   fmt::print("One step takes {:.3f} ms on {} worker{}.\n\n", device * 1e3, threads, threads == 1 ? "" : "s");
-  fmt::print("| the host | its work | host, ms | run, ms | step, ms | step / larger of both | without overlap, ms | / "
+  fmt::print("| the host | its work | host alone, ms | runs alone, ms | both, ms | / larger | without overlap, ms | / "
              "larger |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");
+  constexpr int rounds = 5;
   for (Host host : {Host::Computes, Host::Sleeps}) {
     for (double factor : {0.5, 1.0, 2.0}) {
       double work = factor * device;
-      int count = std::max(20, static_cast<int>(seconds / std::max(work, device)));
-      Steady on = measureSteps(subject, threads, true, host, work, count);
-      Steady off = measureSteps(subject, threads, false, host, work, count);
-      double larger = std::max(on.host, on.device);
+      double alone = HUGE_VAL, runs = HUGE_VAL, on = HUGE_VAL, off = HUGE_VAL;
+      for (int round = 0; round < rounds; ++round) {
+        double part = seconds / rounds;
+        alone = std::min(alone, measureHost(host, work, part / 4));
+        runs = std::min(runs, measureSteps(subject, threads, true, host, 0, part));
+        on = std::min(on, measureSteps(subject, threads, true, host, work, part));
+        off = std::min(off, measureSteps(subject, threads, false, host, work, part));
+      }
+      double larger = std::max(alone, runs);
       fmt::print("| {} | {} steps | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |\n",
-                 host == Host::Sleeps ? "sleeps" : "computes", factor, on.host * 1e3, on.device * 1e3, on.step * 1e3,
-                 on.step / larger, off.step * 1e3, off.step / larger);
+                 host == Host::Sleeps ? "sleeps" : "computes", factor, alone * 1e3, runs * 1e3, on * 1e3, on / larger,
+                 off * 1e3, off / larger);
+      std::fflush(stdout);
     }
   }
 }

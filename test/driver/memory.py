@@ -11,11 +11,16 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+# Calls a command, and prints the kibibytes that it took at most.
+MEASURE = """import os, resource, sys
+if os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:]):
+    sys.exit(1)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
 
 LAYERS, WIDTH, LARGE, SMALL = 6, 256, 4096, 8
 
@@ -72,15 +77,11 @@ class Tool:
         """Bytes that a training takes at most, and its losses."""
         words = [self.path, "train", step, "--data", "data.npz", "--batch", str(batch), "--steps", "3", "--epochs", "3", "--out", run,
                  "--threads", "1", "--no-shuffle", *options]
-        process = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # What wait4 tells begins with the peak of this process, from which the other is forked.
-        most = 0
-        while process.poll() is None:
-            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-            if found := re.search(r"VmHWM:\s+(\d+) kB", status):
-                most = int(found[1]) * 1024
-            time.sleep(0.005)
-        assert process.returncode == 0, words
+        # Between the two stands a small process: a peak counts from that of the process which forks, and this one is large.
+        done = subprocess.run([sys.executable, "-S", "-c", MEASURE, *words], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+        assert done.returncode == 0, words
+        most = int(done.stdout.splitlines()[-1]) * 1024
         lines = (self.folder / run / "metrics.jsonl").read_text().splitlines()
         return most, [json.loads(line)["loss"] for line in lines]
 

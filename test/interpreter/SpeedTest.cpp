@@ -1,14 +1,21 @@
 #include "test/interpreter/RunText.h"
-#include <chrono>
+#include <ctime>
 
 namespace freestone::interpreter {
 namespace {
 
 using SpeedTest = RunText;
 
+/// Seconds that this process has computed: what else runs on the machine is not counted.
+static double now() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 // A block of a transformer at 1 x 1,000 tokens, d = 384, 6 heads: the tests evaluate six of them.
 TEST_F(SpeedTest, TransformerBlock) {
-  auto start = std::chrono::steady_clock::now();
+  double start = now();
   auto results =
       runMain(R"((%x: !graph.tensor<[s, 384], f32>, %w: !graph.tensor<[384, 1152], f32>,
                              %u: !graph.tensor<[384, 1536], f32>, %d: !graph.tensor<[1536, 384], f32>) -> !graph.tensor<[s, 384], f32> {
@@ -32,7 +39,7 @@ TEST_F(SpeedTest, TransformerBlock) {
   })",
               {random({1000, 384}, 1), random({384, 1152}, 2), random({384, 1536}, 3), random({1536, 384}, 4)});
   ASSERT_EQ(results.size(), 1u);
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double seconds = now() - start;
   RecordProperty("seconds", std::to_string(seconds));
   EXPECT_LT(seconds, 10) << "six blocks and more are evaluated per test";
 }

@@ -93,3 +93,22 @@ TEST(Allocation, NothingIsAllocatedByRunsInAQueue) {
   }
   EXPECT_EQ(allocations.load(), before);
 }
+
+TEST(Allocation, NothingIsAllocatedForLongNames) {
+  runtime::Descriptor descriptor = describeLookup();
+  for (runtime::TensorInfo &input : descriptor.entries[0].inputs)
+    input.name += " of a name that needs memory";
+  Instance instance(loadBytes(packProgram("Lookup", descriptor)), 1);
+  std::vector<float> table = ramp(50);
+  std::vector<int64_t> index(20, 3);
+  instance.setInput(0, viewOf(table));
+  instance.setInput(1, viewOf(index));
+  for (int round = 0; round < 3; ++round)
+    instance.submit();
+  instance.wait();
+  long before = allocations.load();
+  for (int round = 0; round < 100; ++round)
+    instance.submit();
+  instance.wait();
+  EXPECT_EQ(allocations.load(), before);
+}

@@ -35,6 +35,14 @@ template <typename T> std::vector<T> outputOf(const Instance &instance) {
   return {static_cast<T *>(view.data), static_cast<T *>(view.data) + count};
 }
 
+/// Whether a thread of this process waits for something, rather than for a CPU.
+bool isAsleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  size_t name = text.rfind(')');
+  return name != std::string::npos && text.compare(name, 3, ") S") == 0;
+}
+
 #if defined(__has_feature)
 constexpr bool isThreadSanitized = __has_feature(thread_sanitizer);
 /// Memory that was given back is kept from reuse for a while.
@@ -82,14 +90,15 @@ TEST(Queue, TakesNoMoreThanItsDepth) {
     instance.setInput(0, viewOf(count));
     instance.setInput(1, viewOf(failing));
     std::atomic<int> submitted = 0;
+    std::atomic<pid_t> hostThread = 0;
     std::thread host([&] {
+      hostThread = gettid();
       for (int run = 0; run < depth + 2; ++run, ++submitted)
         instance.submit();
     });
     hold.awaitInside();
-    while (submitted < depth)
+    while (submitted < depth || !isAsleep(hostThread))
       std::this_thread::yield();
-    std::this_thread::sleep_for(20ms);
     EXPECT_EQ(submitted, depth);
     hold.mayLeave = true;
     host.join();
@@ -322,33 +331,51 @@ TEST(Queue, CallsBetweenRuns) {
   }
 }
 
-/// The host's work of each step, of which the counters tell whether the workers had to wait for it.
-TEST(Queue, KeepsTheWorkersBusyWhileTheHostPrepares) {
-  auto starved = [](uint32_t switchedOff) {
-    Instance instance(loadPhases(), optionsFor(1, 2, switchedOff));
-    std::vector<int64_t> count = {10000}, failing = {-1};
-    instance.setInput(0, viewOf(count));
-    instance.setInput(1, viewOf(failing));
-    int64_t run = instance.submit();
-    for (int step = 0; step < 200; ++step) {
-      int64_t next = instance.submit();
-      instance.wait(run);
-      run = next;
-    }
-    instance.wait();
-    freestone_counters counters = countersOf(instance);
-    if (switchedOff) {
-      EXPECT_EQ(counters.starved, 0u); // there is no queue
-      EXPECT_EQ(counters.host_waits, 0u);
-    }
-    return counters.starved;
+/// Here a run ends only when the next one has been submitted, as by a host that prepares it meanwhile: so the workers
+/// never wait for the host.
+TEST(Queue, TakesTheNextRunWhileOneIsUnderWay) {
+  static constexpr int64_t runs = 200;
+  struct Gate {
+    std::atomic<int64_t> begun = 0, submitted = 0;
+  } gate;
+  freestone_instance_options options = optionsFor(1);
+  options.user = &gate;
+  options.cancelled = [](void *user) -> int32_t { // once a run of one phase
+    auto &gate = *static_cast<Gate *>(user);
+    for (int64_t next = std::min(++gate.begun + 1, runs); gate.submitted < next;)
+      std::this_thread::yield();
+    return 0;
   };
-  // A step takes some 0.1 ms; a host that is not run for longer than that, on a busy machine, comes too late.
-  uint64_t least = 200;
-  for (int attempt = 0; attempt < 5 && least > 100; ++attempt)
-    least = std::min(least, starved(0));
-  EXPECT_LE(least, 100u);
-  starved(FREESTONE_OVERLAP);
+  Instance instance(loadPhases(), options);
+  std::vector<int64_t> count = {1}, failing = {-1};
+  instance.setInput(0, viewOf(count));
+  instance.setInput(1, viewOf(failing));
+  for (int64_t run = 1; run <= runs; ++run) {
+    ASSERT_EQ(instance.submit(), run);
+    gate.submitted = run;
+    if (run > 1)
+      instance.wait(run - 1);
+  }
+  instance.wait();
+  EXPECT_EQ(gate.begun, runs);
+  EXPECT_EQ(countersOf(instance).starved, 1u) << "after the last run";
+}
+
+TEST(Queue, DoesOneThingAfterAnotherWithoutOverlap) {
+  Instance instance(loadPhases(), optionsFor(1, 2, FREESTONE_OVERLAP));
+  std::vector<int64_t> count = {100}, failing = {-1};
+  instance.setInput(0, viewOf(count));
+  instance.setInput(1, viewOf(failing));
+  for (uint64_t run = 1; run <= 20; ++run) {
+    instance.submit();
+    EXPECT_EQ(countersOf(instance).runs, run);
+    bool called = false;
+    instance.submitCall([](void *user) { *static_cast<bool *>(user) = true; }, &called);
+    EXPECT_TRUE(called);
+  }
+  instance.wait();
+  EXPECT_EQ(countersOf(instance).starved, 0u) << "there is no queue";
+  EXPECT_EQ(countersOf(instance).host_waits, 0u);
 }
 
 TEST(Queue, ManyTinyStepsNeedNoMoreMemory) {
@@ -356,11 +383,12 @@ TEST(Queue, ManyTinyStepsNeedNoMoreMemory) {
   Instance instance(artifact, optionsFor(2));
   std::vector<float> x = {1, 1, 1, 1};
   instance.setInput(0, viewOf(x));
-  auto residentPages = [] {
+  // Not those of files: code that runs for the first time comes into memory.
+  auto anonymousPages = [] {
     std::ifstream file("/proc/self/statm");
-    long all = 0, resident = 0;
-    file >> all >> resident;
-    return resident;
+    long all = 0, resident = 0, ofFiles = 0;
+    file >> all >> resident >> ofFiles;
+    return resident - ofFiles;
   };
   auto steps = [&](int count) {
     for (int step = 0; step < count; ++step)
@@ -370,11 +398,11 @@ TEST(Queue, ManyTinyStepsNeedNoMoreMemory) {
   const int count = isThreadSanitized ? 2000 : 20000;
   steps(1000);
   uint64_t allocations = countersOf(instance).allocations;
-  long before = residentPages();
+  long before = anonymousPages();
   steps(count);
   EXPECT_EQ(countersOf(instance).allocations, allocations);
   if (!isThreadSanitized && !isAddressSanitized)
-    EXPECT_LE(residentPages(), before + 16);
+    EXPECT_LE(anonymousPages(), before + 16);
   EXPECT_EQ(*instance.state().data<int64_t>(1), count + 1000);
 }
 
@@ -418,9 +446,10 @@ TEST(Queue, WakesSleepers) {
     micros.push_back(static_cast<double>(moment.at - begin) * 1e-3);
   }
   std::ranges::sort(micros);
+  // How long it takes is told, not tested: a busy machine lets it wait for a CPU.
   RecordProperty("median_microseconds", std::to_string(micros[50]));
   std::printf("a sleeper wakes in %.1f us (median), %.1f us (90 %%)\n", micros[50], micros[90]);
-  EXPECT_LT(micros[50], 5000);
+  EXPECT_GT(micros[0], 0);
 }
 
 TEST(Queue, RefusesADepthThatMakesNoSense) {

@@ -50,6 +50,14 @@ static freestone_compiler_result check(const freestone_compile_options *options)
                 "inputs": [{"name": "x", "type": "f32", "shape": ["n"]}], "outputs": [{"name": "y", "type": "f32", "shape": ["n"]}]})");
 }
 
+/// Takes until something is told about that.
+static void goSlowly(const freestone_compile_options *options) {
+  freestone_compile_progress progress = {sizeof(progress), "code", 1, 3};
+  options->progress(options->progress_user, &progress);
+  while (lseek(STDERR_FILENO, 0, SEEK_CUR) <= 0)
+    usleep(10000);
+}
+
 static freestone_compiler_result compile(const freestone_compile_options *options) {
   freestone_compiler_result checked = check(options);
   if (checked.status != FREESTONE_COMPILER_OK)
@@ -60,6 +68,8 @@ static freestone_compiler_result compile(const freestone_compile_options *option
   if (word == "hang")
     while (true)
       pause();
+  if (word == "slow")
+    goSlowly(options);
   std::vector<uint8_t> artifact = word == "lookup"  ? test::packProgram("Lookup", test::describeLookup())
                                   : word == "train" ? test::packTrain()
                                                     : test::packReverse(/*withWeights=*/!options->strip_weights);

@@ -6,31 +6,48 @@
 
 namespace freestone::tools {
 
-CompileProgress::CompileProgress() : isTerminal(isatty(STDERR_FILENO)) {}
+CompileProgress::CompileProgress() : isTerminal(isatty(STDERR_FILENO)), thread(&CompileProgress::tell, this) {}
 
 CompileProgress::~CompileProgress() {
+  {
+    std::lock_guard lock(mutex);
+    isOver = true;
+  }
+  ended.notify_one();
+  thread.join();
+}
+
+void CompileProgress::report(void *user, const freestone_compile_progress *progress) {
+  auto &self = *static_cast<CompileProgress *>(user);
+  std::lock_guard lock(self.mutex);
+  self.phase = progress->phase;
+  self.done = progress->done;
+  self.total = progress->total;
+}
+
+/// The life of the thread.
+void CompileProgress::tell() {
+  const Clock::duration interval = isTerminal ? std::chrono::milliseconds(100) : std::chrono::seconds(1);
+  std::unique_lock lock(mutex);
+  Clock::time_point next = begin + std::chrono::seconds(1);
+  bool hasLine = false;
+  for (; !ended.wait_until(lock, next, [&] { return isOver; }); next = Clock::now() + interval) {
+    show();
+    hasLine = true;
+  }
   if (hasLine && isTerminal)
     fmt::print(stderr, "\r\033[K");
 }
 
-void CompileProgress::report(void *user, const freestone_compile_progress *progress) {
-  static_cast<CompileProgress *>(user)->show(*progress);
-}
-
-void CompileProgress::show(const freestone_compile_progress &progress) {
-  Clock::time_point now = Clock::now();
-  if (now < next)
-    return;
-  next = now + (isTerminal ? std::chrono::milliseconds(100) : std::chrono::seconds(1));
-  std::string programs = progress.total > 0 ? fmt::format(", {} of {} programs", progress.done, progress.total) : "";
-  std::string line = fmt::format("compiling: {}{}, {:.1f} s", progress.phase, programs,
-                                 std::chrono::duration<double>(now - begin).count());
+void CompileProgress::show() const {
+  std::string programs = total > 0 ? fmt::format(", {} of {} programs", done, total) : "";
+  std::string line = fmt::format("compiling: {}{}, {:.1f} s", phase, programs,
+                                 std::chrono::duration<double>(Clock::now() - begin).count());
   if (isTerminal)
     fmt::print(stderr, "\r\033[K{}", line);
   else
     fmt::print(stderr, "freestone: {}\n", line);
   std::fflush(stderr);
-  hasLine = true;
 }
 
 } // namespace freestone::tools

@@ -3,12 +3,15 @@
 
 #include "compiler/driver/Interface.h"
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace freestone::tools {
 
 /// Tells on stderr what a compilation is doing once it has taken a second: a line that is rewritten on a terminal, else
-/// a line each second. Lives as long as the compilation.
+/// a line each second, however long one program takes. Lives as long as the compilation.
 class CompileProgress {
 public:
   CompileProgress();
@@ -21,12 +24,17 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  void show(const freestone_compile_progress &progress);
+  void tell();
+  void show() const;
 
   const Clock::time_point begin = Clock::now();
-  Clock::time_point next = begin + std::chrono::seconds(1);
-  bool isTerminal;
-  bool hasLine = false;
+  const bool isTerminal;
+  std::mutex mutex; ///< of all below
+  std::condition_variable ended;
+  bool isOver = false;
+  std::string phase = "begins";
+  int64_t done = 0, total = 0; ///< programs
+  std::thread thread;
 };
 
 } // namespace freestone::tools

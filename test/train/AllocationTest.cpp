@@ -1,6 +1,7 @@
-// Replaces malloc's users for the whole process, to count what the loader's thread and its caller allocate together.
+// Replaces malloc's users for the whole process, to count what all its threads allocate together.
 #include "test/train/Files.h"
 #include "train/Loader.h"
+#include "train/MetricsLog.h"
 #include "train/TokenDataset.h"
 #include <atomic>
 #include <cstdlib>
@@ -32,5 +33,20 @@ TEST(Loader, nothingIsAllocatedPerBatch) {
   EXPECT_GT(before, 0);
   for (int i = 0; i < 1000; ++i)
     loader.take();
+  EXPECT_EQ(allocations.load(), before);
+}
+
+TEST(MetricsLog, nothingIsAllocatedPerStep) {
+  Folder folder;
+  MetricsLog log(folder.path(), 0);
+  StepMetrics metrics = {.loss = -1.2345678901234567e-100,
+                         .gradientNorm = 1.2345678901234567e-100,
+                         .learningRate = 1.2345678901234567e-100,
+                         .samplesPerSecond = 123456.78901234567,
+                         .tokensPerSecond = 123456.78901234567};
+  log.append(metrics);
+  long before = allocations.load();
+  for (metrics.step = 2; metrics.step <= 10000; ++metrics.step)
+    log.append(metrics);
   EXPECT_EQ(allocations.load(), before);
 }
