@@ -11,7 +11,8 @@
 using namespace freestone::cache;
 
 /// Tells backup programs to leave the folder out.
-static constexpr std::string_view tag = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of freestone; it may be removed at any time.\n";
+static constexpr std::string_view tag =
+    "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of freestone; it may be removed at any time.\n";
 
 /// Opens a folder, and makes it first, with its parents, where it is missing and `mayMake`.
 static File openRoot(FileSystem &system, const std::string &path, bool mayMake) {
@@ -50,18 +51,19 @@ Folder::Folder(FileSystem &system, const std::string &path, bool mayWrite)
   requireTrust(path, root.status());
   std::vector<std::string> within = foldersWithin();
   struct stat found;
-  if (mayWrite && !status("CACHEDIR.TAG", found))
-    for (const std::string &folder : within)
+  for (const std::string &folder : within) {
+    bool isThere = status(folder, found);
+    if (!isThere && mayWrite) {
       if (system.makeFolder(root.get(), folder.c_str(), 0700) != 0 && errno != EEXIST)
         throw FileError("can't make '" + path + "/" + folder + "'");
-  // Someone may have made them while others could still write the folder.
-  for (const std::string &folder : within)
-    if (status(folder, found))
+      isThere = status(folder, found);
+    }
+    // Someone may have made it while others could still write the cache's folder.
+    if (isThere)
       requireTrust(path + "/" + folder, found);
-  if (!mayWrite || status("CACHEDIR.TAG", found))
-    return;
-  // Last, since it says that all is there.
-  write("CACHEDIR.TAG", tag);
+  }
+  if (mayWrite && !status("CACHEDIR.TAG", found))
+    write("CACHEDIR.TAG", tag);
 }
 
 bool Folder::status(const std::string &file, struct stat &status) const {

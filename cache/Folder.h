@@ -7,9 +7,9 @@
 
 namespace freestone::cache {
 
-/// The cache's folder, opened once. Whoever can write it, or a folder within, decides what code runs, so those of another user, and those
-/// that others can write, are refused. Names are relative: "model/<key>", "stamp/…", "lock/…", "count/…"; "new/…" is what is not finished.
-/// Members throw FileError.
+/// The cache's folder, opened once. Whoever can write it, or a folder within, decides what code runs, so those of
+/// another user, and those that others can write, are refused. Names are relative: "model/<key>", "stamp/…", "lock/…",
+/// "count/…"; "new/…" is what is not finished. Members throw FileError.
 class Folder {
 public:
   /// Makes the folder, and the folders within, if `mayWrite`.

@@ -10,6 +10,8 @@ const char *freestone::cache::nameOf(Kind kind) {
   switch (kind) {
   case Kind::Model:
     return "model";
+  case Kind::Code:
+    return "code";
   case Kind::Program:
     return "program";
   case Kind::Text:

@@ -11,9 +11,10 @@
 
 namespace freestone::cache {
 
-/// What is kept: whole compiled models, objects of single programs, and texts such as assembly.
-enum class Kind { Model, Program, Text };
-constexpr Kind allKinds[] = {Kind::Model, Kind::Program, Kind::Text};
+/// What is kept: models ready to start, the code that models share which differ in names and weights alone, objects of single programs,
+/// and texts such as assembly.
+enum class Kind { Model, Code, Program, Text };
+constexpr Kind allKinds[] = {Kind::Model, Kind::Code, Kind::Program, Kind::Text};
 /// "model"; also the name of its folder.
 const char *nameOf(Kind kind);
 

@@ -3,6 +3,7 @@
 #include "cache/CompilerIdentity.h"
 #include "cache/Machine.h"
 #include "cache/ModelContent.h"
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -21,24 +22,35 @@ std::optional<Request> freestone::cache::requestModel(const Store &store, Kind k
   const Folder *folder = store.folder();
   if (!folder || compiler.empty())
     return std::nullopt;
+  std::vector<ModelContent> contents;
+  for (const std::string &path : options.graphs) {
+    std::optional<ModelContent> content = ModelContent::read(folder->system(), folder, path);
+    if (!content)
+      return std::nullopt;
+    contents.push_back(std::move(*content));
+  }
   std::optional<ModelContent> content = ModelContent::read(folder->system(), folder, options.path);
   if (!content)
     return std::nullopt;
+  contents.push_back(*content);
   // What was remembered of the compiler may be of another one than what was opened then, say along another path of libraries.
-  Request request{kind, {}, [content, folder, compiler] {
-                    return content->isUnchanged() && CompilerIdentity::read(*folder) == compiler;
+  Request request{kind, {}, [contents, folder, compiler] {
+                    return std::ranges::all_of(contents, &ModelContent::isUnchanged) &&
+                           CompilerIdentity::read(*folder) == compiler;
                   }};
   Ingredients &ingredients = request.ingredients;
   ingredients.add("compiler", compiler);
   ingredients.add("model", content->hash());
   ingredients.add("name", std::filesystem::path(options.path).stem().string());
   ingredients.add("target", options.target);
-  ingredients.add("machine", options.target == "host" ? describeMachine() : "");
+  ingredients.add("machine", options.target.starts_with("host") ? describeMachine() : "");
   ingredients.add("level", std::to_string(options.level));
   ingredients.add("disabled", sorted(options.disabled));
   ingredients.add("dims", sorted(options.dims));
   ingredients.add("binds", sorted(options.binds));
   ingredients.add("weights", options.stripWeights ? "left out" : "stored");
   ingredients.add("training", options.training);
+  for (size_t i = 0; i < options.graphs.size(); ++i)
+    ingredients.add("graph " + std::to_string(i), contents[i].hash());
   return request;
 }

@@ -13,6 +13,7 @@ struct ModelOptions {
   std::vector<std::string> disabled, dims, binds;
   bool stripWeights = false;
   std::string training; ///< what the compiler takes for a training step
+  std::vector<std::string> graphs; ///< other .onnx files that it names
 };
 
 /// What to ask of `store`, which must outlive the request; `compiler` is as CompilerIdentity finds it. Nothing where there is no cache, or

@@ -22,10 +22,10 @@ struct Settings {
   /// How long a process that makes an entry may show no sign of life before others make it themselves. Only a machine that died, or a
   /// process that was stopped, is ever waited for so long: the lock of a process that died is free at once.
   std::chrono::milliseconds patience = std::chrono::seconds(15);
-  /// Says on a miss how it differs from the entry nearest to it.
-  bool explainMisses = false;
-  /// Takes a sentence for the user; nothing is said where it is empty.
+  /// Takes a warning for the user; nothing is said where it is empty.
   std::function<void(const std::string &)> say;
+  /// Is told of every miss how it differs from the entry nearest to it; nothing is looked for where it is empty.
+  std::function<void(const std::string &)> explain;
 
   /// `FREESTONE_CACHE_DIR`, else `$XDG_CACHE_HOME/freestone`, else `~/.cache/freestone`; `FREESTONE_CACHE` is off, ro or rw;
   /// `FREESTONE_CACHE_SIZE` is a number of bytes, or of K, M, G or T. `error` is one sentence if one of them is malformed.

@@ -2,7 +2,6 @@
 
 #include "cache/Eviction.h"
 #include "cache/Explanation.h"
-#include "cache/KeyLock.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
@@ -10,8 +9,9 @@
 
 using namespace freestone::cache;
 
-static constexpr const char *counterNames[] = {"hits",    "misses",  "program_hits", "program_misses", "waits",
-                                              "kept",    "evicted", "rejected",     "failures"};
+static constexpr const char *counterNames[] = {"hits",         "misses",         "code_hits", "code_misses",
+                                               "program_hits", "program_misses", "waits",     "kept",
+                                               "evicted",      "rejected",       "failures"};
 
 Store::Store(Settings settings, FileSystem &system) : chosen(std::move(settings)) {
   for (const char *name : counterNames)
@@ -31,7 +31,8 @@ Entry Store::makeUnkept(const Maker &make) {
   std::error_code ignored;
   std::string folder = (std::filesystem::temp_directory_path(ignored) / "freestone.XXXXXX").string();
   if (!mkdtemp(folder.data()))
-    throw CannotWrite("can't make a temporary folder such as " + folder + "; set TMPDIR to a folder that can be written");
+    throw CannotWrite("can't make a temporary folder such as " + folder +
+                      "; set TMPDIR to a folder that can be written");
   struct Remover {
     const std::string &folder;
     ~Remover() {
@@ -52,12 +53,11 @@ Entry Store::obtain(const Request &request, const Maker &make) {
     return makeUnkept(make);
   std::string key = request.ingredients.key();
   if (std::optional<Entry> entry = lookUp(request.kind, key)) {
-    count("hits");
+    countLookUp(request.kind, true);
     return std::move(*entry);
   }
-  count("misses");
-  if (chosen.explainMisses && chosen.say)
-    chosen.say(explainMiss(*opened, request.kind, request.ingredients));
+  countLookUp(request.kind, false);
+  explainMissOf(request.kind, request.ingredients);
   if (!opened->mayWrite())
     return makeUnkept(make);
   KeyLock lock(*opened, key, chosen.patience);
@@ -66,6 +66,25 @@ Entry Store::obtain(const Request &request, const Maker &make) {
   if (std::optional<Entry> entry = lookUp(request.kind, key))
     return std::move(*entry);
   return makeKept(request, key, make);
+}
+
+Claim Store::claim(Kind kind, const Ingredients &ingredients) {
+  Claim claim;
+  if (!opened)
+    return claim;
+  std::string key = ingredients.key();
+  bool isThere = read(kind, key, claim);
+  if (!isThere && opened->mayWrite()) {
+    claim.turn = std::make_unique<KeyLock>(*opened, key, chosen.patience);
+    if (claim.turn->hasWaited())
+      count("waits");
+    if ((isThere = read(kind, key, claim)))
+      claim.turn.reset();
+  }
+  countLookUp(kind, isThere);
+  if (!isThere)
+    explainMissOf(kind, ingredients);
+  return claim;
 }
 
 Entry Store::makeKept(const Request &request, const std::string &key, const Maker &make) {
@@ -95,7 +114,8 @@ void Store::publish(const Request &request, const std::string &key, const std::s
     return;
   if (entry.bytes > chosen.maxBytes)
     throw FileError("it is larger than FREESTONE_CACHE_SIZE", EFBIG);
-  std::string seal = sealOf(Mapping(opened->system(), entry.file, entry.bytes).bytes(), request.ingredients, request.kind, entry.said);
+  std::string seal =
+      sealOf(Mapping(opened->system(), entry.file, entry.bytes).bytes(), request.ingredients, request.kind, entry.said);
   entry.file.append(seal);
   entry.file.protect();
   try {
@@ -111,19 +131,9 @@ void Store::publish(const Request &request, const std::string &key, const std::s
 std::optional<std::string> Store::find(Kind kind, const Ingredients &ingredients) {
   if (!opened)
     return std::nullopt;
-  std::optional<std::string> payload;
-  if (std::optional<Entry> entry = lookUp(kind, ingredients.key())) {
-    try {
-      payload = entry->payload();
-    } catch (const FileError &error) {
-      fail(error.what());
-    }
-  }
-  if (kind == Kind::Program)
-    count(payload ? "program_hits" : "program_misses");
-  else
-    count(payload ? "hits" : "misses");
-  return payload;
+  Claim claim;
+  countLookUp(kind, read(kind, ingredients.key(), claim));
+  return std::move(claim.payload);
 }
 
 void Store::keep(Kind kind, const Ingredients &ingredients, std::string_view payload, const std::string &about) {
@@ -137,9 +147,23 @@ void Store::keep(Kind kind, const Ingredients &ingredients, std::string_view pay
   } catch (const FileError &error) {
     fail(error.what());
   }
-  // Programs are kept many at a time, and the model that they are of evicts.
-  if (kind != Kind::Program)
+  // Programs and code are kept with a model, which evicts.
+  if (kind == Kind::Text)
     evict();
+}
+
+bool Store::read(Kind kind, const std::string &key, Claim &claim) {
+  std::optional<Entry> entry = lookUp(kind, key);
+  if (!entry)
+    return false;
+  try {
+    claim.payload = entry->payload();
+    claim.about = entry->about();
+    return true;
+  } catch (const FileError &error) {
+    fail(error.what());
+    return false;
+  }
 }
 
 std::optional<Entry> Store::lookUp(Kind kind, const std::string &key) {
@@ -160,6 +184,23 @@ std::optional<Entry> Store::lookUp(Kind kind, const std::string &key) {
     }
   }
   return std::nullopt;
+}
+
+void Store::countLookUp(Kind kind, bool isFound) {
+  switch (kind) {
+  case Kind::Code:
+    return count(isFound ? "code_hits" : "code_misses");
+  case Kind::Program:
+    return count(isFound ? "program_hits" : "program_misses");
+  case Kind::Model:
+  case Kind::Text:
+    return count(isFound ? "hits" : "misses");
+  }
+}
+
+void Store::explainMissOf(Kind kind, const Ingredients &ingredients) {
+  if (chosen.explain)
+    chosen.explain(explainMiss(*opened, kind, ingredients));
 }
 
 void Store::evict() {

@@ -3,6 +3,7 @@
 
 #include "cache/Entry.h"
 #include "cache/Folder.h"
+#include "cache/KeyLock.h"
 #include "cache/Settings.h"
 #include <functional>
 #include <map>
@@ -11,8 +12,8 @@
 
 namespace freestone::cache {
 
-/// Thrown by a maker whose result could not be written where it was asked for: it is made again elsewhere. Leaves the store only if it
-/// can't be written anywhere.
+/// Thrown by a maker whose result could not be written where it was asked for: it is made again elsewhere. Leaves the
+/// store only if it can't be written anywhere.
 struct CannotWrite : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -21,12 +22,22 @@ struct CannotWrite : std::runtime_error {
 struct Request {
   Kind kind;
   Ingredients ingredients;
-  /// Asked when the entry has been made: whether it was made of these ingredients, or of a file that has changed meanwhile.
+  /// Asked when the entry has been made: whether it was made of these ingredients, or of a file that has changed
+  /// meanwhile.
   std::function<bool()> stillHolds;
 };
 
-/// A cache of compiled programs that many processes share. Whatever goes wrong with its files (a full disk, a damaged entry, a folder that
-/// can't be trusted), the user gets one warning, a counter counts, and things are made as if the cache were empty. For one thread.
+/// What a cache has, or the turn to make it.
+struct Claim {
+  std::optional<std::string> payload;
+  std::string about; ///< what its maker said about it
+  /// While this lives, others that want the entry wait; null where nobody does.
+  std::unique_ptr<KeyLock> turn;
+};
+
+/// A cache of compiled programs that many processes share. Whatever goes wrong with its files (a full disk, a damaged
+/// entry, a folder that can't be trusted), the user gets one warning, a counter counts, and things are made as if the
+/// cache were empty. For one thread.
 class Store {
 public:
   /// Writes the file `path` and says about it what the entry is to tell. Throws what it likes, and CannotWrite.
@@ -34,11 +45,15 @@ public:
 
   explicit Store(Settings settings, FileSystem &system = FileSystem::system());
 
-  /// The entry, made if it is not there. Of all processes that want it at the same time, one makes it and the others wait.
+  /// The entry, made if it is not there. Of all processes that want it at the same time, one makes it and the others
+  /// wait.
   Entry obtain(const Request &request, const Maker &make);
 
   /// The same where nothing is to be kept.
   static Entry makeUnkept(const Maker &make);
+
+  /// The same for who makes the entry by itself, and keeps it: waits while another process makes it. Throws nothing.
+  Claim claim(Kind kind, const Ingredients &ingredients);
 
   /// For what is small and quickly made: nobody waits for anybody.
   std::optional<std::string> find(Kind kind, const Ingredients &ingredients);
@@ -48,18 +63,21 @@ public:
   const Folder *folder() const { return opened.get(); }
   const Settings &settings() const { return chosen; }
 
-  /// Of this process: hits, misses, program_hits, program_misses, waits, kept, evicted, rejected (damaged entries) and failures (of
-  /// file operations).
+  /// Of this process: hits, misses, code_hits, code_misses, program_hits, program_misses, waits, kept, evicted,
+  /// rejected (damaged entries) and failures (of file operations).
   const std::map<std::string, uint64_t> &counters() const { return counts; }
   /// Of all processes, as far as they could write it down.
   std::map<std::string, uint64_t> totals() const;
 
 private:
   std::optional<Entry> lookUp(Kind kind, const std::string &key);
+  bool read(Kind kind, const std::string &key, Claim &claim);
   Entry makeKept(const Request &request, const std::string &key, const Maker &make);
   void publish(const Request &request, const std::string &key, const std::string &unfinished, Entry &entry);
   void evict();
   void count(const char *name, uint64_t times = 1);
+  void countLookUp(Kind kind, bool isFound);
+  void explainMissOf(Kind kind, const Ingredients &ingredients);
   void fail(const std::string &reason);
 
   Settings chosen;

@@ -1,14 +1,11 @@
 #include "compiler/driver/CompileModel.h"
 
-#include "compiler/artifact/BuildDescriptor.h"
 #include "compiler/codegen/cpu/LowerToObject.h"
 #include "compiler/codegen/cpu/Passes.h"
-#include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/driver/CompileJobs.h"
 #include "compiler/driver/Counters.h"
 #include "compiler/driver/PackageArtifact.h"
 #include "compiler/driver/Pipelines.h"
-#include "compiler/driver/ProgramCache.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/driver/TrainingText.h"
 #include "compiler/task/SizeSlots.h"
@@ -17,7 +14,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 
 using namespace mlir;
@@ -51,11 +47,6 @@ private:
   std::string text;
   ScopedDiagnosticHandler handler;
 };
-
-ArrayAttr takeSites(ModuleOp module) {
-  auto sites = module->getAttrOfType<ArrayAttr>("task.sites");
-  return sites ? sites : ArrayAttr::get(module.getContext(), {});
-}
 
 } // namespace
 
@@ -97,6 +88,13 @@ FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &e
   if (!chosen) {
     error = {ImportError::Kind::Usage, llvm::toString(chosen.takeError())};
     return failure();
+  }
+  if (options.switches.layOutState) {
+    // A target that is none is refused where it is used for code.
+    if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target))
+      chosen->panelWidth = device->getPanelWidth(32);
+    else
+      llvm::consumeError(device.takeError());
   }
   FailureOr<ImportedTraining> imported = importTraining(context.get(), path, importOptions, *chosen, error);
   if (failed(imported))
@@ -225,66 +223,6 @@ FailureOr<std::string> Compilation::printCode(Level level, Failure &failure) {
   if (failed(result))
     return mlir::failure();
   return text;
-}
-
-LogicalResult Compilation::compile(StringRef path, Failure &failure) {
-  llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
-  if (!device) {
-    failure = {Failure::Kind::Usage, llvm::toString(device.takeError())};
-    return mlir::failure();
-  }
-  if (failed(lower(failure)))
-    return mlir::failure();
-
-  SmallVector<task::ProgramOp> entries = llvm::to_vector(model.module->getOps<task::ProgramOp>());
-  runtime::Descriptor descriptor = artifact::buildDescriptor(entries);
-  ConstantBytes constants = collectConstants(entries);
-  for (Attribute site : takeSites(*model.module))
-    descriptor.sites.push_back(cast<StringAttr>(site).str());
-  if (!training.empty()) {
-    attach(descriptor, constants, "training.json", ArrayRef(training.data(), training.size()));
-    auto file = llvm::MemoryBuffer::getFile(modelPath);
-    if (!file) {
-      failure.text = modelPath + ": " + file.getError().message();
-      return mlir::failure();
-    }
-    attach(descriptor, constants, "model.onnx", {(*file)->getBufferStart(), (*file)->getBufferSize()});
-  }
-  statistics.programs = llvm::range_size(model.module->getOps<tile::ProgramOp>());
-  int64_t calls = 0;
-  model.module->walk([&](task::SpaceOp space) { calls += !space.getService(); });
-  statistics.sharedPrograms = calls - statistics.programs;
-  for (const auto &[name, count] : collectCounters(*model.module))
-    statistics.counters[name] += count;
-
-  std::vector<codegen::Object> objects;
-  ProgramCache programs(options.cache);
-  LogicalResult generated = timed("code", failure, [&]() -> LogicalResult {
-    programs.describe(*model.module);
-    FailureOr<OwningOpRef<ModuleOp>> code = emitCode(*model.module, options);
-    if (failed(code))
-      return mlir::failure();
-    FailureOr<std::vector<codegen::Object>> made = programs.lower(**code, *device, [&](size_t done, size_t total) {
-      if (options.progress)
-        options.progress({"code", static_cast<int64_t>(done), static_cast<int64_t>(total)});
-    });
-    if (failed(made))
-      return mlir::failure();
-    objects = std::move(*made);
-    return success();
-  });
-  if (failed(generated))
-    return mlir::failure();
-  statistics.counters["objects"] = objects.size();
-
-  LogicalResult packaged = timed("package", failure, [&]() -> LogicalResult {
-    Package package{std::move(descriptor), objects, *model.weights, constants, *device, options, modelPath};
-    return writePackage(package, path, statistics, failure.text);
-  });
-  // No part of the artifact, whose bytes do not tell where its programs came from.
-  statistics.counters["programs_compiled"] = programs.getCompiled();
-  statistics.counters["programs_from_cache"] = programs.getFound();
-  return packaged;
 }
 
 } // namespace freestone::driver

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_DRIVER_COMPILEMODEL_H
 #define FREESTONE_COMPILER_DRIVER_COMPILEMODEL_H
 
+#include "compiler/codegen/DeviceDescription.h"
 #include "compiler/driver/Interface.h"
 #include "compiler/driver/Options.h"
 #include "compiler/import/ImportOnnx.h"
@@ -34,6 +35,8 @@ struct Statistics {
 /// Levels at which a program can be looked at.
 enum class Level { Graph, Tile, Task, Llvm, Assembly };
 
+class ProgramCache;
+
 /// One model on its way through the compiler. Not thread-safe; several may be under way at the same time.
 class Compilation {
 public:
@@ -64,6 +67,7 @@ private:
   LogicalResult runPipeline(void (*build)(mlir::OpPassManager &, const Options &), mlir::ModuleOp module);
   LogicalResult requireCompilable(Failure &failure) const;
   mlir::FailureOr<std::string> printCode(Level level, Failure &failure);
+  mlir::FailureOr<std::vector<uint8_t>> makeCode(ProgramCache &programs, const DeviceDescription &device, Failure &failure);
 
   Options options;
   std::unique_ptr<llvm::ThreadPoolInterface> pool;

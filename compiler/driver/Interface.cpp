@@ -66,6 +66,13 @@ Options readOptions(const freestone_compile_options &given) {
   if (known.cache_folder) {
     options.cache.folder = known.cache_folder;
     options.cache.mode = known.cache_read_only ? cache::Mode::ReadOnly : cache::Mode::ReadWrite;
+    auto speaker = [say = known.say, user = known.say_user](bool isWarning) {
+      return [=](const std::string &sentence) { say(user, isWarning, sentence.c_str()); };
+    };
+    if (known.say)
+      options.cache.say = speaker(true);
+    if (known.say && known.explain_misses)
+      options.cache.explain = speaker(false);
   }
   for (size_t i = 0; i < known.dim_bound_count; ++i)
     options.dimBounds.push_back({known.dim_bounds[i].symbol, known.dim_bounds[i].minimum, known.dim_bounds[i].maximum,

@@ -57,6 +57,10 @@ typedef struct freestone_compile_options {
   void *progress_user; // handed to `progress`
   const char *cache_folder; // where single programs are kept for other models (see cache/README.md); null: nowhere
   int32_t cache_read_only;  // non-zero: nothing is written there
+  // Takes a sentence about the cache: a warning, of which one is enough, or why what is there does not serve. Null: nobody does.
+  void (*say)(void *user, int32_t is_warning, const char *sentence);
+  void *say_user;         // handed to `say`
+  int32_t explain_misses; // non-zero: `say` is told of what was not there
 } freestone_compile_options;
 
 // Result of every verb. Both strings are null or allocated with malloc; give the struct back through `free_result`.

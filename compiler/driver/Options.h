@@ -31,7 +31,7 @@ struct Options {
   /// Programs that are compiled at the same time; 0: see chooseCompileJobs. Decides nothing about what comes out.
   unsigned jobs = 0;
   /// Where objects of single programs are kept. Decides nothing about what comes out.
-  cache::Settings cache = {.folder = "", .mode = cache::Mode::Off, .say = nullptr};
+  cache::Settings cache = {.folder = "", .mode = cache::Mode::Off, .say = nullptr, .explain = nullptr};
   /// Is told what the compilation is doing, by one thread at a time; null: nobody.
   std::function<void(const Progress &progress)> progress;
   /// Where to write the module after every pass; empty: nowhere.

@@ -9,9 +9,9 @@
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/weights/WeightStore.h"
 #include "freestone/runtime.h"
+#include "mlir/Pass/PassManager.h"
 #include "runtime/ArtifactFile.h"
 #include "runtime/CpuFeatures.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -65,7 +65,8 @@ std::vector<std::string> requiredFeatures(const DeviceDescription &device, Array
 
 std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
 
-/// A plain weight as DLPack shows it. In the model's file weights lie at any byte; those that are not aligned to their element are copied.
+/// A plain weight as DLPack shows it. In the model's file weights lie at any byte; those that are not aligned to their
+/// element are copied.
 struct PlainWeight {
   std::vector<int64_t> dims;
   std::vector<int64_t> copy;
@@ -145,16 +146,6 @@ ConstantBytes collectConstants(ArrayRef<task::ProgramOp> entries) {
   return constants;
 }
 
-void attach(runtime::Descriptor &descriptor, ConstantBytes &constants, StringRef name, ArrayRef<char> bytes) {
-  runtime::Weight weight;
-  weight.name = runtime::attachmentPrefix + name.str();
-  weight.dtype = runtime::DType::u8;
-  weight.bytes = bytes.size();
-  weight.shape = {weight.bytes};
-  constants[weight.name] = bytes.vec();
-  descriptor.weights.push_back(std::move(weight));
-}
-
 FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &options) {
   SmallVector<task::ProgramOp> entries = llvm::to_vector(module.getOps<task::ProgramOp>());
   OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
@@ -170,29 +161,75 @@ FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &option
   return code;
 }
 
-LogicalResult writePackage(Package &package, StringRef path, Statistics &statistics, std::string &error) {
-  std::vector<artifact::Object> objects;
-  for (const codegen::Object &object : package.objects)
-    objects.emplace_back(object.bytes.begin(), object.bytes.end());
-  FailureOr<artifact::Object> code = artifact::link(objects, error);
+FailureOr<std::vector<uint8_t>> packCode(runtime::Descriptor descriptor, ArrayRef<codegen::Object> objects,
+                                         const ConstantBytes &constants, const DeviceDescription &device,
+                                         std::string &error) {
+  std::vector<artifact::Object> parts;
+  for (const codegen::Object &object : objects)
+    parts.emplace_back(object.bytes.begin(), object.bytes.end());
+  FailureOr<artifact::Object> code = artifact::link(parts, error);
   if (failed(code))
     return failure();
-
-  runtime::Descriptor &descriptor = package.descriptor;
   descriptor.producer = "freestone " FREESTONE_VERSION;
-  descriptor.modelName = llvm::sys::path::stem(package.modelPath).str();
-  descriptor.target = {"x86_64", package.device.cpu, requiredFeatures(package.device, package.objects)};
-  for (const auto &[name, count] : statistics.counters)
-    descriptor.statistics[name] = count;
+  descriptor.target = {"x86_64", device.cpu, requiredFeatures(device, objects)};
+  std::vector<const void *> stored;
+  for (const runtime::Weight &weight : descriptor.weights) {
+    auto constant = constants.find(weight.name);
+    stored.push_back(constant == constants.end() ? nullptr : constant->second.data());
+  }
+  runtime::Result<std::vector<uint8_t>> packed = runtime::packArtifact(bytesOf(*code), descriptor, stored);
+  if (packed.ok())
+    return std::move(*packed);
+  error = packed.status().message();
+  return failure();
+}
+
+/// Runs `init` on the weights of a model. Returned are those that it made; they lie in `artifact`.
+static LogicalResult packWeights(std::span<const uint8_t> code, const runtime::Descriptor &descriptor,
+                                 const WeightStore &weights, std::vector<const void *> &stored,
+                                 freestone_artifact *&artifact, std::string &error) {
+  runtime::Result<std::vector<uint8_t>> plain = runtime::packArtifact(code, descriptor, stored);
+  if (!plain.ok()) {
+    error = plain.status().message();
+    return failure();
+  }
+  if (freestone_artifact_load_memory(plain->data(), plain->size(), nullptr, &artifact) != FREESTONE_OK) {
+    error = std::string("the program can't be run here to pack its weights (compile with --strip-weights to leave that "
+                        "to the machine "
+                        "that runs it): ") +
+            freestone_last_error();
+    return failure();
+  }
+  if (failed(makeWeights(artifact, weights, error)))
+    return failure();
+  for (auto [index, bytes] : llvm::enumerate(stored)) {
+    size_t size = 0;
+    if (!bytes && freestone_artifact_stored_weight(artifact, index, &bytes, &size) != FREESTONE_OK) {
+      error = freestone_last_error();
+      return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult writePackage(ArrayRef<uint8_t> code, const ModelParts &model, StringRef path, Statistics &statistics,
+                           std::string &error) {
+  runtime::Result<runtime::ArtifactParts> parts = runtime::readArtifact({code.data(), code.size()});
+  if (!parts.ok()) {
+    error = parts.status().message();
+    return failure();
+  }
+  runtime::Descriptor &descriptor = parts->descriptor;
+  model.names.expand(descriptor);
+  descriptor.modelName = llvm::sys::path::stem(model.modelPath).str();
 
   std::vector<const void *> stored(descriptor.weights.size());
   bool anyMade = false;
   for (auto [weight, bytes] : llvm::zip_equal(descriptor.weights, stored)) {
-    auto constant = package.constants.find(weight.name);
-    const Weight *plain = package.weights.find(weight.name);
-    if (constant != package.constants.end()) {
-      bytes = constant->second.data();
-    } else if (plain && package.options.stripWeights) {
+    const Weight *plain = model.weights.find(weight.name);
+    if (weight.fileOffset >= 0) {
+      bytes = code.data() + weight.fileOffset;
+    } else if (plain && model.stripWeights) {
       // Supplied as it is in the model, under its own name.
       weight.shape = plain->dims;
     } else if (plain) {
@@ -204,41 +241,33 @@ LogicalResult writePackage(Package &package, StringRef path, Statistics &statist
     } else {
       anyMade = true;
     }
-    if (!package.options.stripWeights)
+    if (!model.stripWeights)
+      statistics.weightBytes += weight.bytes;
+  }
+  for (const auto &[name, bytes] : model.attachments) {
+    runtime::Weight &weight = descriptor.weights.emplace_back();
+    weight.name = runtime::attachmentPrefix + name;
+    weight.dtype = runtime::DType::u8;
+    weight.bytes = bytes.size();
+    weight.shape = {weight.bytes};
+    stored.push_back(bytes.data());
+    if (!model.stripWeights)
       statistics.weightBytes += weight.bytes;
   }
 
   freestone_artifact *artifact = nullptr;
   llvm::scope_exit release([&] { freestone_artifact_release(artifact); });
-  if (anyMade && !package.options.stripWeights) {
-    runtime::Result<std::vector<uint8_t>> plain = runtime::packArtifact(bytesOf(*code), descriptor, stored);
-    if (!plain.ok()) {
-      error = plain.status().message();
-      return failure();
-    }
-    if (freestone_artifact_load_memory(plain->data(), plain->size(), nullptr, &artifact) != FREESTONE_OK) {
-      error = std::string("the program can't be run here to pack its weights (compile with --strip-weights to leave that to the machine "
-                          "that runs it): ") +
-              freestone_last_error();
-      return failure();
-    }
-    if (failed(makeWeights(artifact, package.weights, error)))
-      return failure();
-    for (auto [index, bytes] : llvm::enumerate(stored)) {
-      size_t size = 0;
-      if (!bytes && freestone_artifact_stored_weight(artifact, index, &bytes, &size) != FREESTONE_OK) {
-        error = freestone_last_error();
-        return failure();
-      }
-    }
-  }
-
-  runtime::Status written = runtime::writeArtifact(path.str(), bytesOf(*code), descriptor, stored);
+  if (anyMade && !model.stripWeights &&
+      failed(packWeights(parts->code, descriptor, model.weights, stored, artifact, error)))
+    return failure();
+  runtime::Status written = runtime::writeArtifact(path.str(), parts->code, descriptor, stored);
   if (!written.ok()) {
     error = written.message();
     return failure();
   }
-  statistics.codeBytes = code->size();
+  for (const auto &[name, count] : descriptor.statistics)
+    statistics.counters[name] = count;
+  statistics.codeBytes = parts->code.size();
   uint64_t size = 0;
   if (!llvm::sys::fs::file_size(path, size))
     statistics.fileBytes = size;

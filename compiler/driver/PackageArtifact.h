@@ -5,6 +5,7 @@
 #include "compiler/codegen/cpu/LowerToObject.h"
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/driver/CompileModel.h"
+#include "compiler/driver/ModelNames.h"
 #include "runtime/Descriptor.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -14,26 +15,30 @@ namespace freestone::driver {
 using ConstantBytes = llvm::StringMap<std::vector<char>>;
 ConstantBytes collectConstants(llvm::ArrayRef<task::ProgramOp> entries);
 
-/// Stores bytes with the artifact that are no part of the program (see freestone_artifact_attachment).
-void attach(runtime::Descriptor &descriptor, ConstantBytes &constants, llvm::StringRef name, llvm::ArrayRef<char> bytes);
-
 /// A module of loops for each program of `module`, and one with the entries; takes the programs out of `module`.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitCode(mlir::ModuleOp module, const Options &options);
 
-/// All that an artifact is made of.
-struct Package {
-  runtime::Descriptor descriptor;
-  llvm::ArrayRef<codegen::Object> objects;
+/// Links the objects and packs them as an artifact that holds no weights but constants, and tells tokens in the place
+/// of names. `descriptor` lacks what is not known of the program. `error` is one sentence.
+mlir::FailureOr<std::vector<uint8_t>> packCode(runtime::Descriptor descriptor, llvm::ArrayRef<codegen::Object> objects,
+                                               const ConstantBytes &constants, const DeviceDescription &device,
+                                               std::string &error);
+
+/// What makes a model of code.
+struct ModelParts {
+  const ModelNames &names;
   const WeightStore &weights;
-  const ConstantBytes &constants;
-  const DeviceDescription &device;
-  const Options &options;
+  /// Stored with the artifact though they are no part of the program (see freestone_artifact_attachment).
+  std::vector<std::pair<std::string, llvm::ArrayRef<char>>> attachments;
   llvm::StringRef modelPath;
+  bool stripWeights = false;
 };
 
-/// Links the objects, runs the entry `init` so that weights are stored as the program reads them, and writes the file. With stripped
-/// weights `init` is left to who supplies them. `error` is one sentence.
-llvm::LogicalResult writePackage(Package &package, llvm::StringRef path, Statistics &statistics, std::string &error);
+/// Writes the artifact of a model whose code `packCode` packed: with its names, and its weights as the program reads
+/// them, which the entry `init` makes. With stripped weights `init` is left to who supplies them. `error` is one
+/// sentence.
+llvm::LogicalResult writePackage(llvm::ArrayRef<uint8_t> code, const ModelParts &model, llvm::StringRef path,
+                                 Statistics &statistics, std::string &error);
 
 } // namespace freestone::driver
 

@@ -1,6 +1,5 @@
 #include "compiler/driver/ProgramCache.h"
 
-#include "cache/CompilerIdentity.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -17,7 +16,7 @@ static std::string print(Operation *operation) {
 }
 
 void ProgramCache::describe(ModuleOp module) {
-  if (!store.folder())
+  if (compiler.empty())
     return;
   for (auto program : module.getOps<tile::ProgramOp>()) {
     std::string name = program.getSymName().str();
@@ -27,14 +26,15 @@ void ProgramCache::describe(ModuleOp module) {
   }
 }
 
-/// The compiler and the machine, which all programs have in common.
-static cache::Ingredients describeDevice(const std::string &compiler, const DeviceDescription &device) {
+cache::Ingredients driver::describeDevice(const std::string &compiler, const DeviceDescription &device) {
   cache::Ingredients ingredients;
   ingredients.add("compiler", compiler);
   ingredients.add("processor", device.triple + " " + device.cpu);
   ingredients.add("features", device.features);
-  ingredients.add("vectors", std::to_string(device.vectorRegisters) + " of " + std::to_string(device.vectorBytes) + " bytes");
-  ingredients.add("caches", std::to_string(device.l1Bytes) + " " + std::to_string(device.l2Bytes) + " " + std::to_string(device.l3Bytes));
+  ingredients.add("vectors",
+                  std::to_string(device.vectorRegisters) + " of " + std::to_string(device.vectorBytes) + " bytes");
+  ingredients.add("caches", std::to_string(device.l1Bytes) + " " + std::to_string(device.l2Bytes) + " " +
+                                std::to_string(device.l3Bytes));
   return ingredients;
 }
 
@@ -70,10 +70,10 @@ cache::Ingredients ProgramCache::nameProgram(ModuleOp code, ModuleOp module, con
   return ingredients;
 }
 
-FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const DeviceDescription &device,
-                                                            llvm::function_ref<void(size_t done, size_t total)> report) {
+FailureOr<std::vector<codegen::Object>>
+ProgramCache::lower(ModuleOp code, const DeviceDescription &device,
+                    llvm::function_ref<void(size_t done, size_t total)> report) {
   SmallVector<ModuleOp> modules = llvm::to_vector(code.getOps<ModuleOp>());
-  std::string compiler = store.folder() ? cache::CompilerIdentity::read(*store.folder()) : "";
   if (compiler.empty()) {
     compiled = modules.size();
     return codegen::lowerToObjects(code, device, report);

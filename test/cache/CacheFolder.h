@@ -3,6 +3,7 @@
 #define FREESTONE_TEST_CACHE_CACHEFOLDER_H
 
 #include "cache/Store.h"
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -40,6 +41,14 @@ private:
   std::string root;
 };
 
+/// A folder without locks, as some network file systems are.
+struct NoLocks : cache::FileSystem {
+  int lock(int, int) override {
+    errno = ENOLCK;
+    return -1;
+  }
+};
+
 inline cache::Request requestOf(const std::string &text) {
   cache::Request request{cache::Kind::Model, {}, nullptr};
   request.ingredients.add("text", text);
@@ -73,7 +82,9 @@ private:
   std::string text;
 };
 
-inline void writeText(const std::string &path, const std::string &text) { std::ofstream(path, std::ios::binary) << text; }
+inline void writeText(const std::string &path, const std::string &text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 inline std::string readText(const std::string &path) {
   std::ifstream file(path, std::ios::binary);

@@ -87,7 +87,9 @@ TEST(Fault, EachCallFailsOnce) {
       SCOPED_TRACE("call " + std::to_string(number) + " fails with " + std::to_string(error));
       CacheFolder folder;
       CountingMaker old("old");
-      { Store(folder.settings()).obtain(requestOf("old"), old.get()); }
+      {
+        Store(folder.settings()).obtain(requestOf("old"), old.get());
+      }
       FaultyFileSystem system(number, error);
       try {
         useStore(folder, system);
@@ -112,14 +114,6 @@ TEST(Fault, EachCallFailsOnce) {
 
 namespace {
 
-/// A folder without locks, as some network file systems are.
-struct NoLocks : FileSystem {
-  int lock(int, int) override {
-    errno = ENOLCK;
-    return -1;
-  }
-};
-
 /// A folder that became read-only after it was opened.
 struct NoWriting : FileSystem {
   int open(int folder, const char *name, int flags, mode_t mode) override {
@@ -140,7 +134,9 @@ TEST(Fault, AFolderWithoutLocksServes) {
   CacheFolder folder;
   NoLocks system;
   CountingMaker maker("x");
-  { Store(folder.settings(), system).obtain(requestOf("x"), maker.get()); }
+  {
+    Store(folder.settings(), system).obtain(requestOf("x"), maker.get());
+  }
   EXPECT_TRUE(Store(folder.settings(), system).obtain(requestOf("x"), maker.get()).wasKept());
   EXPECT_TRUE(folder.said.empty());
   EXPECT_EQ(evict(Folder(system, folder.path(), true), 0), 1u);
@@ -149,7 +145,9 @@ TEST(Fault, AFolderWithoutLocksServes) {
 TEST(Fault, AReadOnlyFolderServesWhatItHas) {
   CacheFolder folder;
   CountingMaker kept("kept"), other("other");
-  { Store(folder.settings()).obtain(requestOf("kept"), kept.get()); }
+  {
+    Store(folder.settings()).obtain(requestOf("kept"), kept.get());
+  }
   NoWriting system;
   Store store(folder.settings(), system);
   EXPECT_TRUE(store.obtain(requestOf("kept"), kept.get()).wasKept());

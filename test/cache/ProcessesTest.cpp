@@ -42,9 +42,10 @@ std::string slowly(const std::string &path, const std::string &text, Shared &sha
   return "made";
 }
 
-int obtainInProcess(CacheFolder &folder, const std::string &text, Shared &shared, bool fast) {
+int obtainInProcess(CacheFolder &folder, const std::string &text, Shared &shared, bool fast,
+                    FileSystem &system = FileSystem::system()) {
   try {
-    Store store(folder.settings());
+    Store store(folder.settings(), system);
     Entry entry =
         store.obtain(requestOf(text), [&](const std::string &path) { return slowly(path, text, shared, fast); });
     return entry.payload() == contentOf(text) ? Right : Wrong;
@@ -55,7 +56,8 @@ int obtainInProcess(CacheFolder &folder, const std::string &text, Shared &shared
 
 class Round {
 public:
-  Round(CacheFolder &folder, std::string text) : folder(folder), text(std::move(text)) {
+  Round(CacheFolder &folder, std::string text, FileSystem &system = FileSystem::system())
+      : folder(folder), text(std::move(text)), system(system) {
     void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared = new (memory) Shared;
   }
@@ -65,7 +67,7 @@ public:
     for (int i = 0; i < processCount; ++i) {
       pid_t child = fork();
       if (child == 0)
-        _exit(obtainInProcess(folder, text, *shared, /*fast=*/false));
+        _exit(obtainInProcess(folder, text, *shared, /*fast=*/false, system));
       children.push_back(child);
     }
     shared->started = true;
@@ -96,6 +98,7 @@ public:
 
   CacheFolder &folder;
   std::string text;
+  FileSystem &system;
   Shared *shared;
   std::vector<pid_t> children;
   int died = 0;
@@ -141,6 +144,83 @@ TEST(Processes, DeathsTearNothing) {
   for (const EntryFile &file : entries)
     EntryReader(opened).open(file.kind, file.key, Check::Everything);
   EXPECT_TRUE(folder.said.empty());
+}
+
+/// On a folder without locks, such as some of a network, several make the same, some of them die, and nothing tears.
+TEST(Processes, WithoutLocksNothingTears) {
+  CacheFolder folder;
+  NoLocks system;
+  std::mt19937 random(11);
+  constexpr int rounds = 10;
+  int deaths = 0, begun = 0;
+  for (int number = 0; number < rounds; ++number) {
+    std::string text = "round " + std::to_string(number);
+    SCOPED_TRACE(text);
+    Round round(folder, text, system);
+    round.start();
+    round.killSome(random);
+    round.finish();
+    if (HasFatalFailure())
+      return;
+    deaths += round.died;
+    begun += round.shared->begun;
+    EXPECT_EQ(obtainInProcess(folder, text, *round.shared, /*fast=*/true, system), Right);
+  }
+  EXPECT_GT(deaths, rounds / 2);
+  EXPECT_GT(begun, 2 * rounds) << "nobody waited";
+  Folder opened(system, folder.path(), true);
+  std::vector<EntryFile> entries = listEntries(opened);
+  EXPECT_EQ(entries.size(), static_cast<size_t>(rounds)) << "one entry of each";
+  for (const EntryFile &file : entries)
+    EntryReader(opened).open(file.kind, file.key, Check::Everything);
+  // What the dead left is swept once it is old: without locks only time tells.
+  for (const auto &left : std::filesystem::directory_iterator(folder.path() + "/new"))
+    std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(48));
+  opened.sweep();
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/new"));
+  EXPECT_TRUE(folder.said.empty());
+}
+
+/// Who makes an entry by itself has it alone, too.
+TEST(Processes, OneClaimsItAndTheOthersWait) {
+  CacheFolder folder;
+  void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto *shared = new (memory) Shared;
+  std::vector<pid_t> children;
+  Ingredients ingredients;
+  ingredients.add("module", "m");
+  for (int i = 0; i < processCount; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      Store store(folder.settings());
+      Claim claim = store.claim(Kind::Code, ingredients);
+      if (claim.payload)
+        _exit(*claim.payload == contentOf("m") && claim.about == "made" ? Right : Wrong);
+      if (!claim.turn || !claim.turn->isHeld())
+        _exit(Wrong);
+      ++shared->begun;
+      while (!shared->started)
+        usleep(100);
+      // The first one dies when it is its turn.
+      if (shared->begun == 1)
+        raise(SIGKILL);
+      store.keep(Kind::Code, ingredients, contentOf("m"), "made");
+      _exit(Right);
+    }
+    children.push_back(child);
+  }
+  shared->started = true;
+  int died = 0;
+  for (pid_t child : children) {
+    int status;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    died += WIFSIGNALED(status);
+    if (!WIFSIGNALED(status))
+      EXPECT_EQ(WEXITSTATUS(status), Right);
+  }
+  EXPECT_EQ(died, 1);
+  EXPECT_EQ(shared->begun, 2) << "another one took over, and no third";
+  munmap(memory, sizeof(Shared));
 }
 
 /// While others look, entries come and go.

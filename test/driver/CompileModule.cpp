@@ -79,9 +79,10 @@ void CompileModule::finish(const std::string &path) {
   FailureOr<std::vector<codegen::Object>> objects = codegen::lowerToObjects(**code, device);
   if (failed(objects))
     fail("no objects");
-  driver::Package package{std::move(descriptor), *objects, weights, constants, device, options, "module"};
   driver::Statistics statistics;
   std::string error;
-  if (failed(driver::writePackage(package, path, statistics, error)))
+  FailureOr<std::vector<uint8_t>> packed = driver::packCode(std::move(descriptor), *objects, constants, device, error);
+  driver::ModelNames names;
+  if (failed(packed) || failed(driver::writePackage(*packed, {names, weights, {}, "module"}, path, statistics, error)))
     fail(error);
 }

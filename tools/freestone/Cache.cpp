@@ -76,12 +76,18 @@ static cache::Ingredients ingredientsOf(const cache::Folder &folder, const Entry
   }
 }
 
+/// What tells people which entry it is: of long texts, the first line that says something.
 static std::string titleOf(const cache::Ingredients &ingredients) {
+  constexpr size_t longest = 60;
   std::string title;
   for (const auto &[name, text] : ingredients.list())
-    for (const char *told : {"name", "target", "shows", "program"})
-      if (name == told && !text.empty())
-        title += (title.empty() ? "" : ", ") + text;
+    for (const char *told : {"name", "target", "shows", "program", "module"}) {
+      if (name != told || text.empty())
+        continue;
+      size_t begin = name == "module" ? std::min(text.find("func.func "), text.size()) : 0;
+      std::string line = text.substr(begin, text.find('\n', begin) - begin);
+      title += (title.empty() ? "" : ", ") + (line.size() > longest ? line.substr(0, longest) + "…" : line);
+    }
   return title.empty() ? "?" : title;
 }
 

@@ -100,10 +100,17 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
 }
 
-void CompileOptions::keepPrograms(const std::string &folder, bool readOnly) {
-  cacheFolder = folder;
+void CompileOptions::keepCode(const cache::Store &store) {
+  cacheFolder = store.folder()->path();
   options.cache_folder = cacheFolder.c_str();
-  options.cache_read_only = readOnly;
+  options.cache_read_only = !store.folder()->mayWrite();
+  options.explain_misses = static_cast<bool>(store.settings().explain);
+  options.say_user = const_cast<cache::Settings *>(&store.settings());
+  options.say = [](void *user, int32_t isWarning, const char *sentence) {
+    const auto &settings = *static_cast<const cache::Settings *>(user);
+    if (const auto &say = isWarning ? settings.say : settings.explain)
+      say(sentence);
+  };
 }
 
 const Compiler &Compiler::open() {

@@ -2,6 +2,7 @@
 #ifndef FREESTONE_TOOLS_FREESTONE_COMPILER_H
 #define FREESTONE_TOOLS_FREESTONE_COMPILER_H
 
+#include "cache/Store.h"
 #include "compiler/driver/Interface.h"
 #include "tools/freestone/Failure.h"
 #include "tools/tensor/Tensor.h"
@@ -42,8 +43,9 @@ public:
   CompileOptions(const CompileOptions &) = delete;
   CompileOptions &operator=(const CompileOptions &) = delete;
 
-  /// Single programs are kept in a folder for other models.
-  void keepPrograms(const std::string &folder, bool readOnly);
+  /// Code is kept in the folder of `store`, which must outlive this, for other models; what there is to say about that goes where `store`
+  /// says it.
+  void keepCode(const cache::Store &store);
 
   const freestone_compile_options *get() const { return &options; }
 

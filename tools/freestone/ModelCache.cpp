@@ -8,15 +8,22 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <utility>
 
 namespace freestone::tools {
+
+static void print(const std::string &sentence) { fmt::print(stderr, "freestone: {}\n", sentence); }
 
 cache::Settings cacheSettings() {
   std::string error;
   cache::Settings settings = cache::Settings::fromEnvironment(error);
   if (!error.empty())
     throw Failure(Exit::Usage, error);
-  settings.say = [](const std::string &sentence) { fmt::print(stderr, "freestone: {}\n", sentence); };
+  // One warning is enough, whoever has it: this process, or the compiler within it.
+  settings.say = [hasWarned = false](const std::string &sentence) mutable {
+    if (!std::exchange(hasWarned, true))
+      print(sentence);
+  };
   return settings;
 }
 
@@ -25,24 +32,25 @@ ModelCache::ModelCache(const CompileArguments &arguments) : arguments(arguments)
   // Whoever wants to see every pass wants every pass to run.
   if (arguments.noCache || !arguments.printIrTreeDir.empty())
     settings.mode = cache::Mode::Off;
-  settings.explainMisses = arguments.explainMiss;
+  if (arguments.explainMiss)
+    settings.explain = print;
   files = std::make_unique<cache::Store>(std::move(settings));
 }
 
-std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::string &model,
-                                                  const std::string &training) const {
+std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::string &model, const std::string &training,
+                                                  const std::vector<std::string> &graphs) const {
   if (!files->folder())
     return std::nullopt;
   std::string compiler = cache::CompilerIdentity::find(*files->folder(), [] { Compiler::open(); });
   cache::ModelOptions options = {model,          arguments.target, arguments.level,        arguments.disabled,
-                                 arguments.dims, arguments.binds,  arguments.stripWeights, training};
+                                 arguments.dims, arguments.binds,  arguments.stripWeights, training, graphs};
   return cache::requestModel(*files, kind, options, compiler);
 }
 
 std::string ModelCache::make(const std::string &path, const std::string &model, const std::string &training) const {
   CompileOptions options(arguments, model, path, training);
-  if (const cache::Folder *folder = files->folder())
-    options.keepPrograms(folder->path(), !folder->mayWrite());
+  if (files->folder())
+    options.keepCode(*files);
   try {
     return Compiler::open().compile(options);
   } catch (const Failure &failure) {
@@ -53,9 +61,10 @@ std::string ModelCache::make(const std::string &path, const std::string &model, 
   }
 }
 
-cache::Entry ModelCache::compile(const std::string &model, const std::string &training) {
+cache::Entry ModelCache::compile(const std::string &model, const std::string &training,
+                                 const std::vector<std::string> &graphs) {
   auto maker = [&](const std::string &path) { return make(path, model, training); };
-  std::optional<cache::Request> wanted = request(cache::Kind::Model, model, training);
+  std::optional<cache::Request> wanted = request(cache::Kind::Model, model, training, graphs);
   try {
     return wanted ? files->obtain(*wanted, maker) : cache::Store::makeUnkept(maker);
   } catch (const cache::CannotWrite &error) {
@@ -100,18 +109,20 @@ static void copyPayload(const cache::Entry &entry, const std::string &path) {
 }
 
 std::string ModelCache::compileTo(const std::string &output, const std::string &model, const std::string &training,
-                                  bool &wasKept) {
+                                  bool &wasKept, const std::vector<std::string> &graphs) {
   wasKept = false;
   if (!files->folder())
     return Compiler::open().compile(CompileOptions(arguments, model, output, training));
-  cache::Entry entry = compile(model, training);
+  cache::Entry entry = compile(model, training, graphs);
   copyPayload(entry, output);
   wasKept = entry.wasKept();
   return entry.about();
 }
 
+std::string ModelCache::compileUnkept(const std::string &output, const std::string &model) { return make(output, model, ""); }
+
 std::string ModelCache::inspect(const std::string &model, const std::string &level) {
-  std::optional<cache::Request> wanted = request(cache::Kind::Text, model, "");
+  std::optional<cache::Request> wanted = request(cache::Kind::Text, model, "", {});
   if (wanted) {
     wanted->ingredients.add("shows", level);
     if (std::optional<std::string> text = files->find(cache::Kind::Text, wanted->ingredients))

@@ -18,15 +18,21 @@ public:
   /// `arguments` must outlive this.
   explicit ModelCache(const CompileArguments &arguments);
 
-  /// The artifact of a model, or of the training step that `training` describes; about it the compiler's statistics.
-  cache::Entry compile(const std::string &model, const std::string &training = "");
+  /// The artifact of a model, or of the training step that `training` describes, with the other .onnx files that it
+  /// names; about it the compiler's statistics.
+  cache::Entry compile(const std::string &model, const std::string &training = "",
+                       const std::vector<std::string> &graphs = {});
   /// The same as a file of the user's. Returns the statistics; `wasKept` tells whether it was compiled before.
-  std::string compileTo(const std::string &output, const std::string &model, const std::string &training, bool &wasKept);
+  std::string compileTo(const std::string &output, const std::string &model, const std::string &training, bool &wasKept,
+                        const std::vector<std::string> &graphs = {});
+  /// A file of the user's that no cache is to keep, since nobody asks for it again: only code is found there, and kept.
+  std::string compileUnkept(const std::string &output, const std::string &model);
   /// The program at a level, as Compiler::inspect.
   std::string inspect(const std::string &model, const std::string &level);
 
 private:
-  std::optional<cache::Request> request(cache::Kind kind, const std::string &model, const std::string &training) const;
+  std::optional<cache::Request> request(cache::Kind kind, const std::string &model, const std::string &training,
+                                        const std::vector<std::string> &graphs) const;
   std::string make(const std::string &path, const std::string &model, const std::string &training) const;
 
   const CompileArguments &arguments;

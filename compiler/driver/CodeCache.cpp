@@ -1,0 +1,37 @@
+#include "compiler/driver/CodeCache.h"
+
+#include "compiler/driver/ProgramCache.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::driver;
+
+/// With locations: they decide what is said about the code in the names of a model.
+static std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, OpPrintingFlags().useLocalScope().enableDebugInfo());
+  return text;
+}
+
+static std::string describe(const Switches &switches) {
+  std::string off;
+  for (const SwitchInfo &info : switchTable)
+    if (!(switches.*info.isOn))
+      off += (off.empty() ? "" : " ") + std::string(info.name);
+  return off;
+}
+
+cache::Claim CodeCache::claim(ModuleOp module, const Switches &switches, const DeviceDescription &device) {
+  if (compiler.empty())
+    return {};
+  ingredients = describeDevice(compiler, device);
+  ingredients.add("disabled", describe(switches));
+  ingredients.add("module", print(module));
+  return store.claim(cache::Kind::Code, ingredients);
+}
+
+void CodeCache::keep(StringRef code, const std::string &about) {
+  if (!compiler.empty())
+    store.keep(cache::Kind::Code, ingredients, std::string_view(code.data(), code.size()), about);
+}

@@ -1,0 +1,135 @@
+#include "cache/CompilerIdentity.h"
+#include "compiler/artifact/BuildDescriptor.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/driver/CodeCache.h"
+#include "compiler/driver/CompileModel.h"
+#include "compiler/driver/Counters.h"
+#include "compiler/driver/PackageArtifact.h"
+#include "compiler/driver/ProgramCache.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+
+namespace freestone::driver {
+
+/// What is told of a compilation though the code does not tell it.
+static std::string describeCode(const Statistics &statistics) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(
+      llvm::json::Object{{"programs", statistics.programs}, {"programs_shared", statistics.sharedPrograms}});
+  return text;
+}
+
+static void recallCode(StringRef about, Statistics &statistics) {
+  llvm::Expected<llvm::json::Value> told = llvm::json::parse(about);
+  if (!told)
+    return llvm::consumeError(told.takeError());
+  if (const llvm::json::Object *object = told->getAsObject()) {
+    statistics.programs = object->getInteger("programs").value_or(0);
+    statistics.sharedPrograms = object->getInteger("programs_shared").value_or(0);
+  }
+}
+
+/// Compiles the imported module, with tokens or names as they stand in it.
+FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, const DeviceDescription &device,
+                                                      Failure &failure) {
+  if (failed(lower(failure)))
+    return mlir::failure();
+  ModuleOp module = *model.module;
+  SmallVector<task::ProgramOp> entries = llvm::to_vector(module.getOps<task::ProgramOp>());
+  runtime::Descriptor descriptor = artifact::buildDescriptor(entries);
+  ConstantBytes constants = collectConstants(entries);
+  if (auto sites = module->getAttrOfType<ArrayAttr>("task.sites"))
+    for (auto site : sites.getAsRange<StringAttr>())
+      descriptor.sites.push_back(site.str());
+  statistics.programs = llvm::range_size(module.getOps<tile::ProgramOp>());
+  int64_t calls = 0;
+  module.walk([&](task::SpaceOp space) { calls += !space.getService(); });
+  statistics.sharedPrograms = calls - statistics.programs;
+  for (const auto &[name, count] : collectCounters(module))
+    statistics.counters[name] += count;
+
+  std::vector<uint8_t> packed;
+  LogicalResult generated = timed("code", failure, [&]() -> LogicalResult {
+    programs.describe(module);
+    FailureOr<OwningOpRef<ModuleOp>> code = emitCode(module, options);
+    if (failed(code))
+      return mlir::failure();
+    FailureOr<std::vector<codegen::Object>> objects = programs.lower(**code, device, [&](size_t done, size_t total) {
+      if (options.progress)
+        options.progress({"code", static_cast<int64_t>(done), static_cast<int64_t>(total)});
+    });
+    if (failed(objects))
+      return mlir::failure();
+    statistics.counters["objects"] = objects->size();
+    for (const auto &[name, count] : statistics.counters)
+      descriptor.statistics[name] = count;
+    FailureOr<std::vector<uint8_t>> made = packCode(std::move(descriptor), *objects, constants, device, failure.text);
+    if (failed(made))
+      return mlir::failure();
+    packed = std::move(*made);
+    return success();
+  });
+  if (failed(generated))
+    return mlir::failure();
+  return packed;
+}
+
+LogicalResult Compilation::compile(StringRef path, Failure &failure) {
+  llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
+  if (!device) {
+    failure = {Failure::Kind::Usage, llvm::toString(device.takeError())};
+    return mlir::failure();
+  }
+  if (failed(requireCompilable(failure)))
+    return mlir::failure();
+  // Who supplies the weights supplies what the model calls one.
+  if (!options.stripWeights)
+    moveConstantsToWeights(*model.module, *model.weights);
+  // Whoever looks at every pass knows the model by its names.
+  ModelNames names = options.printIrTreeDir.empty() ? ModelNames(*model.module) : ModelNames();
+
+  cache::Store store(options.cache);
+  std::string compiler = store.folder() ? cache::CompilerIdentity::read(*store.folder()) : "";
+  CodeCache codes(store, compiler);
+  ProgramCache programs(store, compiler);
+  std::vector<uint8_t> code;
+  cache::Claim claim = codes.claim(*model.module, options.switches, *device);
+  if (claim.payload) {
+    code.assign(claim.payload->begin(), claim.payload->end());
+    recallCode(claim.about, statistics);
+  } else {
+    FailureOr<std::vector<uint8_t>> made = makeCode(programs, *device, failure);
+    if (failed(made)) {
+      failure.text = names.expand(failure.text);
+      return mlir::failure();
+    }
+    code = std::move(*made);
+    codes.keep({reinterpret_cast<const char *>(code.data()), code.size()}, describeCode(statistics));
+    claim.turn.reset();
+  }
+
+  LogicalResult packaged = timed("package", failure, [&]() -> LogicalResult {
+    ModelParts parts{names, *model.weights, {}, modelPath, options.stripWeights};
+    std::unique_ptr<llvm::MemoryBuffer> file;
+    if (!training.empty()) {
+      auto opened = llvm::MemoryBuffer::getFile(modelPath);
+      if (!opened) {
+        failure.text = modelPath + ": " + opened.getError().message();
+        return mlir::failure();
+      }
+      file = std::move(*opened);
+      parts.attachments = {{"training.json", ArrayRef(training.data(), training.size())},
+                           {"model.onnx", {file->getBufferStart(), file->getBufferSize()}}};
+    }
+    return writePackage(code, parts, path, statistics, failure.text);
+  });
+  // No part of the artifact, whose bytes do not tell where its programs came from.
+  statistics.counters["code_from_cache"] = claim.payload.has_value();
+  statistics.counters["programs_compiled"] = programs.getCompiled();
+  statistics.counters["programs_from_cache"] = programs.getFound();
+  return packaged;
+}
+
+} // namespace freestone::driver

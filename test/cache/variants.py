@@ -1,0 +1,262 @@
+"""What is and what is not a part of the key of a model's code, through the command: variants.py FREESTONE
+
+A model that differs from another in names, comments, metadata, the order of its file and the values of its weights alone is the same code:
+it is found, and says its own names and computes with its own weights. Whatever else differs is compiled.
+"""
+
+import copy
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnx.reference
+from onnx import TensorProto, helper, numpy_helper
+
+freestone = sys.argv[1]
+
+
+class Names:
+    """What a model calls things: every name begins with `stem`."""
+
+    def __init__(self, stem):
+        self.stem = stem
+
+    def __call__(self, name):
+        return f"{self.stem}{name}"
+
+
+def build(name=Names("a_"), seed=1, element=TensorProto.FLOAT, width=24, alpha=1.0, rows="rows", relu=True):
+    """Rows of a table that indices choose, a product with a small and a large bias, and a scale of each column."""
+    random = np.random.default_rng(seed)
+    dtype = helper.tensor_dtype_to_np_dtype(element)
+    weights = {
+        name("table"): random.standard_normal((50, 40)),
+        name("matrix"): random.standard_normal((40, width)),
+        name("bias"): random.standard_normal(width),
+        name("scale"): random.standard_normal((1, width)),
+        name("wide"): random.standard_normal((width, 100)),
+        name("shift"): random.standard_normal(100),
+    }
+    nodes = [
+        helper.make_node("Gather", [name("table"), name("indices")], [name("x")], name("lookup"), axis=0),
+        helper.make_node("Gemm", [name("x"), name("matrix"), name("bias")], [name("g")], name("project"), alpha=alpha, transB=0),
+        helper.make_node("Mul", [name("g"), name("scale")], [name("m")], name("scaling")),
+        helper.make_node("Relu" if relu else "Tanh", [name("m")], [name("r")], name("activate")),
+        helper.make_node("Gemm", [name("r"), name("wide"), name("shift")], [name("y")], name("widen")),
+    ]
+    size = name(rows) if isinstance(rows, str) else rows
+    inputs = [helper.make_tensor_value_info(name("indices"), TensorProto.INT64, [size])]
+    outputs = [helper.make_tensor_value_info(name("y"), element, [size, 100])]
+    initializers = [numpy_helper.from_array(data.astype(dtype), key) for key, data in weights.items()]
+    graph = helper.make_graph(nodes, name("graph"), inputs, outputs, initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+class Cache:
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {**os.environ, "FREESTONE_CACHE_DIR": f"{folder}/cache"}
+        self.environment.pop("FREESTONE_CACHE", None)
+        self.number = 0
+
+    def run(self, *arguments, status=0):
+        done = subprocess.run([freestone, *map(str, arguments)], env=self.environment, capture_output=True, text=True)
+        assert done.returncode == status, (arguments, done.returncode, done.stderr)
+        return done
+
+    def save(self, model, **external):
+        self.number += 1
+        path = f"{self.folder}/model{self.number}.onnx"
+        onnx.save(model, path, **external)
+        return path
+
+    def compile(self, model, *options):
+        """'found' the whole artifact, found its 'code' alone, or 'made'."""
+        self.artifact = f"{self.folder}/made.stone"
+        done = self.run("compile", model, "-o", self.artifact, "--json", *options)
+        if "compiled before" in done.stderr:
+            return "found"
+        counters = json.loads(done.stdout)["counters"]
+        if counters["code_from_cache"]:
+            assert counters["programs_compiled"] == counters["programs_from_cache"] == 0, counters
+            return "code"
+        return "made"
+
+
+def expect_right(cache, path, model):
+    """The artifact is that of a compiler without a cache, its numbers are right, and what it says has the model's names."""
+    stem = model.graph.input[0].name.removesuffix("indices")
+    plain = f"{cache.folder}/plain.stone"
+    cache.run("compile", path, "-o", plain, "--no-cache")
+    assert pathlib.Path(cache.artifact).read_bytes() == pathlib.Path(plain).read_bytes(), "other bytes than without the cache"
+    indices = np.array([3, 0, 49, -1, 7])
+    np.save(f"{cache.folder}/indices.npy", indices)
+    cache.run("run", path, "--input", f"{stem}indices={cache.folder}/indices.npy", "--outputs", f"{cache.folder}/y.npz",
+              "--trace", f"{cache.folder}/trace.json")
+    own = onnx.load(path)
+    expected, = onnx.reference.ReferenceEvaluator(own).run(None, {f"{stem}indices": indices})
+    np.testing.assert_allclose(np.load(f"{cache.folder}/y.npz")[f"{stem}y"], expected, rtol=1e-4, atol=1e-4)
+    nodes = {node.name or node.output[0] for node in own.graph.node}
+    said = pathlib.Path(cache.folder, "trace.json").read_text()
+    assert any(node in said for node in nodes) and "n$" not in said, said[:2000]
+    error = cache.run("run", path, "--input", f"{stem}indices=1xi64=77", status=1).stderr
+    lookup = own.graph.node[0].name or own.graph.node[0].output[0]
+    assert f"node '{lookup}'" in error, error
+    described = cache.run("inspect", cache.artifact).stdout
+    for name in ("indices", "rows", "y"):
+        assert f"{stem}{name}" in described, described
+    assert "$" not in described, described
+    assert "$" not in cache.run("inspect", cache.artifact, "--json").stdout
+
+
+def check_what_does_not_count(cache):
+    first = build()
+    assert cache.compile(cache.save(first)) == "made"
+    first_path = cache.save(first)
+
+    def variant(change, made=None):
+        model = made or copy.deepcopy(first)
+        change(model)
+        return model
+
+    def comment(model):
+        model.doc_string = model.graph.doc_string = "a comment"
+        model.producer_name, model.producer_version, model.domain, model.model_version = "someone", "2.0", "org.example", 7
+        model.graph.name = "another"
+        for node in model.graph.node:
+            node.doc_string = "and one more"
+        helper.set_model_props(model, {"author": "someone"})
+
+    def reorder(model):
+        for field in (model.graph.initializer, *(node.attribute for node in model.graph.node)):
+            items = list(field)
+            del field[:]
+            field.extend(reversed(items))
+
+    def remove_node_names(model):
+        for node in model.graph.node:
+            node.name = ""
+
+    def write_as_numbers(model):
+        for tensor in model.graph.initializer:
+            data = numpy_helper.to_array(tensor)
+            tensor.ClearField("raw_data")
+            tensor.float_data.extend(data.flatten().tolist())
+
+    def tell_inner_shapes(model):
+        model.CopyFrom(onnx.shape_inference.infer_shapes(model))
+
+    def nothing(model):
+        pass
+
+    variants = {
+        "the same under another name of the file": variant(nothing),
+        "comments and metadata": variant(comment),
+        "the order of initializers and attributes": variant(reorder),
+        "all names": variant(nothing, build(Names("other/"))),
+        "names that are no identifiers": variant(nothing, build(Names("n$0$ s$0$-"))),
+        "the values of weights": variant(nothing, build(seed=2)),
+        "names and values": variant(comment, build(Names("b."), seed=3)),
+        "nodes without names": variant(remove_node_names),
+        "how data are written": variant(write_as_numbers),
+        "shapes of values within": variant(tell_inner_shapes),
+    }
+    for what, model in variants.items():
+        path = cache.save(model)
+        state = cache.compile(path)
+        assert state == "code", (what, state)
+        if "identifiers" not in what:
+            expect_right(cache, path, model)
+        assert cache.compile(path) == "found", what
+    external = cache.save(copy.deepcopy(first), save_as_external_data=True, location="weights.bin", size_threshold=0)
+    assert cache.compile(external) == "code", "where data lie"
+    assert cache.compile(first_path) == "code"
+    assert cache.compile(first_path, "-O1") == "code", "a level that switches off nothing"
+    cache.environment.update(FREESTONE_NUM_THREADS="1", LANG="C", TZ="UTC")
+    assert cache.compile(first_path, "--compile-jobs", "2") == "found", "threads and the environment"
+    counters = json.loads(cache.run("cache", "stat", "--json").stdout)["counters"]
+    assert counters["code_hits"] == len(variants) + 3, counters
+    assert counters["code_misses"] == 1 and counters["rejected"] == counters["failures"] == 0, counters
+
+
+def check_what_counts(cache):
+    first = cache.save(build())
+    assert cache.compile(first) == "made"
+    models = {
+        "the type of elements": build(element=TensorProto.DOUBLE),
+        "a size": build(width=25),
+        "an attribute": build(alpha=0.5),
+        "an operator": build(relu=False),
+        "a size that is known": build(rows=5),
+    }
+    for what, model in models.items():
+        assert cache.compile(cache.save(model)) == "made", what
+    help_text = " ".join(cache.run("compile", "--help").stdout.split())
+    switches = help_text.split("--disable TEXT:{")[1].split("}")[0].split(",")
+    assert len(switches) > 10, switches
+    options = [("--disable", switch) for switch in switches]
+    options += [("--bind", "a_rows=9"), ("--bind", "a_rows=10"), ("--dim", "a_rows=1:64"), ("--dim", "a_rows=1:65"),
+                ("--dim", "a_rows=0:64"), ("--dim", "a_rows=8:64:8"), ("--target", "x86-64-v3"), ("-O0",), ("--strip-weights",)]
+    for option in options:
+        assert cache.compile(first, *option) == "made", option
+        assert cache.compile(first, *option) == "found", option
+    assert cache.compile(first, "--bind", "a_rows=5") == "code", "a size that is bound, and one that the model says"
+
+    explained = cache.run("compile", cache.save(build(width=26)), "-o", f"{cache.folder}/x.stone", "--explain-miss").stderr
+    assert "not in the cache: code " in explained and "module: " in explained and "26" in explained, explained
+    explained = cache.run("compile", first, "-o", f"{cache.folder}/x.stone", "--disable", "rows,maps", "--explain-miss").stderr
+    assert "disabled: " in explained.split("not in the cache: code ")[1], explained
+
+
+def check_training(cache):
+    """Trainings of models that differ in names and weights share their step, and each learns and names its own."""
+    random = np.random.default_rng(4)
+
+    def model(stem, seed):
+        name = Names(stem)
+        weights = np.random.default_rng(seed)
+        initializers = [numpy_helper.from_array(weights.standard_normal(shape, dtype=np.float32), name(part))
+                        for part, shape in (("w", (12, 20)), ("b", (20,)), ("u", (20, 3)), ("c", (3,)))]
+        nodes = [helper.make_node("Gemm", [name("x"), name("w"), name("b")], [name("g")], name("in")),
+                 helper.make_node("Tanh", [name("g")], [name("t")], name("mid")),
+                 helper.make_node("Gemm", [name("t"), name("u"), name("c")], [name("y")], name("out"))]
+        ports = [helper.make_tensor_value_info(name(port), TensorProto.FLOAT, [name("batch"), width]) for port, width in (("x", 12), ("y", 3))]
+        graph = helper.make_graph(nodes, name("graph"), ports[:1], ports[1:], initializers)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+    def train(stem, seed, out, *options):
+        path = cache.save(model(stem, seed))
+        data = f"{cache.folder}/data.npz"
+        np.savez(data, **{f"{stem}x": random.standard_normal((64, 12), dtype=np.float32), "labels": random.integers(0, 3, 64)})
+        results = []
+        for more in ((), ("--no-cache",)):
+            folder = f"{cache.folder}/{out}{len(more)}"
+            cache.run("train", path, "--data", data, "--epochs", "2", "--out", folder, "--threads", "1", *options, *more)
+            results.append(pathlib.Path(folder, "model.onnx").read_bytes())
+        assert results[0] == results[1], "another result than without the cache"
+        return {tensor.name for tensor in onnx.load_from_string(results[0]).graph.initializer}
+
+    def counts():
+        counters = json.loads(cache.run("cache", "stat", "--json").stdout)["counters"]
+        return counters["code_hits"], counters["code_misses"]
+
+    before = counts()
+    assert train("p/", 1, "one") == {"p/w", "p/b", "p/u", "p/c"}
+    assert counts() == (before[0], before[1] + 1)
+    assert train("q.", 2, "two") == {"q.w", "q.b", "q.u", "q.c"}
+    assert counts() == (before[0] + 1, before[1] + 1), "names and weights do not count"
+    for number, options in enumerate((["--optimizer", "sgd"], ["--label-smoothing", "0.1"],
+                                      ["--freeze", "q.w"], ["--disable", "donate"], ["--precision", "bf16"], ["--accumulate", "2"])):
+        train("q.", 2, f"other{number}", *options)
+        assert counts() == (before[0] + 1, before[1] + 2 + number), options
+
+
+for check in (check_what_does_not_count, check_what_counts, check_training):
+    with tempfile.TemporaryDirectory() as folder:
+        check(Cache(folder))
+    print(f"{check.__name__}: right", flush=True)
