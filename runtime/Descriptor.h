@@ -7,6 +7,7 @@
 #define FREESTONE_RUNTIME_DESCRIPTOR_H
 
 #include "runtime/DType.h"
+#include "runtime/Panels.h"
 #include "runtime/Status.h"
 #include <array>
 #include <cstdint>
@@ -18,7 +19,7 @@
 namespace freestone::runtime {
 
 /// Raised whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 4;
+constexpr int64_t descriptorVersion = 5;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -149,7 +150,10 @@ struct StateInfo {
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
   int64_t bytes = 0;    ///< = product of `shape` times the element's bytes
-  int64_t initial = -1; ///< the weight, of as many bytes, that it begins as; -1: zeros
+  int64_t initial = -1; ///< the weight, row-major and of as many bytes, that it begins as; -1: zeros
+  int64_t panelAxis = 0, panelWidth = 0; ///< of a matrix that lies in panels; a width of 0: row-major
+
+  Panels panels() const { return {panelAxis, panelWidth}; }
 };
 
 /// The machine that the code runs on.

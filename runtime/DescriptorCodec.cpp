@@ -113,6 +113,8 @@ void visitFields(auto &visit, Either<StateInfo> auto &state) {
   visit("shape", state.shape);
   visit("bytes", state.bytes);
   visit("initial", state.initial);
+  visit("panel-axis", state.panelAxis);
+  visit("panel-width", state.panelWidth);
 }
 
 void visitFields(auto &visit, Either<Target> auto &target) {

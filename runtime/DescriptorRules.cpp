@@ -78,6 +78,10 @@ void Rules::checkState(const StateInfo &state) {
   subject = "state '" + state.name + "' ";
   checkBytes(state.dtype, state.shape, state.bytes);
   require(state.shape.size() <= 1024, "has too many dimensions");
+  if (state.panelWidth != 0) {
+    bool isMatrix = state.shape.size() == 2 && (state.panelAxis == 0 || state.panelAxis == 1) && state.panelWidth > 0;
+    require(isMatrix && state.shape[state.panelAxis] % state.panelWidth == 0, "lies in panels that it does not fill");
+  }
   if (state.initial == -1)
     return;
   bool hasWeight = state.initial >= 0 && state.initial < static_cast<int64_t>(descriptor.weights.size());

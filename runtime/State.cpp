@@ -11,6 +11,7 @@ Result<std::shared_ptr<State>> State::create(std::shared_ptr<const Artifact> art
   int64_t end = 0;
   for (const StateInfo &info : infos) {
     state->offsets.push_back(end);
+    state->storedShapes.push_back(info.panels().storedShape(info.shape));
     if (__builtin_add_overflow(end, info.bytes, &end) || end > INT64_MAX - alignment)
       return Status(Code::OutOfMemory, "the state needs more than 2^63 bytes");
     end = (end + alignment - 1) & -alignment;
@@ -20,15 +21,42 @@ Result<std::shared_ptr<State>> State::create(std::shared_ptr<const Artifact> art
     return block.status();
   state->block = std::move(*block);
   for (size_t i = 0; i < infos.size(); ++i) {
-    if (infos[i].initial < 0) {
-      std::memset(state->data(i), 0, infos[i].bytes);
+    // Pages are zeros until they are written, which the workers do side by side.
+    if (infos[i].initial < 0)
       continue;
-    }
-    std::memcpy(state->data(i), state->owner->weight(infos[i].initial), infos[i].bytes);
+    const void *initial = state->owner->weight(infos[i].initial);
+    if (Panels panels = infos[i].panels(); panels.width)
+      panels.pack(initial, state->data(i), infos[i].shape, dtypeBytes(infos[i].dtype));
+    else
+      std::memcpy(state->data(i), initial, infos[i].bytes);
     // Nobody else reads it as long as the state lives.
     state->owner->releaseWeight(infos[i].initial);
   }
   return state;
+}
+
+Status State::checkSize(size_t index, uint64_t bytes) const {
+  const StateInfo &info = owner->descriptor().states[index];
+  if (bytes == static_cast<uint64_t>(info.bytes))
+    return {};
+  return {Code::InvalidArgument,
+          "state '" + info.name + "' has " + std::to_string(info.bytes) + " bytes, not " + std::to_string(bytes)};
+}
+
+void State::read(size_t index, void *rows) const {
+  const StateInfo &info = owner->descriptor().states[index];
+  if (Panels panels = info.panels(); panels.width)
+    panels.unpack(data(index), rows, info.shape, dtypeBytes(info.dtype));
+  else
+    std::memcpy(rows, data(index), info.bytes);
+}
+
+void State::write(size_t index, const void *rows) const {
+  const StateInfo &info = owner->descriptor().states[index];
+  if (Panels panels = info.panels(); panels.width)
+    panels.pack(rows, data(index), info.shape, dtypeBytes(info.dtype));
+  else
+    std::memcpy(data(index), rows, info.bytes);
 }
 
 bool State::overlaps(const TensorView &view) const {

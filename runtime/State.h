@@ -16,6 +16,13 @@ public:
   const Artifact &artifact() const { return *owner; }
   /// The bytes of `descriptor().states[index]`, aligned to 64.
   void *data(size_t index) const { return block.data() + offsets[index]; }
+  /// Its sizes in memory: those of the panels where it lies in panels.
+  const std::vector<int64_t> &storedShape(size_t index) const { return storedShapes[index]; }
+  /// Copies a value to or from a row-major tensor of `descriptor().states[index].bytes`.
+  void read(size_t index, void *rows) const;
+  void write(size_t index, const void *rows) const;
+  /// Whether a row-major tensor of the value has so many bytes. Errors: InvalidArgument.
+  Status checkSize(size_t index, uint64_t bytes) const;
   int64_t bytes() const { return block.size(); }
   /// Whether any byte of the view is one of its own.
   bool overlaps(const TensorView &view) const;
@@ -29,6 +36,7 @@ private:
   std::shared_ptr<const Artifact> owner;
   Block block;
   std::vector<int64_t> offsets;
+  std::vector<std::vector<int64_t>> storedShapes;
   RunOrder runs;
 };
 

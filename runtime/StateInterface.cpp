@@ -7,9 +7,7 @@ size_t freestone_artifact_state_count(const freestone_artifact *artifact) {
   return artifact ? artifact->artifact->descriptor().states.size() : 0;
 }
 
-static Status noState(size_t index) {
-  return {Code::InvalidArgument, "there is no state " + std::to_string(index)};
-}
+static Status noState(size_t index) { return {Code::InvalidArgument, "there is no state " + std::to_string(index)}; }
 
 freestone_status freestone_artifact_state(const freestone_artifact *artifact, size_t index,
                                           freestone_state_info *info) {
@@ -27,6 +25,8 @@ freestone_status freestone_artifact_state(const freestone_artifact *artifact, si
     value.dims = state.shape.data();
     value.bytes = state.bytes;
     value.initial = state.initial < 0 ? nullptr : descriptor.weights[state.initial].name.c_str();
+    value.panel_axis = static_cast<int32_t>(state.panelAxis);
+    value.panel_width = static_cast<int32_t>(state.panelWidth);
     return writeStruct(info, value);
   });
 }
@@ -68,7 +68,34 @@ freestone_status freestone_state_tensor(const freestone_state *state, size_t ind
     const std::vector<StateInfo> &infos = state->state->artifact().descriptor().states;
     if (index >= infos.size())
       return noState(index);
-    *view = toDLTensor(state->state->data(index), infos[index].dtype, infos[index].shape);
+    *view = toDLTensor(state->state->data(index), infos[index].dtype, state->state->storedShape(index));
     return Status();
+  });
+}
+
+/// Checks what reading and writing have in common.
+static Status checkCopy(const freestone_state *state, size_t index, const void *data, size_t bytes) {
+  if (!state || !data)
+    return nullArgument(state ? "data" : "state");
+  if (index >= state->state->artifact().descriptor().states.size())
+    return noState(index);
+  return state->state->checkSize(index, bytes);
+}
+
+freestone_status freestone_state_read(const freestone_state *state, size_t index, void *data, size_t bytes) {
+  return guarded([&] {
+    Status status = checkCopy(state, index, data, bytes);
+    if (status.ok())
+      state->state->read(index, data);
+    return status;
+  });
+}
+
+freestone_status freestone_state_write(freestone_state *state, size_t index, const void *data, size_t bytes) {
+  return guarded([&] {
+    Status status = checkCopy(state, index, data, bytes);
+    if (status.ok())
+      state->state->write(index, data);
+    return status;
   });
 }

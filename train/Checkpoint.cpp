@@ -55,7 +55,7 @@ void Checkpoint::restore(const std::string &group, std::span<const TensorTarget>
     stored[tensor.name] = &tensor;
 
   std::vector<std::string> reasons;
-  std::vector<std::pair<const TensorView *, void *>> copies;
+  std::vector<std::pair<const TensorView *, const TensorTarget *>> copies;
   for (const TensorTarget &target : targets) {
     auto found = stored.find(target.name);
     if (found == stored.end()) {
@@ -67,7 +67,7 @@ void Checkpoint::restore(const std::string &group, std::span<const TensorTarget>
       reasons.push_back(fmt::format("'{}' is {} instead of {}", target.name,
                                     formats::describe(tensor.dtype, tensor.shape),
                                     formats::describe(target.dtype, target.shape)));
-    copies.emplace_back(&tensor, target.data);
+    copies.emplace_back(&tensor, &target);
     stored.erase(found);
   }
   for (const auto &[name, tensor] : stored)
@@ -78,8 +78,12 @@ void Checkpoint::restore(const std::string &group, std::span<const TensorTarget>
                             fmt::join(reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(told), ", "),
                             told < reasons.size() ? fmt::format(", and {} more", reasons.size() - told) : ""));
   }
-  for (auto [tensor, target] : copies)
-    std::copy(tensor->bytes.begin(), tensor->bytes.end(), static_cast<uint8_t *>(target));
+  for (auto [tensor, target] : copies) {
+    if (target->panels.width)
+      target->panels.pack(tensor->bytes.data(), target->data, target->shape, formats::countBytes(target->dtype, {}));
+    else
+      std::copy(tensor->bytes.begin(), tensor->bytes.end(), static_cast<uint8_t *>(target->data));
+  }
 }
 
 } // namespace freestone::train

@@ -2,6 +2,7 @@
 #define FREESTONE_TRAIN_CHECKPOINT_H
 
 #include "formats/TensorView.h"
+#include "runtime/Panels.h"
 #include "runtime/platform/File.h"
 #include "train/Manifest.h"
 #include <span>
@@ -13,7 +14,8 @@ struct TensorTarget {
   std::string name;
   freestone_dtype dtype = FREESTONE_F32;
   std::vector<int64_t> shape;
-  void *data = nullptr; ///< C-contiguous, as many bytes as the shape needs
+  void *data = nullptr;        ///< as many bytes as the shape needs
+  runtime::Panels panels = {}; ///< in which it lies there; by default row-major
 };
 
 /// A complete checkpoint, verified and mapped: a folder with manifest.json and safetensors files, tensors row-major

@@ -1,4 +1,5 @@
 #include "train/CheckpointFolder.h"
+#include "formats/ElementType.h"
 #include "formats/Safetensors.h"
 #include "train/Durable.h"
 #include "train/Error.h"
@@ -89,8 +90,19 @@ static formats::Bytes bytesOf(const std::string &text) {
   return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
 }
 
+/// The elements in row-major order: in place, or in `rows`.
+static formats::Bytes rowsOf(const TensorView &tensor, const TensorGroup &group, std::vector<uint8_t> &rows) {
+  auto panels = group.panels.find(tensor.name);
+  if (panels == group.panels.end())
+    return tensor.bytes;
+  rows.resize(tensor.bytes.size());
+  panels->second.unpack(tensor.bytes.data(), rows.data(), tensor.shape, formats::countBytes(tensor.dtype, {}));
+  return {rows.data(), rows.size()};
+}
+
 static void writeGroup(const std::string &folder, const TensorGroup &group, uint64_t chunkBytes, Manifest &manifest) {
   std::vector<std::span<const TensorView>> chunks = cut(group.tensors, chunkBytes);
+  std::vector<uint8_t> rows;
   for (size_t i = 0; i < chunks.size(); ++i) {
     std::string name = chunks.size() == 1
                            ? group.name + ".safetensors"
@@ -98,7 +110,7 @@ static void writeGroup(const std::string &folder, const TensorGroup &group, uint
     DurableFile file(folder + "/" + name);
     file.write(bytesOf(formats::formatSafetensorsHeader(chunks[i])));
     for (const TensorView &tensor : chunks[i])
-      file.write(tensor.bytes);
+      file.write(rowsOf(tensor, group, rows));
     file.finish();
     manifest.files.push_back({name, group.name, file.size(), file.checksum()});
   }

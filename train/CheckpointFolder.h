@@ -11,6 +11,7 @@ namespace freestone::train {
 struct TensorGroup {
   std::string name; ///< letters and digits: it begins the names of files
   std::vector<formats::TensorView> tensors;
+  std::map<std::string, runtime::Panels> panels = {}; ///< of tensors that do not lie row-major, as they are saved
 };
 
 struct CheckpointOptions {

@@ -255,6 +255,8 @@ std::string Trainer::groupOf(const StateInfo &info) const {
   return isOptimizers ? "optimizer" : "statistics";
 }
 
+static runtime::Panels panelsOf(const StateInfo &info) { return {info.panelAxis, info.panelWidth}; }
+
 formats::TensorView Trainer::viewOf(size_t index) const {
   const StateInfo &info = states[index];
   auto *data = static_cast<const uint8_t *>(state.tensor(index).data);
@@ -264,17 +266,30 @@ formats::TensorView Trainer::viewOf(size_t index) const {
 std::vector<TensorGroup> Trainer::groups() const {
   std::vector<TensorGroup> groups = {{"parameters", {}}, {"statistics", {}}, {"optimizer", {}}};
   for (size_t i = 0; i < states.size(); ++i)
-    if (auto group = std::ranges::find(groups, groupOf(states[i]), &TensorGroup::name); group != groups.end())
+    if (auto group = std::ranges::find(groups, groupOf(states[i]), &TensorGroup::name); group != groups.end()) {
       group->tensors.push_back(viewOf(i));
+      if (states[i].panelWidth)
+        group->panels[states[i].name] = panelsOf(states[i]);
+    }
   std::erase_if(groups, [](const TensorGroup &group) { return group.tensors.empty(); });
   return groups;
 }
 
 std::vector<formats::TensorView> Trainer::weights() const {
+  rows.clear();
   std::vector<formats::TensorView> views;
-  for (size_t i = 0; i < states.size(); ++i)
-    if (std::string group = groupOf(states[i]); group == "parameters" || group == "statistics")
-      views.push_back(viewOf(i));
+  for (size_t i = 0; i < states.size(); ++i) {
+    std::string group = groupOf(states[i]);
+    if (group != "parameters" && group != "statistics")
+      continue;
+    formats::TensorView view = viewOf(i);
+    if (states[i].panelWidth) {
+      std::vector<uint8_t> &copy = rows.emplace_back(view.bytes.size());
+      state.read(i, copy.data(), copy.size());
+      view.bytes = {copy.data(), copy.size()};
+    }
+    views.push_back(std::move(view));
+  }
   return views;
 }
 
@@ -282,7 +297,8 @@ void Trainer::restore(const Checkpoint &checkpoint) {
   std::map<std::string, std::vector<TensorTarget>> targets;
   for (size_t i = 0; i < states.size(); ++i)
     if (std::string group = groupOf(states[i]); !group.empty())
-      targets[group].push_back({states[i].name, states[i].dtype, states[i].shape, state.tensor(i).data});
+      targets[group].push_back(
+          {states[i].name, states[i].dtype, states[i].shape, state.tensor(i).data, panelsOf(states[i])});
   for (const auto &[group, list] : targets)
     checkpoint.restore(group, list);
 }

@@ -83,9 +83,10 @@ public:
   /// Steps done, skipped ones not counted.
   int64_t stepsDone() const;
 
-  /// All state in groups, as views in place: valid until the next batch.
+  /// All state in groups, as it is stored, as views in place: valid until the next batch.
   std::vector<TensorGroup> groups() const;
-  /// Trained parameters and statistics, by the names of the model's initializers.
+  /// Trained parameters and statistics, row-major, by the names of the model's initializers: valid until the next batch
+  /// or call.
   std::vector<formats::TensorView> weights() const;
   void restore(const Checkpoint &checkpoint);
 
@@ -132,6 +133,7 @@ private:
   std::optional<Handed> underWay;
   int64_t samples = 0; ///< of the batches that the step at hand has had
   Counters counted;
+  mutable std::vector<std::vector<uint8_t>> rows; ///< of the weights that were asked for and do not lie so
 };
 
 } // namespace freestone::train

@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/task/SizeSlots.h"
+#include "compiler/task/ValueMemory.h"
 #include "runtime/abi.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -50,7 +51,16 @@ public:
       runtime::StateInfo state;
       state.name = buffer.getName()->str();
       state.dtype = artifact::dtypeOf(type.getElementType());
-      llvm::append_range(state.shape, *type.getStaticShape());
+      SmallVector<int64_t> stored = *type.getStaticShape();
+      if (auto panels = buffer->getAttrOfType<DenseI64ArrayAttr>(panelsAttr)) {
+        state.panelAxis = panels[0];
+        state.panelWidth = panels[1];
+        state.shape = {0, 0};
+        state.shape[state.panelAxis] = stored[0] * stored[2];
+        state.shape[1 - state.panelAxis] = stored[1];
+      } else {
+        llvm::append_range(state.shape, stored);
+      }
       state.bytes = *buffer.getBytes().asConstant();
       states.push_back(std::move(state));
     }

@@ -1,6 +1,7 @@
 #include "compiler/driver/ImportTraining.h"
 
 #include "compiler/grad/Rematerialise.h"
+#include "compiler/training/ParameterLayouts.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -101,6 +102,10 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     diagnostics += (diagnostics.empty() ? "" : "\n") + diagnostic.str();
     return success();
   });
+  // Products in another precision read copies of the parameters, which are packed as they are converted.
+  training::ParameterLayouts layouts(main, result.parameters, training.step.precision ? 0 : training.panelWidth);
+  layouts.applyTo(main);
+  layouts.applyTo(evaluate);
   training::StepFunctions functions{main, {}, evaluate};
   if (training.step.accumulate) {
     functions.accumulate = main.clone();
@@ -108,10 +113,13 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     module.push_back(functions.accumulate);
   }
   FailureOr<training::StepPorts> ports =
-      training::buildTrainingStep(functions, training.step, result.parameters, *result.model.weights, complaint);
+      training::buildTrainingStep(functions, training.step, layouts.getStored(result.parameters), *result.model.weights, complaint);
   if (failed(ports))
     return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics) : fail(ImportError::Kind::Usage, complaint);
   result.ports = std::move(*ports);
+  for (func::FuncOp function : {main, evaluate, functions.accumulate})
+    if (function)
+      layouts.describeIn(function);
   if (training.recompute != "none") {
     requestRecompute(functions.step, training);
     if (functions.accumulate)

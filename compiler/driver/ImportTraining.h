@@ -16,6 +16,8 @@ struct TrainingOptions {
   std::string recompute = "none";
   /// Samples of a batch and elements of each along its other symbolic dimensions, as they usually are; 0: not known.
   int64_t batchHint = 0, lengthHint = 0;
+  /// Of the panels that contractions read; 0: all parameters are stored row-major.
+  int64_t panelWidth = 0;
 };
 
 /// A training step, and what its user must know of it.

@@ -22,15 +22,6 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
 void addTilePipeline(OpPassManager &passes, const Options &options) {
   const Switches &switches = options.switches;
   OpPassManager &functions = passes.nest<func::FuncOp>();
-  tile::ConnectOptions connect;
-  connect.epilogues = switches.connectEpilogues;
-  connect.rows = switches.connectRows;
-  connect.maps = switches.connectMaps;
-  functions.addPass(tile::createGraphToTile());
-  functions.addPass(createCSEPass());
-  functions.addPass(tile::createInlineProducers({switches.inlineProducers}));
-  functions.addPass(createCSEPass());
-  functions.addPass(tile::createConnect(connect));
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;
   // A target that is none is refused where it is used for code.
@@ -38,6 +29,19 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
     layouts.columns = device->getPanelWidth(32);
   else
     llvm::consumeError(device.takeError());
+  tile::LayOutStateOptions laidOut;
+  laidOut.enable = switches.layOutState;
+  laidOut.width = layouts.columns;
+  tile::ConnectOptions connect;
+  connect.epilogues = switches.connectEpilogues;
+  connect.rows = switches.connectRows;
+  connect.maps = switches.connectMaps;
+  functions.addPass(tile::createGraphToTile());
+  functions.addPass(createCSEPass());
+  functions.addPass(tile::createLayOutState(laidOut));
+  functions.addPass(tile::createInlineProducers({switches.inlineProducers}));
+  functions.addPass(createCSEPass());
+  functions.addPass(tile::createConnect(connect));
   passes.addPass(tile::createChooseLayouts(layouts));
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));

@@ -11,6 +11,7 @@ struct Switches {
   bool connectRows = true;
   bool connectMaps = true;
   bool packWeights = true;
+  bool layOutState = true;
   bool coalesceLoops = true;
   bool shortenLives = true;
   bool kernelGradients = true;
@@ -26,7 +27,7 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
-          switches.packWeights = switches.coalesceLoops = switches.shortenLives = switches.kernelGradients = switches.pairs = switches.donateState = switches.elideWaits =
+          switches.packWeights = switches.layOutState = switches.coalesceLoops = switches.shortenLives = switches.kernelGradients = switches.pairs = switches.donateState = switches.elideWaits =
               switches.reuseMemory = false;
     return switches;
   }
@@ -45,6 +46,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"rows", &Switches::connectRows, "rows", "reductions over the same rows are passes of one program"},
     {"maps", &Switches::connectMaps, "maps", "elementwise computes over the same loops are one program"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
+    {"state-layouts", &Switches::layOutState, "laid_out",
+     "trained weights stay in the panels that contractions read, from step to step"},
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
     {"kernel-gradients", &Switches::kernelGradients, "kernel_gradients",
      "gradients of convolutions' kernels read pictures as they are, without packing every window"},

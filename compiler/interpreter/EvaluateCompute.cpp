@@ -78,7 +78,8 @@ FailureOr<Tensors> evaluateCompute(tile::ComputeOp op, const Context &context) {
     return failure();
 
   Tensors results;
-  Dims parallel(ArrayRef(*extents).take_front(op.getNumParallel())), reduced(ArrayRef(*extents).drop_front(op.getNumParallel()));
+  Dims parallel(ArrayRef(*extents).take_front(op.getNumParallel())),
+      reduced(ArrayRef(*extents).drop_front(op.getNumParallel()));
   for (unsigned result = 0; result < op.getNumResults(); ++result)
     results.emplace_back(op.getResultType(result).getElementType(), parallel);
   unsigned accumulators = reduced.empty() ? 0 : results.size();
@@ -112,6 +113,42 @@ FailureOr<Tensors> evaluateCompute(tile::ComputeOp op, const Context &context) {
   return results;
 }
 
+/// The element that is stored at each place of the storage of panels; none in the padding.
+template <typename Function>
+void forStored(tile::PanelsAttr panels, ArrayRef<int64_t> shape, ArrayRef<int64_t> storage, Function function) {
+  Dims strides = getStrides(shape), at(storage.size());
+  int64_t axis = panels.getAxis(), batch = panels.getBatch();
+  for (int64_t place = 0, end = getNumElements(storage); place < end; ++place) {
+    for (int64_t dim = storage.size() - 1, rest = place; dim >= 0; --dim) {
+      at[dim] = rest % storage[dim];
+      rest /= storage[dim];
+    }
+    int64_t along = at[batch] * panels.getWidth() + at.back(), element = along * strides[axis];
+    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
+      if (dim != axis)
+        element += at[dim < batch || dim > axis ? dim : dim + 1] * strides[dim];
+    if (along < shape[axis])
+      function(place, element);
+  }
+}
+
+Tensor evaluateView(tile::ViewOp op, const Tensor &operand, ArrayRef<int64_t> dims) {
+  auto from = cast<graph::TensorType>(op.getTensor().getType()), to = cast<graph::TensorType>(op.getResult().getType());
+  Tensor result(operand.getElementType(), dims);
+  operand.visit([&](auto element) {
+    using T = decltype(element);
+    const T *source = operand.data<T>();
+    T *target = result.data<T>();
+    if (auto panels = dyn_cast_or_null<tile::PanelsAttr>(to.getLayout()))
+      forStored(panels, dims, operand.getDims(),
+                [&](int64_t stored, int64_t plain) { target[plain] = source[stored]; });
+    else
+      forStored(cast<tile::PanelsAttr>(from.getLayout()), operand.getDims(), dims,
+                [&](int64_t stored, int64_t plain) { target[stored] = source[plain]; });
+  });
+  return result;
+}
+
 } // namespace
 
 std::optional<FailureOr<Tensors>> evaluateTile(Operation *op, const Context &context) {
@@ -120,6 +157,10 @@ std::optional<FailureOr<Tensors>> evaluateTile(Operation *op, const Context &con
   // The same elements: where they lie in memory means nothing here.
   if (isa<tile::PackOp>(op))
     return Tensors{context.operands[0]};
+  if (auto view = dyn_cast<tile::ViewOp>(op)) {
+    FailureOr<Dims> dims = context.getResultDims(op);
+    return failed(dims) ? FailureOr<Tensors>(failure()) : Tensors{evaluateView(view, context.operands[0], *dims)};
+  }
   return std::nullopt;
 }
 

@@ -120,6 +120,8 @@ LogicalResult PhaseFormer::formArguments() {
       BufferOp buffer = addBuffer(BufferKind::state, state, argument.getType(), argument.getLoc());
       if (auto initial = function.getArgAttrOfType<StringAttr>(index, initialAttr))
         buffer.setInitialAttr(initial);
+      if (Attribute panels = function.getArgAttr(index, panelsAttr))
+        buffer->setAttr(panelsAttr, panels);
       buffers[argument] = states[state] = buffer;
       continue;
     }
@@ -160,7 +162,7 @@ LogicalResult PhaseFormer::formOutputs() {
 }
 
 LogicalResult PhaseFormer::formOp(Operation &op) {
-  if (isa<graph::ReshapeOp, graph::ConstantOp, graph::WeightOp>(op))
+  if (tile::isAlias(&op) || isa<graph::ConstantOp, graph::WeightOp>(op))
     return success();
   if (auto call = dyn_cast<tile::CallOp>(op))
     return formCall(call);

@@ -125,13 +125,13 @@ void StateUpdater::collectUpdates() {
       updates.push_back({&result, old.lookup(name)});
 }
 
-/// The operations of the block that read a value, through reshapes too.
+/// The operations of the block that read a value, under another shape or layout too.
 SmallVector<Operation *> StateUpdater::getReaders(Value value) {
   llvm::SetVector<Operation *> readers;
   SmallVector<Value> stack = {value};
   while (!stack.empty()) {
     for (Operation *user : stack.pop_back_val().getUsers()) {
-      if (isa<graph::ReshapeOp>(user))
+      if (tile::isAlias(user))
         stack.push_back(user->getResult(0));
       else
         readers.insert(block.findAncestorOpInBlock(*user));
@@ -188,11 +188,11 @@ bool StateUpdater::moveBehindReaders(Operation *op, Value old) {
       for (Value value : values)
         if (llvm::is_contained(getReaders(value), op))
           return false;
-  // The reshapes of its results go along.
+  // Other shapes and layouts of its results go along.
   SmallVector<Operation *> moved = {op};
   for (size_t i = 0; i < moved.size(); ++i)
     for (Operation *user : moved[i]->getUsers())
-      if (isa<graph::ReshapeOp>(user) && !llvm::is_contained(moved, user))
+      if (tile::isAlias(user) && !llvm::is_contained(moved, user))
         moved.push_back(user);
   for (Operation *next : moved) {
     next->moveAfter(last);

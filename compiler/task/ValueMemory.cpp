@@ -8,8 +8,8 @@ using namespace freestone;
 using sym::Expr;
 
 Value task::getMemory(Value value) {
-  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
-    value = reshape->getOperand(0);
+  while (tile::isAlias(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   return value;
 }
 

@@ -9,6 +9,8 @@ namespace freestone::task {
 /// and the weight that it begins as.
 inline constexpr llvm::StringRef stateAttr = "graph.state";
 inline constexpr llvm::StringRef initialAttr = "graph.initial";
+/// Of a state that lies in panels: [axis, width] (see tile's PanelsAttr).
+inline constexpr llvm::StringRef panelsAttr = "tile.panels";
 
 /// The value whose memory this one is: reshapes are free.
 mlir::Value getMemory(mlir::Value value);

@@ -102,6 +102,10 @@ std::optional<ContractionDims> getContractionDims(ComputeOp op) {
       rightIsB = ofB[loop - 1];
       break;
     }
+  // Panels are rows of columns, whatever the order of the dimensions.
+  auto panels = dyn_cast_or_null<PanelsAttr>(op.getResultType(0).getLayout());
+  if (panels)
+    rightIsB = ofB[panels.getAxis()];
   dims.lhs = rightIsB ? *a : *b;
   dims.rhs = rightIsB ? *b : *a;
   ArrayRef<bool> ofLeft = rightIsB ? ofA : ofB, ofRight = rightIsB ? ofB : ofA;
@@ -118,7 +122,7 @@ std::optional<ContractionDims> getContractionDims(ComputeOp op) {
       return std::nullopt;
   }
   // Free loops of the right operand outside of the left one's repeat the whole product, as a batch does.
-  if (!dims.m.empty()) {
+  if (!dims.m.empty() && !panels) {
     auto enclosing = llvm::partition_point(dims.n, [&](unsigned loop) { return loop < dims.m.front(); });
     if (enclosing != dims.n.end()) {
       dims.batch.append(dims.n.begin(), enclosing);

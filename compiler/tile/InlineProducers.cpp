@@ -46,8 +46,12 @@ private:
   int64_t inlined, permuted, factored;
 };
 
-/// Whether every index into memory stays a sum of loops times strides.
-bool isLinear(ComputeOp op, unsigned input) { return getStrides(op, input).has_value(); }
+/// Whether every index into memory stays a sum of loops times strides. What has a layout is read panel by panel.
+bool isLinear(ComputeOp op, unsigned input) {
+  if (!op.getInputType(input).getLayout())
+    return getStrides(op, input).has_value();
+  return llvm::all_of(getIndices(op, input), [](Expr index) { return index.asSymbol() || index.isConstant(); });
+}
 
 bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
 
@@ -237,7 +241,7 @@ TypedAttr getFactor(ComputeOp op) {
 
 /// (c * x) · y is c * (x · y): the operand is then read as it is, and multiplied once per result.
 bool InlineProducers::factorOut(ComputeOp contraction, unsigned input) {
-  if (!isSumOfProducts(contraction))
+  if (!isSumOfProducts(contraction) || contraction.getResultType(0).getLayout())
     return false;
   std::optional<ProducedTensor> producer = getProducer(contraction.getInputs()[input]);
   if (!producer)

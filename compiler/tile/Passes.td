@@ -45,6 +45,23 @@ def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
                  Option<"version", "version", "int64_t", "1", "Its version">];
 }
 
+def LayOutState : TilePass<"tile-lay-out-state", "::mlir::func::FuncOp"> {
+  let summary = "has contractions read and write state in the panels that it is stored in";
+  let description = [{
+    A state [n/w, k, w] that is transposed and reshaped to [n, k] is that matrix in panels: contractions take it as it is. A
+    contraction whose result is reshaped and transposed to [n/w, k, w], as the gradient of such a state is, writes panels. Counts
+    these operands and results `laid_out`.
+    ```mlir
+    %t = … transposed %p : !graph.tensor<[36, 384, 32], f32> -> !graph.tensor<[36, 32, 384], f32>
+    %w = graph.reshape %t : !graph.tensor<[36, 32, 384], f32> -> !graph.tensor<[1152, 384], f32>
+    // →
+    %w = tile.view %p : !graph.tensor<[36, 384, 32], f32> -> !graph.tensor<[1152, 384], f32, #tile.panels<axis = 0, width = 32>>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"width", "width", "int64_t", "32", "Width of panels of the vector operand">];
+}
+
 def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> {
   let summary = "puts computes that only map elements into the bodies of their consumers";
   let description = [{

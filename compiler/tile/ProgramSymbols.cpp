@@ -62,7 +62,8 @@ graph::TensorType ProgramSymbols::convertResult(ComputeOp op, unsigned result) {
   SmallVector<Expr> shape;
   for (unsigned loop = 0; loop < op.getNumParallel(); ++loop)
     shape.push_back(convertLoop(op, loop));
-  return op.getResultType(result).withShape(shape);
+  graph::TensorType type = op.getResultType(result);
+  return graph::TensorType::get(context, shape, type.getElementType(), type.getLayout());
 }
 
 /// The loop that runs over a dimension of what comes from outside, alone and to its end.

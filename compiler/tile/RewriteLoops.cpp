@@ -70,13 +70,28 @@ static ComputeBuilder getBuilderOver(OpBuilder &builder, Location location, Arra
   return ComputeBuilder(builder, location, extents.take_front(numParallel), extents.drop_front(numParallel));
 }
 
+/// Where results of the same shape lie in memory stays as it is.
+static FailureOr<ComputeOp> keepLayouts(FailureOr<ComputeOp> copy, ComputeOp op) {
+  if (failed(copy))
+    return copy;
+  for (unsigned result = 0; result < op.getNumResults(); ++result) {
+    graph::TensorType type = op.getResultType(result), plain = copy->getResultType(result);
+    if (!type.getLayout())
+      continue;
+    assert(type.getShape() == plain.getShape() && "loops of what has a layout are not reshaped");
+    copy->getResult(result).setType(type);
+  }
+  return copy;
+}
+
 FailureOr<ComputeOp> createWithBody(ComputeBuilder &builder, ComputeOp op, ArrayRef<unsigned> inputs,
                                     ArrayRef<unsigned> tables, ArrayRef<Expr> loops) {
-  return builder.create(getElementTypes(op), getInits(op), [&](ComputeBody &body) {
+  FailureOr<ComputeOp> copy = builder.create(getElementTypes(op), getInits(op), [&](ComputeBody &body) {
     auto values = llvm::map_to_vector(inputs, [&](unsigned number) { return body.input(number); });
     auto tensors = llvm::map_to_vector(tables, [&](unsigned number) { return body.tensor(number); });
     return cloneBody(body, op, values, body.getAccumulators(), tensors, loops);
   });
+  return keepLayouts(copy, op);
 }
 
 FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsigned input,
@@ -111,7 +126,7 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
   for (Value tensor : source.getReads())
     sourceTables.push_back(result.table(tensor));
 
-  return result.create(getElementTypes(consumer), getInits(consumer), [&](ComputeBody &body) {
+  FailureOr<ComputeOp> inlined = result.create(getElementTypes(consumer), getInits(consumer), [&](ComputeBody &body) {
     auto scalars = [&](unsigned number) { return body.input(number); };
     auto tensors = [&](unsigned number) { return body.tensor(number); };
     SmallVector<Value> produced = cloneBody(body, source, llvm::map_to_vector(sourceReads, scalars), {},
@@ -125,6 +140,7 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
     return cloneBody(body, consumer, inputs, body.getAccumulators(), llvm::map_to_vector(consumerTables, tensors),
                      loops);
   });
+  return keepLayouts(inlined, consumer);
 }
 
 FailureOr<ComputeOp> permuteLoops(OpBuilder &builder, ComputeOp op, ArrayRef<unsigned> order) {

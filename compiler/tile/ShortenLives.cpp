@@ -19,10 +19,9 @@ namespace {
 /// What symbols are taken to be where bytes are compared.
 constexpr int64_t typicalSize = 64;
 
-/// A reshape is the same bytes.
 Value getRoot(Value value) {
-  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
-    value = reshape.getOperand();
+  while (isAlias(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   return value;
 }
 
@@ -40,7 +39,7 @@ struct ShortenLives : tile::impl::ShortenLivesBase<ShortenLives> {
     if (!enable)
       return;
     Block &block = getOperation().getBody().front();
-    hoistReshapes(block);
+    hoistAliases(block);
     SmallVector<Operation *> computes;
     for (Operation &op : block)
       if (isa<ComputeOp, GroupOp>(op))
@@ -51,11 +50,11 @@ struct ShortenLives : tile::impl::ShortenLivesBase<ShortenLives> {
 
 private:
   /// They are free, and stand in nobody's way.
-  static void hoistReshapes(Block &block) {
-    for (auto reshape : llvm::make_early_inc_range(block.getOps<graph::ReshapeOp>())) {
-      Operation *definition = reshape.getOperand().getDefiningOp();
-      if (definition && definition->getNextNode() != reshape)
-        reshape->moveAfter(definition);
+  static void hoistAliases(Block &block) {
+    for (Operation &alias : llvm::make_early_inc_range(block)) {
+      Operation *definition = isAlias(&alias) ? alias.getOperand(0).getDefiningOp() : nullptr;
+      if (definition && definition->getNextNode() != &alias)
+        alias.moveAfter(definition);
     }
   }
 
@@ -76,8 +75,8 @@ private:
     while (!aliases.empty())
       for (Operation *user : aliases.pop_back_val().getUsers()) {
         Operation *outer = block->findAncestorOpInBlock(*user);
-        if (auto reshape = dyn_cast<graph::ReshapeOp>(user))
-          aliases.push_back(reshape);
+        if (isAlias(user))
+          aliases.push_back(user->getResult(0));
         else if (outer != op && op->isBeforeInBlock(outer))
           return false;
       }
@@ -108,7 +107,7 @@ private:
         latest = between;
         break;
       }
-      isFar |= !isa<graph::ReshapeOp, graph::ConstantOp, graph::WeightOp>(between);
+      isFar |= !isAlias(between) && !isa<graph::ConstantOp, graph::WeightOp>(between);
     }
     if (!isFar)
       return false;
@@ -116,7 +115,7 @@ private:
     // What is read in another shape from now on is there as early.
     Operation *after = op;
     for (Operation *user : llvm::to_vector(op->getUsers()))
-      if (isa<graph::ReshapeOp>(user)) {
+      if (isAlias(user)) {
         user->moveAfter(after);
         after = user;
       }

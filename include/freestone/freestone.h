@@ -43,6 +43,7 @@ struct StateInfo {
   freestone_dtype dtype;
   std::vector<int64_t> shape;
   std::string initial; ///< the weight that it begins as; empty: zeros
+  int panelAxis = 0, panelWidth = 0; ///< see freestone_state_info
 };
 
 /// A row-major tensor in the caller's memory: pointer and shape. Owns only the shape.
@@ -142,7 +143,8 @@ public:
       freestone_state_info info = {};
       info.struct_size = sizeof(info);
       check(freestone_artifact_state(get(), i, &info));
-      values.push_back({info.name, info.dtype, {info.dims, info.dims + info.rank}, info.initial ? info.initial : ""});
+      values.push_back({info.name, info.dtype, {info.dims, info.dims + info.rank}, info.initial ? info.initial : "",
+                        info.panel_axis, info.panel_width});
     }
     return values;
   }
@@ -187,6 +189,11 @@ public:
     return view;
   }
   template <typename T> T *data(size_t index) const { return static_cast<T *>(tensor(index).data); }
+  /// Copies a value into a row-major tensor, or out of one, however it is stored; `bytes` as many as it has.
+  void read(size_t index, void *data, size_t bytes) const { check(freestone_state_read(get(), index, data, bytes)); }
+  void write(size_t index, const void *data, size_t bytes) const {
+    check(freestone_state_write(get(), index, data, bytes));
+  }
   freestone_state *get() const { return handle.get(); }
 
 private:

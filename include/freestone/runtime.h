@@ -198,6 +198,9 @@ typedef struct freestone_state_info {
   const int64_t *dims; /* `rank` sizes */
   uint64_t bytes;
   const char *initial; /* the weight of the model that it begins as; null: zeros */
+  /* A matrix [n, k], or [k, n] along axis 1, that is stored as [n / panel_width, k, panel_width], as products read it.
+   * `panel_width` 0: stored row-major. */
+  int32_t panel_axis, panel_width;
 } freestone_state_info;
 
 FREESTONE_API size_t freestone_artifact_state_count(const freestone_artifact *artifact);
@@ -216,10 +219,18 @@ FREESTONE_API freestone_status freestone_instance_state(const freestone_instance
 /* Gives a handle back; the values live as long as a handle or an instance. Null is allowed. */
 FREESTONE_API void freestone_state_release(freestone_state *state);
 
-/* A view of a value: row-major, aligned to 64 bytes, in place from beginning to end. Its data may be read and written
- * whenever no instance runs on this state; data and shape live as long as the state. A run that fails or is cancelled
+/* A view of a value as it is stored, in place from beginning to end and aligned to 64 bytes: of the value's dims, or of
+ * its panels, in row-major order. Its data may be read and written whenever no instance runs on this state; data and
+ * shape live as long as the state. A run that fails or is cancelled
  * may have written some values and others not. Errors: INVALID_ARGUMENT. */
 FREESTONE_API freestone_status freestone_state_tensor(const freestone_state *state, size_t index, DLTensor *view);
+
+/* Copies a value into a row-major tensor of its dims, however it is stored, or out of one, whenever no instance runs on
+ * this state. Errors: INVALID_ARGUMENT (also: another number of bytes than the value's). */
+FREESTONE_API freestone_status freestone_state_read(const freestone_state *state, size_t index, void *data,
+                                                    size_t bytes);
+FREESTONE_API freestone_status freestone_state_write(freestone_state *state, size_t index, const void *data,
+                                                     size_t bytes);
 
 /* ---- Time lines ----
  *

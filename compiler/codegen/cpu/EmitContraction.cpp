@@ -31,6 +31,11 @@ private:
   Value getPanelStart(Value column, Value block);
   Value getStep(Value total, Value blocks, int64_t unit);
   void emitIf(Value condition, llvm::function_ref<void()> body);
+  /// Whether the result is stored in panels of columns.
+  bool isPanelled() {
+    auto panels = dyn_cast_or_null<tile::PanelsAttr>(form.compute.getResultType(0).getLayout());
+    return panels && panels.getWidth() == width && ArrayRef(form.n) == ArrayRef({static_cast<unsigned>(panels.getAxis())});
+  }
   Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
@@ -87,6 +92,9 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
   graph::TensorType type = form.compute.getResultType(0);
   Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
   std::optional<Expr> columnStride = getStride(linear, points.n);
+  // The micro-kernel's columns are those of one panel.
+  if (isPanelled())
+    columnStride = Expr::constant(builder.getContext(), 1);
   bool alone = emission.program.getComputes().size() == 1 && emission.program.getResultTypes().size() == 1;
   if (alone && type.getElementType() == form.elementType && columnStride && columnStride->isConstant(1))
     directStride = getStride(linear, points.m);
@@ -286,6 +294,8 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
                     emission.getTailMask(lanes, emission.subtract(columns.count, column))};
       at.positions.push_back({points.m, emission.add(rows.first, row)});
       at.positions.push_back({points.n, emission.add(columns.first, column)});
+      if (isPanelled())
+        keepWithinPanel(emission, at, width);
       Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
       emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at,
                    Position{points.m, emission.add(rows.first, ahead)});

@@ -181,6 +181,17 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
   });
 }
 
+/// The layout of B where steps of k are neighbours within its panels, and a vector of them never leaves one.
+static tile::PanelsAttr getPanelsAlongDepth(tile::ContractionForm &form, unsigned lanes) {
+  std::optional<unsigned> input = form.getInput(form.rhs);
+  auto panels =
+      input ? dyn_cast_or_null<tile::PanelsAttr>(form.compute.getInputType(*input).getLayout()) : tile::PanelsAttr();
+  if (!panels || panels.getWidth() % lanes != 0 || form.k.size() != 1 || form.compute.getFill(*input))
+    return {};
+  sym::Expr along = tile::getIndices(form.compute, *input)[panels.getAxis()];
+  return along == tile::getLoopSymbol(form.compute.getContext(), form.k.front()) ? panels : tile::PanelsAttr();
+}
+
 void freestone::codegen::packPanelTransposed(Emission &emission, tile::ContractionForm &form,
                                              const ContractionPoints &points, const PackedBlock &block, Value memory,
                                              Value start, int64_t width) {
@@ -189,6 +200,7 @@ void freestone::codegen::packPanelTransposed(Emission &emission, tile::Contracti
   unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
   Value zero = emission.getConstant(0);
   Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
+  tile::PanelsAttr panels = getPanelsAlongDepth(form, lanes);
   emission.forRange(zero, block.depth, lanes, [&](Value step) {
     emission.forRange(zero, block.count, lanes, [&](Value column) {
       SmallVector<Value> square;
@@ -198,6 +210,8 @@ void freestone::codegen::packPanelTransposed(Emission &emission, tile::Contracti
                       emission.getTailMask(lanes, emission.subtract(block.depth, step))};
         at.positions.push_back({points.n, emission.minimum(number, last)});
         at.positions.push_back({points.k, emission.add(block.k, step)});
+        if (panels)
+          keepWithinPanel(emission, at, panels.getWidth());
         Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.rhs);
         square.push_back(convertWidth(builder, location, values, form.elementType));
       }
@@ -226,7 +240,9 @@ void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &fo
   if ((!isRun || hasFill) && form.getWindowTaps())
     return packPanelOfWindow(emission, form, points, block, memory, start, width,
                              [&] { packPanelByColumns(emission, form, points, block, memory, start, width); });
-  if (!isRun && alongColumns && alongDepth && alongDepth->isConstant(1) && !hasFill)
+  unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
+  bool isRunOfDepth = alongDepth && alongDepth->isConstant(1) && alongColumns && !hasFill;
+  if (!isRun && (isRunOfDepth || getPanelsAlongDepth(form, lanes)))
     return packPanelTransposed(emission, form, points, block, memory, start, width);
   packPanelByColumns(emission, form, points, block, memory, start, width);
 }

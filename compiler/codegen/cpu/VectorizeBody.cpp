@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/VectorizeBody.h"
 
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/tile/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -40,6 +41,28 @@ std::optional<Expr> freestone::codegen::getStride(Expr index, Expr symbol) {
   return stride;
 }
 
+void freestone::codegen::keepWithinPanel(Emission &emission, LanePoints &points, int64_t width) {
+  Expr lane = points.lane, panel = emission.getPositionSymbol("panel"), place = emission.getPositionSymbol("place");
+  auto split = [&](StringRef symbol) -> std::optional<Expr> {
+    return symbol == *lane.asSymbol() ? std::optional(panel * width + place) : std::nullopt;
+  };
+  for (Expr &loop : points.loops)
+    loop = loop.substitute(split);
+  Positions positions;
+  for (const Position &position : points.positions) {
+    if (position.symbol != lane) {
+      positions.push_back(position);
+      continue;
+    }
+    Value size = emission.getConstant(width), number = emission.divide(position.value, size);
+    positions.push_back({panel, number});
+    positions.push_back({place, emission.subtract(position.value, emission.multiply(number, size))});
+  }
+  points.positions = std::move(positions);
+  points.lane = place;
+  points.laneEnd = width;
+}
+
 BodyVectorizer::BodyVectorizer(Emission &emission, tile::ComputeOp compute, LanePoints points)
     : emission(emission), builder(emission.builder), location(compute.getLoc()), compute(compute),
       points(std::move(points)) {}
@@ -63,6 +86,15 @@ Value BodyVectorizer::combine(Value lhs, Value rhs) {
 /// 0 where all lanes have the same index.
 std::optional<Expr> BodyVectorizer::getLaneStride(Expr index) {
   return points.lane ? getStride(index, points.lane) : Expr::constant(index.context(), 0);
+}
+
+Expr BodyVectorizer::getLinear(graph::TensorType type, ArrayRef<Expr> indices) {
+  Expr linear = tile::getLinearIndex(type, indices);
+  if (!points.laneEnd)
+    return linear;
+  sym::Bounds bounds(sym::Interval::size());
+  bounds.set(*points.lane.asSymbol(), sym::Interval{0, points.laneEnd - 1});
+  return bounds.simplify(linear);
 }
 
 Value BodyVectorizer::getIndexLanes(Expr index) {
@@ -202,7 +234,7 @@ Value BodyVectorizer::load(unsigned input) {
   TypedAttr fill = compute.getFill(input);
   Value inside = fill ? getInside(input, indices) : Value();
   Value memory = emission.getBuffer(compute.getInputs()[input]);
-  Value value = loadAt(tile::getLinearIndex(type, indices), memory, tile::getStorageType(type.getElementType()), inside, fill);
+  Value value = loadAt(getLinear(type, indices), memory, tile::getStorageType(type.getElementType()), inside, fill);
   return toScalarType(value, type.getElementType());
 }
 
@@ -286,7 +318,7 @@ SmallVector<Value> BodyVectorizer::getYielded() {
 
 void BodyVectorizer::store(Value value, graph::TensorType type, Value memory) {
   Type storage = tile::getStorageType(type.getElementType());
-  Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(compute.getNumParallel()));
+  Expr linear = getLinear(type, ArrayRef(points.loops).take_front(compute.getNumParallel()));
   if (type.getElementType().isInteger(1)) {
     Type wide = isa<VectorType>(value.getType()) ? vectorOf(storage) : storage;
     value = arith::ExtUIOp::create(builder, location, wide, value);

@@ -22,7 +22,12 @@ struct LanePoints {
   unsigned lanes = 1;
   /// vector<lanes x i1>: lanes that are computed; null: all.
   mlir::Value mask;
+  /// What the values of `lane` stay below; 0: not known.
+  int64_t laneEnd = 0;
 };
+
+/// Lanes along `points.lane` that never leave one panel of so many: it becomes panel * width + lane.
+void keepWithinPanel(Emission &emission, LanePoints &points, int64_t width);
 
 /// By how much an index grows when `symbol` does by one; nothing where that is not the same everywhere.
 std::optional<sym::Expr> getStride(sym::Expr index, sym::Expr symbol);
@@ -54,6 +59,7 @@ private:
   mlir::Value gather(mlir::Value memory, mlir::Value base, mlir::Value indices, mlir::Type storage, mlir::Value mask,
                      mlir::TypedAttr fill);
   std::optional<sym::Expr> getLaneStride(sym::Expr index);
+  sym::Expr getLinear(graph::TensorType type, llvm::ArrayRef<sym::Expr> indices);
   mlir::Value getIndexLanes(sym::Expr index);
   mlir::Value getInside(unsigned input, llvm::ArrayRef<sym::Expr> indices);
   mlir::Value clone(mlir::Operation *op);

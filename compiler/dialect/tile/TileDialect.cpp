@@ -61,6 +61,8 @@ sym::Expr getLinearIndex(graph::TensorType type, ArrayRef<sym::Expr> indices) {
   return result;
 }
 
+bool isAlias(Operation *op) { return isa_and_nonnull<graph::ReshapeOp, ViewOp>(op); }
+
 LogicalResult PanelsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t axis, int64_t width,
                                  int64_t batch) {
   if (width < 1)

@@ -64,6 +64,18 @@ LogicalResult PackOp::verify() {
   return success();
 }
 
+LogicalResult ViewOp::verify() {
+  auto from = cast<graph::TensorType>(getTensor().getType()), to = cast<graph::TensorType>(getResult().getType());
+  auto panels = dyn_cast_or_null<PanelsAttr>(from.getLayout() ? from.getLayout() : to.getLayout());
+  if (!panels || (from.getLayout() && to.getLayout()))
+    return emitOpError("goes from a layout to its storage or back, not from ") << from << " to " << to;
+  graph::TensorType laidOut = from.getLayout() ? from : to, stored = from.getLayout() ? to : from;
+  if (stored.getShape() != ArrayRef(panels.getStorageShape(laidOut.getShape())) ||
+      from.getElementType() != to.getElementType())
+    return emitOpError("needs the elements of ") << laidOut << " as they are stored, not " << stored;
+  return success();
+}
+
 LogicalResult LibraryOp::verify() {
   if (getName().empty() || getVersion() < 1)
     return emitOpError("needs a name, and a version of at least 1");

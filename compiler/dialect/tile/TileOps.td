@@ -201,6 +201,20 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ViewOp : Tile_Op<"view", [Pure]> {
+  let summary = "the same memory, as a tensor in a layout or as the row-major tensor that it is stored as";
+  let description = [{
+    Free, as a reshape is. One side has a layout, the other one the shape of its storage.
+    ```mlir
+    %w = tile.view %s : !graph.tensor<[36, 384, 32], f32> -> !graph.tensor<[1152, 384], f32, #tile.panels<axis = 0, width = 32>>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$tensor);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]> {
   let summary = "a tensor program over canonical symbols";
   let description = [{
