@@ -2,6 +2,7 @@
 
 #include "cache/Eviction.h"
 #include "test/cache/CacheFolder.h"
+#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 
@@ -54,7 +55,8 @@ private:
     return true;
   }
 
-  int number, error, calls = 0;
+  const int number, error;
+  std::atomic<int> calls = 0; ///< also of the thread that shows the life of a lock, when the rest takes long
 };
 
 } // namespace
