@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace freestone::train {
 
@@ -14,9 +15,10 @@ struct StepMetrics {
   double gradientNorm = 0;
   double learningRate = 0;
   double lossScale = 1;
-  bool skipped = false; ///< a gradient overflowed; nothing was updated
-  int64_t samples = 0;  ///< of all batches of the step
-  int64_t length = 1;   ///< tokens of each sample, of its last batch
+  bool skipped = false;       ///< a gradient overflowed; nothing was updated
+  std::string notFinite = {}; ///< the first parameter whose gradient did; empty where only the norm of all did
+  int64_t samples = 0;        ///< of all batches of the step
+  int64_t length = 1;         ///< tokens of each sample, of its last batch
   double samplesPerSecond = 0;
   double tokensPerSecond = 0; ///< 0 where samples have no tokens
 };

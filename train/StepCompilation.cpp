@@ -4,50 +4,12 @@
 #include "cache/ModelRequest.h"
 #include "train/CompilerLibrary.h"
 #include "train/Error.h"
+#include "train/StepText.h"
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <set>
 
 namespace freestone::train {
 
-using Json = nlohmann::json;
-
 namespace {
-
-/// The training step as the compiler reads it (compiler/driver/TrainingText.h).
-std::string describeStep(const TrainerOptions &options) {
-  bool isModelsOwn = options.loss.starts_with("output:");
-  Json loss = {{"kind", isModelsOwn ? "output" : options.loss},
-               {"output", isModelsOwn ? options.loss.substr(options.loss.find(':') + 1) : options.logits},
-               {"ignore_index", options.ignoreIndex},
-               {"label_smoothing", options.labelSmoothing},
-               {"delta", options.huberDelta}};
-  if (!isModelsOwn)
-    loss["labels"] = options.labels;
-  if (options.classAxis)
-    loss["class_axis"] = *options.classAxis;
-  Json optimizer = {{"kind", options.optimizer},
-                    {"nesterov", options.nesterov},
-                    {"amsgrad", options.amsgrad},
-                    {"centered", options.centered}};
-  // These are inputs of the compiled step alone.
-  const std::set<std::string> ofTheRun = {"learning_rate", "clip_norm", "growth_factor", "backoff_factor",
-                                          "growth_interval"};
-  for (const auto &[name, value] : options.numbers)
-    if (!ofTheRun.contains(name))
-      optimizer[name] = value;
-  Json step;
-  step["loss"] = loss;
-  step["optimizer"] = optimizer;
-  step["precision"] = options.precision;
-  step["scale_loss"] = options.precision == "fp16";
-  step["train"] = options.train;
-  step["freeze"] = options.freeze;
-  step["no_decay"] = options.noDecay;
-  step["freeze_norm"] = options.freezeNorm;
-  step["no_dropout"] = options.noDropout;
-  return step.dump();
-}
 
 void compile(const cache::ModelOptions &what, const cache::Folder *programs, const std::string &path) {
   std::string folder = programs ? programs->path() : "";
@@ -87,6 +49,7 @@ Artifact loadStep(const std::string &model, const TrainerOptions &options, cache
   what.path = model;
   what.target = options.target;
   what.training = describeStep(options);
+  what.graphs = graphFiles(options);
   auto make = [&](const std::string &path) {
     compile(what, store.folder(), path);
     return std::string();

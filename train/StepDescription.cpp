@@ -27,7 +27,7 @@ StepDescription StepDescription::parse(const std::string &text) {
           value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
     for (const Json &parameter : json.at("parameters"))
       description.parameters.push_back({parameter.at("name"), parameter.at("shape"), parameter.at("trained"),
-                                        parameter.at("decays"), parameter.at("reason")});
+                                        parameter.at("decays"), parameter.at("group"), parameter.at("reason")});
   } catch (const Json::exception &error) {
     throw Error(std::string("the description of the training step is damaged: ") + error.what());
   }

@@ -14,6 +14,7 @@ struct ParameterInfo {
   std::vector<int64_t> shape;
   bool trained = false;
   bool decays = true; ///< takes part in weight decay
+  std::string group;  ///< the pattern of its group; empty where it has none
   std::string reason; ///< why it is trained or not, for people
 };
 
@@ -21,7 +22,7 @@ struct ParameterInfo {
 struct StepDescription {
   std::string labels; ///< the input that the labels become; empty where the model computes its loss itself
   bool takesSeed = false;
-  int64_t classes = 0; ///< of a loss over classes, where it is known; else 0
+  int64_t classes = 0;        ///< of a loss over classes, where it is known; else 0
   int64_t ignoreIndex = -100; ///< the label that does not count
   std::string optimizer;
   std::string precision = "fp32"; ///< of products

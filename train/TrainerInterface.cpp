@@ -6,9 +6,9 @@
 #include "train/Error.h"
 #include "train/FieldShape.h"
 #include "train/ModelExport.h"
+#include "train/RunOptions.h"
 #include "train/StepCompilation.h"
 #include "train/TokenDataset.h"
-#include "train/TrainingRun.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -54,7 +54,8 @@ freestone_dtype elementType(const DLTensor &tensor) {
 }
 
 StepReport reportOf(const train::StepMetrics &metrics) {
-  return {metrics.step, metrics.loss, metrics.gradientNorm, metrics.learningRate, metrics.lossScale, metrics.skipped};
+  return {metrics.step,      metrics.loss,    metrics.gradientNorm, metrics.learningRate,
+          metrics.lossScale, metrics.skipped, metrics.notFinite};
 }
 
 /// Data that the files of a FitOptions hold, as samples.
@@ -70,9 +71,8 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
       : artifact(train::loadStep(model, options, kept)),
         trainer(artifact, train::StepDescription::parse(std::string(artifact.attachment("training.json"))),
                 options.threads, options.seed),
-        modelFolder(std::filesystem::absolute(model).parent_path().string()), seed(options.seed) {
-    for (const auto &[name, value] : options.numbers)
-      trainer.setNumber(name, value);
+        modelFolder(std::filesystem::absolute(model).parent_path().string()), options(options) {
+    train::setNumbers(trainer, options);
     for (const ValueInfo &input : trainer.dataInputs())
       fields.push_back(fieldOf(input));
   }
@@ -88,7 +88,8 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
   train::Batch makeBatch(const Batch &given) const;
   void checkField(const Field &field, const formats::TensorView &view) const;
   Samples openSamples(const std::vector<std::string> &paths, const std::string &window) const;
-  train::TrainingOptions runOptions(const FitOptions &options);
+  train::TrainingOptions runOptions(const FitOptions &fit);
+  std::map<std::string, double> numbers() const;
   EvaluationReport tell(const EvaluationReport &report) const {
     if (onEvaluation)
       onEvaluation(report);
@@ -99,9 +100,9 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
   Artifact artifact;
   train::Trainer trainer;
   std::string modelFolder; ///< what the paths of external data are relative to
-  uint64_t seed;
-  std::vector<Field> fields;      ///< what a batch fills
-  train::LoaderPosition position; ///< of the next batch
+  TrainerOptions options;
+  std::vector<Field> fields; ///< what a batch fills
+  train::Place place;
   std::function<bool(const StepReport &)> onStep;
   std::function<void(const EvaluationReport &)> onEvaluation;
   std::function<void(const std::string &)> onSave;
@@ -130,7 +131,8 @@ void Trainer::Implementation::checkField(const Field &field, const formats::Tens
 
 train::Batch Trainer::Implementation::makeBatch(const Batch &given) const {
   train::Batch batch;
-  batch.place = position;
+  batch.place = place.next;
+  batch.place.step = place.step; // what reports count
   for (auto [name, tensor] : given) {
     auto field = std::ranges::find(fields, name, &Field::name);
     if (field == fields.end())
@@ -165,23 +167,17 @@ Samples Trainer::Implementation::openSamples(const std::vector<std::string> &pat
   return samples;
 }
 
-train::TrainingOptions Trainer::Implementation::runOptions(const FitOptions &options) {
-  std::optional<train::ScheduleKind> kind = train::scheduleFromName(options.schedule);
-  if (!kind || *kind == train::ScheduleKind::Step)
-    throw train::Error(
-        fmt::format("'{}' is none of the schedules constant, linear, cosine, one-cycle", options.schedule));
-  train::TrainingOptions run;
-  run.folder = options.folder;
-  run.schedule.kind = *kind;
-  run.schedule.rate = trainer.number("learning_rate");
-  run.schedule.warmup = options.warmup;
-  run.batch = options.batch;
-  run.epochs = options.epochs;
-  run.steps = options.steps;
-  run.seed = seed;
-  run.shuffle = options.shuffle;
-  run.resume = options.resume;
-  run.report = options.report;
+/// What may change from step to step.
+std::map<std::string, double> Trainer::Implementation::numbers() const {
+  std::map<std::string, double> values = trainer.description().hyperparameters;
+  for (auto &[name, value] : values)
+    value = trainer.number(name);
+  return values;
+}
+
+train::TrainingOptions Trainer::Implementation::runOptions(const FitOptions &fit) {
+  train::TrainingOptions run = train::makeRunOptions(fit, options, trainer);
+  run.reached = &place;
   run.stop = &stop;
   if (onStep)
     run.onStep = [this](const train::StepMetrics &metrics) {
@@ -226,10 +222,21 @@ void Trainer::setNumber(const std::string &name, double value) {
 StepReport Trainer::step(const Batch &batch) {
   return translateErrors([&] {
     StepReport report = reportOf(self->trainer.step(self->makeBatch(batch)));
-    ++self->position.step;
+    ++self->place.step;
+    ++self->place.next.step;
     if (self->onStep)
       self->onStep(report);
     return report;
+  });
+}
+
+void Trainer::accumulate(const Batch &batch) {
+  translateErrors([&] {
+    if (!self->trainer.accumulates())
+      throw train::Error("the step was compiled without TrainerOptions::accumulate above 1");
+    self->trainer.accumulate(self->makeBatch(batch));
+    self->trainer.finish(); // the batch is the caller's again
+    ++self->place.next.step;
   });
 }
 
@@ -250,9 +257,15 @@ std::optional<EvaluationReport> Trainer::fit(const FitOptions &options) {
     Samples data = self->openSamples(options.data, options.window), evaluation;
     if (!options.evaluationData.empty())
       evaluation = self->openSamples(options.evaluationData, options.window);
+    // A schedule moves numbers that the next `fit` begins with.
+    auto putBack = [&](const std::map<std::string, double> *before) {
+      for (const auto &[name, value] : *before)
+        self->trainer.setNumber(name, value);
+    };
+    const std::map<std::string, double> before = self->numbers();
+    std::unique_ptr<const std::map<std::string, double>, decltype(putBack)> guard(&before, putBack);
     train::TrainingResult result =
         train::train(self->trainer, *data.set, evaluation.set.get(), self->runOptions(options));
-    self->position.step = result.steps;
     std::optional<EvaluationReport> last;
     if (result.evaluation)
       last = {result.evaluation->loss, result.evaluation->counted, result.evaluation->accuracy};
@@ -263,9 +276,9 @@ std::optional<EvaluationReport> Trainer::fit(const FitOptions &options) {
 void Trainer::save(const std::string &folder) const {
   translateErrors([&] {
     train::TrainingState state;
-    state.step = self->position.step;
-    state.seed = self->seed;
-    state.data = self->position;
+    state.step = self->place.step;
+    state.seed = self->options.seed;
+    state.data = self->place.next;
     std::vector<train::TensorGroup> groups = self->trainer.groups();
     std::string written = train::CheckpointFolder(folder).save(state, groups);
     if (self->onSave)
@@ -279,8 +292,7 @@ void Trainer::load(const std::string &folder) {
     if (!newest)
       throw train::Error(fmt::format("there is no complete checkpoint in '{}'", folder));
     self->trainer.restore(*newest);
-    self->position = newest->state().data;
-    self->position.step = newest->state().step; // that of the data counts batches
+    self->place = {newest->state().step, newest->state().data};
   });
 }
 

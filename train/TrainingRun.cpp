@@ -4,6 +4,7 @@
 #include "train/Error.h"
 #include "train/MetricsLog.h"
 #include <cmath>
+#include <deque>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -50,7 +51,8 @@ private:
   const TrainingOptions &options;
   TrainingResult result;
   LoaderPosition start;
-  int64_t handed = result.steps; ///< steps that are done or under way
+  int64_t handed = result.steps;        ///< steps that are done or under way
+  std::deque<LoaderPosition> following; ///< where the data go on after each step that is under way
   CheckpointFolder checkpoints;
   MetricsLog log;
   CheckpointWriter writer;
@@ -83,6 +85,8 @@ LoaderPosition Run::begin() {
   trainer.restore(*newest);
   fmt::print(options.report, "going on from {}\n", newest->folder());
   result.steps = newest->state().step;
+  if (options.reached)
+    *options.reached = {result.steps, newest->state().data};
   return newest->state().data;
 }
 
@@ -120,9 +124,11 @@ void Run::setRates(int64_t step) {
   std::optional<double> momentum = schedule.momentum(step);
   if (!momentum)
     return;
-  for (const char *name : {"momentum", "beta1"})
-    if (trainer.description().hyperparameters.contains(name))
+  for (const auto &[name, value] : trainer.description().hyperparameters) {
+    std::string_view own = std::string_view(name).substr(0, name.find('/')); // without a group's pattern
+    if (own == "momentum" || own == "beta1")
       trainer.setNumber(name, *momentum);
+  }
 }
 
 /// The state is copied when what was handed over has ended, and written once that is told.
@@ -170,6 +176,9 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
     return;
   StepMetrics metrics = *ended;
   metrics.step = ++result.steps;
+  if (options.reached)
+    *options.reached = {result.steps, following.front()};
+  following.pop_front();
   Recording recording(recorder, "host", "metrics", metrics.step);
   Clock::time_point now = Clock::now();
   metrics.samplesPerSecond =
@@ -180,7 +189,8 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
   log.append(metrics);
   progress.step(metrics, now);
   if (metrics.skipped && !toldSkipped) {
-    progress.note(fmt::format("step {}: a gradient is not finite; the step is skipped", metrics.step));
+    std::string what = metrics.notFinite.empty() ? "norm of all gradients" : "gradient of '" + metrics.notFinite + "'";
+    progress.note(fmt::format("step {}: the {} is not finite; the step is skipped", metrics.step, what));
     toldSkipped = true;
   }
   result.lastLoss = metrics.loss;
@@ -201,6 +211,7 @@ bool Run::trainBatch(const Batch &batch) {
   setRates(handed);
   std::optional<StepMetrics> ended = trainer.submit(batch);
   ++handed;
+  following.push_back(batch.next);
   tell(ended);
   if (options.readEachStep || options.onStep || !trainer.overlaps())
     tell(trainer.finish());
@@ -208,7 +219,7 @@ bool Run::trainBatch(const Batch &batch) {
   bool isLast = handed >= total;
   result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
   bool isDue = options.saveEvery > 0 ? handed % options.saveEvery == 0 : endsEpoch;
-  bool evaluates = evaluation && (endsEpoch || isLast);
+  bool evaluates = evaluation && (isLast || (options.evalEvery > 0 ? handed % options.evalEvery == 0 : endsEpoch));
   if (evaluates || isLast || result.stopped)
     tell(trainer.finish());
   if (evaluates)

@@ -9,6 +9,12 @@
 
 namespace freestone::train {
 
+/// Where a training is between two steps.
+struct Place {
+  int64_t step = 0;    ///< steps done
+  LoaderPosition next; ///< of the data
+};
+
 struct TrainingOptions {
   std::string folder; ///< of the run: checkpoints/, metrics.jsonl, loss.svg
   Schedule schedule;  ///< its `steps` are filled in
@@ -19,8 +25,9 @@ struct TrainingOptions {
   uint64_t seed = 0;
   bool shuffle = true;
   int64_t saveEvery = 0; ///< steps between checkpoints; 0: one an epoch
+  int64_t evalEvery = 0; ///< steps between evaluations; 0: one an epoch
   int keep = 3;
-  bool resume = false; ///< go on from the newest checkpoint of the folder
+  bool resume = false;       ///< go on from the newest checkpoint of the folder
   bool readEachStep = false; ///< waits for the metrics of a step before the next one is handed over
   std::FILE *report = stderr;
   const std::atomic<bool> *stop = nullptr; ///< looked at between steps: save, and end
@@ -28,6 +35,7 @@ struct TrainingOptions {
   std::function<void(const StepMetrics &)> onStep = {};
   std::function<void(const EvaluationMetrics &)> onEvaluation = {};
   std::function<void(const std::string &folder)> onSave = {};
+  Place *reached = nullptr; ///< where the training is: kept up to date, also when it throws
 };
 
 /// What is left to say when a training has ended.
@@ -35,13 +43,13 @@ struct TrainingResult {
   int64_t steps = 0; ///< done in all
   bool stopped = false;
   double lastLoss = 0;
-  Trainer::Counters counters; ///< of this run
+  Trainer::Counters counters;                  ///< of this run
   std::optional<EvaluationMetrics> evaluation; ///< the last one
 };
 
-/// Trains epoch after epoch: batches from a loader's thread, an evaluation after each epoch, checkpoints and metrics on
-/// the way. Data, checkpoints and metrics go on beside the steps, which changes no result. `evaluation` may be null. A
-/// run that is resumed gives the same bits as one that was never stopped. Throws Error.
+/// Trains epoch after epoch: batches from a loader's thread, evaluations, checkpoints and metrics on the way. Data,
+/// checkpoints and metrics go on beside the steps, which changes no result. `evaluation` may be null. A run that is
+/// resumed gives the same bits as one that was never stopped. Throws Error.
 TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options);
 
 /// One pass over a dataset in its order.

@@ -29,11 +29,18 @@ public:
     if (!convert(*value, into))
       complain(key, "has the wrong type");
   }
-  void read(StringRef key, grad::Number &into) {
-    std::optional<double> number;
-    read(key, number);
-    if (number)
-      into = *number;
+  template <typename Body> void readEach(StringRef key, Body body) {
+    known.insert(key);
+    const json::Array *array = object.getArray(key);
+    if (!array && object.get(key))
+      return complain(key, "must be an array");
+    for (const json::Value &element : array ? *array : json::Array()) {
+      const json::Object *inner = element.getAsObject();
+      if (!inner)
+        return complain(key, "must be an array of objects");
+      Members members(*inner, path + key.str() + ".", error);
+      body(members);
+    }
   }
   template <typename Body> void enter(StringRef key, Body body) {
     known.insert(key);
@@ -76,6 +83,11 @@ private:
     into = inner;
     return fits;
   }
+  static bool convert(const json::Value &value, std::map<std::string, double> &into) {
+    const json::Object *members = value.getAsObject();
+    return members &&
+           all_of(*members, [&](const auto &member) { return convert(member.second, into[member.first.str()]); });
+  }
   template <typename List> static bool convert(const json::Value &value, List &into) {
     const json::Array *array = value.getAsArray();
     if (!array)
@@ -92,15 +104,18 @@ private:
   llvm::StringSet<> known;
 };
 
-void readLoss(Members &members, training::LossChoice &loss, mlir::MLIRContext *context) {
+void readLoss(Members &members, training::LossChoice &loss, std::string &file, mlir::MLIRContext *context) {
   std::string kind = "softmax-cross-entropy", type;
   members.read("kind", kind);
   if (std::optional<training::LossKind> known = training::getLossKind(kind))
     loss.kind = *known;
   else if (kind == "output")
     loss.kind = training::LossKind::Output;
+  else if (kind == "file")
+    loss.kind = training::LossKind::Graph;
   else
     members.complain("kind", "is '" + kind + "', which is no loss");
+  members.read("file", file);
   members.read("output", loss.output);
   members.read("labels", loss.labels);
   members.read("label_type", type);
@@ -114,25 +129,51 @@ void readLoss(Members &members, training::LossChoice &loss, mlir::MLIRContext *c
   members.read("class_weights", loss.classWeights);
 }
 
-void readOptimizer(Members &members, grad::Optimizer &optimizer) {
+/// Those of an optimizer that is built in.
+void readNumbers(Members &members, const std::map<std::string, double> &numbers, grad::Optimizer &optimizer) {
+  SmallVector<grad::NamedNumber> known = grad::getNumbers(optimizer.kind);
+  for (const auto &[name, value] : numbers) {
+    auto found = find_if(known, [&](const grad::NamedNumber &number) { return number.name == name; });
+    if (found != known.end()) {
+      optimizer.*found->number = value;
+      continue;
+    }
+    std::string names;
+    for (const grad::NamedNumber &number : known)
+      names += ((names.empty() ? "" : ", ") + number.name).str();
+    members.complain("numbers", "are those of " + grad::getName(optimizer.kind) + ", which takes no number '" + name +
+                                    "'; it takes learning_rate, " + names);
+  }
+}
+
+void readOptimizer(Members &members, training::OptimizerChoice &choice, std::string &file) {
   std::string kind = "adamw";
   members.read("kind", kind);
+  members.read("file", file);
+  grad::Optimizer &optimizer = choice.builtIn;
+  bool isGraph = kind == "file";
   if (std::optional<grad::OptimizerKind> known = grad::getOptimizerKind(kind))
     optimizer = grad::Optimizer::withDefaults(*known);
-  else
+  else if (!isGraph)
     members.complain("kind", "is '" + kind + "', which is no optimizer");
   members.read("nesterov", optimizer.nesterov);
   members.read("amsgrad", optimizer.amsgrad);
   members.read("centered", optimizer.centered);
-  members.read("initial_accumulator", optimizer.initialAccumulator);
-  members.read("momentum", optimizer.momentum);
-  members.read("dampening", optimizer.dampening);
-  members.read("beta1", optimizer.beta1);
-  members.read("beta2", optimizer.beta2);
-  members.read("alpha", optimizer.alpha);
-  members.read("lr_decay", optimizer.lrDecay);
-  members.read("eps", optimizer.eps);
-  members.read("weight_decay", optimizer.weightDecay);
+  std::map<std::string, double> numbers;
+  members.read("numbers", numbers);
+  if (auto rate = numbers.extract("learning_rate"))
+    choice.learningRate = rate.mapped();
+  if (auto initial = numbers.extract("initial_accumulator_value"))
+    optimizer.initialAccumulator = initial.mapped();
+  if (isGraph)
+    choice.numbers = std::move(numbers);
+  else
+    readNumbers(members, numbers, optimizer);
+  members.readEach("groups", [&](Members &inner) {
+    training::GroupChoice &group = choice.groups.emplace_back();
+    inner.read("pattern", group.pattern);
+    inner.read("numbers", group.numbers);
+  });
 }
 
 /// One of the element types that the member may name; null where it is absent or 'fp32'.
@@ -147,16 +188,19 @@ mlir::FloatType readType(Members &members, StringRef key, ArrayRef<std::pair<Str
   return {};
 }
 
-void readPrecision(Members &members, training::StepChoice &step, mlir::MLIRContext *context) {
+void readPrecision(Members &members, training::StepChoice &step, StringRef optimizerFile, mlir::MLIRContext *context) {
   std::pair<StringRef, mlir::FloatType> bf16{"bf16", mlir::BFloat16Type::get(context)},
       fp16{"fp16", mlir::Float16Type::get(context)};
   step.precision = readType(members, "precision", {bf16, fp16});
-  step.moments = readType(members, "moments", bf16);
-  if (step.moments &&
-      none_of(grad::getStateTensors(step.optimizer), [](const grad::StateTensor &tensor) { return tensor.isMoment; }))
+  training::OptimizerChoice &optimizer = step.optimizer;
+  optimizer.moments = readType(members, "moments", bf16);
+  if (optimizer.moments && !optimizerFile.empty())
+    members.complain("moments", "of an optimizer of your own have the types that its graph gives its states");
+  else if (optimizer.moments && none_of(grad::getStateTensors(optimizer.builtIn),
+                                        [](const grad::StateTensor &tensor) { return tensor.isMoment; }))
     members.complain(
         "moments",
-        ("are those of adam, adamw, lamb and lion; " + grad::getName(step.optimizer.kind) + " has none").str());
+        ("are those of adam, adamw, lamb and lion; " + grad::getName(optimizer.builtIn.kind) + " has none").str());
 }
 
 } // namespace
@@ -169,16 +213,19 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
   if (!object)
     return createStringError("the training step must be a JSON object");
   TrainingOptions options;
-  options.step.optimizer = grad::Optimizer::withDefaults(grad::OptimizerKind::AdamW);
+  options.step.optimizer.builtIn = grad::Optimizer::withDefaults(grad::OptimizerKind::AdamW);
   std::string error;
   {
     Members members(*object, "", error);
-    members.enter("loss", [&](Members &inner) { readLoss(inner, options.step.loss, context); });
-    members.enter("optimizer", [&](Members &inner) { readOptimizer(inner, options.step.optimizer); });
+    members.enter("loss", [&](Members &inner) { readLoss(inner, options.step.loss, options.lossFile, context); });
+    members.enter("optimizer",
+                  [&](Members &inner) { readOptimizer(inner, options.step.optimizer, options.optimizerFile); });
     members.read("train", options.patterns.train);
     members.read("freeze", options.patterns.freeze);
     members.read("no_decay", options.patterns.noDecay);
-    readPrecision(members, options.step, context);
+    readPrecision(members, options.step, options.optimizerFile, context);
+    for (const training::GroupChoice &group : options.step.optimizer.groups)
+      options.patterns.groups.push_back(group.pattern);
     members.read("scale_loss", options.step.scaleLoss);
     members.read("accumulate", options.step.accumulate);
     members.read("freeze_norm", options.freezeNorm);
@@ -206,15 +253,18 @@ json::Object driver::describeTraining(const ImportedTraining &training, const Tr
                                       {"shape", json::Array(*parameter.type.getStaticShape())},
                                       {"trained", parameter.trained},
                                       {"decays", parameter.decays},
+                                      {"group", parameter.group},
                                       {"reason", parameter.reason}});
   return json::Object{{"labels", training.ports.labels},
                       {"takes_seed", training.ports.takesSeed},
                       {"classes", training.ports.classes ? json::Value(*training.ports.classes) : json::Value(nullptr)},
                       {"ignore_index", options.step.loss.ignoreIndex},
-                      {"optimizer", grad::getName(options.step.optimizer.kind)},
+                      {"optimizer", options.optimizerFile.empty()
+                                        ? grad::getName(options.step.optimizer.builtIn.kind).str()
+                                        : options.optimizerFile},
                       {"precision", describeType(options.step.precision)},
                       {"narrow_products", training.ports.narrowProducts},
-                      {"moments", describeType(options.step.moments)},
+                      {"moments", describeType(options.step.optimizer.moments)},
                       {"hyperparameters", std::move(hyperparameters)},
                       {"parameters", std::move(parameters)}};
 }

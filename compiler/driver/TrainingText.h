@@ -9,24 +9,30 @@ namespace freestone::driver {
 
 /// Reads what a training step is from JSON; every member may be left out:
 /// ```
-/// {"loss": {"kind": "softmax-cross-entropy", "output": "logits", "labels": "y", "label_type": "i64", "class_axis": 1,
+/// {"loss": {"kind": "softmax-cross-entropy", "file": "", "output": "logits", "labels": "y", "label_type": "i64",
+/// "class_axis": 1,
 ///           "label_shape": [-1, 28, 28], "ignore_index": -100, "label_smoothing": 0.1,
 ///           "delta": 1, "class_weights": [1, 2.5, …]},
-///  "optimizer": {"kind": "adamw", "nesterov": false, "amsgrad": false, "centered": false, "initial_accumulator": 0,
-///                "momentum": 0.9, …},                         numbers by PyTorch's names; betas are beta1 and beta2
+///  "optimizer": {"kind": "adamw", "file": "", "nesterov": false, "amsgrad": false, "centered": false,
+///                "numbers": {"weight_decay": 0.1, …},         by PyTorch's names; betas are beta1 and beta2
+///                "groups": [{"pattern": "head.*", "numbers": {"learning_rate": 0.01, …}}]},
 ///  "train": ["pattern"], "freeze": […], "no_decay": […],
 ///  "precision": "fp32", "moments": "fp32",                    or "bf16"; precision also "fp16"
 ///  "scale_loss": false, "accumulate": false, "freeze_norm": false, "no_dropout": false,
-///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "blocks", "auto:BYTES"; how large batches usually are
+///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "blocks", "auto:BYTES"; how large batches
+///  usually are
 /// ```
-/// The error names the member that is unknown or of the wrong type.
+/// The kind of a loss or an optimizer may be "file": that of the graph in the file. The error names the member that is
+/// unknown or of the wrong type.
 llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRContext *context);
 
 /// What the trainer must know of a step:
 /// ```
-/// {"labels": "y", "takes_seed": true, "classes": 10, "ignore_index": -100, "optimizer": "adamw", "hyperparameters": {"learning_rate": 0.001, …},
+/// {"labels": "y", "takes_seed": true, "classes": 10, "ignore_index": -100, "optimizer": "adamw", "hyperparameters":
+/// {"learning_rate": 0.001, …},
 ///  "precision": "bf16", "narrow_products": 14, "moments": "fp32",
-///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "decays": true, "reason": "…"}, …]}
+///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "decays": true, "group": "", "reason":
+///  "…"}, …]}
 /// ```
 llvm::json::Object describeTraining(const ImportedTraining &training, const TrainingOptions &options);
 

@@ -18,13 +18,23 @@ Value buildAnyNonFinite(OpBuilder &opBuilder, Location location, ArrayRef<Value>
   return any.value();
 }
 
-Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> gradients) {
+Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> gradients,
+                      SmallVectorImpl<Value> *squaresOfEach) {
   ImplicitLocOpBuilder builder(location, opBuilder);
   bool isDouble = llvm::any_of(gradients, [](Value gradient) { return graph::getElementType(gradient).isF64(); });
   Type type = isDouble ? builder.getF64Type() : builder.getF32Type();
-  Tensor total;
+  // Row by row first, of all gradients side by side.
+  SmallVector<Tensor> rows;
   for (Value gradient : gradients) {
-    Tensor squares = cast(sum(square(widen(Tensor(builder, gradient)))), type);
+    Tensor g(builder, gradient);
+    if (g.rank() < 2)
+      g = reshape(g, {constant(g, 1), g.rank() == 1 ? g.dim(0) : constant(g, 1)});
+    SmallVector<int64_t> inRows = llvm::to_vector(llvm::seq<int64_t>(1, g.rank()));
+    rows.push_back(reduce(ReduceKind::add, square(widen(g)), inRows));
+  }
+  Tensor total;
+  for (Tensor sums : rows) {
+    Tensor squares = cast(sum(sums), type);
     total = total ? total + squares : squares;
   }
   return total ? sqrt(total).value() : splat(builder, 0, graph::TensorType::get({}, type)).value();
@@ -50,7 +60,8 @@ LossScale buildLossScaleUpdate(OpBuilder &opBuilder, Location location, const Lo
   Type wide = builder.getF64Type();
   auto numberOf = [&](const Number &number) {
     std::optional<double> constant = number.getConstant();
-    return constant ? splat(builder, *constant, graph::TensorType::get({}, wide)) : cast(Tensor(builder, number.getValue()), wide);
+    return constant ? splat(builder, *constant, graph::TensorType::get({}, wide))
+                    : cast(Tensor(builder, number.getValue()), wide);
   };
   auto scaledBy = [&](const Number &factor) { return cast(cast(scale, wide) * numberOf(factor), scale.elementType()); };
   Tensor successes = tracker + 1.0;

@@ -11,8 +11,9 @@ namespace freestone::grad {
 mlir::Value buildAnyNonFinite(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
 
 /// The Euclidean norm of all gradients together: f32 of rank 0 (f64 where a gradient is). Gradients that are still
-/// scaled have a scaled norm.
-mlir::Value buildGlobalNorm(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
+/// scaled have a scaled norm. `squares`, where given, gets the sum of squares of each.
+mlir::Value buildGlobalNorm(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients,
+                            llvm::SmallVectorImpl<mlir::Value> *squares = nullptr);
 
 /// PyTorch's `clip_grad_norm_`: the factor min(1, maxNorm / (norm + 1e-6)), of the type of `norm`. Both are floats of
 /// rank 0.

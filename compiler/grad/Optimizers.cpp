@@ -194,6 +194,27 @@ Optimizer Optimizer::withDefaults(OptimizerKind kind) {
   return optimizer;
 }
 
+SmallVector<NamedNumber> getNumbers(OptimizerKind kind) {
+  NamedNumber momentum{"momentum", &Optimizer::momentum}, dampening{"dampening", &Optimizer::dampening};
+  NamedNumber beta1{"beta1", &Optimizer::beta1}, beta2{"beta2", &Optimizer::beta2}, alpha{"alpha", &Optimizer::alpha};
+  NamedNumber eps{"eps", &Optimizer::eps}, decay{"weight_decay", &Optimizer::weightDecay};
+  switch (kind) {
+  case OptimizerKind::Sgd:
+    return {momentum, dampening, decay};
+  case OptimizerKind::Adam:
+  case OptimizerKind::AdamW:
+  case OptimizerKind::Lamb:
+    return {beta1, beta2, eps, decay};
+  case OptimizerKind::Adagrad:
+    return {{"lr_decay", &Optimizer::lrDecay}, eps, decay};
+  case OptimizerKind::RmsProp:
+    return {alpha, momentum, eps, decay};
+  case OptimizerKind::Lion:
+    return {beta1, beta2, decay};
+  }
+  llvm_unreachable("all kinds are above");
+}
+
 double getDefaultLearningRate(OptimizerKind kind) {
   switch (kind) {
   case OptimizerKind::Adagrad:

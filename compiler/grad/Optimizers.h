@@ -39,6 +39,14 @@ struct Optimizer {
   static Optimizer withDefaults(OptimizerKind kind);
 };
 
+/// A number of an optimizer by its name in PyTorch; betas are `beta1` and `beta2`.
+struct NamedNumber {
+  llvm::StringRef name;
+  Number Optimizer::*number;
+};
+/// Those that a kind reads and that may be values of the program.
+llvm::SmallVector<NamedNumber> getNumbers(OptimizerKind kind);
+
 /// PyTorch's default learning rate; Lamb's and Lion's are those of common implementations.
 double getDefaultLearningRate(OptimizerKind kind);
 

@@ -1,5 +1,6 @@
 #include "compiler/training/ModelLoss.h"
 
+#include "compiler/training/InlineGraph.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -20,6 +21,8 @@ public:
   FailureOr<ModelLoss> build();
 
 private:
+  FailureOr<ModelLoss> buildGraph();
+  LogicalResult takeGraphOutputs(GraphInlining &graph, ModelLoss &built);
   LogicalResult findClassAxis(ModelLoss &built);
   LogicalResult addClassWeights(const ModelLoss &built, grad::ClassLossOptions &options);
   LogicalResult fail(const Twine &message) {
@@ -97,12 +100,77 @@ LogicalResult LossBuilder::addClassWeights(const ModelLoss &built, grad::ClassLo
   return success();
 }
 
+/// A graph of the user's: what it takes has the name of an output or an input of the model, or comes with the data.
+FailureOr<ModelLoss> LossBuilder::buildGraph() {
+  GraphInlining graph(choice.graph, function);
+  auto refuse = [&](const Twine &why) { return fail("the loss does not fit the model: " + why); };
+  std::string why;
+  bool takesOutput = false;
+  for (unsigned index = 0; index < graph.getInputCount(); ++index) {
+    Tensor known = function.lookupOutput(graph.getInputName(index));
+    takesOutput |= bool(known);
+    if (!known)
+      known = function.lookupInput(graph.getInputName(index));
+    if (known && failed(graph.setInput(index, known, why)))
+      return refuse(why);
+  }
+  if (!takesOutput) {
+    Tensor output = function.findOutput(choice.output, error);
+    if (!output)
+      return failure();
+    if (graph.getInputCount() == 0 || graph.isSet(0) || failed(graph.setInput(0, output, why)))
+      return refuse(why.empty() ? "none of its inputs is an output of the model" : why);
+  }
+  ModelLoss built;
+  unsigned arrays = 0;
+  for (unsigned index = 0; index < graph.getInputCount(); ++index) {
+    if (graph.isSet(index))
+      continue;
+    StringRef name = graph.getInputName(index);
+    graph::TensorType type = graph.getFinalType(index);
+    if (type.getRank() == 0)
+      return refuse("its input '" + name +
+                    "' is no output of the model, and has no dimension of samples to be filled by data");
+    Tensor array = function.addInput(name, type);
+    if (failed(graph.setInput(index, array, why)))
+      return refuse(why);
+    built.labels = array;
+    built.labelName = name.str();
+    ++arrays;
+  }
+  if (arrays != 1)
+    built.labels = Tensor(), built.labelName.clear();
+  if (failed(graph.inlineBody(why)))
+    return refuse(why);
+  if (failed(takeGraphOutputs(graph, built)))
+    return failure();
+  return built;
+}
+
+LogicalResult LossBuilder::takeGraphOutputs(GraphInlining &graph, ModelLoss &built) {
+  SmallVector<Tensor> numbers;
+  for (const auto &[name, value] : graph.getOutputs()) {
+    if (!value.type().getNumElements().isConstant(1) || !isa<mlir::FloatType>(value.elementType()))
+      return fail("the output '" + name + "' of the loss is " + describeShape(value.shape()) +
+                  ", and must be one float: the loss of the batch, or the sum over what counts and how much counts");
+    numbers.push_back(grad::widen(grad::reshape(value, {})));
+  }
+  if (numbers.empty() || numbers.size() > 2)
+    return fail("a loss has one output, or two (the sum over what counts, and how much counts); this one has " +
+                Twine(numbers.size()));
+  Tensor sum = numbers.front(), count = numbers.size() == 2 ? numbers.back() : grad::splatLike(1, sum);
+  built.loss = {sum.value(), grad::cast(count, sum.elementType()).value()};
+  return success();
+}
+
 FailureOr<ModelLoss> LossBuilder::build() {
   mlir::ImplicitLocOpBuilder &b = function.builder();
   mlir::Location location = b.getLoc();
   ModelLoss built;
   if (!choice.classWeights.empty() && !isOverClasses(choice.kind))
     return fail("the loss has no classes to weigh; class weights are for softmax-cross-entropy and nll");
+  if (choice.kind == LossKind::Graph)
+    return buildGraph();
   built.predictions = function.findOutput(choice.output, error);
   if (!built.predictions)
     return failure();
@@ -126,6 +194,7 @@ FailureOr<ModelLoss> LossBuilder::build() {
   if (!labelType)
     labelType = isOverClasses(choice.kind) ? b.getI64Type() : built.predictions.elementType();
   built.labels = function.addInput(choice.labels, graph::TensorType::get(shape, labelType));
+  built.labelName = choice.labels;
   Value predictions = built.predictions.value(), labels = built.labels.value();
   grad::ClassLossOptions options{built.classAxis, choice.ignoreIndex, choice.labelSmoothing, {}};
   if (failed(addClassWeights(built, options)))
@@ -153,6 +222,7 @@ FailureOr<ModelLoss> LossBuilder::build() {
     built.loss = grad::buildCosine(b, location, predictions, labels);
     break;
   case LossKind::Output:
+  case LossKind::Graph:
     llvm_unreachable("returned above");
   }
   return built;

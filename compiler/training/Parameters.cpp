@@ -86,8 +86,8 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<Parameter>> training::chooseParameters(mlir::func::FuncOp function, const ParameterPatterns &patterns,
-                                                             std::string &unmatched) {
+FailureOr<std::vector<Parameter>>
+training::chooseParameters(mlir::func::FuncOp function, const ParameterPatterns &patterns, std::string &unmatched) {
   // One weight may stand in the function several times.
   MapVector<StringRef, SmallVector<graph::WeightOp>> weights;
   function.walk([&](graph::WeightOp op) {
@@ -99,7 +99,7 @@ FailureOr<std::vector<Parameter>> training::chooseParameters(mlir::func::FuncOp 
     for (auto name : names.getAsRange<mlir::StringAttr>())
       statistics.insert(name.getValue());
 
-  Patterns train(patterns.train), freeze(patterns.freeze), noDecay(patterns.noDecay);
+  Patterns train(patterns.train), freeze(patterns.freeze), noDecay(patterns.noDecay), groups(patterns.groups);
   std::vector<Parameter> parameters;
   for (auto &[name, ops] : weights) {
     Parameter parameter;
@@ -111,7 +111,9 @@ FailureOr<std::vector<Parameter>> training::chooseParameters(mlir::func::FuncOp 
         role = findRole(op.getResult());
     std::optional<StringRef> frozen = freeze.match(name), chosen = train.match(name);
     parameter.decays = !noDecay.match(name);
-    parameter.trained = !frozen && (chosen || (!role.empty() && parameter.type.getRank() > 0 && !statistics.contains(name)));
+    parameter.group = groups.match(name).value_or("").str();
+    parameter.trained =
+        !frozen && (chosen || (!role.empty() && parameter.type.getRank() > 0 && !statistics.contains(name)));
     if (frozen)
       parameter.reason = ("frozen by '" + *frozen + "'").str();
     else if (chosen)
@@ -124,7 +126,7 @@ FailureOr<std::vector<Parameter>> training::chooseParameters(mlir::func::FuncOp 
       parameter.reason = role.empty() ? "no operand that is learnt" : role.str();
     parameters.push_back(std::move(parameter));
   }
-  for (const Patterns *list : {&train, &freeze, &noDecay})
+  for (const Patterns *list : {&train, &freeze, &noDecay, &groups})
     if (std::optional<std::string> unused = list->findUnused()) {
       unmatched = *unused;
       return failure();

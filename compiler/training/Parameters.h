@@ -16,6 +16,8 @@ struct ParameterPatterns {
   std::vector<std::string> freeze;
   /// Trained without weight decay.
   std::vector<std::string> noDecay;
+  /// Those of a group; the first pattern that matches counts.
+  std::vector<std::string> groups;
 };
 
 /// A float tensor of the model's file.
@@ -24,13 +26,16 @@ struct Parameter {
   graph::TensorType type;
   bool trained = false;
   bool decays = true;
+  /// The pattern of its group; empty where it has none.
+  std::string group;
   /// Why it is trained or not: "kernel of a convolution", "frozen by 'encoder.*'".
   std::string reason;
 };
 
-/// All float weights of a function of the graph level, in the order of their first use. Those of rank 1 or more are trained that
-/// reach, through transpositions, reshapes, concatenations and casts, an operand that is made to be learnt: a factor of a
-/// contraction, a kernel, a table that is gathered from, a bias or a scale. Fails with the pattern that matches no weight.
+/// All float weights of a function of the graph level, in the order of their first use. Those of rank 1 or more are
+/// trained that reach, through transpositions, reshapes, concatenations and casts, an operand that is made to be
+/// learnt: a factor of a contraction, a kernel, a table that is gathered from, a bias or a scale. Fails with the
+/// pattern that matches no weight.
 llvm::FailureOr<std::vector<Parameter>> chooseParameters(mlir::func::FuncOp function, const ParameterPatterns &patterns,
                                                          std::string &unmatched);
 

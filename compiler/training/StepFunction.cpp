@@ -1,5 +1,7 @@
 #include "compiler/training/StepFunction.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace llvm;
 using namespace freestone;
 using namespace freestone::training;
@@ -32,6 +34,30 @@ Tensor StepFunction::findOutput(StringRef name, std::string &error) {
   error = name.empty() ? "the model has several outputs (" + known + "): name the one that the loss takes with --logits"
                        : "the model has no output '" + name.str() + "'; it has " + known;
   return {};
+}
+
+Tensor StepFunction::lookupOutput(StringRef name) {
+  for (unsigned index = 0; index < function.getNumResults(); ++index)
+    if (auto output = function.getResultAttrOfType<mlir::StringAttr>(index, "graph.name"); output && output == name)
+      return Tensor(ir, function.getBody().front().getTerminator()->getOperand(index));
+  return {};
+}
+
+Tensor StepFunction::lookupInput(StringRef name) {
+  for (mlir::BlockArgument argument : function.getArguments())
+    if (auto input = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "graph.name");
+        input && input == name)
+      return Tensor(ir, argument);
+  return {};
+}
+
+std::optional<StringRef> StepFunction::findDoubledInput() {
+  StringSet<> names;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (auto name = function.getArgAttrOfType<mlir::StringAttr>(index, "graph.name");
+        name && !names.insert(name.getValue()).second)
+      return name.getValue();
+  return std::nullopt;
 }
 
 Tensor StepFunction::addArgument(graph::TensorType type, ArrayRef<mlir::NamedAttribute> attributes) {
@@ -71,7 +97,8 @@ std::vector<std::pair<std::string, graph::TensorType>> StepFunction::getUpdatedS
 
 mlir::BlockArgument StepFunction::findState(StringRef name) {
   for (mlir::BlockArgument argument : function.getArguments())
-    if (auto state = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "graph.state"); state && state == name)
+    if (auto state = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "graph.state");
+        state && state == name)
       return argument;
   llvm_unreachable("there is no such state");
 }

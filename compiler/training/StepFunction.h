@@ -7,15 +7,22 @@
 
 namespace freestone::training {
 
-/// A function of a model that gets further inputs, states and outputs. New operators go before its return; its old outputs are
-/// dropped by `finish`.
+/// A function of a model that gets further inputs, states and outputs. New operators go before its return; its old
+/// outputs are dropped by `finish`.
 class StepFunction {
 public:
   explicit StepFunction(mlir::func::FuncOp function);
 
   mlir::ImplicitLocOpBuilder &builder() { return ir; }
+  mlir::func::FuncOp getFunction() { return function; }
   /// An output of the model by name, or the only one where the name is empty. Null with a sentence if there is none.
   grad::Tensor findOutput(llvm::StringRef name, std::string &error);
+
+  /// Of the model; null if there is none.
+  grad::Tensor lookupOutput(llvm::StringRef name);
+  grad::Tensor lookupInput(llvm::StringRef name);
+  /// A name that two inputs have.
+  std::optional<llvm::StringRef> findDoubledInput();
 
   grad::Tensor addInput(llvm::StringRef name, graph::TensorType type);
   /// `initial` names the weight that the state begins as; empty: zeros.
@@ -34,7 +41,8 @@ public:
 
   /// Whether the model draws random numbers.
   bool hasRandomKey() { return bool(findRandomKey()); }
-  /// The model's random numbers follow from these, both i64 of rank 0: arguments, or the seed computed of arguments at the start.
+  /// The model's random numbers follow from these, both i64 of rank 0: arguments, or the seed computed of arguments at
+  /// the start.
   void provideRandomKey(grad::Tensor seed, grad::Tensor step);
 
   /// Sets the results and their names.

@@ -15,40 +15,6 @@ namespace {
 constexpr StringRef stepsDoneName = "optimizer/step";
 constexpr StringRef accumulatedPrefix = "accumulated/";
 
-/// A number of an optimizer by its name in PyTorch.
-struct NamedNumber {
-  StringRef name;
-  grad::Number grad::Optimizer::*number;
-};
-
-SmallVector<NamedNumber> getNumbers(grad::OptimizerKind kind) {
-  using grad::Optimizer;
-  using grad::OptimizerKind;
-  NamedNumber momentum{"momentum", &Optimizer::momentum}, dampening{"dampening", &Optimizer::dampening};
-  NamedNumber beta1{"beta1", &Optimizer::beta1}, beta2{"beta2", &Optimizer::beta2}, alpha{"alpha", &Optimizer::alpha};
-  NamedNumber eps{"eps", &Optimizer::eps}, decay{"weight_decay", &Optimizer::weightDecay};
-  switch (kind) {
-  case OptimizerKind::Sgd:
-    return {momentum, dampening, decay};
-  case OptimizerKind::Adam:
-  case OptimizerKind::AdamW:
-  case OptimizerKind::Lamb:
-    return {beta1, beta2, eps, decay};
-  case OptimizerKind::Adagrad:
-    return {{"lr_decay", &Optimizer::lrDecay}, eps, decay};
-  case OptimizerKind::RmsProp:
-    return {alpha, momentum, eps, decay};
-  case OptimizerKind::Lion:
-    return {beta1, beta2, decay};
-  }
-  llvm_unreachable("all kinds are above");
-}
-
-/// Whether a number decides which states there are, so that it is compiled in.
-bool isStructural(const NamedNumber &number, const grad::Optimizer &optimizer) {
-  return number.name == "momentum" && (optimizer.*number.number).isConstant(0);
-}
-
 /// The gradients of one batch, and what they were computed with.
 struct BatchGradients {
   ModelLoss model;
@@ -87,10 +53,8 @@ private:
   Tensor takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial);
   void addAccumulated(StepFunction &function, BatchGradients &batch);
   void clearAccumulated(StepFunction &function, const BatchGradients &batch);
-  grad::Optimizer takeNumbers(StepFunction &function);
   grad::LossScaleOptions takeScalingNumbers(StepFunction &function);
   Tensor addNumber(StepFunction &function, StringRef name, double value);
-  Tensor addStateTensor(StepFunction &function, const Parameter &parameter, const grad::StateTensor &tensor);
   LogicalResult fail(const Twine &message) {
     error = message.str();
     return failure();
@@ -110,16 +74,6 @@ Tensor StepBuilder::addNumber(StepFunction &function, StringRef name, double val
   return function.addInput(name, graph::TensorType::getStatic({}, function.builder().getF64Type()));
 }
 
-grad::Optimizer StepBuilder::takeNumbers(StepFunction &function) {
-  grad::Optimizer optimizer = choice.optimizer;
-  for (const NamedNumber &number : getNumbers(optimizer.kind)) {
-    grad::Number &value = optimizer.*number.number;
-    if (value.getConstant() && !isStructural(number, optimizer))
-      value = addNumber(function, number.name, *value.getConstant()).value();
-  }
-  return optimizer;
-}
-
 grad::LossScaleOptions StepBuilder::takeScalingNumbers(StepFunction &function) {
   grad::LossScaleOptions scaling;
   scaling.growthFactor = addNumber(function, "growth_factor", *scaling.growthFactor.getConstant()).value();
@@ -128,57 +82,18 @@ grad::LossScaleOptions StepBuilder::takeScalingNumbers(StepFunction &function) {
   return scaling;
 }
 
-/// The bytes of `count` elements of a float or an integer.
-std::vector<char> fill(mlir::Type type, int64_t count, double value) {
-  uint64_t bits = static_cast<uint64_t>(value);
-  if (auto floats = dyn_cast<mlir::FloatType>(type)) {
-    APFloat number(value);
-    bool losesInformation = false;
-    number.convert(floats.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInformation);
-    bits = number.bitcastToAPInt().getZExtValue();
-  }
-  int64_t width = type.getIntOrFloatBitWidth() / 8;
-  std::vector<char> bytes(count * width);
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(&bytes[i * width], &bits, width);
-  return bytes;
-}
-
-Tensor StepBuilder::addStateTensor(StepFunction &function, const Parameter &parameter,
-                                   const grad::StateTensor &tensor) {
-  std::string name = "optimizer/" + tensor.name.str() + "/" + parameter.name;
-  graph::TensorType type = parameter.type;
-  if (choice.moments && tensor.isMoment)
-    type = type.withElementType(choice.moments);
-  if (tensor.initial == 0)
-    return function.addState(name, type);
-  int64_t count = *type.getNumElements().asConstant();
-  weights.addOwned(name, type.getElementType(), *type.getStaticShape(),
-                   fill(type.getElementType(), count, tensor.initial));
-  return function.addState(name, type, name);
-}
-
 /// A scalar that the entries keep together, beginning as `initial`.
 Tensor StepBuilder::takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial) {
-  if (initial != 0 && !weights.find(name))
-    weights.addOwned(name, type, {}, fill(type, 1, initial));
-  return function.addState(name, graph::TensorType::getStatic({}, type), initial == 0 ? "" : name);
+  return addFilledState(function, weights, name, graph::TensorType::getStatic({}, type), initial);
 }
 
 /// No input of the model may have the name of one that the step takes besides, and no parameter that of its state.
 LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
-  SmallVector<StringRef> taken = {"learning_rate", "clip_norm",      "seed",
-                                  "growth_factor", "backoff_factor", "growth_interval"};
-  for (const NamedNumber &number : getNumbers(choice.optimizer.kind))
-    taken.push_back(number.name);
   for (unsigned index = 0; index < source.getNumArguments(); ++index) {
     auto name = source.getArgAttrOfType<mlir::StringAttr>(index, "graph.name");
-    if (name && choice.loss.kind != LossKind::Output && name == choice.loss.labels)
+    if (name && takesLabels(choice.loss.kind) && name == choice.loss.labels)
       return fail("the model has an input '" + name.str() +
                   "' itself; name the array of the labels otherwise (--labels)");
-    if (name && is_contained(taken, name.getValue()))
-      return fail("the model has an input '" + name.str() +
-                  "', which is the name of an input of the training step; rename it");
   }
   SmallVector<StringRef> kept = {"loss_scale", "growth_tracker"};
   for (const auto &weight : weights.getWeights()) {
@@ -293,6 +208,14 @@ LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
   return success();
 }
 
+/// The number of the first gradient whose sum of squares is not finite, or -1.
+static Tensor findCulprit(mlir::ImplicitLocOpBuilder &b, ArrayRef<Value> squares) {
+  Tensor culprit = grad::splat(b, -1, graph::TensorType::get({}, b.getI64Type()));
+  for (auto [number, value] : reverse(enumerate(squares)))
+    culprit = grad::select(Tensor(b, value) < std::numeric_limits<double>::infinity(), culprit, double(number));
+  return culprit;
+}
+
 LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   if (failed(requireFreeNames(source)))
     return failure();
@@ -302,29 +225,37 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   statistics = function.getUpdatedStates();
   mlir::ImplicitLocOpBuilder &b = function.builder();
   mlir::Location location = b.getLoc();
-  Tensor learningRate = addNumber(function, "learning_rate", grad::getDefaultLearningRate(choice.optimizer.kind));
+  Updates updates(choice.optimizer, function, weights, error);
+  double defaultRate = grad::getDefaultLearningRate(choice.optimizer.builtIn.kind);
+  Tensor learningRate = addNumber(function, "learning_rate", choice.optimizer.learningRate.value_or(defaultRate));
   Tensor clipNorm = addNumber(function, "clip_norm", std::numeric_limits<double>::infinity());
-  grad::Optimizer optimizer = takeNumbers(function);
+  if (failed(updates.takeNumbers(ports.hyperparameters)))
+    return failure();
   FailureOr<BatchGradients> batch = buildGradients(function);
   if (failed(batch))
     return failure();
+  if (std::optional<StringRef> name = function.findDoubledInput())
+    return fail("the model has an input '" + *name +
+                "', which is the name of an input of the training step; rename it");
   ports.classes = batch->model.classes;
-  ports.labels = batch->model.labels ? choice.loss.labels : "";
+  ports.labels = batch->model.labelName;
   if (choice.accumulate)
     addAccumulated(function, *batch);
   const grad::Loss &loss = batch->model.loss;
   SmallVector<Value> gradients = map_to_vector(batch->gradients, [](Tensor gradient) { return gradient.value(); });
 
   // What the gradients are multiples of: the scale, and the number of elements that they are sums over.
-  Tensor multiple = batch->scale, skip(b, grad::buildAnyNonFinite(b, location, gradients));
+  Tensor multiple = batch->scale;
+  // A gradient that is not finite makes its square so, and the sum. Where the squares of finite gradients overflow, the
+  // factor would be no number.
+  SmallVector<Value> squares;
+  Tensor norm(b, grad::buildGlobalNorm(b, location, gradients, &squares));
+  Tensor skip = grad::logicalNot(norm < std::numeric_limits<double>::infinity());
   if (choice.accumulate) {
     Tensor count(b, loss.count);
     multiple = multiple ? grad::cast(multiple, count.elementType()) * count : count;
     skip = skip | grad::equal(count, 0.0);
   }
-  Tensor norm(b, grad::buildGlobalNorm(b, location, gradients));
-  // Where the squares of finite gradients overflow, the factor would be no number.
-  skip = skip | grad::logicalNot(norm < std::numeric_limits<double>::infinity());
   if (multiple)
     norm = norm / grad::cast(multiple, norm.elementType());
   Tensor factor(b, grad::buildClipFactor(b, location, norm.value(), grad::cast(clipNorm, norm.elementType()).value()));
@@ -333,18 +264,9 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   Value stepNumber = grad::buildStepNumber(b, location, batch->stepsDone.value());
   grad::StepValues stepValues{learningRate.value(), stepNumber, skip.value()};
   for (auto [parameter, value, gradient] : zip_equal(batch->trained, batch->parameters, gradients)) {
-    grad::Optimizer own = optimizer;
-    if (!parameter->decays)
-      own.weightDecay = 0.0;
-    SmallVector<Value> state;
-    SmallVector<grad::StateTensor> tensors = grad::getStateTensors(own);
-    for (const grad::StateTensor &tensor : tensors)
-      state.push_back(addStateTensor(function, *parameter, tensor).value());
-    Value scaled = grad::buildScaled(b, location, gradient, factor.value());
-    grad::Update update = grad::buildUpdate(b, location, own, value.value(), scaled, state, stepValues);
-    function.updateState(parameter->name, Tensor(b, update.parameter));
-    for (auto [tensor, next] : zip_equal(tensors, update.state))
-      function.updateState("optimizer/" + tensor.name.str() + "/" + parameter->name, Tensor(b, next));
+    Tensor scaled(b, grad::buildScaled(b, location, gradient, factor.value()));
+    if (failed(updates.build(*parameter, value, scaled, stepValues)))
+      return failure();
   }
   function.keepStatistics(skip);
   function.updateState(stepsDoneName,
@@ -355,6 +277,7 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   function.addOutput("loss", choice.accumulate ? Tensor(b, grad::buildMean(b, location, loss)) : batch->mean);
   function.addOutput("gradient_norm", norm);
   function.addOutput("skipped", skip);
+  function.addOutput("not_finite", findCulprit(b, squares));
   if (batch->scale) {
     Tensor tracker = takeScalarState(function, "growth_tracker", b.getI32Type(), 0);
     grad::LossScale next = grad::buildLossScaleUpdate(b, location, {batch->scale.value(), tracker.value()},

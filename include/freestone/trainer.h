@@ -22,10 +22,19 @@
 
 namespace freestone {
 
-/// What is trained, and how. The strings are those of the options of `freestone train`.
+/// Parameters that the optimizer treats in another way than the rest, as PyTorch's parameter groups.
+struct ParameterGroup {
+  std::string pattern; ///< of names: "head.*"; the first group that matches a parameter has it
+  /// By the names of TrainerOptions::numbers, in place of those. The schedule moves a group's learning_rate in
+  /// proportion to that of the rest.
+  std::map<std::string, double> numbers = {};
+};
+
+/// What is trained, and how. Names, values and defaults are those of the options of `freestone train`.
 struct TrainerOptions {
-  /// softmax-cross-entropy, nll, sigmoid-cross-entropy, mse, l1, huber, cosine; or output:NAME, where the graph of the
-  /// model itself computes the loss as an output of one element.
+  /// softmax-cross-entropy, nll, sigmoid-cross-entropy, mse, l1, huber, cosine; output:NAME, where the graph of the
+  /// model itself computes the loss as an output of one element; or file:LOSS.onnx, a graph of its own that takes
+  /// outputs of the model by name, and arrays of the data (docs/training.md).
   std::string loss = "softmax-cross-entropy";
   std::string labels = "labels";         ///< the name that the labels get among the inputs of a step
   std::string logits = {};               ///< the output that the loss takes; needed if there are several
@@ -33,18 +42,28 @@ struct TrainerOptions {
   int64_t ignoreIndex = -100;            ///< the label that does not count
   double labelSmoothing = 0;             ///< 0 to 1
   double huberDelta = 1;
+  std::vector<double> classWeights = {}; ///< how much each class counts; empty: alike
 
-  std::string optimizer = "adamw"; ///< sgd, adam, adamw, adagrad, rmsprop, lamb, lion
+  /// sgd, adam, adamw, adagrad, rmsprop, lamb, lion; or file:OPTIMIZER.onnx, a graph of the update of one parameter.
+  std::string optimizer = "adamw";
   bool nesterov = false, amsgrad = false, centered = false;
   /// learning_rate, weight_decay, momentum, beta1, beta2, eps, clip_norm, …: PyTorch's meanings and defaults.
   std::map<std::string, double> numbers = {};
+  std::vector<ParameterGroup> groups = {};
+  std::string moments = "fp32"; ///< of the optimizer: fp32 or bf16
+  int64_t accumulate = 1;       ///< batches of a step in `fit`; more than 1: `Trainer::accumulate` may be called
 
   std::vector<std::string> train = {};   ///< patterns of parameters that are trained besides: "head.*"
   std::vector<std::string> freeze = {};  ///< … that stay as they are
   std::vector<std::string> noDecay = {}; ///< … without weight decay
   bool freezeNorm = false;               ///< batch normalisations keep their statistics
   bool noDropout = false;
-  std::string precision = "fp32"; ///< fp32, bf16 or fp16 of products; parameters stay fp32
+  std::string recompute = "none"; ///< none, blocks, auto:BYTES of activations for batches of these sizes:
+  int64_t usualBatch = 0, usualLength = 0;
+
+  std::string precision = "fp32";          ///< fp32, bf16 or fp16 of products; parameters stay fp32
+  std::optional<double> initialScale = {}; ///< of the loss in the first step; makes bf16 and fp32 scale their loss too
+  bool noLossScaling = false;              ///< for fp16 too
 
   std::string target = "host"; ///< host, x86-64-v3 or x86-64-v4
   int threads = 0;             ///< workers; 0: as many as the machine offers
@@ -57,8 +76,9 @@ struct StepReport {
   double loss = 0;         ///< mean over all counted elements, before the update
   double gradientNorm = 0; ///< of all gradients together, before clipping
   double learningRate = 0;
-  double lossScale = 1; ///< of fp16
-  bool skipped = false; ///< a gradient, or the norm of all, was not finite: nothing was updated, to the bit
+  double lossScale = 1;       ///< of fp16
+  bool skipped = false;       ///< a gradient, or the norm of all, was not finite: nothing was updated, to the bit
+  std::string notFinite = {}; ///< the first parameter whose gradient was not; empty where none, or only the norm, was
 };
 
 /// What an evaluation tells.
@@ -74,11 +94,15 @@ struct FitOptions {
   std::vector<std::string> evaluationData = {};
   std::string window = {};           ///< the data are one text of tokens, read in windows: "64", "32:256"
   std::string folder = "run";        ///< of checkpoints, metrics and the loss curve
-  std::string schedule = "constant"; ///< linear, cosine, one-cycle; of numbers["learning_rate"]
+  std::string schedule = "constant"; ///< linear, cosine, step, one-cycle; of numbers["learning_rate"]
   int64_t warmup = 0;                ///< steps
+  int64_t stepSize = 0;              ///< steps between the drops of the schedule `step`
   int64_t batch = 32, epochs = 1;
   std::optional<int64_t> steps = {}; ///< ends earlier
-  bool shuffle = true;
+  bool noShuffle = false;
+  int64_t saveEvery = 0;      ///< steps between checkpoints; 0: one an epoch
+  int64_t evalEvery = 0;      ///< steps between evaluations; 0: one an epoch
+  int keep = 3;               ///< checkpoints that stay
   bool resume = false;        ///< goes on from the newest checkpoint in the folder
   std::FILE *report = stderr; ///< where progress is shown
 };
@@ -90,8 +114,8 @@ public:
   /// stays the caller's and is only read during the call.
   using Batch = std::vector<std::pair<std::string, TensorRef>>;
 
-  /// `model` is an .onnx file, or a .stone file of a compiled step, for which only `numbers`, `threads` and `seed`
-  /// count.
+  /// `model` is an .onnx file, or a .stone file of a compiled step, for which only `numbers` (of groups too),
+  /// `accumulate`, `initialScale`, `threads` and `seed` count.
   explicit Trainer(const std::string &model, const TrainerOptions &options = {});
   Trainer(Trainer &&other) noexcept;
   Trainer &operator=(Trainer &&other) noexcept;
@@ -105,12 +129,16 @@ public:
   double number(const std::string &name) const;
   void setNumber(const std::string &name, double value);
 
-  /// Trains one batch: forward, loss, backward, update.
+  /// Trains one batch: forward, loss, backward, update. Gradients of batches that were accumulated before take part.
   StepReport step(const Batch &batch);
+  /// Adds the gradients of a batch to those that the next step takes: its loss and its gradients are then the mean over
+  /// all counted elements of all these batches. For trainers with `accumulate` above 1.
+  void accumulate(const Batch &batch);
   /// The loss and accuracy of the model as it is, without dropout and with the running statistics.
   EvaluationReport evaluate(const Batch &batch);
-  /// Trains over data sets, with a checkpoint and an evaluation after each epoch. Returns the last evaluation if there
-  /// are data for it. A run that is resumed gives the same bits as one that was never stopped.
+  /// Trains over data sets, with checkpoints and evaluations on the way. Returns the last evaluation if there are data
+  /// for it. A run that is resumed gives the same bits as one that was never stopped. When it throws, the trainer is
+  /// where the last step that ended has left it.
   std::optional<EvaluationReport> fit(const FitOptions &options);
 
   /// Writes a checkpoint into a folder, atomically: parameters, statistics, the optimizer's state, the number of steps.

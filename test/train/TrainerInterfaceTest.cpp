@@ -138,6 +138,108 @@ TEST(TrainerInterface, FitsFilesUntilItIsStopped) {
   expectError<Error>([&] { trainer.fit(fit); }, {"'steps'", "one-cycle"});
 }
 
+TEST(TrainerInterface, GoesOnAfterAnError) {
+  test::Folder folder;
+  Images images(1, 200);
+  test::writeText(folder / "x.npy", test::npy(FREESTONE_F32, {200, 784}, images.x));
+  test::writeText(folder / "y.npy", test::npy(FREESTONE_I64, {200}, images.y));
+  images.x[150 * 784] = std::numeric_limits<float>::quiet_NaN();
+  test::writeText(folder / "bad.npy", test::npy(FREESTONE_F32, {200, 784}, images.x));
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
+  FitOptions fit{.data = {"x=" + (folder / "bad.npy"), folder / "y.npy"},
+                 .folder = folder / "bad",
+                 .schedule = "cosine",
+                 .batch = 50,
+                 .epochs = 2,
+                 .noShuffle = true,
+                 .report = nowhere.get()};
+  Trainer trainer(modelPath, options());
+  expectError<Error>([&] { trainer.fit(fit); }, {"'x'", "150"});
+  EXPECT_EQ(trainer.number("learning_rate"), 1e-3); // the schedule's end is not the next one's beginning
+  EXPECT_EQ(trainer.step(Images(2).asBatch()).step, 4);
+
+  fit.data.front() = folder / "x.npy";
+  fit.folder = folder / "good";
+  fit.steps = 3;
+  Trainer other(modelPath, options());
+  other.fit(fit);
+  EXPECT_EQ(other.number("learning_rate"), 1e-3);
+  // Saved elsewhere, it knows where the data go on.
+  other.save(folder / "moved/checkpoints");
+  fit.resume = true;
+  fit.steps = {};
+  Trainer again(modelPath, options());
+  fit.folder = folder / "moved";
+  again.fit(fit);
+  EXPECT_EQ(again.step(Images(2).asBatch()).step, 9);
+}
+
+TEST(TrainerInterface, AccumulatesSavesAndEvaluatesAsAsked) {
+  test::Folder folder;
+  TrainerOptions sums = options();
+  sums.accumulate = 2;
+  Images whole(5, 48);
+  auto part = [&](int64_t from, int64_t count) -> Trainer::Batch {
+    return {{"x", {whole.x.data() + from * 784, {count, 784}}}, {"y", {whole.y.data() + from, {count}}}};
+  };
+  Trainer accumulating(modelPath, sums), plain(modelPath, options());
+  accumulating.accumulate(part(0, 16));
+  StepReport summed = accumulating.step(part(16, 32)), atOnce = plain.step(whole.asBatch());
+  EXPECT_NEAR(summed.loss, atOnce.loss, 1e-6 * atOnce.loss);
+  EXPECT_NEAR(summed.gradientNorm, atOnce.gradientNorm, 1e-4 * atOnce.gradientNorm);
+  EXPECT_EQ(summed.step, 1);
+  expectError<Error>([&] { plain.accumulate(whole.asBatch()); }, {"accumulate"});
+
+  Images images(1, 200);
+  test::writeText(folder / "x.npy", test::npy(FREESTONE_F32, {200, 784}, images.x));
+  test::writeText(folder / "y.npy", test::npy(FREESTONE_I64, {200}, images.y));
+  std::vector<std::string> data = {folder / "x.npy", folder / "y.npy"};
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
+  FitOptions fit{.data = data,
+                 .evaluationData = data,
+                 .folder = folder / "run",
+                 .schedule = "step",
+                 .stepSize = 2,
+                 .batch = 10,
+                 .saveEvery = 2,
+                 .evalEvery = 4,
+                 .keep = 2,
+                 .report = nowhere.get()};
+  int64_t evaluations = 0, saves = 0;
+  double rate = 0;
+  accumulating.onEvaluation([&](const EvaluationReport &) { ++evaluations; });
+  accumulating.onSave([&](const std::string &) { ++saves; });
+  accumulating.onStep([&](const StepReport &report) { return (rate = report.learningRate) > 0; });
+  accumulating.fit(fit);
+  EXPECT_EQ(evaluations, 3); // after steps 4, 8 and the last
+  EXPECT_EQ(saves, 5);
+  EXPECT_NEAR(rate, 1e-7, 1e-12);
+  auto folders = std::filesystem::directory_iterator(folder / "run/checkpoints");
+  EXPECT_EQ(std::distance(begin(folders), end(folders)), 2);
+}
+
+TEST(TrainerInterface, TakesEveryOptionOfTheCommand) {
+  TrainerOptions all = options();
+  all.classWeights.assign(10, 1);
+  all.classWeights[3] = 2;
+  all.labelSmoothing = 0.1;
+  all.moments = "bf16";
+  all.recompute = "blocks";
+  all.precision = "bf16";
+  all.initialScale = 1024;
+  all.noDecay = {"*b*"};
+  all.groups = {{"*", {{"learning_rate", 1e-2}, {"weight_decay", 0}}}};
+  Trainer trainer(modelPath, all);
+  EXPECT_EQ(trainer.number("learning_rate_factor/*"), 10);
+  EXPECT_EQ(trainer.number("weight_decay/*"), 0);
+  EXPECT_EQ(trainer.step(Images(1).asBatch()).lossScale, 1024);
+  all.noLossScaling = true;
+  expectError<Error>([&] { Trainer(modelPath, all); }, {"scale"});
+  all = options();
+  all.classWeights = {1, 2};
+  expectError<Error>([&] { Trainer(modelPath, all); }, {"2 class weights", "10"});
+}
+
 TEST(TrainerInterface, WhatCanNotBeTrainedIsSaidInASentence) {
   expectError<Error>([] { Trainer("there-is-none.onnx"); }, {"there-is-none.onnx"});
   TrainerOptions unknown = options();

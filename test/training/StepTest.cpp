@@ -121,13 +121,14 @@ TEST_F(StepTest, SelectsGuardEveryState) {
       for (bool accumulates : {false, true}) {
         SCOPED_TRACE(grad::getName(kind).str());
         StepChoice choice;
-        choice.optimizer = grad::Optimizer::withDefaults(kind);
-        choice.optimizer.momentum = 0.9;
-        choice.optimizer.amsgrad = choice.optimizer.centered = true;
+        grad::Optimizer &optimizer = choice.optimizer.builtIn;
+        optimizer = grad::Optimizer::withDefaults(kind);
+        optimizer.momentum = 0.9;
+        optimizer.amsgrad = optimizer.centered = true;
         choice.accumulate = accumulates;
         if (isNarrow) {
           choice.precision = Float16Type::get(&context);
-          choice.moments = BFloat16Type::get(&context);
+          choice.optimizer.moments = BFloat16Type::get(&context);
           choice.scaleLoss = true;
         }
         build(choice);

@@ -61,6 +61,23 @@ def make_language_model(path):
     save(path, nodes, [value("tokens", TensorProto.INT64, ["b", "s"])], [value("logits", TensorProto.FLOAT, ["b", "s", 8])], weights)
 
 
+def make_picture_model(path):
+    """image [n, 2, 20, 18] → Conv, Relu, Conv with steps of 2, Gemm → logits [n, 5]."""
+    random = np.random.default_rng(4)
+    weights = [initializer(name, shape, random) for name, shape in
+               (("k1", (6, 2, 3, 3)), ("c1", (6,)), ("k2", (8, 6, 3, 3)), ("head", (CLASSES, 8 * 10 * 9)))]
+    nodes = [
+        helper.make_node("Conv", ["image", "k1", "c1"], ["a"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["r"]),
+        helper.make_node("Conv", ["r", "k2"], ["b"], pads=[1, 1, 1, 1], strides=[2, 2]),
+        helper.make_node("Flatten", ["b"], ["f"]),
+        helper.make_node("Gemm", ["f", "head"], ["logits"], transB=1),
+    ]
+    value = helper.make_tensor_value_info
+    save(path, nodes, [value("image", TensorProto.FLOAT, ["n", 2, 20, 18])], [value("logits", TensorProto.FLOAT, ["n", CLASSES])],
+         weights)
+
+
 def make_data(folder):
     random = np.random.default_rng(3)
     x = random.normal(size=(300, 12)).astype(np.float32)
@@ -69,6 +86,7 @@ def make_data(folder):
     np.savez(folder / "test.npz", x=x[250:], y=y[250:])
     np.savez(folder / "wrong.npz", x=x[:250], y=np.where(np.arange(250) == 77, 9, y[:250]))
     np.savez(folder / "short.npz", x=x[:250, :11], y=y[:250])
+    np.savez(folder / "pictures.npz", image=random.normal(size=(100, 2, 20, 18)).astype(np.float32), y=y[:100])
     text = [0]
     for _ in range(4000):
         text.append((3 * text[-1] + random.integers(0, 2)) % 8)
@@ -144,6 +162,28 @@ def check_tokens(tool):
     assert np.mean(losses[-5:]) < 1.1 < losses[0], losses
 
 
+def check_kernel_gradients(tool):
+    """Gradients of kernels by their own emitter, or as any other product: the counter tells, the numbers hardly."""
+    losses = {}
+    for name, switch in (("own", []), ("product", ["--disable", "kernel-gradients"])):
+        tool.train("pictures.onnx", "--compile-only", "-o", f"{name}.stone", "--data", "pictures.npz", "--labels", "y", *switch)
+        command = [tool.path, "inspect", f"{name}.stone", "--json"]
+        described = json.loads(subprocess.run(command, cwd=tool.folder, check=True, capture_output=True).stdout)
+        assert (described["statistics"]["kernel_gradients"] > 0) == (name == "own"), described["statistics"]
+        tool.train(f"{name}.stone", "--data", "pictures.npz", *BASE, "--steps", "30", "--out", name)
+        losses[name] = tool.losses(name)
+    assert losses["own"][-1] < 0.9 * losses["own"][0], losses
+    assert losses["own"] != losses["product"], "the switch changes nothing"
+    np.testing.assert_allclose(losses["own"], losses["product"], rtol=1e-4)
+
+
+def check_evaluations(tool):
+    tool.train("classifier.onnx", "--data", "train.npz", "--eval-data", "test.npz", *BASE, "--steps", "11", "--eval-every", "3",
+               "--out", "evaluated")
+    lines = (tool.folder / "evaluated" / "evaluations.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [3, 6, 9, 11], lines
+
+
 def check_messages(tool):
     def expect(words, *options):
         message = tool.error("classifier.onnx", *options)
@@ -175,10 +215,13 @@ def main():
     tool = Tool(sys.argv[1], folder)
     make_classifier(folder / "classifier.onnx")
     make_language_model(folder / "language.onnx")
+    make_picture_model(folder / "pictures.onnx")
     make_data(folder)
     check_resume_and_export(tool)
     check_frozen(tool)
     check_tokens(tool)
+    check_kernel_gradients(tool)
+    check_evaluations(tool)
     check_messages(tool)
 
 

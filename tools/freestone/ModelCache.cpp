@@ -37,13 +37,15 @@ ModelCache::ModelCache(const CompileArguments &arguments) : arguments(arguments)
   files = std::make_unique<cache::Store>(std::move(settings));
 }
 
-std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::string &model, const std::string &training,
+std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::string &model,
+                                                  const std::string &training,
                                                   const std::vector<std::string> &graphs) const {
   if (!files->folder())
     return std::nullopt;
   std::string compiler = cache::CompilerIdentity::find(*files->folder(), [] { Compiler::open(); });
   cache::ModelOptions options = {model,          arguments.target, arguments.level,        arguments.disabled,
-                                 arguments.dims, arguments.binds,  arguments.stripWeights, training, graphs};
+                                 arguments.dims, arguments.binds,  arguments.stripWeights, training,
+                                 graphs};
   return cache::requestModel(*files, kind, options, compiler);
 }
 
@@ -96,7 +98,8 @@ static void copyPayload(const cache::Entry &entry, const std::string &path) {
   std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   int from = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
   int to = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  bool copied = from >= 0 && to >= 0 && copyBytes(from, to, entry.payloadBytes()) && rename(temporary.c_str(), path.c_str()) == 0;
+  bool copied =
+      from >= 0 && to >= 0 && copyBytes(from, to, entry.payloadBytes()) && rename(temporary.c_str(), path.c_str()) == 0;
   int code = errno;
   for (int file : {from, to})
     if (file >= 0)
@@ -119,7 +122,9 @@ std::string ModelCache::compileTo(const std::string &output, const std::string &
   return entry.about();
 }
 
-std::string ModelCache::compileUnkept(const std::string &output, const std::string &model) { return make(output, model, ""); }
+std::string ModelCache::compileUnkept(const std::string &output, const std::string &model) {
+  return make(output, model, "");
+}
 
 std::string ModelCache::inspect(const std::string &model, const std::string &level) {
   std::optional<cache::Request> wanted = request(cache::Kind::Text, model, "", {});

@@ -1,4 +1,5 @@
-// Compiled models from the user's cache, made where they are not there yet. A model that is there is found without opening the compiler.
+// Compiled models from the user's cache, made where they are not there yet. A model that is there is found without
+// opening the compiler.
 #ifndef FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
 #define FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
 
@@ -9,7 +10,8 @@
 
 namespace freestone::tools {
 
-/// The cache as the environment says, whose sentences go to stderr. Throws Failure (usage) where a variable is malformed.
+/// The cache as the environment says, whose sentences go to stderr. Throws Failure (usage) where a variable is
+/// malformed.
 cache::Settings cacheSettings();
 
 /// Throws what Compiler throws.

@@ -9,8 +9,8 @@
 #include "train/ArrayDataset.h"
 #include "train/Error.h"
 #include "train/ModelExport.h"
+#include "train/RunOptions.h"
 #include "train/TokenDataset.h"
-#include "train/TrainingRun.h"
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -54,7 +54,8 @@ public:
   void run();
 
 private:
-  TrainOptions::DataFacts dataFacts() const;
+  train::LabelFacts labelFacts() const;
+  std::string describeStep();
   std::vector<double> classWeights() const;
   void compile(const std::string &path);
   static void printCompilation(const std::string &statistics, bool wasKept);
@@ -63,7 +64,7 @@ private:
   MemoryQuestion memoryQuestion() const;
   void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
   Artifact loadStep();
-  void exportResult(const Artifact &artifact, const train::Trainer &trainer) const;
+  void exportResult(const Artifact &artifact, train::Trainer &trainer, bool isWhole) const;
   train::TrainingOptions runOptions(const train::Trainer &trainer) const;
 
   TrainOptions &options;
@@ -100,28 +101,29 @@ std::vector<double> Training::classWeights() const {
   return numbers;
 }
 
-/// What the labels look like, so that the compiler finds the dimension of the classes; and how much each class counts.
-TrainOptions::DataFacts Training::dataFacts() const {
-  TrainOptions::DataFacts facts;
-  facts.classWeights = classWeights();
-  if (!options.window.empty()) {
-    facts.labelSizes = {-1, -1};
-    return facts;
-  }
-  const formats::TensorView *array = data ? data->files.find(options.labelInput()) : nullptr;
+/// What the labels look like, so that the compiler finds the dimension of the classes.
+train::LabelFacts Training::labelFacts() const {
+  if (!options.fit.window.empty())
+    return {{}, {-1, -1}};
+  const formats::TensorView *array = data ? data->files.find(options.step.labels) : nullptr;
   if (!array || formats::isFloat(array->dtype))
-    return facts;
-  facts.labelType = formats::typeName(array->dtype);
-  facts.labelSizes = array->shape;
-  if (!facts.labelSizes.empty())
-    facts.labelSizes.front() = -1;
+    return {};
+  train::LabelFacts facts{std::string(formats::typeName(array->dtype)), array->shape};
+  if (!facts.sizes.empty())
+    facts.sizes.front() = -1;
   return facts;
 }
 
+std::string Training::describeStep() {
+  options.step.classWeights = classWeights();
+  return options.describeStep(labelFacts());
+}
+
 void Training::compile(const std::string &path) {
-  std::string step = options.describeStep(dataFacts());
   bool wasKept;
-  std::string statistics = ModelCache(options.compile).compileTo(path, options.model, step, wasKept);
+  std::string statistics =
+      ModelCache(options.compile)
+          .compileTo(path, options.model, describeStep(), wasKept, train::graphFiles(options.step));
   printCompilation(statistics, wasKept);
 }
 
@@ -141,7 +143,7 @@ Artifact Training::loadStep() {
     options.refuseCompiledIn(verb);
     return Artifact::load(options.model);
   }
-  step = ModelCache(options.compile).compile(options.model, options.describeStep(dataFacts()));
+  step = ModelCache(options.compile).compile(options.model, describeStep(), train::graphFiles(options.step));
   printCompilation(step.about(), step.wasKept());
   return Artifact::load(step.path(), step.payloadBytes());
 }
@@ -160,7 +162,7 @@ std::vector<train::Field> Training::fields(const train::Trainer &trainer) const 
 
 void Training::makeSamples(Data &from, const train::Trainer &trainer) const {
   std::vector<train::Field> all = fields(trainer);
-  if (options.window.empty()) {
+  if (options.fit.window.empty()) {
     from.samples = std::make_unique<train::ArrayDataset>(from.files, all);
     return;
   }
@@ -168,19 +170,19 @@ void Training::makeSamples(Data &from, const train::Trainer &trainer) const {
   if (all.size() != 2 || labels.empty())
     throw Failure(Exit::Usage, "--window is for models with one input of tokens, and a loss over classes");
   bool labelsFirst = all.front().name == labels;
-  from.samples = std::make_unique<train::TokenDataset>(from.tokens(), train::parseWindow(options.window),
+  from.samples = std::make_unique<train::TokenDataset>(from.tokens(), train::parseWindow(options.fit.window),
                                                        all[labelsFirst ? 1 : 0], all[labelsFirst ? 0 : 1]);
 }
 
 MemoryQuestion Training::memoryQuestion() const {
   MemoryQuestion question;
-  question.batch = options.batch;
+  question.batch = options.fit.batch;
   question.threads = options.runtime.threads;
-  question.accumulates = options.accumulate > 1;
+  question.accumulates = options.step.accumulate > 1;
   question.evaluates = evaluation != nullptr;
   question.sizeOf = [this](const std::string &input, size_t axis) -> std::optional<int64_t> {
-    if (!options.window.empty())
-      return train::parseWindow(options.window).longest;
+    if (!options.fit.window.empty())
+      return train::parseWindow(options.fit.window).longest;
     const formats::TensorView *array = data ? data->files.find(input) : nullptr;
     return array && axis < array->shape.size() ? std::optional(array->shape[axis]) : std::nullopt;
   };
@@ -195,9 +197,10 @@ void Training::printPlan(const Artifact &artifact, const train::StepDescription 
   for (const train::ParameterInfo &parameter : description.parameters) {
     int64_t elements = formats::countElements(parameter.shape);
     trained += parameter.trained ? elements : 0;
-    fmt::print("{:<{}}  {:>10}  {}{}  {}\n", parameter.name, widest, elements,
-               parameter.trained ? "trained" : "kept   ", parameter.trained && !parameter.decays ? ", no decay" : "",
-               parameter.reason);
+    fmt::print("{:<{}}  {:>10}  {}{}{}  {}\n", parameter.name, widest, elements,
+               parameter.trained ? "trained" : "kept   ",
+               parameter.trained && !parameter.group.empty() ? fmt::format(", group '{}'", parameter.group) : "",
+               parameter.trained && !parameter.decays ? ", no decay" : "", parameter.reason);
   }
   uint64_t bytes = 0;
   for (const StateInfo &state : artifact.states())
@@ -211,18 +214,7 @@ void Training::printPlan(const Artifact &artifact, const train::StepDescription 
 }
 
 train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const {
-  train::TrainingOptions run;
-  run.folder = options.folder;
-  run.schedule = options.makeSchedule(trainer.number("learning_rate"));
-  run.batch = options.batch;
-  run.accumulate = options.accumulate;
-  run.epochs = options.epochs;
-  run.steps = options.steps;
-  run.seed = options.seed;
-  run.shuffle = !options.noShuffle;
-  run.saveEvery = options.saveEvery;
-  run.keep = options.keep;
-  run.resume = !options.resume.empty();
+  train::TrainingOptions run = train::makeRunOptions(options.fit, options.step, trainer);
   run.readEachStep = options.readEachStep;
   run.stop = &interrupted;
   return run;
@@ -237,28 +229,36 @@ static void writeCounters(const std::string &folder, const train::Trainer::Count
     throw Failure(Exit::Failed, fmt::format("can't write '{}/counters.json'", folder));
 }
 
-/// The user's own file with the trained weights.
-void Training::exportResult(const Artifact &artifact, const train::Trainer &trainer) const {
+/// The user's own file with the trained weights; and, where a compiler was needed before, that file compiled.
+void Training::exportResult(const Artifact &artifact, train::Trainer &trainer, bool isWhole) const {
   std::string_view model = artifact.attachment("model.onnx");
-  std::string path = options.folder + "/model.onnx";
+  std::string path = options.fit.folder + "/model.onnx";
   train::ExportOptions exported;
   exported.modelFolder = std::filesystem::path(options.model).parent_path().string();
   if (exported.modelFolder.empty())
     exported.modelFolder = ".";
   train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, trainer.weights(), path,
                      exported);
-  fmt::print(stderr, "the trained model is {}\n", path);
+  if (!isWhole || isArtifact(options.model)) {
+    fmt::print(stderr, "the trained model is {0}; compile it with: freestone compile {0} -o {1}/model.stone\n", path,
+               options.fit.folder);
+    return;
+  }
+  std::string compiled = options.fit.folder + "/model.stone";
+  ModelCache(options.compile).compileUnkept(compiled, path);
+  fmt::print(stderr, "the trained model is {}, and compiled {}\n", path, compiled);
 }
 
 void Training::run() {
-  if (!options.resume.empty())
-    options.folder = options.resume;
-  if (options.data.empty() && !options.compileOnly && !options.plan)
+  options.fit.resume = !options.resume.empty();
+  if (options.fit.resume)
+    options.fit.folder = options.resume;
+  if (options.fit.data.empty() && !options.compileOnly && !options.plan)
     throw Failure(Exit::Usage, "name the data to train on with --data");
-  if (!options.data.empty())
-    data = std::make_unique<Data>(options.data);
-  if (!options.evaluationData.empty())
-    evaluation = std::make_unique<Data>(options.evaluationData);
+  if (!options.fit.data.empty())
+    data = std::make_unique<Data>(options.fit.data);
+  if (!options.fit.evaluationData.empty())
+    evaluation = std::make_unique<Data>(options.fit.evaluationData);
 
   if (options.compileOnly) {
     if (options.output.empty())
@@ -273,14 +273,8 @@ void Training::run() {
   }
   TraceFile trace(options.runtime.tracePath);
   train::Execution execution{options.runtime.threads, options.runtime.switches(), trace.get()};
-  train::Trainer trainer(artifact, std::move(description), execution, options.seed);
-  for (const auto &[name, value] : options.givenNumbers())
-    trainer.setNumber(name, value);
-  if (options.accumulate > 1 && !trainer.accumulates())
-    throw Failure(Exit::Usage,
-                  fmt::format("{} was compiled without --accumulate; compile it anew with it", options.model));
-  if (options.initialScale)
-    trainer.setLossScale(*options.initialScale);
+  train::Trainer trainer(artifact, std::move(description), execution, options.step.seed);
+  train::setNumbers(trainer, options.step);
   makeSamples(*data, trainer);
   if (evaluation)
     makeSamples(*evaluation, trainer);
@@ -294,11 +288,11 @@ void Training::run() {
     throw;
   }
   trace.write();
-  writeCounters(options.folder, result.counters);
+  writeCounters(options.fit.folder, result.counters);
   if (result.stopped)
     fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
-               result.steps, options.model, options.folder);
-  exportResult(artifact, trainer);
+               result.steps, options.model, options.fit.folder);
+  exportResult(artifact, trainer, !result.stopped);
 }
 
 } // namespace
