@@ -14,8 +14,9 @@ bool isSame(const Weight &one, const Weight &other) {
   return one.elementType == other.elementType && one.dims == other.dims && one.bytes == other.bytes;
 }
 
-/// Moves a function to the module of another model. Weights that import made up for it get names of their own there.
-void adopt(ImportedModel &into, ImportedModel &&from, StringRef name) {
+/// Moves a function to the module of another model. Weights that import made up for it get names of their own there, and
+/// so do all of a graph that shares none with the model.
+func::FuncOp adopt(ImportedModel &into, ImportedModel &&from, StringRef name, bool sharesWeights) {
   auto function = cast<func::FuncOp>(from.module->lookupSymbol("main"));
   function->remove();
   into.module->push_back(function);
@@ -26,16 +27,37 @@ void adopt(ImportedModel &into, ImportedModel &&from, StringRef name) {
     if (!weight)
       return;
     const Weight *known = into.weights->find(op.getName());
-    if (known && isSame(*known, *weight))
+    if (sharesWeights && known && isSame(*known, *weight))
       return;
     std::string &own = renamed[op.getName()];
     if (own.empty()) {
-      own = known ? (name + "/" + op.getName()).str() : op.getName().str();
+      own = known || !sharesWeights ? (name + "/" + op.getName()).str() : op.getName().str();
       into.weights->add(own, weight->elementType, weight->dims, weight->bytes);
     }
     op.setName(own);
   });
   into.weights->keepAlive(std::move(from.weights));
+  return function;
+}
+
+/// Reads a graph that the user gives for a part of the step into the module of the model; erased once it is built in.
+LogicalResult importGraph(ImportedModel &model, StringRef path, StringRef name, StringRef what, func::FuncOp &graph,
+                          ImportError &error) {
+  if (path.empty())
+    return success();
+  FailureOr<ImportedModel> imported = importOnnx(model.module->getContext(), path, {}, error);
+  auto refuse = [&](const Twine &why) {
+    error = {ImportError::Kind::Usage, (what + " '" + path + "': " + why).str()};
+    return failure();
+  };
+  if (failed(imported))
+    return refuse(error.message);
+  if (!imported->module)
+    return refuse(imported->report.unsupported.front().describe());
+  if (!imported->report.random.empty())
+    return refuse("node '" + imported->report.random.front().node + "' draws random numbers, which it can't do here");
+  graph = adopt(model, std::move(*imported), name, /*sharesWeights=*/false);
+  return success();
 }
 
 /// What the backward pass of a step computes again is decided when gradients and forward pass are simplified.
@@ -83,7 +105,12 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     return failure();
   if (!evaluation->module)
     return ImportedTraining{std::move(*evaluation), {}, {}};
-  adopt(result.model, std::move(*evaluation), "evaluate");
+  adopt(result.model, std::move(*evaluation), "evaluate", /*sharesWeights=*/true);
+  training::StepChoice choice = training.step;
+  func::FuncOp &lossGraph = choice.loss.graph, &optimizerGraph = choice.optimizer.graph;
+  if (failed(importGraph(result.model, training.lossFile, "loss_graph", "the loss", lossGraph, error)) ||
+      failed(importGraph(result.model, training.optimizerFile, "update_graph", "the optimizer", optimizerGraph, error)))
+    return failure();
 
   ModuleOp module = *result.model.module;
   auto main = cast<func::FuncOp>(module.lookupSymbol("main")), evaluate = cast<func::FuncOp>(module.lookupSymbol("evaluate"));
@@ -102,8 +129,10 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     diagnostics += (diagnostics.empty() ? "" : "\n") + diagnostic.str();
     return success();
   });
-  // Products in another precision read copies of the parameters, which are packed as they are converted.
-  training::ParameterLayouts layouts(main, result.parameters, training.step.precision ? 0 : training.panelWidth);
+  // Products in another precision read copies of the parameters, which are packed as they are converted. An optimizer of the user's
+  // own may mind the order of elements.
+  bool isPlain = choice.precision || choice.optimizer.graph;
+  training::ParameterLayouts layouts(main, result.parameters, isPlain ? 0 : training.panelWidth);
   layouts.applyTo(main);
   layouts.applyTo(evaluate);
   training::StepFunctions functions{main, {}, evaluate};
@@ -113,13 +142,16 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     module.push_back(functions.accumulate);
   }
   FailureOr<training::StepPorts> ports =
-      training::buildTrainingStep(functions, training.step, layouts.getStored(result.parameters), *result.model.weights, complaint);
+      training::buildTrainingStep(functions, choice, layouts.getStored(result.parameters), *result.model.weights, complaint);
   if (failed(ports))
     return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics) : fail(ImportError::Kind::Usage, complaint);
   result.ports = std::move(*ports);
   for (func::FuncOp function : {main, evaluate, functions.accumulate})
     if (function)
       layouts.describeIn(function);
+  for (func::FuncOp graph : {lossGraph, optimizerGraph})
+    if (graph)
+      graph.erase();
   if (training.recompute != "none") {
     requestRecompute(functions.step, training);
     if (functions.accumulate)

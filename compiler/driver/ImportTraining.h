@@ -9,7 +9,9 @@ namespace freestone::driver {
 /// All that decides what a training step is, besides the model.
 struct TrainingOptions {
   training::ParameterPatterns patterns;
+  /// Graphs of it are read from these files, if they are named.
   training::StepChoice step;
+  std::string lossFile, optimizerFile;
   /// See ImportOptions.
   bool freezeNorm = false, noDropout = false;
   /// See grad::RecomputePolicy.
