@@ -182,9 +182,19 @@ std::optional<StepMetrics> Trainer::end(const Handed &ended) {
   metrics.loss = stepper.scalar("loss");
   metrics.gradientNorm = stepper.scalar("gradient_norm");
   metrics.skipped = stepper.scalar("skipped") != 0;
+  if (metrics.skipped)
+    metrics.notFinite = trainedName(static_cast<int64_t>(stepper.scalar("not_finite")));
   if (stepper.hasOutput("scale"))
     metrics.lossScale = stepper.scalar("scale");
   return metrics;
+}
+
+/// Empty where there is none of this number.
+std::string Trainer::trainedName(int64_t number) const {
+  for (const ParameterInfo &parameter : about.parameters)
+    if (parameter.trained && number-- == 0)
+      return parameter.name;
+  return "";
 }
 
 std::optional<StepMetrics> Trainer::accumulate(const Batch &batch) { return hand(accumulator.value(), batch); }

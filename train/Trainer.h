@@ -116,6 +116,7 @@ private:
   void bindNumbers(Entry &entry);
   std::optional<StepMetrics> hand(Entry &entry, const Batch &batch);
   std::optional<StepMetrics> end(const Handed &ended);
+  std::string trainedName(int64_t number) const;
   std::optional<size_t> findState(const std::string &name) const;
   /// Empty for what is 0 between steps, and never saved.
   std::string groupOf(const StateInfo &state) const;
