@@ -36,6 +36,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   connect.epilogues = switches.connectEpilogues;
   connect.rows = switches.connectRows;
   connect.maps = switches.connectMaps;
+  connect.siblings = switches.connectSiblings;
   functions.addPass(tile::createGraphToTile());
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));
@@ -60,6 +61,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(task::createFormPhases({options.target}));
+  passes.addPass(task::createMergePhases({options.switches.mergePhases}));
   OpPassManager &entries = passes.nest<task::ProgramOp>();
   entries.addPass(task::createOrderPhases({options.switches.elideWaits}));
   entries.addPass(task::createPlanMemory({options.switches.reuseMemory}));

@@ -10,6 +10,7 @@ struct Switches {
   bool connectEpilogues = true;
   bool connectRows = true;
   bool connectMaps = true;
+  bool connectSiblings = true;
   bool packWeights = true;
   bool layOutState = true;
   bool coalesceLoops = true;
@@ -19,6 +20,7 @@ struct Switches {
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool donateState = true;
+  bool mergePhases = true;
   bool elideWaits = true;
   bool reuseMemory = true;
 
@@ -27,8 +29,9 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
-          switches.packWeights = switches.layOutState = switches.coalesceLoops = switches.shortenLives = switches.kernelGradients = switches.pairs = switches.donateState = switches.elideWaits =
-              switches.reuseMemory = false;
+          switches.connectSiblings = switches.packWeights = switches.layOutState = switches.coalesceLoops =
+              switches.shortenLives = switches.kernelGradients = switches.pairs = switches.donateState =
+                  switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -45,6 +48,7 @@ inline constexpr SwitchInfo switchTable[] = {
     {"epilogues", &Switches::connectEpilogues, "epilogues", "contractions carry what follows on their elements"},
     {"rows", &Switches::connectRows, "rows", "reductions over the same rows are passes of one program"},
     {"maps", &Switches::connectMaps, "maps", "elementwise computes over the same loops are one program"},
+    {"siblings", &Switches::connectSiblings, "siblings", "reductions that read the same elements are one program"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"state-layouts", &Switches::layOutState, "laid_out",
      "trained weights stay in the panels that contractions read, from step to step"},
@@ -57,6 +61,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},
+    {"merge-phases", &Switches::mergePhases, "merged_phases",
+     "what need not wait for each other is one phase, dealt as one"},
     {"elide-waits", &Switches::elideWaits, "elided", "workers go on where they read only what they wrote"},
     {"reuse-memory", &Switches::reuseMemory, "reused", "intermediates take the bytes of those that are done"},
 };

@@ -62,7 +62,8 @@ public:
         bounds(function->getAttrOfType<DictionaryAttr>("graph.symbols")) {
     // Weights and state are arguments of the function, but no inputs of the entry.
     for (BlockArgument argument : function.getArguments())
-      if (!function.getArgAttr(argument.getArgNumber(), "graph.weight") && !function.getArgAttr(argument.getArgNumber(), stateAttr))
+      if (!function.getArgAttr(argument.getArgNumber(), "graph.weight") &&
+          !function.getArgAttr(argument.getArgNumber(), stateAttr))
         inputs.push_back(argument);
     for (auto call : function.getOps<tile::CallOp>())
       if (auto name = call->getAttrOfType<StringAttr>("binds"))
@@ -73,8 +74,8 @@ public:
     auto known = bounds ? bounds.getAs<sym::SymbolBoundsAttr>(name) : sym::SymbolBoundsAttr();
     sym::SymbolBounds range = known ? known.getBounds() : sym::SymbolBounds();
     auto make = [&](SymbolSource source, int64_t tensor, int64_t index, Attribute bound = {}) -> Attribute {
-      return SymbolAttr::get(name.getContext(), name.getValue(), source, tensor, index, range.range.lo, range.range.hi, range.multipleOf,
-                             bound);
+      return SymbolAttr::get(name.getContext(), name.getValue(), source, tensor, index, range.range.lo, range.range.hi,
+                             range.multipleOf, bound);
     };
     if (auto place = values ? values.getAs<DenseI64ArrayAttr>(name) : DenseI64ArrayAttr())
       return make(SymbolSource::element, inputNumber(place[0]), place[1]);
@@ -84,7 +85,8 @@ public:
       for (auto [dim, size] : llvm::enumerate(cast<graph::TensorType>(input.getType()).getShape()))
         if (size.asSymbol() == name.getValue())
           return make(SymbolSource::dim, number, dim);
-    return function.emitError("nothing binds the size '") << name.getValue() << "': it stands alone in no dimension of an input";
+    return function.emitError("nothing binds the size '")
+           << name.getValue() << "': it stands alone in no dimension of an input";
   }
 
 private:
@@ -137,7 +139,8 @@ ArrayAttr task::entryAssertions(func::FuncOp function) {
   Builder builder(function.getContext());
   SmallVector<Attribute> assertions;
   for (const auto &[left, right, reason] : assertionsOf(function)) {
-    StringAttr text = builder.getStringAttr(reason + ": the size " + left.str() + ", which must equal " + right.str() + ",");
+    StringAttr text =
+        builder.getStringAttr(reason + ": the size " + left.str() + ", which must equal " + right.str() + ",");
     assertions.push_back(builder.getArrayAttr({left.attr(), right.attr(), text}));
   }
   return assertions.empty() ? ArrayAttr() : builder.getArrayAttr(assertions);

@@ -19,8 +19,11 @@ int64_t elementBytes(Value buffer) {
   return tile::getStorageType(element).getIntOrFloatBitWidth() / 8;
 }
 
-/// First tile of `worker`: tile t of T belongs to worker floor(t*W/T).
-int64_t firstTile(int64_t worker, int64_t workers, int64_t tiles) { return (worker * tiles + workers - 1) / workers; }
+/// The first of `tiles` that stand behind `before` others that is the worker's or a later one's: tile t of T in a row
+/// belongs to worker floor(t*W/T).
+int64_t firstTile(int64_t worker, int64_t workers, int64_t before, int64_t tiles, int64_t total) {
+  return std::clamp<int64_t>((worker * total + workers - 1) / workers - before, 0, tiles);
+}
 
 class AccessCollector {
 public:
@@ -41,8 +44,10 @@ public:
   }
 
   void add(int64_t phase, PhaseOp op) {
-    for (SpaceOp space : op.getSpaces()) {
+    for (auto [space, deal] : llvm::zip_equal(op.getSpaces(), op.getDeals())) {
       tiles = evaluate(space.getTiles().getExpr(), valueOf);
+      before = evaluate(deal.before, valueOf);
+      total = evaluate(deal.total, valueOf);
       for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
         addOperand(phase, input, elements, false);
       for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
@@ -62,7 +67,8 @@ private:
   void addOperand(int64_t phase, Value operand, Attribute elements, bool write) {
     Place place = places.lookup(operand);
     for (int64_t worker = 0; worker < workers; ++worker) {
-      int64_t first = firstTile(worker, workers, tiles), last = firstTile(worker + 1, workers, tiles);
+      int64_t first = firstTile(worker, workers, before, tiles, total),
+              last = firstTile(worker + 1, workers, before, tiles, total);
       if (first == last)
         continue;
       int64_t begin = 0, end = place.bytes;
@@ -93,7 +99,8 @@ private:
     accesses.push_back({phase, spaces, 0, sizes, sizes, 0, 1, true, true});
     Place value = places.lookup(bound.lookup(op.getBindsAttr()));
     if (tiles == 0)
-      accesses.push_back({phase, spaces, 0, value.buffer, value.memory, value.offset, value.offset + value.bytes, true, true});
+      accesses.push_back(
+          {phase, spaces, 0, value.buffer, value.memory, value.offset, value.offset + value.bytes, true, true});
   }
 
   int64_t workers;
@@ -102,7 +109,8 @@ private:
   /// The buffer that holds the value of a symbol.
   DenseMap<StringAttr, Value> bound;
   std::vector<Access> accesses;
-  int64_t spaces = 0, tiles = 0;
+  /// Of the space at hand: its tiles, where they stand in their row, and those of the row.
+  int64_t spaces = 0, tiles = 0, before = 0, total = 0;
 };
 
 bool overlap(const Access &one, const Access &other) {
@@ -149,8 +157,8 @@ std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> acce
     for (const Access &other : accesses) {
       if (one.phase > other.phase || !(one.write || other.write) || !overlap(one, other))
         continue;
-      // Tiles of one space never write the same elements, nor read what another of them writes, though which ones these are
-      // may not be known here.
+      // Tiles of one space never write the same elements, nor read what another of them writes, though which ones these
+      // are may not be known here.
       bool isOneOutput = one.space == other.space && one.buffer == other.buffer;
       bool isOrdered =
           one.worker == other.worker || one.phase <= known[other.phase] || (isOneOutput && !(one.exact && other.exact));

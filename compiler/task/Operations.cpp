@@ -12,8 +12,8 @@ using sym::Expr;
 static int64_t countScalar(Operation &op) {
   if (isa<math::FmaOp>(op))
     return 2;
-  bool isArithmetic = isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::NegFOp, arith::MaximumFOp,
-                          arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op);
+  bool isArithmetic = isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::NegFOp,
+                          arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op);
   return isArithmetic || (isa<math::MathDialect>(op.getDialect()) && isa<FloatType>(op.getResult(0).getType()));
 }
 
@@ -24,8 +24,8 @@ static Expr countPoints(ArrayRef<Expr> extents, MLIRContext *context) {
   return points;
 }
 
-/// Micro-kernels compute whole panels of columns; those of convolutions also rows by twos: of an odd number above 1 the last
-/// one has a neighbour that is not there.
+/// Micro-kernels compute whole panels of columns; those of convolutions also rows by twos: of an odd number above 1 the
+/// last one has a neighbour that is not there.
 static Expr countPadding(tile::ContractionForm &form, bool isConvolution, const DeviceDescription &device) {
   MLIRContext *context = form.compute.getContext();
   if (!isa<FloatType>(form.elementType))

@@ -17,14 +17,15 @@ namespace {
 /// Who touched a buffer, and which elements each tile touched.
 struct Touch {
   int64_t phase;
+  PhaseOp::Deal deal;
   Attribute tiles;
   Attribute elements;
-};
 
-/// Whether tile t of the space touches only what tile t touched before, under one distribution of tiles to workers.
-bool staysOnWorker(const Touch &before, SpaceOp space, Attribute elements) {
-  return !isa<UnitAttr>(elements) && before.elements == elements && before.tiles == space.getTilesAttr();
-}
+  /// Whether tile t of both touches the same elements, under one distribution of tiles to workers.
+  bool staysOnWorker(const Touch &other) const {
+    return !isa<UnitAttr>(elements) && elements == other.elements && tiles == other.tiles && deal == other.deal;
+  }
+};
 
 class OrderPhases : public task::impl::OrderPhasesBase<OrderPhases> {
 public:
@@ -37,31 +38,34 @@ public:
       // Sizes that one worker derives anew while running are read by all from then on.
       int64_t latest = lastBinding;
       llvm::SetVector<int64_t> same;
-      auto comeAfter = [&](ArrayRef<Touch> touches, SpaceOp space, Attribute elements) {
-        for (const Touch &touch : touches) {
-          if (elide && staysOnWorker(touch, space, elements))
-            same.insert(touch.phase);
+      auto comeAfter = [&](ArrayRef<Touch> touches, const Touch &touch) {
+        for (const Touch &before : touches) {
+          if (elide && before.staysOnWorker(touch))
+            same.insert(before.phase);
           else
-            latest = std::max(latest, touch.phase);
+            latest = std::max(latest, before.phase);
         }
       };
-      for (SpaceOp space : phase.getSpaces()) {
-        for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
-          comeAfter(writes.lookup(input), space, elements);
-        for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites())) {
-          comeAfter(reads.lookup(output), space, elements);
-          comeAfter(writes.lookup(output), space, elements);
+      SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
+      SmallVector<PhaseOp::Deal, 8> deals = phase.getDeals();
+      auto forTouches = [&](llvm::function_ref<void(Value, const Touch &, bool isWrite)> visit) {
+        for (auto [space, deal] : llvm::zip_equal(spaces, deals)) {
+          Touch touch{static_cast<int64_t>(index), deal, space.getTilesAttr(), {}};
+          for (auto [operands, accesses, isWrite] : {std::tuple(space.getInputs(), space.getReads(), false),
+                                                     std::tuple(space.getOutputs(), space.getWrites(), true)})
+            for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
+              touch.elements = elements;
+              visit(operand, touch, isWrite);
+            }
         }
-      }
-      auto touch = [&](SpaceOp space, Attribute elements) {
-        return Touch{static_cast<int64_t>(index), space.getTilesAttr(), elements};
       };
-      for (SpaceOp space : phase.getSpaces()) {
-        for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
-          reads[input].push_back(touch(space, elements));
-        for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
-          writes[output].push_back(touch(space, elements));
-      }
+      forTouches([&](Value buffer, const Touch &touch, bool isWrite) {
+        comeAfter(writes.lookup(buffer), touch);
+        if (isWrite)
+          comeAfter(reads.lookup(buffer), touch);
+      });
+      forTouches(
+          [&](Value buffer, const Touch &touch, bool isWrite) { (isWrite ? writes : reads)[buffer].push_back(touch); });
 
       OpBuilder builder(phase);
       elided += same.size();

@@ -72,6 +72,26 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"phases", "phases", "Number of phases made">];
 }
 
+def MergePhases : Pass<"task-merge-phases", "::mlir::ModuleOp"> {
+  let summary = "makes one phase of several that need not wait for each other";
+  let description = [{
+    Of neighbouring phases of which none reads or writes what another writes, those whose programs run over elements or rows become one
+    phase, calls of one program side by side, so that their tiles are dealt to the workers together: the updates of all parameters, most
+    of which are of one tile, are then one row of tiles. Phases whose tiles stay on the worker that made what they read are left alone,
+    and so is one that binds a symbol. Counts `merged_phases`.
+    ```mlir
+    task.phase "a" after all [] same [] { task.space @p0(%a) to (%x) … tiles 3 … }
+    task.phase "b" after all [] same [] { task.space @p0(%b) to (%y) … tiles 1 … }
+    // →
+    task.phase "a" after all [] same [] {
+      task.space @p0(%a) to (%x) … tiles 3 …
+      task.space @p0(%b) to (%y) … tiles 1 …
+    }
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+}
+
 def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
   let summary = "writes the `after` edges of every phase";
   let description = [{

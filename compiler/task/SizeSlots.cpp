@@ -44,6 +44,11 @@ SizeSlots::SizeSlots(ProgramOp program) {
   llvm::MapVector<sym::Expr, int64_t> executed, thrownAway;
   SmallVector<sym::Expr> needed = {sym::Expr::constant(context, 0)};
   for (PhaseOp phase : program.getPhases()) {
+    add(phase.getTiles());
+    for (PhaseOp::Deal deal : phase.getDeals()) {
+      add(deal.before);
+      add(deal.total);
+    }
     for (SpaceOp space : phase.getSpaces()) {
       add(space.getTiles().getExpr());
       for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())

@@ -1,9 +1,9 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/Passes.h"
+#include "compiler/task/ValueMemory.h"
 #include "compiler/task/VerifyState.h"
 #include "compiler/tile/Counters.h"
-#include "compiler/task/ValueMemory.h"
 #include "compiler/tile/IndexMaps.h"
 
 namespace freestone::task {
@@ -223,7 +223,9 @@ int64_t StateUpdater::update() {
   return copies;
 }
 
-int64_t StateUpdater::countDonated() const { return std::max<int64_t>(0, static_cast<int64_t>(updates.size()) - copies); }
+int64_t StateUpdater::countDonated() const {
+  return std::max<int64_t>(0, static_cast<int64_t>(updates.size()) - copies);
+}
 
 class UpdateState : public task::impl::UpdateStateBase<UpdateState> {
 public:

@@ -29,9 +29,9 @@ Value task::copyValue(OpBuilder &builder, Value value) {
     value = graph::ReshapeOp::create(builder, location, flat, value);
   SmallVector<Expr> extents(flat.getShape());
   AffineMap identity = builder.getMultiDimIdentityMap(extents.size());
-  auto compute =
-      tile::ComputeOp::create(builder, location, TypeRange(flat), extents, extents.size(), ValueRange(value), ArrayRef(identity),
-                              ArrayRef<Expr>(), ArrayRef<Attribute>(), ArrayRef<Attribute>(), ValueRange());
+  auto compute = tile::ComputeOp::create(builder, location, TypeRange(flat), extents, extents.size(), ValueRange(value),
+                                         ArrayRef(identity), ArrayRef<Expr>(), ArrayRef<Attribute>(),
+                                         ArrayRef<Attribute>(), ValueRange());
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(compute.getBody());

@@ -21,16 +21,18 @@ private:
   DenseMap<Attribute, Attribute> initials;
 };
 
-LogicalResult StateVerifier::add(func::FuncOp function, StringAttr name, Type type, DenseSet<Attribute> &seen, StringRef verb) {
+LogicalResult StateVerifier::add(func::FuncOp function, StringAttr name, Type type, DenseSet<Attribute> &seen,
+                                 StringRef verb) {
   auto tensor = dyn_cast<graph::TensorType>(type);
   if (!tensor || !tensor.getStaticShape() || tensor.getLayout())
-    return function.emitError() << verb << " state '" << name.getValue() << "' as " << type << ", whose sizes are no constants";
+    return function.emitError() << verb << " state '" << name.getValue() << "' as " << type
+                                << ", whose sizes are no constants";
   if (!seen.insert(name).second)
     return function.emitError() << verb << " state '" << name.getValue() << "' twice";
   auto [known, isNew] = types.try_emplace(name, type);
   if (!isNew && known->second != type)
-    return function.emitError() << verb << " state '" << name.getValue() << "' as " << type << ", which is " << known->second
-                                << " elsewhere";
+    return function.emitError() << verb << " state '" << name.getValue() << "' as " << type << ", which is "
+                                << known->second << " elsewhere";
   return success();
 }
 
@@ -47,8 +49,8 @@ LogicalResult StateVerifier::verify(func::FuncOp function) {
       continue;
     auto [known, isNew] = initials.try_emplace(name, initial);
     if (known->second != initial)
-      return function.emitError() << "begins state '" << name.getValue() << "' as weight " << initial << ", which begins as " << known->second
-                                  << " elsewhere";
+      return function.emitError() << "begins state '" << name.getValue() << "' as weight " << initial
+                                  << ", which begins as " << known->second << " elsewhere";
   }
   for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
     if (auto name = function.getResultAttrOfType<StringAttr>(index, stateAttr))

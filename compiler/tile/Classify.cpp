@@ -121,6 +121,9 @@ std::optional<ContractionDims> getContractionDims(ComputeOp op) {
     else
       return std::nullopt;
   }
+  // Without rows and columns it is a reduction like others: nothing is read twice.
+  if (dims.m.empty() && dims.n.empty())
+    return std::nullopt;
   // Free loops of the right operand outside of the left one's repeat the whole product, as a batch does.
   if (!dims.m.empty() && !panels) {
     auto enclosing = llvm::partition_point(dims.n, [&](unsigned loop) { return loop < dims.m.front(); });

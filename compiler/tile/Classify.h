@@ -46,7 +46,7 @@ struct ContractionDims {
   Accumulate accumulate;
 };
 
-/// What a sum of products is made of, or nothing where the compute is none. Windows are allowed.
+/// What a sum of products of rows and columns is made of, or nothing where the compute is none. Windows are allowed.
 std::optional<ContractionDims> getContractionDims(ComputeOp op);
 
 /// `bounds` are those of the sizes (all not negative where nothing more is known).

@@ -4,6 +4,7 @@
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/IndexMaps.h"
+#include "compiler/tile/Reachability.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "compiler/tile/RowPasses.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -20,15 +21,17 @@ using freestone::sym::Expr;
 
 namespace {
 
-/// What a group has because of an edge: a contraction with what follows, passes over rows, or computes over the same loops.
-enum class EdgeKind : unsigned { epilogue, row, map };
+/// What a group has because of an edge: a contraction with what follows, passes over rows, computes over the same
+/// loops, or reductions of the same elements.
+enum class EdgeKind : unsigned { epilogue, row, map, sibling };
+constexpr size_t edgeKinds = 4;
 
-/// An intermediate of which a consumer could take a tile right where it is made.
+/// An intermediate of which a consumer could take a tile right where it is made; or a tensor that two reductions read.
 struct Edge {
   ComputeOp producer, consumer;
-  unsigned input;
-  /// What connecting saves: the intermediate is not read again.
+  /// What connecting saves: the tensor is not read again.
   int64_t bytes;
+  bool areSiblings = false;
 };
 
 /// Computes that become one program.
@@ -44,7 +47,7 @@ struct Group {
 class Connector {
 public:
   /// Edges are connected of the kinds that are `wanted`.
-  Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, 3> wanted);
+  Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted);
 
   void connect();
   int64_t getConnected(EdgeKind kind) const { return connected[static_cast<unsigned>(kind)]; }
@@ -52,31 +55,47 @@ public:
 
 private:
   void collectEdges();
+  void collectSiblings();
   bool tryConnect(const Edge &edge);
   bool isCompatible(const Group &producer, const Group &consumer);
   bool areEdgesCompatible(const Group &joined);
   bool fitsRows(const Group &joined);
-  bool makesCycle(const Group &a, const Group &b);
+  bool isWorthOneTile(const Group &producer, const Group &consumer);
+  bool makesCycle(const Group &a, const Group &b) { return hasDetour(a, b) || hasDetour(b, a); }
+  bool hasDetour(const Group &from, const Group &to) {
+    SmallVector<Operation *> members(from.members.begin(), from.members.end());
+    return paths.hasDetour(members, members.front(), to.members.front());
+  }
 
-  Block &block;
+  Reachability paths;
   int64_t cacheBytes;
-  std::array<bool, 3> wanted;
-  std::array<int64_t, 3> connected = {};
+  std::array<bool, edgeKinds> wanted;
+  std::array<int64_t, edgeKinds> connected = {};
   SmallVector<std::unique_ptr<Group>> groups;
   DenseMap<Operation *, Group *> groupOf;
   SmallVector<Edge> edges;
 };
 
-Connector::Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, 3> wanted)
-    : block(function.getBody().front()), cacheBytes(cacheBytes), wanted(wanted) {
-  for (auto op : block.getOps<ComputeOp>()) {
+/// A sum over the elements of every row of what is computed, each times a number of its own: such as of gradients times
+/// the scale of a normalisation. Micro-kernels would have one column.
+bool isWeightedSum(ComputeOp op) {
+  ContractionDims dims = *getContractionDims(op);
+  Value rows = op.getInputs()[dims.rhs];
+  std::optional<LinearIndex> linear = getStrides(op, dims.rhs);
+  return dims.m.empty() && op.getInputType(dims.lhs).getRank() == 1 && linear && linear->strides.back().isConstant(1) &&
+         !isa<BlockArgument>(rows) && !isWeightOnly(rows);
+}
+
+Connector::Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
+    : paths(function.getBody().front()), cacheBytes(cacheBytes), wanted(wanted) {
+  for (auto op : function.getBody().front().getOps<ComputeOp>()) {
     // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed
     // elsewhere.
     if (!op.getReads().empty() || isWeightOnly(op))
       continue;
     auto group = std::make_unique<Group>();
     group->members.push_back(op);
-    if (getContractionDims(op))
+    if (getContractionDims(op) && !isWeightedSum(op))
       group->anchor = op;
     else if (op.getNumReductions())
       group->rows = op.getNumParallel();
@@ -92,8 +111,7 @@ void Connector::collectEdges() {
     for (auto [input, tensor] : llvm::enumerate(consumer.getInputs())) {
       auto producer = tensor.getDefiningOp<ComputeOp>();
       if (producer && groupOf.contains(producer) && !consumer.getFill(input))
-        edges.push_back({producer, consumer, static_cast<unsigned>(input),
-                         estimateBytes(cast<graph::TensorType>(tensor.getType()))});
+        edges.push_back({producer, consumer, estimateBytes(cast<graph::TensorType>(tensor.getType()))});
     }
   }
   // Results of contractions first: their epilogue is there only once. Then the largest savings.
@@ -101,6 +119,27 @@ void Connector::collectEdges() {
     bool aIsSum = getContractionDims(a.producer).has_value(), bIsSum = getContractionDims(b.producer).has_value();
     return aIsSum != bIsSum ? aIsSum : a.bytes > b.bytes;
   });
+  collectSiblings();
+}
+
+/// Reductions with the same loops that read a tensor at the same places.
+void Connector::collectSiblings() {
+  llvm::MapVector<std::pair<Value, AffineMap>, SmallVector<ComputeOp>> readers;
+  for (auto &group : groups) {
+    ComputeOp op = group->members.front();
+    if (!op.getNumReductions() || group->anchor)
+      continue;
+    for (auto [input, tensor] : llvm::enumerate(op.getInputs()))
+      if (!op.getFill(input) && op.getSymbolSizes().empty())
+        readers[{tensor, op.getMap(input)}].push_back(op);
+  }
+  for (auto &[read, ops] : readers)
+    for (unsigned first = 0; first < ops.size(); ++first)
+      for (unsigned second = first + 1; second < ops.size(); ++second)
+        if (ops[first].getExtents() == ops[second].getExtents() &&
+            ops[first].getNumReductions() == ops[second].getNumReductions())
+          edges.push_back({ops[first], ops[second], estimateBytes(cast<graph::TensorType>(read.first.getType())),
+                           /*areSiblings=*/true});
 }
 
 /// Whether an operand is read at the loops themselves, in order and at least at all rows: a row is then complete in
@@ -180,36 +219,22 @@ bool Connector::fitsRows(const Group &joined) {
   return bytes <= cacheBytes / 2;
 }
 
-/// Whether a path from one group to the other leads through what is in neither.
-bool Connector::makesCycle(const Group &a, const Group &b) {
-  llvm::SmallPtrSet<Operation *, 16> inside;
-  for (const Group *group : {&a, &b})
-    for (ComputeOp member : group->members)
-      inside.insert(member);
-  SmallVector<Operation *> stack;
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  // A group is entered by all of its members at once.
-  auto enter = [&](Operation *op) {
-    if (seen.insert(op).second)
-      stack.push_back(op);
-    if (Group *group = groupOf.lookup(op))
-      for (ComputeOp member : group->members)
-        if (!inside.contains(op) && seen.insert(member).second)
-          stack.push_back(member);
-  };
-  for (Operation *op : inside)
-    for (Operation *user : op->getUsers())
-      if (!inside.contains(user) && user->getBlock() == &block)
-        enter(user);
-  while (!stack.empty()) {
-    Operation *op = stack.pop_back_val();
-    if (inside.contains(op))
-      return true;
-    for (Operation *user : op->getUsers())
-      if (user->getBlock() == &block)
-        enter(user);
+/// What has no rows is one tile for one worker. Where nothing but numbers would pass from one group to the other,
+/// connecting saves little, unless both read the same elements or the consumer computes but numbers itself.
+bool Connector::isWorthOneTile(const Group &producer, const Group &consumer) {
+  llvm::SmallPtrSet<Value, 16> seen;
+  bool isScalar = true;
+  for (ComputeOp member : producer.members) {
+    seen.insert(member->operand_begin(), member->operand_end());
+    seen.insert(member->result_begin(), member->result_end());
   }
-  return false;
+  for (ComputeOp member : consumer.members) {
+    isScalar &= member.getNumLoops() == 0;
+    for (Value operand : member->getOperands())
+      if (cast<graph::TensorType>(operand.getType()).getRank() > 0 && seen.contains(operand))
+        return true;
+  }
+  return isScalar;
 }
 
 bool Connector::tryConnect(const Edge &edge) {
@@ -220,9 +245,14 @@ bool Connector::tryConnect(const Edge &edge) {
   llvm::append_range(joined.members, consumer->members);
   if (consumer->rows)
     joined.rows = consumer->rows;
-  EdgeKind kind = joined.anchor ? EdgeKind::epilogue : joined.rows ? EdgeKind::row : EdgeKind::map;
-  if (!wanted[static_cast<unsigned>(kind)] || !areEdgesCompatible(joined) || !fitsRows(joined) || makesCycle(*producer, *consumer))
+  EdgeKind kind = edge.areSiblings ? EdgeKind::sibling
+                  : joined.anchor  ? EdgeKind::epilogue
+                  : joined.rows    ? EdgeKind::row
+                                   : EdgeKind::map;
+  if (!wanted[static_cast<unsigned>(kind)] || !areEdgesCompatible(joined) || !fitsRows(joined) ||
+      (joined.rows == 0 && !isWorthOneTile(*producer, *consumer)) || makesCycle(*producer, *consumer))
     return false;
+  paths.unite(producer->members.front(), consumer->members.front());
   for (ComputeOp member : consumer->members)
     groupOf[member] = producer;
   *producer = std::move(joined);
@@ -278,9 +308,9 @@ public:
   void runOnOperation() override {
     if (epilogues)
       permuteAnchors();
-    Connector connector(getOperation(), cacheBytes, {epilogues, rows, maps});
+    Connector connector(getOperation(), cacheBytes, {epilogues, rows, maps, siblings});
     connector.connect();
-    for (auto [kind, name] : llvm::enumerate(std::array<StringRef, 3>{"epilogues", "rows", "maps"}))
+    for (auto [kind, name] : llvm::enumerate(std::array<StringRef, edgeKinds>{"epilogues", "rows", "maps", "siblings"}))
       count(getOperation(), name, connector.getConnected(static_cast<EdgeKind>(kind)));
     SmallVector<Group *> groups = connector.getGroups();
     for (Group *group : groups)

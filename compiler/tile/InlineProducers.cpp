@@ -89,7 +89,7 @@ bool isViewOfOneTensor(ComputeOp op) {
   for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
     if (estimateBytes(op.getInputType(input)) * muchSmaller <= bytes)
       continue;
-    if (large || tensor.hasOneUse() || !isReadAtParallelLoops(op, input) || op.getFill(input))
+    if (large || tensor.hasOneUse() || !op.getMap(input).isPermutation() || op.getFill(input))
       return false;
     large = tensor;
   }

@@ -78,13 +78,15 @@ def Connect : TilePass<"tile-connect", "::mlir::func::FuncOp"> {
   let summary = "groups computes whose intermediates need not go through memory";
   let description = [{
     A contraction or window with the elementwise computes over its result; reductions with all computes over the same
-    rows, among them further reductions (softmax, norms); elementwise computes over the same loops. Edges are connected
-    in the order of the bytes that they save, unless a cycle arises or a row is too large to stay in the cache. Counts
-    edges by kind, `epilogues`, `rows` and `maps`, and `groups`.
+    rows, among them further reductions (softmax, norms); elementwise computes over the same loops; reductions that read
+    the same elements. Edges are connected in the order of the bytes that they save, unless a cycle arises, a row is too
+    large to stay in the cache, or one tile would be all that is left of much work. Counts edges by kind, `epilogues`,
+    `rows`, `maps` and `siblings`, and `groups`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Connect contractions with what follows on their elements">,
                  Option<"rows", "rows", "bool", "true", "Connect what runs over the same rows as a reduction">,
                  Option<"maps", "maps", "bool", "true", "Connect elementwise computes over the same loops">,
+                 Option<"siblings", "siblings", "bool", "true", "Connect reductions that read the same elements">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "What a worker's cache (L2) holds">];
 }
 

@@ -8,15 +8,35 @@ using freestone::sym::Expr;
 
 namespace freestone::tile {
 
+/// Whether elements in a row are computed, each from those at its place and from numbers: the update of a parameter.
+static bool isFlatMap(ComputeOp op) {
+  return isMap(op) && op.getNumLoops() == 1 &&
+         llvm::all_of(llvm::seq<unsigned>(op.getInputs().size()), [&](unsigned input) {
+           return op.getInputType(input).getRank() == 0 || isReadAtParallelLoops(op, input);
+         });
+}
+
+/// Whether every coordinate of what a reduction reads is a loop: the squares of a gradient.
+static bool isPlainReduction(ComputeOp op) {
+  if (!op.getNumReductions() || !op.getReads().empty())
+    return false;
+  return llvm::all_of(llvm::seq<unsigned>(op.getInputs().size()), [&](unsigned input) {
+    return !op.getFill(input) && llvm::all_of(op.getMap(input).getResults(), llvm::IsaPred<AffineDimExpr>);
+  });
+}
+
 ProgramSymbols::ProgramSymbols(ArrayRef<ComputeOp> members, bool generalise, MLIRContext *context)
     : context(context), members(members) {
   if (!generalise)
     return;
   for (ComputeOp member : members)
-    if (getContractionDims(member) || (members.size() == 1 && isCopy(member))) {
+    if (getContractionDims(member) || (members.size() == 1 && (isCopy(member) || isPlainReduction(member)))) {
       nameLoops(member);
       return;
     }
+  if (!members.empty() && llvm::all_of(members, isFlatMap) &&
+      llvm::all_equal(llvm::map_range(members, [](ComputeOp member) { return member.getExtents()[0]; })))
+    nameLoops(members.front());
 }
 
 Expr ProgramSymbols::addSymbol(Expr size) {
@@ -25,6 +45,9 @@ Expr ProgramSymbols::addSymbol(Expr size) {
   sizes.push_back(size);
   return Expr::symbol(name);
 }
+
+/// Reductions of fewer elements are not worth vectors along them, which the plan must know.
+constexpr int64_t shortestNamed = 64;
 
 /// The taps of a window and the last digit of a split index stay as they are: strides, and vectors, depend on them.
 void ProgramSymbols::nameLoops(ComputeOp op) {
@@ -39,7 +62,9 @@ void ProgramSymbols::nameLoops(ComputeOp op) {
           staysConstant[loop] |= !linear || !op.isParallel(loop) || (isCopy(op) && linear->strides[loop].isConstant(1));
     }
   for (auto [loop, extent] : llvm::enumerate(op.getExtents())) {
-    bool stays = extent.isConstant() && (extent.isConstant(1) || staysConstant[loop]);
+    bool isShort =
+        !getContractionDims(op) && !op.isParallel(loop) && extent.asConstant().value_or(shortestNamed) < shortestNamed;
+    bool stays = extent.isConstant() && (extent.isConstant(1) || staysConstant[loop] || isShort);
     loopSymbols.push_back(stays ? extent : addSymbol(extent));
   }
 }

@@ -6,8 +6,8 @@
 namespace freestone::tile {
 
 /// Names the sizes of computes that become one program: s0, s1, … in the order in which they occur. Sizes that only a
-/// run brings always get a name; those of contractions and copies one by the part they play, constant or not, so that
-/// one program serves all layers.
+/// run brings always get a name; those of contractions, copies, single reductions and elementwise computes in a row one
+/// by the part they play, constant or not, so that one program serves all layers and all parameters.
 class ProgramSymbols {
 public:
   /// `members` read each other at the loops themselves. With `generalise` sizes are named by part.

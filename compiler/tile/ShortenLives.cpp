@@ -19,6 +19,9 @@ namespace {
 /// What symbols are taken to be where bytes are compared.
 constexpr int64_t typicalSize = 64;
 
+/// What is small may live on: moved, it would stand between others that are done side by side.
+constexpr int64_t leastFreed = 8192;
+
 Value getRoot(Value value) {
   while (isAlias(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
@@ -98,9 +101,10 @@ private:
     }
     for (Value result : op->getResults())
       made += getBytes(result);
-    if (!latest || freed <= made)
+    if (!latest || freed < made + leastFreed)
       return false;
-    // Nothing is gained where nothing but free operations stands between, and sizes are known only behind what finds them out.
+    // Nothing is gained where nothing but free operations stands between, and sizes are known only behind what finds
+    // them out.
     bool isFar = false;
     for (Operation *between = op->getPrevNode(); between != latest; between = between->getPrevNode()) {
       if (between->hasAttr("binds")) {

@@ -7,8 +7,9 @@
 // CHECK-NEXT: %[[shifted:.*]] = graph.binary sub %[[x]], %[[most]]
 // CHECK-NEXT: %[[power:.*]] = graph.unary exp %[[shifted]]
 // CHECK-NEXT: %[[sum:.*]] = graph.reduce add %[[power]] axes [1]
-// CHECK-NEXT: %[[all:.*]] = graph.broadcast %[[sum]] dims [0]
-// CHECK-NEXT: %[[y:.*]] = graph.binary div %[[power]], %[[all]]
+// CHECK-NEXT: %[[share:.*]] = graph.unary reciprocal %[[sum]]
+// CHECK-NEXT: %[[all:.*]] = graph.broadcast %[[share]] dims [0]
+// CHECK-NEXT: %[[y:.*]] = graph.binary mul %[[power]], %[[all]]
 // CHECK-NEXT: return %[[y]]
 // KEEP-LABEL: func.func @softmax
 // KEEP-NEXT: graph.softmax

@@ -22,7 +22,7 @@ struct Operand {
 };
 
 struct Space {
-  int64_t tiles;
+  int64_t tiles, before, total;
   std::vector<Operand> inputs, outputs;
 };
 
@@ -94,8 +94,8 @@ Machine::Machine(ProgramOp program, ArrayRef<int64_t> offsets,
     phases.push_back({-1, {}});
     for (int64_t before : phase.getAllAfter())
       phases.back().after = std::max(phases.back().after, before);
-    for (SpaceOp space : phase.getSpaces())
-      phases.back().spaces.push_back({evaluate(space.getTiles().getExpr()),
+    for (auto [space, deal] : llvm::zip_equal(phase.getSpaces(), phase.getDeals()))
+      phases.back().spaces.push_back({evaluate(space.getTiles().getExpr()), evaluate(deal.before), evaluate(deal.total),
                                       operands(space.getInputs(), space.getReads()),
                                       operands(space.getOutputs(), space.getWrites())});
   }
@@ -130,8 +130,10 @@ bool Machine::canGoOn(const Worker &worker, const std::vector<Worker> &workers) 
 
 void Machine::step(Worker &worker, int64_t index, int64_t workers) {
   const Space &space = phases[worker.phase].spaces[worker.space];
-  int64_t first = (index * space.tiles + workers - 1) / workers,
-          last = ((index + 1) * space.tiles + workers - 1) / workers;
+  auto firstOf = [&](int64_t worker) {
+    return std::clamp<int64_t>((worker * space.total + workers - 1) / workers - space.before, 0, space.tiles);
+  };
+  int64_t first = firstOf(index), last = firstOf(index + 1);
   if (worker.tile < 0)
     worker.tile = first;
   if (worker.tile < last)

@@ -39,13 +39,13 @@ TEST(SizeSlots, NumbersEverySizeOnce) {
     exprs.push_back(expr.str());
   }
   EXPECT_EQ(slots.count(), static_cast<int64_t>(exprs.size()));
-  // Symbols, bounds, bytes and dimensions of buffers, assertions, spaces, scratch, operations; what one tile touches is
-  // for the compiler alone.
+  // Symbols, bounds, bytes and dimensions of buffers, assertions, tiles and where they stand among others, spaces,
+  // scratch, operations; what one tile touches is for the compiler alone.
   EXPECT_EQ(exprs,
-            (std::vector<std::string>{"n", "k", "3*n", "16*n", "4", "2*n + 2", "8", "n floordiv 2", "n ceildiv 4",
-                                      "7*n", "10*n", "max(\"#10\", 4096) + 64", "10*k", "\"#12\" + \"#2\"", "\"#0\""}));
-  EXPECT_EQ(slots.checkedCount(), 12);
-  auto valueOf = [&](StringRef name) -> std::optional<int64_t> { return SizeSlots::getSlot(name) == 10 ? 5000 : 500; };
+            (std::vector<std::string>{"n", "k", "3*n", "16*n", "4", "2*n + 2", "8", "n floordiv 2", "n ceildiv 4", "0",
+                                      "7*n", "10*n", "max(\"#11\", 4096) + 64", "10*k", "\"#13\" + \"#2\"", "\"#0\""}));
+  EXPECT_EQ(slots.checkedCount(), 13);
+  auto valueOf = [&](StringRef name) -> std::optional<int64_t> { return SizeSlots::getSlot(name) == 11 ? 5000 : 500; };
   EXPECT_EQ(slots.getScratch().evaluate(valueOf), 5064);
   EXPECT_EQ(slots.getReadable(slots.getOperations()).str(), "10*k + 3*n");
   EXPECT_EQ(slots.getReadable(slots.getPadding()).str(), "n");

@@ -57,10 +57,36 @@ task.program @spaces symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   %y = task.buffer output "y" : !v
   task.phase "both" after all [] same [] {
     task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
-    task.space @p(%x) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    task.space @r(%x) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "join" after all [] same [] {
     task.space @q(%a, %b) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [4, 4] writes [4] sites [] : (!v, !v) -> (!v)
+  }
+}
+
+// Tiles of neighbouring spaces of one program are dealt together: a worker has its own data back where others are dealt as these
+// were, and not where they are dealt alone.
+// CHECK-LABEL: task.program @dealt
+// CHECK:         task.phase "both" after all [] same []
+// CHECK:         task.phase "alike" after all [] same [0]
+// CHECK:         task.phase "alone" after all [1] same []
+task.program @dealt symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %b = task.buffer arena : !v
+  %c = task.buffer arena : !v
+  %d = task.buffer arena : !v
+  %y = task.buffer output "y" : !v
+  task.phase "both" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    task.space @p(%x) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "alike" after all [] same [] {
+    task.space @r(%a) to (%c) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    task.space @r(%b) to (%d) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "alone" after all [] same [] {
+    task.space @p(%c) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
   }
 }
 

@@ -1,5 +1,5 @@
 // RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect))' | FileCheck %s
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect{epilogues=false rows=false maps=false}))' \
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect{epilogues=false rows=false maps=false siblings=false}))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
 
 // A contraction carries its epilogue.
@@ -26,6 +26,7 @@ func.func @epilogue(%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f3
 // CHECK:           math.exp
 // CHECK:           arith.addf
 // CHECK:           arith.divf
+// CHECK:           arith.mulf
 // CHECK:           tile.yield %{{.*}} : !graph.tensor<[b, s], f32>
 // CHECK-NOT:     tile.group
 func.func @softmax(%x: !graph.tensor<[b, s], f32>) -> !graph.tensor<[b, s], f32> {
@@ -72,4 +73,49 @@ func.func @cycle(%x: !graph.tensor<[n], f32>, %z: !graph.tensor<[n], f32>) -> (!
   %l = tile.library "sort"(%e) : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
   %y = graph.binary mul %e, %l : !graph.tensor<[n], f32>
   return %y, %u : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+}
+
+// -----
+
+// Reductions of the same elements read them once.
+// CHECK-LABEL: func.func @siblings
+// CHECK-SAME:    siblings = 1 : i64
+// CHECK:         tile.group {
+// CHECK:           arith.addf
+// CHECK:           arith.mulf
+// CHECK:           tile.yield %{{.*}}, %{{.*}} : !graph.tensor<[c], f32>, !graph.tensor<[c], f32>
+// CHECK-NOT:     tile.compute
+// OFF-LABEL:   func.func @siblings
+// OFF-NOT:     tile.group
+func.func @siblings(%g: !graph.tensor<[n, c], f32>, %x: !graph.tensor<[n, c], f32>) -> (!graph.tensor<[c], f32>, !graph.tensor<[c], f32>) {
+  %s = graph.reduce add %g axes [0] : !graph.tensor<[n, c], f32>
+  %p = graph.binary mul %g, %x : !graph.tensor<[n, c], f32>
+  %t = graph.reduce add %p axes [0] : !graph.tensor<[n, c], f32>
+  return %s, %t : !graph.tensor<[c], f32>, !graph.tensor<[c], f32>
+}
+
+// -----
+
+// Not where one needs what the other leads to.
+// CHECK-LABEL: func.func @in_turn
+// CHECK-NOT:     tile.group
+func.func @in_turn(%x: !graph.tensor<[n, c], f32>) -> !graph.tensor<[c], f32> {
+  %s = graph.reduce add %x axes [0] : !graph.tensor<[n, c], f32>
+  %l = tile.library "scan"(%s) : (!graph.tensor<[c], f32>) -> !graph.tensor<[c], f32>
+  %b = graph.broadcast %l dims [1] : !graph.tensor<[c], f32> -> !graph.tensor<[n, c], f32>
+  %p = graph.binary mul %b, %x : !graph.tensor<[n, c], f32>
+  %t = graph.reduce add %p axes [0] : !graph.tensor<[n, c], f32>
+  return %t : !graph.tensor<[c], f32>
+}
+
+// -----
+
+// A number of one tensor leads to nothing in another's loops: what has no rows would be one tile for one worker.
+// CHECK-LABEL: func.func @one_tile
+// CHECK-NOT:     tile.group
+func.func @one_tile(%x: !graph.tensor<[64], f32>, %p: !graph.tensor<[64], f32>) -> !graph.tensor<[64], f32> {
+  %s = graph.reduce add %x axes [0] : !graph.tensor<[64], f32>
+  %b = graph.broadcast %s dims [] : !graph.tensor<[], f32> -> !graph.tensor<[64], f32>
+  %y = graph.binary mul %p, %b : !graph.tensor<[64], f32>
+  return %y : !graph.tensor<[64], f32>
 }

@@ -1,19 +1,18 @@
 #include "compiler/codegen/cpu/EmitEntries.h"
 
+#include "compiler/codegen/cpu/EntryTable.h"
 #include "compiler/dialect/sym/Lowering.h"
-#include "compiler/task/SizeSlots.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/abi.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SmallBitVector.h"
 #include <cstddef>
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
+using freestone::codegen::EntryTable;
 
 namespace {
 
@@ -28,37 +27,19 @@ LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type ty
   return global;
 }
 
-/// A row of the table that `run` walks: one space. Behind it stand the indices of its buffers, the slots of its sizes
-/// and its sites.
-enum Column : int64_t {
-  phaseIndex,
-  waitFor,   ///< 1 + the phase that all workers must have finished; 0: none
-  publishAs, ///< 1 + the phase that ends here and that somebody waits for; 0: none
-  callee,    ///< index of the program, or ~ of the number of the service call
-  tileCount, ///< slot
-  bufferCount,
-  sizeCount,
-  siteCount,
-  bindsSlot, ///< 1 + the slot that element 0 of `bindsBuffer` gives its value; 0: none
-  bindsBuffer,
-  bindsLower, ///< the value where nothing was found
-  columns
-};
-
 /// The functions of one entry. `run` is a loop over a table and not a sequence of calls: its size, and the time that it
 /// takes to compile, would grow with every phase.
 class EntryEmitter {
 public:
   EntryEmitter(OpBuilder &module, ProgramOp program)
       : builder(module), program(program), slots(program), location(program.getLoc()),
-        pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(module.getI32Type()), i64(module.getI64Type()) {}
+        pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(module.getI32Type()), i64(module.getI64Type()),
+        table(program, slots) {}
 
   LLVM::LLVMFuncOp emitBind();
   LLVM::LLVMFuncOp emitRun(LLVM::LLVMFuncOp bind);
 
 private:
-  void makeTable();
-  void addRow(SpaceOp space);
   LLVM::GlobalOp emitTable();
   LLVM::GlobalOp emitPrograms();
   LLVM::LLVMFuncOp declareProgram(StringRef name);
@@ -66,7 +47,7 @@ private:
   Value emitRow(LLVM::LLVMFuncOp bind);
   Value emitCall(Value begin, Value end);
   Value emitProgramCall(Value begin, Value end);
-  void emitTrace(Value begin, Value end, Value tiles);
+  void emitTrace(Value begin, Value end);
   Value emitRebind(LLVM::LLVMFuncOp bind, Value status);
   void emitCopies(Value count, Value words, Type type, Value to, llvm::function_ref<Value(Value)> valueOf);
 
@@ -79,6 +60,7 @@ private:
     Value zero = arith::ConstantOp::create(builder, location, builder.getZeroAttr(value.getType()));
     return compare(arith::CmpIPredicate::eq, value, zero);
   }
+  Value subtract(Value lhs, Value rhs) { return arith::SubIOp::create(builder, location, lhs, rhs); }
   Value add(Value lhs, Value rhs) { return arith::AddIOp::create(builder, location, lhs, rhs); }
   Value element(Type type, Value base, LLVM::GEPArg index) {
     return LLVM::GEPOp::create(builder, location, pointer, type, base, ArrayRef<LLVM::GEPArg>{index});
@@ -89,8 +71,8 @@ private:
   Value field(Type type, size_t offset) {
     return load(type, element(builder.getI8Type(), context, static_cast<int32_t>(offset)));
   }
-  Value column(Column of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
-  Value ceilOfShare(Value worker, Value tiles);
+  Value column(EntryTable::Column of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
+  Value firstTile(Value worker, Value before, Value tiles, Value dealt);
   /// What `body` gives where `condition` holds, else `otherwise`.
   Value ifThen(Value condition, Value otherwise, llvm::function_ref<Value()> body);
 
@@ -100,10 +82,7 @@ private:
   Location location;
   Type pointer, i32, i64;
 
-  SmallVector<int64_t> table;
-  llvm::MapVector<StringRef, int64_t> programs;
-  DenseMap<Value, int64_t> bufferIndex;
-  int64_t serviceCalls = 0, mostBuffers = 1, mostSizes = 1;
+  EntryTable table;
 
   // While `run` is emitted.
   Value context, worker, buffers, sizes, workers, base, scratch, programTable, bufferArguments, sizeArguments, row;
@@ -150,64 +129,8 @@ LLVM::LLVMFuncOp EntryEmitter::emitBind() {
   return bind;
 }
 
-void EntryEmitter::makeTable() {
-  for (auto [index, buffer] : llvm::enumerate(program.getBuffers()))
-    bufferIndex[buffer.getBuffer()] = index;
-  SmallVector<PhaseOp, 8> phases = program.getPhases();
-  // A number nobody waits for need not be published: the next one implies it.
-  llvm::SmallBitVector awaited(phases.size());
-  for (PhaseOp phase : phases)
-    for (int64_t before : phase.getAllAfter())
-      awaited.set(before);
-  if (!phases.empty())
-    awaited.set(phases.size() - 1);
-
-  for (auto [index, phase] : llvm::enumerate(phases)) {
-    SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
-    assert(!spaces.empty() && "a phase computes something");
-    size_t first = table.size(), last = first;
-    for (SpaceOp space : spaces) {
-      last = table.size();
-      addRow(space);
-      table[last + phaseIndex] = index;
-    }
-    if (!phase.getAllAfter().empty())
-      table[first + waitFor] = *llvm::max_element(phase.getAllAfter()) + 1;
-    if (awaited[index])
-      table[last + publishAs] = index + 1;
-    for (auto [slot, symbol] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>())) {
-      if (symbol.getName() != phase.getBinds())
-        continue;
-      table[last + bindsSlot] = slot + 1;
-      table[last + bindsBuffer] = symbol.getTensor();
-      table[last + bindsLower] = symbol.getLower();
-    }
-  }
-}
-
-void EntryEmitter::addRow(SpaceOp space) {
-  int64_t row[columns] = {};
-  // The runtime knows the operands of services from the descriptor, where the calls stand in the order of the program.
-  row[callee] = space.getService()
-                    ? ~serviceCalls++
-                    : programs.insert({space.getProgram(), static_cast<int64_t>(programs.size())}).first->second;
-  row[tileCount] = slots.of(space.getTiles().getExpr());
-  row[bufferCount] = space->getNumOperands();
-  row[sizeCount] = space.getSizes().size();
-  row[siteCount] = space.getSites().size();
-  llvm::append_range(table, row);
-  for (Value operand : space->getOperands())
-    table.push_back(bufferIndex.lookup(operand));
-  for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
-    table.push_back(slots.of(size.getExpr()));
-  llvm::append_range(table, space.getSites());
-  mostBuffers = std::max(mostBuffers, row[bufferCount]);
-  mostSizes = std::max(mostSizes, row[sizeCount] + row[siteCount]);
-}
-
 LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
   OpBuilder::InsertionGuard guard(builder);
-  makeTable();
   LLVM::GlobalOp rows = emitTable(), callees = emitPrograms();
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64});
   auto function =
@@ -224,11 +147,11 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
   Value stride = field(i64, offsetof(freestone_run_context, scratch_stride));
   scratch = element(builder.getI8Type(), field(pointer, offsetof(freestone_run_context, scratch)),
                     arith::MulIOp::create(builder, location, worker, stride).getResult());
-  bufferArguments = LLVM::AllocaOp::create(builder, location, pointer, pointer, constant(mostBuffers));
-  sizeArguments = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(mostSizes));
+  bufferArguments = LLVM::AllocaOp::create(builder, location, pointer, pointer, constant(table.getMostBuffers()));
+  sizeArguments = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getMostSizes()));
   programTable = LLVM::AddressOfOp::create(builder, location, callees);
   Value first = LLVM::AddressOfOp::create(builder, location, rows);
-  Value end = element(i64, first, static_cast<int32_t>(table.size()));
+  Value end = element(i64, first, static_cast<int32_t>(table.getWords().size()));
 
   auto loop = scf::WhileOp::create(
       builder, location, TypeRange{pointer, i32}, ValueRange{first, status(0)},
@@ -240,8 +163,9 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
       [&](OpBuilder &, Location, ValueRange state) {
         row = state[0];
         Value failed = emitRow(bind);
-        Value arguments = add(add(column(bufferCount), column(sizeCount)), column(siteCount));
-        Value next = element(i64, row, add(arguments, constant(columns)));
+        Value arguments =
+            add(add(column(EntryTable::bufferCount), column(EntryTable::sizeCount)), column(EntryTable::siteCount));
+        Value next = element(i64, row, add(arguments, constant(EntryTable::columns)));
         scf::YieldOp::create(builder, location, ValueRange{next, failed});
       });
   LLVM::ReturnOp::create(builder, location, loop.getResult(1));
@@ -257,7 +181,7 @@ Value EntryEmitter::ifThen(Value condition, Value otherwise, llvm::function_ref<
 
 /// Waits, computes this worker's share of the tiles, publishes. Gives 0, or 1 when the run has failed.
 Value EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
-  Value awaited = column(waitFor);
+  Value awaited = column(EntryTable::waitFor);
   Value isWaiting = compare(arith::CmpIPredicate::ne, awaited, constant(0));
   Value waited = ifThen(isWaiting, status(0), [&] {
     auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64});
@@ -266,16 +190,19 @@ Value EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
         .getResult();
   });
   return ifThen(isZero(waited), status(1), [&] {
-    Value tiles = load(i64, sizes, column(tileCount));
-    Value begin = ceilOfShare(worker, tiles), end = ceilOfShare(add(worker, constant(1)), tiles);
+    Value tiles = load(i64, sizes, column(EntryTable::tileCount));
+    Value before = load(i64, sizes, column(EntryTable::tilesBefore));
+    Value dealt = load(i64, sizes, column(EntryTable::tilesDealt));
+    Value begin = firstTile(worker, before, tiles, dealt);
+    Value end = firstTile(add(worker, constant(1)), before, tiles, dealt);
     Value isAny = compare(arith::CmpIPredicate::slt, begin, end);
     Value failed = emitRebind(bind, ifThen(isAny, status(0), [&] {
                                 Value called = emitCall(begin, end);
-                                emitTrace(begin, end, tiles);
+                                emitTrace(begin, end);
                                 return called;
                               }));
 
-    Value number = column(publishAs);
+    Value number = column(EntryTable::publishAs);
     Value isPublished = compare(arith::CmpIPredicate::ne, number, constant(0));
     Value publishes = arith::AndIOp::create(builder, location, isPublished, isZero(failed));
     scf::IfOp::create(builder, location, publishes, [&](OpBuilder &, Location) {
@@ -288,14 +215,17 @@ Value EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
   });
 }
 
-Value EntryEmitter::ceilOfShare(Value of, Value tiles) {
-  Value product = arith::MulIOp::create(builder, location, of, tiles);
-  Value rounded = add(product, arith::SubIOp::create(builder, location, workers, constant(1)));
-  return arith::DivUIOp::create(builder, location, rounded, workers);
+/// The first of `tiles` that stand behind `before` others that is the worker's or a later one's.
+Value EntryEmitter::firstTile(Value of, Value before, Value tiles, Value dealt) {
+  Value product = arith::MulIOp::create(builder, location, of, dealt);
+  Value rounded = add(product, subtract(workers, constant(1)));
+  Value first = subtract(arith::DivUIOp::create(builder, location, rounded, workers), before);
+  Value notBefore = arith::MaxSIOp::create(builder, location, first, constant(0));
+  return arith::MinSIOp::create(builder, location, notBefore, tiles);
 }
 
 Value EntryEmitter::emitCall(Value begin, Value end) {
-  Value number = column(callee);
+  Value number = column(EntryTable::callee);
   Value isProgram = compare(arith::CmpIPredicate::sge, number, constant(0));
   auto branch = scf::IfOp::create(
       builder, location, isProgram,
@@ -320,31 +250,36 @@ void EntryEmitter::emitCopies(Value count, Value words, Type type, Value to, llv
 }
 
 Value EntryEmitter::emitProgramCall(Value begin, Value end) {
-  Value operands = element(i64, row, static_cast<int32_t>(columns));
-  Value slotsOfSizes = element(i64, operands, column(bufferCount));
-  Value sites = element(i64, slotsOfSizes, column(sizeCount));
-  emitCopies(column(bufferCount), operands, pointer, bufferArguments,
+  Value operands = element(i64, row, static_cast<int32_t>(EntryTable::columns));
+  Value slotsOfSizes = element(i64, operands, column(EntryTable::bufferCount));
+  Value sites = element(i64, slotsOfSizes, column(EntryTable::sizeCount));
+  emitCopies(column(EntryTable::bufferCount), operands, pointer, bufferArguments,
              [&](Value buffer) { return load(pointer, buffers, buffer); });
-  emitCopies(column(sizeCount), slotsOfSizes, i64, sizeArguments, [&](Value slot) { return load(i64, sizes, slot); });
-  emitCopies(column(siteCount), sites, i64, element(i64, sizeArguments, column(sizeCount)),
+  emitCopies(column(EntryTable::sizeCount), slotsOfSizes, i64, sizeArguments,
+             [&](Value slot) { return load(i64, sizes, slot); });
+  emitCopies(column(EntryTable::siteCount), sites, i64, element(i64, sizeArguments, column(EntryTable::sizeCount)),
              [](Value site) { return site; });
   auto type =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, pointer, i64, i64, pointer});
-  LLVM::CallOp::create(
-      builder, location, type,
-      ValueRange{load(pointer, programTable, column(callee)), bufferArguments, sizeArguments, begin, end, scratch});
+  LLVM::CallOp::create(builder, location, type,
+                       ValueRange{load(pointer, programTable, column(EntryTable::callee)), bufferArguments,
+                                  sizeArguments, begin, end, scratch});
   return status(0);
 }
 
-void EntryEmitter::emitTrace(Value begin, Value end, Value tiles) {
+/// Tiles are numbered through the phase.
+void EntryEmitter::emitTrace(Value begin, Value end) {
   Value trace = field(pointer, offsetof(freestone_run_context, trace));
   Value isTraced = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::ne, trace,
                                         LLVM::ZeroOp::create(builder, location, pointer));
   scf::IfOp::create(builder, location, isTraced, [&](OpBuilder &, Location) {
     auto type =
         LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64, i64, i64, i64, i64});
+    Value before = load(i64, sizes, column(EntryTable::tilesBefore));
+    Value ofPhase = load(i64, sizes, column(EntryTable::tilesOfPhase));
     LLVM::CallOp::create(builder, location, type,
-                         ValueRange{trace, context, worker, column(phaseIndex), begin, end, tiles});
+                         ValueRange{trace, context, worker, column(EntryTable::phaseIndex), add(begin, before),
+                                    add(end, before), ofPhase});
     scf::YieldOp::create(builder, location);
   });
 }
@@ -352,15 +287,16 @@ void EntryEmitter::emitTrace(Value begin, Value end, Value tiles) {
 /// The run-time symbol's value is element 0 of its buffer; all sizes follow from it anew. Worker 0 has written it, with
 /// tile 0; without tiles nothing was found, and it writes the least that the symbol may be.
 Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
-  Value slot = column(bindsSlot);
+  Value slot = column(EntryTable::bindsSlot);
   Value isBound = compare(arith::CmpIPredicate::ne, slot, constant(0));
   Value isFirst = arith::AndIOp::create(builder, location, isZero(worker), isZero(failed));
   return ifThen(arith::AndIOp::create(builder, location, isBound, isFirst), failed, [&]() -> Value {
-    Value address = load(pointer, buffers, column(bindsBuffer));
-    Value hasTiles = compare(arith::CmpIPredicate::ne, constant(0), load(i64, sizes, column(tileCount)));
-    Value count = arith::SelectOp::create(builder, location, hasTiles, load(i64, address), column(bindsLower));
+    Value address = load(pointer, buffers, column(EntryTable::bindsBuffer));
+    Value hasTiles = compare(arith::CmpIPredicate::ne, constant(0), load(i64, sizes, column(EntryTable::tileCount)));
+    Value count =
+        arith::SelectOp::create(builder, location, hasTiles, load(i64, address), column(EntryTable::bindsLower));
     store(count, address);
-    store(count, element(i64, sizes, arith::SubIOp::create(builder, location, slot, constant(1)).getResult()));
+    store(count, element(i64, sizes, subtract(slot, constant(1))));
     return LLVM::CallOp::create(builder, location, bind, ValueRange{sizes}).getResult();
   });
 }
@@ -375,16 +311,16 @@ LLVM::LLVMFuncOp EntryEmitter::declareProgram(StringRef name) {
 }
 
 LLVM::GlobalOp EntryEmitter::emitTable() {
-  auto type = LLVM::LLVMArrayType::get(i64, table.size());
-  auto words =
-      DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(table.size())}, i64), ArrayRef(table));
+  ArrayRef<int64_t> values = table.getWords();
+  auto type = LLVM::LLVMArrayType::get(i64, values.size());
+  auto words = DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, i64), values);
   return LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, LLVM::Linkage::Internal,
                                 (program.getSymName() + "_table").str(), words);
 }
 
 LLVM::GlobalOp EntryEmitter::emitPrograms() {
   SmallVector<LLVM::LLVMFuncOp> functions;
-  for (StringRef name : llvm::make_first_range(programs))
+  for (StringRef name : table.getPrograms())
     functions.push_back(declareProgram(name));
   auto type = LLVM::LLVMArrayType::get(pointer, functions.size());
   std::string name = (program.getSymName() + "_programs").str();

@@ -32,9 +32,11 @@ private:
 
   void emitPoints(ArrayRef<Value> outer, Value column, unsigned vectors, unsigned lanes, Value mask);
   LanePoints getPoints(ArrayRef<Value> outer, Value column, unsigned lanes, Value mask);
-  void emitCompute(tile::ComputeOp compute, MutableArrayRef<Vector> vectors);
-  SmallVector<Value> emitReduction(tile::ComputeOp compute, ArrayRef<Vector> vectors, Positions reduced, unsigned loop,
-                                   ValueRange accumulators);
+  size_t countTogether(ArrayRef<tile::ComputeOp> next);
+  void emitMap(tile::ComputeOp compute, MutableArrayRef<Vector> vectors);
+  void emitReductions(ArrayRef<tile::ComputeOp> together, MutableArrayRef<Vector> vectors);
+  SmallVector<Value> emitLoops(ArrayRef<tile::ComputeOp> together, ArrayRef<Vector> vectors, Positions reduced,
+                               unsigned loop, ValueRange accumulators);
   Expr planned(StringRef entry) { return cast<sym::ExprAttr>(program.getPlanEntry(entry)).getExpr(); }
 
   Emission &emission;
@@ -137,72 +139,103 @@ void MapEmitter::emitPoints(ArrayRef<Value> outer, Value column, unsigned count,
     Value at = number ? emission.add(column, emission.getConstant(number * lanes)) : column;
     vectors.emplace_back().points = getPoints(outer, at, lanes, mask);
   }
-  for (tile::ComputeOp compute : computes) {
-    emitCompute(compute, vectors);
-    for (Vector &vector : vectors)
-      for (Value result : compute.getResults())
-        if (Value memory = emission.getBuffer(result))
-          BodyVectorizer(emission, compute, vector.points)
-              .store(vector.computed[result], cast<graph::TensorType>(result.getType()), memory);
+  for (ArrayRef<tile::ComputeOp> left = computes; !left.empty();) {
+    ArrayRef<tile::ComputeOp> together = left.take_front(countTogether(left));
+    left = left.drop_front(together.size());
+    tile::ComputeOp first = together.front();
+    if (first.getNumReductions())
+      emitReductions(together, vectors);
+    else
+      emitMap(first, vectors);
+    for (tile::ComputeOp compute : together)
+      for (Vector &vector : vectors)
+        for (Value result : compute.getResults())
+          if (Value memory = emission.getBuffer(result))
+            BodyVectorizer(emission, compute, vector.points)
+                .store(vector.computed[result], cast<graph::TensorType>(result.getType()), memory);
   }
 }
 
-void MapEmitter::emitCompute(tile::ComputeOp compute, MutableArrayRef<Vector> vectors) {
-  unsigned results = compute.getNumResults();
+/// Reductions over the same elements, none of which reads another's result, go through them once.
+size_t MapEmitter::countTogether(ArrayRef<tile::ComputeOp> next) {
+  tile::ComputeOp first = next.front();
+  if (!first.getNumReductions())
+    return 1;
+  size_t count = 1;
+  for (; count < next.size(); ++count) {
+    ArrayRef<tile::ComputeOp> before = next.take_front(count);
+    tile::ComputeOp compute = next[count];
+    bool reads = llvm::any_of(compute.getInputs(), [&](Value input) {
+      return llvm::is_contained(before, input.getDefiningOp<tile::ComputeOp>());
+    });
+    if (reads || compute.getExtents() != first.getExtents() || compute.getNumParallel() != first.getNumParallel())
+      break;
+  }
+  return count;
+}
+
+void MapEmitter::emitMap(tile::ComputeOp compute, MutableArrayRef<Vector> vectors) {
+  for (Vector &vector : vectors) {
+    BodyVectorizer body(emission, compute, vector.points);
+    for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
+      if (Value value = vector.computed.lookup(input))
+        body.set(argument, value);
+    for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded()))
+      vector.computed[result] = value;
+  }
+}
+
+void MapEmitter::emitReductions(ArrayRef<tile::ComputeOp> together, MutableArrayRef<Vector> vectors) {
   SmallVector<Value> values;
-  if (compute.getNumReductions()) {
-    for (Vector &vector : vectors)
-      for (unsigned result = 0; result < results; ++result) {
+  for (Vector &vector : vectors)
+    for (tile::ComputeOp compute : together)
+      for (unsigned result = 0; result < compute.getNumResults(); ++result) {
         Value init = arith::ConstantOp::create(builder, compute.getLoc(), compute.getInit(result));
         values.push_back(BodyVectorizer(emission, compute, vector.points).spread(init));
       }
-    values = emitReduction(compute, vectors, {}, compute.getNumParallel(), values);
-  } else {
-    for (Vector &vector : vectors) {
-      BodyVectorizer body(emission, compute, vector.points);
-      for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
-        if (Value value = vector.computed.lookup(input))
-          body.set(argument, value);
-      llvm::append_range(values, body.getYielded());
-    }
-  }
-  for (auto [number, vector] : llvm::enumerate(vectors))
-    for (unsigned result = 0; result < results; ++result)
-      vector.computed[compute.getResult(result)] = values[number * results + result];
+  tile::ComputeOp first = together.front();
+  values = emitLoops(together, vectors, {}, first.getNumParallel(), values);
+  auto next = values.begin();
+  for (Vector &vector : vectors)
+    for (tile::ComputeOp compute : together)
+      for (Value result : compute.getResults())
+        vector.computed[result] = *next++;
 }
 
 /// The loops that reduce from `loop` on, around the bodies; returns the accumulators of all vectors behind them.
-SmallVector<Value> MapEmitter::emitReduction(tile::ComputeOp compute, ArrayRef<Vector> vectors, Positions reduced,
-                                             unsigned loop, ValueRange accumulators) {
-  if (loop == compute.getNumLoops()) {
+SmallVector<Value> MapEmitter::emitLoops(ArrayRef<tile::ComputeOp> together, ArrayRef<Vector> vectors,
+                                         Positions reduced, unsigned loop, ValueRange accumulators) {
+  tile::ComputeOp first = together.front();
+  if (loop == first.getNumLoops()) {
     SmallVector<Value> next;
-    unsigned results = compute.getNumResults();
-    for (auto [number, vector] : llvm::enumerate(vectors)) {
-      LanePoints points = vector.points;
-      for (const Position &position : reduced) {
-        points.loops.push_back(position.symbol);
-        points.positions.push_back(position);
-      }
-      BodyVectorizer body(emission, compute, std::move(points));
-      for (auto [argument, value] :
-           llvm::zip_equal(compute.getAccumulators(), accumulators.slice(number * results, results)))
-        body.set(argument, value);
-      for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
-        if (Value value = vector.computed.lookup(input))
+    for (const Vector &vector : vectors)
+      for (tile::ComputeOp compute : together) {
+        LanePoints points = vector.points;
+        for (const Position &position : reduced) {
+          points.loops.push_back(position.symbol);
+          points.positions.push_back(position);
+        }
+        BodyVectorizer body(emission, compute, std::move(points));
+        unsigned results = compute.getNumResults();
+        for (auto [argument, value] :
+             llvm::zip_equal(compute.getAccumulators(), accumulators.slice(next.size(), results)))
           body.set(argument, value);
-      for (Value value : body.getYielded())
-        next.push_back(body.spread(value));
-    }
+        for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
+          if (Value value = vector.computed.lookup(input))
+            body.set(argument, value);
+        for (Value value : body.getYielded())
+          next.push_back(body.spread(value));
+      }
     return next;
   }
-  Value extent = emission.getSize(compute.getExtents()[loop]);
-  auto nest = scf::ForOp::create(builder, compute.getLoc(), emission.getConstant(0), extent, emission.getConstant(1),
+  Value extent = emission.getSize(first.getExtents()[loop]);
+  auto nest = scf::ForOp::create(builder, first.getLoc(), emission.getConstant(0), extent, emission.getConstant(1),
                                  accumulators);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(nest.getBody());
   reduced.push_back({emission.getPositionSymbol("reduced" + std::to_string(loop)), nest.getInductionVar()});
-  SmallVector<Value> next = emitReduction(compute, vectors, std::move(reduced), loop + 1, nest.getRegionIterArgs());
-  scf::YieldOp::create(builder, compute.getLoc(), next);
+  SmallVector<Value> next = emitLoops(together, vectors, std::move(reduced), loop + 1, nest.getRegionIterArgs());
+  scf::YieldOp::create(builder, first.getLoc(), next);
   return llvm::to_vector_of<Value>(nest.getResults());
 }
 

@@ -1,5 +1,7 @@
 #include "compiler/codegen/cpu/EmitRows.h"
 
+#include "compiler/codegen/cpu/Combiner.h"
+#include "compiler/codegen/cpu/RowRuns.h"
 #include "compiler/codegen/cpu/VectorizeBody.h"
 #include "compiler/tile/IndexMaps.h"
 #include "compiler/tile/RowPasses.h"
@@ -7,8 +9,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/TypeSwitch.h"
-#include <limits>
 
 using namespace mlir;
 using namespace freestone;
@@ -20,83 +20,6 @@ using tile::RowPasses;
 using tile::RowRole;
 
 namespace {
-
-/// An accumulator that is combined with a value by an associative operation: lanes may each keep their own.
-struct Combiner {
-  Operation *op;
-  /// What is combined with the accumulator.
-  Value value;
-  vector::CombiningKind kind;
-  /// Changes nothing when combined.
-  TypedAttr neutral;
-};
-
-std::optional<vector::CombiningKind> getCombiningKind(Operation *op) {
-  using Kind = std::optional<vector::CombiningKind>;
-  return TypeSwitch<Operation *, Kind>(op)
-      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return vector::CombiningKind::ADD; })
-      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return vector::CombiningKind::MUL; })
-      .Case<arith::MaximumFOp>([](auto) { return vector::CombiningKind::MAXIMUMF; })
-      .Case<arith::MinimumFOp>([](auto) { return vector::CombiningKind::MINIMUMF; })
-      .Case<arith::MaxNumFOp>([](auto) { return vector::CombiningKind::MAXNUMF; })
-      .Case<arith::MinNumFOp>([](auto) { return vector::CombiningKind::MINNUMF; })
-      .Case<arith::MaxSIOp>([](auto) { return vector::CombiningKind::MAXSI; })
-      .Case<arith::MaxUIOp>([](auto) { return vector::CombiningKind::MAXUI; })
-      .Case<arith::MinSIOp>([](auto) { return vector::CombiningKind::MINSI; })
-      .Case<arith::MinUIOp>([](auto) { return vector::CombiningKind::MINUI; })
-      .Case<arith::AndIOp>([](auto) { return vector::CombiningKind::AND; })
-      .Case<arith::OrIOp>([](auto) { return vector::CombiningKind::OR; })
-      .Default([](Operation *) { return Kind(); });
-}
-
-TypedAttr getNeutral(vector::CombiningKind kind, Type type) {
-  Builder builder(type.getContext());
-  if (isa<FloatType>(type)) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    switch (kind) {
-    case vector::CombiningKind::ADD:
-      return builder.getFloatAttr(type, -0.0);
-    case vector::CombiningKind::MUL:
-      return builder.getFloatAttr(type, 1.0);
-    case vector::CombiningKind::MAXIMUMF:
-    case vector::CombiningKind::MAXNUMF:
-      return builder.getFloatAttr(type, -infinity);
-    default:
-      return builder.getFloatAttr(type, infinity);
-    }
-  }
-  unsigned width = type.getIntOrFloatBitWidth();
-  switch (kind) {
-  case vector::CombiningKind::MUL:
-    return builder.getIntegerAttr(type, 1);
-  case vector::CombiningKind::MAXSI:
-    return builder.getIntegerAttr(type, APInt::getSignedMinValue(width));
-  case vector::CombiningKind::MINSI:
-    return builder.getIntegerAttr(type, APInt::getSignedMaxValue(width));
-  case vector::CombiningKind::MINUI:
-  case vector::CombiningKind::AND:
-    return builder.getIntegerAttr(type, APInt::getAllOnes(width));
-  default:
-    return builder.getIntegerAttr(type, 0);
-  }
-}
-
-/// How each accumulator of a reduction is combined; nothing if one is not by such an operation.
-std::optional<SmallVector<Combiner>> getCombiners(tile::ComputeOp compute) {
-  SmallVector<Combiner> combiners;
-  for (auto [accumulator, yielded] :
-       llvm::zip_equal(compute.getAccumulators(), compute.getBody()->getTerminator()->getOperands())) {
-    Operation *op = yielded.getDefiningOp();
-    if (!op || !accumulator.hasOneUse() || *accumulator.getUsers().begin() != op || op->getNumOperands() != 2)
-      return std::nullopt;
-    std::optional<vector::CombiningKind> kind = getCombiningKind(op);
-    if (!kind)
-      return std::nullopt;
-    Value value = op->getOperand(0) == accumulator ? op->getOperand(1) : op->getOperand(0);
-    combiners.push_back({op, value, *kind, getNeutral(*kind, yielded.getType())});
-  }
-  return combiners;
-}
 
 class RowEmitter {
 public:
@@ -136,8 +59,6 @@ private:
   void emitRow(Value row);
   void emitScalars(unsigned before);
   void emitPass(unsigned number);
-  SmallVector<Expr> getLoopExtents(unsigned pass);
-  bool hasGaps(tile::ComputeOp compute);
   SmallVector<Value> emitLoops(const Pass &pass, Elements outer, ValueRange accumulators);
   SmallVector<Value> emitRun(const Pass &pass, const Elements &outer, ValueRange accumulators);
   SmallVector<Value> emitElements(const Pass &pass, const Elements &elements, ValueRange accumulators);
@@ -263,52 +184,8 @@ Value RowEmitter::combine(const Combiner &combiner, Value lhs, Value rhs) {
   return builder.create(state)->getResult(0);
 }
 
-/// Whether elements that follow each other in a row do not do so in memory, or their places count.
-bool RowEmitter::hasGaps(tile::ComputeOp compute) {
-  unsigned last = compute.getNumLoops() - 1;
-  SmallVector<Expr> extents = compute.getExtents();
-  for (tile::IndexOp index : compute.getBody()->getOps<tile::IndexOp>())
-    if (index.getLoop() >= rowLoops)
-      return true;
-  for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
-    if (passes.find(compute.getInputs()[input]))
-      continue;
-    std::optional<tile::LinearIndex> linear = tile::getStrides(compute, input);
-    if (!linear || compute.getFill(input))
-      return true;
-    for (unsigned loop = rowLoops; loop < last; ++loop)
-      if (linear->strides[loop] != linear->strides[loop + 1] * extents[loop + 1])
-        return true;
-  }
-  return false;
-}
-
-/// One loop over all elements of a row fills most lanes. Where memory has gaps between the runs of the innermost loop,
-/// every run begins a vector, so that vectors need no gathering.
-SmallVector<Expr> RowEmitter::getLoopExtents(unsigned pass) {
-  constexpr int64_t shortestRun = 8;
-  SmallVector<Expr> loops;
-  bool gaps = false;
-  for (const RowPasses::Entry &entry : passes.entries) {
-    if (entry.role == RowRole::scalar || entry.pass != pass)
-      continue;
-    tile::ComputeOp compute = entry.compute;
-    SmallVector<Expr> extents = llvm::to_vector(ArrayRef(compute.getExtents()).drop_front(rowLoops));
-    if (!loops.empty() && extents != loops)
-      return {getRowLength(compute, rowLoops)};
-    loops = extents;
-    gaps |= hasGaps(compute);
-  }
-  if (gaps && loops.back().asConstant().value_or(shortestRun) >= shortestRun)
-    return loops;
-  Expr length = Expr::constant(builder.getContext(), 1);
-  for (Expr extent : loops)
-    length = length * extent;
-  return {length};
-}
-
 void RowEmitter::emitPass(unsigned number) {
-  Pass pass{number, {}, getLoopExtents(number), 1};
+  Pass pass{number, {}, getRunLoops(passes, number, rowLoops), 1};
   bool vectorized = true;
   unsigned accumulatorCount = 0;
   for (const RowPasses::Entry &entry : passes.entries) {

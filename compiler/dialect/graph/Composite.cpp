@@ -72,7 +72,8 @@ public:
     auto rounded = [&](Value value) { return narrow.isF16() ? widen(narrowed(value)) : value; };
     Value power = rounded(unary(UnaryKind::exp, sub(x, reduceAndRepeat(ReduceKind::max, x, axis))));
     Value sum = rounded(ReduceOp::create(builder, location, ReduceKind::add, power, axis));
-    return binary(BinaryKind::div, power, repeat(sum, typeOf(x), axis));
+    // One division for all elements of a row.
+    return mul(power, repeat(unary(UnaryKind::reciprocal, sum), typeOf(x), axis));
   }
   /// x over the root of the mean of its squares.
   Value normalize(Value x, ArrayRef<int64_t> axes, double epsilon) {

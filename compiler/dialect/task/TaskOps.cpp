@@ -24,12 +24,14 @@ static ParseResult parseSizes(OpAsmParser &parser, ArrayAttr &sizes) {
   SmallVector<sym::Expr> exprs;
   if (sym::parseShape(parser, exprs))
     return failure();
-  sizes = ArrayAttr::get(parser.getContext(), llvm::map_to_vector(exprs, [](sym::Expr expr) -> Attribute { return expr.attr(); }));
+  sizes = ArrayAttr::get(parser.getContext(),
+                         llvm::map_to_vector(exprs, [](sym::Expr expr) -> Attribute { return expr.attr(); }));
   return success();
 }
 
 static void printSizes(OpAsmPrinter &printer, Operation *, ArrayAttr sizes) {
-  sym::printShape(printer, llvm::map_to_vector(sizes.getAsRange<sym::ExprAttr>(), [](sym::ExprAttr size) { return size.getExpr(); }));
+  sym::printShape(printer, llvm::map_to_vector(sizes.getAsRange<sym::ExprAttr>(),
+                                               [](sym::ExprAttr size) { return size.getExpr(); }));
 }
 
 static ParseResult parseAccesses(OpAsmParser &parser, ArrayAttr &accesses) {
@@ -83,6 +85,29 @@ SmallVector<BufferOp, 8> ProgramOp::getBuffers() { return llvm::to_vector<8>(get
 SmallVector<PhaseOp, 8> ProgramOp::getPhases() { return llvm::to_vector<8>(getBody().getOps<PhaseOp>()); }
 SmallVector<SpaceOp, 8> PhaseOp::getSpaces() { return llvm::to_vector<8>(getBody().getOps<SpaceOp>()); }
 
+SmallVector<PhaseOp::Deal, 8> PhaseOp::getDeals() {
+  SmallVector<Deal, 8> deals;
+  sym::Expr zero = sym::Expr::constant(getContext(), 0);
+  SmallVector<SpaceOp, 8> spaces = getSpaces();
+  for (size_t first = 0, end; first < spaces.size(); first = end) {
+    sym::Expr total = zero;
+    for (end = first; end < spaces.size() && spaces[end].getProgram() == spaces[first].getProgram(); ++end) {
+      deals.push_back({total, zero});
+      total = total + spaces[end].getTiles().getExpr();
+    }
+    for (Deal &deal : MutableArrayRef(deals).drop_front(first))
+      deal.total = total;
+  }
+  return deals;
+}
+
+sym::Expr PhaseOp::getTiles() {
+  sym::Expr tiles = sym::Expr::constant(getContext(), 0);
+  for (SpaceOp space : getSpaces())
+    tiles = tiles + space.getTiles().getExpr();
+  return tiles;
+}
+
 sym::Expr BufferOp::getBytes() {
   auto type = cast<graph::TensorType>(getBuffer().getType());
   unsigned bits = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth();
@@ -104,7 +129,8 @@ LogicalResult BufferOp::verify() {
 
 static bool isAssertion(Attribute attr) {
   auto parts = dyn_cast<ArrayAttr>(attr);
-  return parts && parts.size() == 3 && isa<sym::ExprAttr>(parts[0]) && isa<sym::ExprAttr>(parts[1]) && isa<StringAttr>(parts[2]);
+  return parts && parts.size() == 3 && isa<sym::ExprAttr>(parts[0]) && isa<sym::ExprAttr>(parts[1]) &&
+         isa<StringAttr>(parts[2]);
 }
 
 static bool isDefinition(Attribute attr) {
@@ -138,8 +164,8 @@ LogicalResult ProgramOp::verify() {
         if (!buffer)
           return space.emitOpError("writes a value that is no task.buffer");
         if (buffer.getKind() == BufferKind::input || buffer.getKind() == BufferKind::weight)
-          return space.emitOpError("writes ") << stringifyBufferKind(buffer.getKind()) << " '" << buffer.getName().value_or("")
-                                              << "', which is read only";
+          return space.emitOpError("writes ") << stringifyBufferKind(buffer.getKind()) << " '"
+                                              << buffer.getName().value_or("") << "', which is read only";
       }
     }
   }

@@ -69,7 +69,7 @@ def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerm
   let summary = "one step of every worker: its share of the tiles of one or more independent programs";
   let description = [{
     `after all [p]`: every worker has finished phase p before any begins this one. `after same [p]`: a worker reads of p only
-    what it wrote itself; no wait. `binds` names the run-time symbol that the phase's result gives a value: worker 0, whose
+    what it wrote itself; no wait. Tiles of neighbouring spaces of one program are dealt together, as one row. `binds` names the run-time symbol that the phase's result gives a value: worker 0, whose
     tile 0 is, then derives all sizes anew before it publishes. Without tiles the value is the symbol's lower bound.
   }];
   let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, DenseI64ArrayAttr:$same_after,
@@ -80,6 +80,16 @@ def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerm
   }];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<SpaceOp, 8> getSpaces();
+
+    /// Where the tiles of a space stand: behind `before` others of `total` that are dealt to the workers as one row.
+    struct Deal {
+      ::freestone::sym::Expr before, total;
+      bool operator==(const Deal &other) const { return before == other.before && total == other.total; }
+    };
+    /// Of each space.
+    ::llvm::SmallVector<Deal, 8> getDeals();
+    /// Of all spaces.
+    ::freestone::sym::Expr getTiles();
   }];
 }
 

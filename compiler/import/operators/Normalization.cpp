@@ -27,25 +27,34 @@ Statistics update(Node &node, const Statistics &old, Tensor mean, Tensor varianc
   double momentum = node.real("momentum", 0.9);
   if (unbiased)
     variance = variance * (count / max(count - 1.0, 1.0));
-  auto blend = [&](Tensor before, Tensor now) { return before * momentum + reshape(now, before.shape()) * (1 - momentum); };
+  auto blend = [&](Tensor before, Tensor now) {
+    return before * momentum + reshape(now, before.shape()) * (1 - momentum);
+  };
   return {blend(old.mean, mean), blend(old.variance, variance)};
 }
 
-/// Normalises by the batch at hand, and updates the statistics.
+/// Normalises by the batch at hand, and updates the statistics. Seen from the channels it is the normalisation of a
+/// layer, which has a gradient of its own.
 void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Statistics &old) {
   GraphBuilder &builder = node.builder();
   mlir::Type wide = old.mean.elementType();
-  SmallVector<int64_t> axes = {0};
-  Expr count = x.dim(0);
-  for (int64_t axis = 2; axis < x.rank(); ++axis) {
-    axes.push_back(axis);
-    count = count * x.dim(axis);
-  }
-  Tensor wideX = cast(x, wide);
-  Tensor mean = importer::mean(wideX, axes, true), centered = wideX - mean;
-  Tensor variance = importer::mean(square(centered), axes, true);
-  Tensor y = centered * rsqrt(variance + node.real("epsilon", 1e-5)) * perChannel(cast(scale, wide), x) +
-             perChannel(cast(bias, wide), x);
+  SmallVector<int64_t> channelsFirst = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
+  std::swap(channelsFirst[0], channelsFirst[1]);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(1, x.rank()));
+  Tensor channels = transpose(cast(x, wide), channelsFirst);
+  Expr count = builder.size(1);
+  for (int64_t axis : axes)
+    count = count * channels.dim(axis);
+  // As the normalisation is decomposed, so that it finds them computed.
+  Tensor counted = builder.fromContent({Element(count)}, {}, builder.i64());
+  Tensor divisor =
+      cast(builder.emit<graph::BroadcastOp>(counted.value(), ArrayRef(x.dim(1)), ArrayRef<int64_t>()), wide);
+  auto average = [&](Tensor tensor) { return sum(tensor, axes, false) / divisor; };
+  Tensor mean = average(channels);
+  Tensor centered = channels - builder.emit<graph::BroadcastOp>(mean.value(), channels.shape(), ArrayRef<int64_t>{0});
+  Tensor variance = average(centered * centered);
+  Tensor normal = layerNorm(channels, 1, node.real("epsilon", 1e-5));
+  Tensor y = transpose(normal, channelsFirst) * perChannel(cast(scale, wide), x) + perChannel(cast(bias, wide), x);
   node.setOutput(0, cast(y, x.elementType()));
   bool isStep = builder.options.form == ModelForm::Training;
   Tensor number = cast(reshape(builder.vector({count}), {}), wide);
@@ -58,7 +67,8 @@ void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Sta
     return;
   for (auto [before, after] : {std::pair(old.mean, next.mean), std::pair(old.variance, next.variance)}) {
     if (before.impl()->weight.empty() || builder.statistics.lookup(before.impl()->weight)) {
-      node.refuse("the statistics of a batch normalisation must be initializers of its own to be trained; keep them as they are "
+      node.refuse("the statistics of a batch normalisation must be initializers of its own to be trained; keep them as "
+                  "they are "
                   "with --freeze-norm");
       return;
     }

@@ -33,11 +33,110 @@ template <typename Op> WindowLoops getWindowLoops(Op op) {
   return loops;
 }
 
+/// The maximum of every window, and which of its taps that is: the first of equals, -1 where all are padding. A tap is
+/// a number of few bits, unlike the position in the operand.
+FailureOr<ComputeOp> findMaxima(PatternRewriter &rewriter, graph::WindowArgmaxOp op, const WindowLoops &loops) {
+  Type element = graph::getElementType(op.getOperand()), wide = getAccumulatorType(element);
+  Type i32 = rewriter.getI32Type();
+  ArrayRef<Expr> shape = graph::getShape(op.getOperand());
+  ComputeBuilder builder(rewriter, op.getLoc(), graph::getShape(op.getResult()), loops.taps);
+  unsigned operand =
+      builder.read(op.getOperand(), loops.indices, loops.leavesOperand ? getLowest(element) : TypedAttr());
+  unsigned spatial = loops.taps.size(), rank = shape.size();
+  auto body = [&](ComputeBody &scalars) -> SmallVector<Value> {
+    ImplicitLocOpBuilder &b = scalars.builder;
+    Value value = emitCast(b, scalars.input(operand), element, wide), best = scalars.accumulator(0);
+    Value place = scalars.accumulator(1), zero = emitConstant(b, i32, 0);
+    Expr tap = Expr::constant(b.getContext(), 0);
+    for (unsigned dim = 0; dim < spatial; ++dim)
+      tap = tap * loops.taps[dim] + builder.loop(rank + dim);
+    Value here = arith::IndexCastOp::create(b, i32, scalars.index(tap));
+    Value none = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, zero);
+    Value earlier = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, here, place);
+    Value better = emitCompare(b, graph::CompareKind::gt, value, best, wide);
+    Value equal = emitCompare(b, graph::CompareKind::eq, value, best, wide);
+    if (isa<FloatType>(wide)) {
+      Value isNan = emitUnary(b, graph::UnaryKind::isnan, value, wide);
+      Value bestIsNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, best, best);
+      better = arith::OrIOp::create(b, better,
+                                    arith::AndIOp::create(b, isNan, arith::OrIOp::create(b, bestIsNumber, earlier)));
+    }
+    Value takes = arith::OrIOp::create(b, better, arith::AndIOp::create(b, equal, earlier));
+    takes = arith::OrIOp::create(b, takes, none);
+    for (unsigned dim = rank - spatial; loops.leavesOperand && dim < rank; ++dim) {
+      // As unsigned numbers, negative coordinates are beyond the end.
+      Value coordinate = scalars.index(loops.indices[dim]);
+      Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, coordinate, scalars.size(shape[dim]));
+      takes = arith::AndIOp::create(b, inside, takes);
+    }
+    return {arith::SelectOp::create(b, takes, value, best), arith::SelectOp::create(b, takes, here, place)};
+  };
+  return builder.create({wide, i32}, {getLowest(wide), rewriter.getI32IntegerAttr(-1)}, body);
+}
+
+/// The positions of taps within the trailing dimensions of the operand.
+FailureOr<ComputeOp> locateTaps(PatternRewriter &rewriter, graph::WindowArgmaxOp op, const WindowLoops &loops,
+                                Value taps) {
+  ArrayRef<Expr> shape = graph::getShape(op.getOperand());
+  unsigned spatial = loops.taps.size(), rank = shape.size(), leading = rank - spatial;
+  Type i64 = rewriter.getI64Type();
+  ComputeBuilder builder(rewriter, op.getLoc(), graph::getShape(op.getResult()));
+  unsigned taken = builder.read(taps);
+  auto body = [&](ComputeBody &scalars) -> Value {
+    ImplicitLocOpBuilder &b = scalars.builder;
+    Value tap = arith::ExtSIOp::create(b, i64, scalars.input(taken)), index, rest = tap;
+    SmallVector<Value> digits(spatial);
+    for (unsigned dim = spatial; dim-- > 0;) {
+      Value size = emitConstant(b, i64, op.getSizes()[dim]);
+      Value outer = dim ? arith::DivSIOp::create(b, rest, size).getResult() : Value();
+      digits[dim] = dim ? arith::SubIOp::create(b, rest, arith::MulIOp::create(b, outer, size)).getResult() : rest;
+      rest = outer;
+    }
+    for (unsigned dim = 0; dim < spatial; ++dim) {
+      // Where the window begins, and the tap's distance from there.
+      Expr begin = builder.loop(leading + dim) * op.getStrides()[dim] - op.getLow()[dim];
+      Value distance = arith::MulIOp::create(b, digits[dim], emitConstant(b, i64, op.getDilations()[dim]));
+      Value coordinate = arith::AddIOp::create(b, arith::IndexCastOp::create(b, i64, scalars.index(begin)), distance);
+      Value extent = arith::IndexCastOp::create(b, i64, scalars.size(shape[leading + dim]));
+      index = index ? arith::AddIOp::create(b, arith::MulIOp::create(b, index, extent), coordinate).getResult()
+                    : coordinate;
+    }
+    Value none = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, tap, emitConstant(b, i64, 0));
+    return arith::SelectOp::create(b, none, emitConstant(b, i64, -1), index);
+  };
+  return builder.create(i64, body);
+}
+
+/// Whether both look at the same windows.
+bool haveSameWindows(graph::WindowOp op, graph::WindowArgmaxOp other) {
+  return op.getSizes() == other.getSizes() && op.getStrides() == other.getStrides() &&
+         op.getDilations() == other.getDilations() && op.getLow() == other.getLow() && op.getHigh() == other.getHigh();
+}
+
+/// The position of the maximum. Padding is never the maximum.
+struct LowerWindowArgmax : OpRewritePattern<graph::WindowArgmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::WindowArgmaxOp op, PatternRewriter &rewriter) const override {
+    WindowLoops loops = getWindowLoops(op);
+    FailureOr<ComputeOp> maxima = findMaxima(rewriter, op, loops);
+    if (failed(maxima))
+      return failure();
+    FailureOr<ComputeOp> positions = locateTaps(rewriter, op, loops, maxima->getResult(1));
+    if (failed(positions))
+      return failure();
+    rewriter.replaceOp(op, positions->getResult(0));
+    return success();
+  }
+};
+
 struct LowerWindow : OpRewritePattern<graph::WindowOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::WindowOp op, PatternRewriter &rewriter) const override {
     WindowLoops loops = getWindowLoops(op);
+    if (graph::WindowArgmaxOp argmax = findArgmax(op))
+      return lowerTogether(op, argmax, loops, rewriter);
     Type element = graph::getElementType(op.getOperand()), wide = getAccumulatorType(element);
     TypedAttr identity = getIdentity(op.getKind(), element);
     ComputeBuilder builder(rewriter, op.getLoc(), graph::getShape(op.getResult()), loops.taps);
@@ -55,50 +154,31 @@ struct LowerWindow : OpRewritePattern<graph::WindowOp> {
     rewriter.replaceOp(op, *result);
     return success();
   }
-};
 
-/// The position of the maximum within the trailing dimensions. Padding is never the maximum.
-struct LowerWindowArgmax : OpRewritePattern<graph::WindowArgmaxOp> {
-  using OpRewritePattern::OpRewritePattern;
+private:
+  /// What looks later for where the maxima of the same windows are, as the gradient does.
+  static graph::WindowArgmaxOp findArgmax(graph::WindowOp op) {
+    for (Operation *user : op.getOperand().getUsers())
+      if (auto argmax = dyn_cast<graph::WindowArgmaxOp>(user); argmax && op.getKind() == graph::ReduceKind::max &&
+                                                               haveSameWindows(op, argmax) &&
+                                                               argmax->getBlock() == op->getBlock())
+        return argmax;
+    return {};
+  }
 
-  LogicalResult matchAndRewrite(graph::WindowArgmaxOp op, PatternRewriter &rewriter) const override {
-    WindowLoops loops = getWindowLoops(op);
-    Type element = graph::getElementType(op.getOperand()), wide = getAccumulatorType(element);
-    Type i64 = rewriter.getI64Type();
-    ArrayRef<Expr> shape = graph::getShape(op.getOperand());
-    ComputeBuilder builder(rewriter, op.getLoc(), graph::getShape(op.getResult()), loops.taps);
-    unsigned operand = builder.read(op.getOperand(), loops.indices, getLowest(element));
-    unsigned spatial = loops.taps.size(), leading = shape.size() - spatial;
-    auto body = [&](ComputeBody &scalars) -> SmallVector<Value> {
-      ImplicitLocOpBuilder &b = scalars.builder;
-      Value value = emitCast(b, scalars.input(operand), element, wide), best = scalars.accumulator(0);
-      Value place = scalars.accumulator(1), zero = arith::ConstantIndexOp::create(b, 0), inside, index = zero;
-      for (unsigned dim = leading; dim < leading + spatial; ++dim) {
-        Value coordinate = scalars.index(loops.indices[dim]), extent = scalars.size(shape[dim]);
-        // As unsigned numbers, negative coordinates are beyond the end.
-        Value within = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, coordinate, extent);
-        inside = inside ? arith::AndIOp::create(b, inside, within).getResult() : within;
-        index = arith::AddIOp::create(b, arith::MulIOp::create(b, index, extent), coordinate);
-      }
-      Value here = arith::IndexCastOp::create(b, i64, index);
-      Value none = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, emitConstant(b, i64, 0));
-      Value better = emitCompare(b, graph::CompareKind::gt, value, best, wide);
-      Value equal = emitCompare(b, graph::CompareKind::eq, value, best, wide);
-      Value earlier = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, here, place);
-      if (isa<FloatType>(wide)) {
-        Value isNan = emitUnary(b, graph::UnaryKind::isnan, value, wide);
-        Value bestIsNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, best, best);
-        better = arith::OrIOp::create(b, better,
-                                      arith::AndIOp::create(b, isNan, arith::OrIOp::create(b, bestIsNumber, earlier)));
-      }
-      Value takes = arith::OrIOp::create(b, better, arith::AndIOp::create(b, equal, earlier));
-      takes = arith::AndIOp::create(b, inside, arith::OrIOp::create(b, takes, none));
-      return {arith::SelectOp::create(b, takes, value, best), arith::SelectOp::create(b, takes, here, place)};
-    };
-    FailureOr<ComputeOp> compute = builder.create({wide, i64}, {getLowest(wide), rewriter.getI64IntegerAttr(-1)}, body);
-    if (failed(compute))
+  /// The windows are read once for both.
+  static LogicalResult lowerTogether(graph::WindowOp op, graph::WindowArgmaxOp argmax, const WindowLoops &loops,
+                                     PatternRewriter &rewriter) {
+    FailureOr<ComputeOp> maxima = findMaxima(rewriter, argmax, loops);
+    if (failed(maxima))
       return failure();
-    rewriter.replaceOp(op, compute->getResult(1));
+    FailureOr<ComputeOp> positions = locateTaps(rewriter, argmax, loops, maxima->getResult(1));
+    FailureOr<Value> values =
+        castTo(rewriter, op.getLoc(), maxima->getResult(0), graph::getElementType(op.getOperand()));
+    if (failed(positions) || failed(values))
+      return failure();
+    rewriter.replaceAllUsesWith(argmax.getResult(), positions->getResult(0));
+    rewriter.replaceOp(op, *values);
     return success();
   }
 };

@@ -1,0 +1,150 @@
+#include "compiler/task/Passes.h"
+
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/tile/Counters.h"
+
+namespace freestone::task {
+#define GEN_PASS_DEF_MERGEPHASES
+#include "compiler/task/Passes.h.inc"
+} // namespace freestone::task
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+namespace {
+
+/// What one tile touches of a buffer, of how many tiles.
+struct Touch {
+  size_t phase;
+  Attribute tiles, elements;
+  bool isWrite;
+};
+
+/// Merges the phases of one program.
+class Merger {
+public:
+  Merger(ProgramOp program, SymbolTable &symbols) : program(program), symbols(symbols), phases(program.getPhases()) {}
+
+  /// Returns how many phases were merged into others.
+  int64_t merge();
+
+private:
+  void findChains();
+  bool hasEvenTiles(PhaseOp phase);
+  bool isIndependent(PhaseOp phase) const;
+  void addToWindow(PhaseOp phase);
+  int64_t mergeWindow();
+
+  ProgramOp program;
+  SymbolTable &symbols;
+  SmallVector<PhaseOp, 8> phases;
+  /// Phases whose tiles stay on the worker that computed what they read: dealt otherwise, they would wait. One tile
+  /// alone keeps no worker busy, and is better dealt.
+  llvm::SmallDenseSet<size_t> chained;
+  /// Neighbouring phases of which none waits for another: those that may be merged, and what all of them touch.
+  SmallVector<PhaseOp> mergeable;
+  DenseSet<Value> read, written;
+};
+
+void Merger::findChains() {
+  DenseMap<Value, SmallVector<Touch>> touches;
+  for (auto [index, phase] : llvm::enumerate(phases))
+    for (SpaceOp space : phase.getSpaces()) {
+      auto touch = [&](OperandRange operands, ArrayAttr accesses, bool isWrite) {
+        for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
+          if (isa<UnitAttr>(elements) || space.getTiles().getExpr().isConstant(1))
+            continue;
+          for (const Touch &before : touches[operand])
+            if ((isWrite || before.isWrite) && before.tiles == space.getTilesAttr() && before.elements == elements &&
+                before.phase != index) {
+              chained.insert(before.phase);
+              chained.insert(index);
+            }
+          touches[operand].push_back({index, space.getTilesAttr(), elements, isWrite});
+        }
+      };
+      touch(space.getInputs(), space.getReads(), false);
+      touch(space.getOutputs(), space.getWrites(), true);
+    }
+}
+
+/// Tiles of loops over elements and rows take about as long wherever they stand; those of contractions are as long as
+/// their sizes make them.
+bool Merger::hasEvenTiles(PhaseOp phase) {
+  return llvm::all_of(phase.getSpaces(), [&](SpaceOp space) {
+    auto callee = symbols.lookup<tile::ProgramOp>(space.getProgram());
+    return !space.getService() && callee && callee.getPlan() &&
+           (callee.getEmitter() == "map" || callee.getEmitter() == "rows");
+  });
+}
+
+bool Merger::isIndependent(PhaseOp phase) const {
+  for (SpaceOp space : phase.getSpaces())
+    if (llvm::any_of(space.getInputs(), [&](Value buffer) { return written.contains(buffer); }) ||
+        llvm::any_of(space.getOutputs(),
+                     [&](Value buffer) { return written.contains(buffer) || read.contains(buffer); }))
+      return false;
+  return true;
+}
+
+void Merger::addToWindow(PhaseOp phase) {
+  for (SpaceOp space : phase.getSpaces()) {
+    read.insert(space.getInputs().begin(), space.getInputs().end());
+    written.insert(space.getOutputs().begin(), space.getOutputs().end());
+  }
+}
+
+/// All that may be merged goes into the first of them, calls of one program side by side.
+int64_t Merger::mergeWindow() {
+  int64_t merged = 0;
+  if (mergeable.size() > 1) {
+    PhaseOp into = mergeable.front();
+    llvm::MapVector<Attribute, SmallVector<SpaceOp>> calls;
+    for (PhaseOp phase : mergeable)
+      for (SpaceOp space : phase.getSpaces())
+        calls[space.getProgramAttr()].push_back(space);
+    Block &body = into.getBody().front();
+    SmallVector<Location> locations = llvm::map_to_vector(mergeable, [](PhaseOp phase) { return phase.getLoc(); });
+    for (auto &[callee, spaces] : calls)
+      for (SpaceOp space : spaces)
+        space->moveBefore(&body, body.end());
+    for (PhaseOp phase : llvm::drop_begin(mergeable))
+      phase.erase();
+    into->setLoc(FusedLoc::get(program.getContext(), locations));
+    merged = mergeable.size() - 1;
+  }
+  mergeable.clear();
+  read.clear();
+  written.clear();
+  return merged;
+}
+
+int64_t Merger::merge() {
+  findChains();
+  int64_t merged = 0;
+  for (auto [index, phase] : llvm::enumerate(phases)) {
+    if (!isIndependent(phase))
+      merged += mergeWindow();
+    addToWindow(phase);
+    if (!phase.getBinds() && !chained.contains(index) && hasEvenTiles(phase))
+      mergeable.push_back(phase);
+  }
+  return merged + mergeWindow();
+}
+
+class MergePhases : public task::impl::MergePhasesBase<MergePhases> {
+public:
+  using MergePhasesBase::MergePhasesBase;
+
+  void runOnOperation() override {
+    if (!enable)
+      return;
+    SymbolTable symbols(getOperation());
+    for (auto program : getOperation().getOps<ProgramOp>())
+      tile::count(getOperation(), "merged_phases", Merger(program, symbols).merge());
+  }
+};
+
+} // namespace

@@ -1,0 +1,125 @@
+// RUN: freestone-opt %s --task-merge-phases | FileCheck %s
+// RUN: freestone-opt %s --task-merge-phases='enable=false' | FileCheck %s --check-prefix=OFF
+
+!v = !graph.tensor<[n], f32>
+!w = !graph.tensor<[s0], f32>
+
+// CHECK: module attributes {tile.counters = {merged_phases = 6 : i64}}
+tile.program @map symbols [s0](%x: !w) -> (!w) attributes {plan = {emitter = "map", tiles = #sym.expr<s0 ceildiv 4>, scratch = #sym.expr<0>}} {
+  %y = tile.compute [s0] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!w) -> !w
+  tile.return %y : !w
+}
+tile.program @other symbols [s0](%x: !w) -> (!w) attributes {plan = {emitter = "rows", tiles = #sym.expr<s0 ceildiv 4>, scratch = #sym.expr<0>}} {
+  %y = tile.compute [s0] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!w) -> !w
+  tile.return %y : !w
+}
+tile.program @long symbols [s0](%x: !w) -> (!w) attributes {plan = {emitter = "contraction", tiles = #sym.expr<s0 ceildiv 4>, scratch = #sym.expr<0>}} {
+  %y = tile.compute [s0] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!w) -> !w
+  tile.return %y : !w
+}
+
+// However many updates there are, they are one phase: calls of one program side by side. What is no loop over elements keeps
+// its own phase.
+// CHECK-LABEL: task.program @updates
+// CHECK:         task.phase "a"
+// CHECK-NEXT:      task.space @map(%{{.*}}) to (%[[A:.*]]) sizes
+// CHECK-NEXT:      task.space @map(%{{.*}}) to (%[[C:.*]]) sizes
+// CHECK-NEXT:      task.space @map(%{{.*}}) to (%[[E:.*]]) sizes
+// CHECK-NEXT:      task.space @other(
+// CHECK-NEXT:    }
+// CHECK-NEXT:    task.phase "d"
+// CHECK-NEXT:      task.space @long(
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+// OFF-LABEL: task.program @updates
+// OFF-COUNT-5: task.phase
+task.program @updates symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %g = task.buffer input "g" : !v
+  %a = task.buffer output "a" : !v
+  %b = task.buffer output "b" : !v
+  %c = task.buffer output "c" : !v
+  %d = task.buffer output "d" : !v
+  %e = task.buffer output "e" : !v
+  task.phase "a" after all [] same [] {
+    task.space @map(%g) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "b" after all [] same [] {
+    task.space @other(%g) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "c" after all [] same [] {
+    task.space @map(%g) to (%c) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "d" after all [] same [] {
+    task.space @long(%g) to (%d) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+  task.phase "e" after all [] same [] {
+    task.space @map(%g) to (%e) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+}
+
+// What reads what another wrote comes later. Tiles that stay on the worker that made what they read are not dealt anew, unless
+// there is only one of them.
+// CHECK-LABEL: task.program @chains
+// CHECK:         task.phase "first"
+// CHECK-NEXT:      task.space @map
+// CHECK-NEXT:      task.space @map
+// CHECK-NEXT:    }
+// CHECK-NEXT:    task.phase "second"
+// CHECK-NEXT:      task.space @map
+// CHECK-NEXT:      task.space @map
+// CHECK-NEXT:    }
+// CHECK-NEXT:    task.phase "stays"
+// CHECK-NEXT:      task.space @map
+// CHECK-NEXT:    }
+// CHECK-NEXT:    task.phase "stays too"
+// CHECK-NEXT:      task.space @map
+// CHECK-NEXT:    }
+// CHECK-NEXT:    task.phase "last"
+// CHECK-NEXT:      task.space @map
+// CHECK-NEXT:      task.space @map
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+task.program @chains symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %b = task.buffer arena : !v
+  %c = task.buffer arena : !v
+  %d = task.buffer arena : !v
+  %e = task.buffer arena : !v
+  %f = task.buffer output "f" : !v
+  %g = task.buffer output "g" : !v
+  %h = task.buffer output "h" : !v
+  task.phase "first" after all [] same [] {
+    task.space @map(%x) to (%a) sizes [n] tiles 1 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "first too" after all [] same [] {
+    task.space @map(%x) to (%b) sizes [n] tiles 1 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "second" after all [] same [] {
+    task.space @map(%a) to (%c) sizes [n] tiles 1 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "second too" after all [] same [] {
+    task.space @map(%b) to (%d) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+  task.phase "stays" after all [] same [] {
+    task.space @map(%d) to (%e) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "stays too" after all [] same [] {
+    task.space @map(%e) to (%f) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+  }
+  task.phase "last" after all [] same [] {
+    task.space @map(%e) to (%g) sizes [n] tiles n ceildiv 8 scratch 0 reads [8] writes [8] sites [] : (!v) -> (!v)
+  }
+  task.phase "last too" after all [] same [] {
+    task.space @map(%d) to (%h) sizes [n] tiles n ceildiv 8 scratch 0 reads [8] writes [8] sites [] : (!v) -> (!v)
+  }
+}
