@@ -104,6 +104,16 @@ TEST(Store, AFolderWithinThatOthersCanWriteIsRefused) {
   EXPECT_NE(folder.said[0].find("others can write '" + folder.path() + "/stamp'"), std::string::npos) << folder.said[0];
 }
 
+TEST(Store, AFolderThatLacksAPartIsCompleted) {
+  CacheFolder folder;
+  CountingMaker maker("x");
+  obtain(folder, "x", maker);
+  fs::remove_all(folder.path() + "/model");
+  EXPECT_EQ(obtain(folder, "x", maker), contentOf("x"));
+  EXPECT_TRUE(Store(folder.settings()).obtain(requestOf("x"), maker.get()).wasKept());
+  EXPECT_TRUE(folder.said.empty());
+}
+
 TEST(Store, IngredientsMayBeAnyBytes) {
   CacheFolder folder;
   CountingMaker one("one"), other("other");

@@ -149,6 +149,39 @@ def check_bits(folder):
     assert "off, ro or rw" in cache.run("run", models / "mlp.onnx", "--input", specs["mlp"], status=2).stderr
 
 
+def check_damage(folder):
+    """Whatever entries are altered, there is one warning, a counter counts each, and the numbers are right."""
+    cache = Cache(folder)
+    arguments = ("run", save(layers([24, 40, 8], seed=3), f"{folder}/model.onnx"), "--input", "3x24xf32=random:1", "--outputs")
+    kinds = ("model", "code", "program")
+
+    def alter(damage, chosen):
+        count = 0
+        for kind in kinds:
+            for entry in pathlib.Path(folder, "cache", kind).iterdir():
+                if kind in chosen:
+                    entry.write_bytes(damage(entry.read_bytes()))
+                    count += 1
+                elif kinds.index(kind) < min(map(kinds.index, chosen)):
+                    entry.unlink()  # or it would be found instead
+        return count
+
+    def flip(data):
+        return data[: len(data) // 3] + bytes([data[len(data) // 3] ^ 8]) + data[len(data) // 3 + 1 :]
+
+    cache.run(*arguments, f"{folder}/right.npz")
+    for damage in (flip, lambda data: data[: len(data) // 2], lambda data: b""):
+        for chosen in (["model"], ["code"], ["program"], kinds):
+            before = cache.stat()["counters"]
+            altered = alter(damage, chosen)
+            done = cache.run(*arguments, f"{folder}/again.npz")
+            after = cache.stat()["counters"]
+            assert done.stderr.count("damaged") == done.stderr.count("the cache can't be used") == 1, done.stderr
+            assert after["rejected"] - before["rejected"] == altered > 0, (chosen, altered, before, after)
+            assert pathlib.Path(f"{folder}/again.npz").read_bytes() == pathlib.Path(f"{folder}/right.npz").read_bytes()
+            cache.run("cache", "verify")
+
+
 def check_training(folder):
     """A training that was compiled before starts at once, and learns the same."""
     cache = Cache(folder)
@@ -165,7 +198,7 @@ def check_training(folder):
     assert "compiled the training step in" in done.stderr
 
 
-for check in (check_programs, check_options, check_bits, check_training):
+for check in (check_programs, check_options, check_bits, check_damage, check_training):
     with tempfile.TemporaryDirectory() as folder:
         check(folder)
     print(f"{check.__name__}: right", flush=True)
