@@ -60,19 +60,20 @@ double measureHost(Host host, double hostSeconds, double seconds) {
 /// Each alone, both beside each other, and one after the other, in turns: whatever else the machine does may slow any
 /// of them down, and speeds none up, so that the quickest of all rounds counts.
 void compareSteps(const Subject &subject, int threads, double seconds) {
-  measureSteps(subject, threads, true, Host::Computes, 0, seconds / 4);
-  double device = measureSteps(subject, threads, true, Host::Computes, 0, seconds);
+  constexpr int rounds = 5;
+  const double part = seconds / rounds;
+  double device = HUGE_VAL;
+  for (int round = 0; round < rounds; ++round)
+    device = std::min(device, measureSteps(subject, threads, true, Host::Computes, 0, part));
   fmt::print("One step takes {:.3f} ms on {} worker{}.\n\n", device * 1e3, threads, threads == 1 ? "" : "s");
   fmt::print("| the host | its work | host alone, ms | runs alone, ms | both, ms | / larger | without overlap, ms | / "
              "larger |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");
-  constexpr int rounds = 5;
   for (Host host : {Host::Computes, Host::Sleeps}) {
     for (double factor : {0.5, 1.0, 2.0}) {
       double work = factor * device;
       double alone = HUGE_VAL, runs = HUGE_VAL, on = HUGE_VAL, off = HUGE_VAL;
       for (int round = 0; round < rounds; ++round) {
-        double part = seconds / rounds;
         alone = std::min(alone, measureHost(host, work, part / 4));
         runs = std::min(runs, measureSteps(subject, threads, true, host, 0, part));
         on = std::min(on, measureSteps(subject, threads, true, host, work, part));

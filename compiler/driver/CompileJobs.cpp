@@ -1,8 +1,8 @@
 #include "compiler/driver/CompileJobs.h"
 
+#include "runtime/platform/Cpus.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Threading.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -52,12 +52,14 @@ std::optional<uint64_t> driver::getAvailableMemory() {
   return available;
 }
 
-unsigned driver::chooseCompileJobs(unsigned given) {
+unsigned driver::chooseCompileJobs(unsigned given, unsigned cpus, std::optional<uint64_t> memory) {
   if (given > 0)
     return given;
-  unsigned jobs = std::max(1u, hardware_concurrency().compute_thread_count());
-  std::optional<uint64_t> available = getAvailableMemory();
-  if (!available)
-    return jobs;
-  return static_cast<unsigned>(std::clamp<uint64_t>(*available / bytesOfJob, 1, jobs));
+  cpus = std::max(1u, cpus);
+  return memory ? static_cast<unsigned>(std::clamp<uint64_t>(*memory / bytesOfJob, 1, cpus)) : cpus;
+}
+
+unsigned driver::chooseCompileJobs(unsigned given) {
+  int cpus = runtime::platform::affinityCpus();
+  return chooseCompileJobs(given, std::min(cpus, runtime::platform::quotaCpus().value_or(cpus)), getAvailableMemory());
 }
