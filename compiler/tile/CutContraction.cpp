@@ -184,11 +184,14 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   // A window is packed tap by tap, so that all of a step of the outermost loop are in one block.
   tiling.taps = form.getWindowTaps().value_or(1);
   tiling.depthUnit = isWindow ? 1 : lanes;
-  // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written.
+  bool isPacked = form.getPackedInput(device).has_value();
+  // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written. A panel that
+  // is packed first is read again at once, though.
+  int64_t panelBytes = device.l2Bytes / (isPacked ? 16 : 32);
   tiling.mostDepth =
-      isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, device.l2Bytes / 32 / (width * bits / 8) / 64 * 64);
+      isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, panelBytes / (width * bits / 8) / 64 * 64);
   // What is packed need not be packed again for other rows: few rows at a time leave most of L2 to B.
-  tiling.mostRows = form.getPackedInput(device) ? std::min(blocks.rows, 10 * tiling.rowUnit) : blocks.rows;
+  tiling.mostRows = isPacked ? std::min(blocks.rows, 10 * tiling.rowUnit) : blocks.rows;
   // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many.
   tiling.mostColumns = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 2))) * width;
 

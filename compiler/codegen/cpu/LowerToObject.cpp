@@ -5,6 +5,9 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -42,6 +45,24 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const DeviceDesc
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, device.cpu, device.features, options,
                                                                           llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                                                           llvm::CodeGenOptLevel::Default));
+}
+
+/// Innermost loops begin with a line of the instruction cache. Elsewhere, and by chance, a loop that keeps all pipelines
+/// busy takes 5 % longer on recent processors of Intel.
+static void alignLoops(llvm::Function &function) {
+  llvm::LLVMContext &context = function.getContext();
+  auto *bytes = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 64);
+  llvm::MDNode *alignment = llvm::MDNode::get(
+      context, {llvm::MDString::get(context, "llvm.loop.align"), llvm::ConstantAsMetadata::get(bytes)});
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+    if (!loop->isInnermost())
+      continue;
+    llvm::MDNode *properties = llvm::MDNode::getDistinct(context, {nullptr, alignment});
+    properties->replaceOperandWith(0, properties);
+    loop->setLoopID(properties);
+  }
 }
 
 /// What MLIR leaves to LLVM's scalar passes. No vectoriser, no unroller, no inliner: emitters decide these.
@@ -89,6 +110,9 @@ std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp modul
     function.setDoesNotThrow();
   }
   optimise(*translated, *machine);
+  for (llvm::Function &function : *translated)
+    if (function.hasFnAttribute(alignedLoopsAttribute))
+      alignLoops(function);
   return translated;
 }
 

@@ -23,6 +23,9 @@ struct Object {
   llvm::SmallVector<char, 0> bytes;
 };
 
+/// An LLVM attribute (`passthrough`) of functions whose innermost loops shall begin with a line of the instruction cache.
+inline constexpr llvm::StringLiteral alignedLoopsAttribute = "freestone-aligned-loops";
+
 /// Passes from scf, memref, vector, arith and math to the llvm dialect, for a module as `codegen-emit-programs` makes them.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &passes);
 

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/MicroKernels.h"
 
+#include "compiler/codegen/cpu/LowerToObject.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -22,10 +23,14 @@ public:
         bytes(elementType.getIntOrFloatBitWidth() / 8), lanes(device.getLanes(bytes * 8)),
         pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
 
-  func::FuncOp emitBlock(int64_t rows);
-  func::FuncOp emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks);
+  /// Blocks of up to so many rows and the function that calls them.
+  void emit(int64_t mostRows);
 
 private:
+  func::FuncOp openBlock(const std::string &name);
+  func::FuncOp emitBlock(int64_t rows, bool prefetches);
+  func::FuncOp emitNarrowBlock(int64_t columns);
+  void emitDriver();
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
   Value word(int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 64); }
   Value toIndex(Value value) { return arith::IndexCastOp::create(builder, location, builder.getIndexType(), value); }
@@ -46,6 +51,11 @@ private:
   int64_t lanes;
   Type pointer;
   VectorType vector;
+  /// By height; by `prefetchingKey` more where they bring what is ahead closer. Those are at least `leastPrefetching`
+  /// high. Of up to `mostNarrow` columns, by their number and `narrowKey` more.
+  SmallVector<std::pair<int64_t, func::FuncOp>> blocks;
+  static constexpr int64_t prefetchingKey = 64, narrowKey = 128;
+  int64_t leastPrefetching = 0, mostNarrow = 0;
 };
 
 } // namespace
@@ -85,20 +95,29 @@ Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
   return element(a, offset);
 }
 
-/// void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr B of the second step, ptr C, i64 ldc, i64
-/// accumulate, i64 used,
-///            ptr ahead, i64 pitch)
-/// of which only so many rows are used. Were the second step not a pointer of its own, its loads would be moved before
-/// the first step, and sums would spill. A line in two steps is brought into L2 from `ahead` on.
-func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
-  OpBuilder::InsertionGuard guard(builder);
-  Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
+/// Declares a function and stands in its body:
+///   void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr B of the second step, ptr C, i64 ldc,
+///              i64 accumulate, i64 used, ptr ahead, i64 pitch)
+/// of which only so many rows are used.
+func::FuncOp BlockEmitter::openBlock(const std::string &name) {
+  Type i64 = builder.getI64Type();
   auto type =
       builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, pointer, i64, i64, i64, pointer, i64}, {});
-  auto function = func::FuncOp::create(builder, location, "block_" + std::to_string(rows), type);
+  auto function = func::FuncOp::create(builder, location, name, type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-  Block *entry = function.addEntryBlock();
-  builder.setInsertionPointToStart(entry);
+  function->setAttr("passthrough", builder.getStrArrayAttr({alignedLoopsAttribute}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  return function;
+}
+
+/// Were the second step not a pointer of its own, its loads would be moved before the first step, and sums would spill.
+/// A block that prefetches brings a line in two steps into L2, from `ahead` on: that costs 2 % of its time, so there is
+/// another that does not.
+func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
+  OpBuilder::InsertionGuard guard(builder);
+  Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
+  func::FuncOp function = openBlock((prefetches ? "prefetching_block_" : "block_") + std::to_string(rows));
+  Block *entry = &function.getBody().front();
   Value columns = toIndex(entry->getArgument(0)), depth = entry->getArgument(1), a = entry->getArgument(2);
   Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, entry->getArgument(8), word(0));
 
@@ -112,12 +131,23 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
       Value address = element(element(entry->getArgument(6), offset), static_cast<int32_t>(half * lanes));
       addresses.push_back(address);
       state.push_back(zeros);
-      // What is in C is added last; the loop gives memory the time to bring it.
-      LLVM::Prefetch::create(builder, location, address, /*rw=*/1, /*hint=*/3, /*cache=*/1);
     }
   }
+  // What is in C is added last; the loop gives memory the time to bring it. Lines that are only written come as fast as
+  // they are needed, and would take the place of A and B.
+  auto bring = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard bringGuard(builder);
+    builder.setInsertionPointToStart(bring.thenBlock());
+    for (Value address : addresses)
+      LLVM::Prefetch::create(builder, location, address, /*rw=*/1, /*hint=*/3, /*cache=*/1);
+  }
   llvm::append_range(state, entry->getArguments().slice(3, 3));
-  state.push_back(entry->getArgument(10));
+  unsigned pointers = 3;
+  if (prefetches) {
+    state.push_back(entry->getArgument(10));
+    ++pointers;
+  }
 
   Type stepType = kind == KernelKind::window ? i64 : elementType;
   Value pairs = toIndex(arith::ShRUIOp::create(builder, location, depth, word(1)));
@@ -126,16 +156,17 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
     OpBuilder::InsertionGuard loopGuard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange values = loop.getRegionIterArgs();
-    SmallVector<Value> next(values.drop_back(4));
+    SmallVector<Value> next(values.drop_back(pointers));
     Value steps = values[2 * rows], ahead = values.back();
-    if (kind == KernelKind::contract)
+    if (prefetches)
       LLVM::Prefetch::create(builder, location, ahead, /*rw=*/0, /*hint=*/2, /*cache=*/1);
     for (int32_t step = 0; step < 2; ++step)
       next = emitStep(next, getLeft(a, steps, step, rows), values[2 * rows + 1 + step]);
     next.push_back(element(steps, stepType, kind == KernelKind::window ? 2 : static_cast<int32_t>(2 * rows)));
     for (Value right : values.slice(2 * rows + 1, 2))
       next.push_back(element(right, static_cast<int32_t>(4 * lanes)));
-    next.push_back(element(ahead, builder.getI8Type(), entry->getArgument(11)));
+    if (prefetches)
+      next.push_back(element(ahead, builder.getI8Type(), entry->getArgument(11)));
     scf::YieldOp::create(builder, location, next);
   }
   Value isOdd = arith::TruncIOp::create(builder, location, i1, depth);
@@ -144,10 +175,10 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
       builder, location, isOdd,
       [&](OpBuilder &, Location) {
         SmallVector<Value> sums =
-            emitStep(results.drop_back(4), getLeft(a, results[2 * rows], 0, rows), results[2 * rows + 1]);
+            emitStep(results.drop_back(pointers), getLeft(a, results[2 * rows], 0, rows), results[2 * rows + 1]);
         scf::YieldOp::create(builder, location, sums);
       },
-      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(4)); });
+      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(pointers)); });
   // Made here, since the loop needs all registers.
   Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
   // The last row may be one that there is not.
@@ -180,9 +211,92 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows) {
   return function;
 }
 
+/// Up to so many columns, as the last panel may have: a vector runs along the rows of A, so that none of it is computed
+/// for columns that there are not.
+func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
+  OpBuilder::InsertionGuard guard(builder);
+  Type i64 = builder.getI64Type();
+  func::FuncOp function = openBlock("narrow_block_" + std::to_string(columns));
+  Block *entry = &function.getBody().front();
+  ValueRange arguments = entry->getArguments();
+  Value used = toIndex(arguments[0]), depth = arguments[1], height = arguments[9];
+  Value memory = LLVM::AllocaOp::create(builder, location, pointer, vector, word(columns));
+  // Sums of steps that follow one another do not wait for each other.
+  int64_t steps = std::max<int64_t>(2, 4 / columns);
+  Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
+  SmallVector<Value> state(columns * steps, zeros);
+  state.push_back(arguments[2]);
+  state.push_back(arguments[4]);
+  auto emitSteps = [&](ValueRange values, int64_t count) {
+    SmallVector<Value> next = llvm::to_vector(values.drop_back(2));
+    Value a = values.drop_back().back(), b = values.back();
+    for (int64_t step = 0; step < count; ++step) {
+      Value rows = LLVM::LoadOp::create(builder, location, vector, a, bytes);
+      for (int64_t column = 0; column < columns; ++column) {
+        Value &sum = next[step * columns + column];
+        sum = multiplyAdd(rows, loadBroadcast(element(b, static_cast<int32_t>(column))), sum);
+      }
+      a = element(a, height);
+      b = element(b, static_cast<int32_t>(2 * lanes));
+    }
+    next.push_back(a);
+    next.push_back(b);
+    scf::YieldOp::create(builder, location, next);
+  };
+  auto emitLoop = [&](Value from, Value to, ValueRange begin, int64_t count) -> ValueRange {
+    auto loop = scf::ForOp::create(builder, location, from, to, constant(1), begin);
+    OpBuilder::InsertionGuard loopGuard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    emitSteps(loop.getRegionIterArgs(), count);
+    return loop.getResults();
+  };
+  Value turns = toIndex(arith::ShRUIOp::create(builder, location, depth, word(llvm::Log2_64(steps))));
+  Value left = toIndex(arith::AndIOp::create(builder, location, depth, word(steps - 1)));
+  ValueRange results = emitLoop(constant(0), turns, state, steps);
+  results = emitLoop(constant(0), left, results, 1);
+
+  // Columns of C are not neighbours: elements are written one by one.
+  for (int64_t column = 0; column < columns; ++column) {
+    Value sum = results[column];
+    for (int64_t step = 1; step < steps; ++step) {
+      Value other = results[step * columns + column];
+      sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, sum, other).getResult()
+                                        : arith::AddIOp::create(builder, location, sum, other).getResult();
+    }
+    LLVM::StoreOp::create(builder, location, sum, element(memory, static_cast<int32_t>(column * lanes)));
+  }
+  Value adds = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, arguments[8], word(0));
+  auto toWord = [&](Value index) -> Value { return arith::IndexCastOp::create(builder, location, i64, index); };
+  auto rowLoop = scf::ForOp::create(builder, location, constant(0), toIndex(height), constant(1));
+  builder.setInsertionPointToStart(rowLoop.getBody());
+  Value row = toWord(rowLoop.getInductionVar());
+  Value distance = arith::MulIOp::create(builder, location, row, arguments[7]);
+  Value target = element(arguments[6], distance);
+  auto columnLoop = scf::ForOp::create(builder, location, constant(0), used, constant(1));
+  builder.setInsertionPointToStart(columnLoop.getBody());
+  Value column = toWord(columnLoop.getInductionVar());
+  Value at =
+      arith::AddIOp::create(builder, location, arith::MulIOp::create(builder, location, column, word(lanes)), row);
+  Value sum = LLVM::LoadOp::create(builder, location, elementType, element(memory, at));
+  Value address = element(target, column);
+  auto total = scf::IfOp::create(
+      builder, location, adds,
+      [&](OpBuilder &, Location) {
+        Value before = LLVM::LoadOp::create(builder, location, elementType, address);
+        Value both = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, before, sum).getResult()
+                                                 : arith::AddIOp::create(builder, location, before, sum).getResult();
+        scf::YieldOp::create(builder, location, both);
+      },
+      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, sum); });
+  LLVM::StoreOp::create(builder, location, total.getResult(0), address);
+  builder.setInsertionPointAfter(rowLoop);
+  func::ReturnOp::create(builder, location);
+  return function;
+}
+
 /// Calls the block of the given height while there are so many rows, then one that has what is left. The first four
 /// bring what is ahead closer: each one half of the lines of one half of the rows.
-func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>> blocks) {
+void BlockEmitter::emitDriver() {
   OpBuilder::InsertionGuard guard(builder);
   bool isWindow = kind == KernelKind::window;
   Type i64 = builder.getI64Type();
@@ -209,22 +323,25 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
         scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used, ahead = b,
+        Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used, key = used, ahead = b,
               pitch = word(0);
         if (isWindow) {
-          height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
+          key = height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
         } else {
           Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
           Value line = arith::AndIOp::create(builder, location, values[3], word(1));
           Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
           Value distance = add(multiply(half, multiply(steps, arguments[10])), multiply(line, word(lanes * bytes)));
-          Value isEarly = compare(arith::CmpIPredicate::slt, values[3], 4);
-          // Later there is nothing left to bring: a line that is close costs least.
-          ahead = select(isEarly, element(arguments[9], builder.getI8Type(), distance), b);
-          pitch = select(isEarly, arguments[10], pitch);
+          ahead = element(arguments[9], builder.getI8Type(), distance);
+          pitch = arguments[10];
+          Value prefetches = arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], 4),
+                                                   compare(arith::CmpIPredicate::sge, height, leastPrefetching));
+          key = select(prefetches, add(height, word(prefetchingKey)), height);
+          key = select(compare(arith::CmpIPredicate::sle, columns, mostNarrow), add(columns, word(narrowKey)), key);
         }
-        SmallVector<int64_t> cases = llvm::map_to_vector(blocks.drop_back(), [](auto &block) { return block.first; });
-        auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(height), cases, cases.size());
+        SmallVector<int64_t> cases =
+            llvm::map_to_vector(ArrayRef(blocks).drop_back(), [](auto &block) { return block.first; });
+        auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(key), cases, cases.size());
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
@@ -234,7 +351,7 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
                                           isWindow ? height : used, ahead, pitch});
           scf::YieldOp::create(builder, location);
         };
-        for (auto [region, block] : llvm::zip_equal(choice.getCaseRegions(), blocks.drop_back()))
+        for (auto [region, block] : llvm::zip_equal(choice.getCaseRegions(), ArrayRef(blocks).drop_back()))
           emitCall(region, block.second);
         emitCall(choice.getDefaultRegion(), blocks.back().second);
 
@@ -244,7 +361,23 @@ func::FuncOp BlockEmitter::emitDriver(ArrayRef<std::pair<int64_t, func::FuncOp>>
                                         element(values[2], multiply(height, ldc)), add(values[3], word(1))});
       });
   func::ReturnOp::create(builder, location);
-  return function;
+}
+
+void BlockEmitter::emit(int64_t mostRows) {
+  int64_t unit = kind == KernelKind::window ? 2 : 1;
+  leastPrefetching = llvm::divideCeil(mostRows, 2);
+  if (kind == KernelKind::contract && mostRows <= lanes)
+    for (int64_t width = 1; width <= 8; width *= 2) {
+      func::FuncOp block = emitNarrowBlock(width);
+      while (mostNarrow < width)
+        blocks.emplace_back(narrowKey + ++mostNarrow, block);
+    }
+  for (int64_t rows = unit; rows <= mostRows; rows += unit) {
+    blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/false));
+    if (kind == KernelKind::contract && rows >= leastPrefetching)
+      blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));
+  }
+  emitDriver();
 }
 
 static std::string getTypeName(Type type) {
@@ -286,10 +419,5 @@ void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto nested = ModuleOp::create(builder, module.getLoc(), (getKindName(kind) + "_" + getTypeName(elementType)).str());
   builder.setInsertionPointToStart(nested.getBody());
-  BlockEmitter emitter(builder, module.getLoc(), kind, elementType, device);
-  SmallVector<std::pair<int64_t, func::FuncOp>> blocks;
-  int64_t unit = kind == KernelKind::window ? 2 : 1;
-  for (int64_t rows = unit, most = device.getPanelRows(); rows <= most; rows += unit)
-    blocks.emplace_back(rows, emitter.emitBlock(rows));
-  emitter.emitDriver(blocks);
+  BlockEmitter(builder, module.getLoc(), kind, elementType, device).emit(device.getPanelRows());
 }
