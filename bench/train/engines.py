@@ -16,6 +16,8 @@ import workloads
 
 BATCHES = 4
 RATE, DECAY = 1e-3, 0.01
+# `freestone-without:state-layouts` is Freestone with an optimisation switched off.
+WITHOUT = "freestone-without:"
 
 
 class Unavailable(Exception):
@@ -50,10 +52,10 @@ def compile_step(model, precision, models, artifact, *options):
     return path
 
 
-def prepare_freestone(model, batches, threads, precision, models):
+def prepare_freestone(model, batches, threads, precision, models, options):
     with tempfile.TemporaryDirectory() as folder:
         artifact = pathlib.Path(folder) / "step.stone"
-        compile_step(model, precision, models, artifact)
+        compile_step(model, precision, models, artifact, *options)
         loaded = freestone_runtime.Model(artifact, threads)
     numbers = {"learning_rate": RATE, "clip_norm": np.inf, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8}
     numbers["weight_decay"] = DECAY
@@ -131,8 +133,9 @@ def prepare_jax(model, batches, threads, precision):
 
 def prepare(engine, model, size, threads, precision, models):
     batches = make_batches(model, size)
-    if engine == "freestone":
-        return prepare_freestone(model, batches, threads, precision, models)
+    if engine == "freestone" or engine.startswith(WITHOUT):
+        options = ["--disable", engine.removeprefix(WITHOUT)] if engine.startswith(WITHOUT) else []
+        return prepare_freestone(model, batches, threads, precision, models, options)
     if engine == "jax":
         return prepare_jax(model, batches, threads, precision)
     return prepare_torch(model, batches, threads, precision, engine == "torch.compile")

@@ -79,7 +79,7 @@ def main():
             if arguments.only not in f"{model} {size}":
                 continue
             results = race(names, model, size, threads, arguments)
-            others = [seconds for name, (seconds, _) in results.items() if name != "freestone"]
+            others = [seconds for name, (seconds, _) in results.items() if not name.startswith("freestone")]
             cells = [f"{results[n][0] * 1e3:.2f} ({results[n][1]:.0f})" if n in results else "-" for n in names]
             factor = results["freestone"][0] / min(others) if others and "freestone" in results else float("nan")
             print(f"| {model} {size} | {threads} | " + " | ".join(cells) + f" | {factor:.2f} |", flush=True)

@@ -47,6 +47,13 @@ bool isState(Value value) {
   return function && function.getArgAttr(argument.getArgNumber(), "graph.state");
 }
 
+/// Whether a value could be the gradient of a state.
+bool hasTypeOfState(Value value, func::FuncOp function) {
+  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    return argument.getType() == value.getType() && isState(argument);
+  });
+}
+
 /// [n/w, k, w] → [n/w, w, k] → [n, k], or [n/w, k, w] → [k, n/w, w] → [k, n].
 void LayOutState::viewOperand(graph::ReshapeOp reshape) {
   auto copy = reshape.getOperand().getDefiningOp<ComputeOp>();
@@ -81,7 +88,8 @@ void LayOutState::viewOperand(graph::ReshapeOp reshape) {
 
 /// Follows a copy to the sum of products whose elements it moves.
 void LayOutState::viewResult(ComputeOp copy) {
-  if (!isCopy(copy) || copy.getFill(0) || !isStorage(copy.getResultType(0)))
+  if (!isCopy(copy) || copy.getFill(0) || !isStorage(copy.getResultType(0)) ||
+      !hasTypeOfState(copy.getResult(0), getOperation()))
     return;
   sym::Bounds sizes = getSizeBounds(getOperation());
   LoopSpace space(copy.getExtents(), sizes);

@@ -1,3 +1,4 @@
+#include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "test/interpreter/RunText.h"
 
@@ -23,6 +24,20 @@ TEST_F(ShapeTest, BroadcastTransposeReshape) {
   expectNear(results[2], {1, 1, 2, 2, 3, 3});
   expectNear(results[3], {4, 5, 6, 4, 5, 6});
   EXPECT_EQ(results[2].dims, std::vector<int64_t>{6});
+}
+
+TEST_F(ShapeTest, ViewsAreTheStorageOfPanels) {
+  context.loadDialect<tile::TileDialect>();
+  auto results = runMain(R"((%x: !graph.tensor<[2, 2, 2], f32>) ->
+      (!graph.tensor<[3, 2], f32, #tile.panels<axis = 0, width = 2>>, !graph.tensor<[2, 2, 2], f32>) {
+    %a = tile.view %x : !graph.tensor<[2, 2, 2], f32> -> !graph.tensor<[3, 2], f32, #tile.panels<axis = 0, width = 2>>
+    %b = tile.view %a : !graph.tensor<[3, 2], f32, #tile.panels<axis = 0, width = 2>> -> !graph.tensor<[2, 2, 2], f32>
+    return %a, %b : !graph.tensor<[3, 2], f32, #tile.panels<axis = 0, width = 2>>, !graph.tensor<[2, 2, 2], f32>
+  })",
+                         {f32({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})});
+  ASSERT_EQ(results.size(), 2u);
+  expectNear(results[0], {1, 3, 2, 4, 5, 7});
+  expectNear(results[1], {1, 2, 3, 4, 5, 0, 7, 0});
 }
 
 TEST_F(ShapeTest, Slice) {

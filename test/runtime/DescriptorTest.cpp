@@ -97,6 +97,10 @@ TEST(Descriptor, RefusesStatesThatItCannotTrust) {
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[1].initial = 0; }), "weight of another size");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].bytes = 8; }), "bytes");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].shape = {-4}; }), "negative");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].panelWidth = 3; }), "panels that it does not fill");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].panelWidth = -2; }), "panels that it does not fill");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[0].panelAxis = d.states[0].panelWidth = 2; }), "panels");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[1].panelWidth = 1; }), "panels that it does not fill");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { d.states[1].name = "fc.weight"; }), "two states");
 }
 

@@ -139,10 +139,13 @@ Descriptor test::describeTrain() {
   return descriptor;
 }
 
-std::vector<uint8_t> test::packTrain(bool withWeights) {
+std::vector<uint8_t> test::packTrain(bool withWeights, Panels panels) {
   static const float start[4] = {1, 2, 3, 4};
   const void *weights[] = {withWeights ? start : nullptr};
-  return std::move(*packArtifact(codeOf("Train"), describeTrain(), weights));
+  Descriptor descriptor = describeTrain();
+  descriptor.states[0].panelAxis = panels.axis;
+  descriptor.states[0].panelWidth = panels.width;
+  return std::move(*packArtifact(codeOf("Train"), descriptor, weights));
 }
 
 std::vector<uint8_t> test::packProgram(const std::string &program, const Descriptor &descriptor) {

@@ -20,7 +20,8 @@ runtime::Descriptor describeTrain();
 
 /// The bytes of whole artifacts.
 std::vector<uint8_t> packReverse(bool withWeights = true); ///< packed = {10, 20, 30, 40}
-std::vector<uint8_t> packTrain(bool withWeights = true);   ///< start = {1, 2, 3, 4}
+/// start = {1, 2, 3, 4}; fc.weight, which begins as it, lies in these panels.
+std::vector<uint8_t> packTrain(bool withWeights = true, runtime::Panels panels = {});
 std::vector<uint8_t> packProgram(const std::string &program, const runtime::Descriptor &descriptor);
 
 } // namespace freestone::test

@@ -52,6 +52,27 @@ TEST(State, BeginsAsWeightsAndZeros) {
   EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { state.tensor(2); }), "there is no state 2");
 }
 
+TEST(State, IsCopiedToRowsAndBackHoweverItIsStored) {
+  for (int width : {0, 2}) {
+    Artifact artifact = loadBytes(packTrain(/*withWeights=*/true, {0, width}));
+    StateInfo info = artifact.states()[weights];
+    EXPECT_EQ(info.shape, (std::vector<int64_t>{2, 2}));
+    EXPECT_EQ(info.panelWidth, width);
+    State state(artifact);
+    EXPECT_EQ(weightsOf(state), width ? (std::vector<float>{1, 3, 2, 4}) : (std::vector<float>{1, 2, 3, 4}));
+    EXPECT_EQ(state.tensor(weights).ndim, width ? 3 : 2);
+    std::vector<float> rows(4);
+    state.read(weights, rows.data(), 16);
+    EXPECT_EQ(rows, (std::vector<float>{1, 2, 3, 4}));
+    rows = {5, 6, 7, 8};
+    state.write(weights, rows.data(), 16);
+    EXPECT_EQ(weightsOf(state), width ? (std::vector<float>{5, 7, 6, 8}) : rows);
+    EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { state.read(weights, rows.data(), 12); }),
+              "state 'fc.weight' has 16 bytes, not 12");
+    EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { state.write(2, rows.data(), 16); }), "there is no state 2");
+  }
+}
+
 TEST(State, SurvivesRunsAndIsSharedByEntries) {
   Artifact artifact = loadTrain();
   State state(artifact);

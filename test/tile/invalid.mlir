@@ -82,3 +82,19 @@ func.func @pack(%x: !graph.tensor<[n, m], f32>) {
   %r = tile.pack %x : !graph.tensor<[n, m], f32> -> !graph.tensor<[n, m], f32>
   return
 }
+
+// -----
+
+func.func @view(%x: !graph.tensor<[2, 3, 16], f32>) {
+  // expected-error @+1 {{needs the elements of '!graph.tensor<[64, 3], f32, #tile.panels<axis = 0, width = 32>>' as they are stored}}
+  %r = tile.view %x : !graph.tensor<[2, 3, 16], f32> -> !graph.tensor<[64, 3], f32, #tile.panels<axis = 0, width = 32>>
+  return
+}
+
+// -----
+
+func.func @view_of_rows(%x: !graph.tensor<[2, 3], f32>) {
+  // expected-error @+1 {{goes from a layout to its storage or back}}
+  %r = tile.view %x : !graph.tensor<[2, 3], f32> -> !graph.tensor<[3, 2], f32>
+  return
+}
