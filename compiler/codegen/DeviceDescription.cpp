@@ -66,6 +66,7 @@ static llvm::Expected<DeviceDescription> describeHost() {
   probeCaches(device);
   if (device.vectorBytes < 64)
     return device;
+  device.roundsToBF16 = features.lookup("avx512bf16");
   if (features.lookup("amx-tile") && features.lookup("amx-bf16"))
     device.pairUnit = PairUnit::tiles;
   else if (features.lookup("avx512bf16") && llvm::StringRef(device.cpu).starts_with("znver"))
@@ -78,7 +79,8 @@ static llvm::Error adjust(DeviceDescription &device, llvm::StringRef change) {
   llvm::StringRef feature = change.drop_front(change.empty() ? 0 : 1);
   bool isTiles = feature == "amx-bf16";
   if ((!isTiles && feature != "avx512bf16") || (change.front() != '+' && change.front() != '-'))
-    return llvm::createStringError("unknown feature '" + change + "' of a target; there are amx-bf16 and avx512bf16, with + or -");
+    return llvm::createStringError("unknown feature '" + change +
+                                   "' of a target; there are amx-bf16 and avx512bf16, with + or -");
   if (device.vectorBytes < 64)
     return llvm::createStringError("'" + change + "' is for targets with AVX-512");
   PairUnit unit = isTiles ? PairUnit::tiles : PairUnit::vectors;
@@ -93,6 +95,8 @@ static llvm::Error adjust(DeviceDescription &device, llvm::StringRef change) {
   // Every processor that multiplies tiles of bf16 also rounds vectors to them.
   if (isTiles && sign == "+")
     device.features += ",+avx512bf16";
+  if (sign == "+" || !isTiles)
+    device.roundsToBF16 = sign == "+";
   return llvm::Error::success();
 }
 

@@ -29,6 +29,8 @@ struct DeviceDescription {
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
   int64_t l3Bytes = 16 << 20;
+  /// Whether an instruction rounds vectors of f32 to bf16 (denormal numbers to zero).
+  bool roundsToBF16 = false;
   /// Not where it is slower than multiplications of f32.
   PairUnit pairUnit = PairUnit::none;
 
@@ -39,8 +41,8 @@ struct DeviceDescription {
   /// Rows of the largest block that a micro-kernel accumulates: two registers a row, and some left for operands.
   unsigned getPanelRows() const { return vectorRegisters == 32 ? 14 : 6; }
 
-  /// `host`, `x86-64-v3` or `x86-64-v4`, and behind it, after commas, what a device has besides or shall not use: `+amx-bf16`,
-  /// `-amx-bf16`, `+avx512bf16`, `-avx512bf16`. Fails for other names, and for a host without AVX2 and FMA.
+  /// `host`, `x86-64-v3` or `x86-64-v4`, and behind it, after commas, what a device has besides or shall not use:
+  /// `+amx-bf16`, `-amx-bf16`, `+avx512bf16`, `-avx512bf16`. Fails for other names, and for a host without AVX2 and FMA.
   static llvm::Expected<DeviceDescription> get(llvm::StringRef target);
 };
 

@@ -200,7 +200,7 @@ FailureOr<std::string> Compilation::printCode(Level level, Failure &failure) {
     if (failed(code))
       return mlir::failure();
     PassManager passes(context.get());
-    codegen::buildLowerToLLVMPipeline(passes.nest<ModuleOp>());
+    codegen::buildLowerToLLVMPipeline(passes.nest<ModuleOp>(), *device);
     if (failed(passes.run(**code)))
       return mlir::failure();
     llvm::raw_string_ostream stream(text);

@@ -27,8 +27,9 @@ PairTiling PairTiling::get(ContractionForm &form, const DeviceDescription &devic
   Expr depthStep = Expr::min(depth + unit, constant(tiling.mostDepth));
   tiling.packedRows = rowStep * depthStep;
   Expr most = constant(4 * device.l2Bytes / pairBytes);
-  tiling.packedColumns = Expr::max(depthStep * unit, Expr::min((columns + unit) * (depth + unit), most));
-  tiling.sums = rowStep * Expr::min(columns + unit, constant(tiling.mostColumns));
+  Expr columnStep = Expr::min(columns + unit, constant(tiling.mostColumns));
+  tiling.packedColumns = Expr::max(depthStep * columnStep, Expr::min((columns + unit) * (depth + unit), most));
+  tiling.sums = rowStep * columnStep;
   return tiling;
 }
 

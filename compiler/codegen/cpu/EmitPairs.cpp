@@ -26,7 +26,7 @@ public:
 private:
   void emitTile(Value tile);
   void emitBlock(Value block);
-  void emitPanel(const PackedBlock &columns, Value block, Value groups);
+  void emitPanel(const PackedBlock &columns, Value block, Value groups, Value panel);
   void emitPanelEpilogue(Value panel, const PackedBlock &columns);
   Value getStep(Value total, Value blocks);
   Value toGroups(Value steps);
@@ -156,28 +156,31 @@ void PairEmitter::emitTile(Value tile) {
 
 /// All of a tile's panels, for a block of k.
 void PairEmitter::emitBlock(Value block) {
-  Value zero = emission.getConstant(0);
+  Value zero = emission.getConstant(0), width = emission.getConstant(unit);
   PackedBlock at = rows;
   at.k = emission.multiply(block, depthStep);
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
   Value groups = toGroups(at.depth);
   emitIf(rowsAreNew, [&] { packPairRows(emission, form, points, at, groups, packedRows, zero); });
+  // Panels that stay have room for all of k.
+  Value pitch = emission.multiply(select(keepsColumns, emission.multiply(depthStep, depthBlocks), depthStep), width);
+  Value firstKept =
+      emission.add(emission.multiply(emission.divide(firstColumn, width), pitch), emission.multiply(at.k, width));
+  Value first = select(keepsColumns, firstKept, zero);
+  PackedBlock columns = at;
+  columns.first = firstColumn;
+  columns.count = emission.subtract(lastColumn, firstColumn);
+  emitIf(columnsAreNew, [&] { packPairPanels(emission, form, points, columns, groups, packedColumns, first, pitch); });
   emission.forRange(firstColumn, lastColumn, unit, [&](Value column) {
-    PackedBlock columns = at;
     columns.first = column;
-    columns.count = emission.minimum(emission.getConstant(unit), emission.subtract(columnTotal, column));
-    emitPanel(columns, block, groups);
+    columns.count = emission.minimum(width, emission.subtract(columnTotal, column));
+    Value number = emission.divide(emission.subtract(column, firstColumn), width);
+    emitPanel(columns, block, groups, emission.add(first, emission.multiply(number, pitch)));
   });
 }
 
-void PairEmitter::emitPanel(const PackedBlock &columns, Value block, Value groups) {
+void PairEmitter::emitPanel(const PackedBlock &columns, Value block, Value groups, Value panel) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1), width = emission.getConstant(unit);
-  Value kept =
-      emission.multiply(emission.add(emission.multiply(emission.divide(columns.first, width), depthBlocks), block),
-                        emission.multiply(depthStep, width));
-  Value panel = select(keepsColumns, kept, zero);
-  emitIf(columnsAreNew, [&] { packPairPanel(emission, form, points, columns, groups, packedColumns, panel); });
-
   // Where there is one block of k, the sums of all panels take the same place.
   Value distance = emission.multiply(emission.subtract(columns.first, firstColumn), rowStep);
   Value sums = select(keepsRows, zero, distance);
@@ -195,25 +198,23 @@ void PairEmitter::emitPanel(const PackedBlock &columns, Value block, Value group
   emitIf(isLast, [&] { emitPanelEpilogue(sums, columns); });
 }
 
+/// A row of a panel at a time, two vectors of f32 that are computed side by side.
 void PairEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
-  unsigned lanes = emission.device.getLanes(32);
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
+  auto rowType = VectorType::get({unit}, builder.getF32Type());
   // As far as memory takes to answer.
   constexpr int64_t rowsAhead = 8;
   Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
+  Value mask = emission.getTailMask(unit, columns.count);
   emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
     Value start = emission.add(panel, emission.multiply(row, emission.getConstant(unit)));
-    emission.forRange(emission.getConstant(0), columns.count, lanes, [&](Value column) {
-      Value sums = vector::LoadOp::create(builder, location, VectorType::get({lanes}, builder.getF32Type()),
-                                          accumulators, emission.add(start, column));
-      LanePoints at{points.loops, points.outer, points.n, lanes,
-                    emission.getTailMask(lanes, emission.subtract(columns.count, column))};
-      at.positions.push_back({points.m, emission.add(rows.first, row)});
-      at.positions.push_back({points.n, emission.add(columns.first, column)});
-      Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
-      emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at,
-                   Position{points.m, emission.add(rows.first, ahead)});
-    });
+    Value sums = vector::LoadOp::create(builder, location, rowType, accumulators, start);
+    LanePoints at{points.loops, points.outer, points.n, unit, mask};
+    at.positions.push_back({points.m, emission.add(rows.first, row)});
+    at.positions.push_back({points.n, columns.first});
+    Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
+    emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at,
+                 Position{points.m, emission.add(rows.first, ahead)});
   });
 }
 

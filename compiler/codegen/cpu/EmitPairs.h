@@ -8,8 +8,8 @@ namespace freestone::codegen {
 /// Emits a contraction of bf16 whose products are summed in pairs of steps of k, and the computes that follow on its
 /// elements while they are in L1.
 ///
-/// Per tile and block of k: the rows of A are packed in strips, then, panel by panel, B is packed and the kernel runs;
-/// after the last block of k the panel's epilogue.
+/// Per tile and block of k: the rows of A are packed in strips and the columns of B in panels, then the kernel runs
+/// panel by panel; after the last block of k the panel's epilogue.
 LogicalResult emitPairs(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-/// Brings the line of an element closer, where lanes are neighbours in memory and it will be another one than now.
+/// Brings the lines of elements closer, where lanes are neighbours in memory and they will be others than now.
 static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices,
                         const LanePoints &points, const Position &ahead, bool writes) {
   sym::Expr linear = tile::getLinearIndex(cast<graph::TensorType>(tensor.getType()), indices);
@@ -20,7 +20,14 @@ static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef
     if (position.symbol == ahead.symbol)
       position.value = ahead.value;
   Value address = emission.getPointer(memory, emission.getIndex(linear, positions));
-  LLVM::Prefetch::create(emission.builder, emission.location, address, /*rw=*/writes, /*hint=*/3, /*cache=*/1);
+  constexpr int32_t lineBytes = 64;
+  Type elementType = cast<MemRefType>(memory.getType()).getElementType();
+  int32_t bytes = static_cast<int32_t>(points.lanes * elementType.getIntOrFloatBitWidth() / 8);
+  for (int32_t offset = 0; offset < bytes; offset += lineBytes) {
+    Value line = LLVM::GEPOp::create(emission.builder, emission.location, address.getType(),
+                                     emission.builder.getI8Type(), address, ArrayRef<LLVM::GEPArg>{offset});
+    LLVM::Prefetch::create(emission.builder, emission.location, line, /*rw=*/writes, /*hint=*/3, /*cache=*/1);
+  }
 }
 
 void freestone::codegen::emitEpilogue(Emission &emission, Value value, const LanePoints &points,

@@ -17,21 +17,27 @@ namespace {
 /// Writes what the processor has no instruction for as what it has.
 struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandOperations)
+  explicit ExpandOperations(bool roundsToBF16) : roundsToBF16(roundsToBF16) {}
+
   StringRef getArgument() const override { return "codegen-expand-operations"; }
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     codegen::populateExpandMathPatterns(patterns);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-    arith::populateExpandBFloat16Patterns(patterns);
+    if (!roundsToBF16)
+      arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
+
+  /// Whether vectors are rounded to bf16 by an instruction.
+  bool roundsToBF16;
 };
 
 } // namespace
 
-void freestone::codegen::buildLowerToLLVMPipeline(OpPassManager &passes) {
+void freestone::codegen::buildLowerToLLVMPipeline(OpPassManager &passes, const DeviceDescription &device) {
   math::MathExtendToSupportedTypesOptions extend;
   extend.targetTypeStr = "f32";
   passes.addPass(math::createMathExtendToSupportedTypes(extend));
@@ -39,7 +45,7 @@ void freestone::codegen::buildLowerToLLVMPipeline(OpPassManager &passes) {
   emulate.sourceTypeStrs = {"bf16", "f16"};
   emulate.targetTypeStr = "f32";
   passes.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  passes.addPass(std::make_unique<ExpandOperations>());
+  passes.addPass(std::make_unique<ExpandOperations>(device.roundsToBF16));
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
   passes.addPass(createConvertVectorToLLVMPass());

@@ -154,7 +154,7 @@ freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &dev
   context->appendDialectRegistry(registry);
   PassManager passes(context, ModuleOp::getOperationName());
   passes.enableVerifier(false);
-  buildLowerToLLVMPipeline(passes.nest<ModuleOp>());
+  buildLowerToLLVMPipeline(passes.nest<ModuleOp>(), device);
   if (failed(passes.run(module)))
     return failure();
 

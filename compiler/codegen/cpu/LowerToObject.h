@@ -27,7 +27,7 @@ struct Object {
 inline constexpr llvm::StringLiteral alignedLoopsAttribute = "freestone-aligned-loops";
 
 /// Passes from scf, memref, vector, arith and math to the llvm dialect, for a module as `codegen-emit-programs` makes them.
-void buildLowerToLLVMPipeline(mlir::OpPassManager &passes);
+void buildLowerToLLVMPipeline(mlir::OpPassManager &passes, const DeviceDescription &device);
 
 /// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling thread. Null, with a
 /// diagnostic, where it can't be translated.

@@ -106,67 +106,87 @@ void PairPacker::store(Value values, Value at) {
   vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, narrow, values), memory, at);
 }
 
-void freestone::codegen::packPairRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                      const PackedBlock &block, Value groups, Value memory, Value start) {
-  PairPacker packer(emission, form, points, block, form.lhs, points.m, memory);
-  Value zero = emission.getConstant(0), groupElements = emission.getConstant(tile::PairTiling::groupElements);
+/// Where rows are neighbours in memory, all strips of a group are packed before the next group: memory is read row by
+/// row.
+static void packRowsAcross(Emission &emission, PairPacker &packer, const PackedBlock &block, Value groups,
+                           Value start) {
+  Value zero = emission.getConstant(0), width = emission.getConstant(unit);
+  Value groupElements = emission.getConstant(tile::PairTiling::groupElements);
   Value stripElements = emission.multiply(groups, groupElements);
-  emission.forRange(zero, emission.ceilDivide(block.count, emission.getConstant(unit)), 1, [&](Value strip) {
-    Value row = emission.add(block.first, emission.multiply(strip, emission.getConstant(unit)));
-    Value stripStart = emission.add(start, emission.multiply(strip, stripElements));
-    if (!packer.runsAcross()) {
-      emission.forRange(zero, emission.getConstant(unit), 1, [&](Value number) {
-        Value rowStart = emission.add(stripStart, emission.multiply(number, emission.getConstant(unit)));
-        emission.forRange(zero, groups, 1, [&](Value group) {
-          Value values =
-              packer.loadSteps(emission.add(row, number), emission.multiply(group, emission.getConstant(unit)));
-          packer.store(values, emission.add(rowStart, emission.multiply(group, groupElements)));
-        });
-      });
-      return;
-    }
-    emission.forRange(zero, groups, 1, [&](Value group) {
-      Value step = emission.multiply(group, emission.getConstant(unit));
+  emission.forRange(zero, groups, 1, [&](Value group) {
+    Value step = emission.multiply(group, width);
+    Value groupStart = emission.add(start, emission.multiply(group, groupElements));
+    emission.forRange(zero, emission.ceilDivide(block.count, width), 1, [&](Value strip) {
+      Value row = emission.add(block.first, emission.multiply(strip, width));
       SmallVector<Value> squares[2];
       for (int64_t pair = 0; pair < half; ++pair) {
         auto [lower, upper] = packer.loadPairs(row, emission.add(step, emission.getConstant(2 * pair)));
         squares[0].push_back(lower);
         squares[1].push_back(upper);
       }
-      Value groupStart = emission.add(stripStart, emission.multiply(group, groupElements));
+      Value stripStart = emission.add(groupStart, emission.multiply(strip, stripElements));
       for (int64_t part = 0; part < 2; ++part) {
         transposeSquare(emission.builder, emission.location, squares[part]);
         for (auto [number, values] : llvm::enumerate(squares[part]))
-          packer.store(values, emission.add(groupStart, emission.getConstant((part * half + number) * unit)));
+          packer.store(values, emission.add(stripStart, emission.getConstant((part * half + number) * unit)));
       }
     });
   });
 }
 
-void freestone::codegen::packPairPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                       const PackedBlock &block, Value groups, Value memory, Value start) {
+void freestone::codegen::packPairRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                                      const PackedBlock &block, Value groups, Value memory, Value start) {
+  PairPacker packer(emission, form, points, block, form.lhs, points.m, memory);
+  if (packer.runsAcross())
+    return packRowsAcross(emission, packer, block, groups, start);
+  Value zero = emission.getConstant(0), width = emission.getConstant(unit);
+  Value groupElements = emission.getConstant(tile::PairTiling::groupElements);
+  Value stripElements = emission.multiply(groups, groupElements);
+  emission.forRange(zero, block.count, 1, [&](Value number) {
+    Value strip = emission.divide(number, width);
+    Value inStrip = emission.subtract(number, emission.multiply(strip, width));
+    Value rowStart = emission.add(emission.multiply(strip, stripElements), emission.multiply(inStrip, width));
+    emission.forRange(zero, groups, 1, [&](Value group) {
+      Value values = packer.loadSteps(emission.add(block.first, number), emission.multiply(group, width));
+      packer.store(values, emission.add(emission.add(start, rowStart), emission.multiply(group, groupElements)));
+    });
+  });
+}
+
+void freestone::codegen::packPairPanels(Emission &emission, tile::ContractionForm &form,
+                                        const ContractionPoints &points, const PackedBlock &block, Value groups,
+                                        Value memory, Value start, Value pitch) {
   PairPacker packer(emission, form, points, block, form.rhs, points.n, memory);
-  Value zero = emission.getConstant(0), two = emission.getConstant(2);
+  Value zero = emission.getConstant(0), two = emission.getConstant(2), width = emission.getConstant(unit);
+  Value panels = emission.ceilDivide(block.count, width);
   if (packer.runsAcross()) {
     emission.forRange(zero, emission.multiply(groups, emission.getConstant(half)), 1, [&](Value pair) {
-      auto [lower, upper] = packer.loadPairs(block.first, emission.multiply(pair, two));
-      Value at = emission.add(start, emission.multiply(pair, emission.getConstant(2 * unit)));
-      packer.store(lower, at);
-      packer.store(upper, emission.add(at, emission.getConstant(unit)));
+      Value rowStart = emission.add(start, emission.multiply(pair, emission.getConstant(2 * unit)));
+      emission.forRange(zero, panels, 1, [&](Value panel) {
+        Value column = emission.add(block.first, emission.multiply(panel, width));
+        auto [lower, upper] = packer.loadPairs(column, emission.multiply(pair, two));
+        Value at = emission.add(rowStart, emission.multiply(panel, pitch));
+        packer.store(lower, at);
+        packer.store(upper, emission.add(at, width));
+      });
     });
     return;
   }
-  emission.forRange(zero, groups, 1, [&](Value group) {
-    Value step = emission.multiply(group, emission.getConstant(unit));
-    Value groupStart =
-        emission.add(start, emission.multiply(group, emission.getConstant(tile::PairTiling::groupElements)));
-    emission.forRange(zero, two, 1, [&](Value part) {
-      Value column = emission.add(block.first, emission.multiply(part, emission.getConstant(half)));
-      SmallVector<Value> square = packer.loadSquare(column, step);
-      transposeSquare(emission.builder, emission.location, square);
-      Value partStart = emission.add(groupStart, emission.multiply(part, emission.getConstant(unit)));
-      for (auto [pair, values] : llvm::enumerate(square))
-        packer.store(values, emission.add(partStart, emission.getConstant(pair * 2 * unit)));
+  emission.forRange(zero, panels, 1, [&](Value panel) {
+    Value first = emission.add(block.first, emission.multiply(panel, width));
+    Value panelStart = emission.add(start, emission.multiply(panel, pitch));
+    emission.forRange(zero, groups, 1, [&](Value group) {
+      Value step = emission.multiply(group, width);
+      Value groupStart =
+          emission.add(panelStart, emission.multiply(group, emission.getConstant(tile::PairTiling::groupElements)));
+      emission.forRange(zero, two, 1, [&](Value part) {
+        Value column = emission.add(first, emission.multiply(part, emission.getConstant(half)));
+        SmallVector<Value> square = packer.loadSquare(column, step);
+        transposeSquare(emission.builder, emission.location, square);
+        Value partStart = emission.add(groupStart, emission.multiply(part, width));
+        for (auto [pair, values] : llvm::enumerate(square))
+          packer.store(values, emission.add(partStart, emission.getConstant(pair * 2 * unit)));
+      });
     });
   });
 }

@@ -10,10 +10,11 @@ namespace freestone::codegen {
 void packPairRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                   const PackedBlock &block, mlir::Value groups, mlir::Value memory, mlir::Value start);
 
-/// Packs a panel of B from `memory[start]` on: `groups` times 16 rows of pairs of steps for 32 columns. Steps past the
-/// block's depth are zeros; columns past its count hold any value.
-void packPairPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                   const PackedBlock &block, mlir::Value groups, mlir::Value memory, mlir::Value start);
+/// Packs panels of B from `memory[start]` on, each `pitch` elements behind the one before: `groups` times 16 rows of
+/// pairs of steps for 32 columns. Steps past the block's depth are zeros; columns past its count hold any value.
+void packPairPanels(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                    const PackedBlock &block, mlir::Value groups, mlir::Value memory, mlir::Value start,
+                    mlir::Value pitch);
 
 } // namespace freestone::codegen
 
