@@ -184,21 +184,32 @@ bool Rematerialiser::isKept(Value value) const {
 
 /// The value as the backward pass computes it. What was kept is hidden behind a barrier, whose other operands are the
 /// gradients at hand.
-Value Rematerialiser::again(Value value, ValueRange gradients) {
-  Value &copy = copies[value];
-  if (copy)
-    return copy;
-  Operation *op = value.getDefiningOp();
-  if (op && isSource(op))
-    return copy = value;
-  if (isKept(value))
-    return copy = graph::BarrierOp::create(builder, value.getLoc(), value, gradients);
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, again(operand, gradients));
-  ++made;
-  Value result = builder.clone(*op, mapping)->getResult(0);
-  return copies[value] = result;
+Value Rematerialiser::again(Value wanted, ValueRange gradients) {
+  SmallVector<Value> pending = {wanted};
+  while (!pending.empty()) {
+    Value value = pending.back();
+    Operation *op = value.getDefiningOp();
+    if (copies.contains(value)) {
+      pending.pop_back();
+    } else if (op && isSource(op)) {
+      copies[value] = value;
+    } else if (isKept(value)) {
+      copies[value] = graph::BarrierOp::create(builder, value.getLoc(), value, gradients);
+    } else {
+      auto missing = llvm::make_filter_range(llvm::reverse(op->getOperands()),
+                                             [&](Value operand) { return !copies.contains(operand); });
+      if (!missing.empty()) {
+        llvm::append_range(pending, llvm::to_vector(missing));
+        continue;
+      }
+      IRMapping mapping;
+      for (Value operand : op->getOperands())
+        mapping.map(operand, copies.lookup(operand));
+      ++made;
+      copies[value] = builder.clone(*op, mapping)->getResult(0);
+    }
+  }
+  return copies.lookup(wanted);
 }
 
 Recomputed Rematerialiser::run(const RecomputePolicy &policy) {

@@ -25,6 +25,9 @@ static std::optional<KernelGradientForm::Axis> getAxis(ComputeOp compute, unsign
   return KernelGradientForm::Axis{dim, place, tap, *stride, *dilation};
 }
 
+/// Its panel of the gradient takes half a megabyte.
+constexpr int64_t longestSignal = 4096;
+
 std::optional<KernelGradientForm> KernelGradientForm::get(ComputeOp compute) {
   std::optional<ContractionForm> contraction = ContractionForm::get(compute);
   if (!contraction || contraction->getWindowTaps())
@@ -97,6 +100,9 @@ std::optional<KernelGradientForm> KernelGradientForm::get(ComputeOp compute) {
   if (!column)
     return std::nullopt;
   form.column = *column;
+  // A row is copied as a whole; that of a signal may be any length.
+  if (!form.row && form.getPlaces().asConstant().value_or(longestSignal + 1) > longestSignal)
+    return std::nullopt;
   return form;
 }
 

@@ -29,7 +29,8 @@ struct KernelGradientForm {
   Axis pixel;
   std::optional<Axis> row;
 
-  /// Nothing where the compute is none, or sums over so few places that it is a convolution with these as taps.
+  /// Nothing where the compute is none, or sums over so few places that it is a convolution with these as taps, or over
+  /// signals that may be long: scratch would have no bound.
   static std::optional<KernelGradientForm> get(ComputeOp compute);
 
   /// The extent of a loop; 1 where there is none.

@@ -19,7 +19,7 @@ import numpy as np
 import workloads
 
 SIZES = {"mlp": [(1,), (7,)], "cnn": [(1,), (3,)], "gpt": [(1, 2), (2, 19)]}
-# Name → counter; `donate` is about training steps: test/training/overlap.py.
+# Name → counter; `donate` and `siblings` are about training steps: test/training/overlap.py, test/tile/connect.mlir.
 SWITCHES = {
     "inline": "inlined",
     "epilogues": "epilogues",
@@ -29,6 +29,7 @@ SWITCHES = {
     "coalesce": "coalesced",
     "generalise": "generalised",
     "share": "duplicates",
+    "merge-phases": "merged_phases",
     "elide-waits": "elided",
     "reuse-memory": "reused",
 }

@@ -101,3 +101,15 @@ func.func @nonzero(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[2, k], i64>
   %y = graph.nonzero %x : !graph.tensor<[n, m], f32> -> !graph.tensor<[2, k], i64>
   return %y : !graph.tensor<[2, k], i64>
 }
+
+// The gradient of a pooling asks where the maxima are: the windows are read once for both.
+// CHECK-LABEL: func.func @maxima
+// CHECK:         %[[MAXIMA:.*]]:2 = tile.compute [b, 7, 7, 2, 2] [parallel, parallel, parallel, reduction, reduction] ins(%{{.*}} : #{{.*}}) init [0xFF800000 : f32, -1 : i32]
+// CHECK:         tile.compute [b, 7, 7] [parallel, parallel, parallel] ins(%[[MAXIMA]]#1
+// CHECK-NOT:     tile.compute
+// CHECK:         return %[[MAXIMA]]#0
+func.func @maxima(%x: !graph.tensor<[b, 14, 14], f32>) -> (!graph.tensor<[b, 7, 7], f32>, !graph.tensor<[b, 7, 7], i64>) {
+  %y = graph.window max %x sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : !graph.tensor<[b, 14, 14], f32>
+  %i = graph.window_argmax %x sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : !graph.tensor<[b, 14, 14], f32>
+  return %y, %i : !graph.tensor<[b, 7, 7], f32>, !graph.tensor<[b, 7, 7], i64>
+}
