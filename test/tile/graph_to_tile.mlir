@@ -50,6 +50,18 @@ func.func @contract(%x: !graph.tensor<[b, m, k], f32>, %y: !graph.tensor<[b, k, 
 
 // -----
 
+// Nothing is summed: there is no accumulator.
+// CHECK-LABEL: func.func @outer_product
+// CHECK:         tile.compute [m, n] [parallel, parallel] ins(%arg0 : #{{.*}}, %arg1 : #{{.*}}) {
+// CHECK:           %[[PRODUCT:.*]] = arith.mulf
+// CHECK-NEXT:      tile.yield %[[PRODUCT]]
+func.func @outer_product(%x: !graph.tensor<[m], f32>, %y: !graph.tensor<[n], f32>) -> !graph.tensor<[m, n], f32> {
+  %z = graph.contract %x, %y batch [] x [] contract [] x [] : !graph.tensor<[m], f32>, !graph.tensor<[n], f32>
+  return %z : !graph.tensor<[m, n], f32>
+}
+
+// -----
+
 // Padding is what reads outside give; groups are a loop of their own.
 // CHECK-DAG:   #[[IMAGE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 * 4 + d5, d3 * 2 + d6 - 1, d4 * 2 + d7 - 1)>
 // CHECK-DAG:   #[[KERNEL:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d1 * 8 + d2, d5, d6, d7)>

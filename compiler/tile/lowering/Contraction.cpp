@@ -7,11 +7,8 @@ namespace freestone::tile {
 
 namespace {
 
-/// Makes the compute with an accumulator that begins at 0, rounds it to the result's type in a compute of its own, and
-/// gives it the result's shape.
-LogicalResult replaceBySum(PatternRewriter &rewriter, Operation *op, ComputeBuilder &builder, Type wide,
-                           ComputeBuilder::BodyFunction body) {
-  FailureOr<ComputeOp> compute = builder.create(wide, {getScalarAttr(wide, 0)}, body);
+/// Rounds what the compute gives to the result's type in a compute of its own, and gives it the result's shape.
+LogicalResult replaceBy(PatternRewriter &rewriter, Operation *op, FailureOr<ComputeOp> compute) {
   if (failed(compute))
     return rewriter.notifyMatchFailure(op, "an index is no affine function of the loops");
   Value whole = op->getResult(0);
@@ -24,15 +21,25 @@ LogicalResult replaceBySum(PatternRewriter &rewriter, Operation *op, ComputeBuil
   return success();
 }
 
-/// acc + a * b in the accumulator's type.
+/// Makes the compute with an accumulator that begins at 0.
+LogicalResult replaceBySum(PatternRewriter &rewriter, Operation *op, ComputeBuilder &builder, Type wide,
+                           ComputeBuilder::BodyFunction body) {
+  return replaceBy(rewriter, op, builder.create(wide, {getScalarAttr(wide, 0)}, body));
+}
+
+/// acc + a * b in the accumulator's type; a * b where nothing is summed.
 LogicalResult replaceBySumOfProducts(PatternRewriter &rewriter, Operation *op, ComputeBuilder &builder, unsigned lhs,
-                                     unsigned rhs, Type lhsElement, Type rhsElement) {
+                                     unsigned rhs, Type lhsElement, Type rhsElement, bool isSummed = true) {
   Type wide = getAccumulatorType(graph::getElementType(op->getResult(0)));
-  return replaceBySum(rewriter, op, builder, wide, [&](ComputeBody &body) -> SmallVector<Value> {
+  auto product = [&](ComputeBody &body) -> Value {
     Value a = emitCast(body.builder, body.input(lhs), lhsElement, wide);
     Value b = emitCast(body.builder, body.input(rhs), rhsElement, wide);
-    Value product = emitBinary(body.builder, graph::BinaryKind::mul, a, b, wide);
-    return {emitBinary(body.builder, graph::BinaryKind::add, body.accumulator(0), product, wide)};
+    return emitBinary(body.builder, graph::BinaryKind::mul, a, b, wide);
+  };
+  if (!isSummed)
+    return replaceBy(rewriter, op, builder.create(wide, product));
+  return replaceBySum(rewriter, op, builder, wide, [&](ComputeBody &body) -> SmallVector<Value> {
+    return {emitBinary(body.builder, graph::BinaryKind::add, body.accumulator(0), product(body), wide)};
   });
 }
 
@@ -57,7 +64,7 @@ struct LowerContract : OpRewritePattern<graph::ContractOp> {
       lhs[a] = rhs[b] = builder.loop(loop++);
     unsigned left = builder.read(op.getLhs(), lhs), right = builder.read(op.getRhs(), rhs);
     return replaceBySumOfProducts(rewriter, op, builder, left, right, graph::getElementType(op.getLhs()),
-                                  graph::getElementType(op.getRhs()));
+                                  graph::getElementType(op.getRhs()), !contracted.empty());
   }
 };
 
