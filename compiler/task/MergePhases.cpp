@@ -125,10 +125,13 @@ int64_t Merger::merge() {
   findChains();
   int64_t merged = 0;
   for (auto [index, phase] : llvm::enumerate(phases)) {
-    if (!isIndependent(phase))
+    // What follows a phase that binds a size may be of that size.
+    if (!isIndependent(phase) || phase.getBinds())
       merged += mergeWindow();
+    if (phase.getBinds())
+      continue;
     addToWindow(phase);
-    if (!phase.getBinds() && !chained.contains(index) && hasEvenTiles(phase))
+    if (!chained.contains(index) && hasEvenTiles(phase))
       mergeable.push_back(phase);
   }
   return merged + mergeWindow();

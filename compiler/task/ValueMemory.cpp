@@ -7,12 +7,6 @@ using namespace mlir;
 using namespace freestone;
 using sym::Expr;
 
-Value task::getMemory(Value value) {
-  while (tile::isAlias(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
 bool task::isComputed(Value value) {
   Operation *op = value.getDefiningOp();
   return op && isa<tile::ComputeOp, tile::OpaqueOp, tile::GroupOp, tile::PackOp, tile::LibraryOp, tile::CallOp>(op);

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_TASK_VALUEMEMORY_H
 #define FREESTONE_COMPILER_TASK_VALUEMEMORY_H
 
+#include "compiler/tile/Aliases.h"
 #include "mlir/IR/Builders.h"
 
 namespace freestone::task {
@@ -12,8 +13,7 @@ inline constexpr llvm::StringRef initialAttr = "graph.initial";
 /// Of a state that lies in panels: [axis, width] (see tile's PanelsAttr).
 inline constexpr llvm::StringRef panelsAttr = "tile.panels";
 
-/// The value whose memory this one is: reshapes are free.
-mlir::Value getMemory(mlir::Value value);
+using tile::getMemory;
 
 /// Whether an operation of the function computes the value, rather than that it is given.
 bool isComputed(mlir::Value value);

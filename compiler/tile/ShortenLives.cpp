@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/tile/Aliases.h"
 #include "compiler/tile/Counters.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -21,12 +22,6 @@ constexpr int64_t typicalSize = 64;
 
 /// What is small may live on: moved, it would stand between others that are done side by side.
 constexpr int64_t leastFreed = 8192;
-
-Value getRoot(Value value) {
-  while (isAlias(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
 
 int64_t getBytes(Value value) {
   auto type = cast<graph::TensorType>(value.getType());
@@ -94,7 +89,7 @@ private:
       Operation *definition = operand.getDefiningOp();
       if (definition && definition->getBlock() == op->getBlock() && (!latest || latest->isBeforeInBlock(definition)))
         latest = definition;
-      Value root = getRoot(operand);
+      Value root = getMemory(operand);
       if (seen.insert(root.getAsOpaquePointer()).second && root.getDefiningOp<graph::WeightOp>() == nullptr &&
           !isa<BlockArgument>(root) && isLastUse(op, root))
         freed += getBytes(root);

@@ -123,3 +123,24 @@ task.program @chains symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
     task.space @map(%d) to (%h) sizes [n] tiles n ceildiv 8 scratch 0 reads [8] writes [8] sites [] : (!v) -> (!v)
   }
 }
+
+// Nothing moves to the other side of what binds a size.
+// CHECK-LABEL: task.program @binding
+// CHECK:         task.phase "before"
+// CHECK:         task.phase "count"
+// CHECK:         task.phase "behind"
+task.program @binding symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.symbol<"k" runtime 2, 0 in [0, 100] bound #sym.expr<n>>] {
+  %x = task.buffer input "x" : !v
+  %y = task.buffer output "y" : !v
+  %c = task.buffer arena : !graph.tensor<[1], i64>
+  %z = task.buffer output "z" : !graph.tensor<[k], f32>
+  task.phase "before" after all [] same [] {
+    task.space @map(%x) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+  task.phase "count" after all [] same [] binds "k" {
+    task.space @map(%x) to (%c) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!graph.tensor<[1], i64>)
+  }
+  task.phase "behind" after all [] same [] {
+    task.space @map(%x) to (%z) sizes [k] tiles k ceildiv 4 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!graph.tensor<[k], f32>)
+  }
+}
