@@ -56,7 +56,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(tile::createCut({options.target, switches.kernelGradients, switches.pairs}));
+  passes.addPass(tile::createCut({options.target, switches.kernelGradients, switches.pairs, switches.keepPacked}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

@@ -17,6 +17,7 @@ struct Switches {
   bool shortenLives = true;
   bool kernelGradients = true;
   bool pairs = true;
+  bool keepPacked = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool donateState = true;
@@ -30,8 +31,8 @@ struct Switches {
     if (level == 0)
       switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
           switches.connectSiblings = switches.packWeights = switches.layOutState = switches.coalesceLoops =
-              switches.shortenLives = switches.kernelGradients = switches.pairs = switches.donateState =
-                  switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
+              switches.shortenLives = switches.kernelGradients = switches.pairs = switches.keepPacked =
+                  switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -57,6 +58,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "gradients of convolutions' kernels read pictures as they are, without packing every window"},
     {"pairs", &Switches::pairs, "pairs",
      "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
+    {"keep-packed", &Switches::keepPacked, "kept_packed",
+     "operands that a contraction packs for one tile serve the next ones"},
     {"shorten-lives", &Switches::shortenLives, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

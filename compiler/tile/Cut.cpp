@@ -53,7 +53,9 @@ struct Cut : tile::impl::CutBase<Cut> {
     }
     if (form && tile::isMicroKernelContraction(*form, device)) {
       tile::count(program->getParentOp(), "contractions", 1);
-      program.setPlanAttr(tile::cutContraction(program, *form, device));
+      if (keepPacked)
+        tile::count(program->getParentOp(), "kept_packed", 1);
+      program.setPlanAttr(tile::cutContraction(program, *form, device, keepPacked));
       return success();
     }
     std::string why;

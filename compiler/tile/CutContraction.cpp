@@ -169,7 +169,7 @@ ContractionBlocks ContractionBlocks::get(const DeviceDescription &device, unsign
   return blocks;
 }
 
-ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDescription &device) {
+ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDescription &device, bool keepPacked) {
   unsigned bits = form.elementType.getIntOrFloatBitWidth();
   ContractionBlocks blocks = ContractionBlocks::get(device, bits / 8);
   MLIRContext *context = form.compute.getContext();
@@ -202,12 +202,15 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   tiling.tiles = form.getExtent(form.outer) * tiling.rowBlocks * tiling.columnBlocks;
 
   Expr rowStep = Expr::min(rows + tiling.rowUnit, constant(tiling.mostRows));
+  tiling.keptDepths = !keepPacked ? 0 : isPacked ? 4 : 8;
+  int64_t storedDepths = std::max<int64_t>(1, tiling.keptDepths);
   Expr keptDepth =
-      Expr::min(depth + keptDepths * tiling.depthUnit * tiling.taps, constant(keptDepths * tiling.mostDepth));
+      Expr::min(depth + storedDepths * tiling.depthUnit * tiling.taps, constant(storedDepths * tiling.mostDepth));
   // Squares are packed whole, also at the end of k.
   tiling.packedRows = rowStep * keptDepth + lanes * tiling.rowUnit;
   Expr panel = constant(tiling.mostDepth * width), most = constant(4 * device.l2Bytes * 8 / bits);
-  tiling.packedColumns = isWindow ? panel : Expr::max(panel, Expr::min((columns + width) * keptDepth, most));
+  tiling.packedColumns =
+      isWindow || !keepPacked ? panel : Expr::max(panel, Expr::min((columns + width) * keptDepth, most));
   tiling.sums = rowStep * Expr::min(columns + width, constant(blocks.panels * width));
   return tiling;
 }
@@ -299,11 +302,14 @@ DictionaryAttr freestone::tile::getTiledPlan(ProgramOp program, StringRef emitte
 }
 
 DictionaryAttr freestone::tile::cutContraction(ProgramOp program, ContractionForm &form,
-                                               const DeviceDescription &device) {
+                                               const DeviceDescription &device, bool keepPacked) {
   unsigned bytes = form.elementType.getIntOrFloatBitWidth() / 8;
-  ContractionTiling tiling = ContractionTiling::get(form, device);
+  ContractionTiling tiling = ContractionTiling::get(form, device, keepPacked);
   // All that any way of emission may need.
   Expr scratch = getScratchBytes(tiling.packedRows, bytes) + getScratchBytes(tiling.packedColumns, bytes) +
                  getScratchBytes(tiling.sums, bytes);
-  return getTiledPlan(program, "contraction", tiling.tiles, scratch);
+  NamedAttrList plan(getTiledPlan(program, "contraction", tiling.tiles, scratch));
+  if (keepPacked)
+    plan.set("keep_packed", UnitAttr::get(program.getContext()));
+  return plan.getDictionary(program.getContext());
 }

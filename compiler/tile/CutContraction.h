@@ -49,20 +49,20 @@ struct ContractionBlocks {
 /// where k has at most `keptDepths` blocks and scratch holds them. Blocks of one extent are of about equal size; what that is, the
 /// emitted code computes: as expressions, such sizes grow beyond use.
 struct ContractionTiling {
-  static constexpr int64_t keptDepths = 8;
-
   /// The most rows, columns and steps of k of a block, and what their numbers are multiples of. A step of a window is as many steps of
   /// k as it has taps.
   int64_t mostRows, rowUnit, mostDepth, depthUnit, taps;
   sym::Expr mostColumns;
   int64_t columnUnit;
+  /// Of at most so many blocks of k, operands stay packed; where that is 0, they are packed again for every tile.
+  int64_t keptDepths;
   /// Of k: at least one, so that an empty sum is written too.
   sym::Expr rowBlocks, columnBlocks, depthBlocks;
   sym::Expr tiles;
   /// Elements of scratch for packed rows of A, packed panels of B and sums.
   sym::Expr packedRows, packedColumns, sums;
 
-  static ContractionTiling get(ContractionForm &form, const DeviceDescription &device);
+  static ContractionTiling get(ContractionForm &form, const DeviceDescription &device, bool keepPacked);
 };
 
 /// Where the loops of `consumer` stand when it is computed at the element of `producer` at `indices`. Nothing unless it reads that
@@ -83,7 +83,8 @@ sym::Expr getScratchBytes(sym::Expr elements, unsigned elementBytes);
 mlir::DictionaryAttr getTiledPlan(ProgramOp program, llvm::StringRef emitter, sym::Expr tiles, sym::Expr scratch);
 
 /// The plan of a program that is a contraction with its epilogue.
-mlir::DictionaryAttr cutContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device);
+mlir::DictionaryAttr cutContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device,
+                                    bool keepPacked);
 
 } // namespace freestone::tile
 

@@ -148,7 +148,8 @@ def Cut : TilePass<"tile-cut", "::mlir::ModuleOp"> {
     What a program is decides its emitter; what the device holds, and the sizes where they are known, decide the tiles.
     Every plan says `emitter`, `tiles` (their number), `scratch` (bytes of a worker), and which elements tile t touches:
     `reads` and `chunk` hold, per argument and per result, how many consecutive elements, or unit where that is not
-    known. Counts programs that are `contractions`, contractions of bf16 summed in `pairs`, `convolutions`, or
+    known. A contraction may `keep_packed` what it packed for one tile for the next ones. Counts programs that are
+    `contractions`, those of them that are `kept_packed`, contractions of bf16 summed in `pairs`, `convolutions`, or
     `kernel_gradients` of convolutions.
     ```mlir
     tile.program @p0 symbols [s0, s1, s2] (…) -> (…) {…}
@@ -160,7 +161,9 @@ def Cut : TilePass<"tile-cut", "::mlir::ModuleOp"> {
   let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">,
                  Option<"kernelGradients", "kernel-gradients", "bool", "true",
                         "Copy pictures for the gradients of kernels, rather than pack all of their windows">,
-                 Option<"pairs", "pairs", "bool", "true", "Sum products of bf16 in pairs, where the device can">];
+                 Option<"pairs", "pairs", "bool", "true", "Sum products of bf16 in pairs, where the device can">,
+                 Option<"keepPacked", "keep-packed", "bool", "true",
+                        "Keep what contractions pack for the tiles that follow, where scratch holds it">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

@@ -1,8 +1,10 @@
 // RUN: freestone-opt %s --tile-cut=target=x86-64-v4 | FileCheck %s
 // RUN: freestone-opt %s --tile-cut="target=x86-64-v4 kernel-gradients=false" | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --tile-cut="target=x86-64-v4 keep-packed=false" | FileCheck %s --check-prefix=AGAIN
 
-// CHECK: module attributes {tile.counters = {contractions = 1 : i64, kernel_gradients = 2 : i64}}
-// OFF: module attributes {tile.counters = {contractions = 3 : i64}}
+// CHECK: module attributes {tile.counters = {contractions = 1 : i64, kept_packed = 1 : i64, kernel_gradients = 2 : i64}}
+// OFF: module attributes {tile.counters = {contractions = 3 : i64, kept_packed = 3 : i64}}
+// AGAIN: module attributes {tile.counters = {contractions = 1 : i64, kernel_gradients = 2 : i64}}
 
 // The gradient of a kernel: channels of the picture, of the gradient, taps; summed over images and places. One tile a panel of the
 // gradient's channels.
@@ -46,7 +48,9 @@ tile.program @groups symbols [s0, s1, s2](%x: !graph.tensor<[s2, 5, s0, 40, 40],
 
 // A convolution sums over few taps, and is none.
 // CHECK-LABEL: tile.program @convolution
-// CHECK-SAME: emitter = "contraction"
+// CHECK-SAME: emitter = "contraction", keep_packed
+// AGAIN-LABEL: tile.program @convolution
+// AGAIN-SAME: emitter = "contraction", reads
 tile.program @convolution symbols [s0, s1, s2, s3, s4](%x: !graph.tensor<[s0, s4, s2, s3], f32>, %w: !graph.tensor<[s1, s4, 3, 3], f32>)
     -> (!graph.tensor<[s0, s1, s2, s3], f32>) {
   %0 = tile.compute [s0, s1, s2, s3, s4, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]

@@ -6,8 +6,8 @@
 // RUN: freestone-opt %s --tile-cut=target=x86-64-v4,+avx512bf16 --codegen-emit-programs=target=x86-64-v4,+avx512bf16 \
 // RUN:   | FileCheck %s --check-prefix=VECTORS
 
-// CHECK: tile.counters = {contractions = 1 : i64, pairs = 1 : i64}
-// NONE: tile.counters = {contractions = 2 : i64}
+// CHECK: tile.counters = {contractions = 1 : i64, kept_packed = 1 : i64, pairs = 1 : i64}
+// NONE: tile.counters = {contractions = 2 : i64, kept_packed = 2 : i64}
 
 // CHECK-LABEL: tile.program @narrow
 // CHECK-SAME: emitter = "pairs"

@@ -34,7 +34,8 @@ private:
   /// Whether the result is stored in panels of columns.
   bool isPanelled() {
     auto panels = dyn_cast_or_null<tile::PanelsAttr>(form.compute.getResultType(0).getLayout());
-    return panels && panels.getWidth() == width && ArrayRef(form.n) == ArrayRef({static_cast<unsigned>(panels.getAxis())});
+    return panels && panels.getWidth() == width &&
+           ArrayRef(form.n) == ArrayRef({static_cast<unsigned>(panels.getAxis())});
   }
   Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
@@ -69,7 +70,9 @@ private:
 
 ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm contraction)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
-      tiling(tile::ContractionTiling::get(form, emission.device)), packedInput(form.getPackedInput(emission.device)) {
+      tiling(
+          tile::ContractionTiling::get(form, emission.device, emission.program.getPlanEntry("keep_packed") != nullptr)),
+      packedInput(form.getPackedInput(emission.device)) {
   unsigned bits = form.elementType.getIntOrFloatBitWidth();
   width = emission.device.getPanelWidth(bits);
 
@@ -118,8 +121,7 @@ void ContractionEmitter::emit() {
   rowStep = getStep(rowTotal, rowBlocks, tiling.rowUnit);
   columnStep = getStep(columnTotal, columnBlocks, tiling.columnUnit);
   depthStep = getStep(depthTotal, depthBlocks, tiling.depthUnit * tiling.taps);
-  keepsRows =
-      compare(arith::CmpIPredicate::sle, depthBlocks, emission.getConstant(tile::ContractionTiling::keptDepths));
+  keepsRows = compare(arith::CmpIPredicate::sle, depthBlocks, emission.getConstant(tiling.keptDepths));
   Value panels = emission.ceilDivide(columnTotal, emission.getConstant(width));
   Value all = getPanelStart(emission.multiply(panels, emission.getConstant(width)), emission.getConstant(0));
   Value fit = compare(arith::CmpIPredicate::sle, all, emission.getSize(tiling.packedColumns));
