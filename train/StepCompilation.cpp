@@ -11,7 +11,10 @@ namespace freestone::train {
 
 namespace {
 
-void compile(const cache::ModelOptions &what, const cache::Folder *programs, const std::string &path) {
+using OnCompile = decltype(TrainerOptions::onCompile);
+
+void compile(const cache::ModelOptions &what, const OnCompile &onCompile, const cache::Folder *programs,
+             const std::string &path) {
   std::string folder = programs ? programs->path() : "";
   freestone_compile_options options = {};
   options.struct_size = sizeof(options);
@@ -22,6 +25,12 @@ void compile(const cache::ModelOptions &what, const cache::Folder *programs, con
   options.training = what.training.c_str();
   options.cache_folder = programs ? folder.c_str() : nullptr;
   options.cache_read_only = programs && !programs->mayWrite();
+  if (onCompile) {
+    options.progress = [](void *user, const freestone_compile_progress *progress) {
+      (*static_cast<const OnCompile *>(user))(progress->phase, progress->done, progress->total);
+    };
+    options.progress_user = const_cast<OnCompile *>(&onCompile);
+  }
   const freestone_compiler_interface &compiler = openCompiler();
   freestone_compiler_result result = compiler.compile(&options);
   freestone_compiler_status status = result.status;
@@ -51,7 +60,7 @@ Artifact loadStep(const std::string &model, const TrainerOptions &options, cache
   what.training = describeStep(options);
   what.graphs = graphFiles(options);
   auto make = [&](const std::string &path) {
-    compile(what, store.folder(), path);
+    compile(what, options.onCompile, store.folder(), path);
     return std::string();
   };
   std::optional<cache::Request> request;

@@ -21,6 +21,7 @@ StepDescription StepDescription::parse(const std::string &text) {
     description.precision = json.at("precision");
     description.moments = json.at("moments");
     description.narrowProducts = json.at("narrow_products");
+    description.foldedNorms = json.value("folded_norms", int64_t(0));
     // What is not finite has no number in JSON: no limit.
     for (const auto &[name, value] : json.at("hyperparameters").items())
       description.hyperparameters[name] =

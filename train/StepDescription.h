@@ -28,6 +28,7 @@ struct StepDescription {
   std::string precision = "fp32"; ///< of products
   std::string moments = "fp32";
   int64_t narrowProducts = 0; ///< contractions and convolutions that are computed in `precision`, if it is not fp32
+  int64_t foldedNorms = 0;    ///< batch normalisations that an exporter has folded into convolutions
   std::map<std::string, double> hyperparameters; ///< inputs of rank 0 and the values that they were compiled with
   std::vector<ParameterInfo> parameters;
 

@@ -3,8 +3,8 @@
 #include "train/CheckpointWriter.h"
 #include "train/Error.h"
 #include "train/MetricsLog.h"
+#include <array>
 #include <cmath>
-#include <deque>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -51,8 +51,8 @@ private:
   const TrainingOptions &options;
   TrainingResult result;
   LoaderPosition start;
-  int64_t handed = result.steps;        ///< steps that are done or under way
-  std::deque<LoaderPosition> following; ///< where the data go on after each step that is under way
+  int64_t handed = result.steps;           ///< steps that are done or under way
+  std::array<LoaderPosition, 4> following; ///< where the data go on after a step, by its number: of those under way
   CheckpointFolder checkpoints;
   MetricsLog log;
   CheckpointWriter writer;
@@ -177,8 +177,7 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
   StepMetrics metrics = *ended;
   metrics.step = ++result.steps;
   if (options.reached)
-    *options.reached = {result.steps, following.front()};
-  following.pop_front();
+    *options.reached = {result.steps, following[result.steps % following.size()]};
   Recording recording(recorder, "host", "metrics", metrics.step);
   Clock::time_point now = Clock::now();
   metrics.samplesPerSecond =
@@ -211,7 +210,7 @@ bool Run::trainBatch(const Batch &batch) {
   setRates(handed);
   std::optional<StepMetrics> ended = trainer.submit(batch);
   ++handed;
-  following.push_back(batch.next);
+  following[handed % following.size()] = batch.next;
   tell(ended);
   if (options.readEachStep || options.onStep || !trainer.overlaps())
     tell(trainer.finish());

@@ -119,7 +119,8 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     return failure();
   };
   std::string complaint;
-  FailureOr<std::vector<training::Parameter>> parameters = training::chooseParameters(main, training.patterns, complaint);
+  FailureOr<std::vector<training::Parameter>> parameters =
+      training::chooseParameters(main, result.model.initializers, training.patterns, complaint);
   if (failed(parameters))
     return fail(ImportError::Kind::Usage, "the pattern '" + complaint + "' matches no float weight of the model");
   result.parameters = std::move(*parameters);

@@ -265,6 +265,7 @@ json::Object driver::describeTraining(const ImportedTraining &training, const Tr
                       {"precision", describeType(options.step.precision)},
                       {"narrow_products", training.ports.narrowProducts},
                       {"moments", describeType(options.step.optimizer.moments)},
+                      {"folded_norms", training.model.report.foldedNorms},
                       {"hyperparameters", std::move(hyperparameters)},
                       {"parameters", std::move(parameters)}};
 }

@@ -30,7 +30,7 @@ llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRCon
 /// ```
 /// {"labels": "y", "takes_seed": true, "classes": 10, "ignore_index": -100, "optimizer": "adamw", "hyperparameters":
 /// {"learning_rate": 0.001, …},
-///  "precision": "bf16", "narrow_products": 14, "moments": "fp32",
+///  "precision": "bf16", "narrow_products": 14, "folded_norms": 0, "moments": "fp32",
 ///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "decays": true, "group": "", "reason":
 ///  "…"}, …]}
 /// ```

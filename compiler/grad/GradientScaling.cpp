@@ -36,6 +36,8 @@ Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> g
   for (Tensor sums : rows) {
     Tensor squares = cast(sum(sums), type);
     total = total ? total + squares : squares;
+    if (squaresOfEach)
+      squaresOfEach->push_back(squares.value());
   }
   return total ? sqrt(total).value() : splat(builder, 0, graph::TensorType::get({}, type)).value();
 }

@@ -73,6 +73,13 @@ std::string typeText(const onnx::TypeProto &type) {
   }
 }
 
+/// Whether the exporter's rewriter has made one node of a convolution and the batch normalisation behind it.
+bool holdsFoldedNorm(const onnx::NodeProto &node) {
+  return any_of(node.metadata_props(), [](const onnx::StringStringEntryProto &entry) {
+    return entry.key() == "pkg.onnxscript.rewriter.rule_name" && StringRef(entry.value()).starts_with("FuseBatchNorm");
+  });
+}
+
 LogicalResult ModelImport::importWeights() {
   for (const std::shared_ptr<MemoryBuffer> &mapping : file.mappings())
     result.weights->keepAlive(mapping);
@@ -101,6 +108,7 @@ LogicalResult ModelImport::importWeights() {
       result.weights->add(proto.name(), data.type, data.dims, data.bytes);
     else
       result.weights->addOwned(proto.name(), data.type, data.dims, {data.bytes.begin(), data.bytes.end()});
+    result.initializers.insert(proto.name());
     std::optional<Content> content;
     if (data.count <= GraphBuilder::maxContent && !data.isStripped() && !data.type.isFloat())
       content = contentOf(data);
@@ -294,6 +302,7 @@ FailureOr<ImportedModel> ModelImport::run() {
     result.report.opsets.push_back({domain, set.version()});
   }
   result.report.nodes = graph.node_size();
+  result.report.foldedNorms = count_if(graph.node(), holdsFoldedNorm);
   if (failed(importInputs()) || failed(applyBounds()) || failed(importWeights()))
     return failure();
   GraphImporter nodes(*builder, file.model(), result.report);

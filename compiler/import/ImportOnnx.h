@@ -6,6 +6,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,8 @@ struct ModelReport {
   std::vector<PortReport> outputs;
   std::vector<UnsupportedNode> unsupported;
   std::vector<RandomNode> random;
+  /// Batch normalisations that PyTorch's exporter has folded into convolutions, as it notes.
+  int64_t foldedNorms = 0;
 };
 
 /// A model that could be read. `module` holds `func @main` at graph level, and is null iff `report.unsupported` is not empty. In the
@@ -87,6 +90,8 @@ struct ModelReport {
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::unique_ptr<WeightStore> weights;
+  /// Names of the weights that are initializers of the model; import made the others, of what nodes say and compute.
+  std::set<std::string> initializers;
   ModelReport report;
 };
 

@@ -58,12 +58,7 @@ bool GraphUpdate::isOfStep(StringRef input) {
 /// stay.
 LogicalResult GraphUpdate::chooseShape(Tensor value) {
   GraphInlining declared(graph, function);
-  std::optional<unsigned> input = declared.findInput("parameter");
-  if (!input || !declared.findInput("gradient")) {
-    error = "an optimizer takes 'parameter' and 'gradient'; the inputs of this one are " + declared.describeInputs();
-    return failure();
-  }
-  graph::TensorType type = declared.getInputType(*input);
+  graph::TensorType type = declared.getInputType(*declared.findInput("parameter"));
   int64_t rank = type.getRank();
   if (rank == value.rank())
     return success();

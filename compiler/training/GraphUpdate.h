@@ -15,6 +15,7 @@ class GraphUpdate {
 public:
   using Numbers = std::map<std::string, grad::Tensor>;
 
+  /// `graph` has both the inputs `parameter` and `gradient`.
   GraphUpdate(mlir::func::FuncOp graph, const Parameter &parameter, StepFunction &function, std::string &error)
       : graph(graph), parameter(parameter), function(function), error(error) {}
 

@@ -86,12 +86,14 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<Parameter>>
-training::chooseParameters(mlir::func::FuncOp function, const ParameterPatterns &patterns, std::string &unmatched) {
+FailureOr<std::vector<Parameter>> training::chooseParameters(mlir::func::FuncOp function,
+                                                             const std::set<std::string> &initializers,
+                                                             const ParameterPatterns &patterns,
+                                                             std::string &unmatched) {
   // One weight may stand in the function several times.
   MapVector<StringRef, SmallVector<graph::WeightOp>> weights;
   function.walk([&](graph::WeightOp op) {
-    if (isa<mlir::FloatType>(op.getType().getElementType()))
+    if (isa<mlir::FloatType>(op.getType().getElementType()) && initializers.contains(op.getName().str()))
       weights[op.getName()].push_back(op);
   });
   llvm::StringSet<> statistics;

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,12 +33,13 @@ struct Parameter {
   std::string reason;
 };
 
-/// All float weights of a function of the graph level, in the order of their first use. Those of rank 1 or more are
-/// trained that reach, through transpositions, reshapes, concatenations and casts, an operand that is made to be
-/// learnt: a factor of a contraction, a kernel, a table that is gathered from, a bias or a scale. Fails with the
-/// pattern that matches no weight.
-llvm::FailureOr<std::vector<Parameter>> chooseParameters(mlir::func::FuncOp function, const ParameterPatterns &patterns,
-                                                         std::string &unmatched);
+/// All float weights of a function of the graph level that are `initializers` of the model, in the order of their first
+/// use. Those of rank 1 or more are trained that reach, through transpositions, reshapes, concatenations and casts, an
+/// operand that is made to be learnt: a factor of a contraction, a kernel, a table that is gathered from, a bias or a
+/// scale. Fails with the pattern that matches no weight.
+llvm::FailureOr<std::vector<Parameter>> chooseParameters(mlir::func::FuncOp function,
+                                                         const std::set<std::string> &initializers,
+                                                         const ParameterPatterns &patterns, std::string &unmatched);
 
 } // namespace freestone::training
 

@@ -211,8 +211,10 @@ LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
 /// The number of the first gradient whose sum of squares is not finite, or -1.
 static Tensor findCulprit(mlir::ImplicitLocOpBuilder &b, ArrayRef<Value> squares) {
   Tensor culprit = grad::splat(b, -1, graph::TensorType::get({}, b.getI64Type()));
-  for (auto [number, value] : reverse(enumerate(squares)))
-    culprit = grad::select(Tensor(b, value) < std::numeric_limits<double>::infinity(), culprit, double(number));
+  for (size_t number = squares.size(); number-- > 0;) {
+    Tensor isFinite = Tensor(b, squares[number]) < std::numeric_limits<double>::infinity();
+    culprit = grad::select(isFinite, culprit, static_cast<double>(number));
+  }
   return culprit;
 }
 

@@ -28,6 +28,8 @@ Tensor Updates::addNumber(std::vector<Hyperparameter> &numbers, StringRef name, 
 /// Inputs of the graph that nothing else gives are its numbers.
 LogicalResult Updates::takeGraphNumbers(std::vector<Hyperparameter> &numbers) {
   GraphInlining graph(choice.graph, function);
+  if (!graph.findInput("parameter") || !graph.findInput("gradient"))
+    return fail("an optimizer takes 'parameter' and 'gradient'; the inputs of this one are " + graph.describeInputs());
   for (unsigned index = 0; index < graph.getInputCount(); ++index) {
     StringRef name = graph.getInputName(index);
     if (GraphUpdate::isOfStep(name))

@@ -34,7 +34,7 @@ def apart(*shape):
 
 
 class Case:
-    def __init__(self, op, reference, *inputs, outputs=1, opset=None, **attributes):
+    def __init__(self, op, reference, *inputs, outputs=1, **attributes):
         self.op, self.reference, self.inputs, self.outputs, self.attributes = op, reference, inputs, outputs, attributes
 
 
@@ -113,7 +113,7 @@ def norms():
 
 
 def products():
-    for left, right in (((2, 7), (7, 3)), ((3, 2, 7), (3, 7, 1)), ((3, 2, 7), (7, 2)), ((7,), (7, 2)), ((1, 1), (1, 1))):
+    for left, right in (((2, 7), (7, 3)), ((3, 2, 7), (3, 7, 1)), ((3, 2, 7), (7, 2)), ((1, 1), (1, 1))):
         yield Case("MatMul", torch.matmul, draw(*left), draw(*right))
     gemm = lambda a, b, c: 0.5 * a.T @ b.T + 2 * c
     yield Case("Gemm", gemm, draw(7, 2), draw(3, 7), draw(3), alpha=0.5, beta=2.0, transA=1, transB=1)
@@ -157,10 +157,10 @@ def rearranging():
     yield Case("Tile", lambda x, r: x.repeat(2, 3), draw(2, 7), ints(2, 3))
     yield Case("DepthToSpace", lambda x: F.pixel_shuffle(x, 2), draw(2, 4, 3, 2), blocksize=2, mode="CRD")
     yield Case("Trilu", lambda x: x.triu(), draw(5, 7))
-    yield Case("Resize", lambda x, r, s: F.interpolate(x, scale_factor=2), draw(1, 2, 3, 5), None, np.float64([1, 1, 2, 2]),
+    yield Case("Resize", lambda x, *_: F.interpolate(x, scale_factor=2), draw(1, 2, 3, 5), None, None, ints(1, 2, 6, 10),
                mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
-    linear = lambda x, r, s: F.interpolate(x, scale_factor=2, mode="bilinear")
-    yield Case("Resize", linear, draw(1, 2, 3, 5), None, np.float64([1, 1, 2, 2]), mode="linear")
+    linear = lambda x, *_: F.interpolate(x, scale_factor=2, mode="bilinear")
+    yield Case("Resize", linear, draw(1, 2, 3, 5), None, None, ints(1, 2, 6, 10), mode="linear")
 
 
 def indexing():
@@ -185,7 +185,7 @@ def indexing():
 
 def build(path, cases):
     """The model; returns each parameter's gradient in PyTorch."""
-    nodes, weights, parts, expected = [], [], [], {}
+    nodes, weights, parts, expected = [helper.make_node("ReduceMean", ["x"], ["one"], keepdims=0)], [], [], {}
     for number, case in enumerate(cases):
         names, tensors, trained = [], [], {}
         for position, value in enumerate(case.inputs):
@@ -194,12 +194,15 @@ def build(path, cases):
                 tensors.append(None)
                 continue
             name = f"{number}.{case.op}.{position}"
-            isTrained = value.dtype == np.float32
+            is_trained = value.dtype == np.float32
             stored = np.float32(value) if value.dtype == np.float64 else value
-            names.append(name)
+            # Nothing is known before the data come.
+            names.append(f"{name}.used" if is_trained else name)
+            if is_trained:
+                nodes.append(helper.make_node("Mul", [name, "one"], [names[-1]]))
             weights.append(numpy_helper.from_array(np.asarray(stored), name))
             tensors.append(torch.tensor(np.asarray(stored)))
-            if isTrained:
+            if is_trained:
                 tensors[-1] = trained[name] = torch.tensor(np.float64(value), requires_grad=True)
             elif value.dtype == np.float64:
                 tensors[-1] = torch.tensor(np.float64(stored))
@@ -214,8 +217,7 @@ def build(path, cases):
         (result * torch.tensor(np.float64(factor))).sum().backward()
         for name, tensor in trained.items():
             expected[name] = tensor.grad.numpy()
-    nodes += [helper.make_node("Sum", parts, ["all"]), helper.make_node("ReduceMean", ["x"], ["one"], keepdims=0),
-              helper.make_node("Mul", ["all", "one"], ["loss"])]
+    nodes.append(helper.make_node("Sum", parts, ["loss"]))
     value = helper.make_tensor_value_info
     graph = helper.make_graph(nodes, "operators", [value("x", TensorProto.FLOAT, ["n", 1])], [value("loss", TensorProto.FLOAT, [])],
                               weights)

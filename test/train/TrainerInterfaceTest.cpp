@@ -4,6 +4,8 @@
 
 #include <freestone/trainer.h>
 #include <random>
+#include <set>
+#include <unistd.h>
 
 using namespace freestone;
 using freestone::test::expectError;
@@ -222,14 +224,18 @@ TEST(TrainerInterface, TakesEveryOptionOfTheCommand) {
   TrainerOptions all = options();
   all.classWeights.assign(10, 1);
   all.classWeights[3] = 2;
-  all.labelSmoothing = 0.1;
   all.moments = "bf16";
   all.recompute = "blocks";
   all.precision = "bf16";
   all.initialScale = 1024;
   all.noDecay = {"*b*"};
   all.groups = {{"*", {{"learning_rate", 1e-2}, {"weight_decay", 0}}}};
+  // Compiled anew, whatever the cache holds: nobody has smoothed labels by this number.
+  all.labelSmoothing = 0.1 + 1e-9 * static_cast<double>(getpid());
+  std::set<std::string> phases;
+  all.onCompile = [&](const std::string &phase, int64_t, int64_t) { phases.insert(phase); };
   Trainer trainer(modelPath, all);
+  EXPECT_TRUE(phases.contains("import") && phases.contains("code"));
   EXPECT_EQ(trainer.number("learning_rate_factor/*"), 10);
   EXPECT_EQ(trainer.number("weight_decay/*"), 0);
   EXPECT_EQ(trainer.step(Images(1).asBatch()).lossScale, 1024);

@@ -53,7 +53,7 @@ protected:
       module->push_back(accumulate);
     }
     std::string error;
-    FailureOr<std::vector<Parameter>> parameters = chooseParameters(step, {}, error);
+    FailureOr<std::vector<Parameter>> parameters = chooseParameters(step, {"w", "bias", "largest"}, {}, error);
     ASSERT_TRUE(succeeded(parameters));
     ASSERT_TRUE(succeeded(buildTrainingStep(functions, choice, *parameters, weights, error))) << error;
     ASSERT_TRUE(succeeded(verify(*module)));

@@ -27,6 +27,7 @@ class Tool:
         command = [str(word) for word in (self.path, "train", *options)]
         result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         assert (result.returncode != 0) == fails, result
+        self.told = result.stderr
         return result.stderr if fails else result.stdout
 
     def metrics(self, run, key):
@@ -168,8 +169,9 @@ def check_skipped(tool):
     for number, optimizer in enumerate(optimizers):
         options = ["sum.onnx", "--loss", "output:loss", "--no-shuffle", "--batch", "2", "--save-every", "1", "--keep", "100",
                    "--weight-decay", "0.1", "--optimizer", *optimizer]
-        tool.run(*options, "--data", "bad.npz", "--out", f"bad{number}")
         tool.run(*options, "--data", "good.npz", "--out", f"good{number}")
+        tool.run(*options, "--data", "bad.npz", "--out", f"bad{number}")
+        assert "step 1: the gradient of 'long' is not finite; the step is skipped" in tool.told, tool.told
         assert tool.metrics(f"bad{number}", "skipped") == [not good for good in is_good]
         assert not any(tool.metrics(f"good{number}", "skipped"))
         scaling = ("loss_scale", "growth_tracker")

@@ -267,6 +267,11 @@ void Training::run() {
   }
   Artifact artifact = loadStep();
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
+  if (description.foldedNorms > 0)
+    fmt::print(stderr,
+               "note: the exporter has folded {} batch normalisations into convolutions; they train as they are, without "
+               "normalising (see docs/training.md for exports that keep them)\n",
+               description.foldedNorms);
   if (options.plan) {
     printPlan(artifact, description);
     return printMemory(planMemory(artifact, description, memoryQuestion()));
