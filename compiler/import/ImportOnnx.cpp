@@ -73,10 +73,10 @@ std::string typeText(const onnx::TypeProto &type) {
   }
 }
 
-/// Whether the exporter's rewriter has made one node of a convolution and the batch normalisation behind it.
+/// Whether the exporter's rewriter, which lists the rules that made a node, has put a batch normalisation into a convolution.
 bool holdsFoldedNorm(const onnx::NodeProto &node) {
   return any_of(node.metadata_props(), [](const onnx::StringStringEntryProto &entry) {
-    return entry.key() == "pkg.onnxscript.rewriter.rule_name" && StringRef(entry.value()).starts_with("FuseBatchNorm");
+    return entry.key() == "pkg.onnxscript.rewriter.rule_name" && StringRef(entry.value()).contains("FuseBatchNorm");
   });
 }
 

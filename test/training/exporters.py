@@ -67,7 +67,7 @@ def main():
                    *options]
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
-        assert ("folded 2 batch normalisations" in result.stderr) == (model == "folded.onnx"), result.stderr
+        assert ("folded batch normalisations into convolutions (2)" in result.stderr) == (model == "folded.onnx"), result.stderr
         lines = (folder / f"{model}.run" / "metrics.jsonl").read_text().splitlines()
         return np.array([json.loads(line)["loss"] for line in lines])
 

@@ -269,8 +269,8 @@ void Training::run() {
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
   if (description.foldedNorms > 0)
     fmt::print(stderr,
-               "note: the exporter has folded {} batch normalisations into convolutions; they train as they are, without "
-               "normalising (see docs/training.md for exports that keep them)\n",
+               "note: the exporter has folded batch normalisations into convolutions ({}); these train as they are, without "
+               "normalising (docs/training.md tells which exports keep them)\n",
                description.foldedNorms);
   if (options.plan) {
     printPlan(artifact, description);
