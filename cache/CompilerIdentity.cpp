@@ -30,7 +30,8 @@ Library describeLibrary(const dl_phdr_info &info) {
     const ElfW(Phdr) &segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE)
       continue;
-    const char *begin = reinterpret_cast<const char *>(info.dlpi_addr + segment.p_vaddr), *end = begin + segment.p_memsz;
+    const char *begin = reinterpret_cast<const char *>(info.dlpi_addr + segment.p_vaddr),
+               *end = begin + segment.p_memsz;
     const char *note = begin;
     while (note + sizeof(ElfW(Nhdr)) <= end) {
       ElfW(Nhdr) header;
@@ -66,9 +67,12 @@ std::vector<Library> loadedLibraries() {
 File openLibrary(FileSystem &system, const std::string &path) { return File(system, AT_FDCWD, path, O_RDONLY); }
 
 Json toJson(const FileIdentity &identity) {
-  return {identity.device,         identity.inode,
-          identity.bytes,          identity.changedSeconds,
-          identity.changedNanoseconds, identity.attributesSeconds,
+  return {identity.device,
+          identity.inode,
+          identity.bytes,
+          identity.changedSeconds,
+          identity.changedNanoseconds,
+          identity.attributesSeconds,
           identity.attributesNanoseconds};
 }
 
@@ -92,7 +96,8 @@ std::string CompilerIdentity::find(const Folder &folder, const std::function<voi
 std::string CompilerIdentity::recall(const Folder &folder) {
   try {
     File file = folder.open(stampName(), O_RDONLY);
-    Json json = Json::parse(file.read(0, static_cast<size_t>(file.status().st_size)), nullptr, /*allow_exceptions=*/false);
+    Json json =
+        Json::parse(file.read(0, static_cast<size_t>(file.status().st_size)), nullptr, /*allow_exceptions=*/false);
     if (!json.is_object() || !json["build"].is_string() || !json["files"].is_array() || json["files"].empty())
       return "";
     for (const Json &known : json["files"])

@@ -85,7 +85,8 @@ Entry EntryReader::open(Kind kind, const std::string &key, Check check) const {
     // Without locks it may lose its name while it is in use.
   }
   struct stat status = entry.file.status();
-  if (!S_ISREG(status.st_mode) || (status.st_uid != geteuid() && status.st_uid != 0) || (status.st_mode & (S_IWGRP | S_IWOTH)))
+  if (!S_ISREG(status.st_mode) || (status.st_uid != geteuid() && status.st_uid != 0) ||
+      (status.st_mode & (S_IWGRP | S_IWOTH)))
     throw DamagedEntry("others could have written it");
   Trailer trailer = readTrailer(entry.file, static_cast<uint64_t>(status.st_size));
   entry.bytes = trailer.payloadBytes;

@@ -1,5 +1,6 @@
-// An entry is one file: what is kept (the payload, from the first byte on, so that an entry of a model loads as an artifact does), then
-// metadata as JSON, then a trailer with the checksums of both and of itself. Every byte is covered.
+// An entry is one file: what is kept (the payload, from the first byte on, so that an entry of a model loads as an
+// artifact does), then metadata as JSON, then a trailer with the checksums of both and of itself. Every byte is
+// covered.
 #ifndef FREESTONE_CACHE_ENTRY_H
 #define FREESTONE_CACHE_ENTRY_H
 
@@ -37,7 +38,8 @@ private:
 };
 
 /// The bytes after the payload.
-std::string sealOf(std::span<const uint8_t> payload, const Ingredients &ingredients, Kind kind, const std::string &about);
+std::string sealOf(std::span<const uint8_t> payload, const Ingredients &ingredients, Kind kind,
+                   const std::string &about);
 
 /// Bytes that are not those that were written; `what()` is one sentence.
 struct DamagedEntry : std::runtime_error {
@@ -54,7 +56,8 @@ public:
   Entry open(Kind kind, const std::string &key, Check check) const;
 
 private:
-  void checkPayload(Kind kind, const std::string &key, const Entry &entry, const std::string &expected, Check check) const;
+  void checkPayload(Kind kind, const std::string &key, const Entry &entry, const std::string &expected,
+                    Check check) const;
   void refresh(const std::string &name) const;
   const Folder &folder;
   Stamps stamps;

@@ -6,7 +6,9 @@
 
 using namespace freestone::cache;
 
-static int64_t changeOf(const struct stat &status) { return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec; }
+static int64_t changeOf(const struct stat &status) {
+  return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
 
 std::vector<EntryFile> freestone::cache::listEntries(const Folder &folder) {
   std::vector<EntryFile> entries;

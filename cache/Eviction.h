@@ -21,8 +21,8 @@ std::vector<EntryFile> listEntries(const Folder &folder);
 /// Removes one. False: a process has it open.
 bool removeEntry(const Folder &folder, const EntryFile &entry);
 
-/// Removes entries until all together have at most `maxBytes`, those first that were not used for the longest time. What a process has
-/// open stays. Returns how many went. Throws FileError.
+/// Removes entries until all together have at most `maxBytes`, those first that were not used for the longest time.
+/// What a process has open stays. Returns how many went. Throws FileError.
 uint64_t evict(const Folder &folder, uint64_t maxBytes);
 
 /// How long the hashes of files are remembered that are of no use.

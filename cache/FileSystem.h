@@ -8,8 +8,9 @@
 
 namespace freestone::cache {
 
-/// The calls to the operating system that the cache makes, with its conventions (-1 or null, and errno). Tests make each of them fail.
-/// Folders are descriptors, so that what was found to be trustworthy can't be swapped behind our back.
+/// The calls to the operating system that the cache makes, with its conventions (-1 or null, and errno). Tests make
+/// each of them fail. Folders are descriptors, so that what was found to be trustworthy can't be swapped behind our
+/// back.
 class FileSystem {
 public:
   virtual ~FileSystem() = default;

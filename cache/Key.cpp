@@ -32,8 +32,8 @@ std::string freestone::cache::hashOf(std::string_view text) {
   return hashOf(std::span(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 }
 
-/// Entries tell their ingredients as JSON, which is UTF-8. Other text, such as some names of files, is told as far as it can be, and by its
-/// hash, so that what is read gives the same key.
+/// Entries tell their ingredients as JSON, which is UTF-8. Other text, such as some names of files, is told as far as
+/// it can be, and by its hash, so that what is read gives the same key.
 static std::string readable(std::string text) {
   if (std::ranges::all_of(text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; }))
     return text;
@@ -42,7 +42,9 @@ static std::string readable(std::string text) {
   return shown == text ? text : shown + " (" + hashOf(text) + ")";
 }
 
-void Ingredients::add(std::string name, std::string text) { all.emplace_back(std::move(name), readable(std::move(text))); }
+void Ingredients::add(std::string name, std::string text) {
+  all.emplace_back(std::move(name), readable(std::move(text)));
+}
 
 std::string Ingredients::key() const {
   // Lengths go first, so that no two lists give the same bytes.

@@ -11,15 +11,15 @@
 
 namespace freestone::cache {
 
-/// What is kept: models ready to start, the code that models share which differ in names and weights alone, objects of single programs,
-/// and texts such as assembly.
+/// What is kept: models ready to start, the code that models share which differ in names and weights alone, objects of
+/// single programs, and texts such as assembly.
 enum class Kind { Model, Code, Program, Text };
 constexpr Kind allKinds[] = {Kind::Model, Kind::Code, Kind::Program, Kind::Text};
 /// "model"; also the name of its folder.
 const char *nameOf(Kind kind);
 
-/// All that decides what an entry holds, by name and in readable form. A key is the hash of exactly this, so that two keys that differ
-/// can be explained.
+/// All that decides what an entry holds, by name and in readable form. A key is the hash of exactly this, so that two
+/// keys that differ can be explained.
 class Ingredients {
 public:
   /// Names are new, and each kind of entry has its own fixed list of them.

@@ -9,9 +9,10 @@
 
 namespace freestone::cache {
 
-/// Lets one process at a time make an entry. The lock is the kernel's (flock), which frees it the moment its process dies. Its file is
-/// touched while the process lives: a lock that shows no life for `patience`, such as one of a dead machine on a network's folder, is
-/// ignored, and so is a folder that knows no locks. Then several make the same entry, which costs time and harms nothing. Nothing throws.
+/// Lets one process at a time make an entry. The lock is the kernel's (flock), which frees it the moment its process
+/// dies. Its file is touched while the process lives: a lock that shows no life for `patience`, such as one of a dead
+/// machine on a network's folder, is ignored, and so is a folder that knows no locks. Then several make the same entry,
+/// which costs time and harms nothing. Nothing throws.
 class KeyLock {
 public:
   /// Waits for the lock.

@@ -22,7 +22,8 @@ Registers cpuid(uint32_t leaf, uint32_t subleaf = 0) {
 
 void append(std::string &text, const char *name, uint64_t value) {
   char buffer[64];
-  std::snprintf(buffer, sizeof(buffer), "%s%s=%llx", text.empty() ? "" : " ", name, static_cast<unsigned long long>(value));
+  std::snprintf(buffer, sizeof(buffer), "%s%s=%llx", text.empty() ? "" : " ", name,
+                static_cast<unsigned long long>(value));
   text += buffer;
 }
 
@@ -46,7 +47,8 @@ uint64_t savedOnRequest() {
 
 std::string cache::describeMachine() {
   std::string text;
-  Registers vendor = cpuid(0), basic = cpuid(1), structured = cpuid(7), more = cpuid(7, 1), extended = cpuid(0x80000001);
+  Registers vendor = cpuid(0), basic = cpuid(1), structured = cpuid(7), more = cpuid(7, 1),
+            extended = cpuid(0x80000001);
   append(text, "vendor", uint64_t(vendor.ecx) << 32 | vendor.ebx);
   append(text, "model", basic.eax);
   // ebx of this leaf is left out: it numbers the processor that asks.

@@ -11,8 +11,8 @@ namespace freestone::cache {
 /// The bytes of a model: its file, and the files of external data that it names.
 class ModelContent {
 public:
-  /// Reads only what has changed since it was last read; `folder` (which may be null) remembers. Nothing where a file can't be read:
-  /// the compiler says why.
+  /// Reads only what has changed since it was last read; `folder` (which may be null) remembers. Nothing where a file
+  /// can't be read: the compiler says why.
   static std::optional<ModelContent> read(FileSystem &system, const Folder *folder, const std::string &path);
 
   /// Of all its files in order.

@@ -33,7 +33,8 @@ std::optional<Request> freestone::cache::requestModel(const Store &store, Kind k
   if (!content)
     return std::nullopt;
   contents.push_back(*content);
-  // What was remembered of the compiler may be of another one than what was opened then, say along another path of libraries.
+  // What was remembered of the compiler may be of another one than what was opened then, say along another path of
+  // libraries.
   Request request{kind, {}, [contents, folder, compiler] {
                     return std::ranges::all_of(contents, &ModelContent::isUnchanged) &&
                            CompilerIdentity::read(*folder) == compiler;

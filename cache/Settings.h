@@ -19,16 +19,18 @@ struct Settings {
   Mode mode = Mode::ReadWrite;
   /// Of all entries together; those not used for the longest time go first.
   uint64_t maxBytes = uint64_t(8) << 30;
-  /// How long a process that makes an entry may show no sign of life before others make it themselves. Only a machine that died, or a
-  /// process that was stopped, is ever waited for so long: the lock of a process that died is free at once.
+  /// How long a process that makes an entry may show no sign of life before others make it themselves. Only a machine
+  /// that died, or a process that was stopped, is ever waited for so long: the lock of a process that died is free at
+  /// once.
   std::chrono::milliseconds patience = std::chrono::seconds(15);
   /// Takes a warning for the user; nothing is said where it is empty.
   std::function<void(const std::string &)> say;
   /// Is told of every miss how it differs from the entry nearest to it; nothing is looked for where it is empty.
   std::function<void(const std::string &)> explain;
 
-  /// `FREESTONE_CACHE_DIR`, else `$XDG_CACHE_HOME/freestone`, else `~/.cache/freestone`; `FREESTONE_CACHE` is off, ro or rw;
-  /// `FREESTONE_CACHE_SIZE` is a number of bytes, or of K, M, G or T. `error` is one sentence if one of them is malformed.
+  /// `FREESTONE_CACHE_DIR`, else `$XDG_CACHE_HOME/freestone`, else `~/.cache/freestone`; `FREESTONE_CACHE` is off, ro
+  /// or rw; `FREESTONE_CACHE_SIZE` is a number of bytes, or of K, M, G or T. `error` is one sentence if one of them is
+  /// malformed.
   static Settings fromEnvironment(std::string &error);
 };
 

@@ -10,7 +10,8 @@ static std::string textOf(const FileIdentity &identity) {
   std::string text;
   for (uint64_t number : {identity.device, identity.inode, identity.bytes})
     text += std::to_string(number) + " ";
-  for (int64_t number : {identity.changedSeconds, identity.changedNanoseconds, identity.attributesSeconds, identity.attributesNanoseconds})
+  for (int64_t number : {identity.changedSeconds, identity.changedNanoseconds, identity.attributesSeconds,
+                         identity.attributesNanoseconds})
     text += std::to_string(number) + " ";
   return text;
 }

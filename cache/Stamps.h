@@ -6,8 +6,8 @@
 
 namespace freestone::cache {
 
-/// Remembers the hashes of files, so that what has not changed is not read again. The time of a stamp itself is when it was of use last.
-/// Nothing throws: what can't be remembered is computed again.
+/// Remembers the hashes of files, so that what has not changed is not read again. The time of a stamp itself is when it
+/// was of use last. Nothing throws: what can't be remembered is computed again.
 class Stamps {
 public:
   explicit Stamps(const Folder &folder) : folder(folder) {}

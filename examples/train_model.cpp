@@ -1,4 +1,5 @@
-// Trains a classifier of 784 numbers, such as test/models/mlp.onnx with weights, on images that the program makes itself:
+// Trains a classifier of 784 numbers, such as test/models/mlp.onnx with weights, on images that the program makes
+// itself:
 //
 //   train_model mlp.onnx trained.onnx
 #include <freestone/trainer.h>
@@ -21,7 +22,9 @@ struct Images {
         values[i * pixels + p] = noise(random) + (p * classes / pixels == labels[i] ? 0.5f : 0.0f);
     }
   }
-  freestone::Trainer::Batch asBatch() { return {{"x", {values.data(), {batch, pixels}}}, {"y", {labels.data(), {batch}}}}; }
+  freestone::Trainer::Batch asBatch() {
+    return {{"x", {values.data(), {batch, pixels}}}, {"y", {labels.data(), {batch}}}};
+  }
 
   std::vector<float> values;
   std::vector<int64_t> labels;
@@ -32,7 +35,8 @@ struct Images {
 int main(int argc, char **argv) try {
   if (argc != 3)
     return std::fprintf(stderr, "usage: train_model MODEL.onnx TRAINED.onnx\n"), 2;
-  freestone::Trainer trainer(argv[1], {.labels = "y", .optimizer = "adamw", .numbers = {{"learning_rate", 1e-3}}, .seed = 1});
+  freestone::Trainer trainer(argv[1],
+                             {.labels = "y", .optimizer = "adamw", .numbers = {{"learning_rate", 1e-3}}, .seed = 1});
   trainer.onStep([](const freestone::StepReport &report) {
     if (report.step % 10 == 0)
       std::printf("step %lld: loss %.4f\n", static_cast<long long>(report.step), report.loss);

@@ -65,7 +65,8 @@ Status Artifact::checkTarget() const {
     if (!*present)
       return {Code::Incompatible, "it needs the CPU feature '" + feature + "', which this machine does not have"};
     if (feature == "amx-tile" && !platform::requestTileData())
-      return {Code::Incompatible, "it needs the CPU feature 'amx-tile', which the system does not let this process use"};
+      return {Code::Incompatible,
+              "it needs the CPU feature 'amx-tile', which the system does not let this process use"};
   }
   return {};
 }

@@ -36,8 +36,8 @@ struct Symbol {
   int64_t lower = 0;
   int64_t upper = INT64_MAX; ///< inclusive
   SymbolSource source = SymbolSource::InputDim;
-  int64_t input = -1; ///< InputDim, InputElement
-  int64_t index = -1; ///< InputDim, InputElement
+  int64_t input = -1;     ///< InputDim, InputElement
+  int64_t index = -1;     ///< InputDim, InputElement
   int64_t bound = -1;     ///< RunTime: slot of its upper bound, which depends on no later RunTime symbol
   int64_t multipleOf = 1; ///< every value is; at least 1
 };
@@ -122,7 +122,7 @@ struct Entry {
   std::vector<Assertion> assertions;
   std::vector<ServiceCall> services; ///< numbered as the code calls them
   std::vector<Phase> phases;         ///< a run publishes the progress numbers base+1 … base+phases.size()
-  int64_t scratchSlot = -1;          ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
+  int64_t scratchSlot = -1; ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
   /// Floating-point operations of one run: of elements (a multiply-add is 2), and behind the ends of rows and columns,
   /// thrown away. Counts that do not fit into 64 bits are INT64_MAX. As expressions for people, and their slots;
   /// -1: not counted.
@@ -130,7 +130,8 @@ struct Entry {
   int64_t operationsSlot = -1, paddingSlot = -1;
 };
 
-/// Weights of these names are read by no entry: files that go along with the artifact, such as what a trainer must know.
+/// Weights of these names are read by no entry: files that go along with the artifact, such as what a trainer must
+/// know.
 constexpr char attachmentPrefix[] = "attachment/";
 
 /// Bytes that are the same in every run, stored after the code. If stripped, they are what `init` makes under this
@@ -149,8 +150,8 @@ struct StateInfo {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
-  int64_t bytes = 0;    ///< = product of `shape` times the element's bytes
-  int64_t initial = -1; ///< the weight, row-major and of as many bytes, that it begins as; -1: zeros
+  int64_t bytes = 0;                     ///< = product of `shape` times the element's bytes
+  int64_t initial = -1;                  ///< the weight, row-major and of as many bytes, that it begins as; -1: zeros
   int64_t panelAxis = 0, panelWidth = 0; ///< of a matrix that lies in panels; a width of 0: row-major
 
   Panels panels() const { return {panelAxis, panelWidth}; }

@@ -16,7 +16,8 @@ namespace {
 template <typename Enum> constexpr std::string_view spellings[1] = {};
 template <> constexpr std::string_view spellings<SymbolSource>[] = {"input-dim", "input-element", "run-time"};
 template <> constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence", "optional", "string"};
-template <> constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state", "arena", "alias"};
+template <>
+constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state", "arena", "alias"};
 template <> constexpr std::string_view spellings<Assertion::Relation>[] = {"eq", "le"};
 
 /// T, const or not.

@@ -32,8 +32,7 @@ Patience::Spin Gang::chooseSpin(int workers, int others, Switches switches) {
 }
 
 Gang::Gang(int workers, Switches switches, std::function<bool()> cancelled)
-    : lines(workers), cancelled(std::move(cancelled)),
-      mayMove(switches.moves && workers <= platform::affinityCpus()) {
+    : lines(workers), cancelled(std::move(cancelled)), mayMove(switches.moves && workers <= platform::affinityCpus()) {
   Patience patience(chooseSpin(workers, 0, switches));
   for (Line &line : lines)
     line.patience = line.parking = patience;
@@ -125,8 +124,9 @@ void Gang::work(int worker) {
     traceEnded(worker, lines[worker].trace);
 }
 
-/// Where a sleeper wakes is the scheduler's choice, often the CPU of the one who woke it; two workers that wait for each
-/// other may share a CPU for ever. The later worker of such two leaves; worker 0, the caller's thread, is never moved.
+/// Where a sleeper wakes is the scheduler's choice, often the CPU of the one who woke it; two workers that wait for
+/// each other may share a CPU for ever. The later worker of such two leaves; worker 0, the caller's thread, is never
+/// moved.
 void Gang::settle(int worker) {
   int cpu = platform::currentCpu();
   lines[worker].cpu.store(cpu, std::memory_order_relaxed);

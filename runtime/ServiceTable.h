@@ -10,8 +10,8 @@
 
 namespace freestone::runtime {
 
-/// The functions of the application that the program of an entry calls, with a place for the views that they get: a call
-/// allocates nothing. Used by worker 0 alone.
+/// The functions of the application that the program of an entry calls, with a place for the views that they get: a
+/// call allocates nothing. Used by worker 0 alone.
 class ServiceTable {
 public:
   /// Finds a function for every call; `offered` is only read during this call. Error: Incompatible names the first

@@ -5,7 +5,8 @@
 
 namespace freestone::runtime {
 
-/// While it lives, this thread takes no signals; threads that it starts never do: signals are for the application's own.
+/// While it lives, this thread takes no signals; threads that it starts never do: signals are for the application's
+/// own.
 class SignalsBlocked {
 public:
   SignalsBlocked() {

@@ -18,7 +18,7 @@ namespace freestone::runtime {
 class Timeline {
 public:
   struct Event {
-    int64_t begin, end;     ///< `now()`
+    int64_t begin, end; ///< `now()`
     int32_t lane = 0, name = 0;
     int64_t run = -1;       ///< number of the run or step that it belongs to; -1: none
     int64_t firstTile = -1; ///< of a task; -1: it is none
@@ -46,7 +46,8 @@ public:
 
   /// A new lane under a name that need not be its own; lives as long as this object. Thread-safe.
   Lane &addLane(const std::string &name);
-  /// A number for a name, the same for the same `name` and `program`, which is told beside it if not empty. Thread-safe.
+  /// A number for a name, the same for the same `name` and `program`, which is told beside it if not empty.
+  /// Thread-safe.
   int32_t nameOf(const std::string &name, const std::string &program = "");
   /// An event of the lane with this name, which is made if need be. Thread-safe; for few events.
   void add(const std::string &lane, const std::string &name, Event event);

@@ -7,8 +7,8 @@
 
 namespace freestone::train {
 
-/// Takes what a thread did for a step from `begin` to `end`, for a time line; called from any thread. Empty: nobody wants
-/// to know.
+/// Takes what a thread did for a step from `begin` to `end`, for a time line; called from any thread. Empty: nobody
+/// wants to know.
 using Recorder = std::function<void(const char *thread, const char *what, int64_t begin, int64_t end, int64_t step)>;
 
 /// Records what its scope does.
@@ -24,9 +24,7 @@ public:
   }
 
   /// Nanoseconds of the steady clock, as those of the runtime's time lines.
-  static int64_t now() {
-    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
+  static int64_t now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 private:
   const Recorder &recorder;

@@ -11,8 +11,8 @@ namespace freestone::train {
 
 /// How steps are run; changes no result.
 struct Execution {
-  int threads = 0;                         ///< 0: as many as the machine offers
-  uint32_t switchedOff = 0;                ///< of the runtime: FREESTONE_OVERLAP and others, added up
+  int threads = 0;                        ///< 0: as many as the machine offers
+  uint32_t switchedOff = 0;               ///< of the runtime: FREESTONE_OVERLAP and others, added up
   freestone_timeline *timeline = nullptr; ///< where everything is recorded; null: nowhere
 };
 
@@ -30,8 +30,8 @@ public:
   std::vector<ValueInfo> dataInputs() const;
   int threads() const { return stepper.instance.threads(); }
 
-  /// A number that the step takes, such as `learning_rate`, holds for all steps from when it is set. Both throw Error for
-  /// one that there is not, telling which there are.
+  /// A number that the step takes, such as `learning_rate`, holds for all steps from when it is set. Both throw Error
+  /// for one that there is not, telling which there are.
   void setNumber(const std::string &name, double value);
   double number(const std::string &name) const;
 
@@ -41,12 +41,12 @@ public:
   /// Whether several batches may make one step.
   bool accumulates() const { return accumulator.has_value(); }
 
-  /// Trains one batch, together with those accumulated before: its loss is the mean over the elements of all. Fields are
-  /// matched by name.
+  /// Trains one batch, together with those accumulated before: its loss is the mean over the elements of all. Fields
+  /// are matched by name.
   StepMetrics step(const Batch &batch);
 
-  // The same without waiting: what is handed over is trained while the caller prepares the next. A batch must stay as it
-  // is until the one after it has been handed over. Each of these returns the metrics of a step that was handed over
+  // The same without waiting: what is handed over is trained while the caller prepares the next. A batch must stay as
+  // it is until the one after it has been handed over. Each of these returns the metrics of a step that was handed over
   // before and has ended since, so that they arrive one batch later.
 
   /// Hands a batch over whose gradients are added to those that the next step takes.

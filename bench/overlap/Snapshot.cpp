@@ -1,6 +1,6 @@
-// How a state is copied for a checkpoint while training goes on: at once between two steps into a second buffer, or chunk by
-// chunk when the optimizer first writes it (copy-on-write by page protection). The optimizer here is Adam's pass over
-// parameters and moments, which writes everything once a step.
+// How a state is copied for a checkpoint while training goes on: at once between two steps into a second buffer, or
+// chunk by chunk when the optimizer first writes it (copy-on-write by page protection). The optimizer here is Adam's
+// pass over parameters and moments, which writes everything once a step.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -16,9 +16,7 @@
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 float *allocate(size_t bytes) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -81,7 +79,8 @@ int main(int argc, char **argv) {
     auto *values = reinterpret_cast<float *>(data);
     for (int worker = 0; worker < workers; ++worker)
       threads.emplace_back([=] {
-        adam(values, values + count, values + 2 * count, gradient, count * worker / workers, count * (worker + 1) / workers);
+        adam(values, values + count, values + 2 * count, gradient, count * worker / workers,
+             count * (worker + 1) / workers);
       });
     for (std::thread &thread : threads)
       thread.join();
@@ -97,8 +96,8 @@ int main(int argc, char **argv) {
   };
 
   double plain = best(step);
-  std::printf("%.0f MB of state on %d workers; the optimizer's pass takes %.1f ms\n\n", static_cast<double>(bytes) * 1e-6,
-              workers, plain * 1e3);
+  std::printf("%.0f MB of state on %d workers; the optimizer's pass takes %.1f ms\n\n",
+              static_cast<double>(bytes) * 1e-6, workers, plain * 1e3);
   std::printf("| snapshot | training is held up, ms |\n|---|---|\n");
   double buffer = best([&] {
     std::memcpy(copy, data, bytes);

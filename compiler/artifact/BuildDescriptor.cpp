@@ -100,7 +100,8 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
     symbol.bound = slots.of(cast<sym::ExprAttr>(attr.getBound()).getExpr());
     return symbol;
   }
-  symbol.source = attr.getSource() == SymbolSource::dim ? runtime::SymbolSource::InputDim : runtime::SymbolSource::InputElement;
+  symbol.source =
+      attr.getSource() == SymbolSource::dim ? runtime::SymbolSource::InputDim : runtime::SymbolSource::InputElement;
   symbol.input = attr.getTensor();
   symbol.index = attr.getIndex();
   return symbol;

@@ -42,11 +42,26 @@ FailureOr<Object> link(ArrayRef<Object> objects, std::string &error) {
   llvm::scope_exit removeFolder([&] { sys::fs::remove_directories(folder); });
 
   std::string output = (folder + "/program.so").str();
-  std::vector<std::string> arguments = {"ld.lld",        "-shared",           "-o",           output,
-                                        "-z",            "defs",              "-z",           "relro",
-                                        "-z",            "now",               "-z",           "noexecstack",
-                                        "--gc-sections", "--hash-style=gnu",  "--build-id=none", "--strip-all",
-                                        "--icf=all",     "--no-undefined-version", "--threads=1", "--version-script=" + (folder + "/exports").str()};
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "-o",
+                                        output,
+                                        "-z",
+                                        "defs",
+                                        "-z",
+                                        "relro",
+                                        "-z",
+                                        "now",
+                                        "-z",
+                                        "noexecstack",
+                                        "--gc-sections",
+                                        "--hash-style=gnu",
+                                        "--build-id=none",
+                                        "--strip-all",
+                                        "--icf=all",
+                                        "--no-undefined-version",
+                                        "--threads=1",
+                                        "--version-script=" + (folder + "/exports").str()};
   if (failed(writeFile((folder + "/exports").str(), StringRef("{ global: freestone_table; local: *; };\n"), error)))
     return failure();
   SmallVector<ArrayRef<char>> inputs(objects.begin(), objects.end());

@@ -1,4 +1,5 @@
-// Conversions between f16 or bf16 and wider floats, rounded once, to nearest, ties to even; a NaN stays a NaN of the same sign.
+// Conversions between f16 or bf16 and wider floats, rounded once, to nearest, ties to even; a NaN stays a NaN of the
+// same sign.
 
 namespace {
 
@@ -31,7 +32,8 @@ template <typename To, typename From> To narrow(From x) {
   Bits bits = __builtin_bit_cast(Bits, x), magnitude = bits & ~sign;
   unsigned result;
   if (magnitude > infinity) {
-    result = narrowInfinity | 1u << (Format<To>::mantissa - 1) | static_cast<unsigned>((magnitude & (one - 1)) >> fewer);
+    result =
+        narrowInfinity | 1u << (Format<To>::mantissa - 1) | static_cast<unsigned>((magnitude & (one - 1)) >> fewer);
   } else if (magnitude == infinity) {
     result = narrowInfinity;
   } else {
@@ -46,7 +48,8 @@ template <typename To, typename From> To narrow(From x) {
     }
     if (dropped > Format<From>::mantissa + 2)
       dropped = Format<From>::mantissa + 2;
-    Bits kept = significand >> dropped, rest = significand & ((Bits(1) << dropped) - 1), half = Bits(1) << (dropped - 1);
+    Bits kept = significand >> dropped, rest = significand & ((Bits(1) << dropped) - 1),
+         half = Bits(1) << (dropped - 1);
     kept += rest > half || (rest == half && (kept & 1));
     // A carry out of the significand raises the exponent, from the largest number to infinity as well.
     unsigned long rounded = (static_cast<unsigned long>(exponent - 1) << Format<To>::mantissa) + kept;

@@ -12,7 +12,8 @@ template <> struct Format<double> {
   static constexpr int mantissa = 52;
 };
 
-/// A finite positive number as significand * 2^(exponent - 1); subnormal numbers have exponent 1 and a short significand.
+/// A finite positive number as significand * 2^(exponent - 1); subnormal numbers have exponent 1 and a short
+/// significand.
 struct Scaled {
   unsigned long significand;
   int exponent;

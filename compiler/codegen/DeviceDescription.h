@@ -18,7 +18,8 @@ enum class PairUnit {
   tiles,
 };
 
-/// All that the compiler knows of the hardware. Immutable once made; the discrete fields are part of a compilation's key.
+/// All that the compiler knows of the hardware. Immutable once made; the discrete fields are part of a compilation's
+/// key.
 struct DeviceDescription {
   /// What LLVM's code generator is told.
   std::string triple, cpu, features;
@@ -42,7 +43,8 @@ struct DeviceDescription {
   unsigned getPanelRows() const { return vectorRegisters == 32 ? 14 : 6; }
 
   /// `host`, `x86-64-v3` or `x86-64-v4`, and behind it, after commas, what a device has besides or shall not use:
-  /// `+amx-bf16`, `-amx-bf16`, `+avx512bf16`, `-avx512bf16`. Fails for other names, and for a host without AVX2 and FMA.
+  /// `+amx-bf16`, `-amx-bf16`, `+avx512bf16`, `-avx512bf16`. Fails for other names, and for a host without AVX2 and
+  /// FMA.
   static llvm::Expected<DeviceDescription> get(llvm::StringRef target);
 };
 

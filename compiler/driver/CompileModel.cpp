@@ -70,7 +70,8 @@ LogicalResult Compilation::timed(const char *phase, Failure &failure, llvm::func
   ErrorCollector errors(context.get());
   auto begin = std::chrono::steady_clock::now();
   LogicalResult result = step();
-  statistics.seconds.emplace_back(phase, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  statistics.seconds.emplace_back(phase,
+                                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (failed(result) && failure.text.empty()) {
     failure.text = errors.take();
     if (failure.text.empty())
@@ -132,13 +133,14 @@ LogicalResult Compilation::requireCompilable(Failure &failure) const {
 
 LogicalResult Compilation::runPipeline(void (*build)(OpPassManager &, const Options &), ModuleOp module) {
   PassManager passes(context.get());
-  // Every pass is tested with the verifier behind it; here it would walk the whole module after each. Once per level is enough to find
-  // what the tests did not.
+  // Every pass is tested with the verifier behind it; here it would walk the whole module after each. Once per level is
+  // enough to find what the tests did not.
   passes.enableVerifier(false);
   if (!options.printIrTreeDir.empty())
-    passes.enableIRPrintingToFileTree([](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; },
-                                      /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true, /*printAfterOnlyOnFailure=*/false,
-                                      options.printIrTreeDir);
+    passes.enableIRPrintingToFileTree([](Pass *, Operation *) { return false; },
+                                      [](Pass *, Operation *) { return true; },
+                                      /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true,
+                                      /*printAfterOnlyOnFailure=*/false, options.printIrTreeDir);
   build(passes, options);
   return failure(failed(passes.run(module)) || failed(mlir::verify(module)));
 }

@@ -55,7 +55,8 @@ public:
   /// The program at a level, from the imported model on.
   mlir::FailureOr<std::string> print(Level level, Failure &failure);
   /// Evaluates the imported model with the interpreter and hands every output to `take`.
-  LogicalResult interpret(llvm::ArrayRef<freestone_plain_tensor> inputs, bool wide, freestone_take_tensor take, void *user, Failure &failure);
+  LogicalResult interpret(llvm::ArrayRef<freestone_plain_tensor> inputs, bool wide, freestone_take_tensor take,
+                          void *user, Failure &failure);
   /// Writes the artifact: lowers, generates code, links, packs the weights.
   LogicalResult compile(llvm::StringRef path, Failure &failure);
 
@@ -67,7 +68,8 @@ private:
   LogicalResult runPipeline(void (*build)(mlir::OpPassManager &, const Options &), mlir::ModuleOp module);
   LogicalResult requireCompilable(Failure &failure) const;
   mlir::FailureOr<std::string> printCode(Level level, Failure &failure);
-  mlir::FailureOr<std::vector<uint8_t>> makeCode(ProgramCache &programs, const DeviceDescription &device, Failure &failure);
+  mlir::FailureOr<std::vector<uint8_t>> makeCode(ProgramCache &programs, const DeviceDescription &device,
+                                                 Failure &failure);
 
   Options options;
   std::unique_ptr<llvm::ThreadPoolInterface> pool;

@@ -27,7 +27,8 @@ void driver::collectGraphCounters(ModuleOp module, std::map<std::string, int64_t
     auto recomputed = function->getAttrOfType<DictionaryAttr>("graph.recomputed");
     if (!recomputed)
       continue;
-    for (auto [counter, name] : {std::pair("recomputed", "values"), std::pair("kept_bytes_before", "kept_before"), std::pair("kept_bytes", "kept_after")})
+    for (auto [counter, name] : {std::pair("recomputed", "values"), std::pair("kept_bytes_before", "kept_before"),
+                                 std::pair("kept_bytes", "kept_after")})
       counters[counter] += recomputed.getAs<IntegerAttr>(name).getInt();
   }
 }

@@ -12,7 +12,8 @@ namespace freestone::driver {
 /// entries tell. The counter of every switch is there, if only as 0.
 std::map<std::string, int64_t> collectCounters(mlir::ModuleOp module);
 
-/// Adds what the graph passes noted on functions, which are gone at the task level: operators that the backward pass computes again
+/// Adds what the graph passes noted on functions, which are gone at the task level: operators that the backward pass
+/// computes again
 /// (`recomputed`), and bytes that are kept for it at the hints, with and without (`kept_bytes`, `kept_bytes_before`).
 void collectGraphCounters(mlir::ModuleOp module, std::map<std::string, int64_t> &counters);
 

@@ -14,8 +14,8 @@ bool isSame(const Weight &one, const Weight &other) {
   return one.elementType == other.elementType && one.dims == other.dims && one.bytes == other.bytes;
 }
 
-/// Moves a function to the module of another model. Weights that import made up for it get names of their own there, and
-/// so do all of a graph that shares none with the model.
+/// Moves a function to the module of another model. Weights that import made up for it get names of their own there,
+/// and so do all of a graph that shares none with the model.
 func::FuncOp adopt(ImportedModel &into, ImportedModel &&from, StringRef name, bool sharesWeights) {
   auto function = cast<func::FuncOp>(from.module->lookupSymbol("main"));
   function->remove();
@@ -64,7 +64,8 @@ LogicalResult importGraph(ImportedModel &model, StringRef path, StringRef name, 
 void requestRecompute(func::FuncOp function, const TrainingOptions &training) {
   SmallVector<unsigned> losses;
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
-    auto name = function.getResultAttrOfType<StringAttr>(index, "graph.name"), state = function.getResultAttrOfType<StringAttr>(index, "graph.state");
+    auto name = function.getResultAttrOfType<StringAttr>(index, "graph.name"),
+         state = function.getResultAttrOfType<StringAttr>(index, "graph.state");
     if ((name && name == "loss") || (state && state == "accumulated/loss"))
       losses.push_back(index);
   }
@@ -113,7 +114,8 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     return failure();
 
   ModuleOp module = *result.model.module;
-  auto main = cast<func::FuncOp>(module.lookupSymbol("main")), evaluate = cast<func::FuncOp>(module.lookupSymbol("evaluate"));
+  auto main = cast<func::FuncOp>(module.lookupSymbol("main")),
+       evaluate = cast<func::FuncOp>(module.lookupSymbol("evaluate"));
   auto fail = [&](ImportError::Kind kind, const Twine &message) {
     error = {kind, message.str()};
     return failure();
@@ -130,8 +132,8 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     diagnostics += (diagnostics.empty() ? "" : "\n") + diagnostic.str();
     return success();
   });
-  // Products in another precision read copies of the parameters, which are packed as they are converted. An optimizer of the user's
-  // own may mind the order of elements.
+  // Products in another precision read copies of the parameters, which are packed as they are converted. An optimizer
+  // of the user's own may mind the order of elements.
   bool isPlain = choice.precision || choice.optimizer.graph;
   training::ParameterLayouts layouts(main, result.parameters, isPlain ? 0 : training.panelWidth);
   layouts.applyTo(main);
@@ -142,10 +144,11 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     functions.accumulate.setSymName("accumulate");
     module.push_back(functions.accumulate);
   }
-  FailureOr<training::StepPorts> ports =
-      training::buildTrainingStep(functions, choice, layouts.getStored(result.parameters), *result.model.weights, complaint);
+  FailureOr<training::StepPorts> ports = training::buildTrainingStep(
+      functions, choice, layouts.getStored(result.parameters), *result.model.weights, complaint);
   if (failed(ports))
-    return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics) : fail(ImportError::Kind::Usage, complaint);
+    return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics)
+                             : fail(ImportError::Kind::Usage, complaint);
   result.ports = std::move(*ports);
   for (func::FuncOp function : {main, evaluate, functions.accumulate})
     if (function)

@@ -30,10 +30,11 @@ struct ImportedTraining {
   training::StepPorts ports;
 };
 
-/// Reads the model at `path` in both forms, and turns it into a training step. Fails as `importOnnx` does; a fault of kind Usage
-/// is an option that does not fit the model. The module is null iff the report has unsupported nodes.
-mlir::FailureOr<ImportedTraining> importTraining(mlir::MLIRContext *context, llvm::StringRef path, const ImportOptions &options,
-                                                 const TrainingOptions &training, ImportError &error);
+/// Reads the model at `path` in both forms, and turns it into a training step. Fails as `importOnnx` does; a fault of
+/// kind Usage is an option that does not fit the model. The module is null iff the report has unsupported nodes.
+mlir::FailureOr<ImportedTraining> importTraining(mlir::MLIRContext *context, llvm::StringRef path,
+                                                 const ImportOptions &options, const TrainingOptions &training,
+                                                 ImportError &error);
 
 } // namespace freestone::driver
 

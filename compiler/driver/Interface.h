@@ -25,16 +25,16 @@ typedef enum freestone_compiler_status {
 typedef struct freestone_dim_bound {
   const char *symbol; // name of the symbol, as `check` prints it
   int64_t minimum;
-  int64_t maximum; // inclusive; INT64_MAX: unbounded
+  int64_t maximum;     // inclusive; INT64_MAX: unbounded
   int64_t multiple_of; // every value is; 0: nothing is known
 } freestone_dim_bound;
 
 // What a compilation is doing; only read during the call. Fields may be added at the end.
 typedef struct freestone_compile_progress {
   size_t struct_size;
-  const char *phase;  // that has begun or goes on: "import", "graph", "tile", "task", "sizes", "code", "package"
-  int64_t done;       // programs whose code is made; told after each in "code"
-  int64_t total;      // of how many; 0 where that does not apply
+  const char *phase; // that has begun or goes on: "import", "graph", "tile", "task", "sizes", "code", "package"
+  int64_t done;      // programs whose code is made; told after each in "code"
+  int64_t total;     // of how many; 0 where that does not apply
 } freestone_compile_progress;
 
 // Set `struct_size`, zero the rest, then fill. Strings are UTF-8, owned by the caller, and only read during the call.
@@ -45,19 +45,21 @@ typedef struct freestone_compile_options {
   const char *target;         // "host", "x86-64-v3" or "x86-64-v4"; null: "host"
   int32_t optimization_level; // 0…3
   int32_t strip_weights;      // non-zero: the artifact refers to its weights instead of carrying them
-  int32_t threads;            // programs that are compiled at the same time, which changes nothing about the file; 0: as many as
-                              // there are CPUs, if the free memory is enough for that
+  int32_t threads; // programs that are compiled at the same time, which changes nothing about the file; 0: as many as
+                   // there are CPUs, if the free memory is enough for that
   size_t dim_bound_count;
   const freestone_dim_bound *dim_bounds;
   const char *print_ir_tree_dir; // where --mlir-print-ir-tree-dir writes the module after every pass; null: nowhere
   const char *training;          // JSON (see TrainingText.h): a training step of the model instead; null: the model
-  const char *disable;           // names of optimisations to leave out (see Switches.h), separated by commas; null: none
-  // Is told where a compilation is: by one thread at a time, not always the caller's. Must not call the compiler. Null: nobody.
+  const char *disable; // names of optimisations to leave out (see Switches.h), separated by commas; null: none
+  // Is told where a compilation is: by one thread at a time, not always the caller's. Must not call the compiler. Null:
+  // nobody.
   void (*progress)(void *user, const freestone_compile_progress *progress);
-  void *progress_user; // handed to `progress`
+  void *progress_user;      // handed to `progress`
   const char *cache_folder; // where single programs are kept for other models (see cache/README.md); null: nowhere
   int32_t cache_read_only;  // non-zero: nothing is written there
-  // Takes a sentence about the cache: a warning, of which one is enough, or why what is there does not serve. Null: nobody does.
+  // Takes a sentence about the cache: a warning, of which one is enough, or why what is there does not serve. Null:
+  // nobody does.
   void (*say)(void *user, int32_t is_warning, const char *sentence);
   void *say_user;         // handed to `say`
   int32_t explain_misses; // non-zero: `say` is told of what was not there

@@ -9,14 +9,16 @@ using namespace mlir;
 
 namespace freestone::driver {
 
-LogicalResult Compilation::interpret(ArrayRef<freestone_plain_tensor> given, bool wide, freestone_take_tensor take, void *user, Failure &failure) {
+LogicalResult Compilation::interpret(ArrayRef<freestone_plain_tensor> given, bool wide, freestone_take_tensor take,
+                                     void *user, Failure &failure) {
   if (failed(requireCompilable(failure)))
     return mlir::failure();
   auto function = model.module->lookupSymbol<func::FuncOp>("main");
   std::vector<interpreter::HostTensor> inputs;
   for (BlockArgument argument : function.getArguments()) {
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "graph.name");
-    auto found = llvm::find_if(given, [&](const freestone_plain_tensor &tensor) { return name.getValue() == tensor.name; });
+    auto found =
+        llvm::find_if(given, [&](const freestone_plain_tensor &tensor) { return name.getValue() == tensor.name; });
     if (found == given.end()) {
       failure = {Failure::Kind::Usage, "input '" + name.str() + "' is missing"};
       return mlir::failure();
@@ -34,13 +36,15 @@ LogicalResult Compilation::interpret(ArrayRef<freestone_plain_tensor> given, boo
   }
 
   return timed("interpret", failure, [&]() -> LogicalResult {
-    FailureOr<std::vector<interpreter::HostTensor>> outputs = interpreter::interpret(function, inputs, *model.weights, wide);
+    FailureOr<std::vector<interpreter::HostTensor>> outputs =
+        interpreter::interpret(function, inputs, *model.weights, wide);
     if (failed(outputs))
       return mlir::failure();
     for (auto [index, output] : llvm::enumerate(*outputs)) {
       auto name = function.getResultAttrOfType<StringAttr>(index, "graph.name");
       std::string text = name.str(), type(runtime::dtypeName(artifact::dtypeOf(output.elementType)));
-      freestone_plain_tensor tensor = {text.c_str(), type.c_str(), static_cast<int64_t>(output.dims.size()), output.dims.data(), output.bytes.data()};
+      freestone_plain_tensor tensor = {text.c_str(), type.c_str(), static_cast<int64_t>(output.dims.size()),
+                                       output.dims.data(), output.bytes.data()};
       take(user, &tensor);
     }
     return success();

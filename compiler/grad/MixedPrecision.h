@@ -6,8 +6,9 @@
 namespace freestone::grad {
 
 /// Computes the products of a function of the graph level in `narrow`, f16 or bf16, and what lies between them too; by
-/// the table in docs/training.md. Sums of products are of f32. Weights, arguments and results keep their types: a weight is
-/// rounded where a product takes it, so that its gradient, by differentiation of what this leaves, is of f32 again.
+/// the table in docs/training.md. Sums of products are of f32. Weights, arguments and results keep their types: a
+/// weight is rounded where a product takes it, so that its gradient, by differentiation of what this leaves, is of f32
+/// again.
 ///
 /// Only f32 is made narrow, and only operators of the function's own block: regions and callees stay as they are.
 /// Returns how many products were made narrow.

@@ -37,7 +37,8 @@ Tensor contract(Tensor lhs, Tensor rhs, const ContractAxes &axes, mlir::Type res
   if (lhs.elementType() != rhs.elementType() && !resultType)
     return builder.reject("the operands have different types");
   Shape expected(rhs.shape());
-  for (auto [left, right] : {std::pair(&axes.lhsBatch, &axes.rhsBatch), std::pair(&axes.lhsContract, &axes.rhsContract)})
+  for (auto [left, right] :
+       {std::pair(&axes.lhsBatch, &axes.rhsBatch), std::pair(&axes.lhsContract, &axes.rhsContract)})
     for (auto [l, r] : zip_equal(*left, *right))
       expected[r] = lhs.dim(l);
   rhs = conform(rhs, expected, "sizes of dimensions that are multiplied");

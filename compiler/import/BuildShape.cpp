@@ -43,7 +43,8 @@ Tensor conform(Tensor x, ArrayRef<Expr> shape, const Twine &what) {
     return x;
   GraphBuilder &builder = x.builder();
   if (x.rank() != int64_t(shape.size()))
-    return builder.reject(what + " must be equal, but the ranks are " + Twine(x.rank()) + " and " + Twine(shape.size()));
+    return builder.reject(what + " must be equal, but the ranks are " + Twine(x.rank()) + " and " +
+                          Twine(shape.size()));
   if (!builder.makeEqual(x.shape(), shape, what))
     return {};
   Shape expected = builder.current(shape);
@@ -133,9 +134,11 @@ Tensor slice(Tensor x, int64_t axis, Expr start, Expr size, int64_t step) {
   Shape shape(x.shape());
   shape[axis] = size;
   if (x.content() && start.isConstant() && size.isConstant()) {
-    int64_t first = *start.asConstant(), count = *size.asConstant(), last = first + (count - 1) * step, extent = *x.extent(axis);
+    int64_t first = *start.asConstant(), count = *size.asConstant(), last = first + (count - 1) * step,
+            extent = *x.extent(axis);
     if (count < 0 || (count > 0 && (std::min(first, last) < 0 || std::max(first, last) >= extent)))
-      return builder.reject("elements " + Twine(first) + " to " + Twine(last) + " are not within a size of " + Twine(extent));
+      return builder.reject("elements " + Twine(first) + " to " + Twine(last) + " are not within a size of " +
+                            Twine(extent));
     Content content = rearrange(x, staticShape(shape), [&](ArrayRef<int64_t> at, MutableArrayRef<int64_t> where) {
       llvm::copy(at, where.begin());
       where[axis] = *start.asConstant() + at[axis] * step;
@@ -155,7 +158,8 @@ Tensor pad(Tensor x, ArrayRef<Expr> low, ArrayRef<Expr> high, Tensor value, Arra
   GraphBuilder &builder = x.builder();
   Shape before = builder.current(low), after = builder.current(high);
   auto isZero = [](Expr amount) { return amount.isConstant(0); };
-  if (llvm::all_of(before, isZero) && llvm::all_of(after, isZero) && llvm::all_of(interior, [](int64_t n) { return !n; }))
+  if (llvm::all_of(before, isZero) && llvm::all_of(after, isZero) &&
+      llvm::all_of(interior, [](int64_t n) { return !n; }))
     return x;
   SmallVector<int64_t> between(interior);
   between.resize(x.rank(), 0);

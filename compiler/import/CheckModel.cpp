@@ -51,7 +51,8 @@ private:
     error = message.str();
     return failure();
   }
-  template <typename Sets> LogicalResult readOpsets(const Sets &sets, const std::string &owner, OpsetVersions &versions);
+  template <typename Sets>
+  LogicalResult readOpsets(const Sets &sets, const std::string &owner, OpsetVersions &versions);
   LogicalResult checkFunction(const onnx::FunctionProto &function, const OpsetVersions &modelOpsets);
   LogicalResult checkGraph(const onnx::GraphProto &graph, const Names *outer, const OpsetVersions &opsets, int depth);
   LogicalResult checkNodes(const Nodes &nodes, Names &names, const OpsetVersions &opsets, int depth);

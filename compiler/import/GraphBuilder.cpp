@@ -1,6 +1,6 @@
 #include "compiler/import/GraphBuilder.h"
-#include "compiler/import/Operations.h"
 #include "compiler/dialect/sym/Substitute.h"
+#include "compiler/import/Operations.h"
 
 using namespace llvm;
 
@@ -79,7 +79,9 @@ Tensor GraphBuilder::fromValue(mlir::Value value) {
   return Tensor(&tensors.back());
 }
 
-Expr GraphBuilder::define(StringRef stem, Expr expr, sym::Interval range) { return facts.define(stem, current(expr), range); }
+Expr GraphBuilder::define(StringRef stem, Expr expr, sym::Interval range) {
+  return facts.define(stem, current(expr), range);
+}
 
 Expr GraphBuilder::defineSize(StringRef stem, Expr expr) {
   expr = define(stem, expr);
@@ -270,7 +272,8 @@ mlir::Value GraphBuilder::materialize(Tensor tensor) {
   Tensor::State &state = *tensor.impl();
   if (state.value)
     return state.value;
-  // Inside of a region, what depends on nothing goes before the operation that has the region: it may be used after it too.
+  // Inside of a region, what depends on nothing goes before the operation that has the region: it may be used after it
+  // too.
   mlir::OpBuilder::InsertionGuard guard(ir);
   bool isFixed = !state.content || llvm::none_of(*state.content, [&](const Element &element) {
     return element.isInteger() && facts.dependsOnData(element.asExpr());
@@ -278,8 +281,9 @@ mlir::Value GraphBuilder::materialize(Tensor tensor) {
   mlir::Block *entry = &func.getBody().front();
   if (isFixed && ir.getInsertionBlock() != entry)
     ir.setInsertionPoint(entry->findAncestorOpInBlock(*ir.getInsertionBlock()->getParentOp()));
-  state.value = state.weight.empty() ? materializeContent(tensor)
-                                     : create<graph::WeightOp>(typeOf(state), ir.getStringAttr(state.weight)).getResult();
+  state.value = state.weight.empty()
+                    ? materializeContent(tensor)
+                    : create<graph::WeightOp>(typeOf(state), ir.getStringAttr(state.weight)).getResult();
   return state.value;
 }
 

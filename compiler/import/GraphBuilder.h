@@ -30,8 +30,8 @@ struct Refusal {
 /// Constant content as an attribute, for `graph.constant`.
 mlir::DenseElementsAttr denseOf(const Content &content, llvm::ArrayRef<int64_t> dims, mlir::Type type);
 
-/// Builds one function of the graph dialect: owns the tensors, what is known of sizes, and the reason why building stopped.
-/// The operations on tensors are free functions, in Operations.h.
+/// Builds one function of the graph dialect: owns the tensors, what is known of sizes, and the reason why building
+/// stopped. The operations on tensors are free functions, in Operations.h.
 class GraphBuilder {
 public:
   /// Content above this many elements is not tracked: sizes and small constants are below, data are above.
@@ -52,7 +52,8 @@ public:
   /// `content` holds the elements of `shape`, which must be constant.
   Tensor fromContent(Content content, llvm::ArrayRef<Expr> shape, mlir::Type type);
   /// A tensor of the store: `graph.weight`, made on demand; content where it is small.
-  Tensor fromWeight(llvm::StringRef name, llvm::ArrayRef<int64_t> dims, mlir::Type type, std::optional<Content> content);
+  Tensor fromWeight(llvm::StringRef name, llvm::ArrayRef<int64_t> dims, mlir::Type type,
+                    std::optional<Content> content);
   /// A constant of the model: content where it is small, else a weight with a copy of the data.
   Tensor fromData(const TensorData &data);
   Tensor scalar(double value, mlir::Type type);
@@ -65,8 +66,8 @@ public:
 
   /// A new symbol for a number that is found while running, from 0 to `most`.
   Expr freshCount(llvm::StringRef stem, Expr most);
-  /// A symbol of its own for an expression, unless it is a constant or a symbol: what is made of it stays small. Its value must be within
-  /// `range`.
+  /// A symbol of its own for an expression, unless it is a constant or a symbol: what is made of it stays small. Its
+  /// value must be within `range`.
   Expr define(llvm::StringRef stem, Expr expr, sym::Interval range);
   Expr define(llvm::StringRef stem, Expr expr) { return define(stem, expr, facts.interval(expr)); }
   /// The same for a size, which is checked not to be negative when the program is entered.
@@ -77,7 +78,8 @@ public:
   Expr current(Expr expr) const;
   Shape current(llvm::ArrayRef<Expr> exprs) const;
   SizeFacts &sizeFacts() { return facts; }
-  /// Makes two sizes equal: by proof, by learning, or by a check at entry. Refuses, saying `what`, where they never are.
+  /// Makes two sizes equal: by proof, by learning, or by a check at entry. Refuses, saying `what`, where they never
+  /// are.
   bool makeEqual(Expr lhs, Expr rhs, const llvm::Twine &what);
   /// The same, axis by axis; the shapes must have one rank.
   bool makeEqual(llvm::ArrayRef<Expr> lhs, llvm::ArrayRef<Expr> rhs, const llvm::Twine &what);
@@ -90,8 +92,8 @@ public:
   std::optional<Refusal> takeRefusal() { return std::exchange(refusal, std::nullopt); }
 
   mlir::Value materialize(Tensor tensor);
-  /// Creates an operation that deduces its types, and refuses with its complaint where it does not verify. Null tensors among
-  /// the operands must have been excluded.
+  /// Creates an operation that deduces its types, and refuses with its complaint where it does not verify. Null tensors
+  /// among the operands must have been excluded.
   template <typename Op, typename... Args> Op create(Args &&...args) {
     Op op = Op::create(ir, location, std::forward<Args>(args)...);
     verify(op);

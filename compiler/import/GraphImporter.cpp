@@ -33,8 +33,8 @@ onnx::TypeProto typeOf(const ModelValue &value) {
     element.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
     if (!value.elements.empty())
       element = typeOf(value.elements.front());
-    *(isSequence ? type.mutable_sequence_type()->mutable_elem_type() : type.mutable_optional_type()->mutable_elem_type()) =
-        element;
+    *(isSequence ? type.mutable_sequence_type()->mutable_elem_type()
+                 : type.mutable_optional_type()->mutable_elem_type()) = element;
     return type;
   }
   if (value.kind != ModelValue::Kind::Tensor || !value.tensor)
@@ -174,7 +174,8 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
   if (depth == 0)
     builder.location = mlir::NameLoc::get(builder.ir.getStringAttr(nameOf(proto)));
   Node node(proto, opset, std::move(inputs), builder, *this);
-  const Entry *entry = modelFunction(proto) ? nullptr : Registry::instance().find(proto.domain(), proto.op_type(), opset);
+  const Entry *entry =
+      modelFunction(proto) ? nullptr : Registry::instance().find(proto.domain(), proto.op_type(), opset);
   if (entry)
     entry->build(node);
   else if (std::optional<onnx::FunctionProto> function = definitionOf(node))
@@ -255,7 +256,8 @@ std::optional<std::vector<ModelValue>> GraphImporter::importBody(const onnx::Gra
   for (const onnx::TensorProto &tensor : graph.initializer()) {
     TensorData data;
     std::string error;
-    if (failed(decodeTensor(builder.context(), tensor, {tensor.raw_data().data(), tensor.raw_data().size()}, data, error)))
+    if (failed(
+            decodeTensor(builder.context(), tensor, {tensor.raw_data().data(), tensor.raw_data().size()}, data, error)))
       return builder.reject("initializer '" + tensor.name() + "' of its body: " + error), std::nullopt;
     scope.values[tensor.name()] = builder.fromData(data);
   }

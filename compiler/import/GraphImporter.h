@@ -33,8 +33,8 @@ public:
 
   GraphImporter(GraphBuilder &builder, const onnx::ModelProto &model, ModelReport &report);
 
-  /// Builds the nodes in order. A node that can't be compiled goes into the report, and what depends on it is left out; the
-  /// walk ends with the builder stopped where the model is wrong.
+  /// Builds the nodes in order. A node that can't be compiled goes into the report, and what depends on it is left out;
+  /// the walk ends with the builder stopped where the model is wrong.
   void importMain(Scope &scope, const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes);
 
   /// Builds the nodes of a body and answers its outputs; nothing where the builder is stopped.

@@ -73,7 +73,8 @@ std::string typeText(const onnx::TypeProto &type) {
   }
 }
 
-/// Whether the exporter's rewriter, which lists the rules that made a node, has put a batch normalisation into a convolution.
+/// Whether the exporter's rewriter, which lists the rules that made a node, has put a batch normalisation into a
+/// convolution.
 bool holdsFoldedNorm(const onnx::NodeProto &node) {
   return any_of(node.metadata_props(), [](const onnx::StringStringEntryProto &entry) {
     return entry.key() == "pkg.onnxscript.rewriter.rule_name" && StringRef(entry.value()).contains("FuseBatchNorm");
@@ -129,8 +130,8 @@ Shape ModelImport::inputShape(const onnx::ValueInfoProto &info) {
     else if (!dim.dim_param().empty())
       shape.push_back(facts.symbol(dim.dim_param(), SymbolOrigin::Dimension, sym::Interval::size()));
     else
-      shape.push_back(facts.fresh(info.name() + "_" + std::to_string(axis), SymbolOrigin::Dimension,
-                                  sym::Interval::size()));
+      shape.push_back(
+          facts.fresh(info.name() + "_" + std::to_string(axis), SymbolOrigin::Dimension, sym::Interval::size()));
   }
   return shape;
 }
@@ -142,8 +143,8 @@ void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<in
   if (!info.type().has_tensor_type())
     addUnsupported("input", info.name(), "inputs of type " + typeText(info.type()) + " are not supported");
   else if (!type)
-    addUnsupported("input", info.name(), "elements of type " + onnxTypeName(info.type().tensor_type().elem_type()) +
-                                    " are not supported");
+    addUnsupported("input", info.name(),
+                   "elements of type " + onnxTypeName(info.type().tensor_type().elem_type()) + " are not supported");
   else if (!info.type().tensor_type().has_shape())
     addUnsupported("input", info.name(), "the rank of this input is not known");
   else {
@@ -216,7 +217,8 @@ void ModelImport::setAttributes(mlir::func::FuncOp main) {
     main->setAttr("graph.definitions", ir.getArrayAttr(definitions));
   SmallVector<mlir::Attribute> assertions;
   for (const SizeFacts::Assertion &assertion : builder->sizeFacts().assertions())
-    assertions.push_back(ir.getArrayAttr({assertion.lhs.attr(), assertion.rhs.attr(), ir.getStringAttr(assertion.text)}));
+    assertions.push_back(
+        ir.getArrayAttr({assertion.lhs.attr(), assertion.rhs.attr(), ir.getStringAttr(assertion.text)}));
   if (!assertions.empty())
     main->setAttr("graph.assertions", ir.getArrayAttr(assertions));
   for (auto [index, name] : enumerate(inputNames))
@@ -258,7 +260,8 @@ LogicalResult ModelImport::finish() {
     return success();
   mlir::func::FuncOp main = builder->function();
   builder->create<mlir::func::ReturnOp>(outputs);
-  main.setType(builder->ir.getFunctionType(main.getBody().front().getArgumentTypes(), mlir::ValueRange(outputs).getTypes()));
+  main.setType(
+      builder->ir.getFunctionType(main.getBody().front().getArgumentTypes(), mlir::ValueRange(outputs).getTypes()));
   setAttributes(main);
   std::string complaint;
   mlir::ScopedDiagnosticHandler handler(builder->context(), [&](mlir::Diagnostic &diagnostic) {

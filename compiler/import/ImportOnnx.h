@@ -13,7 +13,8 @@
 
 namespace freestone {
 
-/// What the user knows of a symbol of the model's inputs: its range, both ends included. `--bind` gives both ends one value.
+/// What the user knows of a symbol of the model's inputs: its range, both ends included. `--bind` gives both ends one
+/// value.
 struct DimBound {
   std::string symbol;
   int64_t minimum = 0;
@@ -25,7 +26,8 @@ struct DimBound {
 enum class ModelForm {
   /// As each node says.
   AsWritten,
-  /// BatchNormalization normalises by the batch at hand and updates its statistics, Dropout drops, whatever the nodes say.
+  /// BatchNormalization normalises by the batch at hand and updates its statistics, Dropout drops, whatever the nodes
+  /// say.
   Training,
   /// Neither does.
   Evaluation
@@ -43,7 +45,8 @@ struct ImportOptions {
   bool updatesStatistics() const { return form == ModelForm::Training && !freezeNorm; }
 };
 
-/// An input or output of a model. `type` is an element type as in MLIR, `ui8` written `u8`, or ONNX's text for what is no tensor.
+/// An input or output of a model. `type` is an element type as in MLIR, `ui8` written `u8`, or ONNX's text for what is
+/// no tensor.
 struct PortReport {
   std::string name;
   std::string type;
@@ -65,7 +68,8 @@ struct UnsupportedNode {
   std::string describe() const;
 };
 
-/// A node that draws random numbers when the model runs. They do not matter where one of `switches`, names of inputs, is 0.
+/// A node that draws random numbers when the model runs. They do not matter where one of `switches`, names of inputs,
+/// is 0.
 struct RandomNode {
   std::string node;
   std::vector<std::string> switches = {};
@@ -83,10 +87,11 @@ struct ModelReport {
   int64_t foldedNorms = 0;
 };
 
-/// A model that could be read. `module` holds `func @main` at graph level, and is null iff `report.unsupported` is not empty. In the
-/// form of training the function may have, after the model's, results `graph.state = "weight"`, the new values of statistics, and a
-/// last argument `graph.random_key`, [3] x ui32: the two words of the seed, and the number of the step. The
-/// weights map the model's file (and its external data); they must outlive every use of their bytes, the module need not.
+/// A model that could be read. `module` holds `func @main` at graph level, and is null iff `report.unsupported` is not
+/// empty. In the form of training the function may have, after the model's, results `graph.state = "weight"`, the new
+/// values of statistics, and a last argument `graph.random_key`, [3] x ui32: the two words of the seed, and the number
+/// of the step. The weights map the model's file (and its external data); they must outlive every use of their bytes,
+/// the module need not.
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::unique_ptr<WeightStore> weights;
@@ -110,8 +115,8 @@ struct ImportError {
 };
 
 /// Reads the model at `path`. External data are looked for in its folder, and nowhere else.
-mlir::FailureOr<ImportedModel> importOnnx(mlir::MLIRContext *context, llvm::StringRef path, const ImportOptions &options,
-                                          ImportError &error);
+mlir::FailureOr<ImportedModel> importOnnx(mlir::MLIRContext *context, llvm::StringRef path,
+                                          const ImportOptions &options, ImportError &error);
 
 /// Reads a serialised model; `bytes` must outlive the weights. External data are refused.
 mlir::FailureOr<ImportedModel> importOnnxBytes(mlir::MLIRContext *context, llvm::ArrayRef<char> bytes,

@@ -22,8 +22,8 @@ public:
 
   const onnx::ModelProto &model() const { return proto; }
 
-  /// The raw bytes of initializer `index` of the main graph, wherever they are kept: in the file, in external data, or in the
-  /// message. Empty where it has none or keeps its elements in typed fields. Lives as long as `mappings()`.
+  /// The raw bytes of initializer `index` of the main graph, wherever they are kept: in the file, in external data, or
+  /// in the message. Empty where it has none or keeps its elements in typed fields. Lives as long as `mappings()`.
   llvm::FailureOr<llvm::ArrayRef<char>> rawInitializer(int index, std::string &error);
 
   /// Whether bytes lie in a mapping, or in the caller's bytes, and not in the message.

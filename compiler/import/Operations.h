@@ -4,9 +4,9 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/import/Tensor.h"
 
-// The language in which operators are defined: the core of the graph dialect as functions over tensors of any rank and type. Operands
-// broadcast as in numpy; axes may be negative; what is known while importing is computed while importing and leaves no operation
-// behind. A null operand gives a null result.
+// The language in which operators are defined: the core of the graph dialect as functions over tensors of any rank and
+// type. Operands broadcast as in numpy; axes may be negative; what is known while importing is computed while importing
+// and leaves no operation behind. A null operand gives a null result.
 namespace freestone::importer {
 
 using graph::BinaryKind;
@@ -33,7 +33,8 @@ bool broadcastTogether(llvm::MutableArrayRef<Tensor> operands);
 /// x with this shape, which has its rank: sizes are made equal; those that only a check at entry makes so are renamed.
 Tensor conform(Tensor x, ArrayRef<Expr> shape, const llvm::Twine &what);
 Tensor reshape(Tensor x, ArrayRef<Expr> shape);
-/// The same for a shape whose product is too large an expression: the caller has seen to it that it is the number of elements.
+/// The same for a shape whose product is too large an expression: the caller has seen to it that it is the number of
+/// elements.
 Tensor reshapeUnchecked(Tensor x, ArrayRef<Expr> shape);
 Tensor transpose(Tensor x, ArrayRef<int64_t> permutation);
 /// Inserts dimensions of size 1 before these axes of the result.

@@ -10,7 +10,8 @@ namespace freestone {
 void printOperatorTable(raw_ostream &os) {
   using namespace importer;
   os << "# Operators\n\n"
-     << "ONNX's operators that have an entry in the importer, with the operator sets that it is for. An operator that is not in\n"
+     << "ONNX's operators that have an entry in the importer, with the operator sets that it is for. An operator that "
+        "is not in\n"
      << "this table is compiled through its ONNX function body where it has one; all others are refused by name.\n\n"
      << "| operator | operator sets |\n|---|---|\n";
   for (const auto &[name, entries] : Registry::instance().entries()) {

@@ -8,7 +8,8 @@
 
 namespace freestone::importer {
 
-/// How one operator, in a range of versions of its operator set, is built from the core. That is all there is to an operator.
+/// How one operator, in a range of versions of its operator set, is built from the core. That is all there is to an
+/// operator.
 struct Entry {
   using BuildAll = std::function<void(Node &)>;
   using BuildOne = std::function<Tensor(Node &)>;
@@ -30,7 +31,8 @@ class Registry {
 public:
   static const Registry &instance();
 
-  /// An operator with one result; the name is with its domain where that is not ONNX's own: `ai.onnx.preview.training.Adam`.
+  /// An operator with one result; the name is with its domain where that is not ONNX's own:
+  /// `ai.onnx.preview.training.Adam`.
   void add(llvm::StringRef name, Versions versions, Entry::BuildOne build);
   /// An operator that sets its outputs itself.
   void addMany(llvm::StringRef name, Versions versions, Entry::BuildAll build);

@@ -65,9 +65,9 @@ public:
   Expr element(llvm::StringRef name, int64_t input, int64_t element, sym::Interval range);
   /// A new symbol named after `stem`.
   Expr fresh(llvm::StringRef stem, SymbolOrigin origin, sym::Interval range);
-  /// A symbol for `definition`, so that what is computed from it stays small: the one that was defined so before, or a new one named
-  /// after `stem`, which is known to be within `range`. Constants and symbols stand for themselves, and so does what is found while
-  /// running.
+  /// A symbol for `definition`, so that what is computed from it stays small: the one that was defined so before, or a
+  /// new one named after `stem`, which is known to be within `range`. Constants and symbols stand for themselves, and
+  /// so does what is found while running.
   Expr define(llvm::StringRef stem, Expr definition, sym::Interval range);
   /// Whether expressions of this size may be left as they are.
   static bool isSmall(Expr expr);

@@ -18,19 +18,29 @@ struct SizeOperand {
 };
 
 constexpr SizeOperand sizeOperands[] = {
-    {"Reshape", 1, -1},        {"Expand", 1, 0},      {"Tile", 1, 0},       {"ConstantOfShape", 0, 0}, {"Slice", 1, any},
-    {"Slice", 2, any},         {"Pad", 1, any},       {"TopK", 1, 0},       {"Range", 0, any},         {"Range", 1, any},
-    {"Range", 2, any},         {"Split", 1, 0},       {"OneHot", 1, 0},     {"SplitToSequence", 1, 0}, {"CenterCropPad", 1, 0},
-    {"Resize", 3, 0},          {"AffineGrid", 1, 0},  {"Col2Im", 1, 0},     {"Col2Im", 2, 0},          {"BlackmanWindow", 0, 0},
-    {"HannWindow", 0, 0},      {"HammingWindow", 0, 0}, {"Squeeze", 1, any}, {"Unsqueeze", 1, any}, {"CumSum", 1, any},
-    {"CumProd", 1, any},       {"Slice", 3, any},     {"Slice", 4, any},    {"Pad", 3, any},
-    {"DFT", 1, 1},             {"STFT", 1, 1},        {"STFT", 3, 1},
+    {"Reshape", 1, -1},      {"Expand", 1, 0},
+    {"Tile", 1, 0},          {"ConstantOfShape", 0, 0},
+    {"Slice", 1, any},       {"Slice", 2, any},
+    {"Pad", 1, any},         {"TopK", 1, 0},
+    {"Range", 0, any},       {"Range", 1, any},
+    {"Range", 2, any},       {"Split", 1, 0},
+    {"OneHot", 1, 0},        {"SplitToSequence", 1, 0},
+    {"CenterCropPad", 1, 0}, {"Resize", 3, 0},
+    {"AffineGrid", 1, 0},    {"Col2Im", 1, 0},
+    {"Col2Im", 2, 0},        {"BlackmanWindow", 0, 0},
+    {"HannWindow", 0, 0},    {"HammingWindow", 0, 0},
+    {"Squeeze", 1, any},     {"Unsqueeze", 1, any},
+    {"CumSum", 1, any},      {"CumProd", 1, any},
+    {"Slice", 3, any},       {"Slice", 4, any},
+    {"Pad", 3, any},         {"DFT", 1, 1},
+    {"STFT", 1, 1},          {"STFT", 3, 1},
 };
 
 /// Operators through which a size is computed from sizes.
-constexpr StringRef sizeArithmetic[] = {"Add",  "Sub",   "Mul",     "Div",       "Mod",   "Neg",    "Abs",        "Min",
-                                        "Max",  "Cast",  "Concat",  "Squeeze",   "Slice", "Gather", "Unsqueeze",  "Where",
-                                        "Flatten", "Reshape", "Identity", "ReduceProd", "Split", "CastLike"};
+constexpr StringRef sizeArithmetic[] = {"Add",      "Sub",        "Mul",       "Div",     "Mod",     "Neg",
+                                        "Abs",      "Min",        "Max",       "Cast",    "Concat",  "Squeeze",
+                                        "Slice",    "Gather",     "Unsqueeze", "Where",   "Flatten", "Reshape",
+                                        "Identity", "ReduceProd", "Split",     "CastLike"};
 
 /// The least value of an operand that decides sizes; nothing for others.
 std::optional<int64_t> leastOf(StringRef op, int64_t input) {

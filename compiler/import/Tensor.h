@@ -12,11 +12,12 @@ using Shape = llvm::SmallVector<Expr, 4>;
 
 class GraphBuilder;
 
-/// A tensor of the graph under construction: a handle on state that the builder owns. Its shape and type are always known. A small
-/// one may be known by content and then exists in the program only once something asks for its `value()`.
+/// A tensor of the graph under construction: a handle on state that the builder owns. Its shape and type are always
+/// known. A small one may be known by content and then exists in the program only once something asks for its
+/// `value()`.
 ///
-/// A null tensor stands for what could not be built; every operation on one gives another, so that an operator's definition reads
-/// without error handling. The builder keeps the reason.
+/// A null tensor stands for what could not be built; every operation on one gives another, so that an operator's
+/// definition reads without error handling. The builder keeps the reason.
 class Tensor {
 public:
   struct State {

@@ -10,7 +10,8 @@
 
 namespace freestone::importer {
 
-/// The element type of ONNX's number for it; null for those that we do not have (strings, complex and sub-byte numbers, …).
+/// The element type of ONNX's number for it; null for those that we do not have (strings, complex and sub-byte numbers,
+/// …).
 mlir::Type elementTypeOf(mlir::MLIRContext *context, int onnxType);
 /// ONNX's number for an element type of ours.
 int onnxTypeOf(mlir::Type type);
@@ -34,7 +35,8 @@ struct TensorData {
   bool isStripped() const { return bytes.empty() && count > 0; }
 };
 
-/// Decodes a tensor; `raw` is its raw data. Fails where size, type and shape contradict each other; `error` then says how.
+/// Decodes a tensor; `raw` is its raw data. Fails where size, type and shape contradict each other; `error` then says
+/// how.
 llvm::LogicalResult decodeTensor(mlir::MLIRContext *context, const onnx::TensorProto &proto, llvm::ArrayRef<char> raw,
                                  TensorData &data, std::string &error);
 

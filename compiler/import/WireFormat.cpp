@@ -162,8 +162,8 @@ LogicalResult cutOutRawData(ArrayRef<char> bytes, std::string &withoutData, std:
   Cutter cutter(bytes, rawData);
   if (succeeded(cutter.model(withoutData)))
     return success();
-  error = "is damaged, truncated or no ONNX model: the protobuf field at byte " + std::to_string(cutter.brokenAt()) + " of " +
-          std::to_string(bytes.size()) + " is broken";
+  error = "is damaged, truncated or no ONNX model: the protobuf field at byte " + std::to_string(cutter.brokenAt()) +
+          " of " + std::to_string(bytes.size()) + " is broken";
   return failure();
 }
 

@@ -1,5 +1,6 @@
-// The operators of the graph, and computes of the tile level, evaluated family by family. Operands come with the sizes that their types say; a result
-// has the sizes that the type of the operation says, or, where the operation finds them out, those that come out.
+// The operators of the graph, and computes of the tile level, evaluated family by family. Operands come with the sizes
+// that their types say; a result has the sizes that the type of the operation says, or, where the operation finds them
+// out, those that come out.
 #ifndef FREESTONE_COMPILER_INTERPRETER_EVALUATE_H
 #define FREESTONE_COMPILER_INTERPRETER_EVALUATE_H
 

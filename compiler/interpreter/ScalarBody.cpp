@@ -130,7 +130,9 @@ ScalarBody::Step ScalarBody::prepareInteger(Operation &op) {
       .Case([&](arith::ShLIOp) { return as(+[](U a, U b) { return b < 64 ? a << b : 0; }); })
       .Case([&](arith::ShRUIOp) { return as(+[](U a, U b) { return b < 64 ? a >> b : 0; }); })
       .Case([&](arith::ShRSIOp) { return as(+[](I a, I b) { return b >= 0 && b < 64 ? a >> b : 0; }); })
-      .Case([&](arith::DivSIOp) { return as(+[](I a, I b) { return b == 0 ? 0 : b == -1 ? I(0 - U(a)) : a / b; }); })
+      .Case([&](arith::DivSIOp) { return as(+[](I a, I b) { return b == 0    ? 0
+                                                                   : b == -1 ? I(0 - U(a))
+                                                                             : a / b; }); })
       .Case([&](arith::RemSIOp) { return as(+[](I a, I b) { return b == 0 || b == -1 ? 0 : a % b; }); })
       .Case([&](arith::MaxSIOp) { return as(+[](I a, I b) { return std::max(a, b); }); })
       .Case([&](arith::MinSIOp) { return as(+[](I a, I b) { return std::min(a, b); }); })
@@ -142,7 +144,9 @@ ScalarBody::Step ScalarBody::prepareCast(Operation &op) {
     return {};
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
   auto same = [](Scalar a) { return a; };
-  auto zeroExtended = [=](Scalar a) { return Scalar{.integer = wrap(to, static_cast<int64_t>(toUnsigned(from, a.integer)))}; };
+  auto zeroExtended = [=](Scalar a) {
+    return Scalar{.integer = wrap(to, static_cast<int64_t>(toUnsigned(from, a.integer)))};
+  };
   auto wrapped = [=](Scalar a) { return Scalar{.integer = wrap(to, a.integer)}; };
   return TypeSwitch<Operation *, Step>(&op)
       .Case([&](arith::ExtFOp) { return unary(op, same); })
@@ -164,7 +168,9 @@ ScalarBody::Step ScalarBody::prepareCast(Operation &op) {
           // Beyond 64 bits anything may come out.
           bool fits = a.real > -0x1p63 && a.real < 0x1p64;
           bool isLarge = a.real >= 0x1p63;
-          int64_t value = !fits ? 0 : isLarge ? static_cast<int64_t>(static_cast<uint64_t>(a.real)) : static_cast<int64_t>(a.real);
+          int64_t value = !fits     ? 0
+                          : isLarge ? static_cast<int64_t>(static_cast<uint64_t>(a.real))
+                                    : static_cast<int64_t>(a.real);
           return Scalar{.integer = wrap(to, value)};
         });
       })

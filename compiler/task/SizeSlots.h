@@ -5,12 +5,13 @@
 
 namespace freestone::task {
 
-/// The numbering of every size that an entry needs while it runs: its symbols, in their order, then each further expression once.
-/// The compiled `bind` fills the slots of expressions from those of symbols; the descriptor and the compiled `run` refer to slots.
+/// The numbering of every size that an entry needs while it runs: its symbols, in their order, then each further
+/// expression once. The compiled `bind` fills the slots of expressions from those of symbols; the descriptor and the
+/// compiled `run` refer to slots.
 class SizeSlots {
 public:
-  /// Numbers all sizes of `program`: bytes of buffers, dimensions of inputs and outputs, sizes, tiles, scratch and views of spaces, both
-  /// sides of assertions, bounds of run-time symbols; last, counts of operations.
+  /// Numbers all sizes of `program`: bytes of buffers, dimensions of inputs and outputs, sizes, tiles, scratch and
+  /// views of spaces, both sides of assertions, bounds of run-time symbols; last, counts of operations.
   explicit SizeSlots(ProgramOp program);
 
   /// The slot of an expression that the program has.
@@ -19,10 +20,12 @@ public:
   int64_t symbolCount() const { return symbols; }
   /// The expression of each slot.
   llvm::ArrayRef<sym::Expr> getExprs() const { return exprs; }
-  /// Bytes of scratch that one worker needs, the runtime's header included. What is derived from many sizes, as this and the counts
-  /// below, is an expression over their slots (see getSlot): written in the symbols of the entry it could grow without bound.
+  /// Bytes of scratch that one worker needs, the runtime's header included. What is derived from many sizes, as this
+  /// and the counts below, is an expression over their slots (see getSlot): written in the symbols of the entry it
+  /// could grow without bound.
   sym::Expr getScratch() const { return scratch; }
-  /// Floating-point operations of a run, and what it computes besides and throws away; invalid where they grow too long to count.
+  /// Floating-point operations of a run, and what it computes besides and throws away; invalid where they grow too long
+  /// to count.
   sym::Expr getOperations() const { return operations; }
   sym::Expr getPadding() const { return padding; }
   /// The same in the symbols of the entry, for people; invalid where that is long.

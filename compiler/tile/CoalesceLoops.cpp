@@ -72,7 +72,8 @@ bool canMerge(ComputeOp op, unsigned outer) {
     if (index.getLoop() == outer || index.getLoop() == outer + 1)
       return false;
   // A result in a layout keeps its dimensions.
-  if (op.isParallel(outer) && llvm::any_of(op.getResultTypes(), [](Type type) { return cast<graph::TensorType>(type).getLayout(); }))
+  if (op.isParallel(outer) &&
+      llvm::any_of(op.getResultTypes(), [](Type type) { return cast<graph::TensorType>(type).getLayout(); }))
     return false;
   for (unsigned input = 0; input < op.getInputs().size(); ++input) {
     unsigned first;

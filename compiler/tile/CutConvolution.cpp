@@ -46,7 +46,8 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
       // What the window does not move over must be inside, and the same for all taps.
       bool isPlain = index.asSymbol() && asLoop(*index.asSymbol()) &&
                      compute.getExtents()[*asLoop(*index.asSymbol())] == type.getShape()[dim];
-      if ((compute.getFill(form.picture) && !isPlain && !index.isConstant(0)) || llvm::any_of(form.getTapLoops(), moves))
+      if ((compute.getFill(form.picture) && !isPlain && !index.isConstant(0)) ||
+          llvm::any_of(form.getTapLoops(), moves))
         return std::nullopt;
       continue;
     }
@@ -108,15 +109,16 @@ ConvolutionTiling ConvolutionTiling::get(ConvolutionForm &form, const DeviceDesc
   // A row of whole micro-kernels, and as many rows as leave the sums of a tile in L2 next to the weights.
   int64_t mostPixels = 8 * device.getPanelRows();
   cut(form.getPixels(), constant(mostPixels), tiling.pixelBlocks, tiling.pixelStep);
-  Expr rows = Expr::max(constant(1), Expr::floorDiv(constant(2 * mostPixels), Expr::max(constant(1), tiling.pixelStep)));
+  Expr rows =
+      Expr::max(constant(1), Expr::floorDiv(constant(2 * mostPixels), Expr::max(constant(1), tiling.pixelStep)));
   cut(form.getRows(), rows, tiling.rowBlocks, tiling.rowStep);
   Expr panelStep;
-  cut(Expr::ceilDiv(contraction.getExtent(contraction.m), width), constant(blocks.panels), tiling.columnBlocks, panelStep);
+  cut(Expr::ceilDiv(contraction.getExtent(contraction.m), width), constant(blocks.panels), tiling.columnBlocks,
+      panelStep);
   tiling.columnStep = panelStep * width;
-  cut(contraction.getExtent(contraction.k.front()), constant(std::max<int64_t>(1, blocks.depth / form.taps)), tiling.channelBlocks,
-      tiling.channelStep);
-  tiling.tiles =
-      contraction.getExtent(contraction.outer) * tiling.columnBlocks * tiling.rowBlocks * tiling.pixelBlocks;
+  cut(contraction.getExtent(contraction.k.front()), constant(std::max<int64_t>(1, blocks.depth / form.taps)),
+      tiling.channelBlocks, tiling.channelStep);
+  tiling.tiles = contraction.getExtent(contraction.outer) * tiling.columnBlocks * tiling.rowBlocks * tiling.pixelBlocks;
 
   // Rows are copied in whole vectors, and the last micro-kernel of a row may be one pixel wider than the row.
   int64_t slack = device.getLanes(bits);
@@ -130,7 +132,8 @@ ConvolutionTiling ConvolutionTiling::get(ConvolutionForm &form, const DeviceDesc
   return tiling;
 }
 
-DictionaryAttr freestone::tile::cutConvolution(ProgramOp program, ConvolutionForm &form, const DeviceDescription &device) {
+DictionaryAttr freestone::tile::cutConvolution(ProgramOp program, ConvolutionForm &form,
+                                               const DeviceDescription &device) {
   unsigned bytes = form.contraction.elementType.getIntOrFloatBitWidth() / 8, lanes = device.getLanes(bytes * 8);
   ConvolutionTiling tiling = ConvolutionTiling::get(form, device);
   Expr square = Expr::constant(program.getContext(), lanes * lanes);

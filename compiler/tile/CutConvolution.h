@@ -5,8 +5,9 @@
 
 namespace freestone::tile {
 
-/// A contraction whose one operand is a picture under a moving window, and whose other one is weights: for every pixel, channels
-/// out = sum over channels in and taps. Pixels are neighbours in memory along a row. Vectors lie along the channels out.
+/// A contraction whose one operand is a picture under a moving window, and whose other one is weights: for every pixel,
+/// channels out = sum over channels in and taps. Pixels are neighbours in memory along a row. Vectors lie along the
+/// channels out.
 struct ConvolutionForm {
   /// `m` is the loop of the channels out, `n` those of the pixels, `k` channels in and taps.
   ContractionForm contraction;
@@ -21,7 +22,8 @@ struct ConvolutionForm {
   /// Rows, and elements of a row, that one window covers.
   int64_t rowSpan = 1, pixelSpan = 1;
 
-  /// Nothing where the compute is none: windows that move by more than one element, or are more than two-dimensional, are not.
+  /// Nothing where the compute is none: windows that move by more than one element, or are more than two-dimensional,
+  /// are not.
   static std::optional<ConvolutionForm> get(ComputeOp compute);
 
   /// Whether the weights are stored as the micro-kernel reads them, panels of channels out.
@@ -34,8 +36,8 @@ struct ConvolutionForm {
   sym::Expr getRows();
 };
 
-/// How a convolution is cut, as expressions of its sizes. A tile is a rectangle of pixels for some panels of channels out; tiles are
-/// outer loops times blocks of panels times blocks of rows times blocks of pixels, row-major.
+/// How a convolution is cut, as expressions of its sizes. A tile is a rectangle of pixels for some panels of channels
+/// out; tiles are outer loops times blocks of panels times blocks of rows times blocks of pixels, row-major.
 struct ConvolutionTiling {
   /// Of channels out: a multiple of the panel width.
   sym::Expr columnBlocks, columnStep;

@@ -5,11 +5,12 @@
 
 namespace freestone::tile {
 
-/// A contraction over all places of a picture, as it is the gradient of a convolution's kernel: for every tap, channel of the
-/// picture and channel of the gradient, the sum over images and places of the picture at the place moved by the tap, times the
-/// gradient at the place.
+/// A contraction over all places of a picture, as it is the gradient of a convolution's kernel: for every tap, channel
+/// of the picture and channel of the gradient, the sum over images and places of the picture at the place moved by the
+/// tap, times the gradient at the place.
 struct KernelGradientForm {
-  /// A dimension of the picture over which a tap moves: its coordinate is place * stride + tap * dilation and what is constant.
+  /// A dimension of the picture over which a tap moves: its coordinate is place * stride + tap * dilation and what is
+  /// constant.
   struct Axis {
     unsigned dim, place, tap;
     int64_t stride, dilation;
@@ -41,9 +42,9 @@ struct KernelGradientForm {
   sym::Expr getPixelTaps() { return getExtent(pixel.tap); }
 };
 
-/// How it is cut: a tile has one panel of the gradient's channels, for all taps and channels of the picture, and adds up images and
-/// blocks of rows one after the other. Channels of the picture are neighbours in what is copied of it, so that those of all taps of a
-/// row are the rows of one micro-kernel.
+/// How it is cut: a tile has one panel of the gradient's channels, for all taps and channels of the picture, and adds
+/// up images and blocks of rows one after the other. Channels of the picture are neighbours in what is copied of it, so
+/// that those of all taps of a row are the rows of one micro-kernel.
 struct KernelGradientTiling {
   /// Of places.
   sym::Expr rowBlocks, rowStep;

@@ -11,8 +11,8 @@ using sym::Expr;
 
 namespace {
 
-/// Elements of a tile: a sixty-fourth of the second-level cache in f32, so that workers share evenly, and still far more work than it
-/// costs to begin a tile.
+/// Elements of a tile: a sixty-fourth of the second-level cache in f32, so that workers share evenly, and still far
+/// more work than it costs to begin a tile.
 int64_t getTileElements(const DeviceDescription &device) { return std::max<int64_t>(1024, device.l2Bytes / 256); }
 
 Expr product(ArrayRef<Expr> extents, MLIRContext *context) {
@@ -43,7 +43,9 @@ public:
     entries.append("chunk", builder.getArrayAttr(chunks));
   }
   void setUnknownAccesses() {
-    auto unknown = [&](size_t count) { return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr())); };
+    auto unknown = [&](size_t count) {
+      return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr()));
+    };
     entries.append("reads", unknown(program.getBody()->getNumArguments()));
     entries.append("chunk", unknown(program.getResultTypes().size()));
   }
@@ -70,7 +72,8 @@ private:
         return builder.getUnitAttr();
       SmallVector<Expr> indices = getIndices(compute, number);
       for (unsigned loop = 0; loop < outer; ++loop)
-        if (indices[loop] != getLoopSymbol(builder.getContext(), loop) || compute.getExtents()[loop] != type.getDim(loop))
+        if (indices[loop] != getLoopSymbol(builder.getContext(), loop) ||
+            compute.getExtents()[loop] != type.getDim(loop))
           return builder.getUnitAttr();
     }
     return getRun(type, outer, count);
@@ -104,7 +107,8 @@ bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const DeviceDesc
   return any;
 }
 
-/// The number of row loops if the program's reductions run along rows: as many as the parallel loops of every reduction.
+/// The number of row loops if the program's reductions run along rows: as many as the parallel loops of every
+/// reduction.
 std::optional<unsigned> findRowLoops(ArrayRef<ComputeOp> computes) {
   std::optional<unsigned> rowLoops;
   for (ComputeOp compute : computes) {
@@ -132,7 +136,8 @@ DictionaryAttr cutRows(ProgramOp program, unsigned rowLoops, const RowPasses &pa
   ComputeOp first = passes.entries.front().compute;
   SmallVector<Expr> extents = first.getExtents();
   Expr count = product(ArrayRef(extents).take_front(rowLoops), context);
-  Expr rows = Expr::max(Expr::floorDiv(Expr::constant(context, getTileElements(device)), length), Expr::constant(context, 1));
+  Expr rows =
+      Expr::max(Expr::floorDiv(Expr::constant(context, getTileElements(device)), length), Expr::constant(context, 1));
 
   Plan plan(program, "rows");
   plan.set("row_loops", rowLoops);
@@ -152,7 +157,9 @@ Expr getMapElements(ProgramOp program, const DeviceDescription &device) {
       SmallVector<Expr> extents = compute.getExtents();
       reduced = Expr::max(reduced, product(ArrayRef(extents).drop_front(compute.getNumParallel()), context));
     }
-  return reduced.isConstant(1) ? elements : Expr::max(Expr::floorDiv(elements, reduced), Expr::constant(context, 8 * device.getLanes(32)));
+  return reduced.isConstant(1)
+             ? elements
+             : Expr::max(Expr::floorDiv(elements, reduced), Expr::constant(context, 8 * device.getLanes(32)));
 }
 
 DictionaryAttr cutMap(ProgramOp program, const DeviceDescription &device) {

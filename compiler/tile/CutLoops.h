@@ -6,11 +6,11 @@
 
 namespace freestone::tile {
 
-/// The plan of a program that is no contraction: `rows` where reductions run along rows in memory, `map` where computes share their
-/// parallel loops, `opaque` for a `tile.opaque`. Fails, with a reason in `why`, where it is none of these.
+/// The plan of a program that is no contraction: `rows` where reductions run along rows in memory, `map` where computes
+/// share their parallel loops, `opaque` for a `tile.opaque`. Fails, with a reason in `why`, where it is none of these.
 ///
-/// A tile of `rows` and `map` is a run of consecutive elements that fits a share of the first-level caches, so that one program's tiles
-/// are the same elements as the next one's.
+/// A tile of `rows` and `map` is a run of consecutive elements that fits a share of the first-level caches, so that one
+/// program's tiles are the same elements as the next one's.
 mlir::FailureOr<mlir::DictionaryAttr> cutLoops(ProgramOp program, const DeviceDescription &device, std::string &why);
 
 } // namespace freestone::tile

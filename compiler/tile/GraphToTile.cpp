@@ -29,7 +29,8 @@ struct ReasonListener : RewriterBase::Listener {
 };
 
 bool staysInTile(Operation *op) {
-  return isa<graph::ReshapeOp, graph::BarrierOp, graph::WeightOp, graph::ConstantOp, graph::MatchShapeOp, graph::CallOp>(op);
+  return isa<graph::ReshapeOp, graph::BarrierOp, graph::WeightOp, graph::ConstantOp, graph::MatchShapeOp,
+             graph::CallOp>(op);
 }
 
 /// A tensor that nothing but a compute can make: one value everywhere, or a copy.

@@ -89,7 +89,8 @@ FailureOr<RowPasses> tile::getRowPasses(tile::ProgramOp program, unsigned rowLoo
         return failure();
       }
     for (Value input : compute.getInputs())
-      if (const RowPasses::Entry *producer = result.find(input); producer && producer->role == RowRole::elements && producer->pass < pass)
+      if (const RowPasses::Entry *producer = result.find(input);
+          producer && producer->role == RowRole::elements && producer->pass < pass)
         result.kept.insert(input);
     result.entries.push_back({compute, role, pass});
     if (role != RowRole::scalar)

@@ -31,7 +31,8 @@ struct RowPasses {
   const Entry *find(mlir::Value result) const;
 };
 
-/// Fails, with a reason in `why`, where the computes do not share their first `rowLoops` loops or read each other's rows at other places.
+/// Fails, with a reason in `why`, where the computes do not share their first `rowLoops` loops or read each other's
+/// rows at other places.
 mlir::FailureOr<RowPasses> getRowPasses(tile::ProgramOp program, unsigned rowLoops, std::string &why);
 
 /// The elements of a row of this compute: the product of the extents behind the row loops.

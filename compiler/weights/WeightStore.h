@@ -20,17 +20,20 @@ struct Weight {
   llvm::ArrayRef<char> bytes;
 };
 
-/// The tensors of a model by name: what `graph.weight` refers to. Their bytes are no part of the program, and stay where they are (the
-/// mapped file of the model) where possible. Weights keep their addresses; several threads may read at the same time.
+/// The tensors of a model by name: what `graph.weight` refers to. Their bytes are no part of the program, and stay
+/// where they are (the mapped file of the model) where possible. Weights keep their addresses; several threads may read
+/// at the same time.
 class WeightStore {
 public:
   WeightStore() = default;
   WeightStore(const WeightStore &) = delete;
 
   /// Adds a weight whose bytes belong to someone else (see `keepAlive`). The name must be new.
-  const Weight &add(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes);
+  const Weight &add(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<int64_t> dims,
+                    llvm::ArrayRef<char> bytes);
   /// Adds a weight with bytes of its own.
-  const Weight &addOwned(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<int64_t> dims, std::vector<char> bytes);
+  const Weight &addOwned(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<int64_t> dims,
+                         std::vector<char> bytes);
   /// Null if there is none of this name.
   const Weight *find(llvm::StringRef name) const;
   /// In the order in which they were added.

@@ -44,13 +44,14 @@ typedef enum freestone_status {
   FREESTONE_INVALID_ARGUMENT = 1, /* a null pointer, an index out of range, an unknown name, a call out of order */
   FREESTONE_IO = 2,               /* a file can't be opened or read */
   FREESTONE_BAD_ARTIFACT = 3,     /* not an artifact, truncated or altered */
-  FREESTONE_INCOMPATIBLE = 4,     /* an artifact of another version or architecture, or a CPU feature or service is missing */
-  FREESTONE_MISMATCH = 5,         /* an input's dtype, rank, layout or size; sizes that contradict each other */
-  FREESTONE_OUT_OF_MEMORY = 6,    /* also: more than `max_memory` */
-  FREESTONE_CANCELLED = 7,        /* the cancel callback said so; or a run before it in the queue failed */
-  FREESTONE_RUN_FAILED = 8,       /* data made the result undefined, such as an index out of range */
-  FREESTONE_UNSUPPORTED = 9,      /* a value kind that this runtime does not handle */
-  FREESTONE_INTERNAL = 10         /* a fault of Freestone */
+  FREESTONE_INCOMPATIBLE =
+      4,                  /* an artifact of another version or architecture, or a CPU feature or service is missing */
+  FREESTONE_MISMATCH = 5, /* an input's dtype, rank, layout or size; sizes that contradict each other */
+  FREESTONE_OUT_OF_MEMORY = 6, /* also: more than `max_memory` */
+  FREESTONE_CANCELLED = 7,     /* the cancel callback said so; or a run before it in the queue failed */
+  FREESTONE_RUN_FAILED = 8,    /* data made the result undefined, such as an index out of range */
+  FREESTONE_UNSUPPORTED = 9,   /* a value kind that this runtime does not handle */
+  FREESTONE_INTERNAL = 10      /* a fault of Freestone */
 } freestone_status;
 
 /* Element types; the names are MLIR's. i1 is one byte that holds 0 or 1 (DLPack: kDLBool). */
@@ -141,8 +142,8 @@ typedef struct freestone_symbol_info {
   size_t struct_size;
   const char *name;
   int64_t lower;
-  int64_t upper;     /* inclusive; INT64_MAX: unbounded */
-  int32_t is_result; /* non-zero: known only after a run, such as the number of elements that are not zero */
+  int64_t upper;       /* inclusive; INT64_MAX: unbounded */
+  int32_t is_result;   /* non-zero: known only after a run, such as the number of elements that are not zero */
   int64_t multiple_of; /* every value is; at least 1 */
 } freestone_symbol_info;
 
@@ -267,9 +268,9 @@ typedef enum freestone_log_level {
 /* ---- Services ----
  *
  * A program may call functions of the application, or of a library that the application chose, by name and version. The
- * program allocates everything: a function reads the inputs and fills the outputs, tensors on the CPU without strides or
- * offset that live during the call. It is called by the thread that is worker 0, with floating-point numbers rounded to
- * nearest and exceptions masked, must not throw, and returns 0, or another number to end the run with RUN_FAILED. */
+ * program allocates everything: a function reads the inputs and fills the outputs, tensors on the CPU without strides
+ * or offset that live during the call. It is called by the thread that is worker 0, with floating-point numbers rounded
+ * to nearest and exceptions masked, must not throw, and returns 0, or another number to end the run with RUN_FAILED. */
 typedef struct freestone_service {
   const char *name;
   int64_t version; /* a program asks for exactly one */
@@ -385,10 +386,10 @@ FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instan
 
 /* ---- Runs in a queue ----
  *
- * While one run is under way the application prepares the next: `submit` checks and binds the inputs at hand and returns
- * at once, as long as no more than `queue_depth` runs have not ended; else it waits until the oldest has. Runs are
- * numbered from 1 on, those of `run` included, and done one after another by a thread of the instance, which is worker 0
- * then.
+ * While one run is under way the application prepares the next: `submit` checks and binds the inputs at hand and
+ * returns at once, as long as no more than `queue_depth` runs have not ended; else it waits until the oldest has. Runs
+ * are numbered from 1 on, those of `run` included, and done one after another by a thread of the instance, which is
+ * worker 0 then.
  *
  *   for (;;) {
  *     freestone_instance_set_input(instance, 0, batch n + 1);
@@ -413,8 +414,8 @@ FREESTONE_API freestone_status freestone_instance_submit(freestone_instance *ins
 /* Queues a call of a function, on the thread that runs: everything submitted before has ended, nothing submitted later
  * has begun, so that it may read and write the state. It must not call functions of this instance, nor throw. It is
  * dropped like a run when one before it fails. Errors: as submit. */
-FREESTONE_API freestone_status freestone_instance_submit_call(freestone_instance *instance, void (*function)(void *user),
-                                                              void *user);
+FREESTONE_API freestone_status freestone_instance_submit_call(freestone_instance *instance,
+                                                              void (*function)(void *user), void *user);
 
 /* Waits until a run has ended; its outputs are then those that output, output_shape and take_output tell of. 0: until
  * everything has ended. Errors: what the run failed with; INVALID_ARGUMENT if there is no such run, or its outputs are
@@ -468,7 +469,7 @@ typedef struct freestone_trace_span {
   int32_t is_wait;
   int64_t first_phase; /* numbered as in `describe` */
   int64_t last_phase;  /* the same one */
-  int64_t begin_ns; /* since the first worker began */
+  int64_t begin_ns;    /* since the first worker began */
   int64_t end_ns;
 } freestone_trace_span;
 

@@ -14,8 +14,8 @@ std::optional<int> quotaCpus();
 /// The CPU that the calling thread runs on; it may have moved when this returns.
 int currentCpu();
 
-/// Moves the calling thread from `cpu` to another CPU of its affinity mask, which stays as it is. Does nothing when there
-/// is no other.
+/// Moves the calling thread from `cpu` to another CPU of its affinity mask, which stays as it is. Does nothing when
+/// there is no other.
 void leaveCpu(int cpu);
 
 } // namespace freestone::runtime::platform

@@ -44,8 +44,9 @@ template <typename T> using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t
 /// Zeros, subnormal numbers, powers of two and their neighbours, the largest, infinities and NaNs, of both signs.
 template <typename T> std::vector<T> specialValues() {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> values = {0, Limits::denorm_min(), Limits::min() / 2, Limits::min(), 1, 1.5, 2, 3, 0.1f, 1e10f, 16777216.0f, Limits::max(),
-                           Limits::infinity(), Limits::quiet_NaN()};
+  std::vector<T> values = {
+      0,           Limits::denorm_min(), Limits::min() / 2,  Limits::min(),      1, 1.5, 2, 3, 0.1f, 1e10f,
+      16777216.0f, Limits::max(),        Limits::infinity(), Limits::quiet_NaN()};
   for (int exponent : {-140, -20, -1, 0, 5, 24, 53, 120}) {
     T power = std::ldexp(T(1), exponent);
     for (T value : {power, std::nextafter(power, T(0)), std::nextafter(power, Limits::infinity())})
@@ -99,10 +100,14 @@ TEST(Builtins, Extrema) {
 }
 
 TEST(Builtins, Instructions) {
-  compareTwo<float>([](float x, float y) { return builtin_fmaf(x, y, 0.1f); }, [](float x, float y) { return std::fma(x, y, 0.1f); });
-  compareTwo<double>([](double x, double y) { return builtin_fma(x, y, 0.1); }, [](double x, double y) { return std::fma(x, y, 0.1); });
-  compareTwo<float>([](float x, float) { return builtin_roundevenf(x); }, [](float x, float) { return std::nearbyint(x); });
-  compareTwo<double>([](double x, double) { return builtin_roundeven(x); }, [](double x, double) { return std::nearbyint(x); });
+  compareTwo<float>([](float x, float y) { return builtin_fmaf(x, y, 0.1f); },
+                    [](float x, float y) { return std::fma(x, y, 0.1f); });
+  compareTwo<double>([](double x, double y) { return builtin_fma(x, y, 0.1); },
+                     [](double x, double y) { return std::fma(x, y, 0.1); });
+  compareTwo<float>([](float x, float) { return builtin_roundevenf(x); },
+                    [](float x, float) { return std::nearbyint(x); });
+  compareTwo<double>([](double x, double) { return builtin_roundeven(x); },
+                     [](double x, double) { return std::nearbyint(x); });
 }
 
 /// Every non-negative finite number of a 16-bit format, ascending: bits n are number n.
@@ -116,7 +121,8 @@ std::vector<double> finiteNumbers(int mantissa, int bias) {
   return numbers;
 }
 
-/// Rounding by its definition: the nearest of all numbers, of two the one with even bits; infinity is as far as one step more.
+/// Rounding by its definition: the nearest of all numbers, of two the one with even bits; infinity is as far as one
+/// step more.
 class Rounding {
 public:
   Rounding(int mantissa, int bias) : numbers(finiteNumbers(mantissa, bias)) {
@@ -167,7 +173,8 @@ template <typename From> void checkNarrowing(Narrow (*narrow)(From), const Round
   for (From x : specialValues<From>())
     ASSERT_NO_FATAL_FAILURE(check(x));
   // A NaN whose payload lies in the digits that are dropped.
-  ASSERT_NO_FATAL_FAILURE(check(std::bit_cast<From>(std::bit_cast<BitsOf<From>>(std::numeric_limits<From>::infinity()) + 1)));
+  ASSERT_NO_FATAL_FAILURE(
+      check(std::bit_cast<From>(std::bit_cast<BitsOf<From>>(std::numeric_limits<From>::infinity()) + 1)));
   std::mt19937_64 random(2);
   for (int i = 0; i < 300000; ++i)
     ASSERT_NO_FATAL_FAILURE(check(anyValue<From>(random)));

@@ -7,9 +7,9 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/task/Passes.h"
-#include "runtime/ArtifactFile.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/ArtifactFile.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -27,8 +27,8 @@ template <typename T> T expect(FailureOr<T> result, const std::string &what) {
 
 std::vector<uint8_t> test::compileTasks(const std::string &text, const Weights &weights) {
   MLIRContext context;
-  context.loadDialect<task::TaskDialect, tile::TileDialect, graph::GraphDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect,
-                      LLVM::LLVMDialect>();
+  context.loadDialect<task::TaskDialect, tile::TileDialect, graph::GraphDialect, func::FuncDialect, arith::ArithDialect,
+                      scf::SCFDialect, LLVM::LLVMDialect>();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   PassManager passes(&context);
   passes.addNestedPass<task::ProgramOp>(task::createOrderPhases());
@@ -48,7 +48,8 @@ std::vector<uint8_t> test::compileTasks(const std::string &text, const Weights &
     programs->moveBefore(code->getBody(), code->getBody()->end());
   code->push_back(codegen::emitEntries(entries).release());
   DeviceDescription device = llvm::cantFail(DeviceDescription::get("x86-64-v3"));
-  std::vector<codegen::Object> compiled = expect(codegen::lowerToObjects(*code, device), "the programs can't be compiled");
+  std::vector<codegen::Object> compiled =
+      expect(codegen::lowerToObjects(*code, device), "the programs can't be compiled");
   std::vector<artifact::Object> objects;
   for (const codegen::Object &object : compiled)
     objects.emplace_back(object.bytes.begin(), object.bytes.end());
@@ -61,7 +62,8 @@ std::vector<uint8_t> test::compileTasks(const std::string &text, const Weights &
     auto found = weights.find(weight.name);
     data.push_back(found == weights.end() ? nullptr : found->second.data());
   }
-  auto bytes = runtime::packArtifact({reinterpret_cast<const uint8_t *>(library.data()), library.size()}, descriptor, data);
+  auto bytes =
+      runtime::packArtifact({reinterpret_cast<const uint8_t *>(library.data()), library.size()}, descriptor, data);
   if (!bytes.ok()) {
     llvm::errs() << bytes.status().message() << '\n';
     abort();

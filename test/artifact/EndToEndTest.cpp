@@ -10,8 +10,8 @@ using namespace freestone::test;
 
 namespace {
 
-/// Programs over f32 in tiles of 4 elements: twice (y = 2x), reverse (y = x from the end, plus w[0]), total (y[0] = sum of x, one tile),
-/// wrap (y = x rem 3).
+/// Programs over f32 in tiles of 4 elements: twice (y = 2x), reverse (y = x from the end, plus w[0]), total (y[0] = sum
+/// of x, one tile), wrap (y = x rem 3).
 const char *const floatPrograms = R"mlir(
 module @twice {
   func.func @twice(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %begin: i64, %end: i64, %scratch: !llvm.ptr) {
@@ -169,7 +169,8 @@ TEST(EndToEnd, ChecksSizesAtEntry) {
   instance.setInput(1, viewOf(mask));
   EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }), "dimension 0 of input 'mask' is 6, but must be 5");
   instance.setInput(0, viewOf(tooLong));
-  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }), "dimension 0 of input 'x', n, is 100001, but must be at most 100000");
+  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }),
+            "dimension 0 of input 'x', n, is 100001, but must be at most 100000");
 }
 
 TEST(EndToEnd, ChecksMultiplesAtEntry) {
@@ -182,7 +183,8 @@ TEST(EndToEnd, ChecksMultiplesAtEntry) {
   instance.setInput(1, viewOf(good));
   instance.run();
   instance.setInput(0, viewOf(wrong));
-  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }), "dimension 0 of input 'x', n, is 12, but must be a multiple of 8");
+  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }),
+            "dimension 0 of input 'x', n, is 12, but must be a multiple of 8");
   freestone_symbol_info symbol = {};
   symbol.struct_size = sizeof(symbol);
   check(freestone_artifact_symbol(artifact.get(), 0, &symbol));
@@ -272,9 +274,11 @@ TEST(EndToEnd, BindsSizesFromElementsOfInputs) {
   }
   std::vector<int64_t> wrong = {3, 5}, huge = {1000, 1001};
   instance.setInput(1, viewOf(wrong));
-  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }), "the number of elements of 'y' is 15, but must be 12");
+  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }),
+            "the number of elements of 'y' is 15, but must be 12");
   instance.setInput(1, viewOf(huge));
-  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }), "element 1 of input 'shape', b, is 1001, but must be at most 1000");
+  EXPECT_EQ(errorOf(FREESTONE_MISMATCH, [&] { instance.run(); }),
+            "element 1 of input 'shape', b, is 1001, but must be at most 1000");
 }
 
 /// positions = where x > 0, a size that the run itself determines; doubled = 2*positions.

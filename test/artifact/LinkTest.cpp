@@ -18,8 +18,10 @@ struct ScalarType {
   int bits;
 };
 
-const ScalarType floatTypes[] = {{"half", "f16", 16}, {"bfloat", "bf16", 16}, {"float", "f32", 32}, {"double", "f64", 64}};
-const ScalarType integerTypes[] = {{"i1", "i1", 1}, {"i8", "i8", 8}, {"i16", "i16", 16}, {"i32", "i32", 32}, {"i64", "i64", 64}};
+const ScalarType floatTypes[] = {
+    {"half", "f16", 16}, {"bfloat", "bf16", 16}, {"float", "f32", 32}, {"double", "f64", 64}};
+const ScalarType integerTypes[] = {
+    {"i1", "i1", 1}, {"i8", "i8", 8}, {"i16", "i16", 16}, {"i32", "i32", 32}, {"i64", "i64", 64}};
 
 /// LLVM IR with a function for each operation on scalars or vectors, and a table that keeps them all.
 class OperationModule {
@@ -30,17 +32,21 @@ public:
     std::string table;
     for (int i = 0; i < functions; ++i)
       table += (i ? ", ptr @f" : "ptr @f") + std::to_string(i);
-    return declarations + definitions + "@freestone_table = constant [" + std::to_string(functions) + " x ptr] [" + table + "]\n";
+    return declarations + definitions + "@freestone_table = constant [" + std::to_string(functions) + " x ptr] [" +
+           table + "]\n";
   }
 
 private:
   std::string type(const ScalarType &scalar) const {
     return lanes == 1 ? scalar.name : "<" + std::to_string(lanes) + " x " + scalar.name + ">";
   }
-  std::string mangled(const ScalarType &scalar) const { return lanes == 1 ? scalar.mangled : "v" + std::to_string(lanes) + scalar.mangled; }
+  std::string mangled(const ScalarType &scalar) const {
+    return lanes == 1 ? scalar.mangled : "v" + std::to_string(lanes) + scalar.mangled;
+  }
 
   void addFunction(const std::string &result, const std::string &parameters, const std::string &value) {
-    definitions += "define " + result + " @f" + std::to_string(functions++) + "(" + parameters + ") {\n  %r = " + value + "\n  ret " + result + " %r\n}\n";
+    definitions += "define " + result + " @f" + std::to_string(functions++) + "(" + parameters +
+                   ") {\n  %r = " + value + "\n  ret " + result + " %r\n}\n";
   }
   void addCast(const char *op, const ScalarType &from, const ScalarType &to) {
     addFunction(type(to), type(from) + " %x", op + (" " + type(from)) + " %x to " + type(to));
@@ -48,7 +54,8 @@ private:
   void addBinary(const char *op, const ScalarType &of) {
     addFunction(type(of), type(of) + " %x, " + type(of) + " %y", op + (" " + type(of)) + " %x, %y");
   }
-  void addIntrinsic(const std::string &name, const ScalarType &result, const ScalarType &operand, int count, const std::string &suffix) {
+  void addIntrinsic(const std::string &name, const ScalarType &result, const ScalarType &operand, int count,
+                    const std::string &suffix) {
     std::string types, parameters;
     for (int i = 0; i < count; ++i) {
       types += (i ? ", " : "") + type(operand);
@@ -99,9 +106,11 @@ void OperationModule::addMemoryFunctions() {
   declarations += "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
                   "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)\n"
                   "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n";
-  for (const char *call : {"memcpy.p0.p0.i64(ptr %a, ptr %b, i64 %n, i1 false)", "memmove.p0.p0.i64(ptr %a, ptr %b, i64 %n, i1 false)",
-                           "memset.p0.i64(ptr %a, i8 0, i64 %n, i1 false)"})
-    definitions += "define void @f" + std::to_string(functions++) + "(ptr %a, ptr %b, i64 %n) {\n  call void @llvm." + call + "\n  ret void\n}\n";
+  for (const char *call :
+       {"memcpy.p0.p0.i64(ptr %a, ptr %b, i64 %n, i1 false)", "memmove.p0.p0.i64(ptr %a, ptr %b, i64 %n, i1 false)",
+        "memset.p0.i64(ptr %a, i8 0, i64 %n, i1 false)"})
+    definitions += "define void @f" + std::to_string(functions++) + "(ptr %a, ptr %b, i64 %n) {\n  call void @llvm." +
+                   call + "\n  ret void\n}\n";
 }
 
 artifact::Object compile(const std::string &text, StringRef target) {
@@ -138,7 +147,8 @@ TEST(Link, ResolvesWhateverLLVMCalls) {
 
 TEST(Link, SaysWhatIsMissing) {
   std::string error;
-  artifact::Object object = compile("declare void @absent()\n@freestone_table = constant [1 x ptr] [ptr @absent]\n", "x86-64-v3");
+  artifact::Object object =
+      compile("declare void @absent()\n@freestone_table = constant [1 x ptr] [ptr @absent]\n", "x86-64-v3");
   EXPECT_TRUE(failed(artifact::link({object}, error)));
   EXPECT_NE(error.find("absent"), std::string::npos) << error;
   EXPECT_TRUE(failed(artifact::link({artifact::Object{'n', 'o'}}, error)));
@@ -154,7 +164,8 @@ TEST(Link, ExportsTheTableAlone) {
   ASSERT_TRUE(succeeded(linked)) << error;
   // Only what is used of the builtins came along.
   EXPECT_LT(linked->size(), 4096u * 4);
-  auto file = cantFail(object::ObjectFile::createELFObjectFile(MemoryBufferRef(StringRef(linked->data(), linked->size()), "program")));
+  auto file = cantFail(
+      object::ObjectFile::createELFObjectFile(MemoryBufferRef(StringRef(linked->data(), linked->size()), "program")));
   auto &elf = cast<object::ELF64LEObjectFile>(*file);
   std::vector<std::string> symbols;
   for (const object::ELFSymbolRef &symbol : elf.getDynamicSymbolIterators())

@@ -10,8 +10,8 @@ using namespace freestone::test;
 
 namespace {
 
-/// A step of gradient descent on (x·w - 1)², a counter, a matrix that turns at each step, two states that change places, values that
-/// are there before their state is updated and read after, and outputs that are the same value.
+/// A step of gradient descent on (x·w - 1)², a counter, a matrix that turns at each step, two states that change
+/// places, values that are there before their state is updated and read after, and outputs that are the same value.
 const char *const training = R"mlir(
 !w = !graph.tensor<[4, 3], f32>
 !r = !graph.tensor<[3, 3], f32>

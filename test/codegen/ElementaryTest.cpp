@@ -36,16 +36,20 @@ namespace {
 constexpr int64_t lanes = 8;
 
 template <typename T> struct Wider;
-template <> struct Wider<float> { using Type = double; };
-template <> struct Wider<double> { using Type = long double; };
+template <> struct Wider<float> {
+  using Type = double;
+};
+template <> struct Wider<double> {
+  using Type = long double;
+};
 
 /// One compiled function over arrays.
 template <typename T> class Compiled {
 public:
   explicit Compiled(const std::string &operation, bool binary) : binary(binary) {
     DialectRegistry registry;
-    registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                    memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+    registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
     registerBuiltinDialectTranslation(registry);
     registerLLVMDialectTranslation(registry);
     context.appendDialectRegistry(registry);
@@ -89,14 +93,26 @@ private:
   std::string source(const std::string &operation) const {
     std::string type = sizeof(T) == 4 ? "f32" : "f64", array = "memref<?x" + type + ">";
     std::string vector = "vector<" + std::to_string(lanes) + "x" + type + ">";
-    return "func.func @f(%a: " + array + ", %b: " + array + ", %r: " + array + ") attributes {llvm.emit_c_interface} {\n"
-           "  %zero = arith.constant 0 : index\n  %step = arith.constant " + std::to_string(lanes) + " : index\n"
-           "  %end = memref.dim %a, %zero : " + array + "\n"
+    return "func.func @f(%a: " + array + ", %b: " + array + ", %r: " + array +
+           ") attributes {llvm.emit_c_interface} {\n"
+           "  %zero = arith.constant 0 : index\n  %step = arith.constant " +
+           std::to_string(lanes) +
+           " : index\n"
+           "  %end = memref.dim %a, %zero : " +
+           array +
+           "\n"
            "  scf.for %i = %zero to %end step %step {\n"
-           "    %x = vector.load %a[%i] : " + array + ", " + vector + "\n"
-           "    %y = vector.load %b[%i] : " + array + ", " + vector + "\n"
-           "    %z = math." + operation + (binary ? " %x, %y" : " %x") + " : " + vector + "\n"
-           "    vector.store %z, %r[%i] : " + array + ", " + vector + "\n  }\n  return\n}\n";
+           "    %x = vector.load %a[%i] : " +
+           array + ", " + vector +
+           "\n"
+           "    %y = vector.load %b[%i] : " +
+           array + ", " + vector +
+           "\n"
+           "    %z = math." +
+           operation + (binary ? " %x, %y" : " %x") + " : " + vector +
+           "\n"
+           "    vector.store %z, %r[%i] : " +
+           array + ", " + vector + "\n  }\n  return\n}\n";
   }
 
   bool binary;
@@ -171,7 +187,8 @@ double worst(const std::string &operation, typename Wider<T>::Type (*reference)(
     if (inputs[i] == 0 && reference(inputs[i]) == 0)
       EXPECT_EQ(std::signbit(results[i]), std::signbit(reference(inputs[i]))) << operation << " of zero";
   }
-  llvm::outs() << operation << (sizeof(T) == 4 ? " f32 " : " f64 ") << llvm::format("%.2f ULP at %.9g\n", worst, double(where));
+  llvm::outs() << operation << (sizeof(T) == 4 ? " f32 " : " f64 ")
+               << llvm::format("%.2f ULP at %.9g\n", worst, double(where));
   return worst;
 }
 
@@ -230,7 +247,8 @@ TEST_P(Elementary, DoublePrecisionIsWithinFourUlp) {
 
 INSTANTIATE_TEST_SUITE_P(Functions, Elementary, testing::ValuesIn(functions));
 
-template <typename T> double worstPower(typename Wider<T>::Type (*reference)(typename Wider<T>::Type, typename Wider<T>::Type)) {
+template <typename T>
+double worstPower(typename Wider<T>::Type (*reference)(typename Wider<T>::Type, typename Wider<T>::Type)) {
   Compiled<T> compiled("powf", true);
   EXPECT_TRUE(compiled.ok());
   constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();

@@ -4,11 +4,11 @@
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/tile/Passes.h"
-#include "runtime/abi.h"
-#include "runtime/platform/TileData.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/abi.h"
+#include "runtime/platform/TileData.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
 #include <chrono>
@@ -131,8 +131,8 @@ int64_t ProgramRunner::getTiles(const std::string &name, const std::vector<int64
   return evaluate(program.tiles, program, sizes);
 }
 
-int64_t ProgramRunner::run(const std::string &name, const std::vector<void *> &buffers, const std::vector<int64_t> &sizes,
-                           int64_t calls) const {
+int64_t ProgramRunner::run(const std::string &name, const std::vector<void *> &buffers,
+                           const std::vector<int64_t> &sizes, int64_t calls) const {
   Compiled &program = state->programs.at(name);
   if (program.sizes != sizes) {
     program.sizes = sizes;
@@ -147,6 +147,7 @@ int64_t ProgramRunner::run(const std::string &name, const std::vector<void *> &b
   *scratch.as<int64_t>() = 0;
   std::vector<void *> addresses = buffers;
   for (int64_t call = 0; call < calls; ++call)
-    program.function(addresses.data(), sizes.data(), tiles * call / calls, tiles * (call + 1) / calls, scratch.as<char>());
+    program.function(addresses.data(), sizes.data(), tiles * call / calls, tiles * (call + 1) / calls,
+                     scratch.as<char>());
   return *scratch.as<int64_t>();
 }

@@ -38,7 +38,8 @@ public:
   double compileSeconds() const { return seconds; }
   /// The plan's expression for these values of the program's symbols.
   int64_t getTiles(const std::string &program, const std::vector<int64_t> &sizes) const;
-  /// Runs all tiles, in `calls` calls of consecutive tiles. Returns the site of a failed check, or 0. Scratch is guarded too.
+  /// Runs all tiles, in `calls` calls of consecutive tiles. Returns the site of a failed check, or 0. Scratch is
+  /// guarded too.
   int64_t run(const std::string &program, const std::vector<void *> &buffers, const std::vector<int64_t> &sizes,
               int64_t calls = 1) const;
 
@@ -48,7 +49,6 @@ private:
   std::string why;
   double seconds = 0;
 };
-
 
 } // namespace freestone::test
 

@@ -33,7 +33,8 @@ CompileModule::CompileModule(const std::string &text) {
 
 CompileModule::~CompileModule() = default;
 
-void CompileModule::addWeight(const std::string &name, const std::vector<int64_t> &dims, const std::vector<float> &elements) {
+void CompileModule::addWeight(const std::string &name, const std::vector<int64_t> &dims,
+                              const std::vector<float> &elements) {
   auto *begin = reinterpret_cast<const char *>(elements.data());
   weights.addOwned(name, Float32Type::get(context.get()), dims, {begin, begin + elements.size() * sizeof(float)});
 }
@@ -54,7 +55,8 @@ std::vector<std::string> CompileModule::operations() {
 std::vector<float> CompileModule::interpret(const std::vector<int64_t> &dims, const std::vector<float> &input,
                                             interpreter::LibraryCaller libraries) {
   auto tensor = interpreter::HostTensor::copy(Float32Type::get(context.get()), dims, ArrayRef(input));
-  auto results = interpreter::interpret(module->lookupSymbol<func::FuncOp>("main"), tensor, weights, /*wide=*/false, libraries);
+  auto results =
+      interpreter::interpret(module->lookupSymbol<func::FuncOp>("main"), tensor, weights, /*wide=*/false, libraries);
   if (failed(results))
     fail("the interpreter fails");
   return results->front().elements<float>().vec();

@@ -67,7 +67,8 @@ void expectNear(const std::vector<float> &actual, const std::vector<double> &exp
 }
 
 /// The library: tanh, counting its calls.
-int32_t computeTanh(void *user, const DLTensor *inputs, size_t inputCount, const DLTensor *outputs, size_t outputCount) {
+int32_t computeTanh(void *user, const DLTensor *inputs, size_t inputCount, const DLTensor *outputs,
+                    size_t outputCount) {
   if (inputCount != 1 || outputCount != 1 || inputs->ndim != 2 || inputs->shape[1] != 8 ||
       inputs->shape[0] != outputs->shape[0] || inputs->dtype.code != kDLFloat || inputs->dtype.bits != 32)
     return 7;

@@ -44,15 +44,17 @@ const Operator operators[] = {
      "!graph.tensor<[n, 6, 3], f32>"},
 };
 
-const char *const passes[] = {"func.func(graph-decompose)", "func.func(graph-to-tile)", "func.func(tile-inline-producers)",
-                              "func.func(tile-connect)",    "func.func(tile-coalesce-loops)", "tile-outline"};
+const char *const passes[] = {"func.func(graph-decompose)",       "func.func(graph-to-tile)",
+                              "func.func(tile-inline-producers)", "func.func(tile-connect)",
+                              "func.func(tile-coalesce-loops)",   "tile-outline"};
 
 class Lowering : public testing::TestWithParam<Operator> {};
 
 TEST_P(Lowering, KeepsTheNumbers) {
   const Operator &op = GetParam();
   CompileModule module("!x = !graph.tensor<[n, 6, 5], f32>\nfunc.func @main(%x: !x {graph.name = \"x\"}) -> (" +
-                       std::string(op.type) + " {graph.name = \"y\"}) {\n" + op.body + "\nreturn %y : " + op.type + "\n}");
+                       std::string(op.type) + " {graph.name = \"y\"}) {\n" + op.body + "\nreturn %y : " + op.type +
+                       "\n}");
   std::vector<float> x(3 * 6 * 5);
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = 3 * std::sin(1.3f * static_cast<float>(i));

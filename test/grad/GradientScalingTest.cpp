@@ -97,13 +97,13 @@ TEST_F(GradientScalingTest, Schedule) {
         overflowed[i] = random() % numbers.overflowOneIn == 0;
         expected[i].update(overflowed[i]);
       }
-      std::vector<HostTensor> after =
-          runBuilt({"[n], f32", "[n], i32", "[n], i1"},
-                   [&](OpBuilder &builder, ValueRange a) {
-                     LossScale next = buildLossScaleUpdate(builder, builder.getUnknownLoc(), {a[0], a[1]}, a[2], options);
-                     return SmallVector<Value>{next.scale, next.growthTracker};
-                   },
-                   {scale, tracker, i1({sequences}, overflowed)});
+      std::vector<HostTensor> after = runBuilt({"[n], f32", "[n], i32", "[n], i1"},
+                                               [&](OpBuilder &builder, ValueRange a) {
+                                                 LossScale next = buildLossScaleUpdate(builder, builder.getUnknownLoc(),
+                                                                                       {a[0], a[1]}, a[2], options);
+                                                 return SmallVector<Value>{next.scale, next.growthTracker};
+                                               },
+                                               {scale, tracker, i1({sequences}, overflowed)});
       scale = after[0];
       tracker = after[1];
       for (int64_t i = 0; i < sequences; ++i) {

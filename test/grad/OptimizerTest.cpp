@@ -221,8 +221,8 @@ TEST_F(OptimizerTest, NarrowState) {
   EXPECT_TRUE(after[1].elementType.isBF16());
 }
 
-/// Second moments in bf16 follow those in f64, though they change by a thousandth a step: rounded to nearest, they would
-/// stay where they were.
+/// Second moments in bf16 follow those in f64, though they change by a thousandth a step: rounded to nearest, they
+/// would stay where they were.
 TEST_F(OptimizerTest, SlowState) {
   constexpr int64_t count = 96, steps = 900;
   Optimizer optimizer = make(OptimizerKind::Adam);

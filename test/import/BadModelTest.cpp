@@ -40,7 +40,8 @@ TEST(BadModel, OperatorSets) {
   Imported newer = importBytes(serialize("agraph (float[n] x) => (float[n] y) { y = Relu(x) }",
                                          "<ir_version: 10, opset_import: [\"\" : 1000]>"));
   EXPECT_THAT(newer.error.message, AllOf(HasSubstr("opset 1000"), HasSubstr("opsets 1 to 28 are known")));
-  expectInvalid("agraph (float[n] x) => (float[n] y) { y = Frobnicate(x) }", "has no operator 'Frobnicate' at opset 20");
+  expectInvalid("agraph (float[n] x) => (float[n] y) { y = Frobnicate(x) }",
+                "has no operator 'Frobnicate' at opset 20");
   expectInvalid("agraph (float[n] x) => (float[n] y) { y = com.example.Relu(x) }", "of domain 'com.example'");
 }
 
@@ -64,9 +65,10 @@ TEST(BadModel, ShapesAndTypes) {
 }
 
 TEST(BadModel, InitializersThatContradictThemselves) {
-  for (auto [dims, data, message] : {std::tuple(std::vector<int64_t>{1ll << 40, 1ll << 40}, 0, "does not fit into 64 bits"),
-                                     std::tuple(std::vector<int64_t>{-1}, 4, "negative dimension -1"),
-                                     std::tuple(std::vector<int64_t>{4, 4}, 63, "have 63 bytes, but its shape and type need 64")}) {
+  for (auto [dims, data, message] :
+       {std::tuple(std::vector<int64_t>{1ll << 40, 1ll << 40}, 0, "does not fit into 64 bits"),
+        std::tuple(std::vector<int64_t>{-1}, 4, "negative dimension -1"),
+        std::tuple(std::vector<int64_t>{4, 4}, 63, "have 63 bytes, but its shape and type need 64")}) {
     onnx::ModelProto model;
     ASSERT_TRUE(model.ParseFromString(serialize("agraph (float[n] x) => (float[n] y) { y = Relu(x) }")));
     onnx::TensorProto *tensor = model.mutable_graph()->add_initializer();
@@ -82,9 +84,11 @@ TEST(BadModel, InitializersThatContradictThemselves) {
 
 TEST(BadModel, WhatIsValidButCantBeCompiled) {
   expectUnsupported("agraph (string[n] x) => (string[n] y) { y = Identity(x) }", "elements of type string");
-  expectUnsupported("agraph (float[1, 1, 4, 4] x, float[1, 4] r, int64[1] i) => (float[1, 1, 1, 1] y) { y = RoiAlign(x, r, i) }",
-                    "the operator is not supported");
-  expectUnsupported("agraph (float[t, 1, 2] x, float[1, 3, 2] w, float[1, 3, 3] r) => (float[t, 1, 1, 3] y) { y = RNN<hidden_size = 3>(x, w, r) }",
+  expectUnsupported(
+      "agraph (float[1, 1, 4, 4] x, float[1, 4] r, int64[1] i) => (float[1, 1, 1, 1] y) { y = RoiAlign(x, r, i) }",
+      "the operator is not supported");
+  expectUnsupported("agraph (float[t, 1, 2] x, float[1, 3, 2] w, float[1, 3, 3] r) => (float[t, 1, 1, 3] y) { y = "
+                    "RNN<hidden_size = 3>(x, w, r) }",
                     "the length of the sequence must be a constant");
 }
 

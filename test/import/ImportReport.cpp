@@ -1,6 +1,6 @@
 // import_report [--print] [--operators] MODEL…: imports each model and prints one line for it.
-//   INVALID, UNSUPPORTED with the reason; IMPORTED where there are no data; else the interpreter runs its data sets, as they lie beside
-//   it in ONNX's layout, and the line is PASS or FAIL. Exits with 1 if anything is INVALID or FAIL.
+//   INVALID, UNSUPPORTED with the reason; IMPORTED where there are no data; else the interpreter runs its data sets, as
+//   they lie beside it in ONNX's layout, and the line is PASS or FAIL. Exits with 1 if anything is INVALID or FAIL.
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/TensorData.h"

@@ -12,8 +12,10 @@
 
 namespace freestone::test {
 
-/// The bytes of a model that is written in ONNX's text syntax; `body` is its graph, of opset 20 unless it says otherwise.
-inline std::string serialize(const std::string &body, const std::string &header = "<ir_version: 10, opset_import: [\"\" : 20]>") {
+/// The bytes of a model that is written in ONNX's text syntax; `body` is its graph, of opset 20 unless it says
+/// otherwise.
+inline std::string serialize(const std::string &body,
+                             const std::string &header = "<ir_version: 10, opset_import: [\"\" : 20]>") {
   onnx::ModelProto model;
   std::string text = header + body;
   onnx::OnnxParser parser(text.c_str());
@@ -62,8 +64,8 @@ struct Imported {
 inline Imported importBytes(std::string bytes, const ImportOptions &options = {}) {
   Imported imported;
   imported.bytes = std::move(bytes);
-  auto model = importOnnxBytes(imported.context.get(), {imported.bytes.data(), imported.bytes.size()}, options,
-                               imported.error);
+  auto model =
+      importOnnxBytes(imported.context.get(), {imported.bytes.data(), imported.bytes.size()}, options, imported.error);
   if ((imported.succeeded = mlir::succeeded(model)))
     imported.model = std::move(*model);
   return imported;

@@ -1,5 +1,5 @@
-// Writes what the artifact's fuzzer starts from: the tests' own artifacts and descriptors, in today's format. With `--check` it only
-// says what differs, for inputs of another version are refused before anything is reached.
+// Writes what the artifact's fuzzer starts from: the tests' own artifacts and descriptors, in today's format. With
+// `--check` it only says what differs, for inputs of another version are refused before anything is reached.
 #include "test/runtime/Programs.h"
 
 #include <cstdio>
@@ -67,7 +67,8 @@ int main(int argc, char **argv) {
     std::ifstream file(path, std::ios::binary);
     if (Bytes(std::istreambuf_iterator<char>(file), {}) == bytes)
       continue;
-    std::fprintf(stderr, "%s is not in today's format; `artifact-corpus %s` writes it anew\n", path.c_str(), folder.c_str());
+    std::fprintf(stderr, "%s is not in today's format; `artifact-corpus %s` writes it anew\n", path.c_str(),
+                 folder.c_str());
     isCurrent = false;
   }
   return isCurrent ? 0 : 1;

@@ -1,5 +1,6 @@
 #include "runtime/Artifact.h"
 #include "runtime/ArtifactLayout.h"
+#include "runtime/CpuFeatures.h"
 #include "test/runtime/Programs.h"
 
 #include <cstring>
@@ -7,6 +8,8 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace freestone;
 using namespace freestone::runtime;
@@ -104,6 +107,18 @@ TEST(ArtifactFile, TellsAnotherVersionArchitectureOrCpu) {
   descriptor.target.features = {"amx-fp16"};
   if (!Artifact::loadMemory(test::packProgram("Lookup", descriptor), false).ok())
     EXPECT_MENTIONS(refusal(test::packProgram("Lookup", descriptor), Code::Incompatible), "machine does not have");
+}
+
+TEST(ArtifactFile, CodeThatUsesTilesIsGivenThem) {
+  Descriptor descriptor = test::describeLookup();
+  descriptor.target.features = {"amx-tile"};
+  bool hasTiles = hasCpuFeature("amx-tile").value_or(false);
+  auto loaded = Artifact::loadMemory(test::packProgram("Lookup", descriptor), false);
+  EXPECT_EQ(loaded.ok(), hasTiles) << loaded.status().message();
+  constexpr int getPermitted = 0x1022, tileData = 18;
+  uint64_t permitted = 0;
+  syscall(SYS_arch_prctl, getPermitted, &permitted);
+  EXPECT_EQ(permitted >> tileData & 1, uint64_t(hasTiles));
 }
 
 TEST(ArtifactFile, CodeMustBeALibraryWithTheTable) {

@@ -79,8 +79,10 @@ TEST_F(BoundsTest, SimplifiesWithinBounds) {
 TEST_F(BoundsTest, MinimaInsideOfMinimaAreAnalysedInTime) {
   // What a crop around the middle of a padded picture reads.
   Expr padded = parse("s + (max(s, x) - s) floordiv 2 + ((max(s, x) - s) - (max(s, x) - s) floordiv 2)");
-  Expr start = Expr::floorDiv(Expr::max(padded - parse("x"), parse("0")), 2) - Expr::floorDiv(Expr::max(parse("x") - padded, parse("0")), 2);
-  Expr place = Expr::max(parse("0"), Expr::min(start + Expr::min(Expr::max(-start, parse("0")), parse("1")) * padded, padded));
+  Expr start = Expr::floorDiv(Expr::max(padded - parse("x"), parse("0")), 2) -
+               Expr::floorDiv(Expr::max(parse("x") - padded, parse("0")), 2);
+  Expr place =
+      Expr::max(parse("0"), Expr::min(start + Expr::min(Expr::max(-start, parse("0")), parse("1")) * padded, padded));
   Expr end = Expr::max(parse("0"), Expr::min(start + parse("x"), padded));
   EXPECT_TRUE(bounds.interval(end - place).contains(0));
 }

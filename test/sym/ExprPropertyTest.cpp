@@ -100,9 +100,10 @@ public:
     if (depth == 0 || uniform(0, 7) == 0)
       return uniform(0, 2) ? leaf(Operator::Symbol, uniform(0, numSymbols - 1)) : leaf(Operator::Constant, literal());
     // Sums and products are what sizes are made of; the others come less often.
-    static constexpr Operator weighted[] = {Operator::Add,      Operator::Add,      Operator::Subtract, Operator::Multiply,
-                                            Operator::Multiply, Operator::FloorDiv, Operator::FloorDiv, Operator::CeilDiv,
-                                            Operator::Mod,      Operator::Min,      Operator::Max,      Operator::Negate};
+    static constexpr Operator weighted[] = {Operator::Add,      Operator::Add,      Operator::Subtract,
+                                            Operator::Multiply, Operator::Multiply, Operator::FloorDiv,
+                                            Operator::FloorDiv, Operator::CeilDiv,  Operator::Mod,
+                                            Operator::Min,      Operator::Max,      Operator::Negate};
     Operator op = weighted[uniform(0, std::size(weighted) - 1)];
     if (op == Operator::Negate)
       return node(op, tree(depth - 1));
@@ -341,8 +342,8 @@ TEST_F(ExprProperty, BoundsAreSound) {
       std::optional<int64_t> value = evaluate(expr, values);
       if (!value)
         continue;
-      ASSERT_TRUE(range.contains(*value)) << expr.str() << " is " << *value << ", not in [" << range.lo << ", "
-                                          << range.hi << "]";
+      ASSERT_TRUE(range.contains(*value))
+          << expr.str() << " is " << *value << ", not in [" << range.lo << ", " << range.hi << "]";
       ASSERT_TRUE(divisor == 0 ? *value == 0 : *value % divisor == 0) << expr.str() << " by " << divisor;
       if (std::optional<int64_t> after = evaluate(simplified, values))
         ASSERT_EQ(*after, *value) << expr.str() << " became " << simplified.str();

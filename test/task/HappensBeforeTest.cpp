@@ -168,7 +168,8 @@ TEST_F(HappensBefore, StateIsOverwrittenAfterItWasRead) {
   EXPECT_EQ(checkAll(program), std::nullopt);
   setAllAfter(program.getPhases()[1], {});
   EXPECT_EQ(check(program, 1), std::nullopt);
-  EXPECT_EQ(check(program, 2), "phase 0 'read' of worker 0 reads what phase 1 'update' of worker 1 writes, in no order");
+  EXPECT_EQ(check(program, 2),
+            "phase 0 'read' of worker 0 reads what phase 1 'update' of worker 1 writes, in no order");
 }
 
 TEST_F(HappensBefore, ProvesRandomPrograms) {

@@ -34,8 +34,8 @@ static void printReport(const Json &report) {
       if (fault.contains(part))
         fmt::print("unsupported {} '{}': {}\n", part, fault.value(part, ""), reason);
     if (fault.contains("node"))
-      fmt::print("unsupported {} (opset {}), node '{}': {}\n", fault.value("op", ""), fault.value("opset", 0), fault.value("node", ""),
-                 reason);
+      fmt::print("unsupported {} (opset {}), node '{}': {}\n", fault.value("op", ""), fault.value("opset", 0),
+                 fault.value("node", ""), reason);
   }
 }
 

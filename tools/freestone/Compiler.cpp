@@ -1,6 +1,6 @@
 #include "tools/freestone/Compiler.h"
-#include "tools/freestone/CompileProgress.h"
 #include "compiler/driver/Switches.h"
+#include "tools/freestone/CompileProgress.h"
 #include "train/CompilerLibrary.h"
 #include "train/Error.h"
 #include <charconv>
@@ -31,7 +31,8 @@ void CompileArguments::addTo(CLI::App &verb) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names))
       ->group(group);
-  verb.add_option("--compile-jobs", jobs, "programs that are compiled at the same time; by default as many as CPUs and memory allow")
+  verb.add_option("--compile-jobs", jobs,
+                  "programs that are compiled at the same time; by default as many as CPUs and memory allow")
       ->check(CLI::PositiveNumber)
       ->group(group);
   verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")
@@ -41,7 +42,8 @@ void CompileArguments::addTo(CLI::App &verb) {
 }
 
 bool CompileArguments::given(const CLI::App &verb) const {
-  for (const char *option : {"--target", "-O", "--dim", "--bind", "--disable", "--compile-jobs", "--mlir-print-ir-tree-dir"})
+  for (const char *option :
+       {"--target", "-O", "--dim", "--bind", "--disable", "--compile-jobs", "--mlir-print-ir-tree-dir"})
     if (verb.count(option))
       return true;
   return false;
@@ -77,7 +79,8 @@ static freestone_dim_bound parseBound(const std::string &text, bool range, std::
   return bound;
 }
 
-CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output, std::string step)
+CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output,
+                               std::string step)
     : target(arguments.target), modelPath(std::move(model)), outputPath(std::move(output)), training(std::move(step)),
       printIrTreeDir(arguments.printIrTreeDir), disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
   symbols.reserve(arguments.dims.size() + arguments.binds.size());

@@ -43,8 +43,8 @@ public:
   CompileOptions(const CompileOptions &) = delete;
   CompileOptions &operator=(const CompileOptions &) = delete;
 
-  /// Code is kept in the folder of `store`, which must outlive this, for other models; what there is to say about that goes where `store`
-  /// says it.
+  /// Code is kept in the folder of `store`, which must outlive this, for other models; what there is to say about that
+  /// goes where `store` says it.
   void keepCode(const cache::Store &store);
 
   const freestone_compile_options *get() const { return &options; }

@@ -27,9 +27,10 @@ void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
       ->group(group);
   verb.add_option("--trace", tracePath, "writes what every thread did when, task by task, as .json for ui.perfetto.dev")
       ->group(group);
-  verb.add_option("--switch-off", switchedOff,
-                  "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
-                  "host does)")
+  verb.add_option(
+          "--switch-off", switchedOff,
+          "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
+          "host does)")
       ->delimiter(',')
       ->check(CLI::IsMember(switchBits))
       ->group(group);

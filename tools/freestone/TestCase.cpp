@@ -94,7 +94,8 @@ static void setInputs(Session &session, const Model &model, const std::vector<Na
     session.setInput(i, inputs[i].tensor);
 }
 
-/// Names of nodes that draw random numbers which these inputs do not turn off: what they make can't be expected by a case.
+/// Names of nodes that draw random numbers which these inputs do not turn off: what they make can't be expected by a
+/// case.
 static std::string randomNodes(const std::string &modelPath, const CompileArguments &arguments, const Model &model,
                                const std::vector<NamedTensor> &inputs) {
   Compiler::Check check = Compiler::open().check(CompileOptions(arguments, modelPath));

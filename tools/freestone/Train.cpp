@@ -268,10 +268,11 @@ void Training::run() {
   Artifact artifact = loadStep();
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
   if (description.foldedNorms > 0)
-    fmt::print(stderr,
-               "note: the exporter has folded batch normalisations into convolutions ({}); these train as they are, without "
-               "normalising (docs/training.md tells which exports keep them)\n",
-               description.foldedNorms);
+    fmt::print(
+        stderr,
+        "note: the exporter has folded batch normalisations into convolutions ({}); these train as they are, without "
+        "normalising (docs/training.md tells which exports keep them)\n",
+        description.foldedNorms);
   if (options.plan) {
     printPlan(artifact, description);
     return printMemory(planMemory(artifact, description, memoryQuestion()));

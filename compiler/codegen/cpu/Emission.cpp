@@ -1,13 +1,13 @@
 #include "compiler/codegen/cpu/Emission.h"
 
 #include "compiler/dialect/sym/Lowering.h"
-#include "runtime/abi.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "runtime/abi.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -92,21 +92,22 @@ static bool dependsOn(Expr expr, ArrayRef<Position> positions) {
 
 /// Gives both the shape of the one that is a vector.
 static void equalise(OpBuilder &builder, Location location, Value &lhs, Value &rhs) {
-  auto spread = [&](Value &scalar, Type type) { scalar = vector::BroadcastOp::create(builder, location, type, scalar); };
+  auto spread = [&](Value &scalar, Type type) {
+    scalar = vector::BroadcastOp::create(builder, location, type, scalar);
+  };
   if (isa<VectorType>(lhs.getType()) && !isa<VectorType>(rhs.getType()))
     spread(rhs, lhs.getType());
   else if (isa<VectorType>(rhs.getType()) && !isa<VectorType>(lhs.getType()))
     spread(lhs, rhs.getType());
 }
 
-template <typename OpTy>
-static Value emitBinary(OpBuilder &builder, Location location, Value lhs, Value rhs) {
+template <typename OpTy> static Value emitBinary(OpBuilder &builder, Location location, Value lhs, Value rhs) {
   equalise(builder, location, lhs, rhs);
   return OpTy::create(builder, location, lhs, rhs);
 }
 
-/// Processors divide no vectors of integers. The quotient of two below 2^52 in double precision never rounds past an integer, and
-/// unlike an integer division it can be moved out of loops.
+/// Processors divide no vectors of integers. The quotient of two below 2^52 in double precision never rounds past an
+/// integer, and unlike an integer division it can be moved out of loops.
 Value Emission::divideLanes(Value dividend, Value divisor, bool roundUp) {
   equalise(builder, location, dividend, divisor);
   auto indices = cast<VectorType>(dividend.getType());
@@ -285,6 +286,4 @@ Value Emission::multiply(Value lhs, Value rhs) { return arith::MulIOp::create(bu
 Value Emission::minimum(Value lhs, Value rhs) { return arith::MinSIOp::create(builder, location, lhs, rhs); }
 Value Emission::maximum(Value lhs, Value rhs) { return arith::MaxSIOp::create(builder, location, lhs, rhs); }
 Value Emission::divide(Value lhs, Value rhs) { return arith::DivUIOp::create(builder, location, lhs, rhs); }
-Value Emission::ceilDivide(Value lhs, Value rhs) {
-  return divide(add(lhs, subtract(rhs, getConstant(1))), rhs);
-}
+Value Emission::ceilDivide(Value lhs, Value rhs) { return divide(add(lhs, subtract(rhs, getConstant(1))), rhs); }

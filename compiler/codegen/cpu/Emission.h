@@ -10,8 +10,8 @@ namespace freestone::codegen {
 
 using mlir::LogicalResult;
 
-/// A symbol of index expressions that the code at hand gives a value: the number of a row, of a panel, of an element of a loop.
-/// The value is an `index`, or a vector of them.
+/// A symbol of index expressions that the code at hand gives a value: the number of a row, of a panel, of an element of
+/// a loop. The value is an `index`, or a vector of them.
 struct Position {
   sym::Expr symbol;
   mlir::Value value;
@@ -44,12 +44,14 @@ public:
   sym::Expr getPositionSymbol(llvm::StringRef name);
   mlir::Value getConstant(int64_t value);
 
-  /// The flat memory (`memref<?xT>`, T the storage type) of an argument or result of the program, or what `setBuffer` gave.
+  /// The flat memory (`memref<?xT>`, T the storage type) of an argument or result of the program, or what `setBuffer`
+  /// gave.
   mlir::Value getBuffer(mlir::Value tensor) { return buffers.lookup(tensor); }
   void setBuffer(mlir::Value tensor, mlir::Value memory) { buffers[tensor] = memory; }
   /// The memory of result number `result` of the program.
   mlir::Value getResultBuffer(unsigned result) { return resultBuffers[result]; }
-  /// The next bytes of this worker's scratch, aligned to 64, as `memref<?xT>`. The plan's `scratch` must hold all that is taken.
+  /// The next bytes of this worker's scratch, aligned to 64, as `memref<?xT>`. The plan's `scratch` must hold all that
+  /// is taken.
   mlir::Value takeScratch(mlir::Type elementType, sym::Expr elements);
   /// The bytes that `takeScratch` gives away for this: for plans.
   static sym::Expr getScratchBytes(sym::Expr elements, unsigned elementBytes);
@@ -67,7 +69,8 @@ public:
   /// vector<lanes x i1> whose first `active` (at least 0) lanes are set.
   mlir::Value getTailMask(unsigned lanes, mlir::Value active);
 
-  /// Reports the site of a check unless it holds; `holds` is an i1. The n-th check of the program, in the order of its text.
+  /// Reports the site of a check unless it holds; `holds` is an i1. The n-th check of the program, in the order of its
+  /// text.
   void check(tile::CheckOp check, mlir::Value holds);
 
   /// `arith` on `index` values.

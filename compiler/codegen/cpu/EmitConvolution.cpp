@@ -102,7 +102,8 @@ void ConvolutionEmitter::emitOffsets() {
     Value offset = zero;
     for (auto [loop, digit] : llvm::zip_equal(form.getTapLoops(), emission.unravel(tap, extents))) {
       auto [rowStep, pixelStep] = form.getTapSteps(loop);
-      Value step = emission.add(emission.multiply(rowPitch, emission.getConstant(rowStep)), emission.getConstant(pixelStep));
+      Value step =
+          emission.add(emission.multiply(rowPitch, emission.getConstant(rowStep)), emission.getConstant(pixelStep));
       offset = emission.add(offset, emission.multiply(digit, step));
     }
     emission.forRange(zero, emission.getSize(tiling.channelStep), 1, [&](Value channel) {
@@ -185,15 +186,17 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
     for (Expr extent : type.getShape().drop_front(*form.rowDim + 1))
       elements = elements * extent;
     rowStride = emission.getSize(elements);
-    planeRows = emission.add(emission.multiply(emission.subtract(rows.count, one), emission.getConstant(form.rowStride)),
-                             emission.getConstant(form.rowSpan));
+    planeRows =
+        emission.add(emission.multiply(emission.subtract(rows.count, one), emission.getConstant(form.rowStride)),
+                     emission.getConstant(form.rowSpan));
     firstRow = emission.getIndex(indices[*form.rowDim], first);
   }
   Value planeWidth = emission.add(pixels.count, emission.getConstant(form.pixelSpan - 1));
   Value firstPixel = emission.getIndex(indices[form.pixelDim], first);
   // The elements of a row that are in the picture.
   Value begin = emission.maximum(zero, emission.subtract(zero, firstPixel));
-  Value end = emission.minimum(planeWidth, emission.subtract(emission.getSize(type.getShape()[form.pixelDim]), firstPixel));
+  Value end =
+      emission.minimum(planeWidth, emission.subtract(emission.getSize(type.getShape()[form.pixelDim]), firstPixel));
 
   auto vectorType = VectorType::get({lanes}, contraction.elementType);
   TypedAttr fill = compute.getFill(form.picture);
@@ -213,12 +216,14 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
     emission.forRange(zero, planeWidth, lanes, [&](Value column) {
       auto laneOf = [&](Value at) { return emission.maximum(zero, emission.subtract(at, column)); };
       Value until = laneOf(last);
-      Value mask = arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, emission.minimum(laneOf(begin), until)),
-                                         emission.getTailMask(lanes, until));
+      Value mask =
+          arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, emission.minimum(laneOf(begin), until)),
+                                emission.getTailMask(lanes, until));
       Value from = emission.add(source, column), to = emission.add(target, column);
       emission.forRange(zero, channels.count, 1, [&](Value channel) {
-        Value values = vector::MaskedLoadOp::create(builder, location, vectorType, picture,
-                                                    emission.add(from, emission.multiply(channel, channelStride)), mask, nothing);
+        Value values =
+            vector::MaskedLoadOp::create(builder, location, vectorType, picture,
+                                         emission.add(from, emission.multiply(channel, channelStride)), mask, nothing);
         Value plane = emission.multiply(channel, emission.getSize(tiling.planeStride));
         vector::StoreOp::create(builder, location, values, planes, emission.add(to, plane));
       });
@@ -229,7 +234,8 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
 /// Where the sums of a panel begin for a row of pixels.
 Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
   Value pitch = emission.getSize(tiling.sumsPitch);
-  Value panel = emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiling.rowStep * tiling.sumsPitch));
+  Value panel =
+      emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiling.rowStep * tiling.sumsPitch));
   return emission.add(panel, emission.multiply(emission.multiply(row, pitch), emission.getConstant(width)));
 }
 
@@ -242,7 +248,8 @@ void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value acc
   Value height = toWord(getBlockHeight(emission, pixels.count));
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(pixels.count), height, depth, emission.getPointer(planes, emission.multiply(row, rowPitch)),
+                         ValueRange{toWord(pixels.count), height, depth,
+                                    emission.getPointer(planes, emission.multiply(row, rowPitch)),
                                     emission.getPointer(offsets, zero), weights,
                                     emission.getPointer(sums, getPanelSums(column, row)), accumulate});
   });
@@ -250,7 +257,8 @@ void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value acc
 
 void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
-  Value count = emission.minimum(emission.getConstant(width), emission.subtract(emission.add(columns.first, columns.count), column));
+  Value count = emission.minimum(emission.getConstant(width),
+                                 emission.subtract(emission.add(columns.first, columns.count), column));
   auto vectorType = VectorType::get({lanes}, contraction.elementType);
   Type resultType = tile::getScalarType(contraction.compute.getResultType(0).getElementType());
   emission.forRange(zero, rows.count, 1, [&](Value row) {
@@ -267,9 +275,11 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
         for (auto [lane, value] : llvm::enumerate(values))
           vector::StoreOp::create(builder, location, value, square, emission.getConstant(lane * lanes));
         emission.forRange(zero, emission.minimum(vectorSize, emission.subtract(count, half)), 1, [&](Value channel) {
-          Value value = vector::LoadOp::create(builder, location, vectorType, square, emission.multiply(channel, vectorSize));
-          LanePoints at{loops, getPositions(emission.add(emission.add(column, half), channel), emission.add(rows.first, row),
-                                            emission.add(pixels.first, pixel), zero),
+          Value value =
+              vector::LoadOp::create(builder, location, vectorType, square, emission.multiply(channel, vectorSize));
+          LanePoints at{loops,
+                        getPositions(emission.add(emission.add(column, half), channel), emission.add(rows.first, row),
+                                     emission.add(pixels.first, pixel), zero),
                         pixelSymbol, static_cast<unsigned>(lanes), mask};
           emitEpilogue(emission, convertWidth(builder, location, value, resultType), at);
         });

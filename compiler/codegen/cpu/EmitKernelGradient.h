@@ -5,9 +5,10 @@
 
 namespace freestone::codegen {
 
-/// Emits a program planned for "kernel_gradient". Of every image, what the places of a block of rows see of the picture is copied with
-/// its border, pixel after pixel with all channels, and a panel of the gradient place after place; micro-kernels then add up, for each
-/// row of taps, all its taps and channels at once, and find the picture at offsets of the places.
+/// Emits a program planned for "kernel_gradient". Of every image, what the places of a block of rows see of the picture
+/// is copied with its border, pixel after pixel with all channels, and a panel of the gradient place after place;
+/// micro-kernels then add up, for each row of taps, all its taps and channels at once, and find the picture at offsets
+/// of the places.
 LogicalResult emitKernelGradient(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

@@ -18,8 +18,9 @@ LogicalResult codegen::emitOpaque(tile::ProgramOp program, Emission &emission) {
   for (Value result : opaque.getResults()) {
     Value memory = emission.getBuffer(result);
     auto type = cast<graph::TensorType>(result.getType());
-    memories.push_back(memory ? memory
-                              : emission.takeScratch(tile::getStorageType(type.getElementType()), tile::getStorageElements(type)));
+    memories.push_back(
+        memory ? memory
+               : emission.takeScratch(tile::getStorageType(type.getElementType()), tile::getStorageElements(type)));
   }
 
   OpBuilder &builder = emission.builder;

@@ -5,10 +5,11 @@
 
 namespace freestone::codegen {
 
-/// Emits what follows a compute on its elements as they come: `value` is the program's first compute at `points`. Every later compute
-/// is evaluated at the same elements, and what the program returns is stored. The program must be one that
-/// `tile::getContractionWithEpilogue` accepts. Where a tile goes along columns of memory, the processor does not guess what comes next:
-/// `ahead` is where one of the positions will stand some time later, for which memory is brought closer.
+/// Emits what follows a compute on its elements as they come: `value` is the program's first compute at `points`. Every
+/// later compute is evaluated at the same elements, and what the program returns is stored. The program must be one
+/// that `tile::getContractionWithEpilogue` accepts. Where a tile goes along columns of memory, the processor does not
+/// guess what comes next: `ahead` is where one of the positions will stand some time later, for which memory is brought
+/// closer.
 void emitEpilogue(Emission &emission, mlir::Value value, const LanePoints &points, std::optional<Position> ahead = {});
 
 } // namespace freestone::codegen

@@ -47,8 +47,8 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const DeviceDesc
                                                                           llvm::CodeGenOptLevel::Default));
 }
 
-/// Innermost loops begin with a line of the instruction cache. Elsewhere, and by chance, a loop that keeps all pipelines
-/// busy takes 5 % longer on recent processors of Intel.
+/// Innermost loops begin with a line of the instruction cache. Elsewhere, and by chance, a loop that keeps all
+/// pipelines busy takes 5 % longer on recent processors of Intel.
 static void alignLoops(llvm::Function &function) {
   llvm::LLVMContext &context = function.getContext();
   auto *bytes = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 64);

@@ -23,25 +23,28 @@ struct Object {
   llvm::SmallVector<char, 0> bytes;
 };
 
-/// An LLVM attribute (`passthrough`) of functions whose innermost loops shall begin with a line of the instruction cache.
+/// An LLVM attribute (`passthrough`) of functions whose innermost loops shall begin with a line of the instruction
+/// cache.
 inline constexpr llvm::StringLiteral alignedLoopsAttribute = "freestone-aligned-loops";
 
-/// Passes from scf, memref, vector, arith and math to the llvm dialect, for a module as `codegen-emit-programs` makes them.
+/// Passes from scf, memref, vector, arith and math to the llvm dialect, for a module as `codegen-emit-programs` makes
+/// them.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &passes, const DeviceDescription &device);
 
-/// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling thread. Null, with a
-/// diagnostic, where it can't be translated.
+/// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling
+/// thread. Null, with a diagnostic, where it can't be translated.
 std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, const DeviceDescription &device,
                                               llvm::LLVMContext &context);
 
 /// Machine code, or its text where `asText`.
 mlir::FailureOr<Object> emitObject(llvm::Module &module, const DeviceDescription &device, bool asText = false);
 
-/// Lowers every nested module of `module` in place and makes an object of each, on as many threads as the context has. The objects, and
-/// their order, which is that of the modules, do not depend on their number. `report` is told after each how many of how many are done,
-/// by one thread at a time.
-mlir::FailureOr<std::vector<Object>> lowerToObjects(mlir::ModuleOp module, const DeviceDescription &device,
-                                                    llvm::function_ref<void(size_t done, size_t total)> report = nullptr);
+/// Lowers every nested module of `module` in place and makes an object of each, on as many threads as the context has.
+/// The objects, and their order, which is that of the modules, do not depend on their number. `report` is told after
+/// each how many of how many are done, by one thread at a time.
+mlir::FailureOr<std::vector<Object>>
+lowerToObjects(mlir::ModuleOp module, const DeviceDescription &device,
+               llvm::function_ref<void(size_t done, size_t total)> report = nullptr);
 
 } // namespace freestone::codegen
 

@@ -7,17 +7,23 @@
 
 namespace freestone::codegen {
 
-/// The functions that all programs over an element type share. Rows are computed in blocks of `height` rows, the last block of what is
-/// left; rows of B are the device's panel width apart, and all of them readable.
+/// The functions that all programs over an element type share. Rows are computed in blocks of `height` rows, the last
+/// block of what is left; rows of B are the device's panel width apart, and all of them readable.
 enum class KernelKind {
-  /// void freestone_contract_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc, i64 accumulate,
+  /// void freestone_contract_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc, i64
+  /// accumulate,
   ///                           const void *ahead, i64 pitch)
-  /// adds to (accumulate != 0) or sets C[rows, columns] = A[rows, depth] * B[depth, columns]; rows of C are `ldc` elements apart,
-  /// nothing but the named elements of C is touched. A is packed (`packRows`): a block of h rows is h elements for every step of k.
-  /// Meanwhile `depth` rows of the panel's bytes, `pitch` bytes apart, are brought into L2 from `ahead` on, which need not be memory.
+  /// adds to (accumulate != 0) or sets C[rows, columns] = A[rows, depth] * B[depth, columns]; rows of C are `ldc`
+  /// elements apart,
+  /// nothing but the named elements of C is touched. A is packed (`packRows`): a block of h rows is h elements for
+  /// every step of k.
+  /// Meanwhile `depth` rows of the panel's bytes, `pitch` bytes apart, are brought into L2 from `ahead` on, which need
+  /// not be memory.
   contract,
-  /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C, i64 accumulate)
-  /// The same where A[row, step] is `A[row + offsets[step]]`, rows of C are the panel width apart and `height` is even. Where the
+  /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C, i64
+  /// accumulate)
+  /// The same where A[row, step] is `A[row + offsets[step]]`, rows of C are the panel width apart and `height` is even.
+  /// Where the
   /// number of rows is odd, A is read and C written as if there were one more.
   window,
 };

@@ -6,7 +6,8 @@
 
 namespace freestone::codegen {
 
-/// A rectangle of an operand of a contraction: `count` rows (of A) or columns (of B) from `first`, `depth` steps of k from `k`.
+/// A rectangle of an operand of a contraction: `count` rows (of A) or columns (of B) from `first`, `depth` steps of k
+/// from `k`.
 struct PackedBlock {
   mlir::Value first, count, k, depth;
 };
@@ -21,17 +22,18 @@ struct ContractionPoints {
 };
 
 /// Packs rows of A as the micro-kernel reads them, converted to the form's element type: blocks of `height` rows, each
-/// `memory[start + step * height + row]`; the last one of what is left. A vector per row of a block may be written past the end.
-void packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-              mlir::Value memory, mlir::Value start, mlir::Value height);
+/// `memory[start + step * height + row]`; the last one of what is left. A vector per row of a block may be written past
+/// the end.
+void packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+              const PackedBlock &block, mlir::Value memory, mlir::Value start, mlir::Value height);
 
-/// Packs a panel of B: `memory[start + step * width + column]`, in the way that its place in memory asks for. Columns past `count` hold any
-/// value.
-void packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-               mlir::Value memory, mlir::Value start, int64_t width);
+/// Packs a panel of B: `memory[start + step * width + column]`, in the way that its place in memory asks for. Columns
+/// past `count` hold any value.
+void packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+               const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width);
 
-/// The same where the form has window taps and k begins with a step of its outermost loop: rows of memory are copied by masks, a run
-/// of columns at a time. Where rows are too short for that, `packShortRows` emits what packs them.
+/// The same where the form has window taps and k begins with a step of its outermost loop: rows of memory are copied by
+/// masks, a run of columns at a time. Where rows are too short for that, `packShortRows` emits what packs them.
 void packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                        const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width,
                        llvm::function_ref<void()> packShortRows);

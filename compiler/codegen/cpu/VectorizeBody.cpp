@@ -118,8 +118,8 @@ Value BodyVectorizer::getIndexLanes(Expr index) {
 Value BodyVectorizer::getInside(unsigned input, ArrayRef<Expr> indices) {
   Value inside;
   SmallVector<Expr> extents = compute.getExtents();
-  for (auto [index, at, extent] : llvm::zip_equal(tile::getIndices(compute, input), indices,
-                                                  compute.getInputType(input).getShape())) {
+  for (auto [index, at, extent] :
+       llvm::zip_equal(tile::getIndices(compute, input), indices, compute.getInputType(input).getShape())) {
     std::optional<unsigned> loop = index.asSymbol() ? tile::asLoop(*index.asSymbol()) : std::nullopt;
     if (loop && extents[*loop] == extent)
       continue;
@@ -254,7 +254,8 @@ Value BodyVectorizer::read(tile::ReadOp op) {
   }
   Value value;
   if (isa<VectorType>(linear.getType()))
-    value = gather(memory, emission.getConstant(0), linear, tile::getStorageType(type.getElementType()), points.mask, {});
+    value =
+        gather(memory, emission.getConstant(0), linear, tile::getStorageType(type.getElementType()), points.mask, {});
   else
     value = memref::LoadOp::create(builder, location, memory, linear);
   return toScalarType(value, type.getElementType());
@@ -341,5 +342,6 @@ void BodyVectorizer::store(Value value, graph::TensorType type, Value memory) {
     mask = arith::ConstantOp::create(builder, location,
                                      DenseElementsAttr::get(vectorOf(builder.getI1Type()), builder.getBoolAttr(true)));
   Value indices = arith::IndexCastOp::create(builder, location, vectorOf(builder.getI64Type()), getIndexLanes(linear));
-  vector::ScatterOp::create(builder, location, /*resultType=*/Type(), memory, ValueRange{emission.getConstant(0)}, indices, mask, value);
+  vector::ScatterOp::create(builder, location, /*resultType=*/Type(), memory, ValueRange{emission.getConstant(0)},
+                            indices, mask, value);
 }

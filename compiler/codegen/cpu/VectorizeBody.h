@@ -9,8 +9,8 @@ namespace freestone::codegen {
 ///
 /// For loops (d0, d1) with sixteen lanes along d1, of which the code at hand knows as indices `row` and `column`:
 ///   loops = {%row, %column}, positions = {{%row, row}, {%column, column}}, lane = %column, lanes = 16.
-/// Lanes that run over two loops at once are loops = {%n floordiv s, %n mod s}, lane = %n: an operand whose rows follow each other
-/// is then still read as one vector.
+/// Lanes that run over two loops at once are loops = {%n floordiv s, %n mod s}, lane = %n: an operand whose rows follow
+/// each other is then still read as one vector.
 struct LanePoints {
   /// Where each loop of the compute stands, over symbols of `positions` and sizes.
   llvm::SmallVector<sym::Expr> loops;
@@ -32,9 +32,9 @@ void keepWithinPanel(Emission &emission, LanePoints &points, int64_t width);
 /// By how much an index grows when `symbol` does by one; nothing where that is not the same everywhere.
 std::optional<sym::Expr> getStride(sym::Expr index, sym::Expr symbol);
 
-/// Emits values of a compute's body for `points`. Values that all lanes share stay scalars; others are vector<lanes x T>.
-/// Loads go through the operands' maps: neighbours in memory as one (masked) vector, one element for all lanes as a scalar, else a
-/// gather. Outside of an operand its fill is given. Nothing outside of buffers is read.
+/// Emits values of a compute's body for `points`. Values that all lanes share stay scalars; others are vector<lanes x
+/// T>. Loads go through the operands' maps: neighbours in memory as one (masked) vector, one element for all lanes as a
+/// scalar, else a gather. Outside of an operand its fill is given. Nothing outside of buffers is read.
 class BodyVectorizer {
 public:
   BodyVectorizer(Emission &emission, tile::ComputeOp compute, LanePoints points);
@@ -54,7 +54,8 @@ public:
 private:
   mlir::Value load(unsigned input);
   mlir::Value loadAt(sym::Expr linear, mlir::Value memory, mlir::Type storage, mlir::Value mask, mlir::TypedAttr fill);
-  mlir::Value loadEveryOther(mlir::Value memory, mlir::Value index, mlir::Type storage, mlir::Value mask, mlir::TypedAttr fill);
+  mlir::Value loadEveryOther(mlir::Value memory, mlir::Value index, mlir::Type storage, mlir::Value mask,
+                             mlir::TypedAttr fill);
   mlir::Value read(tile::ReadOp op);
   mlir::Value gather(mlir::Value memory, mlir::Value base, mlir::Value indices, mlir::Type storage, mlir::Value mask,
                      mlir::TypedAttr fill);

@@ -66,8 +66,8 @@ public:
     SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(rank - 2));
     return ContractOp::create(builder, location, lhs, rhs, batch, batch, {rank - 1}, {rhsDim});
   }
-  /// Of f16, exponentials and their sum round to f16: ONNX defines its softmax in that precision and tests it to an ulp. The
-  /// seven bits of bf16 would be too few.
+  /// Of f16, exponentials and their sum round to f16: ONNX defines its softmax in that precision and tests it to an
+  /// ulp. The seven bits of bf16 would be too few.
   Value softmax(Value x, int64_t axis) {
     auto rounded = [&](Value value) { return narrow.isF16() ? widen(narrowed(value)) : value; };
     Value power = rounded(unary(UnaryKind::exp, sub(x, reduceAndRepeat(ReduceKind::max, x, axis))));

@@ -16,8 +16,8 @@ static constexpr unsigned maxRefinements = 4;
 /// How many sums are refined in one analysis: with minima inside of minima their number grows exponentially.
 static constexpr unsigned maxRefinedSums = 500;
 
-/// An end of an interval, wide enough that no product of two finite ends comes near infinity. A lower end of the largest
-/// int64_t is finite here (the value is at least that), and so is an upper end of the smallest.
+/// An end of an interval, wide enough that no product of two finite ends comes near infinity. A lower end of the
+/// largest int64_t is finite here (the value is at least that), and so is an upper end of the smallest.
 using Wide = __int128;
 static constexpr Wide infinity = (static_cast<Wide>(1) << 126) + 1;
 
@@ -54,9 +54,8 @@ static Interval add(Interval lhs, Interval rhs) {
 }
 
 static Interval multiply(Interval lhs, Interval rhs) {
-  Wide corners[] = {
-      multiplyEnds(lowerEnd(lhs), lowerEnd(rhs)), multiplyEnds(lowerEnd(lhs), upperEnd(rhs)),
-      multiplyEnds(upperEnd(lhs), lowerEnd(rhs)), multiplyEnds(upperEnd(lhs), upperEnd(rhs))};
+  Wide corners[] = {multiplyEnds(lowerEnd(lhs), lowerEnd(rhs)), multiplyEnds(lowerEnd(lhs), upperEnd(rhs)),
+                    multiplyEnds(upperEnd(lhs), lowerEnd(rhs)), multiplyEnds(upperEnd(lhs), upperEnd(rhs))};
   return {saturate(*llvm::min_element(corners)), saturate(*llvm::max_element(corners))};
 }
 
@@ -153,8 +152,8 @@ Interval IntervalAnalysis::ofTerms(Expr sum, unsigned refinements) {
   return result;
 }
 
-/// With every atom written as its lower end and a rest that is not negative, b*s - b with s >= 1 is b*s', which terms by
-/// themselves do not show.
+/// With every atom written as its lower end and a rest that is not negative, b*s - b with s >= 1 is b*s', which terms
+/// by themselves do not show.
 Interval IntervalAnalysis::ofShiftedTerms(Expr sum, unsigned refinements) {
   Expr shifted = Expr::constant(sum.context(), 0);
   for (const Term &term : sum.terms()) {
@@ -196,8 +195,7 @@ Interval IntervalAnalysis::withDivisionExpanded(Expr sum, int64_t coefficient, E
   Expr rest = (sum - atom * coefficient) * scale + dividend * ratio;
   if (rest.isInvalid())
     return Interval::all();
-  Interval range =
-      add(ofSum(rest, refinements - 1), multiply(Interval::point(ratio), Interval{1 - divisor, 0}));
+  Interval range = add(ofSum(rest, refinements - 1), multiply(Interval::point(ratio), Interval{1 - divisor, 0}));
   Interval whole = Interval::point(scale);
   // What is scaled up is a multiple of the scale: round inwards.
   return {negate(divide(negate(range), whole)).lo, divide(range, whole).hi};

@@ -33,9 +33,9 @@ struct SymbolBounds {
   bool operator==(const SymbolBounds &other) const = default;
 };
 
-/// What is known of the symbols of a function, and what follows from it for expressions. All answers are sound: "provably"
-/// means for every assignment within the bounds; an interval contains every value. Const members may be called by several
-/// threads.
+/// What is known of the symbols of a function, and what follows from it for expressions. All answers are sound:
+/// "provably" means for every assignment within the bounds; an interval contains every value. Const members may be
+/// called by several threads.
 class Bounds {
 public:
   /// `unknown` is assumed of symbols that were never set: a size is not negative, an element of an input may be.

@@ -146,7 +146,8 @@ static Expr divideBySymbolic(Expr dividend, Expr divisor, Kind rounding) {
   dividend = divideCoefficients(dividend, content);
   divisor = divideCoefficients(divisor, content);
   if (std::optional<int64_t> constant = divisor.asConstant()) {
-    Expr quotient = rounding == Kind::FloorDiv ? Expr::floorDiv(dividend, *constant) : Expr::ceilDiv(dividend, *constant);
+    Expr quotient =
+        rounding == Kind::FloorDiv ? Expr::floorDiv(dividend, *constant) : Expr::ceilDiv(dividend, *constant);
     return negative ? -quotient : quotient;
   }
   // Without a remainder both roundings agree; the quotient itself is wrong where the divisor is 0.

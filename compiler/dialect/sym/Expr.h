@@ -4,8 +4,8 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/DenseMapInfo.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include <cstdint>
 #include <optional>
 
@@ -17,16 +17,17 @@ namespace detail {
 struct ExprStorage;
 } // namespace detail
 
-/// What an expression is at its root. Everything but `Polynomial` and `Invalid` is an atom: a thing polynomials are made of.
-/// `mod` has no kind: `x mod y` is `x - y*(x floordiv y)`. `max` of two is `a + b - min(a, b)`.
+/// What an expression is at its root. Everything but `Polynomial` and `Invalid` is an atom: a thing polynomials are
+/// made of. `mod` has no kind: `x mod y` is `x - y*(x floordiv y)`. `max` of two is `a + b - min(a, b)`.
 enum class Kind : uint8_t { Symbol, FloorDiv, CeilDiv, Min, Max, Polynomial, Invalid };
 
-/// An integer expression over named symbols in its one canonical form: a handle on a uniqued attribute, so that equality is
-/// pointer equality. Cheap to copy; a default-constructed handle is null. Threads may build expressions of one context.
+/// An integer expression over named symbols in its one canonical form: a handle on a uniqued attribute, so that
+/// equality is pointer equality. Cheap to copy; a default-constructed handle is null. Threads may build expressions of
+/// one context.
 ///
-/// Expressions denote mathematical integers and are total: `x floordiv 0` and `x ceildiv 0` are 0, `x mod 0` is x. Every rule
-/// of the canonical form holds for all integer values of the symbols, negative ones included; rules that need more take
-/// `Bounds`. Coefficients are 64 bits; where one would overflow, and where an expression would grow past
+/// Expressions denote mathematical integers and are total: `x floordiv 0` and `x ceildiv 0` are 0, `x mod 0` is x.
+/// Every rule of the canonical form holds for all integer values of the symbols, negative ones included; rules that
+/// need more take `Bounds`. Coefficients are 64 bits; where one would overflow, and where an expression would grow past
 /// `maxTerms`/`maxDegree`, the result is the invalid expression, which absorbs all it touches and evaluates to nothing.
 class Expr {
 public:
@@ -58,8 +59,8 @@ public:
   /// `x - y*floorDiv(x, y)`: has the sign of the divisor; the dividend where the divisor is 0.
   static Expr mod(Expr dividend, Expr divisor);
   static Expr mod(Expr dividend, int64_t divisor);
-  /// Operands are taken to be values of 64 bits, so that the largest (smallest) of these is neutral: ONNX's "to the end".
-  /// An expression where one is not has no value.
+  /// Operands are taken to be values of 64 bits, so that the largest (smallest) of these is neutral: ONNX's "to the
+  /// end". An expression where one is not has no value.
   static Expr min(Expr lhs, Expr rhs);
   static Expr max(Expr lhs, Expr rhs);
   static Expr min(llvm::ArrayRef<Expr> operands);
@@ -79,7 +80,8 @@ public:
   /// Adds the names of the symbols in the order in which they are printed.
   void collectSymbols(llvm::SetVector<mlir::StringAttr> &symbols) const;
 
-  /// The value, or nothing where a symbol has none, an intermediate result leaves 64 bits, or the expression is invalid.
+  /// The value, or nothing where a symbol has none, an intermediate result leaves 64 bits, or the expression is
+  /// invalid.
   std::optional<int64_t> evaluate(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf) const;
 
   Kind kind() const;
@@ -143,8 +145,7 @@ inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os, Expr expr) {
 } // namespace freestone::sym
 
 namespace llvm {
-template <>
-struct DenseMapInfo<freestone::sym::Expr> {
+template <> struct DenseMapInfo<freestone::sym::Expr> {
   using Expr = freestone::sym::Expr;
   static Expr getEmptyKey() { return Expr::getFromOpaquePointer(DenseMapInfo<const void *>::getEmptyKey()); }
   static Expr getTombstoneKey() { return Expr::getFromOpaquePointer(DenseMapInfo<const void *>::getTombstoneKey()); }

@@ -6,7 +6,8 @@
 
 namespace freestone::sym::detail {
 
-/// What `ExprAttr` points to; private to the room. An atom has itself as its only term, so that every expression is a sum.
+/// What `ExprAttr` points to; private to the room. An atom has itself as its only term, so that every expression is a
+/// sum.
 struct ExprStorage : mlir::AttributeStorage {
   struct KeyTy {
     KeyTy(Kind kind, mlir::StringAttr name, llvm::ArrayRef<Expr> operands, llvm::ArrayRef<Term> terms)

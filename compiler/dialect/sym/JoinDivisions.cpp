@@ -4,9 +4,9 @@ using namespace mlir;
 using namespace freestone::sym;
 using namespace freestone::sym::detail;
 
-// x floordiv 2a + (x + a) floordiv 2a == x floordiv a: of the three, a sum needs two at most. Convolutions, poolings and splits
-// produce all of them for the same size. The sum is first written without any upper half, which leaves only one way to write
-// it; from there, upper halves come back wherever they make it shorter.
+// x floordiv 2a + (x + a) floordiv 2a == x floordiv a: of the three, a sum needs two at most. Convolutions, poolings
+// and splits produce all of them for the same size. The sum is first written without any upper half, which leaves only
+// one way to write it; from there, upper halves come back wherever they make it shorter.
 
 namespace {
 
@@ -73,7 +73,8 @@ static bool isRelated(Expr division, ArrayRef<Factor> cofactor, const Term &othe
   return otherDivision && sharesProduct(dividend, otherDivision->dividend);
 }
 
-/// Calls `visit(term, factor index)` for divisions by even constants, of `sum`, that share terms with others if `relatedOnly`.
+/// Calls `visit(term, factor index)` for divisions by even constants, of `sum`, that share terms with others if
+/// `relatedOnly`.
 static void forEachHalf(Expr sum, bool relatedOnly, llvm::function_ref<bool(const Term &, size_t)> visit) {
   ArrayRef<Term> terms = sum.terms();
   for (const Term &term : terms) {

@@ -10,8 +10,8 @@ using namespace freestone::sym::detail;
 
 namespace {
 
-/// A part of a sum that reads better than its canonical terms: coefficient times `x mod c`, `x ceildiv c` or `max(a, b)`.
-/// Reading it back gives the canonical terms again.
+/// A part of a sum that reads better than its canonical terms: coefficient times `x mod c`, `x ceildiv c` or `max(a,
+/// b)`. Reading it back gives the canonical terms again.
 struct Idiom {
   int64_t coefficient;
   StringRef name;
@@ -72,8 +72,8 @@ static bool extractOne(Expr &sum, SmallVectorImpl<Idiom> &idioms) {
       continue;
     auto [dividend, divisor] = *division;
     Expr constant = Expr::constant(sum.context(), divisor);
-    if (coefficient % divisor == 0 && extract(sum, {coefficient / divisor, "mod", dividend, constant},
-                                              Expr::mod(dividend, divisor), idioms))
+    if (coefficient % divisor == 0 &&
+        extract(sum, {coefficient / divisor, "mod", dividend, constant}, Expr::mod(dividend, divisor), idioms))
       return true;
     // -(x floordiv c) is (-x) ceildiv c; the products of x move to make it positive.
     SmallVector<Term, 8> mirrored;

@@ -6,10 +6,9 @@
 
 namespace freestone::sym {
 
-/// Replaces symbols in every type and attribute of `root` and of all operations within it: what is learnt of a size holds
-/// for the whole function at once.
-void substituteSymbols(mlir::Operation *root,
-                       llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
+/// Replaces symbols in every type and attribute of `root` and of all operations within it: what is learnt of a size
+/// holds for the whole function at once.
+void substituteSymbols(mlir::Operation *root, llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
 
 /// The same for one attribute or type.
 mlir::Type substituteSymbols(mlir::Type type, llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);

@@ -13,8 +13,8 @@ class AsmPrinter;
 namespace freestone::sym {
 
 /// Reads an expression as it is printed (`4*h + s floordiv 2`, `min(512, s)`), and as ONNX's dim_params and PyTorch's
-/// exporters write it (`Min(512, seq)`, `batch//2`, `s % 2`, `FloorDiv(s, 2)`, `s**2`). Names that are not identifiers stand
-/// in quotes. On failure `error`, where given, says what was expected and at which column.
+/// exporters write it (`Min(512, seq)`, `batch//2`, `s % 2`, `FloorDiv(s, 2)`, `s**2`). Names that are not identifiers
+/// stand in quotes. On failure `error`, where given, says what was expected and at which column.
 llvm::FailureOr<Expr> parseExpr(mlir::MLIRContext *context, llvm::StringRef text, std::string *error = nullptr);
 
 /// Reads a bare expression of the textual IR; fails with a diagnostic.

@@ -3,15 +3,17 @@
 
 #include "compiler/import/Node.h"
 
-// Axes that are an input of the model, and so are known only when it runs. What depends on them are sizes: an axis that is reduced
-// becomes one of size n beside one of size 1, one that is kept the other way around, and both are the same program.
+// Axes that are an input of the model, and so are known only when it runs. What depends on them are sizes: an axis that
+// is reduced becomes one of size n beside one of size 1, one that is kept the other way around, and both are the same
+// program.
 namespace freestone::importer {
 
-/// For each axis of a tensor of this rank 1 where it is among `axes` (distinct, negative ones count from the end), else 0. Sees to it
-/// that all of `axes` exist; nothing where the node is refused.
+/// For each axis of a tensor of this rank 1 where it is among `axes` (distinct, negative ones count from the end), else
+/// 0. Sees to it that all of `axes` exist; nothing where the node is refused.
 std::optional<Shape> chosenAxes(Node &node, llvm::ArrayRef<Expr> axes, int64_t rank);
 
-/// For each axis of a tensor of this rank the one of `values` that stands beside it in `axes`; `otherwise` where it is not there.
+/// For each axis of a tensor of this rank the one of `values` that stands beside it in `axes`; `otherwise` where it is
+/// not there.
 Shape valuesByAxis(Node &node, llvm::ArrayRef<Expr> axes, llvm::ArrayRef<Expr> values, llvm::ArrayRef<Expr> otherwise);
 
 /// x with every axis i split into [kept, chosen], one of which is 1.

@@ -53,7 +53,8 @@ struct Term {
   SmallVector<char> letters;
 };
 
-/// Splits an equation into letters per operand and of the result; '.' stands for the axes of an ellipsis, and becomes digits.
+/// Splits an equation into letters per operand and of the result; '.' stands for the axes of an ellipsis, and becomes
+/// digits.
 class Equation {
 public:
   explicit Equation(Node &node) : node(node) {}

@@ -1,4 +1,5 @@
-// Branches and loops. A branch whose condition is known while importing is taken there; a short loop over sequences is unrolled.
+// Branches and loops. A branch whose condition is known while importing is taken there; a short loop over sequences is
+// unrolled.
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 
@@ -216,7 +217,8 @@ void loop(Node &node) {
   if ((limit && !most) || (condition && !first))
     return;
   auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
-  auto op = graph::WhileOp::create(builder.ir, builder.location, mlir::TypeRange(), valueOf(most), valueOf(first), carried);
+  auto op =
+      graph::WhileOp::create(builder.ir, builder.location, mlir::TypeRange(), valueOf(most), valueOf(first), carried);
   auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
     // What ONNX calls the condition inside of the body holds there.
     values.insert(values.begin() + 1, ModelValue(builder.fromContent({Element(builder.size(1))}, {}, builder.i1())));
@@ -256,7 +258,8 @@ Tensor moveAxis(Tensor x, int64_t from, int64_t to) {
 }
 
 /// Runs a scan while importing: the states after it, then what is collected, with the steps first.
-std::optional<Values> unroll(Node &node, const onnx::GraphProto &body, Values states, ArrayRef<Tensor> sequences, int64_t steps) {
+std::optional<Values> unroll(Node &node, const onnx::GraphProto &body, Values states, ArrayRef<Tensor> sequences,
+                             int64_t steps) {
   GraphBuilder &builder = node.builder();
   std::vector<SmallVector<Tensor>> collected(body.output_size() - states.size());
   for (int64_t step = 0; step < steps; ++step) {
@@ -305,7 +308,8 @@ void scan(Node &node) {
     return;
   }
   GraphBuilder &builder = node.builder();
-  SmallVector<int64_t> inputAxes = node.integers("scan_input_axes"), inputDirections = node.integers("scan_input_directions");
+  SmallVector<int64_t> inputAxes = node.integers("scan_input_axes"),
+                       inputDirections = node.integers("scan_input_directions");
   Values first;
   SmallVector<Tensor> scannedTensors;
   Expr length;

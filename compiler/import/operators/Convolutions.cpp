@@ -55,7 +55,8 @@ Tensor conv(Node &node, Tensor x, Tensor w) {
   return convolve(x, w, attributes->window, undilated, groups);
 }
 
-/// Filters of a transposed convolution, [C, O/groups, spatial…], as those of a convolution, [O, C/groups, spatial…], mirrored.
+/// Filters of a transposed convolution, [C, O/groups, spatial…], as those of a convolution, [O, C/groups, spatial…],
+/// mirrored.
 Tensor transposedFilters(Node &node, Tensor w, int64_t groups) {
   GraphBuilder &builder = node.builder();
   std::optional<Expr> perGroup = w.dim(0).exactDiv(builder.size(groups));
@@ -115,7 +116,8 @@ Tensor convTranspose(Node &node) {
     values.resize(spatial, otherwise);
     return values;
   };
-  SmallVector<int64_t> strides = list("strides", 1), dilations = list("dilations", 1), extra = list("output_padding", 0);
+  SmallVector<int64_t> strides = list("strides", 1), dilations = list("dilations", 1),
+                       extra = list("output_padding", 0);
   Window window;
   window.strides.assign(spatial, 1);
   window.dilations = dilations;

@@ -26,13 +26,12 @@ Tensor scatter(Node &node) {
   std::optional<graph::ScatterKind> kind = scatterKind(node);
   if (!kind)
     return {};
-  return along(node, 0, [&](Tensor x, int64_t axis) {
-    return scatterElements(x, node.input(1), node.input(2), axis, *kind);
-  });
+  return along(node, 0,
+               [&](Tensor x, int64_t axis) { return scatterElements(x, node.input(1), node.input(2), axis, *kind); });
 }
 
-/// A cache with an update written along one axis, from a place on that each batch has of its own. Every place of the cache looks for its
-/// element of the update.
+/// A cache with an update written along one axis, from a place on that each batch has of its own. Every place of the
+/// cache looks for its element of the update.
 Tensor tensorScatter(Node &node) {
   Tensor cache = node.input(0), update = node.input(1);
   if (!cache || !update)
@@ -42,7 +41,8 @@ Tensor tensorScatter(Node &node) {
     return {};
   std::string mode = node.text("mode", "linear");
   if (*axis == 0 || update.rank() != cache.rank() || (mode != "linear" && mode != "circular"))
-    return node.reject("the axis must not be the batch's, both must have one rank, and the mode must be linear or circular");
+    return node.reject(
+        "the axis must not be the batch's, both must have one rank, and the mode must be linear or circular");
   GraphBuilder &builder = node.builder();
   Expr length = cache.dim(*axis), count = update.dim(*axis);
   Shape expected(cache.shape());
@@ -98,7 +98,8 @@ Tensor oneHot(Node &node) {
   Shape spread(indices.rank() + 1, builder.size(1));
   spread[*axis] = depth->front();
   Tensor hit = equal(place, iota(builder, spread, *axis, builder.i64()));
-  Tensor off = slice(values, 0, builder.size(0), builder.size(1)), on = slice(values, 0, builder.size(1), builder.size(1));
+  Tensor off = slice(values, 0, builder.size(0), builder.size(1)),
+         on = slice(values, 0, builder.size(1), builder.size(1));
   return select(hit, reshape(on, {}), reshape(off, {}));
 }
 
@@ -111,9 +112,8 @@ void registerIndexing(Registry &registry) {
   registry.add("GatherElements", {11}, [](Node &node) {
     return along(node, 0, [&](Tensor x, int64_t axis) { return gatherElements(x, node.input(1), axis); });
   });
-  registry.add("GatherND", {11}, [](Node &node) {
-    return gatherNd(node.input(0), node.input(1), node.integer("batch_dims"));
-  });
+  registry.add("GatherND", {11},
+               [](Node &node) { return gatherNd(node.input(0), node.input(1), node.integer("batch_dims")); });
   registry.add("Scatter", {9, 10}, scatter);
   registry.add("ScatterElements", {11}, scatter);
   registry.add("ScatterND", {11}, [](Node &node) {

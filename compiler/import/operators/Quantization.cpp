@@ -61,7 +61,8 @@ Tensor quantizeLinear(Node &node) {
   if (!type || !isa<mlir::IntegerType>(type))
     return node.refuse("quantisation to this type is not supported");
   int64_t given = node.integer("axis", 1);
-  std::optional<int64_t> axis = x.rank() > 1 || scale.rank() > 0 ? node.normalize(x.rank() == 1 ? 0 : given, x.rank()) : 0;
+  std::optional<int64_t> axis =
+      x.rank() > 1 || scale.rank() > 0 ? node.normalize(x.rank() == 1 ? 0 : given, x.rank()) : 0;
   if (!axis)
     return {};
   mlir::Type work = x.elementType().isF64() ? x.elementType() : mlir::Type(builder.f32());
@@ -96,7 +97,8 @@ Tensor qlinearMatmul(Node &node) {
     return {};
   GraphBuilder &builder = node.builder();
   mlir::Type wide = builder.ir.getI32Type(), real = builder.f32();
-  // Parameters per row of the left operand stand in its last but one dimension, per column of the right one in its last.
+  // Parameters per row of the left operand stand in its last but one dimension, per column of the right one in its
+  // last.
   auto centered = [&](Tensor x, Tensor zero, bool isRow) {
     if (zero.rank() == 1 && !zero.dim(0).isConstant(1) && isRow)
       zero = unsqueeze(zero, {1});
@@ -114,7 +116,8 @@ Tensor qlinearMatmul(Node &node) {
   };
   Tensor scale = scaleOf(in[1], true) * scaleOf(in[4], false);
   Tensor target = scaleOf(in[6], true);
-  return quantize(cast(product, real) * scale, target, in[7].rank() == 1 ? reshape(in[7], {}) : in[7], in[7].elementType());
+  return quantize(cast(product, real) * scale, target, in[7].rank() == 1 ? reshape(in[7], {}) : in[7],
+                  in[7].elementType());
 }
 
 } // namespace

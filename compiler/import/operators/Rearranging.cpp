@@ -37,7 +37,8 @@ Tensor spaceToDepth(Node &node) {
     return x;
   if (x.rank() != 4 || block < 1 || block > 1 << 15)
     return node.reject("the input must have rank 4 and the block a positive size");
-  std::optional<Expr> rows = divided(node, x.dim(2), block, "the height"), columns = divided(node, x.dim(3), block, "the width");
+  std::optional<Expr> rows = divided(node, x.dim(2), block, "the height"),
+                      columns = divided(node, x.dim(3), block, "the width");
   if (!rows || !columns)
     return {};
   Expr b = node.builder().size(block);

@@ -44,7 +44,8 @@ struct State {
 /// The state after one step; x is its input times W, with its bias, [batch, gates * hidden].
 using Step = function_ref<State(const Direction &direction, Tensor x, State before)>;
 
-bool readActivations(Node &node, int64_t directions, ArrayRef<StringRef> defaults, SmallVectorImpl<Activation> &activations) {
+bool readActivations(Node &node, int64_t directions, ArrayRef<StringRef> defaults,
+                     SmallVectorImpl<Activation> &activations) {
   if (node.hasAttribute("activation_alpha") || node.hasAttribute("activation_beta")) {
     node.refuse("activations with parameters are not supported");
     return false;
@@ -116,7 +117,8 @@ void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
     direction.peepholes = pick(peepholes, index);
     if (node.hasAttribute("clip"))
       direction.clip = node.real("clip", 0);
-    direction.activations.append(activations.begin() + index * defaults.size(), activations.begin() + (index + 1) * defaults.size());
+    direction.activations.append(activations.begin() + index * defaults.size(),
+                                 activations.begin() + (index + 1) * defaults.size());
     direction.isReversed = index == 1 || way == "reverse";
 
     Tensor zeros = builder.splat(0, x.elementType(), {batch, hidden});

@@ -1,4 +1,5 @@
-// Images in another size. Along each axis the output reads a few places of the input with weights, which depend on sizes alone.
+// Images in another size. Along each axis the output reads a few places of the input with weights, which depend on
+// sizes alone.
 #include "compiler/import/Registry.h"
 
 using namespace llvm;
@@ -63,7 +64,8 @@ bool Resizer::readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales) 
 }
 
 /// All axes take the least scale or the largest; sizes are rounded to the nearest, halves up.
-void Resizer::keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool takesLeast, SmallVector<AxisScale> &scales) {
+void Resizer::keepAspectRatio(ArrayRef<int64_t> axes, ArrayRef<Expr> sizes, bool takesLeast,
+                              SmallVector<AxisScale> &scales) {
   Tensor scale;
   for (auto [axis, size] : zip_equal(axes, sizes)) {
     Tensor own = sizeScalar(size) / sizeScalar(x.dim(axis));

@@ -16,8 +16,8 @@ Tensor shapeOf(Node &node) {
   return node.builder().vector(x.shape().slice(start, std::max<int64_t>(end - start, 0)));
 }
 
-/// A reshape to sizes that only the run knows, each of which may mean what 0 and -1 mean: 0 copies a size of x, -1 is what the
-/// others leave. At most one is -1, so that the product of all is negative iff there is one.
+/// A reshape to sizes that only the run knows, each of which may mean what 0 and -1 mean: 0 copies a size of x, -1 is
+/// what the others leave. At most one is -1, so that the product of all is negative iff there is one.
 Tensor reshapeByValues(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZero) {
   GraphBuilder &builder = node.builder();
   Expr zero = builder.size(0), one = builder.size(1), product = one, total = builder.define("total", x.elementCount());
@@ -112,7 +112,8 @@ Tensor flatten(Node &node) {
 
 /// Axes are an attribute until operator set 12, then an input.
 std::optional<Shape> axesOf(Node &node) {
-  return node.opset() >= 13 && node.has(1) ? node.sizesInput(1) : std::optional(node.builder().sizes(node.integers("axes")));
+  return node.opset() >= 13 && node.has(1) ? node.sizesInput(1)
+                                           : std::optional(node.builder().sizes(node.integers("axes")));
 }
 
 /// The axes as numbers; nothing where only the run knows them.

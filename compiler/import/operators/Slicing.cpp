@@ -65,7 +65,8 @@ Tensor sliceByValues(Node &node, Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr>
     auto place = [&](Expr bound, Expr low) {
       return Expr::max(low, Expr::min(bound + isNegative(bound) * extent, extent - reverse));
     };
-    Expr start = builder.define("start", place(first[axis], zero)), end = builder.define("end", place(last[axis], -reverse));
+    Expr start = builder.define("start", place(first[axis], zero)),
+         end = builder.define("end", place(last[axis], -reverse));
     Expr size = builder.define("size", Expr::max(Expr::ceilDiv(end - start, by[axis]), zero), sym::Interval::size());
     auto scalar = [&](Expr value) { return builder.fromContent({Element(value)}, {}, builder.i64()); };
     x = gather(x, iota(builder, {size}, 0, builder.i64()) * scalar(by[axis]) + scalar(start), axis);
@@ -99,7 +100,8 @@ Tensor sliceNode(Node &node) {
           axisValues->push_back(builder.size(axis));
       if (stepValues->empty())
         stepValues = Shape(starts->size(), builder.size(1));
-      if (starts->size() != ends->size() || starts->size() != axisValues->size() || starts->size() != stepValues->size())
+      if (starts->size() != ends->size() || starts->size() != axisValues->size() ||
+          starts->size() != stepValues->size())
         return node.reject("starts, ends, axes and steps must have one length");
       return sliceByValues(node, x, *starts, *ends, *axisValues, *stepValues);
     }

@@ -9,9 +9,8 @@ bool readList(Node &node, StringRef name, int64_t count, int64_t otherwise, int6
   list = node.integers(name);
   if (list.empty())
     list.assign(count, otherwise);
-  bool fits = int64_t(list.size()) == count && llvm::all_of(list, [&](int64_t value) {
-    return value >= least && value < (int64_t(1) << 31);
-  });
+  bool fits = int64_t(list.size()) == count &&
+              llvm::all_of(list, [&](int64_t value) { return value >= least && value < (int64_t(1) << 31); });
   if (!fits)
     node.reject("the attribute '" + name + "' does not fit an input with " + Twine(count) + " spatial dimensions");
   return fits;
@@ -30,13 +29,13 @@ std::optional<WindowAttributes> windowAttributes(Node &node, Tensor x, ArrayRef<
   int64_t spatial = x.rank() - 2;
   SmallVector<int64_t> pads;
   if (!readList(node, "strides", spatial, 1, 1, window.strides) ||
-      !readList(node, "dilations", spatial, 1, 1, window.dilations) ||
-      !readList(node, "pads", 2 * spatial, 0, 0, pads))
+      !readList(node, "dilations", spatial, 1, 1, window.dilations) || !readList(node, "pads", 2 * spatial, 0, 0, pads))
     return std::nullopt;
   window.sizes = node.integers("kernel_shape");
   if (window.sizes.empty())
     window.sizes.assign(kernel.begin(), kernel.end());
-  if (int64_t(window.sizes.size()) != spatial || llvm::any_of(window.sizes, [](int64_t n) { return n < 1 || n >> 31; })) {
+  if (int64_t(window.sizes.size()) != spatial ||
+      llvm::any_of(window.sizes, [](int64_t n) { return n < 1 || n >> 31; })) {
     node.reject("the attribute 'kernel_shape' does not fit an input with " + Twine(spatial) + " spatial dimensions");
     return std::nullopt;
   }

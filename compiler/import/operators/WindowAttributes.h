@@ -12,7 +12,8 @@ struct WindowAttributes {
   llvm::SmallVector<Expr> ceilExtra;
 };
 
-/// Reads the attributes for the spatial dimensions of `x` ([N, C, spatial…]); `kernel` is used where the node names none.
+/// Reads the attributes for the spatial dimensions of `x` ([N, C, spatial…]); `kernel` is used where the node names
+/// none.
 std::optional<WindowAttributes> windowAttributes(Node &node, Tensor x, llvm::ArrayRef<int64_t> kernel);
 
 } // namespace freestone::importer

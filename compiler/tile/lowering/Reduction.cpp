@@ -48,7 +48,8 @@ ReductionLoops getLoopsOf(ArrayRef<Expr> shape, ArrayRef<int64_t> axes) {
 /// Reductions to one element of no more elements than this are one tile's work.
 constexpr int64_t mostAtOnce = 4096;
 
-/// A reduction to one element leaves all but one worker without work: the first dimension is reduced for itself, after the others.
+/// A reduction to one element leaves all but one worker without work: the first dimension is reduced for itself, after
+/// the others.
 bool hasTwoStages(ArrayRef<Expr> shape, size_t numAxes) {
   if (numAxes != shape.size() || numAxes < 2)
     return false;

@@ -3,11 +3,12 @@
 
 #include "compiler/codegen/cpu/math/Real.h"
 
-// Elementary functions on f32 and f64, scalars and vectors alike, without branches, calls or tables. Errors are below 2 ULP (tested);
-// NaN, infinities, signed zeros and subnormal results come out as IEEE 754 has them. Coefficients are near-minimax fits in the
-// relative error, made with 50 digits.
+// Elementary functions on f32 and f64, scalars and vectors alike, without branches, calls or tables. Errors are below 2
+// ULP (tested); NaN, infinities, signed zeros and subnormal results come out as IEEE 754 has them. Coefficients are
+// near-minimax fits in the relative error, made with 50 digits.
 //
-// Functions that programs spend time in (exp, log, tanh, erf) compute f32 in f32; the others compute f32 in f64 and round once.
+// Functions that programs spend time in (exp, log, tanh, erf) compute f32 in f32; the others compute f32 in f64 and
+// round once.
 namespace freestone::codegen {
 
 Real exp(Real x);

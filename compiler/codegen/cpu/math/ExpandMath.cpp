@@ -14,8 +14,7 @@ bool isExpandable(Type type) {
 }
 
 /// One `math` operation of one or two operands and the function that computes it.
-template <typename Op, auto function>
-struct Expand : OpRewritePattern<Op> {
+template <typename Op, auto function> struct Expand : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -37,14 +36,15 @@ Real reciprocalSquareRoot(Real x) { return x.like(1) / sqrt(x); }
 } // namespace
 
 void populateExpandMathPatterns(RewritePatternSet &patterns) {
-  patterns.add<Expand<math::ExpOp, exp>, Expand<math::Exp2Op, exp2>, Expand<math::ExpM1Op, expm1>, Expand<math::LogOp, log>,
-               Expand<math::Log2Op, log2>, Expand<math::Log10Op, log10>, Expand<math::Log1pOp, log1p>,
-               Expand<math::PowFOp, pow>, Expand<math::SinOp, sin>, Expand<math::CosOp, cos>, Expand<math::TanOp, tan>,
-               Expand<math::AsinOp, asin>, Expand<math::AcosOp, acos>, Expand<math::AtanOp, atan>,
-               Expand<math::Atan2Op, atan2>, Expand<math::SinhOp, sinh>, Expand<math::CoshOp, cosh>,
-               Expand<math::TanhOp, tanh>, Expand<math::AsinhOp, asinh>, Expand<math::AcoshOp, acosh>,
-               Expand<math::AtanhOp, atanh>, Expand<math::ErfOp, erf>, Expand<math::RsqrtOp, reciprocalSquareRoot>>(
-      patterns.getContext());
+  patterns
+      .add<Expand<math::ExpOp, exp>, Expand<math::Exp2Op, exp2>, Expand<math::ExpM1Op, expm1>, Expand<math::LogOp, log>,
+           Expand<math::Log2Op, log2>, Expand<math::Log10Op, log10>, Expand<math::Log1pOp, log1p>,
+           Expand<math::PowFOp, pow>, Expand<math::SinOp, sin>, Expand<math::CosOp, cos>, Expand<math::TanOp, tan>,
+           Expand<math::AsinOp, asin>, Expand<math::AcosOp, acos>, Expand<math::AtanOp, atan>,
+           Expand<math::Atan2Op, atan2>, Expand<math::SinhOp, sinh>, Expand<math::CoshOp, cosh>,
+           Expand<math::TanhOp, tanh>, Expand<math::AsinhOp, asinh>, Expand<math::AcoshOp, acosh>,
+           Expand<math::AtanhOp, atanh>, Expand<math::ErfOp, erf>, Expand<math::RsqrtOp, reciprocalSquareRoot>>(
+          patterns.getContext());
 }
 
 } // namespace freestone::codegen

@@ -5,8 +5,9 @@
 
 namespace freestone::codegen {
 
-/// Rewrites `math` operations without an instruction of their own (exp, log, tanh, sin, pow, …) on f32 and f64, scalar or vector, to
-/// `arith` by the functions of Elementary.h. What the processor has (sqrt, fma, floor, roundeven, …) stays.
+/// Rewrites `math` operations without an instruction of their own (exp, log, tanh, sin, pow, …) on f32 and f64, scalar
+/// or vector, to `arith` by the functions of Elementary.h. What the processor has (sqrt, fma, floor, roundeven, …)
+/// stays.
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace freestone::codegen

@@ -12,7 +12,8 @@ constexpr double ln2HighDouble = 6.93147180369123816490e-01, ln2LowDouble = 1.90
 constexpr double ln2HighFloat = 0.693359375, ln2LowFloat = -2.12194440054690582767e-4;
 
 // (e^r - 1 - r) / r² on |r| ≤ ln(2)/2.
-constexpr double floatCoefficients[] = {0.5, 0.16666512191295624, 0.0416661873459816, 0.008369599469006062, 0.0013951706932857633};
+constexpr double floatCoefficients[] = {0.5, 0.16666512191295624, 0.0416661873459816, 0.008369599469006062,
+                                        0.0013951706932857633};
 constexpr double doubleCoefficients[] = {0.5,
                                          0.16666666666666685,
                                          0.04166666666666673,

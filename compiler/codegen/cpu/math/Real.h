@@ -13,8 +13,8 @@ struct Mask {
   mlir::Value value;
 };
 
-/// A float or a vector of floats (f32 or f64) under construction, so that a polynomial reads like one. Operators emit `arith`
-/// operations at the builder's insertion point, one rounding each; nothing is reassociated. `fma` rounds once.
+/// A float or a vector of floats (f32 or f64) under construction, so that a polynomial reads like one. Operators emit
+/// `arith` operations at the builder's insertion point, one rounding each; nothing is reassociated. `fma` rounds once.
 class Real {
 public:
   Real(mlir::ImplicitLocOpBuilder &builder, mlir::Value value) : builder(&builder), value(value) {}
@@ -103,9 +103,7 @@ inline Real roundToEven(Real x) { return x.with(mlir::math::RoundEvenOp::create(
 inline Real copySign(Real magnitude, Real sign) {
   return magnitude.with(mlir::math::CopySignOp::create(magnitude.getBuilder(), magnitude.get(), sign.get()));
 }
-inline Mask both(Real of, Mask a, Mask b) {
-  return {mlir::arith::AndIOp::create(of.getBuilder(), a.value, b.value)};
-}
+inline Mask both(Real of, Mask a, Mask b) { return {mlir::arith::AndIOp::create(of.getBuilder(), a.value, b.value)}; }
 
 /// coefficients[0] + x*coefficients[1] + …, by Horner's rule.
 inline Real polynomial(Real x, llvm::ArrayRef<double> coefficients) {
