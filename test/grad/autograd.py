@@ -113,7 +113,7 @@ def norms():
 
 
 def products():
-    for left, right in (((2, 7), (7, 3)), ((3, 2, 7), (3, 7, 1)), ((3, 2, 7), (7, 2)), ((1, 1), (1, 1))):
+    for left, right in (((2, 7), (7, 3)), ((3, 2, 7), (3, 7, 1)), ((3, 2, 7), (7, 2)), ((7,), (7, 2)), ((1, 1), (1, 1))):
         yield Case("MatMul", torch.matmul, draw(*left), draw(*right))
     gemm = lambda a, b, c: 0.5 * a.T @ b.T + 2 * c
     yield Case("Gemm", gemm, draw(7, 2), draw(3, 7), draw(3), alpha=0.5, beta=2.0, transA=1, transB=1)
