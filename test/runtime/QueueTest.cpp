@@ -142,10 +142,7 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
   const std::string reason = "run 2 of entry 'main': node '/embed/Gather': an index is out of range";
   for (int threads : {1, 3}) {
     Hold hold;
-    freestone_instance_options options = optionsFor(threads, 3);
-    options.user = &hold;
-    options.cancelled = Hold::poll;
-    Instance instance(loadLookup(), options);
+    Instance instance(loadLookup(), optionsFor(threads, 3));
     std::vector<float> table = ramp(50);
     // Above what is copied.
     std::vector<int64_t> good(20, 3), bad(20, 50);
@@ -154,6 +151,8 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
       instance.setInput(1, viewOf(index));
       return instance.submit();
     };
+    // The program never waits, so that only a call before it can hold it.
+    instance.submitCall([](void *user) { Hold::poll(user); }, &hold);
     submit(good);
     submit(bad);
     submit(good);
