@@ -151,7 +151,9 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
       instance.setInput(1, viewOf(index));
       return instance.submit();
     };
-    // The program never waits, so that only a call before it can hold it.
+    // The program never waits, so that only a call before it can hold it; memory is taken while nothing is held.
+    instance.setInput(1, viewOf(good));
+    check(freestone_instance_prepare(instance.get()));
     instance.submitCall([](void *user) { Hold::poll(user); }, &hold);
     submit(good);
     submit(bad);
