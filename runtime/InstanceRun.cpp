@@ -84,10 +84,10 @@ Status Instance::wait(int64_t number) {
   }
   auto found = std::ranges::find(places, number, [](const auto &place) { return place->number; });
   if (found == places.end())
-    return {Code::InvalidArgument, number > static_cast<int64_t>(runs)
-                                       ? "there is no run " + std::to_string(number) + " yet"
-                                       : "the outputs of run " + std::to_string(number) +
-                                             " are gone: later runs have taken their place"};
+    return {Code::InvalidArgument,
+            number > static_cast<int64_t>(runs)
+                ? "there is no run " + std::to_string(number) + " yet"
+                : "the outputs of run " + std::to_string(number) + " are gone: later runs have taken their place"};
   PreparedRun &run = **found;
   int64_t begin = timeline ? now() : 0;
   if (run.job > 0)
@@ -111,8 +111,7 @@ Status Instance::startQueue() {
   jobs.resize(2 * queueDepth);
   Patience::Spin spin = Gang::chooseSpin(threads(), 1, switches);
   bool mayMove = switches.moves && threads() < platform::affinityCpus();
-  Result<std::unique_ptr<RunQueue>> started =
-      RunQueue::start(spin, mayMove, [this](int64_t job) { work(job); });
+  Result<std::unique_ptr<RunQueue>> started = RunQueue::start(spin, mayMove, [this](int64_t job) { work(job); });
   if (!started.ok())
     return started.status();
   queue = std::move(*started);
@@ -143,9 +142,7 @@ Status Instance::enqueue(Job job) {
   return {};
 }
 
-void Instance::work(int64_t number) {
-  (void)doJob(jobs[number % jobs.size()]);
-}
+void Instance::work(int64_t number) { (void)doJob(jobs[number % jobs.size()]); }
 
 /// On whichever thread. Only runs fail.
 Status Instance::doJob(const Job &job) {
@@ -156,8 +153,8 @@ Status Instance::doJob(const Job &job) {
     if (!isDropped)
       job.function(job.user);
   } else if (isDropped) {
-    job.run->status = {Code::Cancelled, "run " + std::to_string(job.run->number) +
-                                            " was not started, since one before it had failed"};
+    job.run->status = {Code::Cancelled,
+                       "run " + std::to_string(job.run->number) + " was not started, since one before it had failed"};
   } else {
     job.run->status = prefixed(*job.run, execute(*job.run));
     if (queue && !job.run->status.ok())

@@ -42,7 +42,7 @@ struct StateInfo {
   std::string name;
   freestone_dtype dtype;
   std::vector<int64_t> shape;
-  std::string initial; ///< the weight that it begins as; empty: zeros
+  std::string initial;               ///< the weight that it begins as; empty: zeros
   int panelAxis = 0, panelWidth = 0; ///< see freestone_state_info
 };
 
@@ -143,8 +143,12 @@ public:
       freestone_state_info info = {};
       info.struct_size = sizeof(info);
       check(freestone_artifact_state(get(), i, &info));
-      values.push_back({info.name, info.dtype, {info.dims, info.dims + info.rank}, info.initial ? info.initial : "",
-                        info.panel_axis, info.panel_width});
+      values.push_back({info.name,
+                        info.dtype,
+                        {info.dims, info.dims + info.rank},
+                        info.initial ? info.initial : "",
+                        info.panel_axis,
+                        info.panel_width});
     }
     return values;
   }

@@ -69,8 +69,8 @@ struct TrainerOptions {
   /// Told while the step is compiled, by one thread at a time: the phase (import, graph, tile, task, sizes, code,
   /// package), and in `code` how many programs of how many are done. Not called where the step is in the cache.
   std::function<void(const std::string &phase, int64_t done, int64_t total)> onCompile = {};
-  int threads = 0;             ///< workers; 0: as many as the machine offers
-  uint64_t seed = 0;           ///< of dropout, and of the order of data
+  int threads = 0;   ///< workers; 0: as many as the machine offers
+  uint64_t seed = 0; ///< of dropout, and of the order of data
 };
 
 /// What one step tells.
