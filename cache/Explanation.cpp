@@ -1,6 +1,8 @@
 #include "cache/Explanation.h"
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 using namespace freestone::cache;
 
@@ -21,6 +23,23 @@ static std::pair<std::string_view, std::string_view> firstDifference(std::string
     one.remove_prefix(std::min(oneEnd + 1, one.size()));
     other.remove_prefix(std::min(otherEnd + 1, other.size()));
   }
+}
+
+/// How many lines only one of both has.
+static size_t countDifferentLines(const Ingredients &one, const Ingredients &other) {
+  auto linesOf = [](const Ingredients &ingredients) {
+    std::vector<std::string> lines;
+    for (const auto &[name, text] : ingredients.list()) {
+      std::istringstream stream(text);
+      for (std::string line; std::getline(stream, line);)
+        lines.push_back(name + ": " + line);
+    }
+    std::ranges::sort(lines);
+    return lines;
+  };
+  std::vector<std::string> different;
+  std::ranges::set_symmetric_difference(linesOf(one), linesOf(other), std::back_inserter(different));
+  return different.size();
 }
 
 static std::string shown(std::string_view line) {
@@ -49,16 +68,20 @@ std::vector<std::string> freestone::cache::differences(const Ingredients &one, c
 std::string freestone::cache::explainMiss(const Folder &folder, Kind kind, const Ingredients &wanted) {
   std::vector<std::string> nearest;
   std::string nearestKey;
+  std::pair<size_t, size_t> least;
   try {
     for (const EntryFile &file : listEntries(folder)) {
       if (file.kind != kind)
         continue;
       try {
         Entry entry = EntryReader(folder).open(kind, file.key, Check::MetadataOnly);
-        std::vector<std::string> lines = differences(wanted, entry.ingredients());
-        if (nearestKey.empty() || lines.size() < nearest.size()) {
+        const Ingredients &ingredients = entry.ingredients();
+        std::vector<std::string> lines = differences(wanted, ingredients);
+        std::pair distance(lines.size(), countDifferentLines(wanted, ingredients));
+        if (nearestKey.empty() || distance < least) {
           nearest = std::move(lines);
           nearestKey = file.key;
+          least = distance;
         }
       } catch (const std::runtime_error &) {
         // Damaged, or gone meanwhile.
