@@ -122,8 +122,7 @@ void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order,
   }
   if (llvm::any_of(shape, [](Expr extent) { return !extent.isConstant(); }))
     return;
-  SmallVector<Expr> indices =
-      llvm::map_to_vector(getIndices(op, input), [&](Expr index) { return substituteLoops(index, renumbered); });
+  SmallVector<Expr> indices = getIndices(op, input, renumbered);
 
   Value source = op.getInputs()[input];
   auto layout = PanelsAttr::get(context, order.axis, width, order.batch);

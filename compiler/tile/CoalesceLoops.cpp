@@ -150,8 +150,7 @@ ComputeOp CoalesceLoops::mergeMember(Unit &unit, ComputeOp op, unsigned outer, O
                          ArrayRef(extents).drop_front(numParallel));
   SmallVector<unsigned> inputs, tables;
   for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
-    SmallVector<Expr> indices =
-        llvm::map_to_vector(getIndices(op, input), [&](Expr index) { return substituteLoops(index, loops); });
+    SmallVector<Expr> indices = getIndices(op, input, loops);
     unsigned first;
     if (isMerged && getAccess(op, input, outer, first) == Access::twoDimensions) {
       indices.erase(indices.begin() + first);

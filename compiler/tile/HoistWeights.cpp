@@ -102,7 +102,7 @@ Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
   // A transposition before the packing is one with it: both leave no element out.
   if (auto copy = source.getDefiningOp<ComputeOp>();
       copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {
-    indices = llvm::map_to_vector(getIndices(copy, 0), [&](Expr index) { return substituteLoops(index, indices); });
+    indices = getIndices(copy, 0, indices);
     source = copy.getInputs()[0];
   }
   Type element = graph::getElementType(source);
@@ -194,10 +194,9 @@ void WeightHoister::takeAsArguments() {
   for (auto [number, name] : llvm::enumerate(names)) {
     Value value = needed[number];
     unsigned index = function.getNumArguments();
-    (void)function.insertArgument(
-        index, value.getType(),
-        DictionaryAttr::get(builder.getContext(), builder.getNamedAttr(weightAttr, name)),
-        value.getLoc());
+    (void)function.insertArgument(index, value.getType(),
+                                  DictionaryAttr::get(builder.getContext(), builder.getNamedAttr(weightAttr, name)),
+                                  value.getLoc());
     value.replaceAllUsesWith(function.getArgument(index));
   }
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))

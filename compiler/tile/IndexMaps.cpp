@@ -75,6 +75,10 @@ SmallVector<Expr> getIndices(AffineMap map, ArrayRef<Expr> symbols) {
 
 SmallVector<Expr> getIndices(ComputeOp op, unsigned input) { return getIndices(op.getMap(input), op.getSymbolSizes()); }
 
+SmallVector<Expr> getIndices(ComputeOp op, unsigned input, ArrayRef<Expr> loops) {
+  return llvm::map_to_vector(getIndices(op, input), [&](Expr index) { return substituteLoops(index, loops); });
+}
+
 /// A term without its loop, which is at most one and to the power of 1; nothing for other terms.
 static std::optional<std::pair<std::optional<unsigned>, Expr>> splitTerm(MLIRContext *context, const sym::Term &term) {
   std::optional<unsigned> loop;

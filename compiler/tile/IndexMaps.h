@@ -21,6 +21,8 @@ sym::Expr substituteLoops(sym::Expr expr, llvm::ArrayRef<sym::Expr> loops);
 /// The results of a map as expressions over loops; `symbols` are the sizes of its symbols.
 llvm::SmallVector<sym::Expr> getIndices(mlir::AffineMap map, llvm::ArrayRef<sym::Expr> symbols);
 llvm::SmallVector<sym::Expr> getIndices(ComputeOp op, unsigned input);
+/// The same where the loops stand at `loops`.
+llvm::SmallVector<sym::Expr> getIndices(ComputeOp op, unsigned input, llvm::ArrayRef<sym::Expr> loops);
 
 /// An index that is a sum of loops times sizes that no loop changes, and an offset.
 struct LinearIndex {

@@ -302,10 +302,7 @@ bool InlineProducers::dropUnusedLoops(ComputeOp reduction) {
                          ArrayRef(kept).drop_front(numParallel));
   SmallVector<unsigned> inputs;
   for (auto [input, tensor] : llvm::enumerate(reduction.getInputs()))
-    inputs.push_back(smaller.read(
-        tensor,
-        llvm::map_to_vector(getIndices(reduction, input), [&](Expr index) { return substituteLoops(index, loops); }),
-        reduction.getFill(input)));
+    inputs.push_back(smaller.read(tensor, getIndices(reduction, input, loops), reduction.getFill(input)));
   FailureOr<ComputeOp> once = createWithBody(smaller, reduction, inputs, {}, loops);
   if (failed(once))
     return false;

@@ -154,8 +154,7 @@ FailureOr<ComputeOp> permuteLoops(OpBuilder &builder, ComputeOp op, ArrayRef<uns
   ComputeBuilder result = getBuilderOver(builder, op.getLoc(), extents, op.getNumParallel());
   SmallVector<unsigned> inputs, tables;
   for (auto [number, tensor] : llvm::enumerate(op.getInputs())) {
-    SmallVector<Expr> indices =
-        llvm::map_to_vector(getIndices(op, number), [&](Expr index) { return substituteLoops(index, loops); });
+    SmallVector<Expr> indices = getIndices(op, number, loops);
     inputs.push_back(result.read(tensor, indices, op.getFill(number)));
   }
   for (Value tensor : op.getReads())

@@ -72,25 +72,9 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
       tiling(
           tile::ContractionTiling::get(form, emission.device, emission.program.getPlanEntry("keep_packed") != nullptr)),
-      packedInput(form.getPackedInput(emission.device)) {
+      points(emission, form), packedInput(form.getPackedInput(emission.device)) {
   unsigned bits = form.elementType.getIntOrFloatBitWidth();
   width = emission.device.getPanelWidth(bits);
-
-  points.m = emission.getPositionSymbol("m");
-  points.n = emission.getPositionSymbol("n");
-  points.k = emission.getPositionSymbol("k");
-  points.loops.resize(form.compute.getNumLoops());
-  auto place = [&](ArrayRef<unsigned> loops, ArrayRef<Expr> at) {
-    for (auto [loop, expr] : llvm::zip_equal(loops, at))
-      points.loops[loop] = expr;
-  };
-  place(form.m, form.getDigits(form.m, points.m));
-  place(form.n, form.getDigits(form.n, points.n));
-  place(form.k, form.getDigits(form.k, points.k));
-  for (auto [number, loop] : llvm::enumerate(form.outer)) {
-    points.outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
-    points.loops[loop] = points.outer.back().symbol;
-  }
 
   graph::TensorType type = form.compute.getResultType(0);
   Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
@@ -220,10 +204,7 @@ Value ContractionEmitter::getLinear(unsigned input, Value column, Value step) {
   Positions positions = points.outer;
   positions.push_back({points.n, column});
   positions.push_back({points.k, step});
-  SmallVector<Expr> indices;
-  for (Expr index : tile::getIndices(form.compute, input))
-    indices.push_back(tile::substituteLoops(index, points.loops));
-  return emission.getIndex(tile::getLinearIndex(form.compute.getInputType(input), indices), positions);
+  return emission.getIndex(points.getLinearIndex(form, input), positions);
 }
 
 /// Where a panel that stays packed is in scratch.
@@ -267,10 +248,7 @@ std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns,
     return {kept, packedPitch};
   unsigned input = *read;
   graph::TensorType type = form.compute.getInputType(input);
-  SmallVector<Expr> indices;
-  for (Expr index : tile::getIndices(form.compute, input))
-    indices.push_back(tile::substituteLoops(index, points.loops));
-  Expr linear = tile::getLinearIndex(type, indices);
+  Expr linear = points.getLinearIndex(form, input);
   std::optional<Expr> alongColumns = getStride(linear, points.n), alongDepth = getStride(linear, points.k);
   if (!alongDepth || !alongColumns || !alongColumns->isConstant(1))
     return {kept, packedPitch};

@@ -150,8 +150,7 @@ void ConvolutionEmitter::emitTile(Value tile) {
 }
 
 SmallVector<Expr> ConvolutionEmitter::getIndices(unsigned input) {
-  return llvm::map_to_vector(tile::getIndices(contraction.compute, input),
-                             [&](Expr index) { return tile::substituteLoops(index, loops); });
+  return tile::getIndices(contraction.compute, input, loops);
 }
 
 Positions ConvolutionEmitter::getPositions(Value column, Value row, Value pixel, Value channel) {

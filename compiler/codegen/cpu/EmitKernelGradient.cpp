@@ -143,8 +143,7 @@ void KernelGradientEmitter::clearSums() {
 }
 
 SmallVector<Expr> KernelGradientEmitter::getIndices(unsigned input) {
-  return llvm::map_to_vector(tile::getIndices(form.compute, input),
-                             [&](Expr index) { return tile::substituteLoops(index, loops); });
+  return tile::getIndices(form.compute, input, loops);
 }
 
 Positions KernelGradientEmitter::getPositions(Value image, Value row, Value column) {

@@ -60,23 +60,7 @@ private:
 
 PairEmitter::PairEmitter(Emission &emission, tile::ContractionForm contraction)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
-      tiling(tile::PairTiling::get(form, emission.device)) {
-  points.m = emission.getPositionSymbol("m");
-  points.n = emission.getPositionSymbol("n");
-  points.k = emission.getPositionSymbol("k");
-  points.loops.resize(form.compute.getNumLoops());
-  auto place = [&](ArrayRef<unsigned> loops, ArrayRef<Expr> at) {
-    for (auto [loop, expr] : llvm::zip_equal(loops, at))
-      points.loops[loop] = expr;
-  };
-  place(form.m, form.getDigits(form.m, points.m));
-  place(form.n, form.getDigits(form.n, points.n));
-  place(form.k, form.getDigits(form.k, points.k));
-  for (auto [number, loop] : llvm::enumerate(form.outer)) {
-    points.outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
-    points.loops[loop] = points.outer.back().symbol;
-  }
-}
+      tiling(tile::PairTiling::get(form, emission.device)), points(emission, form) {}
 
 void PairEmitter::emit() {
   ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();

@@ -47,8 +47,7 @@ void freestone::codegen::emitEpilogue(Emission &emission, Value value, const Lan
       }
     for (auto [number, input] : llvm::enumerate(compute.getInputs()))
       if (ahead && !elements.contains(input) && !compute.getFill(number)) {
-        auto indices = llvm::map_to_vector(tile::getIndices(compute, number),
-                                           [&](sym::Expr index) { return tile::substituteLoops(index, here.loops); });
+        auto indices = tile::getIndices(compute, number, here.loops);
         bringCloser(emission, input, emission.getBuffer(input), indices, points, *ahead, /*writes=*/false);
       }
     BodyVectorizer body(emission, compute, here);

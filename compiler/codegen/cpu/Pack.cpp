@@ -30,11 +30,7 @@ static bool areRowsNeighbours(tile::ContractionForm &form, const ContractionPoin
   std::optional<unsigned> input = form.getInput(form.lhs);
   if (!input)
     return false;
-  SmallVector<sym::Expr> indices;
-  for (sym::Expr index : tile::getIndices(form.compute, *input))
-    indices.push_back(tile::substituteLoops(index, points.loops));
-  std::optional<sym::Expr> alongRows =
-      getStride(tile::getLinearIndex(form.compute.getInputType(*input), indices), points.m);
+  std::optional<sym::Expr> alongRows = getStride(points.getLinearIndex(form, *input), points.m);
   return alongRows && alongRows->isConstant(1);
 }
 
@@ -230,10 +226,7 @@ void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &fo
   if (!read)
     return packPanelByColumns(emission, form, points, block, memory, start, width);
   unsigned input = *read;
-  SmallVector<sym::Expr> indices;
-  for (sym::Expr index : tile::getIndices(form.compute, input))
-    indices.push_back(tile::substituteLoops(index, points.loops));
-  sym::Expr linear = tile::getLinearIndex(form.compute.getInputType(input), indices);
+  sym::Expr linear = points.getLinearIndex(form, input);
   std::optional<sym::Expr> alongColumns = getStride(linear, points.n), alongDepth = getStride(linear, points.k);
   bool isRun = alongColumns && alongColumns->isConstant(1);
   bool hasFill = static_cast<bool>(form.compute.getFill(input));

@@ -1,8 +1,7 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_PACK_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_PACK_H
 
-#include "compiler/codegen/cpu/VectorizeBody.h"
-#include "compiler/tile/CutContraction.h"
+#include "compiler/codegen/cpu/ContractionPoints.h"
 
 namespace freestone::codegen {
 
@@ -10,15 +9,6 @@ namespace freestone::codegen {
 /// from `k`.
 struct PackedBlock {
   mlir::Value first, count, k, depth;
-};
-
-/// What all parts of a contraction's emission speak of: the points of its loops, named by symbols.
-struct ContractionPoints {
-  sym::Expr m, n, k;
-  /// Where each loop stands, over these and the symbols of `outer`.
-  llvm::SmallVector<sym::Expr> loops;
-  /// The values of the outer loops' symbols in the tile at hand.
-  Positions outer;
 };
 
 /// Packs rows of A as the micro-kernel reads them, converted to the form's element type: blocks of `height` rows, each

@@ -52,10 +52,7 @@ private:
 } // namespace
 
 bool PairPacker::runsAcross() {
-  SmallVector<sym::Expr> indices;
-  for (sym::Expr index : tile::getIndices(form.compute, input))
-    indices.push_back(tile::substituteLoops(index, points.loops));
-  sym::Expr linear = tile::getLinearIndex(form.compute.getInputType(input), indices);
+  sym::Expr linear = points.getLinearIndex(form, input);
   std::optional<sym::Expr> stride = getStride(linear, across), alongDepth = getStride(linear, points.k);
   return stride && stride->isConstant(1) && !(alongDepth && alongDepth->isConstant(1));
 }

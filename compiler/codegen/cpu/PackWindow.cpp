@@ -66,8 +66,7 @@ WindowPacker::WindowPacker(Emission &emission, tile::ContractionForm &form, cons
     columnSymbols.push_back(loops[loop] = emission.getPositionSymbol("n" + std::to_string(number)));
   for (auto [number, loop] : llvm::enumerate(form.k))
     stepSymbols.push_back(loops[loop] = emission.getPositionSymbol("k" + std::to_string(number)));
-  for (Expr index : tile::getIndices(form.compute, input))
-    indices.push_back(tile::substituteLoops(index, loops));
+  indices = tile::getIndices(form.compute, input, loops);
 }
 
 SmallVector<Run> WindowPacker::getRuns(Value column, unsigned count) {

@@ -228,9 +228,7 @@ Value BodyVectorizer::loadEveryOther(Value memory, Value index, Type storage, Va
 
 Value BodyVectorizer::load(unsigned input) {
   graph::TensorType type = compute.getInputType(input);
-  SmallVector<Expr> indices;
-  for (Expr index : tile::getIndices(compute, input))
-    indices.push_back(tile::substituteLoops(index, points.loops));
+  SmallVector<Expr> indices = tile::getIndices(compute, input, points.loops);
   TypedAttr fill = compute.getFill(input);
   Value inside = fill ? getInside(input, indices) : Value();
   Value memory = emission.getBuffer(compute.getInputs()[input]);

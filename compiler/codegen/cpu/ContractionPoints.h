@@ -1,0 +1,25 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_CONTRACTIONPOINTS_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_CONTRACTIONPOINTS_H
+
+#include "compiler/codegen/cpu/VectorizeBody.h"
+#include "compiler/tile/CutContraction.h"
+
+namespace freestone::codegen {
+
+/// What all parts of a contraction's emission speak of: the points of its loops, named by symbols.
+struct ContractionPoints {
+  ContractionPoints(Emission &emission, tile::ContractionForm &form);
+
+  /// Where the element of an input that a point takes lies, in elements.
+  sym::Expr getLinearIndex(tile::ContractionForm &form, unsigned input) const;
+
+  sym::Expr m, n, k;
+  /// Where each loop stands, over these and the symbols of `outer`.
+  llvm::SmallVector<sym::Expr> loops;
+  /// The values of the outer loops' symbols in the tile at hand.
+  Positions outer;
+};
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_CONTRACTIONPOINTS_H
