@@ -13,10 +13,6 @@ unsigned chooseCompileJobs(unsigned given);
 /// The same on a machine with so many CPUs and bytes; nothing: the system does not tell.
 unsigned chooseCompileJobs(unsigned given, unsigned cpus, std::optional<uint64_t> memory);
 
-/// Bytes that this process may still take: what the machine has to offer, within its cgroup's limit. Nothing where the
-/// system does not tell.
-std::optional<uint64_t> getAvailableMemory();
-
 } // namespace freestone::driver
 
 #endif // FREESTONE_COMPILER_DRIVER_COMPILEJOBS_H

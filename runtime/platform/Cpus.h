@@ -2,14 +2,16 @@
 #define FREESTONE_RUNTIME_PLATFORM_CPUS_H
 
 #include <optional>
+#include <string>
 
 namespace freestone::runtime::platform {
 
 /// CPUs in the affinity mask of the calling thread; at least 1.
 int affinityCpus();
 
-/// CPUs that the cgroup's quota allows, rounded up; nothing without a quota.
-std::optional<int> quotaCpus();
+/// CPUs that the quotas of this process's cgroups allow, rounded up; nothing without a quota. `root` is the folder in
+/// which /proc and /sys are.
+std::optional<int> quotaCpus(const std::string &root = "");
 
 /// The CPU that the calling thread runs on; it may have moved when this returns.
 int currentCpu();

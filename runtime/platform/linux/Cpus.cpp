@@ -1,6 +1,7 @@
 #include "runtime/platform/Cpus.h"
 
 #include "runtime/platform/File.h"
+#include "runtime/platform/linux/Cgroups.h"
 #include <algorithm>
 #include <sched.h>
 #include <sstream>
@@ -63,31 +64,10 @@ std::optional<int> quotaOfVersion1(const std::string &folder) {
 
 } // namespace
 
-std::optional<int> platform::quotaCpus() {
+std::optional<int> platform::quotaCpus(const std::string &root) {
   std::optional<int> least;
-  auto take = [&](std::optional<int> quota) {
-    if (quota)
+  for (const Cgroup &group : findCgroups("cpu", root))
+    if (auto quota = group.isVersion2 ? quotaOfVersion2(group.folder) : quotaOfVersion1(group.folder))
       least = std::min(*quota, least.value_or(*quota));
-  };
-  // Lines "0::/path" (version 2) and "4:cpu,cpuacct:/path" (version 1). A quota of any enclosing group counts.
-  std::istringstream groups(readSmallFile("/proc/self/cgroup"));
-  for (std::string line; std::getline(groups, line);) {
-    size_t first = line.find(':');
-    size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos)
-      continue;
-    std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    std::string path = line.substr(second + 1);
-    bool isVersion2 = controllers == ",,";
-    if (!isVersion2 && controllers.find(",cpu,") == std::string::npos)
-      continue;
-    for (;; path.resize(path.rfind('/'))) {
-      bool isRoot = path.empty() || path == "/";
-      std::string inside = isRoot ? "" : path;
-      take(isVersion2 ? quotaOfVersion2("/sys/fs/cgroup" + inside) : quotaOfVersion1("/sys/fs/cgroup/cpu" + inside));
-      if (isRoot)
-        break;
-    }
-  }
   return least;
 }
