@@ -1,11 +1,13 @@
 """Losses of training step by step, beside PyTorch's, from the same weights and data: parity.py [--steps N] [--draws N] [--only TEXT].
 
 Both see the same batches in the same order. For each model and optimizer it tells the largest relative difference of the
-losses of the first 50 steps; what it may be, 1e-4 or ten times that between PyTorch on one and on two threads, which is
-what rounding alone does; and the mean of the last ten losses of both. Fails when a difference is larger than it may be, or
-when the means differ by more than 1 %. With --precision bf16 the other side is PyTorch's autocast, and the means alone are
-held against each other, to 3 %. Where rounding alone moves the last losses of a run by more than that, `--draws` trains
-on so many sets of data and takes the means over all of them.
+losses of the first 50 steps, and what it may be: 1e-4, or ten times that between PyTorch on one and on two threads, which is
+what rounding alone does. Where both of PyTorch's runs round alike that says nothing, so that the same 50 steps in fp64 are
+held beside: a loss may be twice as far from them as PyTorch's is. Then the means of the last ten losses of both, and how far
+apart they are. Fails when the first losses are farther than they may be, or the means by more than 1 %. With --precision
+bf16 the other side is PyTorch's autocast, and the means alone are held against each other, to 3 %. A row trains on several
+sets of data (`--draws`): the distance of the first losses is the median, since a maximum that two elements tie for may set
+one run apart, Freestone's or PyTorch's; the last losses are means over all sets.
 """
 
 import argparse
@@ -27,16 +29,22 @@ import definitions
 import freestone_runtime
 import workloads
 
-# model file, PyTorch's module, samples of a batch
+# Model file, PyTorch's module, samples of a batch, learning rate of SGD. At higher rates rounding alone, PyTorch's on two
+# threads instead of one, moves the last losses of the CNN by up to 6 %.
 MODELS = {
-    "mlp": ("mlp", definitions.Mlp, 64),
-    "cnn": ("cnn", definitions.Cnn, 32),
-    "gpt": ("gpt_unoptimized", definitions.Gpt, 4),
+    "mlp": ("mlp", definitions.Mlp, 64, 0.005),
+    "cnn": ("cnn", definitions.Cnn, 32, 0.001),
+    "gpt": ("gpt_unoptimized", definitions.Gpt, 4, 0.005),
 }
+# The command's options and PyTorch's optimizer, by that rate.
 OPTIMIZERS = {
-    "sgd": (["--optimizer", "sgd", "--lr", "0.005", "--momentum", "0.9"], lambda p: torch.optim.SGD(p, 0.005, momentum=0.9)),
-    "adamw": (["--optimizer", "adamw", "--lr", "0.0005"], lambda p: torch.optim.AdamW(p, 0.0005)),
+    "sgd": lambda rate: (["--optimizer", "sgd", "--lr", str(rate), "--momentum", "0.9"],
+                         lambda p: torch.optim.SGD(p, rate, momentum=0.9)),
+    "adamw": lambda _: (["--optimizer", "adamw", "--lr", "0.0005"], lambda p: torch.optim.AdamW(p, 0.0005)),
 }
+# So many full batches and a half one: the second epoch sees them again.
+BATCHES = 100
+FIRST = 50
 WINDOW = 64
 
 
@@ -69,19 +77,21 @@ def train_freestone(model, data, batch, steps, options, folder):
 
 def train_torch(module, model, data, batch, steps, make_optimizer, threads, precision):
     torch.set_num_threads(threads)
+    dtype = torch.float64 if precision == "fp64" else torch.float32
     network = module().train()
     initializers = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(model).graph.initializer}
     state = {name: torch.tensor(initializers[name]) for name in network.state_dict() if name in initializers}
     network.load_state_dict(state, strict=False)
+    network = network.to(dtype)
     optimizer = make_optimizer(network.parameters())
     names = [name for name in data if name != "y"]
     count, losses, start = len(data["y"]), [], 0
     for _ in range(steps):
         rows = slice(start, start + batch)
         start = 0 if start + batch >= count else start + batch
-        labels = torch.from_numpy(data["y"][rows])
+        labels, x = torch.from_numpy(data["y"][rows]), torch.from_numpy(data[names[0]][rows])
         with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
-            logits = network(torch.from_numpy(data[names[0]][rows]))
+            logits = network(x.to(dtype) if x.is_floating_point() else x)
             loss = torch.nn.functional.cross_entropy(logits.flatten(0, -2), labels.flatten())
         optimizer.zero_grad()
         loss.backward()
@@ -91,43 +101,55 @@ def train_torch(module, model, data, batch, steps, make_optimizer, threads, prec
 
 
 def train_all(name, optimizer, arguments, draw):
-    """The losses of Freestone, and of PyTorch on one and on two threads."""
-    file, module, batch = MODELS[name]
-    options, make_optimizer = OPTIMIZERS[optimizer]
+    """The losses of Freestone, of PyTorch on one and on two threads, and the first ones of PyTorch in fp64."""
+    file, module, batch, rate = MODELS[name]
+    options, make_optimizer = OPTIMIZERS[optimizer](rate)
     model = workloads.filled_model(file, arguments.models)
-    data = make_data(name, 40 * batch + batch // 2, draw)
+    data = make_data(name, BATCHES * batch + batch // 2, draw)
     with tempfile.TemporaryDirectory() as folder:
         options = [*options, "--precision", arguments.precision]
         ours = train_freestone(model, data, batch, arguments.steps, options, pathlib.Path(folder))
-    return ours, *(train_torch(module, model, data, batch, arguments.steps, make_optimizer, threads, arguments.precision)
-                   for threads in (1, 2))
+
+    def torch_losses(steps, threads, precision):
+        return train_torch(module, model, data, batch, steps, make_optimizer, threads, precision)
+
+    return (ours, *(torch_losses(arguments.steps, threads, arguments.precision) for threads in (1, 2)), torch_losses(FIRST, 1, "fp64"))
+
+
+def distance(losses, reference):
+    """The largest relative difference of the first losses, in the median of all draws."""
+    reference = reference[:, :FIRST]
+    return np.median(np.max(np.abs(losses[:, :FIRST] - reference) / np.abs(reference), axis=1))
 
 
 def compare(name, optimizer, arguments):
     """Prints a row; whether it is as it must be."""
     # [draw, step] each.
-    ours, one, two = (np.array(losses) for losses in zip(*(train_all(name, optimizer, arguments, draw)
-                                                           for draw in range(arguments.draws))))
-    difference = np.max(np.abs(ours - one)[:, :50] / np.abs(one)[:, :50])
-    allowed = max(1e-4, 10 * np.max(np.abs(two - one)[:, :50] / np.abs(one)[:, :50]))
+    ours, one, two, exact = (np.array(losses) for losses in zip(*(train_all(name, optimizer, arguments, draw)
+                                                                  for draw in range(arguments.draws))))
+    first, allowed = distance(ours, one), max(1e-4, 10 * distance(two, one))
+    first_exact, allowed_exact = distance(ours, exact), 2 * distance(one, exact)
     last, reference, again = (losses[:, -10:].mean() for losses in (ours, one, two))
     apart, own = (abs(mean - reference) / abs(reference) for mean in (last, again))
-    print(f"| {name} {optimizer} | {difference:.1e} | {allowed:.1e} | {last:.4f} | {reference:.4f} | {apart:.2%} | {own:.2%} |", flush=True)
+    cells = [f"{number:.1e}" for number in (first, allowed, first_exact, allowed_exact / 2)]
+    cells += [f"{number:.4f}" for number in (last, reference)] + [f"{number:.2%}" for number in (apart, own)]
+    print(f"| {name} {optimizer} | {' | '.join(cells)} |", flush=True)
     if arguments.precision == "bf16":
         return apart <= 0.03
-    return difference <= allowed and apart <= 0.01
+    return (first <= allowed or first_exact <= allowed_exact) and apart <= 0.01
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--draws", type=int, default=1, help="sets of data that a row trains on")
+    parser.add_argument("--draws", type=int, default=3, help="sets of data that a row trains on")
     parser.add_argument("--only", default="", help="part of the name of a row, such as 'mlp adamw'")
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
     parser.add_argument("--models", default=freestone_runtime.build_folder() / "models", help="where filled models are")
     arguments = parser.parse_args()
-    print("| model | first 50 losses differ by | they may by | last losses | PyTorch's | apart | PyTorch from itself |")
-    print("|---|---|---|---|---|---|---|")
+    print("| model | first losses differ by | they may by | from fp64 by | PyTorch's from fp64 "
+          "| last losses | PyTorch's | apart | PyTorch from itself |")
+    print("|---|---|---|---|---|---|---|---|---|")
     rows = [(name, optimizer) for name in MODELS for optimizer in OPTIMIZERS if arguments.only in f"{name} {optimizer}"]
     failed = [" ".join(row) for row in rows if not compare(*row, arguments)]
     if failed:

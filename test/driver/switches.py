@@ -8,6 +8,7 @@ level 0 leave the numbers as they are.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,13 +20,14 @@ import numpy as np
 import workloads
 
 SIZES = {"mlp": [(1,), (7,)], "cnn": [(1,), (3,)], "gpt": [(1, 2), (2, 19)]}
-# Name → counter; `donate` and `siblings` are about training steps: test/training/overlap.py, test/tile/connect.mlir.
+# Name → counter.
 SWITCHES = {
     "inline": "inlined",
     "epilogues": "epilogues",
     "rows": "rows",
     "maps": "maps",
     "pack-weights": "packed",
+    "keep-packed": "kept_packed",
     "coalesce": "coalesced",
     "generalise": "generalised",
     "share": "duplicates",
@@ -33,6 +35,8 @@ SWITCHES = {
     "elide-waits": "elided",
     "reuse-memory": "reused",
 }
+# test/training/switches.py has those of training steps.
+OF_TRAINING = {"siblings", "state-layouts", "kernel-gradients", "pairs", "shorten-lives", "donate"}
 # Where others leave nothing to do, it is looked at without them.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
@@ -48,8 +52,15 @@ def compile_and_run(model, name, *options):
         return counters, outputs
 
 
+def known_switches():
+    usage = subprocess.run([freestone_runtime.freestone(), "compile", "--help"], check=True, capture_output=True, text=True).stdout
+    return set(re.search(r"--disable TEXT:{(.*?)}", usage).group(1).split(","))
+
+
 def main():
     faults, effective = [], set()
+    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING):
+        faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
         model = pathlib.Path(sys.argv[1]) / f"{name}.onnx"
         counters, expected = compile_and_run(model, name)

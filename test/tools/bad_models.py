@@ -53,33 +53,49 @@ def wrong_size():
 def cases():
     """Yields (name, bytes of the model, pattern that the message must contain)."""
     good = model([relu()]).SerializeToString()
-    yield "an empty file", b"", r"empty|graph|ONNX"
-    yield "a truncated protobuf", good[: len(good) // 2], r"protobuf|truncated|parse|damaged"
-    yield "not a protobuf", b"\xff" * 100, r"protobuf|truncated|parse|damaged"
+    yield "an empty file", b"", r"is empty$"
+    yield (
+        "a truncated protobuf",
+        good[: len(good) // 2],
+        r"is damaged, truncated or no ONNX model: the protobuf field at byte \d+",
+    )
+    yield "not a protobuf", b"\xff" * 100, r"is damaged, truncated or no ONNX model: the protobuf field at byte \d+"
     yield (
         "an unknown opset",
         model([relu()], opsets=[helper.make_opsetid("", 1000)]).SerializeToString(),
-        r"opset.*1000|1000.*opset",
+        r"opset 1000 of ai\.onnx, but opsets 1 to \d+ are known",
     )
     yield (
         "an unknown operator",
         model([helper.make_node("Frobnicate", ["x"], ["y"], name="frob")]).SerializeToString(),
-        r"Frobnicate",
+        r"node 'frob' \(Frobnicate\): ai\.onnx has no operator",
     )
     yield (
         "an unknown domain",
         model([helper.make_node("Relu", ["x"], ["y"], domain="com.example", name="r")]).SerializeToString(),
-        r"com\.example",
+        r"node 'r' \(Relu\) is of domain 'com\.example'",
     )
     yield (
         "a cycle",
         model([relu("b", "a", "first"), relu("a", "b", "second"), relu("b", "y")]).SerializeToString(),
-        r"first|second|'?[ab]'?",
+        r"node 'first' \(Relu\) is part of a cycle",
     )
-    yield "a dangling name", model([relu("nowhere")]).SerializeToString(), r"nowhere"
-    yield "an output that no node makes", model([relu("x", "z")]).SerializeToString(), r"\by\b"
-    yield "a value made twice", model([relu(), relu(name="again")]).SerializeToString(), r"\by\b"
-    yield "a missing input", model([helper.make_node("Add", ["x"], ["y"], name="sum")]).SerializeToString(), r"sum|Add"
+    yield (
+        "a dangling name",
+        model([relu("nowhere")]).SerializeToString(),
+        r"node 'the_relu' \(Relu\) reads 'nowhere', which no node, input or initializer makes",
+    )
+    yield "an output that no node makes", model([relu("x", "z")]).SerializeToString(), r"output 'y' is made by no node"
+    yield (
+        "a value made twice",
+        model([relu(), relu(name="again")]).SerializeToString(),
+        r"node 'again' \(Relu\) makes 'y', which was made before",
+    )
+    yield (
+        "a missing input",
+        model([helper.make_node("Add", ["x"], ["y"], name="sum")]).SerializeToString(),
+        r"node 'sum' \(Add\): .*input size 1",
+    )
     yield (
         "shapes that do not fit",
         model(
@@ -87,7 +103,7 @@ def cases():
             inputs=[value("x", [3, 4])],
             outputs=[value("y", [3, 4])],
         ).SerializeToString(),
-        r"product|MatMul",
+        r"node 'product' \(MatMul, opset 20\): sizes .* must be equal, but are 3 and 4",
     )
     yield (
         "types that do not fit",
@@ -95,13 +111,33 @@ def cases():
             [helper.make_node("Add", ["x", "i"], ["y"], name="sum")],
             inputs=[value("x", ["n", 4]), value("i", ["n", 4], TensorProto.INT64)],
         ).SerializeToString(),
-        r"sum|Add",
+        r"node 'sum' \(Add, opset 20\): .*different types: f32 and i64",
     )
-    yield "a size that overflows", overflowing().SerializeToString(), r"\bw\b"
-    yield "too little data", wrong_size().SerializeToString(), r"\bw\b"
-    yield "external data outside", external("../../../../etc/passwd").SerializeToString(), r"outside|folder|\.\."
-    yield "absolute external data", external("/etc/passwd").SerializeToString(), r"outside|folder|absolute"
-    yield "external data that are not there", external("none.bin").SerializeToString(), r"none\.bin"
+    yield (
+        "a size that overflows",
+        overflowing().SerializeToString(),
+        r"initializer 'w' is broken: its size does not fit into 64 bits",
+    )
+    yield (
+        "too little data",
+        wrong_size().SerializeToString(),
+        r"initializer 'w' is broken: its data have 63 bytes, but its shape and type need 64",
+    )
+    yield (
+        "external data outside",
+        external("../../../../etc/passwd").SerializeToString(),
+        r"'w': external data at .* lie outside of the model's folder",
+    )
+    yield (
+        "absolute external data",
+        external("/etc/passwd").SerializeToString(),
+        r"'w': external data at .* lie outside of the model's folder",
+    )
+    yield (
+        "external data that are not there",
+        external("none.bin").SerializeToString(),
+        r"'w': can't read external data at .*none\.bin",
+    )
 
 
 def fault_of(freestone, path, pattern):
