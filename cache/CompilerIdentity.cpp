@@ -1,7 +1,9 @@
 #include "cache/CompilerIdentity.h"
 
 #include "cache/Key.h"
+#include "cache/LibrarySearch.h"
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
@@ -50,13 +52,17 @@ Library describeLibrary(const dl_phdr_info &info) {
 
 std::string_view fileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+bool isPartOfCompiler(std::string_view path) {
+  return std::ranges::any_of(partsOfCompiler,
+                             [&](std::string_view prefix) { return fileName(path).starts_with(prefix); });
+}
+
 /// The libraries of the compiler that are loaded.
 std::vector<Library> loadedLibraries() {
   std::vector<Library> libraries;
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *into) {
-        std::string_view name = fileName(info->dlpi_name);
-        if (std::ranges::any_of(partsOfCompiler, [&](std::string_view prefix) { return name.starts_with(prefix); }))
+        if (isPartOfCompiler(info->dlpi_name))
           static_cast<std::vector<Library> *>(into)->push_back(describeLibrary(*info));
         return 0;
       },
@@ -76,11 +82,36 @@ Json toJson(const FileIdentity &identity) {
           identity.attributesNanoseconds};
 }
 
-/// Each executable finds its own compiler.
-std::string stampName() {
-  char path[4096];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
-  return "stamp/compiler-" + hashOf(std::string_view(path, static_cast<size_t>(std::max<ssize_t>(length, 0))));
+/// Each executable, and each place where it looks, has its own compiler.
+std::string stampName() { return "stamp/compiler-" + hashOf(describeSearch()); }
+
+/// Files that decide, besides the compiler's own, what is opened: they say where the rest is looked for.
+std::vector<std::string> decidingFiles() {
+  return {ownExecutable().string(), ownObject().string(), "/etc/ld.so.cache"};
+}
+
+/// Null where the loader would go on to the next folder.
+Json identify(FileSystem &system, const std::string &path) {
+  try {
+    return toJson(FileIdentity::of(openLibrary(system, path).status()));
+  } catch (const FileError &error) {
+    if (error.code != ENOENT && error.code != ENOTDIR && error.code != EACCES)
+      throw;
+    return nullptr;
+  }
+}
+
+/// Whether a library of this name would be found elsewhere first by now.
+bool isHidden(FileSystem &system, const std::string &path, const Json &identity) {
+  std::vector<std::filesystem::path> folders = loaderFolders();
+  if (fileName(path).starts_with(compilerLibrary)) {
+    std::vector<std::filesystem::path> first = compilerFolders();
+    folders.insert(folders.begin(), first.begin(), first.end());
+  }
+  for (const std::filesystem::path &folder : folders)
+    if (Json found = identify(system, folder / fileName(path)); !found.is_null())
+      return found != identity;
+  return false;
 }
 
 } // namespace
@@ -102,7 +133,9 @@ std::string CompilerIdentity::recall(const Folder &folder) {
       return "";
     for (const Json &known : json["files"])
       if (!known.is_array() || known.size() != 2 || !known[0].is_string() ||
-          known[1] != toJson(FileIdentity::of(openLibrary(folder.system(), known[0].get<std::string>()).status())))
+          known[1] != identify(folder.system(), known[0].get<std::string>()) ||
+          (isPartOfCompiler(known[0].get<std::string>()) &&
+           isHidden(folder.system(), known[0].get<std::string>(), known[1])))
         return "";
     return json["build"].get<std::string>();
   } catch (const FileError &) {
@@ -127,6 +160,8 @@ std::string CompilerIdentity::read(const Folder &folder) {
       files.push_back({library.path, toJson(identity)});
       hasCompiler |= fileName(library.path).starts_with(compilerLibrary);
     }
+    for (const std::string &path : decidingFiles())
+      files.push_back({path, identify(folder.system(), path)});
   } catch (const FileError &) {
     return "";
   }

@@ -14,7 +14,8 @@ class CompilerIdentity {
 public:
   /// As remembered, else as read after `open` has opened the compiler. Throws what `open` throws.
   static std::string find(const Folder &folder, const std::function<void()> &open);
-  /// What was remembered for this executable; empty where nothing was, or a file has changed.
+  /// What was remembered for this executable and where it looks for libraries; empty where nothing was, a file has
+  /// changed, or another would be found now.
   static std::string recall(const Folder &folder);
   /// Of the compiler that this process has opened; empty if there is none, or if its files can't be read or are not
   /// those any more that were loaded.

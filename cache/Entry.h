@@ -18,7 +18,7 @@ public:
   static Entry unkept(File file, std::string about);
 
   /// A path to the open file, for this process; the payload is its first `payloadBytes` bytes.
-  std::string path() const { return "/proc/self/fd/" + std::to_string(file.get()); }
+  std::string path() const { return file.path(); }
   uint64_t payloadBytes() const { return bytes; }
   std::string payload() const { return file.read(0, bytes); }
   /// What its maker said about it.

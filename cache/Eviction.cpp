@@ -64,9 +64,14 @@ uint64_t freestone::cache::evict(const Folder &folder, uint64_t maxBytes) {
 void freestone::cache::forgetStamps(const Folder &folder, std::chrono::hours unused) {
   auto now = std::chrono::system_clock::now().time_since_epoch();
   int64_t oldest = std::chrono::duration_cast<std::chrono::nanoseconds>(now - unused).count();
-  for (const std::string &stamp : folder.list("stamp")) {
+  std::vector<std::pair<int64_t, std::string>> stamps;
+  for (std::string &stamp : folder.list("stamp")) {
     struct stat status;
-    if (folder.status("stamp/" + stamp, status) && changeOf(status) <= oldest)
-      folder.remove("stamp/" + stamp);
+    if (folder.status("stamp/" + stamp, status))
+      stamps.emplace_back(changeOf(status), std::move(stamp));
   }
+  std::ranges::sort(stamps, std::greater());
+  for (size_t i = 0; i < stamps.size(); ++i)
+    if (i >= mostStamps || stamps[i].first <= oldest)
+      folder.remove("stamp/" + stamps[i].second);
 }

@@ -25,10 +25,12 @@ bool removeEntry(const Folder &folder, const EntryFile &entry);
 /// What a process has open stays. Returns how many went. Throws FileError.
 uint64_t evict(const Folder &folder, uint64_t maxBytes);
 
-/// How long the hashes of files are remembered that are of no use.
+/// How long the hashes of files are remembered that are of no use, and of how many files.
 constexpr std::chrono::hours stampLife(24 * 90);
+constexpr size_t mostStamps = 4096;
 
-/// Forgets the hashes of files that were of no use for so long; they are computed again when needed. Throws FileError.
+/// Forgets the hashes of files that were of no use for so long, and of more than `mostStamps` those that were not used
+/// for the longest time; they are computed again when needed. Throws FileError.
 void forgetStamps(const Folder &folder, std::chrono::hours unused);
 
 } // namespace freestone::cache

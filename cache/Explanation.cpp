@@ -2,9 +2,21 @@
 
 #include <algorithm>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 using namespace freestone::cache;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Where in an ingredient two entries differ, and what both have there.
+struct Difference {
+  std::string place;
+  std::string mine, theirs; ///< "nothing" where there is nothing
+};
+
+} // namespace
 
 static const std::string *find(const Ingredients &ingredients, const std::string &name) {
   for (const auto &[own, text] : ingredients.list())
@@ -13,27 +25,97 @@ static const std::string *find(const Ingredients &ingredients, const std::string
   return nullptr;
 }
 
-/// The line of both texts in which they differ first.
-static std::pair<std::string_view, std::string_view> firstDifference(std::string_view one, std::string_view other) {
-  while (true) {
-    size_t oneEnd = std::min(one.find('\n'), one.size()), otherEnd = std::min(other.find('\n'), other.size());
-    std::string_view oneLine = one.substr(0, oneEnd), otherLine = other.substr(0, otherEnd);
-    if (oneLine != otherLine || one.empty() || other.empty())
-      return {oneLine, otherLine};
-    one.remove_prefix(std::min(oneEnd + 1, one.size()));
-    other.remove_prefix(std::min(otherEnd + 1, other.size()));
+/// Where the character of UTF-8 begins that the byte at `position` belongs to.
+static size_t beginOfCharacter(std::string_view text, size_t position) {
+  while (position > 0 && position < text.size() && (text[position] & 0xc0) == 0x80)
+    --position;
+  return position;
+}
+
+/// The line of `text` that `position` lies in; of a long one, what is around that.
+static std::string window(std::string_view text, size_t position) {
+  constexpr size_t longest = 400, before = 100;
+  size_t begin = position == 0 ? 0 : text.rfind('\n', position - 1) + 1;
+  size_t end = std::min(text.find('\n', position), text.size());
+  size_t first = begin, last = end;
+  if (end - begin > longest) {
+    first = beginOfCharacter(text, std::max(begin + before, position) - before);
+    last = beginOfCharacter(text, std::min(first + longest, end));
   }
+  return (first > begin ? "…" : "") + std::string(text.substr(first, last - first)) + (last < end ? "…" : "");
+}
+
+/// The first place where two texts differ.
+static Difference compareTexts(const std::string &place, std::string_view one, std::string_view other) {
+  auto orNothing = [](std::string shown) { return shown.empty() ? "nothing" : shown; };
+  auto position = static_cast<size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+  // One that ends where the other only begins a new line lacks that line.
+  auto ends = [position](std::string_view text) { return text.size() == position; };
+  auto goesOn = [position](std::string_view text) { return position < text.size() && text[position] == '\n'; };
+  if ((ends(one) && goesOn(other)) || (goesOn(one) && ends(other))) {
+    std::string line = window(ends(one) ? other : one, position + 1);
+    line = line.empty() ? "an empty line" : line;
+    return ends(one) ? Difference{place, "nothing", line} : Difference{place, line, "nothing"};
+  }
+  return {place, orNothing(window(one, position)), orNothing(window(other, position))};
+}
+
+/// Appends all places where two values differ; null: there is none.
+static void compareValues(const std::string &place, const Json *one, const Json *other,
+                          std::vector<Difference> &found) {
+  if (one && other && one->is_object() && other->is_object()) {
+    auto member = [](const Json &object, const std::string &key) {
+      auto place = object.find(key);
+      return place == object.end() ? nullptr : &*place;
+    };
+    for (const auto &[key, value] : one->items())
+      compareValues(place + "." + key, &value, member(*other, key), found);
+    for (const auto &[key, value] : other->items())
+      if (!one->contains(key))
+        compareValues(place + "." + key, nullptr, &value, found);
+    return;
+  }
+  if (one && other && one->is_array() && other->is_array()) {
+    for (size_t i = 0; i < std::max(one->size(), other->size()); ++i)
+      compareValues(place + "[" + std::to_string(i) + "]", i < one->size() ? &(*one)[i] : nullptr,
+                    i < other->size() ? &(*other)[i] : nullptr, found);
+    return;
+  }
+  // Quotes tell a word from a number, and from nothing at all.
+  auto isWord = [](const Json *value) { return value && value->is_string() && *value != ""; };
+  bool plain = isWord(one) && isWord(other);
+  auto textOf = [plain](const Json *value) {
+    if (!value)
+      return std::string();
+    return plain ? value->get<std::string>() : value->dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  if (std::string mine = textOf(one), theirs = textOf(other); mine != theirs)
+    found.push_back(compareTexts(place, mine, theirs));
+}
+
+/// Where two ingredients of one name differ, which they do; null: there is none. Of texts that are no JSON this is the
+/// first place.
+static std::vector<Difference> compareIngredients(const std::string &name, const std::string *one,
+                                                  const std::string *other) {
+  auto parse = [](const std::string *text) {
+    return text && text->starts_with('{') ? Json::parse(*text, nullptr, /*allow_exceptions=*/false) : Json();
+  };
+  std::vector<Difference> found;
+  if (Json mine = parse(one), theirs = parse(other); mine.is_object() && theirs.is_object())
+    compareValues(name, &mine, &theirs, found);
+  // What is equal as a value may still be written in another way.
+  if (found.empty())
+    found.push_back(compareTexts(name, one ? std::string_view(*one) : "", other ? std::string_view(*other) : ""));
+  return found;
 }
 
 /// How many lines only one of both has.
-static size_t countDifferentLines(const Ingredients &one, const Ingredients &other) {
-  auto linesOf = [](const Ingredients &ingredients) {
+static size_t countDifferentLines(const std::string &one, const std::string &other) {
+  auto linesOf = [](const std::string &text) {
     std::vector<std::string> lines;
-    for (const auto &[name, text] : ingredients.list()) {
-      std::istringstream stream(text);
-      for (std::string line; std::getline(stream, line);)
-        lines.push_back(name + ": " + line);
-    }
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+      lines.push_back(line);
     std::ranges::sort(lines);
     return lines;
   };
@@ -42,32 +124,45 @@ static size_t countDifferentLines(const Ingredients &one, const Ingredients &oth
   return different.size();
 }
 
-static std::string shown(std::string_view line) {
-  constexpr size_t longest = 400;
-  std::string text(line.substr(0, longest));
-  if (line.size() > longest)
-    text += "…";
-  return line.empty() ? "nothing" : text;
+/// Calls `take` with the name and both texts of all ingredients that differ.
+template <typename Take> static void forEachDifferent(const Ingredients &one, const Ingredients &other, Take take) {
+  for (const auto &[name, text] : one.list())
+    if (const std::string *counterpart = find(other, name); !counterpart || *counterpart != text)
+      take(name, &text, counterpart);
+  for (const auto &[name, text] : other.list())
+    if (!find(one, name))
+      take(name, static_cast<const std::string *>(nullptr), &text);
+}
+
+/// How many ingredients differ, and in how many places.
+static std::pair<size_t, size_t> distanceOf(const Ingredients &one, const Ingredients &other) {
+  std::pair<size_t, size_t> distance;
+  forEachDifferent(one, other, [&](const std::string &name, const std::string *mine, const std::string *theirs) {
+    ++distance.first;
+    size_t lines = mine && theirs ? countDifferentLines(*mine, *theirs) : 1;
+    // A place is a line of either.
+    distance.second += std::max(lines, 2 * compareIngredients(name, mine, theirs).size());
+  });
+  return distance;
 }
 
 std::vector<std::string> freestone::cache::differences(const Ingredients &one, const Ingredients &other) {
+  constexpr size_t most = 16;
   std::vector<std::string> lines;
-  for (const auto &[name, text] : one.list()) {
-    const std::string *counterpart = find(other, name);
-    if (counterpart && *counterpart == text)
-      continue;
-    auto [mine, theirs] = firstDifference(text, counterpart ? std::string_view(*counterpart) : std::string_view());
-    lines.push_back(name + ": " + shown(mine) + ", not " + shown(theirs));
-  }
-  for (const auto &[name, text] : other.list())
-    if (!find(one, name))
-      lines.push_back(name + ": nothing, not " + shown(text));
+  forEachDifferent(one, other, [&](const std::string &name, const std::string *mine, const std::string *theirs) {
+    std::vector<Difference> found = compareIngredients(name, mine, theirs);
+    size_t shown = std::min(found.size(), most);
+    for (size_t i = 0; i < shown; ++i)
+      lines.push_back(found[i].place + ": " + found[i].mine + ", not " + found[i].theirs);
+    if (shown < found.size())
+      lines.push_back(name + ": and in " + std::to_string(found.size() - shown) + " other places");
+  });
   return lines;
 }
 
 std::string freestone::cache::explainMiss(const Folder &folder, Kind kind, const Ingredients &wanted) {
-  std::vector<std::string> nearest;
   std::string nearestKey;
+  Ingredients nearest;
   std::pair<size_t, size_t> least;
   try {
     for (const EntryFile &file : listEntries(folder)) {
@@ -75,11 +170,9 @@ std::string freestone::cache::explainMiss(const Folder &folder, Kind kind, const
         continue;
       try {
         Entry entry = EntryReader(folder).open(kind, file.key, Check::MetadataOnly);
-        const Ingredients &ingredients = entry.ingredients();
-        std::vector<std::string> lines = differences(wanted, ingredients);
-        std::pair distance(lines.size(), countDifferentLines(wanted, ingredients));
+        std::pair<size_t, size_t> distance = distanceOf(wanted, entry.ingredients());
         if (nearestKey.empty() || distance < least) {
-          nearest = std::move(lines);
+          nearest = entry.ingredients();
           nearestKey = file.key;
           least = distance;
         }
@@ -94,7 +187,7 @@ std::string freestone::cache::explainMiss(const Folder &folder, Kind kind, const
   if (nearestKey.empty())
     return text + "; there is no other to compare with";
   text += "; the nearest entry, " + nearestKey + ", differs in";
-  for (const std::string &line : nearest)
+  for (const std::string &line : differences(wanted, nearest))
     text += "\n  " + line;
   return text;
 }

@@ -5,7 +5,9 @@
 
 namespace freestone::cache {
 
-/// Which ingredients differ, one line each: "level: 2, not 1". Of long texts the first line that differs.
+/// Which ingredients differ: "level: 2, not 1". Of JSON every place: "training.optimizer.kind: sgd, not adamw"; of
+/// other texts the first line that differs, and of a long line what is around the first byte that does. The shown texts
+/// are never the same.
 std::vector<std::string> differences(const Ingredients &one, const Ingredients &other);
 
 /// One paragraph: how `wanted` differs from the entry of its kind that differs in the fewest ingredients.

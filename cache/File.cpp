@@ -32,6 +32,24 @@ File::File(FileSystem &system, int folder, const std::string &name, int flags, m
     throw FileError("can't open '" + name + "'");
 }
 
+File File::unnamed(FileSystem &system, const std::string &folder) {
+  File file;
+  file.system = &system;
+  file.descriptor = system.openUnnamed(folder.c_str());
+  if (!file)
+    throw FileError("can't make a file in '" + folder + "'");
+  return file;
+}
+
+File File::inMemory(FileSystem &system) {
+  File file;
+  file.system = &system;
+  file.descriptor = system.openInMemory();
+  if (!file)
+    throw FileError("can't make a file in memory");
+  return file;
+}
+
 File::~File() {
   if (descriptor >= 0)
     close(descriptor);

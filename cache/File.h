@@ -16,8 +16,15 @@ namespace freestone::cache {
 struct FileError : std::runtime_error {
   /// Takes the reason from errno.
   explicit FileError(const std::string &what);
+  /// Appends what the operating system calls `code`.
   FileError(const std::string &what, int code);
+  /// For what no call refused: `sentence` says all, and `code` is for programs alone.
+  static FileError refusal(const std::string &sentence, int code) { return {Whole(), sentence, code}; }
   int code;
+
+private:
+  struct Whole {};
+  FileError(Whole, const std::string &sentence, int code) : std::runtime_error(sentence), code(code) {}
 };
 
 /// What tells whether a file is the one that it was: changes with every write, replacement and rename.
@@ -37,6 +44,9 @@ class File {
 public:
   File() = default;
   File(FileSystem &system, int folder, const std::string &name, int flags, mode_t mode = 0);
+  /// New files without a name, which nobody else sees and which are gone with the process.
+  static File unnamed(FileSystem &system, const std::string &folder);
+  static File inMemory(FileSystem &system);
   File(File &&other) noexcept : system(other.system), descriptor(std::exchange(other.descriptor, -1)) {}
   File &operator=(File &&other) noexcept {
     std::swap(system, other.system);
@@ -47,6 +57,8 @@ public:
 
   int get() const { return descriptor; }
   explicit operator bool() const { return descriptor >= 0; }
+  /// For this process, while the file is open.
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
   struct stat status() const;
   /// Exactly so many bytes from `offset` on.
   std::string read(uint64_t offset, size_t bytes) const;

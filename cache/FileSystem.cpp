@@ -1,7 +1,9 @@
 #include "cache/FileSystem.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
+#include <string>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +18,14 @@ FileSystem &FileSystem::system() {
 int FileSystem::open(int folder, const char *name, int flags, mode_t mode) {
   return openat(folder, name, flags | O_CLOEXEC, mode);
 }
+int FileSystem::openUnnamed(const char *folder) {
+  std::string name = std::string(folder) + "/freestone.XXXXXX";
+  int file = mkostemp(name.data(), O_CLOEXEC);
+  if (file >= 0)
+    unlink(name.c_str());
+  return file;
+}
+int FileSystem::openInMemory() { return memfd_create("freestone", MFD_CLOEXEC); }
 int FileSystem::status(int file, struct stat *status) { return fstat(file, status); }
 int FileSystem::statusAt(int folder, const char *name, struct stat *status) {
   return fstatat(folder, name, status, AT_SYMLINK_NOFOLLOW);

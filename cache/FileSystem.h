@@ -17,6 +17,9 @@ public:
   static FileSystem &system();
 
   virtual int open(int folder, const char *name, int flags, mode_t mode);
+  /// A new file for reading and writing; its name in `folder` is gone again.
+  virtual int openUnnamed(const char *folder);
+  virtual int openInMemory();
   virtual int status(int file, struct stat *status);
   virtual int statusAt(int folder, const char *name, struct stat *status);
   virtual ssize_t read(int file, void *data, size_t bytes, off_t offset);

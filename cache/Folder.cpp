@@ -39,11 +39,12 @@ static std::vector<std::string> foldersWithin() {
 
 static void requireTrust(const std::string &path, const struct stat &status) {
   if (!S_ISDIR(status.st_mode))
-    throw FileError("'" + path + "' is no folder", ENOTDIR);
+    throw FileError::refusal("'" + path + "' is no folder", ENOTDIR);
   if (status.st_uid != geteuid() && status.st_uid != 0)
-    throw FileError("'" + path + "' belongs to another user, whose code would run", EPERM);
+    throw FileError::refusal("'" + path + "' belongs to another user, whose code would run", EPERM);
   if (status.st_mode & (S_IWGRP | S_IWOTH))
-    throw FileError("others can write '" + path + "', and their code would run (chmod go-w makes it safe)", EPERM);
+    throw FileError::refusal("others can write '" + path + "', and their code would run (chmod go-w makes it safe)",
+                             EPERM);
 }
 
 Folder::Folder(FileSystem &system, const std::string &path, bool mayWrite)

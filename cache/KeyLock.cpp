@@ -6,10 +6,11 @@
 using namespace freestone::cache;
 using Clock = std::chrono::steady_clock;
 
-KeyLock::KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds patience)
+KeyLock::KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds patience,
+                 const std::function<void()> &onWait, std::chrono::milliseconds spent)
     : folder(folder), name("lock/" + key), patience(patience) {
   try {
-    acquire();
+    acquire(onWait, patience - spent);
     if (file)
       pulse = std::thread([this] { showLife(); });
   } catch (const FileError &) {
@@ -19,7 +20,7 @@ KeyLock::KeyLock(const Folder &folder, const std::string &key, std::chrono::mill
   }
 }
 
-void KeyLock::acquire() {
+void KeyLock::acquire(const std::function<void()> &onWait, std::chrono::milliseconds longest) {
   constexpr auto pause = std::chrono::milliseconds(5);
   FileIdentity sign;
   Clock::time_point lastSign = Clock::now();
@@ -32,13 +33,15 @@ void KeyLock::acquire() {
       file = std::move(candidate);
       return;
     }
-    waited = true;
+    if (!std::exchange(waited, true) && onWait)
+      onWait();
     // Only changes count, seen by the clock of this machine: that of the other may be wrong.
     if (FileIdentity now = FileIdentity::of(candidate.status()); now != sign) {
       sign = now;
       lastSign = Clock::now();
     }
-    if (Clock::now() - lastSign > patience)
+    silent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - lastSign);
+    if (silent >= longest)
       return;
     std::this_thread::sleep_for(pause);
   }

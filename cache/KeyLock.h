@@ -4,6 +4,7 @@
 #include "cache/Folder.h"
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -15,17 +16,21 @@ namespace freestone::cache {
 /// which costs time and harms nothing. Nothing throws.
 class KeyLock {
 public:
-  /// Waits for the lock.
-  KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds patience);
+  /// Waits for the lock; `onWait` is told when it has to. `spent` of the patience went on a lock that this one is taken
+  /// within.
+  KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds patience,
+          const std::function<void()> &onWait = nullptr, std::chrono::milliseconds spent = {});
   KeyLock(const KeyLock &) = delete;
   KeyLock &operator=(const KeyLock &) = delete;
   ~KeyLock();
 
   bool isHeld() const { return static_cast<bool>(file); }
   bool hasWaited() const { return waited; }
+  /// For how long its holder had shown no life when the wait ended.
+  std::chrono::milliseconds silence() const { return silent; }
 
 private:
-  void acquire();
+  void acquire(const std::function<void()> &onWait, std::chrono::milliseconds longest);
   bool isStillThere(const File &candidate) const;
   void showLife();
 
@@ -34,6 +39,7 @@ private:
   std::chrono::milliseconds patience;
   File file; ///< locked, or none
   bool waited = false;
+  std::chrono::milliseconds silent{};
 
   std::mutex mutex;
   std::condition_variable released;

@@ -23,10 +23,14 @@ struct Settings {
   /// that died, or a process that was stopped, is ever waited for so long: the lock of a process that died is free at
   /// once.
   std::chrono::milliseconds patience = std::chrono::seconds(15);
+  /// How much of that went already on a lock within which this cache is used: both together are not waited for longer.
+  std::chrono::milliseconds patienceSpent{};
   /// Takes a warning for the user; nothing is said where it is empty.
   std::function<void(const std::string &)> say;
   /// Is told of every miss how it differs from the entry nearest to it; nothing is looked for where it is empty.
   std::function<void(const std::string &)> explain;
+  /// Is told when another process makes what is wanted and is waited for; returns at once.
+  std::function<void()> onWait;
 
   /// `FREESTONE_CACHE_DIR`, else `$XDG_CACHE_HOME/freestone`, else `~/.cache/freestone`; `FREESTONE_CACHE` is off, ro
   /// or rw; `FREESTONE_CACHE_SIZE` is a number of bytes, or of K, M, G or T. `error` is one sentence if one of them is

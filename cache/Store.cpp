@@ -1,5 +1,6 @@
 #include "cache/Store.h"
 
+#include "cache/Counters.h"
 #include "cache/Eviction.h"
 #include "cache/Explanation.h"
 #include <cerrno>
@@ -13,7 +14,8 @@ static constexpr const char *counterNames[] = {"hits",         "misses",        
                                                "program_hits", "program_misses", "waits",     "kept",
                                                "evicted",      "rejected",       "failures"};
 
-Store::Store(Settings settings, FileSystem &system) : chosen(std::move(settings)) {
+Store::Store(Settings settings, FileSystem &system)
+    : system(&system), chosen(std::move(settings)), spent(chosen.patienceSpent) {
   for (const char *name : counterNames)
     counts[name] = 0;
   if (chosen.mode == Mode::Off)
@@ -27,22 +29,29 @@ Store::Store(Settings settings, FileSystem &system) : chosen(std::move(settings)
   }
 }
 
-Entry Store::makeUnkept(const Maker &make) {
-  std::error_code ignored;
-  std::string folder = (std::filesystem::temp_directory_path(ignored) / "freestone.XXXXXX").string();
-  if (!mkdtemp(folder.data()))
-    throw CannotWrite("can't make a temporary folder such as " + folder +
-                      "; set TMPDIR to a folder that can be written");
-  struct Remover {
-    const std::string &folder;
-    ~Remover() {
-      std::error_code ignored;
-      std::filesystem::remove_all(folder, ignored);
-    }
-  } remover{folder};
-  std::string path = folder + "/made", about = make(path);
+Store::~Store() {
+  if (mayExceed)
+    evict();
+}
+
+static Entry makeIn(File file, const Store::Maker &make) {
+  std::string about = make(file.path());
+  return Entry::unkept(std::move(file), std::move(about));
+}
+
+Entry Store::makeUnkept(const Maker &make, FileSystem &system) {
+  std::error_code code;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(code);
   try {
-    return Entry::unkept(File(FileSystem::system(), AT_FDCWD, path, O_RDONLY), std::move(about));
+    if (!code)
+      return makeIn(File::unnamed(system, folder), make);
+  } catch (const FileError &) {
+    // Memory may do.
+  } catch (const CannotWrite &) {
+    // It does not fit, say.
+  }
+  try {
+    return makeIn(File::inMemory(system), make);
   } catch (const FileError &error) {
     throw CannotWrite(error.what());
   }
@@ -50,7 +59,7 @@ Entry Store::makeUnkept(const Maker &make) {
 
 Entry Store::obtain(const Request &request, const Maker &make) {
   if (!opened)
-    return makeUnkept(make);
+    return makeUnkept(make, *system);
   std::string key = request.ingredients.key();
   if (std::optional<Entry> entry = lookUp(request.kind, key)) {
     countLookUp(request.kind, true);
@@ -59,12 +68,21 @@ Entry Store::obtain(const Request &request, const Maker &make) {
   countLookUp(request.kind, false);
   explainMissOf(request.kind, request.ingredients);
   if (!opened->mayWrite())
-    return makeUnkept(make);
-  KeyLock lock(*opened, key, chosen.patience);
+    return makeUnkept(make, *system);
+  KeyLock lock(*opened, key, chosen.patience, chosen.onWait, spent);
   if (lock.hasWaited())
     count("waits");
   if (std::optional<Entry> entry = lookUp(request.kind, key))
     return std::move(*entry);
+  // A machine that died holds the locks within this one, too.
+  struct Spending {
+    Spending(std::chrono::milliseconds &spent, std::chrono::milliseconds more) : spent(spent), before(spent) {
+      spent += more;
+    }
+    ~Spending() { spent = before; }
+    std::chrono::milliseconds &spent;
+    const std::chrono::milliseconds before;
+  } spending(spent, lock.silence());
   return makeKept(request, key, make);
 }
 
@@ -75,7 +93,7 @@ Claim Store::claim(Kind kind, const Ingredients &ingredients) {
   std::string key = ingredients.key();
   bool isThere = read(kind, key, claim);
   if (!isThere && opened->mayWrite()) {
-    claim.turn = std::make_unique<KeyLock>(*opened, key, chosen.patience);
+    claim.turn = std::make_unique<KeyLock>(*opened, key, chosen.patience, chosen.onWait, spent);
     if (claim.turn->hasWaited())
       count("waits");
     if ((isThere = read(kind, key, claim)))
@@ -98,7 +116,6 @@ Entry Store::makeKept(const Request &request, const std::string &key, const Make
     } catch (const FileError &error) {
       fail(error.what());
     }
-    // Even if it is not kept itself: the objects of its programs were.
     evict();
     return entry;
   } catch (const FileError &error) {
@@ -106,14 +123,14 @@ Entry Store::makeKept(const Request &request, const std::string &key, const Make
   } catch (const CannotWrite &error) {
     fail(error.what());
   }
-  return makeUnkept(make);
+  return makeUnkept(make, *system);
 }
 
 void Store::publish(const Request &request, const std::string &key, const std::string &unfinished, Entry &entry) {
   if (request.stillHolds && !request.stillHolds())
     return;
   if (entry.bytes > chosen.maxBytes)
-    throw FileError("it is larger than FREESTONE_CACHE_SIZE", EFBIG);
+    throw FileError::refusal("it is larger than FREESTONE_CACHE_SIZE", EFBIG);
   std::string seal =
       sealOf(Mapping(opened->system(), entry.file, entry.bytes).bytes(), request.ingredients, request.kind, entry.said);
   entry.file.append(seal);
@@ -124,6 +141,7 @@ void Store::publish(const Request &request, const std::string &key, const std::s
   } catch (const FileError &) {
     // Without locks it may be evicted while it is in use, which only takes its name.
   }
+  mayExceed = true;
   opened->rename(unfinished, std::string(nameOf(request.kind)) + "/" + key);
   count("kept");
 }
@@ -140,6 +158,7 @@ void Store::keep(Kind kind, const Ingredients &ingredients, std::string_view pay
   if (!opened || !opened->mayWrite() || payload.size() > chosen.maxBytes)
     return;
   std::span bytes(reinterpret_cast<const uint8_t *>(payload.data()), payload.size());
+  mayExceed = true;
   try {
     opened->write(std::string(nameOf(kind)) + "/" + ingredients.key(),
                   std::string(payload) + sealOf(bytes, ingredients, kind, about));
@@ -147,9 +166,6 @@ void Store::keep(Kind kind, const Ingredients &ingredients, std::string_view pay
   } catch (const FileError &error) {
     fail(error.what());
   }
-  // Programs and code are kept with a model, which evicts.
-  if (kind == Kind::Text)
-    evict();
 }
 
 bool Store::read(Kind kind, const std::string &key, Claim &claim) {
@@ -204,6 +220,7 @@ void Store::explainMissOf(Kind kind, const Ingredients &ingredients) {
 }
 
 void Store::evict() {
+  mayExceed = false;
   try {
     count("evicted", freestone::cache::evict(*opened, chosen.maxBytes));
     forgetStamps(*opened, stampLife);
@@ -213,13 +230,12 @@ void Store::evict() {
   }
 }
 
-/// Every count is a byte at the end of a file: processes append at the same time without a lock.
 void Store::count(const char *name, uint64_t times) {
   counts[name] += times;
   if (times == 0 || !opened || !opened->mayWrite())
     return;
   try {
-    opened->open(std::string("count/") + name, O_WRONLY | O_CREAT | O_APPEND).append(std::string(times, '.'));
+    Counters(*opened).add(name, times);
   } catch (const FileError &) {
     // A total that is too small.
   }
@@ -227,16 +243,14 @@ void Store::count(const char *name, uint64_t times) {
 
 std::map<std::string, uint64_t> Store::totals() const {
   std::map<std::string, uint64_t> totals;
-  for (const char *name : counterNames) {
-    totals[name] = 0;
-    try {
-      struct stat status;
-      if (opened && opened->status(std::string("count/") + name, status))
-        totals[name] = static_cast<uint64_t>(status.st_size);
-    } catch (const FileError &) {
-      // It stays 0.
-    }
+  try {
+    if (opened)
+      totals = Counters(*opened).totals();
+  } catch (const FileError &) {
+    // They stay 0.
   }
+  for (const char *name : counterNames)
+    totals.try_emplace(name, 0);
   return totals;
 }
 

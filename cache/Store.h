@@ -44,13 +44,18 @@ public:
   using Maker = std::function<std::string(const std::string &path)>;
 
   explicit Store(Settings settings, FileSystem &system = FileSystem::system());
+  Store(const Store &) = delete;
+  Store &operator=(const Store &) = delete;
+  /// Makes room, if anything was kept.
+  ~Store();
 
   /// The entry, made if it is not there. Of all processes that want it at the same time, one makes it and the others
   /// wait.
   Entry obtain(const Request &request, const Maker &make);
 
-  /// The same where nothing is to be kept.
-  static Entry makeUnkept(const Maker &make);
+  /// The same where nothing is to be kept: in a file without a name in the temporary folder, or in memory where none
+  /// can be written there.
+  static Entry makeUnkept(const Maker &make, FileSystem &system = FileSystem::system());
 
   /// The same for who makes the entry by itself, and keeps it: waits while another process makes it. Throws nothing.
   Claim claim(Kind kind, const Ingredients &ingredients);
@@ -62,6 +67,8 @@ public:
   /// Null if the cache is off or can't be used.
   const Folder *folder() const { return opened.get(); }
   const Settings &settings() const { return chosen; }
+  /// How much of the patience with dead machines is spent, for a cache that is used within a maker.
+  std::chrono::milliseconds patienceSpent() const { return spent; }
 
   /// Of this process: hits, misses, code_hits, code_misses, program_hits, program_misses, waits, kept, evicted,
   /// rejected (damaged entries) and failures (of file operations).
@@ -80,9 +87,12 @@ private:
   void explainMissOf(Kind kind, const Ingredients &ingredients);
   void fail(const std::string &reason);
 
+  FileSystem *system;
   Settings chosen;
   std::unique_ptr<Folder> opened;
   std::map<std::string, uint64_t> counts;
+  std::chrono::milliseconds spent;
+  bool mayExceed = false; ///< something was kept, and nothing evicted since
   bool hasWarned = false;
 };
 

@@ -1,5 +1,6 @@
 #include "train/CompilerLibrary.h"
 
+#include "cache/LibrarySearch.h"
 #include "train/Error.h"
 #include <dlfcn.h>
 #include <filesystem>
@@ -9,19 +10,9 @@ namespace freestone::train {
 
 static constexpr const char *libraryName = "libfreestone_compiler.so";
 
-/// Where the executable or library lies that this function was linked into.
-static std::filesystem::path ownFolder() {
-  Dl_info info = {};
-  std::error_code ignored;
-  if (!dladdr(reinterpret_cast<void *>(&openCompiler), &info) || !info.dli_fname)
-    return {};
-  return std::filesystem::canonical(info.dli_fname, ignored).parent_path();
-}
-
 static void *openLibrary() {
-  std::filesystem::path own = ownFolder();
   std::error_code ignored;
-  for (const std::filesystem::path &folder : {own, own.parent_path() / "lib"})
+  for (const std::filesystem::path &folder : cache::compilerFolders())
     if (std::filesystem::exists(folder / libraryName, ignored))
       if (void *library = dlopen((folder / libraryName).c_str(), RTLD_LAZY | RTLD_LOCAL))
         return library;

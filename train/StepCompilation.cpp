@@ -6,15 +6,38 @@
 #include "train/Error.h"
 #include "train/StepText.h"
 #include <filesystem>
+#include <utility>
 
 namespace freestone::train {
 
 namespace {
 
 using OnCompile = decltype(TrainerOptions::onCompile);
+using OnWarning = decltype(cache::Settings::say);
 
-void compile(const cache::ModelOptions &what, const OnCompile &onCompile, const cache::Folder *programs,
+/// The cache as the environment and the options say.
+cache::Settings cacheSettings(const TrainerOptions &options) {
+  std::string malformed;
+  cache::Settings settings = cache::Settings::fromEnvironment(malformed);
+  if (!malformed.empty())
+    throw Error(malformed);
+  if (options.noCache)
+    settings.mode = cache::Mode::Off;
+  // One warning is enough, whoever has it: this library, or the compiler.
+  if (options.onWarning)
+    settings.say = [&options, hasWarned = false](const std::string &sentence) mutable {
+      if (!std::exchange(hasWarned, true))
+        options.onWarning(sentence);
+    };
+  if (options.onCompile)
+    settings.onWait = [&options] { options.onCompile("wait", 0, 0); };
+  return settings;
+}
+
+void compile(const cache::ModelOptions &what, const OnCompile &onCompile, const cache::Store &store,
              const std::string &path) {
+  const cache::Folder *programs = store.folder();
+  const OnWarning &onWarning = store.settings().say;
   std::string folder = programs ? programs->path() : "";
   freestone_compile_options options = {};
   options.struct_size = sizeof(options);
@@ -25,6 +48,16 @@ void compile(const cache::ModelOptions &what, const OnCompile &onCompile, const 
   options.training = what.training.c_str();
   options.cache_folder = programs ? folder.c_str() : nullptr;
   options.cache_read_only = programs && !programs->mayWrite();
+  // 0 would be no bound.
+  options.cache_max_bytes = std::max<uint64_t>(store.settings().maxBytes, 1);
+  options.cache_patience_spent = store.patienceSpent().count();
+  if (onWarning) {
+    options.say = [](void *user, int32_t isWarning, const char *sentence) {
+      if (isWarning)
+        (*static_cast<const OnWarning *>(user))(sentence);
+    };
+    options.say_user = const_cast<OnWarning *>(&onWarning);
+  }
   if (onCompile) {
     options.progress = [](void *user, const freestone_compile_progress *progress) {
       (*static_cast<const OnCompile *>(user))(progress->phase, progress->done, progress->total);
@@ -50,17 +83,14 @@ void compile(const cache::ModelOptions &what, const OnCompile &onCompile, const 
 Artifact loadStep(const std::string &model, const TrainerOptions &options, cache::Entry &kept) {
   if (std::filesystem::path(model).extension() == ".stone")
     return Artifact::load(model);
-  std::string malformed;
-  cache::Store store(cache::Settings::fromEnvironment(malformed));
-  if (!malformed.empty())
-    throw Error(malformed);
+  cache::Store store(cacheSettings(options));
   cache::ModelOptions what;
   what.path = model;
   what.target = options.target;
   what.training = describeStep(options);
   what.graphs = graphFiles(options);
   auto make = [&](const std::string &path) {
-    compile(what, options.onCompile, store.folder(), path);
+    compile(what, options.onCompile, store, path);
     return std::string();
   };
   std::optional<cache::Request> request;

@@ -2,12 +2,15 @@
 
 #include "compiler/builtins/Builtins.h"
 #include "lld/Common/Driver.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/raw_ostream.h"
+#include <fcntl.h>
 #include <mutex>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
@@ -18,34 +21,108 @@ namespace freestone::artifact {
 
 namespace {
 
-LogicalResult writeFile(StringRef path, ArrayRef<char> bytes, std::string &error) {
-  std::error_code code;
-  raw_fd_ostream stream(path, code, sys::fs::OF_None);
-  if (!code)
-    stream.write(bytes.data(), bytes.size());
-  stream.close();
-  if (!code && !stream.has_error())
-    return success();
-  error = ("can't write " + path + ": " + (code ? code : stream.error()).message()).str();
-  stream.clear_error();
+// The linker takes and gives files. These lie in memory, so that linking needs no folder that can be written, and
+// leaves nothing behind.
+
+/// What a path of this process leads to while it lives.
+class Descriptor {
+public:
+  explicit Descriptor(int number) : number(number) {}
+  Descriptor(Descriptor &&other) : number(std::exchange(other.number, -1)) {}
+  ~Descriptor() {
+    if (number >= 0)
+      close(number);
+  }
+  int get() const { return number; }
+  explicit operator bool() const { return number >= 0; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(number); }
+
+private:
+  int number;
+};
+
+/// None, with the reason in errno, where there is no memory for it.
+Descriptor holdInMemory(ArrayRef<char> bytes) {
+  Descriptor file(memfd_create("freestone-link", MFD_CLOEXEC));
+  while (file && !bytes.empty()) {
+    ssize_t written = write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR)
+      return Descriptor(-1);
+    bytes = bytes.drop_front(std::max<ssize_t>(written, 0));
+  }
+  return file;
+}
+
+/// Takes what is written to a path.
+class Pipe {
+public:
+  /// None, with the reason in errno, where there are no descriptors for it.
+  static std::unique_ptr<Pipe> open() {
+    int ends[2];
+    Descriptor end(eventfd(0, EFD_CLOEXEC));
+    if (!end || pipe2(ends, O_CLOEXEC) != 0)
+      return nullptr;
+    return std::unique_ptr<Pipe>(new Pipe(Descriptor(ends[0]), Descriptor(ends[1]), std::move(end)));
+  }
+  ~Pipe() { finish(); }
+  std::string path() const { return writeEnd.path(); }
+  /// All bytes; nobody may write any more.
+  Object finish() {
+    // Not by closing: a process that was forked meanwhile may have the pipe open, too.
+    eventfd_write(end.get(), 1);
+    if (reader.joinable())
+      reader.join();
+    return std::move(bytes);
+  }
+
+private:
+  Pipe(Descriptor readEnd, Descriptor writeEnd, Descriptor end)
+      : readEnd(std::move(readEnd)), writeEnd(std::move(writeEnd)), end(std::move(end)), reader([this] { drain(); }) {}
+
+  void drain() {
+    pollfd waits[] = {{readEnd.get(), POLLIN, 0}, {end.get(), POLLIN, 0}};
+    char buffer[1 << 16];
+    while (true) {
+      if (poll(waits, 2, -1) < 0)
+        continue;
+      if (waits[0].revents & POLLIN) {
+        ssize_t got = read(readEnd.get(), buffer, sizeof(buffer));
+        bytes.insert(bytes.end(), buffer, buffer + std::max<ssize_t>(got, 0));
+      } else if (waits[1].revents & POLLIN) {
+        return;
+      }
+    }
+  }
+
+  Descriptor readEnd, writeEnd, end;
+  Object bytes;
+  std::thread reader;
+};
+
+LogicalResult failWith(const Twine &what, std::string &error) {
+  error = ("can't link: " + what + ": " + sys::StrError()).str();
   return failure();
 }
 
 } // namespace
 
 FailureOr<Object> link(ArrayRef<Object> objects, std::string &error) {
-  SmallString<128> folder;
-  if (std::error_code code = sys::fs::createUniqueDirectory("freestone-link", folder)) {
-    error = "can't make a temporary folder for linking: " + code.message();
-    return failure();
-  }
-  llvm::scope_exit removeFolder([&] { sys::fs::remove_directories(folder); });
+  constexpr StringRef exports = "{ global: freestone_table; local: *; };\n";
+  SmallVector<ArrayRef<char>> inputs(objects.begin(), objects.end());
+  inputs.push_back(getBuiltinsObject());
+  inputs.push_back(ArrayRef(exports.data(), exports.size()));
+  std::vector<Descriptor> files;
+  for (ArrayRef<char> input : inputs)
+    if (!files.emplace_back(holdInMemory(input)))
+      return failWith("no memory for an object", error);
+  std::unique_ptr<Pipe> output = Pipe::open();
+  if (!output)
+    return failWith("no pipe", error);
 
-  std::string output = (folder + "/program.so").str();
   std::vector<std::string> arguments = {"ld.lld",
                                         "-shared",
                                         "-o",
-                                        output,
+                                        output->path(),
                                         "-z",
                                         "defs",
                                         "-z",
@@ -61,39 +138,23 @@ FailureOr<Object> link(ArrayRef<Object> objects, std::string &error) {
                                         "--icf=all",
                                         "--no-undefined-version",
                                         "--threads=1",
-                                        "--version-script=" + (folder + "/exports").str()};
-  if (failed(writeFile((folder + "/exports").str(), StringRef("{ global: freestone_table; local: *; };\n"), error)))
-    return failure();
-  SmallVector<ArrayRef<char>> inputs(objects.begin(), objects.end());
-  inputs.push_back(getBuiltinsObject());
-  for (auto [index, object] : enumerate(inputs)) {
-    std::string path = (folder + "/" + Twine(index) + ".o").str();
-    if (failed(writeFile(path, object, error)))
-      return failure();
-    arguments.push_back(path);
-  }
+                                        "--version-script=" + files.back().path()};
+  for (const Descriptor &file : ArrayRef(files).drop_back())
+    arguments.push_back(file.path());
   std::vector<const char *> argv;
   for (const std::string &argument : arguments)
     argv.push_back(argument.c_str());
 
   std::string messages;
-  {
-    // lld keeps its state in globals: two links at once crash.
-    static std::mutex linker;
-    std::lock_guard<std::mutex> lock(linker);
-    raw_string_ostream stream(messages);
-    lld::Result result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}});
-    if (result.retCode != 0) {
-      error = "linking the programs failed: " + messages;
-      return failure();
-    }
-  }
-  ErrorOr<std::unique_ptr<MemoryBuffer>> linked = MemoryBuffer::getFile(output);
-  if (!linked) {
-    error = "can't read the linked programs: " + linked.getError().message();
-    return failure();
-  }
-  return Object((*linked)->getBufferStart(), (*linked)->getBufferEnd());
+  // lld keeps its state in globals: two links at once crash.
+  static std::mutex linker;
+  std::lock_guard<std::mutex> lock(linker);
+  raw_string_ostream stream(messages);
+  lld::Result result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0)
+    return output->finish();
+  error = "linking the programs failed: " + messages;
+  return failure();
 }
 
 } // namespace freestone::artifact

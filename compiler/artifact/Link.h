@@ -11,8 +11,8 @@ namespace freestone::artifact {
 using Object = std::vector<char>;
 
 /// Links objects, in this order, into a shared library that exports `freestone_table` alone and needs nothing: no other
-/// library, no undefined symbol, no writable data. Runs lld in this process; calls are serialised. Equal objects give
-/// equal bytes. On failure `error` holds the linker's messages.
+/// library, no undefined symbol, no writable data. Runs lld in this process, without a file; calls are serialised.
+/// Equal objects give equal bytes. On failure `error` holds the linker's messages.
 mlir::FailureOr<Object> link(llvm::ArrayRef<Object> objects, std::string &error);
 
 } // namespace freestone::artifact

@@ -66,6 +66,9 @@ Options readOptions(const freestone_compile_options &given) {
   if (known.cache_folder) {
     options.cache.folder = known.cache_folder;
     options.cache.mode = known.cache_read_only ? cache::Mode::ReadOnly : cache::Mode::ReadWrite;
+    if (known.cache_max_bytes)
+      options.cache.maxBytes = known.cache_max_bytes;
+    options.cache.patienceSpent = std::chrono::milliseconds(known.cache_patience_spent);
     auto speaker = [say = known.say, user = known.say_user](bool isWarning) {
       return [=](const std::string &sentence) { say(user, isWarning, sentence.c_str()); };
     };
@@ -73,6 +76,8 @@ Options readOptions(const freestone_compile_options &given) {
       options.cache.say = speaker(true);
     if (known.say && known.explain_misses)
       options.cache.explain = speaker(false);
+    if (options.progress)
+      options.cache.onWait = [report = options.progress] { report({"wait"}); };
   }
   for (size_t i = 0; i < known.dim_bound_count; ++i)
     options.dimBounds.push_back({known.dim_bounds[i].symbol, known.dim_bounds[i].minimum, known.dim_bounds[i].maximum,
@@ -103,6 +108,13 @@ llvm::json::Array describePorts(const std::vector<PortReport> &ports) {
   return array;
 }
 
+llvm::json::Array describeRandom(const std::vector<RandomNode> &nodes) {
+  llvm::json::Array array;
+  for (const RandomNode &node : nodes)
+    array.push_back(llvm::json::Object{{"node", node.node}, {"switches", node.switches}, {"outputs", node.outputs}});
+  return array;
+}
+
 std::string describeReport(const ModelReport &report, bool ok) {
   llvm::json::Object opsets;
   for (const auto &[domain, version] : report.opsets)
@@ -113,19 +125,17 @@ std::string describeReport(const ModelReport &report, bool ok) {
         node.part.empty()
             ? llvm::json::Object{{"node", node.node}, {"op", node.op}, {"opset", node.opset}, {"reason", node.reason}}
             : llvm::json::Object{{node.part, node.node}, {"reason", node.reason}});
-  llvm::json::Array random;
-  for (const RandomNode &node : report.random)
-    random.push_back(llvm::json::Object{{"node", node.node}, {"switches", node.switches}});
   return print(llvm::json::Object{{"ok", ok},
                                   {"opsets", std::move(opsets)},
                                   {"nodes", report.nodes},
                                   {"inputs", describePorts(report.inputs)},
                                   {"outputs", describePorts(report.outputs)},
-                                  {"random", std::move(random)},
+                                  {"random", describeRandom(report.random)},
                                   {"unsupported", std::move(unsupported)}});
 }
 
-std::string describeStatistics(const Statistics &statistics, const std::string &target, const std::string &training) {
+std::string describeStatistics(const Statistics &statistics, const std::vector<RandomNode> &random,
+                               const std::string &target, const std::string &training) {
   llvm::json::Array phases;
   double seconds = 0;
   for (const auto &[name, time] : statistics.seconds) {
@@ -138,6 +148,7 @@ std::string describeStatistics(const Statistics &statistics, const std::string &
   llvm::Expected<llvm::json::Value> step = llvm::json::parse(training.empty() ? "null" : training);
   return print(llvm::json::Object{{"training", step ? std::move(*step) : llvm::json::Value(nullptr)},
                                   {"target", target},
+                                  {"random", describeRandom(random)},
                                   {"phases", std::move(phases)},
                                   {"seconds", seconds},
                                   {"programs", statistics.programs},
@@ -178,7 +189,8 @@ freestone_compiler_result compile(const freestone_compile_options *given) {
   if (failed(compilation.import(given->model_path, failure)) ||
       failed(compilation.compile(given->output_path, failure)))
     return failedWith(failure);
-  return succeeded(describeStatistics(compilation.getStatistics(), options.target, compilation.getTraining()));
+  return succeeded(describeStatistics(compilation.getStatistics(), compilation.getReport().random, options.target,
+                                      compilation.getTraining()));
 }
 
 freestone_compiler_result inspect(const freestone_compile_options *given, const char *name) {

@@ -32,7 +32,8 @@ typedef struct freestone_dim_bound {
 // What a compilation is doing; only read during the call. Fields may be added at the end.
 typedef struct freestone_compile_progress {
   size_t struct_size;
-  const char *phase; // that has begun or goes on: "import", "graph", "tile", "task", "sizes", "code", "package"
+  const char *phase; // that has begun or goes on: "import", "graph", "tile", "task", "sizes", "code", "package"; and
+                     // "wait", while another process makes the same code
   int64_t done;      // programs whose code is made; told after each in "code"
   int64_t total;     // of how many; 0 where that does not apply
 } freestone_compile_progress;
@@ -63,6 +64,11 @@ typedef struct freestone_compile_options {
   void (*say)(void *user, int32_t is_warning, const char *sentence);
   void *say_user;         // handed to `say`
   int32_t explain_misses; // non-zero: `say` is told of what was not there
+  // What everything that is kept in `cache_folder` may take; 0: 8 GiB.
+  uint64_t cache_max_bytes;
+  // Milliseconds that the caller has waited for a lock there whose holder may be a dead machine: that much less is
+  // waited for another one.
+  int64_t cache_patience_spent;
 } freestone_compile_options;
 
 // Result of every verb. Both strings are null or allocated with malloc; give the struct back through `free_result`.
@@ -99,7 +105,8 @@ typedef struct freestone_compiler_interface {
   //   {"ok": bool, "opsets": {"": 18, …}, "nodes": 123,
   //    "inputs":  [{"name": "x", "type": "f32", "shape": ["batch", 784]}, …],   of sequences and such the type is
   //    "outputs": [same],                                    "seq(tensor(f32))"; shapes: integers or canonical sizes
-  //    "random":  [{"node": "/drop", "switches": ["r"]}, …], draws random numbers unless an input of these names is 0
+  //    "random":  [{"node": "/drop", "switches": ["r"], "outputs": ["y"]}, …],   draws random numbers, on which these
+  //                                                       outputs depend, unless an input of these names is 0
   //    "unsupported": [{"node": "/attn/Foo_3", "op": "ai.onnx.Foo", "opset": 18, "reason": "…"}, …]}
   freestone_compiler_result (*check)(const freestone_compile_options *options);
 
@@ -107,6 +114,7 @@ typedef struct freestone_compiler_interface {
   //   {"target": "x86-64-v4", "phases": [{"name": "import", "seconds": 0.012}, …], "seconds": 0.8,
   //    "programs": 31, "programs_shared": 12,            compiled, and how many further ones were the same as another
   //    "bytes": {"file": …, "code": …, "weights": …},
+  //    "random": […],                                    as of check
   //    "training": {…},                                  what a trainer must know, where a training step is compiled
   //    "counters": {"name": integer, …}}                 every switchable optimisation counts what it did
   freestone_compiler_result (*compile)(const freestone_compile_options *options);

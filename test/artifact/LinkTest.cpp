@@ -156,6 +156,13 @@ TEST(Link, SaysWhatIsMissing) {
   EXPECT_TRUE(succeeded(artifact::link({compile("@freestone_table = constant i64 1\n", "x86-64-v3")}, error))) << error;
 }
 
+TEST(Link, NeedsNoFolder) {
+  setenv("TMPDIR", "/none", 1);
+  std::string error;
+  EXPECT_TRUE(succeeded(artifact::link({compile("@freestone_table = constant i64 1\n", "x86-64-v3")}, error))) << error;
+  unsetenv("TMPDIR");
+}
+
 TEST(Link, ExportsTheTableAlone) {
   std::string text = "define double @used(double %x) {\n  %r = frem double %x, 3.0\n  ret double %r\n}\n"
                      "@freestone_table = constant [1 x ptr] [ptr @used]\n";

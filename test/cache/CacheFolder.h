@@ -8,15 +8,18 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 namespace freestone::test {
 
 class CacheFolder {
 public:
-  CacheFolder() {
-    char name[] = "/tmp/freestone-cache-XXXXXX";
-    root = mkdtemp(name);
+  explicit CacheFolder(const std::string &base = "/tmp") : root(base + "/freestone-cache-XXXXXX") {
+    if (!mkdtemp(root.data()))
+      throw std::runtime_error("can't make " + root);
   }
+  /// Where there are thousands of them.
+  static std::string fast() { return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; }
   ~CacheFolder() { std::filesystem::remove_all(root); }
   CacheFolder(const CacheFolder &) = delete;
   CacheFolder &operator=(const CacheFolder &) = delete;

@@ -1,9 +1,13 @@
 // Every call to the operating system fails once, in every way that matters; the result is right all the same.
 
+#include "cache/CompilerIdentity.h"
 #include "cache/Eviction.h"
+#include "cache/Explanation.h"
+#include "cache/ModelRequest.h"
 #include "test/cache/CacheFolder.h"
 #include <atomic>
 #include <cerrno>
+#include <dlfcn.h>
 #include <fcntl.h>
 
 using namespace freestone::cache;
@@ -20,6 +24,8 @@ public:
   int open(int folder, const char *name, int flags, mode_t mode) override {
     return fails() ? -1 : FileSystem::open(folder, name, flags, mode);
   }
+  int openUnnamed(const char *folder) override { return fails() ? -1 : FileSystem::openUnnamed(folder); }
+  int openInMemory() override { return fails() ? -1 : FileSystem::openInMemory(); }
   int status(int file, struct stat *status) override { return fails() ? -1 : FileSystem::status(file, status); }
   int statusAt(int folder, const char *name, struct stat *status) override {
     return fails() ? -1 : FileSystem::statusAt(folder, name, status);
@@ -82,12 +88,106 @@ static void useStore(CacheFolder &folder, FileSystem &system) {
   ASSERT_EQ(store.obtain(requestOf("x"), again.get()).payload(), contentOf("x"));
 }
 
+namespace {
+
+/// A model whose weights lie in another file.
+std::string writeModel(const CacheFolder &folder) {
+  // ModelProto.graph.initializer.external_data: location = "w.bin".
+  std::string pair = "\x0a\x08location\x12\x05w.bin";
+  std::string tensor = "\x6a" + std::string(1, char(pair.size())) + pair;
+  std::string graph = "\x2a" + std::string(1, char(tensor.size())) + tensor;
+  writeText(folder / "m.onnx", "\x3a" + std::string(1, char(graph.size())) + graph);
+  writeText(folder / "w.bin", "weights");
+  return folder / "m.onnx";
+}
+
+ModelOptions optionsOf(const std::string &path) {
+  ModelOptions options;
+  options.path = path;
+  return options;
+}
+
+Ingredients codeIngredients() {
+  Ingredients ingredients;
+  ingredients.add("module", "m");
+  return ingredients;
+}
+
+} // namespace
+
+/// The way of a model, from its file to the code that the compiler keeps.
+static void compileModel(CacheFolder &folder, FileSystem &system, const std::string &model, const Request &right,
+                         const std::string &build) {
+  Settings settings = folder.settings();
+  settings.patience = std::chrono::milliseconds(100);
+  std::vector<std::string> explained;
+  settings.explain = [&](const std::string &text) { explained.push_back(text); };
+  Store store(settings, system);
+  std::string found = store.folder() ? CompilerIdentity::find(*store.folder(), [] {}) : build;
+  ASSERT_TRUE(found == build || found.empty()) << found;
+  std::optional<Request> request = requestModel(store, Kind::Model, optionsOf(model), found);
+  CountingMaker maker("x");
+  auto make = [&](const std::string &path) {
+    Claim claim = store.claim(Kind::Code, codeIngredients());
+    EXPECT_EQ(claim.payload.value_or("code"), "code");
+    if (!claim.payload)
+      store.keep(Kind::Code, codeIngredients(), "code", "about");
+    return maker.get()(path);
+  };
+  if (request) {
+    ASSERT_EQ(request->ingredients.key(), right.ingredients.key()) << "a key is right, or there is none";
+    ASSERT_EQ(store.obtain(*request, make).payload(), contentOf("x"));
+    if (store.folder())
+      ASSERT_FALSE(explainMiss(*store.folder(), Kind::Model, codeIngredients()).empty());
+  } else {
+    ASSERT_EQ(Store::makeUnkept(make, system).payload(), contentOf("x"));
+  }
+  // They may be too small, never too large.
+  for (const auto &[name, total] : store.totals())
+    ASSERT_LE(total, 10u) << name;
+}
+
+TEST(Fault, EachCallFailsOnceOnTheWayOfAModel) {
+  ASSERT_TRUE(dlopen(FREESTONE_STUB_COMPILER, RTLD_NOW)) << dlerror();
+  CacheFolder plain(CacheFolder::fast());
+  Store reference(plain.settings());
+  std::string build = CompilerIdentity::read(*reference.folder());
+  ASSERT_FALSE(build.empty());
+  for (int error : {EIO, ENOSPC, ENOENT, EWOULDBLOCK, ENOLCK}) {
+    int number = 0;
+    for (bool isDone = false; !isDone; ++number) {
+      SCOPED_TRACE("call " + std::to_string(number) + " fails with " + std::to_string(error));
+      CacheFolder folder(CacheFolder::fast());
+      std::string model = writeModel(folder);
+      Request right = *requestModel(reference, Kind::Model, optionsOf(model), build);
+      FaultyFileSystem system(number, error);
+      try {
+        // Cold, and then from what was kept.
+        for (int turn = 0; turn < 2 && !HasFatalFailure(); ++turn)
+          compileModel(folder, system, model, right, build);
+      } catch (const FileError &escaped) {
+        ASSERT_TRUE(std::string(escaped.what()).starts_with("can't read a file")) << escaped.what();
+      }
+      if (HasFatalFailure())
+        return;
+      ASSERT_LE(folder.said.size(), 2u) << "one warning a process";
+      // Whatever is left behind serves the next process, or is found out.
+      folder.said.clear();
+      compileModel(folder, FileSystem::system(), model, right, build);
+      if (HasFatalFailure())
+        return;
+      isDone = !system.hasFailed();
+    }
+    EXPECT_GT(number, 100) << "the calls are counted";
+  }
+}
+
 TEST(Fault, EachCallFailsOnce) {
   for (int error : {EIO, ENOSPC, ENOENT, EWOULDBLOCK, ENOLCK}) {
     int number = 0;
     for (bool isDone = false; !isDone; ++number) {
       SCOPED_TRACE("call " + std::to_string(number) + " fails with " + std::to_string(error));
-      CacheFolder folder;
+      CacheFolder folder(CacheFolder::fast());
       CountingMaker old("old");
       {
         Store(folder.settings()).obtain(requestOf("old"), old.get());

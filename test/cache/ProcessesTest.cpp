@@ -2,6 +2,7 @@
 
 #include "cache/Eviction.h"
 #include "test/cache/CacheFolder.h"
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <random>
@@ -144,6 +145,47 @@ TEST(Processes, DeathsTearNothing) {
   for (const EntryFile &file : entries)
     EntryReader(opened).open(file.kind, file.key, Check::Everything);
   EXPECT_TRUE(folder.said.empty());
+}
+
+/// The time is one of correctness, not of speed: nobody waits for the patience to end.
+TEST(Processes, WhenTheMakerDiesTheNextTakesOverAtOnce) {
+  CacheFolder folder;
+  std::vector<double> times;
+  for (int turn = 0; turn < 10; ++turn) {
+    Round round(folder, "takeover " + std::to_string(turn));
+    // The first one gets nowhere, and lives until it is killed.
+    Store::Maker make = [&](const std::string &path) {
+      if (++round.shared->begun == 1) {
+        round.shared->maker = getpid();
+        while (true)
+          pause();
+      }
+      writeText(path, contentOf(round.text));
+      return "made";
+    };
+    for (int i = 0; i < 8; ++i) {
+      pid_t child = fork();
+      if (child == 0) {
+        Store store(folder.settings());
+        _exit(store.obtain(requestOf(round.text), make).payload() == contentOf(round.text) ? Right : Wrong);
+      }
+      round.children.push_back(child);
+    }
+    while (round.shared->maker == 0)
+      usleep(50);
+    usleep(20'000);
+    auto killed = std::chrono::steady_clock::now();
+    auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - killed).count(); };
+    kill(round.shared->maker, SIGKILL);
+    while (round.shared->begun == 1 && elapsed() < 10)
+      usleep(50);
+    times.push_back(elapsed());
+    EXPECT_LT(times.back(), 1);
+    round.finish();
+    EXPECT_EQ(round.shared->begun, 2);
+  }
+  std::ranges::sort(times);
+  std::printf("takeover: %.1f to %.1f ms\n", 1e3 * times.front(), 1e3 * times.back());
 }
 
 /// On a folder without locks, such as some of a network, several make the same, some of them die, and nothing tears.

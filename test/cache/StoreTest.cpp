@@ -1,7 +1,5 @@
 #include "cache/Eviction.h"
-#include "cache/Explanation.h"
 #include "cache/KeyLock.h"
-#include "cache/Machine.h"
 #include "cache/ModelRequest.h"
 #include "test/cache/CacheFolder.h"
 #include <algorithm>
@@ -316,36 +314,6 @@ TEST(Key, EveryIngredientCounts) {
   add({{"ab", ""}, {"cd", ""}});
   add({{"a", "b:1"}});
   add({{"a", "b"}, {"1:", ""}});
-}
-
-TEST(Explanation, NamesWhatDiffers) {
-  CacheFolder folder;
-  CountingMaker maker("x");
-  auto request = [](std::string level, std::string module) {
-    Request request{Kind::Model, {}, nullptr};
-    request.ingredients.add("level", level);
-    request.ingredients.add("module", module);
-    request.ingredients.add("target", "host");
-    return request;
-  };
-  Store(folder.settings()).obtain(request("2", "a\nb\nc"), maker.get());
-  Store(folder.settings()).obtain(request("1", "z"), maker.get());
-  Settings settings = folder.settings();
-  std::vector<std::string> explained;
-  settings.explain = [&](const std::string &sentence) { explained.push_back(sentence); };
-  Store(settings).obtain(request("2", "a\nB\nc"), maker.get());
-  ASSERT_EQ(explained.size(), 1u);
-  EXPECT_NE(explained[0].find("differs in\n  module: B, not b"), std::string::npos) << explained[0];
-  EXPECT_TRUE(folder.said.empty());
-  EXPECT_EQ(differences(request("2", "a").ingredients, request("0", "a\nmore").ingredients),
-            (std::vector<std::string>{"level: 2, not 0", "module: nothing, not more"}));
-}
-
-TEST(Machine, IsTheSameEveryTime) {
-  std::string machine = describeMachine();
-  EXPECT_FALSE(machine.empty());
-  for (int i = 0; i < 100; ++i)
-    ASSERT_EQ(describeMachine(), machine);
 }
 
 namespace {

@@ -3,12 +3,16 @@
 models.py FREESTONE MODELS
 """
 
+import fcntl
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 import onnx
@@ -127,6 +131,13 @@ def check_bits(folder):
         assert outputs[0] == outputs[1] == outputs[2], name
     counters = cache.stat()["counters"]
     assert (counters["hits"], counters["misses"]) == (3, 3), counters
+    # Once compiled, a model serves every size.
+    sizes = [("mlp", f"x={batch}x784xf32=0.5") for batch in (1, 7, 128)] + [("cnn", f"x={batch}x1x28x28xf32=0.5") for batch in (1, 5, 64)]
+    sizes += [("gpt", f"tokens={shape}xi64=1") for shape in ("1x2", "1x61", "3x7")]
+    for name, spec in sizes:
+        cache.run("run", models / f"{name}.onnx", "--input", spec)
+    counters = cache.stat()["counters"]
+    assert (counters["hits"], counters["misses"]) == (3 + len(sizes), 3), counters
 
     entry = max(pathlib.Path(folder, "cache", "model").iterdir(), key=lambda file: file.stat().st_size)
     with entry.open("r+b") as file:
@@ -198,7 +209,77 @@ def check_training(folder):
     assert "compiled the training step in" in done.stderr
 
 
-for check in (check_programs, check_options, check_bits, check_damage, check_training):
+def check_bound(folder):
+    """What is kept stays within FREESTONE_CACHE_SIZE, also what a training keeps at its end."""
+    cache = Cache(folder)
+    bound = 1 << 20
+    for size, is_bound in (("8G", False), ("1M", True)):
+        shutil.rmtree(f"{folder}/cache", ignore_errors=True)
+        cache.environment["FREESTONE_CACHE_SIZE"] = size
+        for number, widths in enumerate(([40, 100, 70, 4], [50, 90, 80, 4], [60, 80, 90, 4], [70, 60, 100, 4])):
+            model = save(layers(widths, seed=number), f"{folder}/model{number}.onnx")
+            random = np.random.default_rng(number)
+            np.savez(f"{folder}/data.npz", v_in=random.standard_normal((64, widths[0]), dtype=np.float32), labels=random.integers(0, 4, 64))
+            cache.run("train", model, "--data", f"{folder}/data.npz", "--out", f"{folder}/out{size}{number}")
+            kept = sum(file.stat().st_size for file in pathlib.Path(folder, "cache").rglob("*") if file.is_file())
+            assert not is_bound or kept <= bound, (number, kept)
+        assert is_bound or kept > bound, (kept, "or it shows nothing")
+        assert (cache.stat()["counters"]["evicted"] > 0) == is_bound
+
+
+def check_full_disk(folder):
+    """Where neither the cache nor the temporary folder takes a file, models run all the same, with one warning; nothing is left behind."""
+    cache = Cache(folder)
+    model = save(layers([128, 256, 96], seed=1), f"{folder}/model.onnx")
+    arguments = [freestone, "run", model, "--input", "3x128xf32=random:1", "--outputs"]
+    cache.run(*arguments[1:], f"{folder}/right.npz", "--no-cache")
+    disk = pathlib.Path(folder, "disk")
+    disk.mkdir()
+    small = """mount -t tmpfs -o size=$0k,mode=700 tmpfs "$DISK" && shift && "$@"; code=$?; ls -A "$DISK"; exit $code"""
+    can_mount = subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode == 0
+    # What is full before a folder can be made, and when an artifact is written; and no such folder.
+    cases = [["unshare", "-rm", "sh", "-c", small, size, "-"] for size in ("4", "64")] if can_mount else []
+    for command in (*cases, []):
+        root = disk if command else "/proc/none"
+        environment = {**cache.environment, "DISK": str(disk), "TMPDIR": str(root), "FREESTONE_CACHE_DIR": f"{root}/cache"}
+        done = subprocess.run([*command, *arguments, f"{folder}/again.npz"], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done
+        said = [line for line in done.stderr.splitlines() if "compiling:" not in line]
+        assert len(said) == 1 and "the cache can't be used" in said[0], done.stderr
+        assert not command or done.stdout.splitlines()[-1] == "cache", done.stdout
+        assert pathlib.Path(f"{folder}/again.npz").read_bytes() == pathlib.Path(f"{folder}/right.npz").read_bytes()
+        pathlib.Path(f"{folder}/again.npz").unlink()
+
+    # A process that is killed leaves no temporary file.
+    cache.environment["TMPDIR"] = str(disk)
+    for delay in (0.02, 0.1, 0.2, 0.3, 0.4):
+        process = subprocess.Popen([*arguments, f"{folder}/again.npz", "--no-cache"], env=cache.environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not list(disk.iterdir()), list(disk.iterdir())
+
+
+def check_dead_machine(folder):
+    """A machine that dies while it makes code leaves two locks; both together are waited for as long as docs/cache.md says."""
+    cache = Cache(folder)
+    model = save(layers([24, 40, 8], seed=3), f"{folder}/model.onnx")
+    compile = ("compile", model, "-o", f"{folder}/made.stone")
+    cache.run(*compile)
+    keys = {entry["kind"]: entry["key"] for entry in json.loads(cache.run("cache", "list", "--json").stdout)}
+    cache.run("cache", "clear")
+    locks = [open(f"{folder}/cache/lock/{keys[kind]}", "w") for kind in ("model", "code")]
+    for lock in locks:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    begin = time.monotonic()
+    cache.run(*compile)
+    waited = time.monotonic() - begin
+    assert 14.9 < waited < 25, waited
+    assert cache.stat()["counters"]["waits"] == 2
+
+
+for check in (check_programs, check_options, check_bits, check_damage, check_training, check_bound, check_full_disk, check_dead_machine):
     with tempfile.TemporaryDirectory() as folder:
         check(folder)
     print(f"{check.__name__}: right", flush=True)

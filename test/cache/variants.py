@@ -258,7 +258,79 @@ def check_training(cache):
         assert train("q.", 2, f"other{number}", *options) == (0, 1), options
 
 
-for check in (check_what_does_not_count, check_what_counts, check_training):
+def small_training(folder):
+    """A classifier, and graphs of a loss and of an optimizer."""
+    def save(name, nodes, inputs, outputs, initializers=()):
+        ports = [[helper.make_tensor_value_info(*port) for port in ports] for ports in (inputs, outputs)]
+        graph = helper.make_graph(nodes, "graph", *ports, initializers)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), f"{folder}/{name}.onnx")
+
+    float32, float64, int64 = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64
+    random = np.random.default_rng(6)
+    weights = {"w": (8, 6), "b": (6,), "u": (6, 3), "c": (3,)}
+    save("model",
+         [helper.make_node("Gemm", ["x", "w", "b"], ["g"]), helper.make_node("Tanh", ["g"], ["t"]),
+          helper.make_node("Gemm", ["t", "u", "c"], ["y"])],
+         [("x", float32, ["batch", 8])], [("y", float32, ["batch", 3])],
+         [numpy_helper.from_array(random.standard_normal(shape, dtype=np.float32), name) for name, shape in weights.items()])
+
+    def save_graphs(factor):
+        save("loss",
+             [helper.make_node("Mul", ["y", "factor"], ["scaled"]), helper.make_node("SoftmaxCrossEntropyLoss", ["scaled", "labels"], ["loss"])],
+             [("y", float32, ["n", 3]), ("labels", int64, ["n"])], [("loss", float32, [])],
+             [numpy_helper.from_array(np.full(3, factor, np.float32), "factor")])
+        save("optimizer",
+             [helper.make_node("Mul", ["gradient", "learning_rate"], ["r"]), helper.make_node("Mul", ["r", "factor"], ["u"]),
+              helper.make_node("Sub", ["parameter", "u"], ["parameter_new"])],
+             [("parameter", float32, ["n"]), ("gradient", float32, ["n"]), ("learning_rate", float32, [])], [("parameter_new", float32, ["n"])],
+             [numpy_helper.from_array(np.float32(factor), "factor")])
+
+    save_graphs(1)
+    return f"{folder}/model.onnx", save_graphs
+
+
+def check_training_options(cache):
+    """Which options of a training are compiled in, and which are numbers that a run sets."""
+    model, save_graphs = small_training(cache.folder)
+    np.save(f"{cache.folder}/weights.npy", np.array([1, 2, 3], np.float32))
+
+    def is_made(*options):
+        told = cache.run("train", model, "--plan", *options).stderr
+        assert ("compiled the training step in" in told) != ("the training step was compiled before" in told), told
+        return "compiled before" not in told
+
+    sgd = ("--optimizer", "sgd", "--momentum", "0.9")
+    fp16 = ("--precision", "fp16")
+    counts = [
+        (), ("--loss", "nll"), ("--loss", "sigmoid-cross-entropy"), ("--loss", "mse"), ("--loss", "l1"), ("--loss", "huber"),
+        ("--loss", "huber", "--delta", "2"), ("--loss", "cosine"), ("--class-weights", f"{cache.folder}/weights.npy"), ("--class-axis", "1"),
+        ("--ignore-index", "0"), ("--label-smoothing", "0.1"), ("--labels", "z"), sgd[:2], sgd, (*sgd, "--nesterov"), ("--optimizer", "adam"),
+        ("--optimizer", "adam", "--amsgrad"), ("--optimizer", "rmsprop"), ("--optimizer", "rmsprop", "--centered"), ("--optimizer", "adagrad"),
+        ("--optimizer", "adagrad", "--initial-accumulator-value", "0.5"), ("--optimizer", "lamb"), ("--optimizer", "lion"),
+        ("--moments", "bf16"), ("--group", "w:lr=0.1"), ("--group", "u:lr=0.1"), ("--group", "u:weight_decay=0.1"), ("--freeze", "w"),
+        ("--train", "w"), ("--no-decay", "w"), ("--freeze-norm",), ("--no-dropout",), ("--recompute", "blocks"), ("--accumulate", "2"),
+        ("--precision", "bf16"), fp16, (*fp16, "--no-loss-scaling"), ("--init-scale", "8"), ("--disable", "donate"),
+        ("--loss", f"file:{cache.folder}/loss.onnx"), ("--optimizer", f"file:{cache.folder}/optimizer.onnx"),
+    ]
+    for options in counts:
+        assert is_made(*options), options
+    for options in counts:
+        assert not is_made(*options), options
+    numbers = [
+        ("--lr", "0.5"), ("--weight-decay", "0.3"), ("--betas", "0.8,0.9"), ("--eps", "0.001"), ("--batch", "7"), ("--seed", "3"),
+        ("--threads", "1"), ("--epochs", "3"), ("--clip-norm", "2"), ("--schedule", "cosine", "--warmup", "3"), ("--compile-jobs", "1"),
+        ("--optimizer", "sgd", "--momentum", "0.8"), ("--accumulate", "3"), ("--init-scale", "16"), ("--growth-interval", "9"),
+        ("--group", "u:lr=0.2"),
+    ]
+    for options in numbers:
+        assert not is_made(*options), options
+    save_graphs(2)
+    for options in counts[-2:]:
+        assert is_made(*options), (options, "the graph is another")
+        assert not is_made(*options), options
+
+
+for check in (check_what_does_not_count, check_what_counts, check_training, check_training_options):
     with tempfile.TemporaryDirectory() as folder:
         check(Cache(folder))
     print(f"{check.__name__}: right", flush=True)

@@ -6,7 +6,8 @@
 
 namespace freestone::tools {
 
-CompileProgress::CompileProgress() : isTerminal(isatty(STDERR_FILENO)), thread(&CompileProgress::tell, this) {}
+CompileProgress::CompileProgress(std::string phase)
+    : isTerminal(isatty(STDERR_FILENO)), phase(std::move(phase)), thread(&CompileProgress::tell, this) {}
 
 CompileProgress::~CompileProgress() {
   {
@@ -41,8 +42,9 @@ void CompileProgress::tell() {
 
 void CompileProgress::show() const {
   std::string programs = total > 0 ? fmt::format(", {} of {} programs", done, total) : "";
-  std::string line = fmt::format("compiling: {}{}, {:.1f} s", phase, programs,
-                                 std::chrono::duration<double>(Clock::now() - begin).count());
+  std::string doing = phase == "wait" ? "waiting for another process that compiles the same"
+                                      : fmt::format("compiling: {}{}", phase, programs);
+  std::string line = fmt::format("{}, {:.1f} s", doing, std::chrono::duration<double>(Clock::now() - begin).count());
   if (isTerminal)
     fmt::print(stderr, "\r\033[K{}", line);
   else

@@ -10,11 +10,13 @@
 
 namespace freestone::tools {
 
-/// Tells on stderr what a compilation is doing once it has taken a second: a line that is rewritten on a terminal, else
-/// a line each second, however long one program takes. Lives as long as the compilation.
+/// Tells on stderr what a compilation is doing, or that another process is waited for, once that has taken a second: a
+/// line that is rewritten on a terminal, else a line each second, however long one program takes. Lives as long as the
+/// compilation or the wait.
 class CompileProgress {
 public:
-  CompileProgress();
+  /// `phase` is what is going on until `report` says otherwise.
+  explicit CompileProgress(std::string phase);
   ~CompileProgress();
   CompileProgress(const CompileProgress &) = delete;
   CompileProgress &operator=(const CompileProgress &) = delete;
@@ -32,7 +34,7 @@ private:
   std::mutex mutex; ///< of all below
   std::condition_variable ended;
   bool isOver = false;
-  std::string phase = "begins";
+  std::string phase;
   int64_t done = 0, total = 0; ///< programs
   std::thread thread;
 };

@@ -107,6 +107,9 @@ void CompileOptions::keepCode(const cache::Store &store) {
   cacheFolder = store.folder()->path();
   options.cache_folder = cacheFolder.c_str();
   options.cache_read_only = !store.folder()->mayWrite();
+  // 0 would be no bound.
+  options.cache_max_bytes = std::max<uint64_t>(store.settings().maxBytes, 1);
+  options.cache_patience_spent = store.patienceSpent().count();
   options.explain_misses = static_cast<bool>(store.settings().explain);
   options.say_user = const_cast<cache::Settings *>(&store.settings());
   options.say = [](void *user, int32_t isWarning, const char *sentence) {
@@ -155,7 +158,7 @@ Compiler::Check Compiler::check(const CompileOptions &options) const {
 }
 
 std::string Compiler::compile(const CompileOptions &options) const {
-  CompileProgress progress;
+  CompileProgress progress("begins");
   freestone_compile_options observed = *options.get();
   observed.progress = CompileProgress::report;
   observed.progress_user = &progress;

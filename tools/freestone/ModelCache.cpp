@@ -34,6 +34,7 @@ ModelCache::ModelCache(const CompileArguments &arguments) : arguments(arguments)
     settings.mode = cache::Mode::Off;
   if (arguments.explainMiss)
     settings.explain = print;
+  settings.onWait = [this] { waiting = std::make_unique<CompileProgress>("wait"); };
   files = std::make_unique<cache::Store>(std::move(settings));
 }
 
@@ -49,7 +50,8 @@ std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::s
   return cache::requestModel(*files, kind, options, compiler);
 }
 
-std::string ModelCache::make(const std::string &path, const std::string &model, const std::string &training) const {
+std::string ModelCache::make(const std::string &path, const std::string &model, const std::string &training) {
+  waiting.reset();
   CompileOptions options(arguments, model, path, training);
   if (files->folder())
     options.keepCode(*files);
@@ -68,7 +70,9 @@ cache::Entry ModelCache::compile(const std::string &model, const std::string &tr
   auto maker = [&](const std::string &path) { return make(path, model, training); };
   std::optional<cache::Request> wanted = request(cache::Kind::Model, model, training, graphs);
   try {
-    return wanted ? files->obtain(*wanted, maker) : cache::Store::makeUnkept(maker);
+    cache::Entry entry = wanted ? files->obtain(*wanted, maker) : cache::Store::makeUnkept(maker);
+    waiting.reset();
+    return entry;
   } catch (const cache::CannotWrite &error) {
     throw Failure(Exit::Failed, error.what());
   }
@@ -86,6 +90,9 @@ static bool copyBytes(int from, int to, uint64_t bytes) {
         copied = write(to, buffer, static_cast<size_t>(copied));
       position += std::max<ssize_t>(copied, 0);
     }
+    // The entry ends too early, of which no call told.
+    if (copied == 0)
+      errno = EIO;
     if (copied <= 0)
       return false;
     bytes -= static_cast<uint64_t>(copied);

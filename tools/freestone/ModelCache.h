@@ -4,6 +4,7 @@
 #define FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
 
 #include "cache/ModelRequest.h"
+#include "tools/freestone/CompileProgress.h"
 #include "tools/freestone/Compiler.h"
 #include <memory>
 #include <string>
@@ -19,6 +20,8 @@ class ModelCache {
 public:
   /// `arguments` must outlive this.
   explicit ModelCache(const CompileArguments &arguments);
+  ModelCache(const ModelCache &) = delete;
+  ModelCache &operator=(const ModelCache &) = delete;
 
   /// The artifact of a model, or of the training step that `training` describes, with the other .onnx files that it
   /// names; about it the compiler's statistics.
@@ -35,9 +38,10 @@ public:
 private:
   std::optional<cache::Request> request(cache::Kind kind, const std::string &model, const std::string &training,
                                         const std::vector<std::string> &graphs) const;
-  std::string make(const std::string &path, const std::string &model, const std::string &training) const;
+  std::string make(const std::string &path, const std::string &model, const std::string &training);
 
   const CompileArguments &arguments;
+  std::unique_ptr<CompileProgress> waiting; ///< while another process is waited for
   std::unique_ptr<cache::Store> files;
 };
 

@@ -1,0 +1,210 @@
+"""The cache as a user of the command has it: the variables, the verbs under `cache`, and what is said while one waits.
+
+command.py FREESTONE
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+freestone = sys.argv[1]
+
+
+def save_model(path, width):
+    weights = np.random.default_rng(width).standard_normal((8, width), dtype=np.float32)
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "small",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", width])],
+                              [numpy_helper.from_array(weights, "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+
+
+class User:
+    """A home of its own, with two small models."""
+
+    def __init__(self, folder):
+        self.home = pathlib.Path(folder)
+        self.variables = {"HOME": folder}
+        self.models = [f"{folder}/{name}.onnx" for name in ("four", "five")]
+        for model, width in zip(self.models, (4, 5)):
+            save_model(model, width)
+
+    def environment(self):
+        names = ("FREESTONE_CACHE", "FREESTONE_CACHE_DIR", "FREESTONE_CACHE_SIZE", "XDG_CACHE_HOME", "HOME")
+        return {**{name: value for name, value in os.environ.items() if name not in names}, **self.variables}
+
+    def run(self, *arguments, status=0):
+        done = subprocess.run([freestone, *map(str, arguments)], env=self.environment(), capture_output=True, text=True)
+        assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
+        return done
+
+    def compile(self, number=0, *options):
+        """Whether it was there."""
+        done = self.run("compile", self.models[number], "-o", self.home / "out.stone", *options)
+        assert "the cache" not in done.stderr, done.stderr
+        return "compiled before" in done.stderr
+
+    def json(self, *arguments, status=0):
+        return json.loads(self.run("cache", *arguments, "--json", status=status).stdout)
+
+    def keys(self, kind="model"):
+        return [entry["key"] for entry in self.json("list") if entry["kind"] == kind]
+
+
+def check_places(user):
+    """Where the cache is."""
+    for variables, folder in (({}, ".cache/freestone"), ({"XDG_CACHE_HOME": "xdg"}, "xdg/freestone"),
+                              ({"XDG_CACHE_HOME": "xdg", "FREESTONE_CACHE_DIR": "own"}, "own")):
+        user.variables = {"HOME": str(user.home), **{name: str(user.home / value) for name, value in variables.items()}}
+        assert not (user.home / folder).exists()
+        assert user.compile() is False and user.compile() is True, variables
+        assert len(list((user.home / folder / "model").iterdir())) == 1
+        assert user.json("stat")["folder"] == str(user.home / folder)
+        assert (user.home / folder).stat().st_mode & 0o777 == 0o700
+    user.variables = {}
+    assert user.compile() is False and user.compile() is False, "without a home there is no cache"
+    assert "set FREESTONE_CACHE_DIR" in user.run("cache", "stat", status=1).stderr
+
+
+def check_modes(user):
+    """off, ro, rw and --no-cache."""
+    folder = user.home / ".cache/freestone"
+
+    def listing():
+        return sorted((str(file), file.stat().st_mtime_ns) for file in folder.rglob("*"))
+
+    for options, mode in (((), "off"), ((), "ro"), (("--no-cache",), "rw")):
+        user.variables["FREESTONE_CACHE"] = mode
+        assert user.compile(0, *options) is False
+        assert not folder.exists(), (mode, options)
+    user.variables["FREESTONE_CACHE"] = "rw"
+    user.compile()
+    before = listing()
+    user.variables["FREESTONE_CACHE"] = "off"
+    assert user.compile(0) is False
+    user.variables["FREESTONE_CACHE"] = "ro"
+    assert user.compile(0) is True and user.compile(1) is False
+    assert listing() == before
+    user.variables["FREESTONE_CACHE"] = "sometimes"
+    assert "off, ro or rw" in user.run("compile", user.models[0], status=2).stderr
+    # Those who look at the cache see it however compilations use it.
+    user.variables["FREESTONE_CACHE"] = "off"
+    assert len(user.keys()) == 1
+
+
+def check_size(user):
+    """FREESTONE_CACHE_SIZE, prune and clear."""
+    user.compile(0)
+    all_of_first = user.json("stat")["bytes"]
+    user.compile(1)
+    assert len(user.keys()) == 2
+    entries = user.json("list")
+    assert all(set(entry) == {"kind", "key", "bytes", "last_use_ns", "ingredients"} for entry in entries)
+    assert [entry["last_use_ns"] for entry in entries] == sorted((entry["last_use_ns"] for entry in entries), reverse=True)
+    assert user.json("prune") == {"removed": 0, "left": len(entries)}, "by default to what FREESTONE_CACHE_SIZE says"
+    assert "must be a number of bytes" in user.run("cache", "prune", "--size", "much", status=2).stderr
+    pruned = user.json("prune", "--size", str(all_of_first))
+    assert pruned["removed"] > 0 and pruned["removed"] + pruned["left"] == len(entries), pruned
+    assert user.json("stat")["bytes"] <= all_of_first
+    newest = [entry["key"] for entry in entries][: pruned["left"]]
+    assert [entry["key"] for entry in user.json("list")] == newest, "what was used last stays"
+
+    user.variables["FREESTONE_CACHE_SIZE"] = str(all_of_first)
+    assert user.json("stat")["max_bytes"] == all_of_first
+    for number in (0, 1, 0, 1):
+        user.compile(number)
+        assert user.json("stat")["bytes"] <= all_of_first
+    user.variables["FREESTONE_CACHE_SIZE"] = "10K"
+    assert "larger than FREESTONE_CACHE_SIZE" in user.run("compile", user.models[0], "--target", "x86-64-v3").stderr
+    user.variables["FREESTONE_CACHE_SIZE"] = "some"
+    assert "FREESTONE_CACHE_SIZE is 'some'" in user.run("compile", user.models[0], status=2).stderr
+    del user.variables["FREESTONE_CACHE_SIZE"]
+
+    left = len(user.json("list"))
+    assert left > 0 and user.json("clear") == {"removed": left, "left": 0}
+    assert user.json("list") == [] and user.json("stat")["bytes"] == 0
+    assert "0 entries removed, 0 left" in user.run("cache", "prune").stdout
+
+
+def check_verify_and_explain(user):
+    user.compile(0)
+    user.compile(0, "--bind", "batch=3")
+    first, second = reversed(user.keys())
+    verified = user.json("verify")
+    assert verified == {"entries": len(user.json("list")), "damaged": []}
+    assert user.run("cache", "verify").stdout == f"{verified['entries']} entries, 0 damaged\n"
+    assert user.json("explain", first, second) == ["binds: nothing, not batch=3"]
+    assert user.run("cache", "explain", second, first).stdout == "binds: batch=3, not nothing\n"
+    assert user.json("explain", first, first) == []
+    assert user.json("explain", first, user.keys("code")[0]) == ["kind: model, not code"]
+    assert "no entry's key begins with zz" in user.run("cache", "explain", first, "zz", status=2).stderr
+    assert "entries begin with" in user.run("cache", "explain", "", first, status=2).stderr
+
+    # A machine with other features is named by them.
+    ingredients = next(entry["ingredients"] for entry in user.json("list") if entry["key"] == first)
+    machine = json.loads(ingredients["machine"])
+    assert machine["features"]["avx2"] is True and machine["processor"], machine
+
+    entry = user.home / ".cache/freestone/model" / first
+    data = bytearray(entry.read_bytes())
+    data[len(data) // 2] ^= 4
+    entry.write_bytes(data)
+    verified = user.json("verify", status=1)
+    assert [(damaged["kind"], damaged["key"]) for damaged in verified["damaged"]] == [("model", first)], verified
+    assert "contents are not as they were written" in verified["damaged"][0]["reason"]
+    assert f"model {first}: its contents" in user.run("cache", "verify", status=1).stdout
+
+
+def check_refusal(user):
+    """Why a folder is refused is said in a sentence that ends there."""
+    folder = user.home / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    user.variables["FREESTONE_CACHE_DIR"] = str(folder)
+    said = user.run("compile", user.models[0], "-o", user.home / "out.stone").stderr
+    assert said.count("the cache can't be used") == 1 and "(chmod go-w makes it safe)\n" in said, said
+    assert "can write" in user.run("cache", "list", status=1).stderr
+    folder.rmdir()
+    folder.write_text("a file")
+    assert "Not a directory\n" in user.run("cache", "list", status=1).stderr
+
+
+def check_wait(user):
+    """Who waits for another process says that it waits, and not that it compiles."""
+    folder = user.home / ".cache/freestone"
+    user.compile()
+    (model,), (code,) = user.keys("model"), user.keys("code")
+    for kind, key in (("model", model), ("code", code)):
+        # As if another process were at it: it has the lock, and the entry is not there. Who waits for the code has begun to compile
+        # the model, which is not there either.
+        hidden = user.home / key
+        (folder / kind / key).rename(hidden)
+        (folder / "model" / model).unlink(missing_ok=True)
+        lock = (folder / "lock" / key).open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiter = subprocess.Popen([freestone, "compile", user.models[0], "-o", user.home / "out.stone"], env=user.environment(),
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = waiter.stderr.readline()
+        assert line.startswith("freestone: waiting for another process that compiles the same, "), line
+        hidden.rename(folder / kind / key)
+        lock.close()
+        _, said = waiter.communicate(timeout=60)
+        assert waiter.returncode == 0 and "compiling" not in said, said
+        assert (kind == "model") == ("compiled before" in said), said
+    assert user.json("stat")["counters"]["waits"] == 2
+
+
+for check in (check_places, check_modes, check_size, check_verify_and_explain, check_refusal, check_wait):
+    begin = time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        check(User(folder))
+    print(f"{check.__name__}: right ({time.time() - begin:.1f} s)", flush=True)
