@@ -1,8 +1,11 @@
 #include "runtime/CpuFeatures.h"
 
 #include "runtime/platform/TileData.h"
+#include <array>
 #include <cpuid.h>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 using namespace freestone::runtime;
 
@@ -62,13 +65,23 @@ constexpr Feature features[] = {
     {"amx-fp16", 7, 1, Eax, 21, Tiles},
 };
 
-bool cpuHas(const Feature &feature) {
-  uint32_t registers[4];
-  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[Eax], &registers[Ebx], &registers[Ecx],
-                         &registers[Edx]))
-    return false;
-  return registers[feature.where] >> feature.bit & 1;
+using Registers = std::array<uint32_t, 4>;
+
+/// What the CPU says where features are told, asked once: in a virtual machine each question takes microseconds.
+const Registers &registersOf(const Feature &feature) {
+  static const auto answers = [] {
+    std::map<std::pair<uint32_t, uint32_t>, Registers> all;
+    for (const Feature &each : features)
+      if (auto [place, isNew] = all.try_emplace({each.leaf, each.subleaf}); isNew) {
+        Registers &answer = place->second;
+        __get_cpuid_count(each.leaf, each.subleaf, &answer[Eax], &answer[Ebx], &answer[Ecx], &answer[Edx]);
+      }
+    return all;
+  }();
+  return answers.at({feature.leaf, feature.subleaf});
 }
+
+bool cpuHas(const Feature &feature) { return registersOf(feature)[feature.where] >> feature.bit & 1; }
 
 bool systemSaves(State state) {
   if (state == None)

@@ -175,7 +175,7 @@ struct Descriptor {
       segments; ///< entries that run one after another to compute the model; in this version ["main"]
   std::vector<Weight> weights;
   std::vector<StateInfo> states;
-  std::vector<std::string> sites; ///< message of each site, with the ONNX node's name; site number n is sites[n - 1]
+  std::vector<std::string> sites; ///< message of each site, with program and ONNX node; site number n is sites[n - 1]
   std::map<std::string, int64_t> statistics; ///< counters of the compilation, for people
 
   const Entry *findEntry(const std::string &name) const;

@@ -1,47 +1,46 @@
 #include "runtime/FirstFit.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 using namespace freestone::runtime;
 
-namespace {
+static int64_t alignTo(int64_t value, int64_t alignment) { return (value + alignment - 1) & -alignment; }
 
-int64_t alignTo(int64_t value, int64_t alignment) { return (value + alignment - 1) & -alignment; }
-
-int64_t largestLive(std::span<const Lifetime> lifetimes) {
-  std::map<int64_t, int64_t> changes; // phase → bytes that begin or end before it
+int64_t FirstFit::largestLive(std::span<const Lifetime> lifetimes) {
+  changes.clear();
   for (const Lifetime &lifetime : lifetimes) {
     if (lifetime.horizon >= lifetime.lastUse)
       continue;
-    changes[lifetime.horizon] += lifetime.bytes;
-    changes[lifetime.lastUse] -= lifetime.bytes;
+    changes.push_back({lifetime.horizon, lifetime.bytes});
+    changes.push_back({lifetime.lastUse, -lifetime.bytes});
   }
+  std::ranges::sort(changes, {}, &Change::phase);
   int64_t live = 0, most = 0;
-  for (auto [phase, change] : changes)
-    most = std::max(most, live += change);
+  for (size_t i = 0; i < changes.size(); ++i) {
+    live += changes[i].bytes;
+    if (i + 1 == changes.size() || changes[i + 1].phase != changes[i].phase)
+      most = std::max(most, live);
+  }
   return most;
 }
 
-} // namespace
-
-std::optional<Placement> freestone::runtime::placeFirstFit(std::span<const Lifetime> lifetimes) {
+const Placement *FirstFit::place(std::span<const Lifetime> lifetimes) {
   int64_t sum = 0;
   for (const Lifetime &lifetime : lifetimes)
     if (__builtin_add_overflow(sum, lifetime.bytes, &sum) || __builtin_add_overflow(sum, lifetime.alignment, &sum))
-      return std::nullopt;
+      return nullptr;
 
-  std::vector<size_t> order(lifetimes.size());
+  order.resize(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, [&](size_t a, size_t b) {
     return lifetimes[a].bytes != lifetimes[b].bytes ? lifetimes[a].bytes > lifetimes[b].bytes : a < b;
   });
 
-  Placement placement;
-  placement.offsets.resize(lifetimes.size());
+  placement.offsets.assign(lifetimes.size(), 0);
+  placement.bytes = 0;
   placement.live = largestLive(lifetimes);
-  std::vector<size_t> placed; // by offset
+  placed.clear();
   for (size_t index : order) {
     const Lifetime &lifetime = lifetimes[index];
     int64_t offset = 0;
@@ -58,5 +57,11 @@ std::optional<Placement> freestone::runtime::placeFirstFit(std::span<const Lifet
     auto place = std::ranges::upper_bound(placed, offset, {}, [&](size_t other) { return placement.offsets[other]; });
     placed.insert(place, index);
   }
-  return placement;
+  return &placement;
+}
+
+std::optional<Placement> freestone::runtime::placeFirstFit(std::span<const Lifetime> lifetimes) {
+  FirstFit firstFit;
+  const Placement *placement = firstFit.place(lifetimes);
+  return placement ? std::optional(*placement) : std::nullopt;
 }

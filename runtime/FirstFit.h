@@ -25,7 +25,24 @@ struct Placement {
 };
 
 /// Places each lifetime, the largest first, at the lowest offset where it shares no byte with another one that it
-/// meets. Nothing if the sum overflows.
+/// meets. Keeps its memory, so that placing as many again allocates nothing.
+class FirstFit {
+public:
+  /// Null if the sum overflows; valid until the next call.
+  const Placement *place(std::span<const Lifetime> lifetimes);
+
+private:
+  struct Change {
+    int64_t phase, bytes;
+  };
+  int64_t largestLive(std::span<const Lifetime> lifetimes);
+
+  Placement placement;
+  std::vector<size_t> order, placed; ///< the largest first; by offset
+  std::vector<Change> changes;       ///< bytes that begin or end before a phase
+};
+
+/// The same once.
 std::optional<Placement> placeFirstFit(std::span<const Lifetime> lifetimes);
 
 } // namespace freestone::runtime

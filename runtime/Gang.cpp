@@ -143,7 +143,11 @@ void Gang::settle(int worker) {
 }
 
 void Gang::fail(int worker) {
-  failed.store(true, std::memory_order_seq_cst);
+  // Those that give up after the first do so because of it.
+  if (!failed.exchange(true, std::memory_order_seq_cst)) {
+    startedAt = base;
+    stoppedAt = lines[worker].progress.load(std::memory_order_relaxed);
+  }
   lines[worker].progress.store(infinity, std::memory_order_seq_cst);
   lines[worker].waiters.wake();
 }
@@ -191,9 +195,9 @@ int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t nu
 
 void Gang::publish(freestone_run_context *context, int64_t worker, int64_t number) {
   auto &gang = *static_cast<Gang *>(context->runtime);
-  if (gang.size() == 1)
-    return;
   Line &line = gang.lines[worker];
+  if (gang.size() == 1)
+    return line.progress.store(number, std::memory_order_relaxed);
   line.progress.store(number, std::memory_order_seq_cst);
   line.waiters.wake();
 }

@@ -7,6 +7,7 @@
 #include "runtime/Trace.h"
 #include "runtime/WaitPoint.h"
 #include "runtime/abi.h"
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -31,6 +32,9 @@ public:
   /// numbers that the program publishes.
   enum class Outcome { Done, Failed, Cancelled };
   Outcome run(freestone_run_context &context, const freestone_entry &entry, int64_t phases);
+  /// Of the last run that failed: the number of the phase behind those that the worker which gave up had published. The
+  /// program need not publish every phase, so that the failure is in this one or in one behind it.
+  int64_t failedPhase() const { return std::max<int64_t>(stoppedAt - startedAt, 0); }
 
   int size() const { return lines.size(); }
 
@@ -95,7 +99,8 @@ private:
   alignas(128) std::atomic<int64_t> announcedRun = 0;
   WaitPoint parked;
   alignas(128) std::atomic<bool> failed = false;
-  bool wasCancelled = false; ///< worker 0's
+  bool wasCancelled = false;            ///< worker 0's
+  int64_t startedAt = 0, stoppedAt = 0; ///< progress numbers of the last run that failed
 };
 
 } // namespace freestone::runtime

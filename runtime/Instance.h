@@ -118,6 +118,7 @@ private:
   RunOrder &order() { return kept ? kept->order() : ownOrder; }
   Status execute(PreparedRun &run);
   Status explainFailure(const PreparedRun &run, Gang::Outcome outcome) const;
+  std::string describePhase(int64_t number) const;
   void note(const char *what, int64_t begin, int64_t number) const;
   Status prefixed(const PreparedRun &run, const Status &status) const;
 

@@ -220,8 +220,16 @@ Status Instance::explainFailure(const PreparedRun &run, Gang::Outcome outcome) c
             isKnown ? sites[site - 1] : "the program failed at an unknown site " + std::to_string(site)};
   }
   if (outcome == Gang::Outcome::Failed)
-    return {Code::RunFailed, "a size that the program computed overflows 64 bits"};
+    return {Code::RunFailed, "a size that was computed overflows 64 bits" + describePhase(gang->failedPhase())};
   return {};
+}
+
+/// " in program 'p3', node '/Where', or soon behind it"
+std::string Instance::describePhase(int64_t number) const {
+  if (number >= static_cast<int64_t>(program.phases.size()))
+    return "";
+  const Phase &phase = program.phases[number];
+  return " in program '" + phase.program + "', node '" + phase.label + "', or soon behind it";
 }
 
 /// What the caller's thread did since `begin`.

@@ -8,9 +8,9 @@ namespace freestone::runtime {
 
 /// How long one thread spins before it sleeps.
 ///
-/// Waking a sleeper takes tens of microseconds (60 on a virtual CPU that idles), so spinning for some times that long
-/// pays while the CPUs are free. On a busy machine whoever spins keeps the one it waits for from running; there long
-/// spins end in vain. Each that does costs credit, one that succeeds restores it. Without credit the thread spins
+/// Waking a sleeper takes 10 to 60 microseconds, the longer the deeper its CPU idles, so spinning for some times that
+/// long pays while the CPUs are free. On a busy machine whoever spins keeps the one it waits for from running; there
+/// long spins end in vain. Each that does costs credit, one that succeeds restores it. Without credit the thread spins
 /// shortly, and tries a long spin now and then: two workers that sleep in turn would never leave that state otherwise.
 class Patience {
 public:

@@ -30,6 +30,7 @@ static std::string describe(const ServiceCall &call) {
 Result<std::unique_ptr<ServiceTable>> ServiceTable::create(const Entry &entry,
                                                            std::span<const freestone_service> offered) {
   auto table = std::make_unique<ServiceTable>();
+  auto phase = entry.phases.begin(); // they call the services in the order of these
   for (const freestone_service &service : offered)
     if (!service.name || !service.function)
       return Status(Code::InvalidArgument, "a service has no name or no function");
@@ -38,7 +39,9 @@ Result<std::unique_ptr<ServiceTable>> ServiceTable::create(const Entry &entry,
     auto isExact = [&](const freestone_service &service) { return isSame(service) && service.version == call.version; };
     auto found = std::ranges::find_if(offered, isExact);
     if (found != offered.end()) {
-      table->calls.push_back({&call, found->function, found->user, Views(call.inputs), Views(call.outputs)});
+      phase = std::find_if(phase, entry.phases.end(), [&](const Phase &p) { return p.program == call.name; });
+      const std::string *node = phase == entry.phases.end() ? nullptr : &phase++->label;
+      table->calls.push_back({&call, node, found->function, found->user, Views(call.inputs), Views(call.outputs)});
       continue;
     }
     auto other = std::ranges::find_if(offered, isSame);
@@ -65,6 +68,8 @@ int32_t ServiceTable::callService(freestone_run_context *context, int64_t number
                                call.outputs.tensors.data(), call.outputs.tensors.size());
   if (code == 0)
     return 0;
-  table.firstFailure = {Code::RunFailed, "the " + describe(*call.described) + ", failed with " + std::to_string(code)};
+  std::string node = call.node ? "node '" + *call.node + "': " : "";
+  table.firstFailure = {Code::RunFailed,
+                        node + "the " + describe(*call.described) + ", failed with " + std::to_string(code)};
   return 1;
 }

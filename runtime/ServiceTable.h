@@ -34,6 +34,7 @@ private:
   };
   struct Call {
     const ServiceCall *described;
+    const std::string *node; ///< whose service it is; null where the descriptor does not tell
     int32_t (*function)(void *user, const DLTensor *inputs, size_t inputCount, const DLTensor *outputs,
                         size_t outputCount);
     void *user;

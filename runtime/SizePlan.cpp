@@ -1,6 +1,5 @@
 #include "runtime/SizePlan.h"
 
-#include "runtime/FirstFit.h"
 #include <algorithm>
 #include <string>
 
@@ -8,7 +7,8 @@ using namespace freestone::runtime;
 
 namespace {
 
-constexpr size_t rememberedPlans = 8;
+/// A plan takes some 0.1 ms where there are hundreds of buffers, longer than to look through so many.
+constexpr size_t fewestPlans = 8, mostPlans = 256, bytesOfPlans = 4 << 20;
 
 /// Keeps the workers' scratch apart by more than the pair of cache lines that the hardware fetches together.
 constexpr int64_t scratchAlignment = 256;
@@ -24,6 +24,11 @@ std::string describeSymbols(const Entry &entry, const std::vector<int64_t> &size
 
 } // namespace
 
+SizePlanner::SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes)) : entry(entry), bind(bind) {
+  size_t bytesOfOne = sizeof(SizePlan) + sizeof(int64_t) * (entry.slotCount + entry.buffers.size());
+  remembered = std::clamp(bytesOfPlans / bytesOfOne, fewestPlans, mostPlans);
+}
+
 Result<const SizePlan *> SizePlanner::plan(std::span<const int64_t> symbols) {
   auto found =
       std::ranges::find_if(plans, [&](const SizePlan &plan) { return std::ranges::equal(plan.symbols, symbols); });
@@ -32,13 +37,16 @@ Result<const SizePlan *> SizePlanner::plan(std::span<const int64_t> symbols) {
     plans.splice(plans.begin(), plans, found);
     return &plans.front();
   }
-  SizePlan fresh;
+  // Computed outside the list: what fails is never found.
+  if (spare.empty())
+    spare.emplace_back();
+  SizePlan &fresh = spare.front();
   fresh.symbols.assign(symbols.begin(), symbols.end());
   if (Status status = compute(fresh); !status.ok())
     return status;
-  if (plans.size() == rememberedPlans)
-    plans.pop_back();
-  plans.push_front(std::move(fresh));
+  plans.splice(plans.begin(), spare);
+  if (plans.size() > remembered)
+    spare.splice(spare.begin(), plans, std::prev(plans.end()));
   return &plans.front();
 }
 
@@ -135,8 +143,8 @@ Status SizePlanner::checkTensor(const SizePlan &plan, const TensorInfo &tensor) 
   return {};
 }
 
-Status SizePlanner::placeBuffers(SizePlan &plan) const {
-  std::vector<Lifetime> lifetimes;
+Status SizePlanner::placeBuffers(SizePlan &plan) {
+  lifetimes.clear();
   plan.offsets.assign(entry.buffers.size(), 0);
   for (const Buffer &buffer : entry.buffers) {
     int64_t bytes = plan.sizes[buffer.bytesSlot];
@@ -145,7 +153,7 @@ Status SizePlanner::placeBuffers(SizePlan &plan) const {
     if (buffer.kind == BufferKind::Arena)
       lifetimes.push_back({bytes, std::max<int64_t>(buffer.alignment, 64), buffer.horizon, buffer.lastUse});
   }
-  std::optional<Placement> placement = placeFirstFit(lifetimes);
+  const Placement *placement = firstFit.place(lifetimes);
   int64_t scratch = plan.sizes[entry.scratchSlot];
   if (!placement || scratch < 0 || scratch > INT64_MAX / (int64_t(1) << 20))
     return {Code::Mismatch, "the model needs more than 2^63 bytes for " + describeSymbols(entry, plan.sizes)};

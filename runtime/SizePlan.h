@@ -2,6 +2,7 @@
 #define FREESTONE_RUNTIME_SIZEPLAN_H
 
 #include "runtime/Descriptor.h"
+#include "runtime/FirstFit.h"
 #include "runtime/abi.h"
 #include <list>
 #include <span>
@@ -20,11 +21,12 @@ struct SizePlan {
   int64_t scratchBytes = 0; ///< of one worker, padded
 };
 
-/// Computes and remembers the plans of one entry for the sizes seen last.
+/// Computes and remembers the plans of one entry for the sizes seen last. What is forgotten leaves its memory to the
+/// next, so that sizes which alternate allocate nothing, however many there are.
 class SizePlanner {
 public:
   /// `bind` is the entry's compiled function.
-  SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes)) : entry(entry), bind(bind) {}
+  SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes));
 
   /// The plan for these values of the input-bound symbols; it stays valid until the next call. Checks assertions and
   /// all sizes. Errors: Mismatch, Internal.
@@ -42,11 +44,15 @@ private:
   Status bindSlots(SizePlan &plan);
   Status checkAssertions(const SizePlan &plan) const;
   Status checkTensor(const SizePlan &plan, const TensorInfo &tensor) const;
-  Status placeBuffers(SizePlan &plan) const;
+  Status placeBuffers(SizePlan &plan);
 
   const Entry &entry;
   int32_t (*bind)(int64_t *sizes);
+  size_t remembered;         ///< plans at most
   std::list<SizePlan> plans; ///< most recently used first
+  std::list<SizePlan> spare; ///< at most one: the last that was forgotten, or failed
+  std::vector<Lifetime> lifetimes;
+  FirstFit firstFit;
   uint64_t bindCount = 0, hitCount = 0;
 };
 

@@ -1,11 +1,9 @@
 // Steps with work on the host beside them, the cost of a trace, how fast sleepers wake, and a soak of tiny steps.
-#include "bench/overlap/Subject.h"
+#include "bench/overlap/Wake.h"
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
@@ -57,32 +55,58 @@ double measureHost(Host host, double hostSeconds, double seconds) {
   return medianOf(times);
 }
 
-/// Each alone, both beside each other, and one after the other, in turns: whatever else the machine does may slow any
-/// of them down, and speeds none up, so that the quickest of all rounds counts.
-void compareSteps(const Subject &subject, int threads, double seconds) {
-  constexpr int rounds = 5;
+/// Medians and quartiles of what rounds have told.
+struct Spread {
+  explicit Spread(std::vector<double> values) {
+    std::ranges::sort(values);
+    lower = values[values.size() / 4];
+    median = values[values.size() / 2];
+    upper = values[values.size() * 3 / 4];
+  }
+  double lower, median, upper;
+};
+
+/// Each alone, both beside each other, and one after the other, round after round: what a round takes is held against
+/// what the larger of the two took alone in the same round, a moment ago, so that a machine that is slower for a while
+/// is so for both; the median over all rounds leaves out those in which it changed.
+void compareSteps(const Subject &subject, int threads, double seconds, int rounds) {
   const double part = seconds / rounds;
-  double device = HUGE_VAL;
+  std::vector<double> times;
   for (int round = 0; round < rounds; ++round)
-    device = std::min(device, measureSteps(subject, threads, true, Host::Computes, 0, part));
-  fmt::print("One step takes {:.3f} ms on {} worker{}.\n\n", device * 1e3, threads, threads == 1 ? "" : "s");
-  fmt::print("| the host | its work | host alone, ms | runs alone, ms | both, ms | / larger | without overlap, ms | / "
+    times.push_back(measureSteps(subject, threads, true, Host::Computes, 0, part));
+  const double device = medianOf(times);
+  fmt::print("One step takes {:.3f} ms on {} worker{}. Medians of {} rounds, in brackets quartiles.\n\n", device * 1e3,
+             threads, threads == 1 ? "" : "s", rounds);
+  fmt::print("| the host | its work | host alone, ms | steps alone, ms | both, ms | / larger | without overlap, ms | / "
              "larger |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");
+  enum { Alone, Steps, Both, InTurns, measures };
   for (Host host : {Host::Computes, Host::Sleeps}) {
     for (double factor : {0.5, 1.0, 2.0}) {
-      double work = factor * device;
-      double alone = HUGE_VAL, runs = HUGE_VAL, on = HUGE_VAL, off = HUGE_VAL;
+      const double work = factor * device;
+      auto measure = [&](int what) {
+        if (what == Alone)
+          return measureHost(host, work, part / 2);
+        return measureSteps(subject, threads, what != InTurns, host, what == Steps ? 0 : work, part);
+      };
+      std::vector<double> taken[measures], ratios[measures];
       for (int round = 0; round < rounds; ++round) {
-        alone = std::min(alone, measureHost(host, work, part / 4));
-        runs = std::min(runs, measureSteps(subject, threads, true, host, 0, part));
-        on = std::min(on, measureSteps(subject, threads, true, host, work, part));
-        off = std::min(off, measureSteps(subject, threads, false, host, work, part));
+        double now[measures];
+        for (int i = 0; i < measures; ++i) { // there and back, so that none is always the first
+          int what = round % 2 ? measures - 1 - i : i;
+          taken[what].push_back(now[what] = measure(what));
+        }
+        for (int what : {Both, InTurns})
+          ratios[what].push_back(now[what] / std::max(now[Alone], now[Steps]));
       }
-      double larger = std::max(alone, runs);
-      fmt::print("| {} | {} steps | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |\n",
-                 host == Host::Sleeps ? "sleeps" : "computes", factor, alone * 1e3, runs * 1e3, on * 1e3, on / larger,
-                 off * 1e3, off / larger);
+      fmt::print("| {} | {} steps | {:.3f} | {:.3f}", host == Host::Sleeps ? "sleeps" : "computes", factor,
+                 medianOf(taken[Alone]) * 1e3, medianOf(taken[Steps]) * 1e3);
+      for (int what : {Both, InTurns}) {
+        Spread ratio(ratios[what]);
+        fmt::print(" | {:.3f} | {:.3f} ({:.3f}–{:.3f})", medianOf(taken[what]) * 1e3, ratio.median, ratio.lower,
+                   ratio.upper);
+      }
+      fmt::print(" |\n");
       std::fflush(stdout);
     }
   }
@@ -117,37 +141,6 @@ void measureTrace(const Subject &subject, int threads, double seconds) {
   unlink(path.c_str());
 }
 
-double cpuSeconds() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
-}
-
-void measureWakes(const Subject &subject, int threads) {
-  fmt::print("| spinning | CPU time 100 ms after a run | wakes in (median) | 90 % |\n|---|---|---|---|\n");
-  for (uint32_t switchedOff : {0, int(FREESTONE_SPIN)}) {
-    Instance instance = subject.instance(threads, switchedOff);
-    instance.wait(instance.submit());
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    double cpu = cpuSeconds(), begin = now();
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    double busy = (cpuSeconds() - cpu) / (now() - begin);
-    std::vector<double> times;
-    std::atomic<int64_t> moment = 0;
-    for (int round = 0; round < 300; ++round) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      int64_t submitted = Timeline::now();
-      instance.submitCall([](void *at) { static_cast<std::atomic<int64_t> *>(at)->store(Timeline::now()); }, &moment);
-      instance.wait();
-      times.push_back(static_cast<double>(moment - submitted) * 1e-3);
-    }
-    std::ranges::sort(times);
-    fmt::print("| {} | {:.2f} % | {:.1f} µs | {:.1f} µs |\n", switchedOff ? "off" : "on", busy * 100,
-               times[times.size() / 2], times[times.size() * 9 / 10]);
-  }
-}
-
 long residentKilobytes() {
   std::ifstream file("/proc/self/statm");
   long all = 0, resident = 0;
@@ -178,7 +171,8 @@ int main(int argc, char **argv) {
   std::string model;
   std::vector<std::string> inputs;
   int threads = 1;
-  double seconds = 3;
+  double seconds = 6;
+  int rounds = 15;
   int64_t steps = 1'000'000;
   app.require_subcommand(1);
   auto addVerb = [&](const char *name, const char *text, auto run) {
@@ -187,14 +181,15 @@ int main(int argc, char **argv) {
     verb->add_option("--input", inputs, "as for freestone run")->expected(1)->take_all();
     verb->add_option("--threads", threads, "workers")->capture_default_str();
     verb->add_option("--seconds", seconds, "of each measurement")->capture_default_str();
+    verb->add_option("--rounds", rounds, "that take turns, of steps or wakes")->capture_default_str();
     verb->add_option("--steps", steps, "of a soak")->capture_default_str();
     verb->callback([&, run] { run(Subject(model, inputs)); });
   };
   addVerb("steps", "steps beside host work of 0.5, 1 and 2 steps",
-          [&](const Subject &s) { compareSteps(s, threads, seconds); });
+          [&](const Subject &s) { compareSteps(s, threads, seconds, rounds); });
   addVerb("trace", "what a trace costs", [&](const Subject &s) { measureTrace(s, threads, seconds); });
   addVerb("wake", "what idle workers cost, and how fast they wake",
-          [&](const Subject &s) { measureWakes(s, threads); });
+          [&](const Subject &s) { measureWakes(s, threads, rounds); });
   addVerb("soak", "tiny steps without end", [&](const Subject &s) { soak(s, threads, steps); });
   try {
     app.parse(argc, argv);

@@ -379,9 +379,10 @@ FREESTONE_API freestone_status freestone_instance_prepare(freestone_instance *in
 FREESTONE_API freestone_status freestone_instance_output_shape(const freestone_instance *instance, size_t index,
                                                                int64_t *dims);
 
-/* Runs the model once. The calling thread is worker 0. The same artifact, inputs and number of workers give the same
- * bits. Errors: those of `prepare`; CANCELLED; RUN_FAILED; INVALID_ARGUMENT if the instance, or another one on the same
- * state, is running. After an error the outputs are undefined and the instance can run again. */
+/* Runs the model once. The calling thread is worker 0. The same artifact, inputs and state give the same bits, with
+ * any number of workers: how work and sums are cut follows from sizes alone (tolerance zero between numbers of
+ * workers). Errors: those of `prepare`; CANCELLED; RUN_FAILED; INVALID_ARGUMENT if the instance, or another one on the
+ * same state, is running. After an error the outputs are undefined and the instance can run again. */
 FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instance);
 
 /* ---- Runs in a queue ----
@@ -402,8 +403,9 @@ FREESTONE_API freestone_status freestone_instance_run(freestone_instance *instan
  * that a learning rate may change at once. Outputs of a run stay until `queue_depth` more have been submitted; memory
  * bound by `set_output` is written by every run. Instances on the same state have queues of their own, but what is in
  * them is done in the order in which it was submitted. What a run fails with is told once, by the next call of submit,
- * submit_call, wait, prepare or run of any of these instances, with the run's number; what was queued behind it is
- * dropped. Releasing an instance waits until everything in its queue has ended.
+ * submit_call, wait, prepare or run of any of these instances, with the run's number and, where data or a service have
+ * failed it, the program and the node; what was queued behind it is dropped. Releasing an instance waits until
+ * everything in its queue has ended.
  *
  * Nothing is allocated per run, once its sizes have been seen. */
 

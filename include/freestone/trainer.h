@@ -37,14 +37,16 @@ struct TrainerOptions {
   /// outputs of the model by name, and arrays of the data (docs/training.md).
   std::string loss = "softmax-cross-entropy";
   std::string labels = "labels";         ///< the name that the labels get among the inputs of a step
+  std::string labelType = {};            ///< of their elements, "i32"; empty: i64 for classes, else as the predictions
   std::string logits = {};               ///< the output that the loss takes; needed if there are several
-  std::optional<int64_t> classAxis = {}; ///< the dimension of the classes, where it is not clear
+  std::optional<int64_t> classAxis = {}; ///< the dimension of the classes, where it is not the only constant one
   int64_t ignoreIndex = -100;            ///< the label that does not count
   double labelSmoothing = 0;             ///< 0 to 1
   double huberDelta = 1;
   std::vector<double> classWeights = {}; ///< how much each class counts; empty: alike
 
-  /// sgd, adam, adamw, adagrad, rmsprop, lamb, lion; or file:OPTIMIZER.onnx, a graph of the update of one parameter.
+  /// sgd, adam, amsgrad, adamw, adagrad, rmsprop, lamb, lion; or file:OPTIMIZER.onnx, a graph of the update of one
+  /// parameter.
   std::string optimizer = "adamw";
   bool nesterov = false, amsgrad = false, centered = false;
   /// learning_rate, weight_decay, momentum, beta1, beta2, eps, clip_norm, …: PyTorch's meanings and defaults.
@@ -67,8 +69,13 @@ struct TrainerOptions {
 
   std::string target = "host"; ///< host, x86-64-v3 or x86-64-v4
   /// Told while the step is compiled, by one thread at a time: the phase (import, graph, tile, task, sizes, code,
-  /// package), and in `code` how many programs of how many are done. Not called where the step is in the cache.
+  /// package), and in `code` how many programs of how many are done; or `wait`, while another process compiles the
+  /// same. Not called where the step is in the cache.
   std::function<void(const std::string &phase, int64_t done, int64_t total)> onCompile = {};
+  bool noCache = false; ///< compiles even what was compiled before, and keeps nothing
+  /// Told in a sentence why the cache can't be used, such as a folder that others can write or a full disk: once at
+  /// most, and the step is compiled all the same.
+  std::function<void(const std::string &sentence)> onWarning = {};
   int threads = 0;   ///< workers; 0: as many as the machine offers
   uint64_t seed = 0; ///< of dropout, and of the order of data
 };
@@ -89,6 +96,8 @@ struct EvaluationReport {
   double loss = 0;                     ///< mean over all counted elements
   double count = 0;                    ///< of them
   std::optional<double> accuracy = {}; ///< fraction of right classes, where there are classes
+  /// exp(loss) of a text that is read in windows, or of a batch whose labels are classes along sequences
+  std::optional<double> perplexity = {};
 };
 
 /// Data sets on disk, and how to go over them. The strings are those of the options of `freestone train`.
@@ -99,7 +108,9 @@ struct FitOptions {
   std::string folder = "run";        ///< of checkpoints, metrics and the loss curve
   std::string schedule = "constant"; ///< linear, cosine, step, one-cycle; of numbers["learning_rate"]
   int64_t warmup = 0;                ///< steps
-  int64_t stepSize = 0;              ///< steps between the drops of the schedule `step`
+  /// Of the schedule, by PyTorch's names: step_size, gamma, eta_min, end_factor, pct_start, div_factor,
+  /// final_div_factor, cycle_momentum (0: no), base_momentum, max_momentum; start_factor is that of the warm-up.
+  std::map<std::string, double> scheduleNumbers = {};
   int64_t batch = 32, epochs = 1;
   std::optional<int64_t> steps = {}; ///< ends earlier
   bool noShuffle = false;
@@ -107,6 +118,7 @@ struct FitOptions {
   int64_t evalEvery = 0;      ///< steps between evaluations; 0: one an epoch
   int keep = 3;               ///< checkpoints that stay
   bool resume = false;        ///< goes on from the newest checkpoint in the folder
+  bool readEachStep = false;  ///< waits for a step before the next one is handed over, so that nothing overlaps
   std::FILE *report = stderr; ///< where progress is shown
 };
 
@@ -152,12 +164,13 @@ public:
   /// Writes the user's own ONNX file with the trained weights.
   void exportModel(const std::string &path) const;
 
-  /// Called after every step, also of `fit`; false ends `fit` after this step, with a checkpoint. Replaces the one
-  /// before. `fit` then waits for each step before it hands the next one over, and so with `onSave`.
+  /// Called after every step, in their order; replaces the one before. `fit` calls it while the next step is under way:
+  /// false ends `fit` after that one, with a checkpoint, and of the trainer only numbers may be asked for, which are
+  /// those of the step under way. With FitOptions::readEachStep none is.
   void onStep(std::function<bool(const StepReport &)> call);
   /// Called after every evaluation, also of `fit`.
   void onEvaluation(std::function<void(const EvaluationReport &)> call);
-  /// Called with the folder of every checkpoint that was written, also by `fit`.
+  /// Called with the folder of every checkpoint that was written, also by `fit`, which may be steps further then.
   void onSave(std::function<void(const std::string &folder)> call);
 
 private:

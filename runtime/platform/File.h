@@ -28,7 +28,7 @@ private:
 };
 
 /// Writes the pieces one after another under a temporary name in the folder of `path`, then renames, so that nobody
-/// ever sees half a file. Errors: Io.
+/// ever sees half a file. An open file without a name (`/proc/self/fd/N`) is written as it is. Errors: Io.
 Status writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces);
 
 /// A file in the folder of `path`, open for writing and reading, that no name leads to: it goes with the process. Null,

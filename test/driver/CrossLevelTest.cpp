@@ -182,7 +182,7 @@ TEST(CrossLevel, AServiceThatFailsEndsTheRun) {
         ADD_FAILURE() << "no error";
       } catch (const Error &error) {
         EXPECT_EQ(error.status(), FREESTONE_RUN_FAILED);
-        EXPECT_STREQ(error.what(), "the service 'test.tanh', version 2, failed with 42");
+        EXPECT_STREQ(error.what(), "node 'test.tanh': the service 'test.tanh', version 2, failed with 42");
       }
     }
   }

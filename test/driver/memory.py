@@ -1,7 +1,8 @@
-"""Memory of training steps: memory.py FREESTONE FOLDER.
+"""Memory of training steps: memory.py FREESTONE FOLDER MODELS, a folder with the filled models.
 
-What `--plan` tells before the first step is what the process then takes: its peak grows from a small batch to a large one by
-as much as the plan, within 5 % and 2 MiB of pages. `--recompute` keeps less, which the compiler's counter and the plan show,
+What `--plan` tells before the first step is what the process then takes. The peak of the models, beside that of a model which needs
+nothing, is what the plan tells together, within 5 %: on two threads, with accumulation and evaluations. From a small batch to a
+large one a peak grows by as much as the plan, within 5 % and 2 MiB of pages. `--recompute` keeps less, which the compiler's counter and the plan show,
 and gives the same losses; dropout drops the same.
 """
 
@@ -49,6 +50,15 @@ def make_model(path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
 
 
+def make_empty_model(path):
+    """x [n, 1] → logits [n, 2], to tell what a process takes that trains next to nothing."""
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["logits"])], "model", [info("x", TensorProto.FLOAT, ["n", 1])],
+                              [info("logits", TensorProto.FLOAT, ["n", 2])],
+                              [numpy_helper.from_array(np.ones((1, 2), np.float32), "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+
+
 class Tool:
     def __init__(self, path, folder):
         self.path, self.folder = path, folder
@@ -73,17 +83,49 @@ class Tool:
                          *options)
         return {name: float(size) * 2**20 for name, size in re.findall(r"^  (\w+) +([\d.]+) MiB", text, re.MULTILINE)}
 
+    def measure(self, words):
+        """Bytes that a command takes at most."""
+        # Between the two stands a small process: a peak counts from that of the process which forks, and this one is large.
+        done = subprocess.run([sys.executable, "-S", "-c", MEASURE, *map(str, words)], cwd=self.folder, capture_output=True, text=True)
+        assert done.returncode == 0, f"{words}: {done.stderr}"
+        return int(done.stdout.splitlines()[-1]) * 1024
+
     def peak(self, step, batch, run, *options):
         """Bytes that a training takes at most, and its losses."""
-        words = [self.path, "train", step, "--data", "data.npz", "--batch", str(batch), "--steps", "3", "--epochs", "3", "--out", run,
-                 "--threads", "1", "--no-shuffle", *options]
-        # Between the two stands a small process: a peak counts from that of the process which forks, and this one is large.
-        done = subprocess.run([sys.executable, "-S", "-c", MEASURE, *words], cwd=self.folder, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True)
-        assert done.returncode == 0, words
-        most = int(done.stdout.splitlines()[-1]) * 1024
+        most = self.measure([self.path, "train", step, "--data", "data.npz", "--batch", batch, "--steps", 3, "--epochs", 3, "--out",
+                             run, "--threads", 1, "--no-shuffle", *options])
         lines = (self.folder / run / "metrics.jsonl").read_text().splitlines()
         return most, [json.loads(line)["loss"] for line in lines]
+
+
+    def whole(self, model, data, batch, *options):
+        """The plan of all that a training takes on two threads, and its peak."""
+        self.call("train", model, *data, "--batch", batch, *options, "--compile-only", "-o", "whole.stone")
+        # What is decided when a step is compiled is told once.
+        pairs = zip(*[iter((*data, *options))] * 2)
+        options = [word for pair in pairs if pair[0] not in ("--labels", "--moments") for word in pair]
+        shutil.rmtree(self.folder / "whole", ignore_errors=True)
+        text = self.call("train", "whole.stone", *options, "--plan", "--batch", batch, "--threads", 2)
+        words = [self.path, "train", "whole.stone", *options, "--batch", batch, "--steps", 3, "--epochs", 9, "--threads", 2, "--out",
+                 "whole"]
+        return float(re.search(r"^  together +([\d.]+) MiB", text, re.MULTILINE)[1]), self.measure(words) / 2**20
+
+
+def check_whole(tool, models):
+    random = np.random.default_rng(3)
+    pictures, text = ["--data", "pictures.npz", "--labels", "y"], ["--data", "tokens=text.npy", "--window", "64"]
+    np.savez(tool.folder / "pictures.npz", x=random.normal(size=(512, 1, 28, 28)).astype(np.float32), y=random.integers(0, 10, 512))
+    np.save(tool.folder / "text.npy", random.integers(0, 128, 4096).astype(np.int32))
+    np.savez(tool.folder / "empty.npz", x=np.ones((8, 1), np.float32), y=np.zeros(8, np.int64))
+    make_empty_model(tool.folder / "empty.onnx")
+    _, nothing = tool.whole("empty.onnx", ["--data", "empty.npz", "--labels", "y"], 4)
+    for name, data, batch, *options in (("cnn", pictures, 320), ("cnn", pictures, 256, "--accumulate", "2"),
+                                        ("cnn", pictures, 256, "--eval-data", "pictures.npz"), ("gpt", text, 8),
+                                        ("gpt", text, 8, "--accumulate", "2"),
+                                        ("gpt", text, 8, "--eval-data", "tokens=text.npy", "--moments", "bf16")):
+        planned, peak = tool.whole(models / f"{name}.onnx", data, batch, *options)
+        print(f"{name} {' '.join(options)}: planned {planned:.1f} MiB, measured {peak - nothing:.1f}", flush=True)
+        assert planned >= 100 and abs(peak - nothing - planned) <= 0.05 * planned, (name, options, planned, peak - nothing)
 
 
 def main():
@@ -94,6 +136,7 @@ def main():
     random = np.random.default_rng(2)
     np.savez(folder / "data.npz", x=random.normal(size=(LARGE, 16)).astype(np.float32), y=random.integers(0, 4, LARGE))
     tool = Tool(sys.argv[1], folder)
+    check_whole(tool, pathlib.Path(sys.argv[3]).resolve())
 
     kept, losses = {}, {}
     for recompute in ("none", "blocks", "auto:40M"):

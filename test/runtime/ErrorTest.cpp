@@ -62,7 +62,7 @@ TEST(Error, DataThatMakeAResultUndefined) {
     for (std::vector<int64_t> index : {std::vector<int64_t>{0, 5}, {0, 1, -1}, {9}}) {
       instance.setInput(1, viewOf(index));
       EXPECT_EQ(errorOf(FREESTONE_RUN_FAILED, [&] { instance.run(); }),
-                "node '/embed/Gather': an index is out of range");
+                "program 'p0', node '/embed/Gather': an index is out of range");
     }
     std::vector<int64_t> index = {4, 0};
     instance.setInput(1, viewOf(index));

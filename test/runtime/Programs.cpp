@@ -82,7 +82,7 @@ Descriptor test::describeLookup() {
   main.phases = {{"lookup", "p0", {0, 1, 2}}};
   main.scratchSlot = 5;
   Descriptor descriptor = describe("lookup", main);
-  descriptor.sites = {"node '/embed/Gather': an index is out of range"};
+  descriptor.sites = {"program 'p0', node '/embed/Gather': an index is out of range"};
   return descriptor;
 }
 
@@ -94,7 +94,8 @@ Descriptor test::describePhases() {
                  {"failing", DType::i64, ValueKind::Tensor, {"1"}, {4}, 1}};
   main.outputs = {{"y", DType::i64, ValueKind::Tensor, {"64"}, {5}, 2}};
   main.buffers = {bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Output, 2)};
-  main.phases.assign(10000, {}); // progress numbers of a run are set apart by this
+  for (int number = 0; number < 10000; ++number) // progress numbers of a run are set apart by this
+    main.phases.push_back({"phase " + std::to_string(number), "p0", {}});
   main.scratchSlot = 3;
   return describe("phases", main);
 }
@@ -136,6 +137,51 @@ Descriptor test::describeTrain() {
   descriptor.entries.push_back(evaluate);
   descriptor.weights = {{"start", DType::f32, {4}, 16, -1, {}}};
   descriptor.states = {{"fc.weight", DType::f32, {2, 2}, 16, 0}, {"steps", DType::i64, {}, 8, -1}};
+  return descriptor;
+}
+
+Descriptor test::describeLearn() {
+  auto tensor = [](const char *name, DType dtype, int64_t buffer, bool isScalar = true) {
+    TensorInfo info = {name, dtype, ValueKind::Tensor, {}, {}, buffer};
+    if (!isScalar)
+      info.shape = {"b"}, info.dimSlots = {0};
+    return info;
+  };
+  TensorInfo x = {"x", DType::f32, ValueKind::Tensor, {"b", "4"}, {0, 8}, 0};
+  auto state = [](int64_t number, int64_t bytesSlot) {
+    Buffer buffer = bufferOf(BufferKind::State, bytesSlot);
+    buffer.state = number;
+    return buffer;
+  };
+  Entry main;
+  main.symbols = {dimSymbol("b", 0, 0)};
+  main.slotCount = 9;
+  main.inputs = {x, tensor("y", DType::f32, 1, false), tensor("learning_rate", DType::f64, 2)};
+  main.outputs = {tensor("loss", DType::f32, 6), tensor("gradient_norm", DType::f32, 7),
+                  tensor("skipped", DType::i64, 8)};
+  main.buffers = {bufferOf(BufferKind::Input, 1),
+                  bufferOf(BufferKind::Input, 2),
+                  bufferOf(BufferKind::Input, 3),
+                  state(0, 5),
+                  state(1, 3),
+                  bufferOf(BufferKind::Arena, 6),
+                  bufferOf(BufferKind::Output, 4),
+                  bufferOf(BufferKind::Output, 4),
+                  bufferOf(BufferKind::Output, 3)};
+  main.buffers[5].lastUse = 1;
+  main.phases = {{"gradient", "p0", {0, 1, 3, 5}}, {"update", "p1", {2, 3, 4, 5, 6, 7, 8}}};
+  main.scratchSlot = 7;
+  Descriptor descriptor = describe("learn", main);
+
+  Entry evaluate = main;
+  evaluate.name = "evaluate";
+  evaluate.inputs.pop_back();
+  evaluate.outputs = {tensor("loss_sum", DType::f32, 3), tensor("count", DType::i64, 4)};
+  evaluate.buffers = {bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Input, 2), state(0, 5),
+                      bufferOf(BufferKind::Output, 4), bufferOf(BufferKind::Output, 3)};
+  evaluate.phases = {{"squares", "p2", {0, 1, 2, 3, 4}}};
+  descriptor.entries.push_back(evaluate);
+  descriptor.states = {{"w", DType::f32, {4}, 16, -1}, {"optimizer/step", DType::i64, {}, 8, -1}};
   return descriptor;
 }
 

@@ -17,6 +17,9 @@ runtime::Descriptor describePhases();  ///< count: i64[1], failing: i64[1] → y
 runtime::Descriptor describeNonzero(); ///< x: f32[n] → positions, doubles: i64[k], k at most n
 /// x: f32[4] → y: f32[4], states "fc.weight": f32[2, 2], which begins as "start", and "steps": i64; and "evaluate" → y
 runtime::Descriptor describeTrain();
+/// x: f32[b, 4], y: f32[b], learning_rate: f64 → loss, gradient_norm, skipped, states "w": f32[4] and "optimizer/step":
+/// a training step without parts that are missing; and "evaluate": x, y → loss_sum, count
+runtime::Descriptor describeLearn();
 
 /// The bytes of whole artifacts.
 std::vector<uint8_t> packReverse(bool withWeights = true); ///< packed = {10, 20, 30, 40}

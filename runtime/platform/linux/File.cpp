@@ -80,7 +80,25 @@ MappedFile::~MappedFile() {
     munmap(const_cast<uint8_t *>(address), size);
 }
 
+/// An open file without a name (`/proc/self/fd/N`) has none to be put in the place of, and nobody else sees it.
+static bool isUnnamed(const std::string &path) {
+  struct stat properties;
+  return stat(path.c_str(), &properties) == 0 && S_ISREG(properties.st_mode) && properties.st_nlink == 0;
+}
+
+static Status writePlainly(const std::string &path, std::span<const std::span<const uint8_t>> pieces) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (file.get() < 0)
+    return ioError("can't open", path);
+  for (std::span<const uint8_t> piece : pieces)
+    if (!writeAll(file.get(), piece))
+      return ioError("can't write", path);
+  return {};
+}
+
 Status platform::writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces) {
+  if (isUnnamed(path))
+    return writePlainly(path, pieces);
   static std::atomic<unsigned> counter = 0;
   std::string temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp";
   Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
