@@ -1,11 +1,8 @@
-// Trains a classifier of 784 numbers, such as test/models/mlp.onnx with weights, on images that the program makes
-// itself:
-//
+// Trains a classifier of 784 numbers, such as test/models/mlp.onnx with weights, on images that it makes itself:
 //   train_model mlp.onnx trained.onnx
 #include <freestone/trainer.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <random>
 
 namespace {
@@ -47,7 +44,7 @@ int main(int argc, char **argv) try {
   Images heldOut(random);
   for (int step = 0; step < 50; ++step)
     trainer.step(Images(random).asBatch());
-  std::string folder = std::filesystem::path(argv[2]).replace_extension(".checkpoints");
+  std::string folder = std::string(argv[2]) + ".checkpoints";
   trainer.save(folder);
   trainer.load(folder);
   freestone::EvaluationReport report = trainer.evaluate(heldOut.asBatch());

@@ -4,6 +4,7 @@
 
 #include "freestone/runtime.h"
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +56,10 @@ public:
   /// out of range. Throws Error, naming array and sample.
   virtual void copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
                           uint8_t *target) const = 0;
+
+  /// What an evaluation goes through instead, one after another, where lengths are drawn: in these they are not, and
+  /// each element is there once. Empty where that holds of the samples themselves. Uses what this dataset uses.
+  virtual std::vector<std::unique_ptr<Dataset>> evaluationParts() const { return {}; }
 
 protected:
   std::vector<Field> declared;

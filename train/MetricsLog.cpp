@@ -12,6 +12,9 @@
 namespace freestone::train {
 
 using Json = nlohmann::json;
+using namespace std::chrono_literals;
+
+static constexpr auto flushInterval = 100ms;
 
 static void writeAtomically(const std::string &path, const std::string &content) {
   std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t *>(content.data()), content.size());
@@ -101,6 +104,8 @@ void MetricsLog::append(const StepMetrics &metrics) {
   if (metrics.tokensPerSecond > 0)
     writer.add("tokens_per_s", metrics.tokensPerSecond);
   writer.write(steps);
+  if (std::chrono::steady_clock::now() - flushed >= flushInterval)
+    flushLines();
   curve.addStep(metrics.step, metrics.loss);
 }
 
@@ -113,13 +118,19 @@ void MetricsLog::append(const EvaluationMetrics &metrics) {
   if (metrics.perplexity)
     writer.add("perplexity", *metrics.perplexity);
   writer.write(evaluations);
+  flushLines();
   curve.addEvaluation(metrics.step, metrics.loss);
 }
 
-void MetricsLog::flush() {
+void MetricsLog::flushLines() {
   for (std::FILE *file : {steps, evaluations})
     if (std::fflush(file) != 0 || std::ferror(file))
       throw Error(fmt::format("can't write the metrics in '{}': {}", folder, std::strerror(errno)));
+  flushed = std::chrono::steady_clock::now();
+}
+
+void MetricsLog::flush() {
+  flushLines();
   writeAtomically(folder + "/loss.svg", curve.svg());
 }
 

@@ -2,14 +2,18 @@
 
 #include "train/Error.h"
 #include "train/StepText.h"
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace freestone::train {
 
 void setNumbers(Trainer &trainer, const TrainerOptions &options) {
-  for (const auto &[name, value] : options.numbers)
-    if (!isCompiledIn(name))
+  for (const auto &[name, value] : options.numbers) {
+    // A step that was compiled without momentum has none to set.
+    bool isAbsent = name == "momentum" && value == 0 && !trainer.description().hyperparameters.contains(name);
+    if (!isCompiledIn(name) && !isAbsent)
       trainer.setNumber(name, value);
+  }
   for (const ParameterGroup &group : options.groups)
     for (const auto &[name, value] : group.numbers) {
       bool isRate = name == "learning_rate";
@@ -26,18 +30,18 @@ void setNumbers(Trainer &trainer, const TrainerOptions &options) {
     trainer.setLossScale(*options.initialScale);
 }
 
+Schedule makeSchedule(const FitOptions &fit) { return makeSchedule(fit.schedule, fit.warmup, fit.scheduleNumbers); }
+
 TrainingOptions makeRunOptions(const FitOptions &fit, const TrainerOptions &options, const Trainer &trainer) {
-  std::optional<ScheduleKind> kind = scheduleFromName(fit.schedule);
-  if (!kind)
-    throw Error(fmt::format("'{}' is none of the schedules constant, linear, cosine, step, one-cycle", fit.schedule));
-  if (kind == ScheduleKind::Step && fit.stepSize <= 0)
-    throw Error("the schedule 'step' needs a step size, the steps between its drops (--step-size)");
   TrainingOptions run;
   run.folder = fit.folder;
-  run.schedule.kind = *kind;
+  run.schedule = makeSchedule(fit);
   run.schedule.rate = trainer.number("learning_rate");
-  run.schedule.warmup = fit.warmup;
-  run.schedule.every = fit.stepSize;
+  if (run.schedule.movesMomentum() && std::ranges::none_of(trainer.description().hyperparameters,
+                                                           [](const auto &number) { return isMomentum(number.first); }))
+    throw Error(fmt::format("the schedule '{}' moves the momentum or the first beta, and the step has neither: compile "
+                            "it with a momentum, or keep the schedule from it (--no-cycle-momentum)",
+                            fit.schedule));
   run.batch = fit.batch;
   run.accumulate = options.accumulate;
   run.epochs = fit.epochs;

@@ -10,7 +10,10 @@ namespace freestone::train {
 /// not take.
 void setNumbers(Trainer &trainer, const TrainerOptions &options);
 
-/// A training run of what applications and the command's user say of it. Throws Error for a schedule that there is not.
+/// The schedule, all but its rate and steps. Throws Error as makeSchedule of Schedule.h does.
+Schedule makeSchedule(const FitOptions &fit);
+
+/// A training run of what applications and the command's user say of it. Throws Error for a schedule that can't be.
 TrainingOptions makeRunOptions(const FitOptions &fit, const TrainerOptions &options, const Trainer &trainer);
 
 } // namespace freestone::train

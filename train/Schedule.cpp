@@ -1,17 +1,46 @@
 #include "train/Schedule.h"
+
+#include "train/Error.h"
 #include <algorithm>
 #include <cmath>
+#include <fmt/ranges.h>
 #include <numbers>
+#include <ranges>
+#include <vector>
 
 namespace freestone::train {
 
+static constexpr std::pair<std::string_view, ScheduleKind> kindNames[] = {{"constant", ScheduleKind::Constant},
+                                                                          {"linear", ScheduleKind::Linear},
+                                                                          {"cosine", ScheduleKind::Cosine},
+                                                                          {"step", ScheduleKind::Step},
+                                                                          {"one-cycle", ScheduleKind::OneCycle}};
+
+std::span<const ScheduleNumber> scheduleNumbers() {
+  using enum ScheduleKind;
+  using enum ScheduleNumber::Range;
+  static constexpr ScheduleNumber numbers[] = {
+      {"start_factor", &Schedule::warmupStart, {}, Fraction, "of --warmup: the part of the first rate it begins with"},
+      {"end_factor", &Schedule::lastFraction, Linear, Fraction, "of linear: the part of the rate that it ends at"},
+      {"eta_min", &Schedule::lowest, Cosine, NonNegative, "of cosine: the rate that it ends at"},
+      {"step_size", &Schedule::every, Step, Positive, "of step: steps between its drops"},
+      {"gamma", &Schedule::factor, Step, NonNegative, "of step: what the rate is multiplied by in each drop"},
+      {"pct_start", &Schedule::risingPart, OneCycle, Fraction, "of one-cycle: the part of the steps that rises"},
+      {"div_factor", &Schedule::startDivisor, OneCycle, Positive, "of one-cycle: it begins with the rate over this"},
+      {"final_div_factor", &Schedule::endDivisor, OneCycle, Positive, "of one-cycle: it ends with the first over this"},
+      {"cycle_momentum", &Schedule::cycleMomentum, OneCycle, Fraction,
+       "of one-cycle: 1 moves the momentum, 0 does not"},
+      {"base_momentum", &Schedule::lowestMomentum, OneCycle, Fraction, "of one-cycle: momentum at the highest rate"},
+      {"max_momentum", &Schedule::highestMomentum, OneCycle, Fraction, "of one-cycle: momentum at both ends"}};
+  return numbers;
+}
+
+double ScheduleNumber::defaultValue() const {
+  return std::visit([](auto member) { return static_cast<double>(Schedule().*member); }, member);
+}
+
 std::optional<ScheduleKind> scheduleFromName(std::string_view name) {
-  static constexpr std::pair<std::string_view, ScheduleKind> names[] = {{"constant", ScheduleKind::Constant},
-                                                                        {"linear", ScheduleKind::Linear},
-                                                                        {"cosine", ScheduleKind::Cosine},
-                                                                        {"step", ScheduleKind::Step},
-                                                                        {"one-cycle", ScheduleKind::OneCycle}};
-  for (auto [known, kind] : names)
+  for (auto [known, kind] : kindNames)
     if (known == name)
       return kind;
   return std::nullopt;
@@ -64,6 +93,59 @@ std::optional<double> Schedule::momentum(int64_t step) const {
     return std::nullopt;
   return oneCycle(highestMomentum, lowestMomentum, highestMomentum, risingPart, std::max<int64_t>(step - warmup, 0),
                   std::max<int64_t>(steps - warmup, 0));
+}
+
+bool isMomentum(std::string_view number) {
+  std::string_view own = number.substr(0, number.find('/')); // without a group's pattern
+  return own == "momentum" || own == "beta1";
+}
+
+/// Those that a schedule takes, for a sentence.
+static std::string listNumbers(ScheduleKind kind) {
+  std::vector<std::string_view> names;
+  for (const ScheduleNumber &number : scheduleNumbers())
+    if (number.takenBy == kind)
+      names.push_back(number.name);
+  return fmt::format("{}, and start_factor where there is a warm-up",
+                     names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
+/// Puts a number where it belongs, if its value can be that.
+static void setNumber(Schedule &schedule, const ScheduleNumber &number, double value) {
+  using enum ScheduleNumber::Range;
+  bool isInRange = std::isfinite(value) && (number.range == Positive ? value > 0 : value >= 0) &&
+                   (number.range != Fraction || value <= 1);
+  bool isExact = true;
+  auto assign = [&]<typename T>(T Schedule::*member) {
+    schedule.*member = static_cast<T>(value);
+    isExact = static_cast<double>(schedule.*member) == value;
+  };
+  if (isInRange && std::abs(value) < 0x1p62)
+    std::visit(assign, number.member);
+  if (!isInRange || !isExact)
+    throw Error(fmt::format("{} can't be {} ({})", number.name, value, number.meaning));
+}
+
+Schedule makeSchedule(const std::string &name, int64_t warmup, const std::map<std::string, double> &numbers) {
+  std::optional<ScheduleKind> kind = scheduleFromName(name);
+  if (!kind) {
+    auto names = kindNames | std::views::transform([](auto &known) { return known.first; });
+    throw Error(fmt::format("'{}' is none of the schedules {}", name, fmt::join(names, ", ")));
+  }
+  Schedule schedule;
+  schedule.kind = *kind;
+  schedule.warmup = warmup;
+  for (const auto &[key, value] : numbers) {
+    auto number = std::ranges::find(scheduleNumbers(), key, &ScheduleNumber::name);
+    if (number == scheduleNumbers().end() || (number->takenBy && number->takenBy != kind))
+      throw Error(fmt::format("the schedule '{}' takes no {}; it takes {}", name, key, listNumbers(*kind)));
+    if (!number->takenBy && warmup == 0)
+      throw Error(fmt::format("{} is of the warm-up, and there is none; --warmup tells its steps", key));
+    setNumber(schedule, *number, value);
+  }
+  if (kind == ScheduleKind::Step && schedule.every == 0)
+    throw Error("the schedule 'step' needs step_size, the steps between its drops");
+  return schedule;
 }
 
 } // namespace freestone::train

@@ -3,8 +3,12 @@
 #define FREESTONE_TRAIN_SCHEDULE_H
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <variant>
 
 namespace freestone::train {
 
@@ -39,7 +43,28 @@ struct Schedule {
   double learningRate(int64_t step) const;
   /// What replaces momentum or the first beta in step `step`; nothing if the schedule leaves it alone.
   std::optional<double> momentum(int64_t step) const;
+  bool movesMomentum() const { return kind == ScheduleKind::OneCycle && cycleMomentum; }
 };
+
+/// Whether a schedule that moves the momentum moves this number of a step: `momentum` or `beta1`, of groups too.
+bool isMomentum(std::string_view number);
+
+/// A hyperparameter of schedules that a user may give.
+struct ScheduleNumber {
+  std::string_view name; ///< PyTorch's
+  std::variant<double Schedule::*, int64_t Schedule::*, bool Schedule::*> member;
+  std::optional<ScheduleKind> takenBy; ///< nothing: the warm-up, before each of them
+  enum class Range { NonNegative, Positive, Fraction } range;
+  std::string_view meaning; ///< for people
+
+  /// As in a Schedule that nobody has changed.
+  double defaultValue() const;
+};
+std::span<const ScheduleNumber> scheduleNumbers();
+
+/// The schedule of this name, `numbers` by PyTorch's names in place of the defaults. Throws Error where there is no
+/// such schedule, for a number that it does not take (telling which it takes), and for one that is out of range.
+Schedule makeSchedule(const std::string &name, int64_t warmup, const std::map<std::string, double> &numbers);
 
 } // namespace freestone::train
 

@@ -1,6 +1,8 @@
 #include "train/StepText.h"
 
+#include "formats/ElementType.h"
 #include "train/Error.h"
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -36,8 +38,11 @@ Json describeLoss(const TrainerOptions &options, const LabelFacts &labels) {
     loss["file"] = file;
   else if (!isModelsOwnLoss(options))
     loss["labels"] = options.labels;
-  if (!labels.type.empty())
-    loss["label_type"] = labels.type;
+  const std::string &type = labels.type.empty() ? options.labelType : labels.type;
+  if (!type.empty() && !formats::typeFromName(type))
+    throw Error("the labels can't be of type '" + type + "', which there is not");
+  if (!type.empty())
+    loss["label_type"] = type;
   if (!labels.sizes.empty())
     loss["label_shape"] = labels.sizes;
   if (!options.classWeights.empty())
@@ -47,7 +52,32 @@ Json describeLoss(const TrainerOptions &options, const LabelFacts &labels) {
   return loss;
 }
 
-Json describeOptimizer(const TrainerOptions &options) {
+/// Those of the optimizer that decide what is compiled: which states there are and what they begin as, and the names
+/// that only an optimizer's own graph knows.
+Json describeStructure(const std::map<std::string, double> &numbers, bool isGraph) {
+  Json structure = Json::object();
+  for (const auto &[name, value] : numbers)
+    if (isCompiledIn(name))
+      structure[name] = value;
+    else if (!ofTheRun.contains(name) && (isGraph || (name == "momentum" && value != 0)))
+      structure[name] = 1;
+  return structure;
+}
+
+Json describeNumbers(const TrainerOptions &options) {
+  Json numbers = Json::object();
+  for (const auto &[name, value] : options.numbers)
+    if (!ofTheRun.contains(name))
+      numbers[name] = value;
+  // Rates of groups are multiples of this one.
+  auto rate = options.numbers.find("learning_rate");
+  if (rate != options.numbers.end() &&
+      std::ranges::any_of(options.groups, [](auto &group) { return group.numbers.contains("learning_rate"); }))
+    numbers["learning_rate"] = rate->second;
+  return numbers;
+}
+
+Json describeOptimizer(const TrainerOptions &options, FirstNumbers first) {
   std::string file = graphFile(options.optimizer);
   Json optimizer = {{"kind", file.empty() ? options.optimizer : "file"},
                     {"nesterov", options.nesterov},
@@ -55,24 +85,27 @@ Json describeOptimizer(const TrainerOptions &options) {
                     {"centered", options.centered}};
   if (!file.empty())
     optimizer["file"] = file;
-  Json numbers = Json::object();
-  for (const auto &[name, value] : options.numbers)
-    if (!ofTheRun.contains(name))
-      numbers[name] = value;
-  Json groups = Json::array();
+  bool areGiven = first == FirstNumbers::Given;
+  optimizer["numbers"] = areGiven ? describeNumbers(options) : describeStructure(options.numbers, !file.empty());
+  optimizer["groups"] = Json::array();
   for (const ParameterGroup &group : options.groups) {
-    groups.push_back({{"pattern", group.pattern}, {"numbers", group.numbers}});
-    // Rates of groups are multiples of this one.
-    if (auto rate = options.numbers.find("learning_rate");
-        group.numbers.contains("learning_rate") && rate != options.numbers.end())
-      numbers["learning_rate"] = rate->second;
+    Json &described = optimizer["groups"].emplace_back(Json{{"pattern", group.pattern}, {"numbers", group.numbers}});
+    if (!areGiven)
+      for (Json &value : described["numbers"])
+        value = 1;
   }
-  optimizer["numbers"] = std::move(numbers);
-  optimizer["groups"] = std::move(groups);
   return optimizer;
 }
 
 } // namespace
+
+LabelFacts describeLabels(std::string type, std::vector<int64_t> shape, std::span<const int64_t> output) {
+  LabelFacts facts{std::move(type), std::move(shape)};
+  auto isConstant = [](int64_t size) { return size >= 0; };
+  bool isDecided = !output.empty() && std::ranges::count_if(output.subspan(1), isConstant) == 1;
+  std::fill_n(facts.sizes.begin(), isDecided ? facts.sizes.size() : std::min<size_t>(1, facts.sizes.size()), -1);
+  return facts;
+}
 
 std::string graphFile(const std::string &lossOrOptimizer) {
   return lossOrOptimizer.starts_with(filePrefix) ? lossOrOptimizer.substr(filePrefix.size()) : "";
@@ -84,10 +117,10 @@ std::vector<std::string> graphFiles(const TrainerOptions &options) {
   return files;
 }
 
-std::string describeStep(const TrainerOptions &options, const LabelFacts &labels) {
+std::string describeStep(const TrainerOptions &options, const LabelFacts &labels, FirstNumbers first) {
   Json step;
   step["loss"] = describeLoss(options, labels);
-  step["optimizer"] = describeOptimizer(options);
+  step["optimizer"] = describeOptimizer(options, first);
   step["precision"] = options.precision;
   step["moments"] = options.moments;
   step["scale_loss"] = scalesLoss(options);

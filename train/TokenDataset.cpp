@@ -56,9 +56,9 @@ void TokenDataset::sampleSizes(size_t field, int64_t length, std::vector<int64_t
 
 void TokenDataset::copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
                               uint8_t *target) const {
-  int64_t starts = tokens.shape[0] - window.longest;
+  int64_t starts = tokens.shape[0] - first - window.longest;
   int64_t origin = place.shuffle ? randomBelow(starts, place.seed, RandomUse::WindowOrigin, place.epoch, 0) : 0;
-  int64_t begin = (sample * window.longest + origin) % starts + static_cast<int64_t>(field);
+  int64_t begin = first + (sample * window.longest + origin) % starts + static_cast<int64_t>(field);
   auto width = static_cast<int64_t>(formats::elementBytes(tokens.dtype));
   const uint8_t *source = tokens.bytes.data() + begin * width;
   const Field &wanted = declared[field];
@@ -68,6 +68,29 @@ void TokenDataset::copySample(size_t field, int64_t sample, int64_t length, cons
     throw Error(fmt::format("array '{}', token {}: {} is out of range, which is {}", tokens.name, begin + wrong,
                             readInteger(tokens.dtype, source + wrong * width),
                             wanted.range ? describeRange(range) : std::string(formats::typeName(wanted.dtype))));
+}
+
+/// Whether a batch may be one window of any length.
+bool TokenDataset::takesOtherLengths() const {
+  return std::ranges::all_of(declared, [](const Field &field) {
+    return fixedSize(field.shape[0]).value_or(1) == 1 && !fixedSize(field.shape[1]);
+  });
+}
+
+std::vector<std::unique_ptr<Dataset>> TokenDataset::evaluationParts() const {
+  std::vector<std::unique_ptr<Dataset>> parts;
+  auto whole = std::make_unique<TokenDataset>(*this);
+  whole->window.shortest = window.longest;
+  parts.push_back(std::move(whole));
+  int64_t covered = count * window.longest, left = tokens.shape[0] - 1 - covered;
+  if (left > 0 && takesOtherLengths()) {
+    auto rest = std::make_unique<TokenDataset>(*this);
+    rest->window = {left, left};
+    rest->first = covered;
+    rest->count = 1;
+    parts.push_back(std::move(rest));
+  }
+  return parts;
 }
 
 } // namespace freestone::train

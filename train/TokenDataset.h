@@ -17,7 +17,9 @@ Window parseWindow(const std::string &text);
 
 /// Windows of one long text. A sample of length L begins at some token i: the inputs are tokens [i, i + L), the labels
 /// [i + 1, i + L + 1). An epoch lays windows of the longest length side by side; when shuffled, beginning elsewhere in
-/// each epoch and going round, so that over the epochs every token is seen at every place.
+/// each epoch and going round, so that over the epochs every token is seen at every place. An evaluation takes windows
+/// of the longest length and a short last one, so that every token but the first is a label once; a model that takes no
+/// such batch leaves that one out.
 class TokenDataset : public Dataset {
 public:
   /// `tokens` is one-dimensional, of any integer type, longer than a window, and must outlive the dataset. `inputs` and
@@ -29,10 +31,14 @@ public:
   void sampleSizes(size_t field, int64_t length, std::vector<int64_t> &sizes) const override;
   void copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
                   uint8_t *target) const override;
+  std::vector<std::unique_ptr<Dataset>> evaluationParts() const override;
 
 private:
+  bool takesOtherLengths() const;
+
   const formats::TensorView &tokens;
   Window window;
+  int64_t first = 0; ///< the token that the first window begins at, when not shuffled
 };
 
 } // namespace freestone::train

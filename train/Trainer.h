@@ -59,6 +59,8 @@ public:
   void abandon() noexcept;
   /// Has `function` called when what was handed over has ended, and before anything that comes later begins.
   void submitCall(void (*function)(void *user), void *user) { stepper.instance.submitCall(function, user); }
+  /// Whether something was handed over that was not waited for yet.
+  bool isUnderWay() const { return underWay.has_value(); }
   /// False where the runtime's overlap is switched off: then what is handed over ends before the call returns.
   bool overlaps() const { return (execution.switchedOff & FREESTONE_OVERLAP) == 0; }
   /// Records what a thread does on the time line; empty where there is none.

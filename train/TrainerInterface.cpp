@@ -10,6 +10,7 @@
 #include "train/StepCompilation.h"
 #include "train/TokenDataset.h"
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -58,6 +59,10 @@ StepReport reportOf(const train::StepMetrics &metrics) {
           metrics.lossScale, metrics.skipped, metrics.notFinite};
 }
 
+EvaluationReport reportOf(const train::EvaluationMetrics &metrics) {
+  return {metrics.loss, metrics.counted, metrics.accuracy, metrics.perplexity};
+}
+
 /// Data that the files of a FitOptions hold, as samples.
 struct Samples {
   train::ArrayFiles files;
@@ -85,11 +90,22 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
     return field;
   }
 
+  /// Whether each token of a sequence has a class.
+  bool takesText() const {
+    auto labels = std::ranges::find(fields, trainer.description().labels, &Field::name);
+    return trainer.description().classes > 0 && labels != fields.end() && labels->shape.size() == 2;
+  }
   train::Batch makeBatch(const Batch &given) const;
   void checkField(const Field &field, const formats::TensorView &view) const;
   Samples openSamples(const std::vector<std::string> &paths, const std::string &window) const;
   train::TrainingOptions runOptions(const FitOptions &fit);
   std::map<std::string, double> numbers() const;
+  /// For what looks at the state, or changes it.
+  void requireRest() const {
+    if (trainer.isUnderWay())
+      throw train::Error("a step is under way; within onStep a trainer is only asked for its numbers, unless "
+                         "FitOptions::readEachStep is set");
+  }
   EvaluationReport tell(const EvaluationReport &report) const {
     if (onEvaluation)
       onEvaluation(report);
@@ -184,10 +200,8 @@ train::TrainingOptions Trainer::Implementation::runOptions(const FitOptions &fit
       if (!onStep(reportOf(metrics)))
         stop = true;
     };
-  run.readEachStep = static_cast<bool>(onSave); // it may look at the weights, so no step may be under way
-  run.onEvaluation = [this](const train::EvaluationMetrics &metrics) {
-    tell({metrics.loss, metrics.counted, metrics.accuracy});
-  };
+  run.readEachStep = fit.readEachStep;
+  run.onEvaluation = [this](const train::EvaluationMetrics &metrics) { tell(reportOf(metrics)); };
   run.onSave = [this](const std::string &folder) {
     if (onSave)
       onSave(folder);
@@ -221,6 +235,7 @@ void Trainer::setNumber(const std::string &name, double value) {
 
 StepReport Trainer::step(const Batch &batch) {
   return translateErrors([&] {
+    self->requireRest();
     StepReport report = reportOf(self->trainer.step(self->makeBatch(batch)));
     ++self->place.step;
     ++self->place.next.step;
@@ -234,6 +249,7 @@ void Trainer::accumulate(const Batch &batch) {
   translateErrors([&] {
     if (!self->trainer.accumulates())
       throw train::Error("the step was compiled without TrainerOptions::accumulate above 1");
+    self->requireRest();
     self->trainer.accumulate(self->makeBatch(batch));
     self->trainer.finish(); // the batch is the caller's again
     ++self->place.next.step;
@@ -242,17 +258,21 @@ void Trainer::accumulate(const Batch &batch) {
 
 EvaluationReport Trainer::evaluate(const Batch &batch) {
   return translateErrors([&] {
+    self->requireRest();
     train::Trainer::EvaluationSums sums;
     self->trainer.evaluate(self->makeBatch(batch), sums);
     EvaluationReport report{sums.loss / sums.count, sums.count};
     if (sums.hasClasses)
       report.accuracy = sums.correct / sums.labels;
+    if (self->takesText())
+      report.perplexity = std::exp(report.loss);
     return self->tell(report);
   });
 }
 
 std::optional<EvaluationReport> Trainer::fit(const FitOptions &options) {
   return translateErrors([&] {
+    self->requireRest();
     self->stop = false;
     Samples data = self->openSamples(options.data, options.window), evaluation;
     if (!options.evaluationData.empty())
@@ -268,13 +288,14 @@ std::optional<EvaluationReport> Trainer::fit(const FitOptions &options) {
         train::train(self->trainer, *data.set, evaluation.set.get(), self->runOptions(options));
     std::optional<EvaluationReport> last;
     if (result.evaluation)
-      last = {result.evaluation->loss, result.evaluation->counted, result.evaluation->accuracy};
+      last = reportOf(*result.evaluation);
     return last;
   });
 }
 
 void Trainer::save(const std::string &folder) const {
   translateErrors([&] {
+    self->requireRest();
     train::TrainingState state;
     state.step = self->place.step;
     state.seed = self->options.seed;
@@ -288,6 +309,7 @@ void Trainer::save(const std::string &folder) const {
 
 void Trainer::load(const std::string &folder) {
   translateErrors([&] {
+    self->requireRest();
     std::optional<train::Checkpoint> newest = train::CheckpointFolder::newest(folder);
     if (!newest)
       throw train::Error(fmt::format("there is no complete checkpoint in '{}'", folder));
@@ -298,6 +320,7 @@ void Trainer::load(const std::string &folder) {
 
 void Trainer::exportModel(const std::string &path) const {
   translateErrors([&] {
+    self->requireRest();
     std::string_view model = self->artifact.attachment("model.onnx");
     train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, self->trainer.weights(), path,
                        {.modelFolder = self->modelFolder});

@@ -115,6 +115,7 @@ ProgressOptions Run::progressOptions() {
   shown.steps = total;
   shown.epochs = options.epochs;
   shown.terminal = Progress::isTerminal(options.report);
+  shown.showScale = trainer.description().scalesLoss();
   return shown;
 }
 
@@ -124,11 +125,9 @@ void Run::setRates(int64_t step) {
   std::optional<double> momentum = schedule.momentum(step);
   if (!momentum)
     return;
-  for (const auto &[name, value] : trainer.description().hyperparameters) {
-    std::string_view own = std::string_view(name).substr(0, name.find('/')); // without a group's pattern
-    if (own == "momentum" || own == "beta1")
+  for (const auto &[name, value] : trainer.description().hyperparameters)
+    if (isMomentum(name))
       trainer.setNumber(name, *momentum);
-  }
 }
 
 /// The state is copied when what was handed over has ended, and written once that is told.
@@ -155,10 +154,13 @@ void Run::write() {
     writer.finish();
 }
 
+/// Who hears of a checkpoint may look at the state: no step is under way then.
 void Run::tellSaved() {
   std::optional<std::string> folder = writer.takeWritten();
-  if (folder && options.onSave)
-    options.onSave(*folder);
+  if (!folder || !options.onSave)
+    return;
+  tell(trainer.finish());
+  options.onSave(*folder);
 }
 
 void Run::evaluateNow() {
@@ -202,6 +204,8 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
 
 /// Returns whether training goes on.
 bool Run::trainBatch(const Batch &batch) {
+  result.batchSizes.insert(batch.samples);
+  result.lengths.insert(batch.length);
   bool endsEpoch = batch.next.epoch != batch.place.epoch;
   if (!endsEpoch && stepAt(batch.next) == stepAt(batch.place)) {
     tell(trainer.accumulate(batch));
@@ -212,7 +216,7 @@ bool Run::trainBatch(const Batch &batch) {
   ++handed;
   following[handed % following.size()] = batch.next;
   tell(ended);
-  if (options.readEachStep || options.onStep || !trainer.overlaps())
+  if (options.readEachStep || !trainer.overlaps())
     tell(trainer.finish());
 
   bool isLast = handed >= total;
@@ -275,11 +279,19 @@ TrainingResult Run::run() {
 
 } // namespace
 
-EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch, int64_t step) {
+static void addUp(Trainer &trainer, const Dataset &data, int64_t batch, Trainer::EvaluationSums &sums) {
   Loader loader(data, {std::min(batch, data.samples()), 0, /*shuffle=*/false, /*epochs=*/1});
-  Trainer::EvaluationSums sums;
   while (const Batch *next = loader.take())
     trainer.evaluate(*next, sums);
+}
+
+EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch, int64_t step) {
+  Trainer::EvaluationSums sums;
+  std::vector<std::unique_ptr<Dataset>> parts = data.evaluationParts();
+  for (const std::unique_ptr<Dataset> &part : parts)
+    addUp(trainer, *part, batch, sums);
+  if (parts.empty())
+    addUp(trainer, data, batch, sums);
   EvaluationMetrics metrics;
   metrics.step = step;
   metrics.loss = sums.loss / sums.count;

@@ -6,6 +6,7 @@
 #include "train/Trainer.h"
 #include <atomic>
 #include <functional>
+#include <set>
 
 namespace freestone::train {
 
@@ -31,7 +32,8 @@ struct TrainingOptions {
   bool readEachStep = false; ///< waits for the metrics of a step before the next one is handed over
   std::FILE *report = stderr;
   const std::atomic<bool> *stop = nullptr; ///< looked at between steps: save, and end
-  // Called, where there are any, when what they are named after is done. With `onStep` each step is waited for.
+  // Called, where there are any, when what they are named after is done: `onStep` while the next step is under way,
+  // unless each is read; the others while none is.
   std::function<void(const StepMetrics &)> onStep = {};
   std::function<void(const EvaluationMetrics &)> onEvaluation = {};
   std::function<void(const std::string &folder)> onSave = {};
@@ -44,6 +46,7 @@ struct TrainingResult {
   bool stopped = false;
   double lastLoss = 0;
   Trainer::Counters counters;                  ///< of this run
+  std::set<int64_t> batchSizes, lengths;       ///< of all its batches
   std::optional<EvaluationMetrics> evaluation; ///< the last one
 };
 
@@ -52,7 +55,7 @@ struct TrainingResult {
 /// resumed gives the same bits as one that was never stopped. Throws Error.
 TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options);
 
-/// One pass over a dataset in its order.
+/// One pass over a dataset in its order, each element once: other batches change the loss by rounding alone.
 EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch, int64_t step);
 
 } // namespace freestone::train

@@ -38,8 +38,7 @@ def make_batches(model, size, count=BATCHES):
 def compile_step(model, precision, models, artifact, *options):
     """Makes a .stone of the training step; returns the path of the model."""
     path = workloads.filled_model("gpt_unoptimized" if model == "gpt" else model, models)
-    axis = ["--class-axis", "2"] if model == "gpt" else []
-    command = [freestone_runtime.freestone(), "train", path, "--labels", "y", "--compile-only", "-o", artifact, *axis]
+    command = [freestone_runtime.freestone(), "train", path, "--labels", "y", "--compile-only", "-o", artifact]
     if precision != "fp32":
         command += ["--precision", precision]
     with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,13 @@
-"""Cold processes to their first finished training step, and what memory training takes: startup.py [--only TEXT] [--repeat N].
+"""Cold processes to their first finished training step, and what memory training takes: startup.py [--only TEXT] [--limit].
 
 `freestone train` from the model and from a compiled step, until the first line of its metrics is there, with an empty cache;
-PyTorch until its first step has ended. The memory is the peak of `freestone train step.stone` over 20 steps.
+PyTorch until its first step has ended. The memory is the peak of the process over 20 steps, of Freestone from the compiled step;
+beside its seconds is the median of these steps. Figures are medians of --repeat processes. With --limit, fails when Freestone
+starts later or takes more memory than it may.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import statistics
@@ -17,14 +20,22 @@ import engines
 import numpy as np
 
 SIZES = {"mlp": (128,), "cnn": (64,), "gpt": (8, 128)}
+STEPS = 20
 
+# Seconds to the first step from the model; the same from a compiled step, besides that step; MiB.
+COLD_LIMITS, START_LIMIT, MEMORY_LIMITS = {"gpt": 8.0}, 0.3, {"cnn": 150, "gpt": 500}
+
+# Writes a line when the first step has ended.
 PEER = """
-import sys, time
-begin = time.perf_counter()
+import sys
 sys.path.insert(0, sys.argv[1])
 import engines
 size = tuple(map(int, sys.argv[4].split("x")))
-engines.prepare(sys.argv[2], sys.argv[3], size, int(sys.argv[5]), "fp32", None)(0)
+step = engines.prepare(sys.argv[2], sys.argv[3], size, int(sys.argv[5]), "fp32", None)
+step(0)
+print(flush=True)
+for index in range(1, int(sys.argv[6])):
+    step(index % engines.BATCHES)
 """
 
 
@@ -36,10 +47,9 @@ def write_data(model, folder, steps):
 
 
 def train(source, model, data, folder, threads, steps):
-    """Seconds to the first line of the metrics, and the peak of the process's memory in MiB."""
-    axis = ["--class-axis", "2"] if model == "gpt" and str(source).endswith(".onnx") else []
+    """Seconds to the first line of the metrics, the peak of the process's memory in MiB, and the median seconds of its steps."""
     run = pathlib.Path(tempfile.mkdtemp(dir=folder))
-    command = [engines.freestone_runtime.freestone(), "train", source, "--data", data, "--labels", "y", "--out", run / "run", *axis]
+    command = [engines.freestone_runtime.freestone(), "train", source, "--data", data, "--labels", "y", "--out", run / "run"]
     command += ["--batch", SIZES[model][0], "--steps", steps, "--epochs", steps, "--threads", threads]
     environment = {**os.environ, "FREESTONE_CACHE_DIR": str(run / "cache"), "FREESTONE_CACHE": "rw"}
     begin = time.perf_counter()
@@ -55,18 +65,40 @@ def train(source, model, data, folder, threads, steps):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"{model}: freestone train failed")
-    return first, usage.ru_maxrss / 1024
+    speeds = [json.loads(line)["samples_per_s"] for line in metrics.read_text().splitlines()]
+    return first, usage.ru_maxrss / 1024, SIZES[model][0] / statistics.median(speeds)
 
 
 def peer(engine, model, threads):
+    """Seconds to the end of the first step, and the peak of the process's memory in MiB."""
     size = "x".join(map(str, SIZES[model]))
+    command = [sys.executable, "-c", PEER, pathlib.Path(__file__).parent, engine, model, size, threads, STEPS]
     begin = time.perf_counter()
-    command = [sys.executable, "-c", PEER, str(pathlib.Path(__file__).parent), engine, model, size, str(threads)]
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        print(f"{engine} left out: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
-        return float("nan")
-    return time.perf_counter() - begin
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=errors, text=True)
+        answered = process.stdout.readline()
+        first = time.perf_counter() - begin
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0 or not answered:
+            errors.seek(0)
+            print(f"{engine} left out: {(errors.read().strip() or 'it ended').splitlines()[-1]}", file=sys.stderr)
+            return float("nan"), float("nan")
+    return first, usage.ru_maxrss / 1024
+
+
+def medians(runs):
+    return [statistics.median(figures) for figures in zip(*runs)]
+
+
+def missed(model, cold, start, step, memory):
+    """What Freestone may not take, as sentences."""
+    if cold > COLD_LIMITS.get(model, cold):
+        yield f"{model}: the first step from the model ends after {cold:.2f} s, more than {COLD_LIMITS[model]} s"
+    if start > START_LIMIT + step:
+        yield f"{model}: a start from a compiled step takes {start - step:.2f} s besides a step, more than {START_LIMIT} s"
+    if memory > MEMORY_LIMITS.get(model, memory):
+        yield f"{model}: training takes {memory:.0f} MiB, more than {MEMORY_LIMITS[model]} MiB"
 
 
 def main():
@@ -75,29 +107,36 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--peers", default="torch,torch.compile")
+    parser.add_argument("--limit", action="store_true", help="fail when Freestone takes more than it may")
     default = engines.freestone_runtime.build_folder() / "models"
     parser.add_argument("--models", default=default, help="where filled models are")
     arguments = parser.parse_args()
     peers = [name for name in arguments.peers.split(",") if name]
-    print("| model | from .onnx s | from .stone s | " + " | ".join(f"{name} s" for name in peers) + " | peak MiB |")
-    print("|---" * (len(peers) + 4) + "|")
+    columns = ["model", "from .onnx s", "from .stone s", "a step s", "MiB", *(f"{name} {unit}" for name in peers for unit in ("s", "MiB"))]
+    print(f"| {' | '.join(columns)} |")
+    print("|---" * len(columns) + "|")
+    slow = []
     for model in SIZES:
         if arguments.only not in model:
             continue
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            data, stone = write_data(model, folder, 20), folder / "step.stone"
+            data, stone = write_data(model, folder, STEPS), folder / "step.stone"
             source = engines.compile_step(model, "fp32", arguments.models, stone)
 
-            def median(source):
-                runs = (train(source, model, data, folder, arguments.threads, 3)[0] for _ in range(arguments.repeat))
-                return statistics.median(runs)
+            def median(source, steps):
+                return medians(train(source, model, data, folder, arguments.threads, steps) for _ in range(arguments.repeat))
 
-            cold, warm = median(source), median(stone)
-            memory = train(stone, model, data, folder, arguments.threads, 20)[1]
-            others = [statistics.median(peer(e, model, arguments.threads) for _ in range(arguments.repeat)) for e in peers]
-        print(f"| {model} | {cold:.2f} | {warm:.2f} | " + " | ".join(f"{s:.2f}" for s in others) + f" | {memory:.0f} |", flush=True)
-    return 0
+            cold = median(source, 3)[0]
+            start, memory, step = median(stone, STEPS)
+            others = [medians(peer(name, model, arguments.threads) for _ in range(arguments.repeat)) for name in peers]
+        cells = [model, f"{cold:.2f}", f"{start:.2f}", f"{step:.3f}", f"{memory:.0f}"]
+        cells += [cell for seconds, peak in others for cell in (f"{seconds:.2f}", f"{peak:.0f}")]
+        print(f"| {' | '.join(cells)} |", flush=True)
+        slow += missed(model, cold, start, step, memory)
+    if arguments.limit:
+        print("\n".join(slow) or "all within the limits")
+    return 1 if slow and arguments.limit else 0
 
 
 if __name__ == "__main__":

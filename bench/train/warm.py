@@ -23,9 +23,8 @@ LIMIT = 0.3
 
 def first_step(source, model, data, folder, threads, cache):
     """Seconds from the start of a process until it tells of its first step."""
-    axis = ["--class-axis", "2"] if model == "gpt" and str(source).endswith(".onnx") else []
     run = pathlib.Path(tempfile.mkdtemp(dir=folder))
-    command = [engines.freestone_runtime.freestone(), "train", source, "--data", data, "--labels", "y", "--out", run / "run", *axis]
+    command = [engines.freestone_runtime.freestone(), "train", source, "--data", data, "--labels", "y", "--out", run / "run"]
     command += ["--batch", startup.SIZES[model][0], "--steps", 1, "--threads", threads]
     environment = {**os.environ, "FREESTONE_CACHE_DIR": str(cache), "FREESTONE_CACHE": "rw"}
     begin, first, said = time.perf_counter(), None, ""
@@ -41,7 +40,7 @@ def first_step(source, model, data, folder, threads, cache):
 
 def torch_first_step(model, threads, cache):
     size = "x".join(map(str, startup.SIZES[model]))
-    command = [sys.executable, "-c", startup.PEER, str(pathlib.Path(__file__).parent), "torch.compile", model, size, str(threads)]
+    command = [sys.executable, "-c", startup.PEER, str(pathlib.Path(__file__).parent), "torch.compile", model, size, str(threads), "1"]
     environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(cache), "TORCHINDUCTOR_FX_GRAPH_CACHE": "1"}
     begin = time.perf_counter()
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, env=environment)

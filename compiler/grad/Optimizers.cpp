@@ -236,6 +236,16 @@ std::optional<OptimizerKind> getOptimizerKind(StringRef name) {
 
 StringRef getName(OptimizerKind kind) { return kindNames[static_cast<unsigned>(kind)].name; }
 
+std::optional<Optimizer> getOptimizer(StringRef name) {
+  bool isAmsgrad = name == "amsgrad";
+  std::optional<OptimizerKind> kind = isAmsgrad ? OptimizerKind::Adam : getOptimizerKind(name);
+  if (!kind)
+    return std::nullopt;
+  Optimizer optimizer = Optimizer::withDefaults(*kind);
+  optimizer.amsgrad = isAmsgrad;
+  return optimizer;
+}
+
 SmallVector<StateTensor> getStateTensors(const Optimizer &optimizer) {
   StateTensor first{"exp_avg", 0, /*isMoment=*/true}, second{"exp_avg_sq", 0, /*isMoment=*/true, /*isSlow=*/true};
   SmallVector<StateTensor> tensors;

@@ -53,6 +53,8 @@ double getDefaultLearningRate(OptimizerKind kind);
 /// By the name on the command line (`sgd`, `adam`, `adamw`, `adagrad`, `rmsprop`, `lamb`, `lion`); nothing for others.
 std::optional<OptimizerKind> getOptimizerKind(llvm::StringRef name);
 llvm::StringRef getName(OptimizerKind kind);
+/// With its defaults, by the name of its kind or as `amsgrad`, which is `adam` with it; nothing for others.
+std::optional<Optimizer> getOptimizer(llvm::StringRef name);
 
 /// A tensor that an optimizer keeps for each parameter, in the parameter's shape.
 struct StateTensor {

@@ -126,6 +126,8 @@ public:
   ImportOptions options;
   /// Weights that keep statistics, and, in the form of training, their new values.
   llvm::MapVector<llvm::StringRef, Tensor> statistics;
+  /// Weights that losses of the model weigh classes by.
+  llvm::SetVector<llvm::StringRef> classWeights;
 
 private:
   Tensor stop(Refusal::Kind kind, const llvm::Twine &reason);

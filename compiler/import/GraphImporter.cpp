@@ -211,7 +211,8 @@ Tensor GraphImporter::tensorNamed(StringRef name) const {
 }
 
 void GraphImporter::noteRandom(const Node &node, ArrayRef<int64_t> switches) {
-  RandomNode &random = report.random.emplace_back(nameOf(node.proto));
+  // By the model's own node, also within a definition.
+  RandomNode &random = report.random.emplace_back(cast<mlir::NameLoc>(builder.location).getName().str());
   // Names within a definition are its own.
   for (int64_t index : switches)
     if (depth == 0 && node.has(index))

@@ -3,6 +3,7 @@
 #include "compiler/import/CheckModel.h"
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ModelFile.h"
+#include "compiler/import/RandomReach.h"
 #include "compiler/import/SizeInputs.h"
 
 #include "mlir/IR/Verifier.h"
@@ -235,6 +236,8 @@ void ModelImport::setAttributes(mlir::func::FuncOp main) {
   }
   if (!statistics.empty())
     main->setAttr("graph.statistics", ir.getArrayAttr(statistics));
+  if (!builder->classWeights.empty())
+    main->setAttr("graph.class_weights", ir.getStrArrayAttr(builder->classWeights.getArrayRef()));
 }
 
 LogicalResult ModelImport::finish() {
@@ -263,6 +266,8 @@ LogicalResult ModelImport::finish() {
   main.setType(
       builder->ir.getFunctionType(main.getBody().front().getArgumentTypes(), mlir::ValueRange(outputs).getTypes()));
   setAttributes(main);
+  auto outputNames = map_to_vector(graph.output(), [](const onnx::ValueInfoProto &info) { return info.name(); });
+  findReach(main, outputNames, result.report.random);
   std::string complaint;
   mlir::ScopedDiagnosticHandler handler(builder->context(), [&](mlir::Diagnostic &diagnostic) {
     complaint += (complaint.empty() ? "" : "; ") + diagnostic.str();

@@ -69,10 +69,10 @@ struct UnsupportedNode {
 };
 
 /// A node that draws random numbers when the model runs. They do not matter where one of `switches`, names of inputs,
-/// is 0.
+/// is 0; else these outputs depend on them.
 struct RandomNode {
   std::string node;
-  std::vector<std::string> switches = {};
+  std::vector<std::string> switches = {}, outputs = {};
 };
 
 /// What `freestone check` says of a model.

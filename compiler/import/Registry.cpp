@@ -27,6 +27,7 @@ Registry::Registry() {
   registerGridSampling(*this);
   registerRandom(*this);
   registerTraining(*this);
+  registerLosses(*this);
   registerSignalProcessing(*this);
 }
 

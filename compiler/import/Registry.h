@@ -73,6 +73,7 @@ void registerRecurrent(Registry &registry);
 void registerGridSampling(Registry &registry);
 void registerRandom(Registry &registry);
 void registerTraining(Registry &registry);
+void registerLosses(Registry &registry);
 void registerSignalProcessing(Registry &registry);
 
 } // namespace freestone::importer

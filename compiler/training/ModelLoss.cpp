@@ -36,13 +36,13 @@ private:
   std::string &error;
 };
 
-/// Whether labels of this shape, -1 for sizes that vary, name the classes along `axis`.
+/// Whether labels of this shape, -1 for sizes that are not known, may name the classes along `axis`.
 bool fitsAxis(ArrayRef<sym::Expr> predictions, ArrayRef<int64_t> labels, int64_t axis) {
   if (labels.size() + 1 != predictions.size())
     return false;
   for (auto [dim, size] : enumerate(labels)) {
     std::optional<int64_t> known = predictions[int64_t(dim) < axis ? dim : dim + 1].asConstant();
-    if (size < 0 ? known.has_value() : known && known != size)
+    if (size >= 0 && known && known != size)
       return false;
   }
   return true;
@@ -55,23 +55,26 @@ std::string describeShape(ArrayRef<sym::Expr> shape) {
   return text + "]";
 }
 
-/// The dimension of the classes as the user says, else as the labels' shape says, else by the rank.
+/// The dimension of the classes as the user says, else the one behind the first that the labels fit. A size that is not
+/// known, or varies, fits many, so that of several the one that is a constant is taken: classes are.
 LogicalResult LossBuilder::findClassAxis(ModelLoss &built) {
   ArrayRef<sym::Expr> shape = built.predictions.shape();
   int64_t rank = shape.size();
   ArrayRef<int64_t> labels = choice.labelShape;
   std::optional<int64_t> axis = choice.classAxis;
-  if (!axis && !labels.empty()) {
-    auto fits = [&](int64_t candidate) { return fitsAxis(shape, labels, candidate); };
-    SmallVector<int64_t> fitting = filter_to_vector(seq<int64_t>(1, rank), fits);
-    if (fitting.size() != 1)
-      return fail("the labels have " + Twine(labels.size()) + " dimensions and the output that the loss takes is " +
-                  describeShape(shape) + ": " + (fitting.empty() ? "no" : "more than one") +
+  if (!axis) {
+    auto fits = [&](int64_t candidate) { return labels.empty() || fitsAxis(shape, labels, candidate); };
+    auto isConstant = [&](int64_t candidate) { return shape[candidate].asConstant().has_value(); };
+    SmallVector<int64_t> fitting = filter_to_vector(seq<int64_t>(1, rank), fits),
+                         constant = filter_to_vector(fitting, isConstant);
+    ArrayRef<int64_t> found = fitting.size() == 1 ? fitting : constant;
+    if (found.size() != 1)
+      return fail("the output that the loss takes is " + describeShape(shape) +
+                  (labels.empty() ? "" : ", and the labels have " + Twine(labels.size()) + " dimensions").str() + ": " +
+                  (fitting.empty() ? "no" : "more than one") +
                   " dimension of it can be that of the classes; name it with --class-axis");
-    axis = fitting.front();
+    axis = found.front();
   }
-  if (!axis)
-    axis = rank == 3 ? 2 : 1;
   built.classAxis = *axis < 0 ? *axis + rank : *axis;
   if (built.classAxis >= 0 && built.classAxis < rank) {
     built.classes = shape[built.classAxis].asConstant();

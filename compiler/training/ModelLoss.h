@@ -37,8 +37,8 @@ struct LossChoice {
   std::string labels = "labels";
   /// Their element type; null: i64 for classes, that of the predictions else.
   mlir::Type labelType;
-  /// The dimension of the classes; without it, the only one without which the predictions have the labels' shape; where
-  /// that is not known, the last of predictions of rank 3 (`[b, s, V]`), else dimension 1.
+  /// The dimension of the classes; without it, the only one behind the first without which the predictions have the
+  /// labels' shape, or of several the only one that is a constant. Where nothing is known of the labels, all fit.
   std::optional<int64_t> classAxis;
   /// What is known of the labels' shape: their rank in numbers, -1 for sizes that vary. Empty: nothing.
   llvm::SmallVector<int64_t> labelShape;

@@ -1,7 +1,7 @@
 #include "compiler/training/Parameters.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace llvm;
@@ -10,8 +10,9 @@ using namespace freestone::training;
 
 namespace {
 
-/// Attribute of a function: the weights that normalisations keep statistics in.
-constexpr StringRef statisticsAttr = "graph.statistics";
+/// Attributes of a function: names of weights that are no parameters, whatever takes them, and why.
+constexpr std::pair<StringRef, StringRef> notLearnt[] = {{"graph.statistics", "statistics of a normalisation"},
+                                                         {"graph.class_weights", "weights of a loss's classes"}};
 
 /// What an operand is to its operator, or nothing where it is nothing that is learnt.
 StringRef getRole(mlir::OpOperand &use) {
@@ -96,10 +97,11 @@ FailureOr<std::vector<Parameter>> training::chooseParameters(mlir::func::FuncOp 
     if (isa<mlir::FloatType>(op.getType().getElementType()) && initializers.contains(op.getName().str()))
       weights[op.getName()].push_back(op);
   });
-  llvm::StringSet<> statistics;
-  if (auto names = function->getAttrOfType<mlir::ArrayAttr>(statisticsAttr))
-    for (auto name : names.getAsRange<mlir::StringAttr>())
-      statistics.insert(name.getValue());
+  StringMap<StringRef> excluded;
+  for (auto [attribute, reason] : notLearnt)
+    if (auto names = function->getAttrOfType<mlir::ArrayAttr>(attribute))
+      for (auto name : names.getAsRange<mlir::StringAttr>())
+        excluded[name.getValue()] = reason;
 
   Patterns train(patterns.train), freeze(patterns.freeze), noDecay(patterns.noDecay), groups(patterns.groups);
   std::vector<Parameter> parameters;
@@ -115,13 +117,13 @@ FailureOr<std::vector<Parameter>> training::chooseParameters(mlir::func::FuncOp 
     parameter.decays = !noDecay.match(name);
     parameter.group = groups.match(name).value_or("").str();
     parameter.trained =
-        !frozen && (chosen || (!role.empty() && parameter.type.getRank() > 0 && !statistics.contains(name)));
+        !frozen && (chosen || (!role.empty() && parameter.type.getRank() > 0 && !excluded.contains(name)));
     if (frozen)
       parameter.reason = ("frozen by '" + *frozen + "'").str();
     else if (chosen)
       parameter.reason = ("chosen by '" + *chosen + "'").str();
-    else if (statistics.contains(name))
-      parameter.reason = "statistics of a normalisation";
+    else if (auto reason = excluded.find(name); reason != excluded.end())
+      parameter.reason = reason->second.str();
     else if (parameter.type.getRank() == 0)
       parameter.reason = "a single number";
     else

@@ -36,7 +36,8 @@ struct Parameter {
 /// All float weights of a function of the graph level that are `initializers` of the model, in the order of their first
 /// use. Those of rank 1 or more are trained that reach, through transpositions, reshapes, concatenations and casts, an
 /// operand that is made to be learnt: a factor of a contraction, a kernel, a table that is gathered from, a bias or a
-/// scale. Fails with the pattern that matches no weight.
+/// scale. Statistics of normalisations and weights of classes are none, by the function's attributes. Fails with the
+/// pattern that matches no weight.
 llvm::FailureOr<std::vector<Parameter>> chooseParameters(mlir::func::FuncOp function,
                                                          const std::set<std::string> &initializers,
                                                          const ParameterPatterns &patterns, std::string &unmatched);

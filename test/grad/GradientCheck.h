@@ -20,7 +20,7 @@ protected:
   GradientCheck() { context.allowUnregisteredDialects(); }
 
   /// Checks the gradients of a sum of all results, weighted at random, with respect to all float arguments: at primes,
-  /// at ones, at mixed sizes, and with `empty` where one size is 0.
+  /// at ones, at mixed sizes, at two random draws up to 9, and with `empty` where one size is 0.
   void check(llvm::StringRef text, bool empty = true);
   /// The same at these sizes.
   void checkAt(llvm::StringRef text, const Sizes &sizes);

@@ -269,6 +269,9 @@ TEST_F(OptimizerTest, Names) {
   for (const char *name : {"sgd", "adam", "adamw", "adagrad", "rmsprop", "lamb", "lion"})
     EXPECT_EQ(getName(*getOptimizerKind(name)), name);
   EXPECT_FALSE(getOptimizerKind("adamax"));
+  EXPECT_FALSE(getOptimizer("adamax"));
+  EXPECT_TRUE(getOptimizer("amsgrad")->kind == OptimizerKind::Adam && getOptimizer("amsgrad")->amsgrad);
+  EXPECT_FALSE(getOptimizer("adam")->amsgrad);
   EXPECT_TRUE(getStateTensors(make(OptimizerKind::Sgd)).empty());
   EXPECT_EQ(getStateTensors(make(OptimizerKind::Adam)).size(), 2u);
 }

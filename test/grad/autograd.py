@@ -63,6 +63,9 @@ def elementwise():
     yield Case("Acosh", torch.acosh, draw(7, 2, low=1.5, high=3))
     yield Case("Gelu", lambda x: F.gelu(x, approximate="tanh"), draw(2, 7), approximate="tanh")
     yield Case("PRelu", lambda x, s: torch.where(x > 0, x, s * x), apart(2, 7), draw(7))
+    yield Case("ThresholdedRelu", lambda x: torch.where(x > 0.7, x, 0 * x), apart(2, 7), alpha=0.7)
+    shrunk = lambda x: torch.where(x > 0.6, x - 0.2, torch.where(x < -0.6, x + 0.2, 0 * x))
+    yield Case("Shrink", shrunk, apart(7, 2), lambd=0.6, bias=0.2)
     yield Case("Clip", lambda x, a, b: x.clamp(-0.5, 0.5), apart(2, 7), np.float64(-0.5), np.float64(0.5))
 
 
@@ -94,6 +97,9 @@ def reductions():
             yield Case(op, over(reference), apart(3, 7, 2) / 4, ints(*axes))
     yield Case("ReduceLogSum", over(lambda x, a: x.sum(a, keepdim=True).log()), draw(3, 7, low=0.5, high=2), ints(1))
     yield Case("CumSum", lambda x, a: x.cumsum(1), draw(3, 7), ints(1)[0])
+    yield Case("CumSum", lambda x, a: x.flip(0).cumsum(0).flip(0) - x, draw(3, 7), ints(0)[0], exclusive=1, reverse=1)
+    yield Case("CumProd", lambda x, a: x.cumprod(1), draw(3, 7, low=0.5, high=1.5), ints(1)[0])
+    yield Case("CumProd", lambda x, a: x.cumprod(1), draw(3, 1), ints(1)[0])
     for axis in (0, 1, 2):
         yield Case("Softmax", lambda x, axis=axis: x.softmax(axis), draw(3, 7, 2), axis=axis)
         yield Case("LogSoftmax", lambda x, axis=axis: x.log_softmax(axis), draw(3, 7, 2), axis=axis)
@@ -108,8 +114,22 @@ def norms():
     yield Case("GroupNormalization", lambda x, s, b: F.group_norm(x, 2, s, b), draw(2, 4, 7), draw(4), draw(4), num_groups=2)
     yield Case("LpNormalization", lambda x: x / x.norm(dim=1, keepdim=True), draw(3, 7), axis=1, p=2)
     yield Case("LRN", lambda x: F.local_response_norm(x, 3, 1e-2, 0.75, 1.0), draw(2, 5, 3), size=3, alpha=1e-2)
-    training = lambda x, s, b, m, v: F.batch_norm(x, m, v, s, b, training=False)
-    yield Case("BatchNormalization", training, draw(4, 3, 2), draw(3), draw(3), np.float64(draw(3)), np.float64(draw(3, low=0.5)))
+    yield Case("MeanVarianceNormalization", lambda x: (x - x.mean((0, 2, 3), True)) / x.std((0, 2, 3), correction=0, keepdim=True),
+               draw(2, 3, 4, 5))
+    yield Case("MeanVarianceNormalization", lambda x: (x - x.mean(1, True)) / x.std(1, correction=0, keepdim=True), draw(3, 7), axes=[1])
+    frozen = lambda x, s, b, m, v: F.batch_norm(x, m, v, s, b, training=False)
+    yield Case("BatchNormalization", frozen, draw(4, 3, 2), draw(3), draw(3), np.float64(draw(3)), np.float64(draw(3, low=0.5)))
+
+
+def training_form():
+    """Normalisations by the batch at hand, through its mean and variance as well."""
+    def statistics(channels):
+        return np.float64(draw(channels)), np.float64(draw(channels, low=0.5))
+
+    by_batch = lambda x, s, b, m, v: F.batch_norm(x, None, None, s, b, training=True)
+    for shape in ((7, 3), (4, 3, 2), (2, 5, 3, 4), (1, 2, 7, 1)):
+        yield Case("BatchNormalization", by_batch, draw(*shape), draw(shape[1]), draw(shape[1]), *statistics(shape[1]))
+    yield Case("BatchNormalization", by_batch, draw(4, 3, 2), draw(3), draw(3), *statistics(3), outputs=3, training_mode=1)
 
 
 def products():
@@ -127,6 +147,20 @@ def products():
                draw(2), strides=[2, 2], pads=[1, 1, 1, 1])
     attention = lambda q, k, v: F.scaled_dot_product_attention(q, k, v)
     yield Case("Attention", attention, draw(2, 2, 5, 4), draw(2, 2, 7, 4), draw(2, 2, 7, 4))
+    mask = draw(5, 7)
+    yield Case("Attention", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), draw(2, 2, 5, 4), draw(2, 2, 7, 4),
+               draw(2, 2, 7, 4), mask)
+    allowed = np.arange(70).reshape(2, 1, 5, 7) % 3 != 0
+    yield Case("Attention", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), draw(2, 2, 5, 4), draw(2, 2, 7, 4),
+               draw(2, 2, 7, 4), allowed)
+    grouped = lambda q, k, v: F.scaled_dot_product_attention(q, k.repeat_interleave(2, 1), v.repeat_interleave(2, 1), scale=0.3)
+    yield Case("Attention", grouped, draw(2, 4, 5, 4), draw(2, 2, 7, 4), draw(2, 2, 7, 4), scale=0.3)
+
+    def capped(q, k, v):
+        scores = q @ k.transpose(2, 3) / 2
+        return (2 * torch.tanh(scores / 2)).softmax(-1) @ v
+
+    yield Case("Attention", capped, draw(2, 2, 5, 4), draw(2, 2, 7, 4), draw(2, 2, 7, 4), softcap=2.0)
     causal = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
     yield Case("Attention", causal, draw(1, 2, 5, 4), draw(1, 2, 5, 4), draw(1, 2, 5, 4), is_causal=1)
 
@@ -138,6 +172,10 @@ def windows():
     yield Case("AveragePool", lambda x: F.avg_pool2d(x, 2, stride=1), draw(2, 2, 5, 4), kernel_shape=[2, 2])
     yield Case("AveragePool", lambda x: F.avg_pool1d(x, 3, stride=2, padding=1), draw(2, 2, 7), kernel_shape=[3], strides=[2],
                pads=[1, 1], count_include_pad=1)
+    yield Case("LpPool", lambda x: F.avg_pool2d(x.square(), 2).mul(4).sqrt(), apart(2, 2, 6, 4), kernel_shape=[2, 2], strides=[2, 2])
+    yield Case("LpPool", lambda x: F.avg_pool1d(x.abs()**3, 3, stride=1).mul(3)**(1 / 3), apart(2, 2, 7), kernel_shape=[3], p=3)
+    yield Case("GlobalLpPool", lambda x: x.norm(dim=(2, 3), keepdim=True), apart(2, 3, 5, 4))
+    yield Case("GlobalLpPool", lambda x: (x.abs()**3).sum((2, 3), keepdim=True)**(1 / 3), apart(2, 3, 5, 4), p=3)
     yield Case("GlobalAveragePool", lambda x: x.mean((2, 3), keepdim=True), draw(2, 3, 5, 4))
     yield Case("GlobalMaxPool", lambda x: x.amax((2, 3), keepdim=True), apart(2, 3, 5, 4))
 
@@ -156,6 +194,11 @@ def rearranging():
     yield Case("Expand", lambda x, s: x.expand(3, 2, 7), draw(2, 1), ints(3, 2, 7))
     yield Case("Tile", lambda x, r: x.repeat(2, 3), draw(2, 7), ints(2, 3))
     yield Case("DepthToSpace", lambda x: F.pixel_shuffle(x, 2), draw(2, 4, 3, 2), blocksize=2, mode="CRD")
+    yield Case("SpaceToDepth", lambda x: x.reshape(2, 3, 2, 2, 3, 2).permute(0, 3, 5, 1, 2, 4).reshape(2, 12, 2, 3), draw(2, 3, 4, 6),
+               blocksize=2)
+    lengths = (1, 3, 2, 5)
+    yield Case("ReverseSequence", lambda x, n: torch.stack([torch.cat([row[:k].flip(0), row[k:]]) for row, k in zip(x, lengths)]),
+               draw(4, 5, 3), ints(*lengths), batch_axis=0, time_axis=1)
     yield Case("Trilu", lambda x: x.triu(), draw(5, 7))
     yield Case("Resize", lambda x, *_: F.interpolate(x, scale_factor=2), draw(1, 2, 3, 5), None, None, ints(1, 2, 6, 10),
                mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
@@ -177,6 +220,20 @@ def indexing():
     yield Case("ScatterND", rows, draw(7, 3), ints(5, 0).reshape(2, 1), draw(2, 3))
     summed = lambda x, i, u: x.index_put((i[:, 0],), u, accumulate=True)
     yield Case("ScatterND", summed, draw(7, 3), ints(5, 5).reshape(2, 1), draw(2, 3), reduction="add")
+    chosen = np.array([True, False, False, True, True])
+    yield Case("Compress", lambda x, c: x[:, c], draw(3, 5), chosen, axis=1)
+    yield Case("Compress", lambda x, c: x[c], draw(5, 2), chosen, axis=0)
+    yield Case("Compress", lambda x, c: x.reshape(-1)[:5][c], draw(3, 5), chosen)
+    # Places between the pixels, and outside of the picture; none where a line of pixels is.
+    grid = draw(2, 5, 3, 2, low=-1.2, high=1.2)
+    for align in (0, 1):
+        for padding in ("zeros", "border"):
+            sample = lambda x, g, a=align, p=padding: F.grid_sample(x, g, "bilinear", p, align_corners=bool(a))
+            yield Case("GridSample", sample, draw(2, 3, 4, 7), grid, align_corners=align, padding_mode=padding)
+    nearest = lambda x, g: F.grid_sample(x, g, "nearest", align_corners=False)
+    yield Case("GridSample", nearest, draw(2, 3, 4, 7), np.float64(grid), mode="nearest")
+    cubic = lambda x, g: F.grid_sample(x, g, "bicubic", align_corners=False)
+    yield Case("GridSample", cubic, draw(2, 3, 4, 7), np.float64(grid), mode="cubic")
     labels = ints(3, 0, -100, 1)
     yield Case("SoftmaxCrossEntropyLoss", lambda x, y: F.cross_entropy(x, y), draw(4, 5), labels, ignore_index=-100)
     yield Case("NegativeLogLikelihoodLoss", lambda x, y: F.nll_loss(x, y, reduction="sum"), draw(4, 5), labels, ignore_index=-100,
@@ -221,7 +278,7 @@ def build(path, cases):
     value = helper.make_tensor_value_info
     graph = helper.make_graph(nodes, "operators", [value("x", TensorProto.FLOAT, ["n", 1])], [value("loss", TensorProto.FLOAT, [])],
                               weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10), path)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 26)], ir_version=13), path)
     return expected
 
 
@@ -244,7 +301,9 @@ def check(tool, folder, family, cases):
     trained = [word for name in expected for word in ("--train", name)]
     frozen = ["--freeze", "*.factor"]
     command = [tool, "train", "model.onnx", "--data", "x.npz", "--batch", "4", "--loss", "output:loss", "--optimizer", "sgd",
-               "--momentum", "0.9", "--lr", "0", "--steps", "1", "--threads", "2", "--freeze-norm", *trained, *frozen]
+               "--momentum", "0.9", "--lr", "0", "--steps", "1", "--threads", "2", *trained, *frozen]
+    if family != "training_form":
+        command.append("--freeze-norm")
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, (family, result.stderr)
     gradients = read_gradients(folder)
@@ -258,7 +317,7 @@ def main():
     tool, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for family in (elementwise, binary, reductions, norms, products, windows, rearranging, indexing):
+    for family in (elementwise, binary, reductions, norms, products, windows, rearranging, indexing, training_form):
         cases = [case for case in family() if len(sys.argv) < 4 or case.op == sys.argv[3]]
         if cases:
             check(tool, folder, family.__name__, cases)

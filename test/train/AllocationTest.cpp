@@ -1,5 +1,5 @@
 // Replaces malloc's users for the whole process, to count what all its threads allocate together.
-#include "test/train/Files.h"
+#include "test/train/Learning.h"
 #include "train/Loader.h"
 #include "train/MetricsLog.h"
 #include "train/TokenDataset.h"
@@ -49,4 +49,22 @@ TEST(MetricsLog, nothingIsAllocatedPerStep) {
   for (metrics.step = 2; metrics.step <= 10000; ++metrics.step)
     log.append(metrics);
   EXPECT_EQ(allocations.load(), before);
+}
+
+/// All threads of a training together, between evaluations and checkpoints.
+TEST_F(Learning, nothingIsAllocatedPerStep) {
+  train::Trainer trained = trainer();
+  TrainingOptions options = optionsFor("run");
+  options.batch = 2;
+  options.epochs = 1;
+  options.saveEvery = options.evalEvery = 1000;
+  long before = 0, after = -1;
+  options.onStep = [&](const StepMetrics &metrics) {
+    if (metrics.step == 20)
+      before = allocations.load();
+    if (metrics.step == 90)
+      after = allocations.load();
+  };
+  EXPECT_EQ(run(trained, options).steps, 100);
+  EXPECT_EQ(after, before);
 }

@@ -2,6 +2,7 @@
 #include "train/ArrayDataset.h"
 #include "train/CheckedCopy.h"
 #include "train/Error.h"
+#include "train/Loader.h"
 #include "train/TokenDataset.h"
 #include <cmath>
 #include <numeric>
@@ -146,6 +147,52 @@ TEST(TokenDataset, labelsAreInputsShiftedByOne) {
         if (!shuffle)
           EXPECT_EQ(x[0], sample * 100);
       }
+}
+
+TEST(TokenDataset, anEvaluationCountsEachTokenButTheFirstOnce) {
+  Field inputs{"ids", FREESTONE_I64, {"b", "s"}}, labels{"labels", FREESTONE_I64, {"b", "s"}};
+  for (int64_t size : {101, 102, 150, 200, 201, 1000}) {
+    std::vector<uint16_t> text(size);
+    std::iota(text.begin(), text.end(), 0);
+    formats::TensorView tokens = viewOf("tokens", FREESTONE_U16, {size}, text);
+    TokenDataset dataset(tokens, {32, 100}, inputs, labels);
+    for (int64_t batch : {1, 3, 64}) {
+      std::vector<int> seen(size);
+      for (const std::unique_ptr<Dataset> &part : dataset.evaluationParts()) {
+        Loader loader(*part, {.batch = std::min(batch, part->samples()), .shuffle = false, .epochs = 1});
+        while (const Batch *next = loader.take()) {
+          EXPECT_EQ(next->length, part->longest());
+          auto *x = reinterpret_cast<const int64_t *>(next->fields[0].bytes.data());
+          auto *y = reinterpret_cast<const int64_t *>(next->fields[1].bytes.data());
+          for (int64_t i = 0; i < next->samples * next->length; ++i) {
+            EXPECT_EQ(y[i], x[i] + 1);
+            ++seen[y[i]];
+          }
+        }
+      }
+      EXPECT_EQ(seen.front(), 0);
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), size - 1) << size;
+    }
+  }
+}
+
+TEST(TokenDataset, anEvaluationLeavesTheRestToModelsThatTakeIt) {
+  std::vector<uint16_t> text(150);
+  text[130] = 90;
+  formats::TensorView tokens = viewOf("tokens", FREESTONE_U16, {150}, text);
+  auto partsFor = [&](std::string batch, std::string length) {
+    Field field{"ids", FREESTONE_I64, {batch, length}, "", IntegerRange{0, 86, {}}};
+    return TokenDataset(tokens, {100, 100}, field, field).evaluationParts();
+  };
+  EXPECT_EQ(partsFor("b", "100").size(), 1u);
+  EXPECT_EQ(partsFor("2", "s").size(), 1u);
+  EXPECT_EQ(partsFor("1", "s").size(), 2u);
+  std::vector<std::unique_ptr<Dataset>> parts = partsFor("b", "s");
+  ASSERT_EQ(parts.size(), 2u);
+  std::vector<int64_t> target(49);
+  expectError<Error>(
+      [&] { parts[1]->copySample(0, 0, 49, {0, 0, 0, false}, reinterpret_cast<uint8_t *>(target.data())); },
+      {"token 130: 90 is out of range"});
 }
 
 TEST(TokenDataset, refusesWhatIsNoText) {

@@ -1,7 +1,9 @@
 #include "train/MetricsLog.h"
 #include "test/train/Files.h"
 #include "train/Error.h"
+#include <algorithm>
 #include <cmath>
+#include <thread>
 
 using namespace freestone;
 using namespace freestone::test;
@@ -39,6 +41,39 @@ TEST(MetricsLog, writesOneObjectAStep) {
       "\n");
   EXPECT_EQ(readText(folder / "run/evaluations.jsonl"), "{\"step\":3,\"loss\":0.5,\"accuracy\":0.75}\n");
   EXPECT_TRUE(readText(folder / "run/loss.svg").ends_with("</svg>\n"));
+}
+
+TEST(MetricsLog, linesAreThereBeforeFlush) {
+  Folder folder;
+  MetricsLog log(folder.path(), 0);
+  auto lines = [&](const char *name) { return std::ranges::count(readText(folder / name), '\n'); };
+  log.append(metricsOf(1));
+  EXPECT_EQ(lines("metrics.jsonl"), 1);
+  log.append(metricsOf(2));
+  std::this_thread::sleep_for(std::chrono::milliseconds(110));
+  log.append(metricsOf(3));
+  EXPECT_EQ(lines("metrics.jsonl"), 3);
+  log.append(metricsOf(4));
+  log.append(EvaluationMetrics{.step = 4, .loss = 0.5});
+  EXPECT_EQ(lines("metrics.jsonl"), 4);
+  EXPECT_EQ(lines("evaluations.jsonl"), 1);
+}
+
+TEST(MetricsLog, writesSeldom) {
+  Folder folder;
+  MetricsLog log(folder.path(), 0);
+  auto begin = std::chrono::steady_clock::now();
+  size_t before = 0;
+  int writes = 0;
+  for (int64_t step = 1; step <= 200; ++step) {
+    log.append(metricsOf(step));
+    size_t bytes = std::filesystem::file_size(folder / "metrics.jsonl");
+    writes += bytes != before;
+    before = bytes;
+  }
+  auto intervals = (std::chrono::steady_clock::now() - begin) / std::chrono::milliseconds(100);
+  // Besides these, what the stream's buffer does not hold.
+  EXPECT_LE(writes, 1 + intervals + static_cast<int64_t>(before) / 4096);
 }
 
 TEST(MetricsLog, goesOnAfterTheStepThatWasSaved) {

@@ -1,4 +1,6 @@
 #include "train/Schedule.h"
+#include "test/train/Files.h"
+#include "train/Error.h"
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -89,4 +91,77 @@ TEST(Schedule, everyLengthIsFinite) {
 TEST(Schedule, names) {
   EXPECT_EQ(scheduleFromName("one-cycle"), ScheduleKind::OneCycle);
   EXPECT_EQ(scheduleFromName("polynomial"), std::nullopt);
+}
+
+TEST(Schedule, numbersByPyTorchsNames) {
+  auto make = [](const char *name, std::map<std::string, double> numbers, int64_t steps, int64_t warmup = 0) {
+    Schedule schedule = makeSchedule(name, warmup, numbers);
+    schedule.rate = 0.1;
+    schedule.steps = steps;
+    return schedule;
+  };
+  expectRates(make("linear", {{"end_factor", 0.4}}, 6), {0.1, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04, 0.04});
+  expectRates(make("cosine", {{"eta_min", 0.02}}, 6),
+              {0.1, 0.09464101615137756, 0.08, 0.06, 0.04, 0.02535898384862245, 0.02});
+  expectRates(make("step", {{"step_size", 2}, {"gamma", 0.3}}, 7), {0.1, 0.1, 0.03, 0.03, 0.009, 0.009, 0.0027});
+  expectRates(make("step", {{"step_size", 3}, {"gamma", 0.5}, {"start_factor", 0.25}}, 9, 4),
+              {0.025, 0.04375, 0.0625, 0.08125, 0.1, 0.1, 0.1, 0.05, 0.05});
+  std::map<std::string, double> cycle = {
+      {"pct_start", 0.5}, {"div_factor", 10}, {"final_div_factor", 100}, {"base_momentum", 0.8}, {"max_momentum", 0.9}};
+  Schedule schedule = make("one-cycle", cycle, 8);
+  std::vector<double> rates = {0.01, 0.0325, 0.0775, 0.1, 0.08536998372026805, 0.05005, 0.014730016279731955, 0.0001};
+  expectRates(schedule, rates);
+  std::vector<double> momenta = {0.9, 0.875, 0.825, 0.8, 0.8146446609406727, 0.85, 0.8853553390593274, 0.9};
+  for (size_t step = 0; step < momenta.size(); ++step)
+    EXPECT_NEAR(*schedule.momentum(int64_t(step)), momenta[step], 1e-15);
+  cycle["cycle_momentum"] = 0;
+  schedule = make("one-cycle", cycle, 8);
+  expectRates(schedule, rates);
+  EXPECT_FALSE(schedule.momentum(0));
+}
+
+TEST(Schedule, everyNumberHasAMemberOfItsOwn) {
+  for (const ScheduleNumber &number : scheduleNumbers()) {
+    SCOPED_TRACE(number.name);
+    std::string kind = "constant";
+    for (const char *name : {"linear", "cosine", "step", "one-cycle"})
+      if (scheduleFromName(name) == number.takenBy)
+        kind = name;
+    double other = number.name == "cycle_momentum" ? 0 : 1;
+    std::map<std::string, double> numbers = {{std::string(number.name), other}};
+    if (kind == "step")
+      numbers.try_emplace("step_size", 5);
+    Schedule schedule = makeSchedule(kind, 3, numbers);
+    for (const ScheduleNumber &any : scheduleNumbers()) {
+      auto given = numbers.find(std::string(any.name));
+      double expected = given == numbers.end() ? any.defaultValue() : given->second;
+      EXPECT_EQ(std::visit([&](auto member) { return double(schedule.*member); }, any.member), expected) << any.name;
+    }
+  }
+}
+
+TEST(Schedule, whatIsNotTakenIsRefused) {
+  auto refuse = [](const char *name, int64_t warmup, std::map<std::string, double> numbers,
+                   std::initializer_list<const char *> parts) {
+    freestone::test::expectError<Error>([&] { (void)makeSchedule(name, warmup, numbers); }, parts);
+  };
+  refuse("cosine", 0, {{"gamma", 0.5}}, {"'cosine'", "no gamma", "eta_min"});
+  refuse("one-cycle", 0, {{"step_size", 5}}, {"step_size", "pct_start, div_factor, final_div_factor", "max_momentum"});
+  refuse("constant", 0, {{"beta", 1}}, {"beta", "nothing", "start_factor"});
+  refuse("constant", 0, {{"start_factor", 0.5}}, {"start_factor", "--warmup"});
+  refuse("step", 0, {}, {"step_size"});
+  refuse("steps", 0, {}, {"'steps'", "constant, linear, cosine, step, one-cycle"});
+  refuse("step", 0, {{"step_size", 2.5}}, {"step_size", "2.5"});
+  refuse("step", 0, {{"step_size", 0}}, {"step_size", "0"});
+  refuse("step", 0, {{"step_size", 1e300}}, {"step_size"});
+  refuse("one-cycle", 0, {{"pct_start", 1.5}}, {"pct_start", "1.5"});
+  refuse("one-cycle", 0, {{"div_factor", 0}}, {"div_factor"});
+  refuse("one-cycle", 0, {{"cycle_momentum", 0.5}}, {"cycle_momentum", "0.5"});
+}
+
+TEST(Schedule, momenta) {
+  for (const char *name : {"momentum", "beta1", "momentum/head.*", "beta1/*"})
+    EXPECT_TRUE(isMomentum(name)) << name;
+  for (const char *name : {"beta2", "learning_rate", "weight_decay/momentum"})
+    EXPECT_FALSE(isMomentum(name)) << name;
 }

@@ -2,6 +2,7 @@
 // model.
 #include "test/train/Files.h"
 
+#include <cmath>
 #include <freestone/trainer.h>
 #include <random>
 #include <set>
@@ -32,6 +33,22 @@ struct Images {
 
   std::vector<float> x;
   std::vector<int64_t> y;
+};
+
+/// 200 images in files, for trainings that report to nobody.
+struct ImageFiles {
+  ImageFiles() {
+    write("x", images.x);
+    test::writeText(folder / "y.npy", test::npy(FREESTONE_I64, {200}, images.y));
+  }
+  void write(const std::string &name, const std::vector<float> &pictures) {
+    test::writeText(folder / (name + ".npy"), test::npy(FREESTONE_F32, {200, 784}, pictures));
+  }
+
+  test::Folder folder;
+  Images images{1, 200};
+  std::vector<std::string> data = {folder / "x.npy", folder / "y.npy"};
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere{std::fopen("/dev/null", "w"), std::fclose};
 };
 
 TrainerOptions options() { return {.labels = "y", .numbers = {{"learning_rate", 1e-3}}, .threads = 1, .seed = 1}; }
@@ -104,25 +121,21 @@ TEST(TrainerInterface, NumbersChangeFromStepToStep) {
 }
 
 TEST(TrainerInterface, FitsFilesUntilItIsStopped) {
-  test::Folder folder;
-  Images images(1, 200);
-  test::writeText(folder / "x.npy", test::npy(FREESTONE_F32, {200, 784}, images.x));
-  test::writeText(folder / "y.npy", test::npy(FREESTONE_I64, {200}, images.y));
-  std::vector<std::string> data = {folder / "x.npy", folder / "y.npy"};
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
-  FitOptions fit{.data = data,
-                 .evaluationData = data,
+  ImageFiles files;
+  test::Folder &folder = files.folder;
+  FitOptions fit{.data = files.data,
+                 .evaluationData = files.data,
                  .folder = folder / "run",
                  .batch = 64,
                  .epochs = 5,
-                 .report = nowhere.get()};
+                 .report = files.nowhere.get()};
 
   Trainer trainer(modelPath, options());
   int64_t steps = 0, evaluations = 0;
   trainer.onStep([&](const StepReport &report) { return (steps = report.step) < 6; });
   trainer.onEvaluation([&](const EvaluationReport &) { ++evaluations; });
   std::optional<EvaluationReport> report = trainer.fit(fit);
-  EXPECT_EQ(steps, 6);
+  EXPECT_EQ(steps, 7) << "one was under way when the sixth was told";
   EXPECT_EQ(evaluations, 1);
   EXPECT_EQ(report.value().count, 200);
 
@@ -141,20 +154,17 @@ TEST(TrainerInterface, FitsFilesUntilItIsStopped) {
 }
 
 TEST(TrainerInterface, GoesOnAfterAnError) {
-  test::Folder folder;
-  Images images(1, 200);
-  test::writeText(folder / "x.npy", test::npy(FREESTONE_F32, {200, 784}, images.x));
-  test::writeText(folder / "y.npy", test::npy(FREESTONE_I64, {200}, images.y));
-  images.x[150 * 784] = std::numeric_limits<float>::quiet_NaN();
-  test::writeText(folder / "bad.npy", test::npy(FREESTONE_F32, {200, 784}, images.x));
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
+  ImageFiles files;
+  test::Folder &folder = files.folder;
+  files.images.x[150 * 784] = std::numeric_limits<float>::quiet_NaN();
+  files.write("bad", files.images.x);
   FitOptions fit{.data = {"x=" + (folder / "bad.npy"), folder / "y.npy"},
                  .folder = folder / "bad",
                  .schedule = "cosine",
                  .batch = 50,
                  .epochs = 2,
                  .noShuffle = true,
-                 .report = nowhere.get()};
+                 .report = files.nowhere.get()};
   Trainer trainer(modelPath, options());
   expectError<Error>([&] { trainer.fit(fit); }, {"'x'", "150"});
   EXPECT_EQ(trainer.number("learning_rate"), 1e-3); // the schedule's end is not the next one's beginning
@@ -177,7 +187,8 @@ TEST(TrainerInterface, GoesOnAfterAnError) {
 }
 
 TEST(TrainerInterface, AccumulatesSavesAndEvaluatesAsAsked) {
-  test::Folder folder;
+  ImageFiles files;
+  test::Folder &folder = files.folder;
   TrainerOptions sums = options();
   sums.accumulate = 2;
   Images whole(5, 48);
@@ -192,21 +203,16 @@ TEST(TrainerInterface, AccumulatesSavesAndEvaluatesAsAsked) {
   EXPECT_EQ(summed.step, 1);
   expectError<Error>([&] { plain.accumulate(whole.asBatch()); }, {"accumulate"});
 
-  Images images(1, 200);
-  test::writeText(folder / "x.npy", test::npy(FREESTONE_F32, {200, 784}, images.x));
-  test::writeText(folder / "y.npy", test::npy(FREESTONE_I64, {200}, images.y));
-  std::vector<std::string> data = {folder / "x.npy", folder / "y.npy"};
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
-  FitOptions fit{.data = data,
-                 .evaluationData = data,
+  FitOptions fit{.data = files.data,
+                 .evaluationData = files.data,
                  .folder = folder / "run",
                  .schedule = "step",
-                 .stepSize = 2,
+                 .scheduleNumbers = {{"step_size", 2}, {"gamma", 0.5}},
                  .batch = 10,
                  .saveEvery = 2,
                  .evalEvery = 4,
                  .keep = 2,
-                 .report = nowhere.get()};
+                 .report = files.nowhere.get()};
   int64_t evaluations = 0, saves = 0;
   double rate = 0;
   accumulating.onEvaluation([&](const EvaluationReport &) { ++evaluations; });
@@ -215,9 +221,101 @@ TEST(TrainerInterface, AccumulatesSavesAndEvaluatesAsAsked) {
   accumulating.fit(fit);
   EXPECT_EQ(evaluations, 3); // after steps 4, 8 and the last
   EXPECT_EQ(saves, 5);
-  EXPECT_NEAR(rate, 1e-7, 1e-12);
+  EXPECT_NEAR(rate, 1e-3 / 16, 1e-12); // the last of ten steps
   auto folders = std::filesystem::directory_iterator(folder / "run/checkpoints");
   EXPECT_EQ(std::distance(begin(folders), end(folders)), 2);
+}
+
+TEST(TrainerInterface, SchedulesByPyTorchsNumbers) {
+  ImageFiles files;
+  FitOptions fit{.data = files.data,
+                 .folder = files.folder / "run",
+                 .schedule = "one-cycle",
+                 .scheduleNumbers = {{"div_factor", 10}, {"final_div_factor", 100}, {"max_momentum", 0.92}},
+                 .batch = 50,
+                 .readEachStep = true, // numbers are those of the step that is told
+                 .report = files.nowhere.get()};
+  Trainer trainer(modelPath, options());
+  std::vector<double> rates, betas;
+  trainer.onStep([&](const StepReport &report) {
+    rates.push_back(report.learningRate);
+    betas.push_back(trainer.number("beta1"));
+    return true;
+  });
+  trainer.fit(fit);
+  ASSERT_EQ(rates.size(), 4u);
+  EXPECT_NEAR(rates.front(), 1e-4, 1e-9);
+  EXPECT_NEAR(rates.back(), 1e-6, 1e-11);
+  // Of the step that is told, or the next one.
+  for (double beta : betas)
+    EXPECT_TRUE(beta >= 0.85 && beta <= 0.92 && beta != 0.9) << beta;
+  EXPECT_EQ(trainer.number("beta1"), 0.9); // as before
+  fit.scheduleNumbers = {{"cycle_momentum", 0}};
+  fit.folder = files.folder / "other";
+  betas.clear();
+  trainer.fit(fit);
+  EXPECT_EQ(betas, std::vector<double>(4, 0.9));
+  fit.scheduleNumbers = {{"gamma", 0.5}};
+  expectError<Error>([&] { trainer.fit(fit); }, {"'one-cycle'", "gamma", "pct_start"});
+
+  // What is to be moved must be there.
+  TrainerOptions sgd = options();
+  sgd.optimizer = "sgd";
+  fit.scheduleNumbers = {};
+  fit.folder = files.folder / "sgd";
+  expectError<Error>([&] { Trainer(modelPath, sgd).fit(fit); }, {"'one-cycle'", "momentum"});
+  sgd.numbers["momentum"] = 0.5;
+  Trainer(modelPath, sgd).fit(fit);
+}
+
+/// A field of a protobuf message, of fewer than 16384 bytes.
+std::string field(int number, const std::string &bytes) {
+  return std::string{char(number << 3 | 2), char(0x80 | (bytes.size() & 0x7f)), char(bytes.size() >> 7)} + bytes;
+}
+std::string field(int number, int value) { return {char(number << 3), char(value)}; }
+
+/// tokens i64 [b, s] → logits f32 [b, s, 8], an ONNX model of one Gather.
+std::string languageModel() {
+  std::string b = field(1, field(2, "b")), s = field(1, field(2, "s")), eight = field(1, field(1, 8));
+  auto value = [](const char *name, int type, const std::string &shape) {
+    return field(1, name) + field(2, field(1, field(1, type) + field(2, shape)));
+  };
+  std::vector<float> numbers(8 * 8);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<float>(i * 5 % 7) / 7;
+  std::string table = field(1, 8) + field(1, 8) + field(2, 1) + field(8, "table") + field(9, test::bytesOf(numbers));
+  std::string node = field(1, "table") + field(1, "tokens") + field(2, "logits") + field(4, "Gather");
+  std::string graph = field(1, node) + field(2, "g") + field(5, table) + field(11, value("tokens", 7, b + s)) +
+                      field(12, value("logits", 1, b + s + eight));
+  return field(1, 9) + field(8, field(2, 20)) + field(7, graph);
+}
+
+TEST(TrainerInterface, LanguageModelsHaveAPerplexity) {
+  test::Folder folder;
+  test::writeText(folder / "language.onnx", languageModel());
+  TrainerOptions text = options();
+  text.labelType = "i32"; // the dimension of the classes is the only constant one
+  Trainer trainer(folder / "language.onnx", text);
+  std::vector<int64_t> tokens = {0, 1, 2, 3, 4, 5};
+  std::vector<int32_t> next = {1, 2, 3, 4, 5, 7};
+  EvaluationReport report = trainer.evaluate({{"tokens", {tokens.data(), {2, 3}}}, {"y", {next.data(), {2, 3}}}});
+  EXPECT_EQ(report.count, 6);
+  EXPECT_EQ(report.perplexity.value(), std::exp(report.loss));
+
+  test::writeText(folder / "text.npy", test::npy(FREESTONE_I64, {6}, tokens));
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> nowhere{std::fopen("/dev/null", "w"), std::fclose};
+  FitOptions fit{.data = {folder / "text.npy"},
+                 .evaluationData = {folder / "text.npy"},
+                 .window = "3",
+                 .folder = folder / "run",
+                 .batch = 2,
+                 .report = nowhere.get()};
+  report = trainer.fit(fit).value();
+  EXPECT_EQ(report.perplexity.value(), std::exp(report.loss));
+  text.labelType = "int";
+  expectError<Error>([&] { Trainer(folder / "language.onnx", text); }, {"'int'"});
+  // Without a text there is none.
+  EXPECT_FALSE(Trainer(modelPath, options()).evaluate(Images(1).asBatch()).perplexity);
 }
 
 TEST(TrainerInterface, TakesEveryOptionOfTheCommand) {

@@ -61,23 +61,6 @@ def make_language_model(path):
     save(path, nodes, [value("tokens", TensorProto.INT64, ["b", "s"])], [value("logits", TensorProto.FLOAT, ["b", "s", 8])], weights)
 
 
-def make_picture_model(path):
-    """image [n, 2, 20, 18] → Conv, Relu, Conv with steps of 2, Gemm → logits [n, 5]."""
-    random = np.random.default_rng(4)
-    weights = [initializer(name, shape, random) for name, shape in
-               (("k1", (6, 2, 3, 3)), ("c1", (6,)), ("k2", (8, 6, 3, 3)), ("head", (CLASSES, 8 * 10 * 9)))]
-    nodes = [
-        helper.make_node("Conv", ["image", "k1", "c1"], ["a"], pads=[1, 1, 1, 1]),
-        helper.make_node("Relu", ["a"], ["r"]),
-        helper.make_node("Conv", ["r", "k2"], ["b"], pads=[1, 1, 1, 1], strides=[2, 2]),
-        helper.make_node("Flatten", ["b"], ["f"]),
-        helper.make_node("Gemm", ["f", "head"], ["logits"], transB=1),
-    ]
-    value = helper.make_tensor_value_info
-    save(path, nodes, [value("image", TensorProto.FLOAT, ["n", 2, 20, 18])], [value("logits", TensorProto.FLOAT, ["n", CLASSES])],
-         weights)
-
-
 def make_data(folder):
     random = np.random.default_rng(3)
     x = random.normal(size=(300, 12)).astype(np.float32)
@@ -86,7 +69,6 @@ def make_data(folder):
     np.savez(folder / "test.npz", x=x[250:], y=y[250:])
     np.savez(folder / "wrong.npz", x=x[:250], y=np.where(np.arange(250) == 77, 9, y[:250]))
     np.savez(folder / "short.npz", x=x[:250, :11], y=y[:250])
-    np.savez(folder / "pictures.npz", image=random.normal(size=(100, 2, 20, 18)).astype(np.float32), y=y[:100])
     text = [0]
     for _ in range(4000):
         text.append((3 * text[-1] + random.integers(0, 2)) % 8)
@@ -162,19 +144,19 @@ def check_tokens(tool):
     assert np.mean(losses[-5:]) < 1.1 < losses[0], losses
 
 
-def check_kernel_gradients(tool):
-    """Gradients of kernels by their own emitter, or as any other product: the counter tells, the numbers hardly."""
-    losses = {}
-    for name, switch in (("own", []), ("product", ["--disable", "kernel-gradients"])):
-        tool.train("pictures.onnx", "--compile-only", "-o", f"{name}.stone", "--data", "pictures.npz", "--labels", "y", *switch)
-        command = [tool.path, "inspect", f"{name}.stone", "--json"]
-        described = json.loads(subprocess.run(command, cwd=tool.folder, check=True, capture_output=True).stdout)
-        assert (described["statistics"]["kernel_gradients"] > 0) == (name == "own"), described["statistics"]
-        tool.train(f"{name}.stone", "--data", "pictures.npz", *BASE, "--steps", "30", "--out", name)
-        losses[name] = tool.losses(name)
-    assert losses["own"][-1] < 0.9 * losses["own"][0], losses
-    assert losses["own"] != losses["product"], "the switch changes nothing"
-    np.testing.assert_allclose(losses["own"], losses["product"], rtol=1e-4)
+def check_counters(tool):
+    """One compilation serves all batches and lengths; there is none where the step was compiled before."""
+    options = ["--data", "tokens=text.npy", "--window", "4:32", "--batch", "8", "--steps", "40", "--epochs", "100"]
+    tool.train("language.onnx", "--compile-only", "-o", "language.stone", "--window", "4:32")
+    for run, model, switch, compiles in (("compiled", "language.onnx", ["--no-cache"], 1), ("kept", "language.onnx", [], 0),
+                                         ("from-stone", "language.stone", [], 0)):
+        tool.train(model, *options, *switch, "--out", f"counters-{run}")
+        folder = tool.folder / f"counters-{run}"
+        steps = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        lengths = {round(step["tokens_per_s"] / step["samples_per_s"]) for step in steps}
+        counters = json.loads((folder / "counters.json").read_text())
+        expected = {"steps": 40, "compiles": compiles, "batch_sizes": 2, "lengths": len(lengths)}
+        assert len(lengths) > 10 and {name: counters[name] for name in expected} == expected, counters
 
 
 def check_evaluations(tool):
@@ -215,12 +197,11 @@ def main():
     tool = Tool(sys.argv[1], folder)
     make_classifier(folder / "classifier.onnx")
     make_language_model(folder / "language.onnx")
-    make_picture_model(folder / "pictures.onnx")
     make_data(folder)
     check_resume_and_export(tool)
     check_frozen(tool)
     check_tokens(tool)
-    check_kernel_gradients(tool)
+    check_counters(tool)
     check_evaluations(tool)
     check_messages(tool)
 

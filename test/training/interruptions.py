@@ -2,24 +2,29 @@
 
 Ctrl-C writes a checkpoint and says how to go on; kill -9 at any moment loses at most the steps since the last checkpoint.
 Parameters, moments, the order of the data, random numbers and the loss scale are then the same bits, with accumulation and in fp16
-too. On a terminal there is a bar, elsewhere there are lines.
+too. On a terminal there is a bar, elsewhere there are lines. FREESTONE_TEST_KILLS is the number of kills, 210 by default.
 """
 
+import collections
 import json
 import os
 import pathlib
 import pty
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-STEPS = 240
+STEPS = 1200
+SAVE_EVERY = 5, 40
+KILLS = int(os.environ.get("FREESTONE_TEST_KILLS", 210))
 
 
 def make_model(path):
@@ -41,16 +46,33 @@ class Tool:
     def __init__(self, path, folder):
         self.path, self.folder = path, folder
 
-    def command(self, run, *options, resume=False):
-        words = [self.path, "train", "model.onnx", "--data", "text.npy", "--window", "4:24", "--batch", "6", "--epochs", "100", "--lr",
-                 "0.01", "--schedule", "cosine", "--warmup", "5", "--seed", "7", "--threads", "2", "--steps", STEPS, "--save-every", "8",
-                 "--resume" if resume else "--out", run, *options]
+    def command(self, model, run, *options, resume=False, steps=STEPS, save_every=5):
+        words = [self.path, "train", model, "--data", "text.npy", "--window", "4:24", "--batch", "6", "--epochs", "100", "--lr",
+                 "0.01", "--schedule", "cosine", "--warmup", "5", "--seed", "7", "--threads", "2", "--steps", steps, "--save-every",
+                 save_every, "--resume" if resume else "--out", run, *options]
         return [str(word) for word in words]
 
-    def train(self, run, *options, **more):
-        result = subprocess.run(self.command(run, *options, **more), cwd=self.folder, capture_output=True, text=True)
+    def call(self, command):
+        result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
         return result.stderr
+
+    def train(self, model, run, *options, **more):
+        return self.call(self.command(model, run, *options, **more))
+
+    def checkpoints(self, run):
+        """The steps that there is one of, and how many were being written when the writer was killed."""
+        folder = self.folder / run / "checkpoints"
+        names = [path.name for path in folder.iterdir()] if folder.exists() else []
+        return [int(name[5:]) for name in names if name.startswith("step-")], sum(name.endswith(".tmp") for name in names)
+
+    def told(self, run):
+        """The last step in metrics.jsonl, which has every one before it. Its last line may be torn."""
+        path = self.folder / run / "metrics.jsonl"
+        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        if lines:
+            assert json.loads(lines[-1])["step"] == len(lines), (run, lines[-1])
+        return len(lines)
 
     def saved(self, run):
         """All that the last checkpoint holds, the trained model and what was told on the way."""
@@ -63,61 +85,88 @@ class Tool:
         return last.name, files, (root / "model.onnx").read_bytes(), lines
 
 
-def start(tool, run, options, resume):
-    return subprocess.Popen(tool.command(run, *options, resume=resume), cwd=tool.folder, stderr=subprocess.PIPE, text=True)
+class Start:
+    """A training that runs beside the test."""
+
+    def __init__(self, tool, command):
+        self.begin = time.monotonic()
+        self.process = subprocess.Popen(command, cwd=tool.folder, stderr=subprocess.PIPE, text=True)
+        self.message = ""
+
+    def first_step(self):
+        """Waits for a step to be told, and returns its number; 0 where the training ends without."""
+        for line in self.process.stderr:
+            self.message += line
+            if step := re.search(r" step (\d+)/", line):
+                return int(step[1])
+        return 0
+
+    def end(self, signal_number):
+        self.process.send_signal(signal_number)  # it may have ended
+        self.message += self.process.communicate()[1]
+        return self.process.returncode
 
 
-def steps_of(tool, run):
-    path = tool.folder / run / "metrics.jsonl"
-    return path.read_text().count("\n") if path.exists() else 0
+def check_interrupts(tool, whole, run, options):
+    for resume in (False, True, True):
+        start = Start(tool, tool.command(f"{run}.stone", f"{run}-interrupted", *options, resume=resume))
+        start.first_step()
+        time.sleep(random.uniform(0, 0.2))
+        assert start.end(signal.SIGINT) == 0, start.message
+        done = tool.told(f"{run}-interrupted")
+        if done < STEPS:
+            assert f"stopped after step {done}" in start.message and f"--resume {run}-interrupted" in start.message, start.message
+            assert max(tool.checkpoints(f"{run}-interrupted")[0]) == done
+    tool.train(f"{run}.stone", f"{run}-interrupted", *options, resume=True)
+    assert tool.saved(f"{run}-interrupted") == whole, run
 
 
-def wait_for(process, condition):
-    while not condition() and process.poll() is None:
-        pass
-    return process.poll() is None
-
-
-def check_interrupt(tool, whole, name, options):
-    run = f"{name}-interrupted"
-    process = start(tool, run, options, resume=False)
-    wait_for(process, lambda: steps_of(tool, run) > 10)
-    process.send_signal(signal.SIGINT)  # on a busy machine it may have ended
-    message = process.communicate()[1]
-    assert process.returncode == 0, message
-    done = steps_of(tool, run)
-    if done < STEPS:
-        assert f"stopped after step {done}" in message and f"--resume {run}" in message, message
-    tool.train(run, *options, resume=True)
-    assert tool.saved(run) == whole, name
-
-
-def check_kills(tool, whole, name, options):
-    run = f"{name}-killed"
-    for kill in range(12):
-        checkpoints = tool.folder / run / "checkpoints"
-        exists = checkpoints.exists() and any(path.name.startswith("step-") for path in checkpoints.iterdir())
-        if not exists:
+def check_kills(tool, whole, name, options, counts):
+    """Kills one training after the other, each time where it has come to, until there were enough kills."""
+    run, model = f"{name}-killed", f"{name}.stone"
+    last, startup, kills = 0, 0.05, 0
+    while kills < KILLS / 3:
+        if not last:
             shutil.rmtree(tool.folder / run, ignore_errors=True)
-        before = max((int(path.name[5:]) for path in checkpoints.iterdir() if path.name.startswith("step-")), default=0) if exists else 0
-        process = start(tool, run, options, resume=exists)
-        more = random.randrange(1, 30)
-        wait_for(process, lambda: steps_of(tool, run) >= before + more)
-        process.kill()
-        process.communicate()
-        told = steps_of(tool, run)
-        left = max((int(path.name[5:]) for path in checkpoints.iterdir() if path.name.startswith("step-")), default=0)
-        # One checkpoint may have been under way, besides the steps since the last one.
-        assert told - left <= 2 * 8 + 1, (told, left)
-        if left == STEPS:
-            break
-    tool.train(run, *options, resume=True)
-    assert tool.saved(run) == whole, name
+        save_every = random.choice(SAVE_EVERY)
+        start = Start(tool, tool.command(model, run, *options, resume=last > 0, save_every=save_every))
+        shown = 0
+        if random.random() < 0.2:
+            time.sleep(random.uniform(0, startup))
+        else:
+            shown = start.first_step()
+            startup = time.monotonic() - start.begin
+            time.sleep(random.uniform(0, 0.12))
+        status = start.end(signal.SIGKILL)
+        assert status in (0, -signal.SIGKILL), start.message
+        if status == 0:
+            assert tool.saved(run) == whole, name
+            counts["ended"] += 1
+            last = 0
+            continue
+        kills += 1
+        steps, torn = tool.checkpoints(run)
+        left, told = max(steps, default=0), tool.told(run)
+        if last and "going on" in start.message:
+            assert f"step-{last:06}\n" in start.message, (last, start.message)
+        # A checkpoint is begun when the one before is there, so at most one was under way besides the steps since the last.
+        # Where this start has told nothing, the lines are of one before.
+        assert last <= left <= told and told - left < 2 * (save_every if shown else max(SAVE_EVERY)), (last, left, told, save_every)
+        assert told >= shown, "a step that was shown is not in metrics.jsonl"
+        counts["kills"] += 1
+        counts["stepping"] += told > last and shown > 0
+        counts["checkpoint torn"] += torn > 0
+        counts["steps lost"] += told - left
+        last = left
+    if last:
+        tool.train(model, run, *options, resume=True)
+        assert tool.saved(run) == whole, name
+        assert tool.checkpoints(run)[1] == 0, "what a killed writer left is still there"
 
 
 def check_terminal(tool):
     leader, follower = pty.openpty()
-    process = subprocess.Popen(tool.command("terminal"), cwd=tool.folder, stderr=follower, env={**os.environ, "COLUMNS": "160"})
+    process = subprocess.Popen(tool.command("model.onnx", "terminal", steps=240), cwd=tool.folder, stderr=follower, env={**os.environ, "COLUMNS": "160"})
     os.close(follower)
     text = b""
     while True:
@@ -130,8 +179,8 @@ def check_terminal(tool):
         text += part
     assert process.wait() == 0
     assert b"\r" in text and b"step" in text and b"lr" in text, text[-500:]
-    lines = tool.train("lines")
-    assert "\r" not in lines and f"step {STEPS}/{STEPS}" in lines and "samples/s" in lines, lines
+    lines = tool.train("model.onnx", "lines", steps=240)
+    assert "\r" not in lines and f"step 240/240" in lines and "samples/s" in lines, lines
     folder = tool.folder / "lines"
     assert (folder / "loss.svg").read_text().startswith("<svg") and (folder / "model.stone").stat().st_size > 0
     step = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
@@ -146,13 +195,20 @@ def main():
     text = np.cumsum(np.random.default_rng(2).integers(0, 3, 30000)) % 11
     np.save(folder / "text.npy", text.astype(np.uint16))
     tool = Tool(sys.argv[1], folder)
-    variants = {"plain": [], "summed": ["--accumulate", "3"],
-                "narrow": ["--precision", "fp16", "--growth-interval", "4", "--init-scale", "1e6", "--moments", "bf16"]}
-    for name, options in variants.items():
-        tool.train(name, *options)
+    # What is compiled in, and what each start is told.
+    variants = {"plain": ([], []), "summed": (["--accumulate", "3"], ["--accumulate", "3"]),
+                "narrow": (["--precision", "fp16", "--moments", "bf16"], ["--growth-interval", "4", "--init-scale", "1e6"])}
+    counts = collections.Counter()
+    for name, (compiled, told) in variants.items():
+        tool.call([tool.path, "train", "model.onnx", "--window", "4:24", "--compile-only", "-o", f"{name}.stone", *compiled])
+        message = tool.train(f"{name}.stone", name, *told)
+        assert ("  scale " in message) == (name == "narrow"), message
         whole = tool.saved(name)
-        check_interrupt(tool, whole, name, options)
-        check_kills(tool, whole, name, options)
+        check_interrupts(tool, whole, name, told)
+        check_kills(tool, whole, name, told, counts)
+    print(dict(counts))
+    assert counts["kills"] >= KILLS and counts["stepping"] > counts["kills"] / 2, counts
+    assert counts["checkpoint torn"] > counts["kills"] / 20, counts
     check_terminal(tool)
 
 

@@ -127,7 +127,7 @@ def check_faults(tool):
     broken["x"][16 * 9 + 5] = np.nan
     np.savez(tool.folder / "broken.npz", **broken)
     tool.train("model.onnx", "--data", "data.npz", "--steps", "9", "--out", "nine")
-    for data, reasons in (("wrong", ["step 10: run 10 of entry 'main'", "rows"]), ("broken", ["step 10: ", "NaN"])):
+    for data, reasons in (("wrong", ["step 10: run 10 of entry 'main': program '", "rows"]), ("broken", ["step 10: ", "NaN"])):
         for switch in ([], ["--switch-off", "overlap"]):
             run = f"{data}{len(switch)}"
             result = tool.call("train", "model.onnx", "--labels", "y", "--batch", "16", "--seed", "3", "--epochs", "100",

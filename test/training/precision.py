@@ -218,7 +218,8 @@ def check_sync_free(tool):
     for run, switch in (("free", []), ("read", ["--read-each-step"])):
         tool.run(*options, *switch, "--out", run)
         counters = json.loads((tool.folder / run / "counters.json").read_text())
-        assert counters == {"steps": 60, "programs_entered": 60, "host_reads": 60 if switch else 1}, counters
+        expected = {"steps": 60, "programs_entered": 60, "host_reads": 60 if switch else 1}
+        assert {name: counters[name] for name in expected} == expected, counters
     assert (tool.folder / "free/model.onnx").read_bytes() == (tool.folder / "read/model.onnx").read_bytes()
     assert tool.metrics("free", "loss") == tool.metrics("read", "loss")
 

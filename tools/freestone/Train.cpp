@@ -9,6 +9,7 @@
 #include "train/ArrayDataset.h"
 #include "train/Error.h"
 #include "train/ModelExport.h"
+#include "train/ModelOutputs.h"
 #include "train/RunOptions.h"
 #include "train/TokenDataset.h"
 #include <cmath>
@@ -55,7 +56,7 @@ public:
 
 private:
   train::LabelFacts labelFacts() const;
-  std::string describeStep();
+  std::string describeStep(train::FirstNumbers first);
   std::vector<double> classWeights() const;
   void compile(const std::string &path);
   static void printCompilation(const std::string &statistics, bool wasKept);
@@ -71,6 +72,7 @@ private:
   const CLI::App &verb;
   std::unique_ptr<Data> data, evaluation;
   cache::Entry step; ///< what the step was loaded from, unless that is a file of the user's
+  int compiles = 0;  ///< of the step, by this process
 };
 
 /// The numbers of --class-weights: of an array in the data, else of a file.
@@ -108,22 +110,20 @@ train::LabelFacts Training::labelFacts() const {
   const formats::TensorView *array = data ? data->files.find(options.step.labels) : nullptr;
   if (!array || formats::isFloat(array->dtype))
     return {};
-  train::LabelFacts facts{std::string(formats::typeName(array->dtype)), array->shape};
-  if (!facts.sizes.empty())
-    facts.sizes.front() = -1;
-  return facts;
+  return train::describeLabels(std::string(formats::typeName(array->dtype)), array->shape,
+                               train::readOutputShape(options.model, options.step.logits));
 }
 
-std::string Training::describeStep() {
+std::string Training::describeStep(train::FirstNumbers first) {
   options.step.classWeights = classWeights();
-  return options.describeStep(labelFacts());
+  return options.describeStep(labelFacts(), first);
 }
 
 void Training::compile(const std::string &path) {
   bool wasKept;
-  std::string statistics =
-      ModelCache(options.compile)
-          .compileTo(path, options.model, describeStep(), wasKept, train::graphFiles(options.step));
+  std::string statistics = ModelCache(options.compile)
+                               .compileTo(path, options.model, describeStep(train::FirstNumbers::Given), wasKept,
+                                          train::graphFiles(options.step));
   printCompilation(statistics, wasKept);
 }
 
@@ -143,7 +143,9 @@ Artifact Training::loadStep() {
     options.refuseCompiledIn(verb);
     return Artifact::load(options.model);
   }
-  step = ModelCache(options.compile).compile(options.model, describeStep(), train::graphFiles(options.step));
+  step = ModelCache(options.compile)
+             .compile(options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
+  compiles = step.wasKept() ? 0 : 1;
   printCompilation(step.about(), step.wasKept());
   return Artifact::load(step.path(), step.payloadBytes());
 }
@@ -221,8 +223,11 @@ train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const
 }
 
 /// How the run went, beside its metrics.
-static void writeCounters(const std::string &folder, const train::Trainer::Counters &counters) {
-  Json json = {{"steps", counters.steps}, {"programs_entered", counters.entered}, {"host_reads", counters.hostReads}};
+static void writeCounters(const std::string &folder, const train::TrainingResult &result, int compiles) {
+  const train::Trainer::Counters &counters = result.counters;
+  Json json = {
+      {"steps", counters.steps}, {"programs_entered", counters.entered},    {"host_reads", counters.hostReads},
+      {"compiles", compiles},    {"batch_sizes", result.batchSizes.size()}, {"lengths", result.lengths.size()}};
   std::ofstream file(folder + "/counters.json");
   file << json.dump() << "\n";
   if (!file.flush())
@@ -250,6 +255,7 @@ void Training::exportResult(const Artifact &artifact, train::Trainer &trainer, b
 }
 
 void Training::run() {
+  options.checkSchedule();
   options.fit.resume = !options.resume.empty();
   if (options.fit.resume)
     options.fit.folder = options.resume;
@@ -275,7 +281,12 @@ void Training::run() {
         description.foldedNorms);
   if (options.plan) {
     printPlan(artifact, description);
-    return printMemory(planMemory(artifact, description, memoryQuestion()));
+    std::string unknown;
+    if (std::optional<MemoryPlan> memory = planMemory(artifact, description, memoryQuestion(), unknown))
+      printMemory(*memory);
+    else
+      fmt::print("the memory follows from the size '{}', which is not known: name --data or --window\n", unknown);
+    return;
   }
   TraceFile trace(options.runtime.tracePath);
   train::Execution execution{options.runtime.threads, options.runtime.switches(), trace.get()};
@@ -294,7 +305,7 @@ void Training::run() {
     throw;
   }
   trace.write();
-  writeCounters(options.fit.folder, result.counters);
+  writeCounters(options.fit.folder, result, compiles);
   if (result.stopped)
     fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
                result.steps, options.model, options.fit.folder);

@@ -1,6 +1,9 @@
 #include "tools/freestone/TrainOptions.h"
 
+#include "train/Error.h"
+#include "train/RunOptions.h"
 #include "train/TokenDataset.h"
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace freestone::tools {
@@ -24,6 +27,30 @@ static ParameterGroup parseGroup(const std::string &text) {
   for (const std::string &number : CLI::detail::split(text.substr(colon + 1), ','))
     group.numbers.insert(parseNumber("--group", number));
   return group;
+}
+
+/// Options of the schedule, of which train/Schedule.cpp has the numbers.
+static void addSchedule(CLI::App &verb, FitOptions &fit) {
+  const char *group = "Schedule (names, meanings and defaults are PyTorch's)";
+  verb.add_option("--schedule", fit.schedule, "constant, linear, cosine, step, one-cycle")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--warmup", fit.warmup, "steps until the learning rate is reached")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  for (const train::ScheduleNumber &number : train::scheduleNumbers()) {
+    std::string key(number.name), option = key, meaning(number.meaning);
+    std::ranges::replace(option, '_', '-');
+    auto set = [&fit, key](double value) { fit.scheduleNumbers[key] = value; };
+    bool isFlag = std::holds_alternative<bool train::Schedule::*>(number.member);
+    bool isNeeded = number.range == train::ScheduleNumber::Range::Positive && number.defaultValue() == 0;
+    if (isFlag)
+      verb.add_flag_callback("--no-" + option, [set] { set(0); }, meaning)->group(group);
+    else
+      verb.add_option_function<double>("--" + option, set,
+                                       isNeeded ? meaning : fmt::format("{}; {}", meaning, number.defaultValue()))
+          ->group(group);
+  }
 }
 
 void TrainOptions::addTo(CLI::App &verb) {
@@ -82,7 +109,8 @@ void TrainOptions::addTo(CLI::App &verb) {
   const char *optimizerGroup = "Optimizer (names, meanings and defaults are PyTorch's)";
   verb.add_option(
           "--optimizer", step.optimizer,
-          "sgd, adam, adamw, adagrad, rmsprop, lamb, lion, or file:OPTIMIZER.onnx, a graph of one parameter's update")
+          "sgd, adam, amsgrad, adamw, adagrad, rmsprop, lamb, lion, or file:OPTIMIZER.onnx, a graph of one parameter's "
+          "update")
       ->capture_default_str()
       ->group(optimizerGroup);
   auto addNamed = [&](const char *option, const char *key, const char *what, const CLI::Validator &range,
@@ -94,15 +122,6 @@ void TrainOptions::addTo(CLI::App &verb) {
         ->group(group);
   };
   addNamed("--lr", "learning_rate", "learning rate", CLI::NonNegativeNumber, optimizerGroup);
-  verb.add_option("--schedule", fit.schedule, "constant, linear, cosine, step, one-cycle")
-      ->capture_default_str()
-      ->group(optimizerGroup);
-  verb.add_option("--warmup", fit.warmup, "steps until the learning rate is reached")
-      ->check(CLI::NonNegativeNumber)
-      ->group(optimizerGroup);
-  verb.add_option("--step-size", fit.stepSize, "steps between the drops of --schedule step")
-      ->check(CLI::PositiveNumber)
-      ->group(optimizerGroup);
   addNamed("--clip-norm", "clip_norm", "the largest norm of all gradients together", CLI::PositiveNumber,
            optimizerGroup);
   verb.add_option_function<std::vector<double>>(
@@ -143,6 +162,8 @@ void TrainOptions::addTo(CLI::App &verb) {
   verb.add_flag("--nesterov", step.nesterov)->group(optimizerGroup);
   verb.add_flag("--amsgrad", step.amsgrad)->group(optimizerGroup);
   verb.add_flag("--centered", step.centered)->group(optimizerGroup);
+
+  addSchedule(verb, fit);
 
   const char *whatGroup = "What is trained";
   verb.add_option("--train", step.train, "trains parameters of these names too: 'head.*'")->group(whatGroup);
@@ -203,12 +224,36 @@ void TrainOptions::addTo(CLI::App &verb) {
   compile.addTo(verb);
 }
 
-std::string TrainOptions::describeStep(const train::LabelFacts &labels) const {
+std::string TrainOptions::describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const {
   TrainerOptions described = step;
   described.usualBatch = fit.batch;
   if (!fit.window.empty())
     described.usualLength = train::parseWindow(fit.window).longest;
-  return train::describeStep(described, labels);
+  // Each step sets it; here it says that there is one.
+  if (train::Schedule schedule = train::makeSchedule(fit);
+      schedule.movesMomentum() && train::hasOptionalMomentum(step.optimizer))
+    described.numbers.try_emplace("momentum", schedule.highestMomentum);
+  return train::describeStep(described, labels, first);
+}
+
+void TrainOptions::checkSchedule() const {
+  try {
+    if (!train::makeSchedule(fit).movesMomentum())
+      return;
+  } catch (const train::Error &error) {
+    throw Failure(Exit::Usage, error.what());
+  }
+  auto refuse = [&](const std::map<std::string, double> &numbers) {
+    for (const auto &[name, value] : numbers)
+      if (train::isMomentum(name))
+        throw Failure(Exit::Usage,
+                      fmt::format("--schedule {} moves {} between --base-momentum and --max-momentum, so that the one "
+                                  "given would not be used; --no-cycle-momentum keeps it",
+                                  fit.schedule, name));
+  };
+  refuse(step.numbers);
+  for (const ParameterGroup &group : step.groups)
+    refuse(group.numbers);
 }
 
 void TrainOptions::refuseCompiledIn(const CLI::App &verb) const {

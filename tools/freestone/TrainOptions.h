@@ -23,7 +23,9 @@ struct TrainOptions {
   void addTo(CLI::App &verb);
 
   /// The training step as the compiler reads it.
-  std::string describeStep(const train::LabelFacts &labels) const;
+  std::string describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const;
+  /// Throws Failure (usage) for a schedule that can't be, and for a given number that it moves.
+  void checkSchedule() const;
   /// Throws Failure (usage) when an option was given that is decided in a step that is compiled already.
   void refuseCompiledIn(const CLI::App &verb) const;
 };

@@ -1,11 +1,12 @@
 #include "tools/freestone/TrainPlan.h"
 
 #include "formats/ElementType.h"
-#include "tools/freestone/Failure.h"
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
 
 namespace freestone::tools {
 
@@ -30,9 +31,9 @@ std::optional<int64_t> asNumber(const std::string &text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Values for the size symbols that stand alone as a dimension.
+/// Values for the size symbols that stand alone as a dimension; `unknown` names one that has none.
 std::map<std::string, int64_t> findSizes(const Artifact &artifact, const std::vector<ValueInfo> &inputs,
-                                         const MemoryQuestion &question) {
+                                         const MemoryQuestion &question, std::string &unknown) {
   std::map<std::string, int64_t> sizes;
   for (size_t i = 0; i < freestone_artifact_symbol_count(artifact.get()); ++i) {
     freestone_symbol_info symbol = {};
@@ -45,11 +46,10 @@ std::map<std::string, int64_t> findSizes(const Artifact &artifact, const std::ve
       for (size_t axis = 0; axis < input.shape.size() && !size; ++axis)
         if (input.shape[axis] == symbol.name)
           size = axis == 0 ? question.batch : question.sizeOf(input.name, axis);
-    if (!size)
-      throw Failure(Exit::Usage,
-                    fmt::format("the memory follows from the size '{}', which is not known: name --data or --window",
-                                symbol.name));
-    sizes[symbol.name] = *size;
+    if (size)
+      sizes[symbol.name] = *size;
+    else
+      unknown = symbol.name;
   }
   return sizes;
 }
@@ -65,11 +65,25 @@ uint64_t intermediatesOf(const Artifact &artifact, const char *entry, const std:
   return need.arena_bytes + need.scratch_bytes + need.output_bytes;
 }
 
+/// The code is what an artifact begins with; weights follow, the parameters' first values among them.
+uint64_t codeBytes(const Artifact &artifact) {
+  char *described = nullptr;
+  check(freestone_artifact_describe(artifact.get(), &described));
+  std::unique_ptr<char, void (*)(void *)> text(described, freestone_free);
+  const nlohmann::json about = nlohmann::json::parse(text.get());
+  uint64_t end = 0;
+  for (const nlohmann::json &weight : about.at("weights"))
+    if (int64_t offset = weight.value("offset", int64_t(0)); offset > 0 && (end == 0 || uint64_t(offset) < end))
+      end = offset;
+  return end;
+}
+
 } // namespace
 
-MemoryPlan planMemory(const Artifact &artifact, const train::StepDescription &description,
-                      const MemoryQuestion &question) {
+std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::StepDescription &description,
+                                     const MemoryQuestion &question, std::string &unknown) {
   MemoryPlan plan;
+  plan.code = codeBytes(artifact);
   for (const StateInfo &state : artifact.states()) {
     bool isTrained =
         std::ranges::any_of(description.parameters, [&](const auto &p) { return p.trained && p.name == state.name; });
@@ -88,7 +102,9 @@ MemoryPlan planMemory(const Artifact &artifact, const train::StepDescription &de
   plan.checkpoint = plan.parameters + plan.statistics + plan.optimizer;
 
   std::vector<ValueInfo> inputs = dataInputs(Instance(artifact, question.threads));
-  std::map<std::string, int64_t> sizes = findSizes(artifact, inputs, question);
+  std::map<std::string, int64_t> sizes = findSizes(artifact, inputs, question, unknown);
+  if (!unknown.empty())
+    return std::nullopt;
   std::vector<freestone_size> given;
   for (const auto &[symbol, size] : sizes)
     given.push_back({symbol.c_str(), size});
@@ -116,7 +132,7 @@ void printMemory(const MemoryPlan &plan) {
       fmt::print("  {:<16}{:>9.1f} MiB{}{}\n", what, static_cast<double>(bytes) / (1 << 20), note.empty() ? "" : "  ",
                  note);
   };
-  fmt::print("memory besides code:\n");
+  fmt::print("memory:\n");
   print("parameters", plan.parameters);
   print("statistics", plan.statistics);
   print("optimizer", plan.optimizer);
@@ -128,6 +144,7 @@ void printMemory(const MemoryPlan &plan) {
   print("evaluation", plan.evaluation, "its intermediates");
   print("batches", plan.data);
   print("checkpoint", plan.checkpoint, "a copy to write from while the training goes on");
+  print("code", plan.code, "copied from the file of the step");
   print("together", plan.total());
 }
 

@@ -17,10 +17,11 @@ struct MemoryPlan {
   uint64_t evaluation = 0;    ///< intermediates of evaluations
   uint64_t data = 0;          ///< batches that are prepared or in use
   uint64_t checkpoint = 0;    ///< the copy of the state that is written while the training goes on
+  uint64_t code = 0;          ///< of all programs, which is copied from the file
 
   uint64_t total() const {
     return parameters + statistics + optimizer + accumulated + intermediates + accumulation + evaluation + data +
-           checkpoint;
+           checkpoint + code;
   }
 };
 
@@ -33,10 +34,10 @@ struct MemoryQuestion {
   int64_t batchesInMemory = 4;
 };
 
-/// What a training needs, from the compiled sizes and placement of its programs. Throws Failure (usage) naming a size
-/// that is not known.
-MemoryPlan planMemory(const Artifact &artifact, const train::StepDescription &description,
-                      const MemoryQuestion &question);
+/// What a training needs, from the compiled sizes and placement of its programs. Nothing where a size is not known,
+/// which `unknown` then names.
+std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::StepDescription &description,
+                                     const MemoryQuestion &question, std::string &unknown);
 
 /// Prints it, a category a line.
 void printMemory(const MemoryPlan &plan);

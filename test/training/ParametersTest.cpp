@@ -1,0 +1,196 @@
+// Which initializers of a model are trained, and why.
+#include "compiler/training/Parameters.h"
+#include "mlir/Parser/Parser.h"
+#include "test/import/TextModel.h"
+
+using namespace freestone::test;
+
+namespace freestone::training {
+
+namespace {
+
+/// `float[2, 3] w = {…}`, no element like another.
+std::string initializer(const std::string &type, const std::string &name, int count) {
+  static int next = 0;
+  std::string text = type + " " + name + " = {";
+  for (int i = 0; i < count; ++i)
+    text += (i ? ", " : "") + std::to_string(++next);
+  return text + "}";
+}
+
+class ParametersTest : public testing::Test {
+protected:
+  /// The parameters of a model of `x`, which is float[n, 4], by its nodes and initializers.
+  void choose(const std::string &nodes, const std::vector<std::string> &initializers,
+              const ParameterPatterns &patterns = {}) {
+    std::string declared;
+    for (const std::string &text : initializers)
+      declared += (declared.empty() ? "" : ", ") + text;
+    ImportOptions options;
+    options.form = ModelForm::Training;
+    options.keepWeights = true;
+    model.reset();
+    model.emplace(importText("agraph (float[n, 4] x, int64[n] i) => (float[p, q] y) <" + declared + "> {" + nodes + "}",
+                             options));
+    ASSERT_TRUE(model->model.module) << model->reason();
+    auto chosen = chooseParameters(model->main(), model->model.initializers, patterns, unmatched);
+    chose = succeeded(chosen);
+    parameters = chose ? std::move(*chosen) : std::vector<Parameter>();
+  }
+
+  /// "w: factor of a contraction", with "not " in front of what is not trained.
+  std::string tell(const std::string &name) const {
+    for (const Parameter &parameter : parameters)
+      if (parameter.name == name)
+        return (parameter.trained ? "" : "not ") + parameter.name + ": " + parameter.reason;
+    return "";
+  }
+
+  std::optional<Imported> model;
+  std::vector<Parameter> parameters;
+  std::string unmatched;
+  bool chose = false;
+};
+
+TEST_F(ParametersTest, OperandsThatAreMadeToBeLearnt) {
+  struct Case {
+    std::string nodes, type;
+    int count;
+    std::string expected;
+  };
+  const Case cases[] = {
+      {"y = MatMul(x, w)", "float[4, 3]", 12, "w: factor of a contraction"},
+      {"y = Add(x, w)", "float[4]", 4, "w: bias"},
+      {"y = Sub(x, w)", "float[4]", 4, "w: bias"},
+      {"y = Mul(x, w)", "float[4]", 4, "w: scale"},
+      {"y = Div(x, w)", "float[1]", 1, "w: scale"},
+      {"y = Gather(w, i)", "float[5, 3]", 15, "w: table of an embedding"},
+      {"a = Unsqueeze(x, one) b = Conv(a, w) y = Flatten(b)", "float[2, 1, 3]", 6, "w: kernel of a convolution"},
+      {"y = Max(x, w)", "float[4]", 4, "not w: no operand that is learnt"},
+      {"c = Greater(x, w) y = Where(c, x, x)", "float[4]", 4, "not w: no operand that is learnt"},
+      // Only moved on the way.
+      {"t = Transpose(w) y = MatMul(x, t)", "float[3, 4]", 12, "w: factor of a contraction"},
+      {"t = Identity(w) y = MatMul(x, t)", "float[4, 3]", 12, "w: factor of a contraction"},
+      {"t = Reshape(w, flat) y = Add(x, t)", "float[2, 2]", 4, "w: bias"},
+      {"t = Concat<axis = 1>(w, w) y = MatMul(x, t)", "float[4, 3]", 12, "w: factor of a contraction"},
+      {"t = Cast<to = 1>(w) y = MatMul(x, t)", "double[4, 3]", 12, "w: factor of a contraction"},
+      {"a = Identity(w) b = Reshape(a, flat) c = Identity(b) y = Mul(x, c)", "float[2, 2]", 4, "w: scale"},
+      // Computed with, before it gets there.
+      {"t = Exp(w) y = MatMul(x, t)", "float[4, 3]", 12, "not w: no operand that is learnt"},
+      // One number is a constant of the program, wherever it is; one in a vector is learnt.
+      {"y = Mul(x, w)", "float", 1, ""},
+      {"t = Reshape(w, one) y = Add(x, t)", "float", 1, ""},
+      {"t = Identity(w) y = Add(x, t)", "float[1]", 1, "w: bias"},
+      // Integers, and what no node takes, are no parameters at all.
+      {"t = Cast<to = 1>(w) y = MatMul(x, t)", "int64[4, 3]", 12, ""},
+      {"y = Identity(x)", "float[4]", 4, ""},
+  };
+  for (const Case &one : cases) {
+    SCOPED_TRACE(one.nodes + " with " + one.type);
+    choose(one.nodes, {initializer(one.type, "w", one.count), "int64[1] one = {1}", "int64[1] flat = {-1}"});
+    EXPECT_EQ(tell("w"), one.expected);
+    EXPECT_EQ(tell("one") + tell("flat"), "");
+  }
+}
+
+TEST_F(ParametersTest, AllPartsOfAConcatenation) {
+  choose("t = Concat<axis = 0>(a, b) u = Transpose<perm = [1, 0]>(t) v = Concat<axis = 1>(u, c) y = MatMul(x, v)",
+         {initializer("float[2, 4]", "a", 8), initializer("float[1, 4]", "b", 4), initializer("float[4, 2]", "c", 8)});
+  for (const char *name : {"a", "b", "c"})
+    EXPECT_EQ(tell(name), std::string(name) + ": factor of a contraction");
+}
+
+TEST_F(ParametersTest, OneUseThatLearnsIsEnough) {
+  choose("a = Max(x, w) b = Mul(a, w) y = Min(b, w)", {initializer("float[4]", "w", 4)});
+  EXPECT_EQ(tell("w"), "w: scale");
+}
+
+TEST_F(ParametersTest, NormalisationsKeepTheirStatistics) {
+  choose("a, m1, v1 = BatchNormalization<training_mode = 1>(x, s, b, m, v) y = LayerNormalization(a, g, h)",
+         {initializer("float[4]", "s", 4), initializer("float[4]", "b", 4), initializer("float[4]", "m", 4),
+          initializer("float[4]", "v", 4), initializer("float[4]", "g", 4), initializer("float[4]", "h", 4)});
+  EXPECT_EQ(tell("s"), "s: scale");
+  EXPECT_EQ(tell("b"), "b: bias");
+  EXPECT_EQ(tell("g"), "g: scale");
+  EXPECT_EQ(tell("h"), "h: bias");
+  for (const char *name : {"m", "v"})
+    EXPECT_EQ(tell(name), "not " + std::string(name) + ": statistics of a normalisation");
+}
+
+TEST_F(ParametersTest, ALossKeepsTheWeightsOfItsClasses) {
+  for (const char *loss : {"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss<ignore_index = 7>"}) {
+    choose(std::string("a = Mul(x, s) l = ") + loss + "(a, i, w) y = Add(x, l)",
+           {initializer("float[4]", "s", 4), initializer("float[4]", "w", 4)});
+    EXPECT_EQ(tell("s"), "s: scale");
+    EXPECT_EQ(tell("w"), "not w: weights of a loss's classes");
+  }
+}
+
+TEST_F(ParametersTest, PatternsDecideOtherwise) {
+  std::vector<std::string> initializers = {initializer("float[4, 4]", "layer.0.w", 16),
+                                           initializer("float[4]", "layer.0.b", 4),
+                                           initializer("float[4, 4]", "layer.1.w", 16),
+                                           initializer("float[4]", "limit", 4), initializer("float[1]", "factor", 1)};
+  for (std::string &text : initializers)
+    if (size_t at = text.find("layer"); at != std::string::npos)
+      text.insert(at, "\""), text.insert(text.find(' ', at + 1), "\"");
+  const std::string nodes = R"(a = MatMul(x, "layer.0.w") b = Add(a, "layer.0.b") c = MatMul(b, "layer.1.w")
+      d = Max(c, limit) y = Mul(d, factor))";
+  ParameterPatterns patterns;
+  patterns.train = {"limit", "layer.1.*"};
+  patterns.freeze = {"layer.?.w"};
+  patterns.noDecay = {"*.b"};
+  patterns.groups = {"*.b", "layer.*"};
+  choose(nodes, initializers, patterns);
+  ASSERT_TRUE(chose) << unmatched;
+  EXPECT_EQ(tell("layer.0.w"), "not layer.0.w: frozen by 'layer.?.w'");
+  EXPECT_EQ(tell("layer.1.w"), "not layer.1.w: frozen by 'layer.?.w'");
+  EXPECT_EQ(tell("layer.0.b"), "layer.0.b: bias");
+  EXPECT_EQ(tell("limit"), "limit: chosen by 'limit'");
+  EXPECT_EQ(tell("factor"), "factor: scale");
+  for (const Parameter &parameter : parameters) {
+    EXPECT_EQ(parameter.decays, parameter.name != "layer.0.b") << parameter.name;
+    std::string group = parameter.name == "layer.0.b" ? "*.b" : parameter.name.starts_with("layer") ? "layer.*" : "";
+    EXPECT_EQ(parameter.group, group) << parameter.name;
+  }
+  for (auto list : {&ParameterPatterns::train, &ParameterPatterns::freeze, &ParameterPatterns::noDecay,
+                    &ParameterPatterns::groups}) {
+    patterns = {};
+    (patterns.*list) = {"*", "encoder.*"};
+    choose(nodes, initializers, patterns);
+    EXPECT_FALSE(chose);
+    EXPECT_EQ(unmatched, "encoder.*");
+  }
+}
+
+/// A weight of rank 0 comes of a file without weights, where none can be a constant.
+TEST_F(ParametersTest, ASingleNumberIsTrainedOnlyWhereItIsChosen) {
+  mlir::MLIRContext context;
+  mlir::DialectRegistry registry;
+  graph::registerGraphDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    func.func @main(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {
+      %w = graph.weight "w" : !graph.tensor<[], f32>
+      %0 = graph.broadcast %w dims [] : !graph.tensor<[], f32> -> !graph.tensor<[n], f32>
+      %1 = graph.binary mul %x, %0 : !graph.tensor<[n], f32>
+      return %1 : !graph.tensor<[n], f32>
+    })",
+                                                        &context);
+  ASSERT_TRUE(module);
+  auto function = module->lookupSymbol<mlir::func::FuncOp>("main");
+  for (bool isChosen : {false, true}) {
+    ParameterPatterns patterns;
+    if (isChosen)
+      patterns.train = {"w"};
+    parameters = *chooseParameters(function, {"w"}, patterns, unmatched);
+    EXPECT_EQ(tell("w"), isChosen ? "w: chosen by 'w'" : "not w: a single number");
+  }
+  EXPECT_TRUE(chooseParameters(function, {}, {}, unmatched)->empty())
+      << "only initializers of the model are parameters";
+}
+
+} // namespace
+
+} // namespace freestone::training
