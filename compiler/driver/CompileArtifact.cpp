@@ -31,6 +31,19 @@ static void recallCode(StringRef about, Statistics &statistics) {
   }
 }
 
+/// What a run that fails at a site tells: the tile program, which traces name too, then the node.
+static std::vector<std::string> describeSites(ModuleOp module) {
+  auto sites = module->getAttrOfType<ArrayAttr>("task.sites");
+  if (!sites)
+    return {};
+  auto texts = llvm::map_to_vector(sites, [](Attribute site) { return cast<StringAttr>(site).str(); });
+  module.walk([&](task::SpaceOp space) {
+    for (int64_t site : space.getSites())
+      texts[site - 1] = "program '" + space.getProgram().str() + "', " + cast<StringAttr>(sites[site - 1]).str();
+  });
+  return {texts.begin(), texts.end()};
+}
+
 /// Compiles the imported module, with tokens or names as they stand in it.
 FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, const DeviceDescription &device,
                                                       Failure &failure) {
@@ -40,9 +53,7 @@ FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, co
   SmallVector<task::ProgramOp> entries = llvm::to_vector(module.getOps<task::ProgramOp>());
   runtime::Descriptor descriptor = artifact::buildDescriptor(entries);
   ConstantBytes constants = collectConstants(entries);
-  if (auto sites = module->getAttrOfType<ArrayAttr>("task.sites"))
-    for (auto site : sites.getAsRange<StringAttr>())
-      descriptor.sites.push_back(site.str());
+  descriptor.sites = describeSites(module);
   statistics.programs = llvm::range_size(module.getOps<tile::ProgramOp>());
   int64_t calls = 0;
   module.walk([&](task::SpaceOp space) { calls += !space.getService(); });
@@ -56,10 +67,11 @@ FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, co
     FailureOr<OwningOpRef<ModuleOp>> code = emitCode(module, options);
     if (failed(code))
       return mlir::failure();
-    FailureOr<std::vector<codegen::Object>> objects = programs.lower(**code, device, [&](size_t done, size_t total) {
+    auto report = [&](size_t done, size_t total) {
       if (options.progress)
         options.progress({"code", static_cast<int64_t>(done), static_cast<int64_t>(total)});
-    });
+    };
+    FailureOr<std::vector<codegen::Object>> objects = programs.lower(**code, device, report, options.printIrTreeDir);
     if (failed(objects))
       return mlir::failure();
     statistics.counters["objects"] = objects->size();

@@ -1,7 +1,6 @@
 #include "compiler/driver/CompileModel.h"
 
 #include "compiler/codegen/cpu/LowerToObject.h"
-#include "compiler/codegen/cpu/Passes.h"
 #include "compiler/driver/CompileJobs.h"
 #include "compiler/driver/Counters.h"
 #include "compiler/driver/PackageArtifact.h"
@@ -11,7 +10,6 @@
 #include "compiler/task/SizeSlots.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include <chrono>
@@ -131,18 +129,14 @@ LogicalResult Compilation::requireCompilable(Failure &failure) const {
   return mlir::failure();
 }
 
-LogicalResult Compilation::runPipeline(void (*build)(OpPassManager &, const Options &), ModuleOp module) {
+LogicalResult Compilation::runPipeline(Stretch stretch, void (*build)(OpPassManager &, const Options &)) {
   PassManager passes(context.get());
   // Every pass is tested with the verifier behind it; here it would walk the whole module after each. Once per level is
   // enough to find what the tests did not.
   passes.enableVerifier(false);
-  if (!options.printIrTreeDir.empty())
-    passes.enableIRPrintingToFileTree([](Pass *, Operation *) { return false; },
-                                      [](Pass *, Operation *) { return true; },
-                                      /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true,
-                                      /*printAfterOnlyOnFailure=*/false, options.printIrTreeDir);
+  printPasses(passes, options.printIrTreeDir, stretch);
   build(passes, options);
-  return failure(failed(passes.run(module)) || failed(mlir::verify(module)));
+  return failure(failed(passes.run(*model.module)) || failed(mlir::verify(*model.module)));
 }
 
 /// Products of sizes may leave 64 bits, or grow into expressions that are too large.
@@ -160,29 +154,32 @@ LogicalResult Compilation::lower(Failure &failure) {
     return mlir::failure();
   if (failed(timed("graph", failure,
                    [&]() -> LogicalResult {
-                     if (failed(runPipeline(addGraphPipeline, *model.module)))
+                     if (failed(runPipeline(Stretch::Graph, addGraphPipeline)))
                        return mlir::failure();
                      collectGraphCounters(*model.module, statistics.counters);
                      return success();
                    })) ||
-      failed(timed("tile", failure, [&] { return runPipeline(addTilePipeline, *model.module); })) ||
-      failed(timed("task", failure, [&] { return runPipeline(addTaskPipeline, *model.module); })) ||
+      failed(timed("tile", failure, [&] { return runPipeline(Stretch::Tile, addTilePipeline); })) ||
+      failed(timed("task", failure, [&] { return runPipeline(Stretch::Task, addTaskPipeline); })) ||
       failed(timed("sizes", failure, [&] { return requireValidSizes(*model.module); }))) {
     // What import accepted and a later level refuses is a limit of ours, not a fault of the model.
     failure.kind = Failure::Kind::Unsupported;
     return mlir::failure();
   }
-  return success();
+  // What this finds is a fault of the compiler.
+  return options.checkOrder ? timed("order", failure, [&] { return runPipeline(Stretch::Task, addOrderCheck); })
+                            : success();
 }
 
 FailureOr<std::string> Compilation::print(Level level, Failure &failure) {
   if (failed(requireCompilable(failure)))
     return mlir::failure();
-  auto reach = [&](const char *phase, void (*build)(OpPassManager &, const Options &)) {
-    return timed(phase, failure, [&] { return runPipeline(build, *model.module); });
+  auto reach = [&](const char *phase, Stretch stretch, void (*build)(OpPassManager &, const Options &)) {
+    return timed(phase, failure, [&] { return runPipeline(stretch, build); });
   };
-  if (failed(reach("graph", addGraphPipeline)) || (level >= Level::Tile && failed(reach("tile", addTilePipeline))) ||
-      (level >= Level::Task && failed(reach("task", addTaskPipeline))))
+  if (failed(reach("graph", Stretch::Graph, addGraphPipeline)) ||
+      (level >= Level::Tile && failed(reach("tile", Stretch::Tile, addTilePipeline))) ||
+      (level >= Level::Task && failed(reach("task", Stretch::Task, addTaskPipeline))))
     return mlir::failure();
   if (level >= Level::Llvm)
     return printCode(level, failure);
@@ -201,9 +198,7 @@ FailureOr<std::string> Compilation::printCode(Level level, Failure &failure) {
     FailureOr<OwningOpRef<ModuleOp>> code = emitCode(*model.module, options);
     if (failed(code))
       return mlir::failure();
-    PassManager passes(context.get());
-    codegen::buildLowerToLLVMPipeline(passes.nest<ModuleOp>(), *device);
-    if (failed(passes.run(**code)))
+    if (failed(codegen::lowerToLLVM(**code, *device, options.printIrTreeDir)))
       return mlir::failure();
     llvm::raw_string_ostream stream(text);
     for (ModuleOp part : (*code)->getOps<ModuleOp>()) {

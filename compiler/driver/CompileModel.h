@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_DRIVER_COMPILEMODEL_H
 
 #include "compiler/codegen/DeviceDescription.h"
+#include "compiler/codegen/PassPrinting.h"
 #include "compiler/driver/Interface.h"
 #include "compiler/driver/Options.h"
 #include "compiler/import/ImportOnnx.h"
@@ -65,7 +66,7 @@ public:
 private:
   mlir::FailureOr<ImportedModel> importModel(llvm::StringRef path, ImportError &error);
   LogicalResult timed(const char *phase, Failure &failure, llvm::function_ref<LogicalResult()> step);
-  LogicalResult runPipeline(void (*build)(mlir::OpPassManager &, const Options &), mlir::ModuleOp module);
+  LogicalResult runPipeline(Stretch stretch, void (*build)(mlir::OpPassManager &, const Options &));
   LogicalResult requireCompilable(Failure &failure) const;
   mlir::FailureOr<std::string> printCode(Level level, Failure &failure);
   mlir::FailureOr<std::vector<uint8_t>> makeCode(ProgramCache &programs, const DeviceDescription &device,

@@ -117,6 +117,7 @@ void ModelNames::takeValues(ModuleOp module) {
           function.setResultAttr(index, attribute, tokenFor(Value, name));
     // Of use to the importer alone.
     function->removeAttr("graph.statistics");
+    function->removeAttr("graph.class_weights");
   }
 }
 

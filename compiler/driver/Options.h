@@ -4,6 +4,7 @@
 #include "cache/Settings.h"
 #include "compiler/driver/Switches.h"
 #include "compiler/import/ImportOnnx.h"
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
@@ -31,11 +32,15 @@ struct Options {
   /// Programs that are compiled at the same time; 0: see chooseCompileJobs. Decides nothing about what comes out.
   unsigned jobs = 0;
   /// Where objects of single programs are kept. Decides nothing about what comes out.
-  cache::Settings cache = {.folder = "", .mode = cache::Mode::Off, .say = nullptr, .explain = nullptr};
+  cache::Settings cache = {
+      .folder = "", .mode = cache::Mode::Off, .say = nullptr, .explain = nullptr, .onWait = nullptr};
   /// Is told what the compilation is doing, by one thread at a time; null: nobody.
   std::function<void(const Progress &progress)> progress;
   /// Where to write the module after every pass; empty: nowhere.
   std::string printIrTreeDir;
+  /// Prove the order of every program that is compiled (see task-check-order). Takes up to as long again as compiling,
+  /// and only a fault of the compiler fails it.
+  bool checkOrder = std::getenv("FREESTONE_CHECK_ORDER") != nullptr;
 };
 
 } // namespace freestone::driver

@@ -2,6 +2,7 @@
 
 #include "compiler/artifact/BuildDescriptor.h"
 #include "compiler/artifact/Link.h"
+#include "compiler/codegen/PassPrinting.h"
 #include "compiler/codegen/cpu/EmitEntries.h"
 #include "compiler/codegen/cpu/PairKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
@@ -9,7 +10,6 @@
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/weights/WeightStore.h"
 #include "freestone/runtime.h"
-#include "mlir/Pass/PassManager.h"
 #include "runtime/ArtifactFile.h"
 #include "runtime/CpuFeatures.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -155,6 +155,7 @@ FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &option
   code->push_back(entryPoints.release());
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
+  printPasses(passes, options.printIrTreeDir, Stretch::Code);
   passes.addPass(codegen::createEmitPrograms({options.target}));
   if (failed(passes.run(*code)))
     return failure();

@@ -67,4 +67,8 @@ void addTaskPipeline(OpPassManager &passes, const Options &options) {
   entries.addPass(task::createPlanMemory({options.switches.reuseMemory}));
 }
 
+void addOrderCheck(OpPassManager &passes, const Options &options) {
+  passes.nest<task::ProgramOp>().addPass(task::createCheckOrder());
+}
+
 } // namespace freestone::driver

@@ -20,6 +20,9 @@ void addTilePipeline(mlir::OpPassManager &passes, const Options &options);
 /// tile → task: one phase a call, edges between them, memory planned.
 void addTaskPipeline(mlir::OpPassManager &passes, const Options &options);
 
+/// Changes nothing: proves that phases which touch the same bytes are ordered.
+void addOrderCheck(mlir::OpPassManager &passes, const Options &options);
+
 } // namespace freestone::driver
 
 #endif // FREESTONE_COMPILER_DRIVER_PIPELINES_H

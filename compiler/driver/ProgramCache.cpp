@@ -70,13 +70,13 @@ cache::Ingredients ProgramCache::nameProgram(ModuleOp code, ModuleOp module, con
   return ingredients;
 }
 
-FailureOr<std::vector<codegen::Object>>
-ProgramCache::lower(ModuleOp code, const DeviceDescription &device,
-                    llvm::function_ref<void(size_t done, size_t total)> report) {
+FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const DeviceDescription &device,
+                                                            llvm::function_ref<void(size_t done, size_t total)> report,
+                                                            StringRef printIrTreeDir) {
   SmallVector<ModuleOp> modules = llvm::to_vector(code.getOps<ModuleOp>());
   if (compiler.empty()) {
     compiled = modules.size();
-    return codegen::lowerToObjects(code, device, report);
+    return codegen::lowerToObjects(code, device, report, printIrTreeDir);
   }
   cache::Ingredients common = describeDevice(compiler, device);
   std::vector<codegen::Object> objects(modules.size());
@@ -96,7 +96,7 @@ ProgramCache::lower(ModuleOp code, const DeviceDescription &device,
   compiled = missing.size();
   if (missing.empty())
     return objects;
-  FailureOr<std::vector<codegen::Object>> made = codegen::lowerToObjects(*rest, device, report);
+  FailureOr<std::vector<codegen::Object>> made = codegen::lowerToObjects(*rest, device, report, printIrTreeDir);
   if (failed(made))
     return failure();
   for (auto &&[place, object] : llvm::zip_equal(missing, *made)) {

@@ -20,7 +20,8 @@ public:
   /// As codegen::lowerToObjects, for modules as `emitCode` makes them: programs get names that follow from what they
   /// are, and only those that are not kept are lowered. `report` counts these.
   mlir::FailureOr<std::vector<codegen::Object>> lower(mlir::ModuleOp code, const DeviceDescription &device,
-                                                      llvm::function_ref<void(size_t done, size_t total)> report);
+                                                      llvm::function_ref<void(size_t done, size_t total)> report,
+                                                      llvm::StringRef printIrTreeDir = "");
 
   /// How many objects `lower` made, and how many it found.
   int64_t getCompiled() const { return compiled; }

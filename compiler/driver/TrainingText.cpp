@@ -152,12 +152,14 @@ void readOptimizer(Members &members, training::OptimizerChoice &choice, std::str
   members.read("file", file);
   grad::Optimizer &optimizer = choice.builtIn;
   bool isGraph = kind == "file";
-  if (std::optional<grad::OptimizerKind> known = grad::getOptimizerKind(kind))
-    optimizer = grad::Optimizer::withDefaults(*known);
+  if (std::optional<grad::Optimizer> known = grad::getOptimizer(kind))
+    optimizer = *known;
   else if (!isGraph)
     members.complain("kind", "is '" + kind + "', which is no optimizer");
   members.read("nesterov", optimizer.nesterov);
-  members.read("amsgrad", optimizer.amsgrad);
+  bool amsgrad = false;
+  members.read("amsgrad", amsgrad);
+  optimizer.amsgrad |= amsgrad;
   members.read("centered", optimizer.centered);
   std::map<std::string, double> numbers;
   members.read("numbers", numbers);

@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -126,10 +127,9 @@ std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, ArrayRef
   return collector.take();
 }
 
-std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> accesses) {
-  SmallVector<PhaseOp, 8> phases = program.getPhases();
-  // known[q]: the last phase that all workers have finished when any worker is in phase q. Waits of a worker's earlier
-  // phases hold in its later ones, and progress numbers only grow.
+/// known[q]: the last phase that all workers have finished when any worker is in phase q. Waits of a worker's earlier
+/// phases hold in its later ones, and progress numbers only grow.
+static SmallVector<int64_t> collectKnown(ArrayRef<PhaseOp> phases) {
   SmallVector<int64_t> known;
   int64_t horizon = -1;
   for (PhaseOp phase : phases) {
@@ -137,6 +137,51 @@ std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> acce
       horizon = std::max(horizon, before);
     known.push_back(horizon);
   }
+  return known;
+}
+
+/// Visits every two accesses to the same bytes, one of them a write, the one of the earlier phase first, until a visit
+/// returns a sentence.
+static std::optional<std::string>
+findMeeting(ArrayRef<Access> accesses,
+            llvm::function_ref<std::optional<std::string>(const Access &, const Access &)> visit) {
+  // Only what lies in one memory can meet. What is read meets only what is written.
+  struct Memory {
+    SmallVector<const Access *, 0> all, writes;
+  };
+  DenseMap<int64_t, Memory> memories;
+  for (const Access &access : accesses) {
+    memories[access.memory].all.push_back(&access);
+    if (access.write)
+      memories[access.memory].writes.push_back(&access);
+  }
+  for (auto &[name, memory] : memories)
+    for (auto *list : {&memory.all, &memory.writes})
+      llvm::stable_sort(*list, [](const Access *one, const Access *other) { return one->begin < other->begin; });
+  for (const Access &one : accesses) {
+    const Memory &memory = memories[one.memory];
+    for (const Access *other : one.write ? memory.all : memory.writes) {
+      if (other->begin >= one.end)
+        break;
+      if (one.phase > other->phase || !overlap(one, *other))
+        continue;
+      if (std::optional<std::string> sentence = visit(one, *other))
+        return sentence;
+    }
+  }
+  return std::nullopt;
+}
+
+static std::string describe(const Access &access, ArrayRef<PhaseOp> phases, const char *verb = nullptr) {
+  if (!verb)
+    verb = access.write ? "writes" : "reads";
+  return "phase " + std::to_string(access.phase) + " '" + PhaseOp(phases[access.phase]).getLabel().str() +
+         "' of worker " + std::to_string(access.worker) + " " + verb;
+}
+
+std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> accesses) {
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  SmallVector<int64_t> known = collectKnown(phases);
   DenseMap<int64_t, int64_t> firstWrite;
   for (const Access &access : accesses)
     if (access.write)
@@ -145,32 +190,40 @@ std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> acce
     auto found = firstWrite.find(buffer);
     return found != firstWrite.end() && found->second <= phase;
   };
+  return findMeeting(accesses, [&](const Access &one, const Access &other) -> std::optional<std::string> {
+    // Tiles of one space never write the same elements, nor read what another of them writes, though which ones these
+    // are may not be known here.
+    bool isOneOutput = one.space == other.space && one.buffer == other.buffer;
+    bool isOrdered =
+        one.worker == other.worker || one.phase <= known[other.phase] || (isOneOutput && !(one.exact && other.exact));
+    if (!isOrdered)
+      return describe(one, phases) + " what " + describe(other, phases) + ", in no order";
+    bool isOverwritten =
+        one.write && !other.write && one.buffer != other.buffer && isWrittenBy(other.buffer, one.phase);
+    if (isOverwritten)
+      return describe(one, phases, "overwrites") + " what " + describe(other, phases);
+    return std::nullopt;
+  });
+}
 
-  auto describe = [&](const Access &access, const std::string &verb = "") {
-    return "phase " + std::to_string(access.phase) + " '" + phases[access.phase].getLabel().str() + "' of worker " +
-           std::to_string(access.worker) +
-           (!verb.empty()  ? verb
-            : access.write ? " writes"
-                           : " reads");
-  };
-  for (const Access &one : accesses) {
-    for (const Access &other : accesses) {
-      if (one.phase > other.phase || !(one.write || other.write) || !overlap(one, other))
-        continue;
-      // Tiles of one space never write the same elements, nor read what another of them writes, though which ones these
-      // are may not be known here.
-      bool isOneOutput = one.space == other.space && one.buffer == other.buffer;
-      bool isOrdered =
-          one.worker == other.worker || one.phase <= known[other.phase] || (isOneOutput && !(one.exact && other.exact));
-      if (!isOrdered)
-        return describe(one) + " what " + describe(other) + ", in no order";
-      bool isOverwritten =
-          one.write && !other.write && one.buffer != other.buffer && isWrittenBy(other.buffer, one.phase);
-      if (isOverwritten)
-        return describe(one, " overwrites") + " what " + describe(other);
+std::optional<std::string> findMissingEdge(ProgramOp program, ArrayRef<Access> accesses) {
+  SmallVector<PhaseOp, 8> phases = program.getPhases();
+  SmallVector<int64_t> known = collectKnown(phases);
+  // The phases that each comes after.
+  SmallVector<llvm::BitVector, 0> earlier;
+  for (auto [index, phase] : llvm::enumerate(phases)) {
+    llvm::BitVector &own = earlier.emplace_back(phases.size());
+    own.set(0, known[index] + 1);
+    for (int64_t before : phase.getSameAfter()) {
+      own |= earlier[before];
+      own.set(before);
     }
   }
-  return std::nullopt;
+  return findMeeting(accesses, [&](const Access &one, const Access &other) -> std::optional<std::string> {
+    if (one.phase == other.phase || earlier[other.phase].test(one.phase))
+      return std::nullopt;
+    return describe(one, phases) + " what " + describe(other, phases) + ", and no edge says so";
+  });
 }
 
 } // namespace freestone::task

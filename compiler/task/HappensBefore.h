@@ -37,6 +37,10 @@ std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, llvm::Ar
 /// and memory were planned: it looks at `after all` and at the accesses alone.
 std::optional<std::string> findConflict(ProgramOp program, llvm::ArrayRef<Access> accesses);
 
+/// Proves that every two phases of which one needs the other's bytes are joined by edges, `all` or `same`, or by what
+/// these imply, also where both touch them on one worker. Returns nothing, or a sentence that names the two phases.
+std::optional<std::string> findMissingEdge(ProgramOp program, llvm::ArrayRef<Access> accesses);
+
 } // namespace freestone::task
 
 #endif // FREESTONE_COMPILER_TASK_HAPPENSBEFORE_H

@@ -21,9 +21,12 @@ struct Touch {
   Attribute tiles;
   Attribute elements;
 
-  /// Whether tile t of both touches the same elements, under one distribution of tiles to workers.
+  /// Whether tile t of both touches the same elements, under one distribution of tiles to workers. An only tile may
+  /// touch any.
   bool staysOnWorker(const Touch &other) const {
-    return !isa<UnitAttr>(elements) && elements == other.elements && tiles == other.tiles && deal == other.deal;
+    bool areAligned = !isa<UnitAttr>(elements) && elements == other.elements;
+    bool isOnly = cast<sym::ExprAttr>(tiles).getExpr().isConstant(1);
+    return (areAligned || isOnly) && tiles == other.tiles && deal == other.deal;
   }
 };
 

@@ -96,8 +96,8 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
   let summary = "writes the `after` edges of every phase";
   let description = [{
     A phase that reads what another wrote comes after it, and one that writes comes after those that read or wrote the same before:
-    `same` where each tile touches just the elements that the same tile of the same number of tiles touched, so that no worker needs
-    another's data; else `all`. Progress numbers only grow, so of several
+    `same` where each tile touches just the elements that the same tile of the same number of tiles touched, or where both have one tile
+    alone, so that no worker needs another's data; else `all`. Progress numbers only grow, so of several
     `all` edges only the latest is kept, and none that an earlier phase's wait implies.
     With `elide=false` every edge is `all`.
     ```mlir
@@ -124,6 +124,21 @@ def PlanMemory : Pass<"task-plan-memory", "::freestone::task::ProgramOp"> {
     ```
   }];
   let options = [Option<"reuse", "reuse", "bool", "true", "Let buffers share bytes once all workers are done with them">];
+}
+
+def CheckOrder : Pass<"task-check-order", "::freestone::task::ProgramOp"> {
+  let summary = "proves that phases which touch the same bytes are ordered";
+  let description = [{
+    In: phases with edges, and planned memory. Changes nothing. For 1 to `workers` workers, at the smallest sizes that the program may
+    have, at small, larger and very large ones, with arena buffers where the runtime puts them: two accesses to the same bytes, one of them a
+    write, are ordered by a wait or are one worker's; where they are, an edge says so, `same` edges too; and no buffer is written over
+    while it is still read. Else, and where no sizes can be found that all assertions allow, the pass fails with a sentence.
+    ```
+    phase 1 'b' of worker 0 writes what phase 2 'c' of worker 1 reads, in no order (workers = 2, n = 130)
+    ```
+  }];
+  let options = [Option<"workers", "workers", "int64_t", "4", "The most workers that are looked at">];
+  let statistics = [Statistic<"runs", "runs", "Number of sizes looked at">];
 }
 
 #endif // FREESTONE_COMPILER_TASK_PASSES_TD

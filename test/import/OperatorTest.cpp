@@ -150,6 +150,23 @@ TEST(Operator, RandomNumbersHaveTheirDistribution) {
   }
 }
 
+TEST(Operator, RandomNumbersReachOutputs) {
+  // What depends on the values, also through a body, and not what depends on the shape alone.
+  Imported model = importText(R"(agraph (float[n] x, float r, bool t, bool c)
+      => (float[n] drawn, float[n] chosen, float[n] plain, int64[1] size, float[n] dropped)
+    { noise = RandomUniformLike(x) drawn = Add(noise, x) size = Shape(drawn) plain = Neg(x)
+      chosen = If(c) <then_branch = a () => (float[n] p) { p = Mul(noise, x) },
+                      else_branch = b () => (float[n] q) { q = Neg(x) }>
+      dropped = Dropout(x, r, t) })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  const std::vector<RandomNode> &random = model.model.report.random;
+  ASSERT_EQ(random.size(), 2u);
+  EXPECT_EQ(random[0].outputs, (std::vector<std::string>{"drawn", "chosen"}));
+  EXPECT_TRUE(random[0].switches.empty());
+  EXPECT_EQ(random[1].outputs, (std::vector<std::string>{"dropped"}));
+  EXPECT_EQ(random[1].switches, (std::vector<std::string>{"r", "t"}));
+}
+
 constexpr const char *trainingHeader = "<ir_version: 10, opset_import: [\"\" : 20, \"ai.onnx.preview.training\" : 1]>";
 
 TEST(Operator, GradientDifferentiatesWhatIsBeforeIt) {

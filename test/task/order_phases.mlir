@@ -90,6 +90,29 @@ task.program @dealt symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
+// One tile alone is worker 0's in both, whatever it touches; not where it is dealt behind others.
+// CHECK-LABEL: task.program @only
+// CHECK:         task.phase "one" after all [] same []
+// CHECK:         task.phase "again" after all [] same [0]
+// CHECK:         task.phase "behind" after all [1] same []
+task.program @only symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %b = task.buffer arena : !v
+  %y = task.buffer output "y" : !v
+  %z = task.buffer output "z" : !v
+  task.phase "one" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+  task.phase "again" after all [] same [] {
+    task.space @q(%a) to (%b) sizes [n] tiles 1 scratch 0 reads [?] writes [n] sites [] : (!v) -> (!v)
+  }
+  task.phase "behind" after all [] same [] {
+    task.space @p(%x) to (%y) sizes [n] tiles n scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+    task.space @p(%b) to (%z) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+}
+
 // What follows a phase that gives a size its value waits for it, for all sizes are then derived anew.
 // CHECK-LABEL: task.program @binding
 // CHECK:         task.phase "find" after all [] same [] binds "k"

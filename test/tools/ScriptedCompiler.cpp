@@ -58,6 +58,19 @@ static void goSlowly(const freestone_compile_options *options) {
     usleep(10000);
 }
 
+/// What draws random numbers, as in the report of `check`.
+static std::string randomNodes(const std::string &word) {
+  if (word == "random")
+    return R"([{"node": "noise", "switches": [], "outputs": ["y"]}])";
+  if (word == "dropout")
+    return R"([{"node": "drop", "switches": ["x"], "outputs": ["y"]}])";
+  if (word == "partly-random")
+    return R"([{"node": "noise", "switches": ["ratio"], "outputs": ["positions"]}])";
+  if (word == "unused-random")
+    return R"([{"node": "noise", "switches": [], "outputs": []}])";
+  return "[]";
+}
+
 static freestone_compiler_result compile(const freestone_compile_options *options) {
   freestone_compiler_result checked = check(options);
   if (checked.status != FREESTONE_COMPILER_OK)
@@ -72,10 +85,13 @@ static freestone_compiler_result compile(const freestone_compile_options *option
     goSlowly(options);
   std::vector<uint8_t> artifact = word == "lookup"  ? test::packProgram("Lookup", test::describeLookup())
                                   : word == "train" ? test::packTrain()
-                                                    : test::packReverse(/*withWeights=*/!options->strip_weights);
+                                  : word == "partly-random"
+                                      ? test::packProgram("Nonzero", test::describeNonzero())
+                                      : test::packReverse(/*withWeights=*/!options->strip_weights);
   std::ofstream(options->output_path, std::ios::binary)
       .write(reinterpret_cast<const char *>(artifact.data()), static_cast<std::streamsize>(artifact.size()));
-  return ok(R"({"target": "x86-64-v4", "phases": [{"name": "import", "seconds": 0.5}], "seconds": 0.75, "programs": 2,
+  return ok("{\"random\": " + randomNodes(word) +
+            R"(, "target": "x86-64-v4", "phases": [{"name": "import", "seconds": 0.5}], "seconds": 0.75, "programs": 2,
                 "programs_shared": 1, "bytes": {"file": 30, "code": 20, "weights": 10}, "counters": {"reused buffers": 4}})");
 }
 

@@ -42,6 +42,8 @@ public:
   freestone_artifact *get() const { return artifact.get(); }
   const std::vector<ValueInfo> &inputs() const { return inputInfo; }
   const std::vector<ValueInfo> &outputs() const { return outputInfo; }
+  /// What the compiler said of it, as JSON; empty where it was an artifact.
+  const std::string &statistics() const { return entry.about(); }
   /// All metadata, as JSON.
   std::string describe() const;
   /// Completes an artifact without weights. Throws Failure when a name is unknown or a weight is missing.

@@ -79,49 +79,90 @@ static Tolerance toleranceOf(const TestCase &test, const TestOptions &options) {
   return tolerance;
 }
 
-/// The layout numbers the inputs; names serve where all of them are the model's.
-static void setInputs(Session &session, const Model &model, const std::vector<NamedTensor> &inputs) {
+/// In the model's order. The layout numbers the inputs; names serve where all of them are the model's.
+static std::vector<const Tensor *> orderInputs(const Model &model, const std::vector<NamedTensor> &inputs) {
   auto named = [&](const NamedTensor &tensor) {
     return std::any_of(model.inputs().begin(), model.inputs().end(),
                        [&](const ValueInfo &info) { return info.name == tensor.name; });
   };
   if (std::all_of(inputs.begin(), inputs.end(), named))
-    return session.setInputs(inputs);
+    return matchInputs(model.inputs(), inputs);
   if (inputs.size() != model.inputs().size())
     throw Failure(Exit::Failed,
                   fmt::format("the data have {} inputs, the model {}", inputs.size(), model.inputs().size()));
-  for (size_t i = 0; i < inputs.size(); ++i)
-    session.setInput(i, inputs[i].tensor);
+  std::vector<const Tensor *> ordered;
+  for (const NamedTensor &input : inputs)
+    ordered.push_back(&input.tensor);
+  return ordered;
 }
 
-/// Names of nodes that draw random numbers which these inputs do not turn off: what they make can't be expected by a
-/// case.
-static std::string randomNodes(const std::string &modelPath, const CompileArguments &arguments, const Model &model,
-                               const std::vector<NamedTensor> &inputs) {
-  Compiler::Check check = Compiler::open().check(CompileOptions(arguments, modelPath));
-  auto isOff = [&](const std::string &name) {
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (model.inputs()[i].name == name && inputs[i].tensor.count() == 1 && inputs[i].tensor.number(0) == 0)
-        return true;
-    return false;
+namespace {
+
+/// A node that draws random numbers, which are not those of the generator that a case's outputs were made with.
+struct RandomNode {
+  std::string name;
+  std::vector<size_t> switches; ///< inputs of the model: the numbers do not matter where one of them is 0
+  std::vector<bool> reaches;    ///< of each output: whether it depends on them
+};
+
+/// What a data set can't say, and why.
+struct Unknown {
+  std::vector<bool> outputs;
+  std::string reason;
+
+  void add(const RandomNode &node, const char *when) {
+    for (size_t i = 0; i < outputs.size(); ++i)
+      outputs[i] = outputs[i] || node.reaches[i];
+    if (reason.empty())
+      reason = fmt::format("node '{}' draws random numbers{}; the case expects NumPy's", node.name, when);
+  }
+  bool isAll() const {
+    return std::all_of(outputs.begin(), outputs.end(), [](bool unknown) { return unknown; });
+  }
+};
+
+} // namespace
+
+/// Those on which an output depends.
+static std::vector<RandomNode> randomNodes(const Model &model) {
+  auto place = [](const std::vector<ValueInfo> &infos, const std::string &name) {
+    return static_cast<size_t>(
+        std::find_if(infos.begin(), infos.end(), [&](const ValueInfo &info) { return info.name == name; }) -
+        infos.begin());
   };
-  std::string names;
-  for (const Json &node : Json::parse(check.report).value("random", Json::array()))
-    if (std::none_of(node["switches"].begin(), node["switches"].end(), isOff))
-      names += (names.empty() ? "" : ", ") + node["node"].get<std::string>();
-  return names;
+  std::vector<RandomNode> nodes;
+  const Json report = Json::parse(model.statistics());
+  for (const Json &told : report.value("random", Json::array())) {
+    RandomNode node{told["node"], {}, std::vector<bool>(model.outputs().size())};
+    for (const Json &name : told["switches"])
+      if (size_t input = place(model.inputs(), name); input < model.inputs().size())
+        node.switches.push_back(input);
+    for (const Json &name : told["outputs"])
+      node.reaches.at(place(model.outputs(), name)) = true;
+    if (std::find(node.reaches.begin(), node.reaches.end(), true) != node.reaches.end())
+      nodes.push_back(std::move(node));
+  }
+  return nodes;
 }
 
-/// Returns false and a reason when the numbers differ.
-static bool runDataSet(const std::string &folder, const std::vector<NamedTensor> &inputs, const Model &model,
-                       Session &session, const Tolerance &tolerance, Outcome &outcome) {
+static bool isOff(const RandomNode &node, const std::vector<const Tensor *> &inputs) {
+  return std::any_of(node.switches.begin(), node.switches.end(),
+                     [&](size_t input) { return inputs[input]->count() == 1 && inputs[input]->number(0) == 0; });
+}
+
+/// Returns false and a reason when the numbers differ in an output that is known.
+static bool runDataSet(const std::string &folder, const std::vector<const Tensor *> &inputs, const Model &model,
+                       Session &session, const Tolerance &tolerance, const Unknown &unknown, Outcome &outcome) {
   std::vector<NamedTensor> expected = readAll(folder, "output");
   if (expected.size() != model.outputs().size())
     throw Failure(Exit::Failed,
                   fmt::format("the data have {} outputs, the model {}", expected.size(), model.outputs().size()));
-  setInputs(session, model, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    session.setInput(i, *inputs[i]);
   session.run();
   for (size_t i = 0; i < expected.size(); ++i) {
+    if (unknown.outputs[i])
+      continue;
     Comparison comparison = compare(session.output(i), expected[i].tensor, tolerance);
     outcome.largestError = std::max(outcome.largestError, comparison.largestError);
     if (!comparison.difference.empty()) {
@@ -139,21 +180,36 @@ static void runAll(const TestCase &test, const TestOptions &options, Outcome &ou
   if (!arguments.printIrTreeDir.empty())
     arguments.printIrTreeDir += "/" + test.name;
   Model model = Model::compile(modelPath, arguments);
+  std::vector<RandomNode> nodes = randomNodes(model);
+  Unknown always{std::vector<bool>(model.outputs().size()), ""};
+  for (const RandomNode &node : nodes)
+    if (node.switches.empty())
+      always.add(node, "");
+  if (!always.reason.empty() && always.isAll())
+    throw Unsupported(always.reason);
+
   std::vector<std::string> sets = dataSets(test);
   if (sets.empty())
     throw Failure(Exit::Failed, "it has no test_data_set");
   Session session(model, options.threads);
   Tolerance tolerance = toleranceOf(test, options);
+  std::string unsupported = always.reason;
   for (const std::string &folder : sets) {
-    std::vector<NamedTensor> inputs = readAll(folder, "input");
-    if (runDataSet(folder, inputs, model, session, tolerance, outcome))
-      continue;
-    std::string random = randomNodes(modelPath, arguments, model, inputs);
-    outcome.verdict = random.empty() ? Verdict::WrongNumbers : Verdict::Unsupported;
-    if (!random.empty())
-      outcome.reason = fmt::format("node '{}' draws random numbers; the case expects NumPy's", random);
-    return;
+    std::vector<NamedTensor> tensors = readAll(folder, "input");
+    std::vector<const Tensor *> inputs = orderInputs(model, tensors);
+    Unknown unknown = always;
+    for (const RandomNode &node : nodes)
+      if (!node.switches.empty() && !isOff(node, inputs))
+        unknown.add(node, ", which these inputs do not turn off");
+    if (unsupported.empty())
+      unsupported = unknown.reason;
+    if (!runDataSet(folder, inputs, model, session, tolerance, unknown, outcome)) {
+      outcome.verdict = Verdict::WrongNumbers;
+      return;
+    }
   }
+  if (!unsupported.empty())
+    throw Unsupported(unsupported);
   outcome.verdict = Verdict::Pass;
 }
 

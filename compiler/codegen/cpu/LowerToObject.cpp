@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/LowerToObject.h"
 
+#include "compiler/codegen/PassPrinting.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -91,6 +92,15 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
       passes.run(function, functions);
 }
 
+LogicalResult freestone::codegen::lowerToLLVM(ModuleOp module, const DeviceDescription &device,
+                                              StringRef printIrTreeDir) {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  printPasses(passes, printIrTreeDir, Stretch::Llvm);
+  buildLowerToLLVMPipeline(passes.nest<ModuleOp>(), device);
+  return passes.run(module);
+}
+
 std::unique_ptr<llvm::Module> freestone::codegen::translateToLLVM(ModuleOp module, const DeviceDescription &device,
                                                                   llvm::LLVMContext &context) {
   std::unique_ptr<llvm::Module> translated =
@@ -146,16 +156,14 @@ static SmallVector<size_t> orderBySize(ArrayRef<ModuleOp> modules) {
 
 FailureOr<std::vector<Object>>
 freestone::codegen::lowerToObjects(ModuleOp module, const DeviceDescription &device,
-                                   llvm::function_ref<void(size_t done, size_t total)> report) {
+                                   llvm::function_ref<void(size_t done, size_t total)> report,
+                                   StringRef printIrTreeDir) {
   MLIRContext *context = module.getContext();
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   context->appendDialectRegistry(registry);
-  PassManager passes(context, ModuleOp::getOperationName());
-  passes.enableVerifier(false);
-  buildLowerToLLVMPipeline(passes.nest<ModuleOp>(), device);
-  if (failed(passes.run(module)))
+  if (failed(lowerToLLVM(module, device, printIrTreeDir)))
     return failure();
 
   SmallVector<ModuleOp> modules = llvm::to_vector(module.getOps<ModuleOp>());

@@ -31,6 +31,9 @@ inline constexpr llvm::StringLiteral alignedLoopsAttribute = "freestone-aligned-
 /// them.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &passes, const DeviceDescription &device);
 
+/// Lowers every nested module of `module` by that pipeline, in place.
+llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module, const DeviceDescription &device, llvm::StringRef printIrTreeDir);
+
 /// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling
 /// thread. Null, with a diagnostic, where it can't be translated.
 std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, const DeviceDescription &device,
@@ -41,10 +44,11 @@ mlir::FailureOr<Object> emitObject(llvm::Module &module, const DeviceDescription
 
 /// Lowers every nested module of `module` in place and makes an object of each, on as many threads as the context has.
 /// The objects, and their order, which is that of the modules, do not depend on their number. `report` is told after
-/// each how many of how many are done, by one thread at a time.
+/// each how many of how many are done, by one thread at a time. `printIrTreeDir` is the folder of `printPasses`.
 mlir::FailureOr<std::vector<Object>>
 lowerToObjects(mlir::ModuleOp module, const DeviceDescription &device,
-               llvm::function_ref<void(size_t done, size_t total)> report = nullptr);
+               llvm::function_ref<void(size_t done, size_t total)> report = nullptr,
+               llvm::StringRef printIrTreeDir = "");
 
 } // namespace freestone::codegen
 

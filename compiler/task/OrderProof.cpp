@@ -1,0 +1,54 @@
+#include "compiler/task/OrderProof.h"
+
+#include "runtime/FirstFit.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+static auto lookUpIn(const RunSizes::Values &values) {
+  return [&](StringRef symbol) -> std::optional<int64_t> {
+    auto found = values.find(std::string_view(symbol));
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+/// Offsets of the arena buffers; nothing if they are too large for any memory.
+static std::optional<std::vector<int64_t>> place(ProgramOp program, const RunSizes::Values &values) {
+  std::vector<runtime::Lifetime> lifetimes;
+  for (BufferOp buffer : program.getBuffers())
+    if (buffer.getKind() == BufferKind::arena)
+      lifetimes.push_back({buffer.getBytes().evaluate(lookUpIn(values)).value_or(0), 64,
+                           static_cast<int64_t>(buffer.getHorizon().value_or(-1)),
+                           static_cast<int64_t>(buffer.getLastUse().value_or(INT64_MAX))});
+  std::optional<runtime::Placement> placement = runtime::placeFirstFit(lifetimes);
+  return placement ? std::optional(std::move(placement->offsets)) : std::nullopt;
+}
+
+OrderProof::OrderProof(ProgramOp program, int64_t mostWorkers) : program(program) {
+  for (const RunSizes &sizes : sampleSizes(program)) {
+    std::optional<std::vector<int64_t>> offsets = place(program, sizes.bound);
+    if (!offsets)
+      continue;
+    ++runs;
+    add(sizes.bound, *offsets, mostWorkers);
+    if (sizes.found != sizes.bound)
+      add(sizes.found, *offsets, mostWorkers);
+  }
+}
+
+void OrderProof::add(const RunSizes::Values &values, ArrayRef<int64_t> offsets, int64_t mostWorkers) {
+  std::string sizes;
+  for (const auto &[name, value] : values)
+    sizes += ", " + name + " = " + std::to_string(value);
+  for (int64_t workers = 1; workers <= mostWorkers; ++workers)
+    situations.push_back({" (workers = " + std::to_string(workers) + sizes + ")",
+                          collectAccesses(program, workers, offsets, lookUpIn(values))});
+}
+
+std::optional<std::string> OrderProof::find(std::optional<std::string> (*fault)(ProgramOp, ArrayRef<Access>)) const {
+  for (const auto &[description, accesses] : situations)
+    if (std::optional<std::string> sentence = fault(program, accesses))
+      return *sentence + description;
+  return std::nullopt;
+}

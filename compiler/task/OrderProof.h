@@ -1,0 +1,36 @@
+#ifndef FREESTONE_COMPILER_TASK_ORDERPROOF_H
+#define FREESTONE_COMPILER_TASK_ORDERPROOF_H
+
+#include "compiler/task/HappensBefore.h"
+#include "compiler/task/SizeSamples.h"
+
+namespace freestone::task {
+
+/// Proves the edges of a program whose memory is planned, for several numbers of workers at a few sizes each, with the
+/// buffers where the runtime puts them.
+class OrderProof {
+public:
+  explicit OrderProof(ProgramOp program, int64_t mostWorkers = 4);
+
+  /// Of the runs that are looked at, each for all numbers of workers; 0 where no sizes were found that a run can have.
+  int64_t getRuns() const { return runs; }
+  /// What these say (see HappensBefore.h) of the edges as they are now, with the sizes.
+  std::optional<std::string> findConflict() const { return find(task::findConflict); }
+  std::optional<std::string> findMissingEdge() const { return find(task::findMissingEdge); }
+
+private:
+  struct Situation {
+    std::string description;
+    std::vector<Access> accesses;
+  };
+  void add(const RunSizes::Values &values, llvm::ArrayRef<int64_t> offsets, int64_t mostWorkers);
+  std::optional<std::string> find(std::optional<std::string> (*fault)(ProgramOp, llvm::ArrayRef<Access>)) const;
+
+  ProgramOp program;
+  int64_t runs = 0;
+  std::vector<Situation> situations;
+};
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_ORDERPROOF_H

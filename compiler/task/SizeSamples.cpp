@@ -1,0 +1,182 @@
+#include "compiler/task/SizeSamples.h"
+
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "llvm/ADT/SetVector.h"
+#include <random>
+#include <set>
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+namespace {
+
+using Values = RunSizes::Values;
+
+constexpr int64_t wanted = 4, tries = 256;
+
+std::optional<int64_t> evaluate(sym::Expr expr, const Values &values) {
+  return expr.evaluate([&](StringRef symbol) -> std::optional<int64_t> {
+    auto found = values.find(std::string_view(symbol));
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+sym::Expr exprOf(Attribute attribute) { return cast<sym::ExprAttr>(attribute).getExpr(); }
+
+ArrayRef<Attribute> elementsOf(ArrayAttr list) { return list ? list.getValue() : ArrayRef<Attribute>(); }
+
+class Sampler {
+public:
+  explicit Sampler(ProgramOp program) : program(program) {
+    for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
+      (symbol.getSource() == SymbolSource::runtime ? found : given).push_back(symbol);
+  }
+
+  /// The try number `number`; nothing if no run has these sizes.
+  std::optional<RunSizes> sample(int64_t number) {
+    Values values;
+    for (auto [index, symbol] : llvm::enumerate(given))
+      values[symbol.getName().str()] = fit(choose(number, index), symbol);
+    RunSizes sizes;
+    if (!meetAssertions(values))
+      return std::nullopt;
+    sizes.bound = *complete(values, /*atBound=*/true);
+    for (SymbolAttr symbol : found)
+      values[symbol.getName().str()] = (symbol.getLower() + sizes.bound.find(symbol.getName())->second) / 2;
+    std::optional<Values> later = complete(values, /*atBound=*/false);
+    if (!later || !isPossible(sizes.bound) || !isPossible(*later))
+      return std::nullopt;
+    sizes.found = *later;
+    return sizes;
+  }
+
+private:
+  int64_t choose(int64_t number, int64_t index) {
+    static constexpr int64_t sizes[][4] = {{0, 0, 0, 0}, {3, 5, 7, 11}, {130, 67, 41, 97}, {5003, 2003, 1009, 3001}};
+    // What is no size, such as the number of a dimension, has few values that anything allows.
+    return number < wanted ? sizes[number][index % 4] : random() % (int64_t(4) << number % 5);
+  }
+
+  static bool isIn(int64_t value, SymbolAttr symbol) {
+    return value >= symbol.getLower() && value <= symbol.getUpper() && value % symbol.getMultipleOf() == 0;
+  }
+
+  /// A value that the symbol may have near `value`.
+  static int64_t fit(int64_t value, SymbolAttr symbol) {
+    int64_t multiple = symbol.getMultipleOf(), most = symbol.getUpper() / multiple * multiple;
+    value = std::clamp(value, symbol.getLower(), symbol.getUpper());
+    int64_t rest = value % multiple;
+    return rest == 0 ? value : value > most - multiple ? most : value - rest + multiple;
+  }
+
+  /// Adds what follows from the symbols that are given, and from those that the run finds: at their bounds, each of
+  /// which may depend on those before it, or as they stand in `values`.
+  std::optional<Values> complete(Values values, bool atBound) {
+    auto define = [&] {
+      for (Attribute definition : elementsOf(program.getDefinitionsAttr())) {
+        auto parts = cast<ArrayAttr>(definition);
+        std::optional<int64_t> value = evaluate(exprOf(parts[1]), values);
+        if (!value)
+          return false;
+        values[cast<StringAttr>(parts[0]).str()] = *value;
+      }
+      return true;
+    };
+    if (atBound)
+      for (SymbolAttr symbol : found)
+        values[symbol.getName().str()] = symbol.getLower();
+    if (!define())
+      return std::nullopt;
+    for (SymbolAttr symbol : atBound ? ArrayRef(found) : ArrayRef<SymbolAttr>()) {
+      std::optional<int64_t> bound = evaluate(exprOf(symbol.getBound()), values);
+      if (!bound)
+        return std::nullopt;
+      values[symbol.getName().str()] = *bound;
+      if (!define())
+        return std::nullopt;
+    }
+    return values;
+  }
+
+  bool holds(ArrayAttr assertion, const Values &values) {
+    std::optional<Values> all = complete(values, /*atBound=*/true);
+    if (!all)
+      return false;
+    std::optional<int64_t> left = evaluate(exprOf(assertion[0]), *all), right = evaluate(exprOf(assertion[1]), *all);
+    return left && left == right;
+  }
+
+  /// Changes sizes, each for one assertion at most, until all assertions hold.
+  bool meetAssertions(Values &values) {
+    if (!complete(values, /*atBound=*/true))
+      return false;
+    std::set<StringRef> taken;
+    ArrayRef<Attribute> assertions = elementsOf(program.getAssertionsAttr());
+    for (Attribute assertion : assertions)
+      if (!holds(cast<ArrayAttr>(assertion), values) && !meet(cast<ArrayAttr>(assertion), values, taken))
+        return false;
+    // What came later may have undone what was met before.
+    return llvm::all_of(assertions, [&](Attribute assertion) { return holds(cast<ArrayAttr>(assertion), values); });
+  }
+
+  /// Finds a size of which the assertion holds, and takes it.
+  bool meet(ArrayAttr assertion, Values &values, std::set<StringRef> &taken) {
+    for (SymbolAttr symbol : given) {
+      if (taken.contains(symbol.getName()))
+        continue;
+      Values changed = values;
+      int64_t &value = changed[symbol.getName().str()];
+      // What one side says where the other is the symbol itself; else what is near.
+      SmallVector<int64_t> candidates;
+      std::optional<Values> all = complete(values, /*atBound=*/true);
+      for (int side : {0, 1})
+        if (std::optional<int64_t> other = all ? evaluate(exprOf(assertion[side]), *all) : std::nullopt)
+          candidates.push_back(*other);
+      for (int64_t step = 0; step <= 256; ++step)
+        candidates.push_back(fit(step, symbol));
+      for (int64_t candidate : candidates) {
+        if (!isIn(candidate, symbol))
+          continue;
+        value = candidate;
+        if (!holds(assertion, changed))
+          continue;
+        values = changed;
+        taken.insert(symbol.getName());
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether everything has a size that is none below zero.
+  bool isPossible(const Values &values) {
+    auto isSize = [&](sym::Expr expr) { return evaluate(expr, values).value_or(-1) >= 0; };
+    for (BufferOp buffer : program.getBuffers())
+      if (!isSize(buffer.getBytes()) ||
+          !llvm::all_of(cast<graph::TensorType>(buffer.getBuffer().getType()).getShape(), isSize))
+        return false;
+    for (PhaseOp phase : program.getPhases())
+      for (SpaceOp space : phase.getSpaces())
+        if (!isSize(space.getTiles().getExpr()))
+          return false;
+    return true;
+  }
+
+  ProgramOp program;
+  SmallVector<SymbolAttr> given, found;
+  std::mt19937_64 random{1};
+};
+
+} // namespace
+
+std::vector<RunSizes> task::sampleSizes(ProgramOp program) {
+  Sampler sampler(program);
+  std::vector<RunSizes> samples;
+  int64_t enough = program.getSymbols().empty() ? 1 : wanted;
+  for (int64_t number = 0; number < tries && static_cast<int64_t>(samples.size()) < enough; ++number)
+    if (std::optional<RunSizes> sizes = sampler.sample(number))
+      if (llvm::none_of(samples, [&](const RunSizes &other) { return other.bound == sizes->bound; }))
+        samples.push_back(std::move(*sizes));
+  return samples;
+}
