@@ -96,12 +96,24 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   return wasCancelled ? Outcome::Cancelled : Outcome::Failed;
 }
 
+void Gang::alert() {
+  if (size() == 1)
+    return;
+  alerts.fetch_add(1, std::memory_order_seq_cst);
+  parked.wake();
+}
+
 /// The life of a thread of the gang.
 void Gang::serve(int worker) {
   int64_t served = 0;
+  uint64_t heard = 0;
   Line &line = lines[worker];
   for (;;) {
     auto isAnnounced = [&] { return announcedRun.load(std::memory_order_seq_cst) != served; };
+    auto isAlerted = [&] { return isAnnounced() || alerts.load(std::memory_order_seq_cst) != heard; };
+    parked.await(line.parking, isAlerted);
+    heard = alerts.load(std::memory_order_relaxed);
+    // The run of an alert is announced as soon as worker 0 is awake.
     parked.await(line.parking, isAnnounced);
     served = announcedRun.load(std::memory_order_acquire);
     if (served == infinity)

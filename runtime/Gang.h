@@ -36,6 +36,10 @@ public:
   /// program need not publish every phase, so that the failure is in this one or in one behind it.
   int64_t failedPhase() const { return std::max<int64_t>(stoppedAt - startedAt, 0); }
 
+  /// Wakes the threads of the gang for a run that another thread is about to be woken for, so that they need not wait for
+  /// that one to wake them. Any thread may call it at any time.
+  void alert();
+
   int size() const { return lines.size(); }
 
   /// From now on every worker records its spans of runs of so many phases, and then calls `ended`, which may be empty,
@@ -97,6 +101,7 @@ private:
   const freestone_entry *entry = nullptr;
 
   alignas(128) std::atomic<int64_t> announcedRun = 0;
+  std::atomic<uint64_t> alerts = 0;
   WaitPoint parked;
   alignas(128) std::atomic<bool> failed = false;
   bool wasCancelled = false;            ///< worker 0's

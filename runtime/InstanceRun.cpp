@@ -139,6 +139,8 @@ Status Instance::enqueue(Job job) {
     job.run->job = number;
   jobs[number % jobs.size()] = job;
   queue->submit();
+  if (job.run)
+    gang->alert();
   return {};
 }
 

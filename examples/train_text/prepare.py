@@ -43,6 +43,12 @@ def block(net, name, x):
     return net.node("Add", x, net.linear(f"{name}.narrow", h, 4 * WIDTH, WIDTH, residual))
 
 
+def waves():
+    """Positions to begin with, as sines of many lengths: those that only long windows reach are not strange then."""
+    angles = np.arange(LONGEST)[:, None] / 10000 ** (np.arange(0, WIDTH, 2) / WIDTH)
+    return DEVIATION * math.sqrt(2) * np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+
+
 def build(path, seed):
     net = Network("gpt", seed)
     tokens = net.input("tokens", TensorProto.INT64, ["batch", "length"])
@@ -50,7 +56,7 @@ def build(path, seed):
     zero, one = net.weight("zero", np.int64(0)), net.weight("one", np.int64(1))
     positions = net.node("Range", zero, length, one)
     x = net.node("Gather", net.normal("characters", (CHARACTERS, WIDTH), DEVIATION), tokens)
-    x = net.node("Add", x, net.node("Gather", net.normal("positions", (LONGEST, WIDTH), DEVIATION), positions))
+    x = net.node("Add", x, net.node("Gather", net.weight("positions", waves()), positions))
     for layer in range(LAYERS):
         x = block(net, f"layer{layer}", x)
     x = normalise(net, "norm", x)
