@@ -36,8 +36,8 @@ public:
   /// program need not publish every phase, so that the failure is in this one or in one behind it.
   int64_t failedPhase() const { return std::max<int64_t>(stoppedAt - startedAt, 0); }
 
-  /// Wakes the threads of the gang for a run that another thread is about to be woken for, so that they need not wait for
-  /// that one to wake them. Any thread may call it at any time.
+  /// Wakes the threads of the gang for a run that another thread is about to be woken for, so that they need not wait
+  /// for that one to wake them. Any thread may call it at any time.
   void alert();
 
   int size() const { return lines.size(); }

@@ -186,8 +186,11 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   tiling.depthUnit = isWindow ? 1 : lanes;
   bool isPacked = form.getPackedInput(device).has_value();
   // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written. A panel that
-  // is packed first is read again at once, though.
-  int64_t panelBytes = device.l2Bytes / (isPacked ? 16 : 32);
+  // is packed first is read again at once, though, and gains nothing beyond this.
+  constexpr int64_t mostPackedBytes = 64 << 10;
+  int64_t panelBytes = device.l2Bytes / 16;
+  if (!isPacked)
+    panelBytes = std::min(panelBytes, mostPackedBytes);
   tiling.mostDepth =
       isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, panelBytes / (width * bits / 8) / 64 * 64);
   // What is packed need not be packed again for other rows: few rows at a time leave most of L2 to B.
