@@ -7,9 +7,11 @@
 #include "runtime/Trace.h"
 #include "runtime/WaitPoint.h"
 #include "runtime/abi.h"
+#include "runtime/platform/Cpus.h"
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -36,9 +38,9 @@ public:
   /// program need not publish every phase, so that the failure is in this one or in one behind it.
   int64_t failedPhase() const { return std::max<int64_t>(stoppedAt - startedAt, 0); }
 
-  /// Wakes the threads of the gang for a run that another thread is about to be woken for, so that they need not wait
-  /// for that one to wake them. Any thread may call it at any time.
-  void alert();
+  /// Wakes the threads of the gang for a run that will begin soon, so that it need not wait for them. Of the thread
+  /// that will be worker 0, or of any other one at any time.
+  void alert(bool isWorker0);
 
   int size() const { return lines.size(); }
 
@@ -56,6 +58,8 @@ public:
     uint64_t waits = 0;  ///< waits that had to look more than once
     uint64_t sleeps = 0; ///< of these, how many slept
     uint64_t moves = 0;  ///< how often a worker left a CPU that it shared with another
+    uint64_t parks = 0;  ///< how often one went to sleep between runs away from the CPUs of the others
+    uint64_t alerts = 0; ///< how often sleepers were woken before their run was there
   };
   Counters counters() const;
 
@@ -66,10 +70,11 @@ private:
     std::atomic<int64_t> finishedRun = 0;
     std::atomic<int> cpu = -1; ///< where its worker was last seen
     WaitPoint waiters;
-    std::atomic<uint64_t> waits = 0, sleeps = 0, moves = 0; ///< written by its worker
-    Patience patience{Patience::Spin::Never};               ///< its worker's, within a run
-    Patience parking{Patience::Spin::Never};                ///< between runs
-    Trace trace;                                            ///< written by its worker
+    platform::SleepMask mask;                                          ///< between runs
+    std::atomic<uint64_t> waits = 0, sleeps = 0, moves = 0, parks = 0; ///< written by its worker
+    Patience patience{Patience::Spin::Never};                          ///< its worker's, within a run
+    Patience parking{Patience::Spin::Never};                           ///< between runs
+    Trace trace;                                                       ///< written by its worker
   };
 
   Gang(int workers, Switches switches, std::function<bool()> cancelled);
@@ -77,6 +82,8 @@ private:
   void serve(int worker);
   void work(int worker);
   void settle(int worker);
+  void keepSleepersAway();
+  std::span<const int> cpusOfOthers(int worker, std::span<int> cpus) const;
   bool isStopped(int worker);
   void fail(int worker);
 
@@ -91,6 +98,8 @@ private:
   std::vector<std::thread> threads;
   std::function<bool()> cancelled;
   bool mayMove;
+  bool mayAlert = false;     ///< those who are awake can spin until their run is there
+  std::vector<int> seenCpus; ///< worker 0's, for `cpusOfOthers`
   bool tracing = false;
   std::function<void(int worker, const Trace &trace)> traceEnded;
   int64_t base = 0;

@@ -83,6 +83,7 @@ public:
     uint64_t runs = 0, binds = 0, planHits = 0, allocations = 0, phases = 0, waits = 0, sleeps = 0, moves = 0;
     uint64_t arenaBytes = 0, plannedBytes = 0, liveBytes = 0;
     uint64_t operations = 0, paddingOperations = 0; ///< of the last run that succeeded
+    uint64_t parks = 0, alerts = 0;
     uint64_t submits = 0;
     RunQueue::Counters queue;
   };

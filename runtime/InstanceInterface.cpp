@@ -14,6 +14,7 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
   options.queueDepth = given.queue_depth;
   options.switches = {.spin = !(given.switched_off & FREESTONE_SPIN),
                       .moves = !(given.switched_off & FREESTONE_MOVES),
+                      .alerts = !(given.switched_off & FREESTONE_ALERTS),
                       .overlap = !(given.switched_off & FREESTONE_OVERLAP)};
   options.maxMemory = given.max_memory;
   options.trace = given.trace != 0;
@@ -236,6 +237,8 @@ freestone_status freestone_instance_counters(const freestone_instance *instance,
     value.host_wait_ns = now.queue.waitedNs;
     value.starved = now.queue.starved;
     value.busy_ns = now.queue.busyNs;
+    value.parks = now.parks;
+    value.alerts = now.alerts;
     return writeStruct(counters, value);
   });
 }

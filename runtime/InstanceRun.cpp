@@ -29,6 +29,7 @@ Status Instance::run() {
   drain();
   if (Status status = surfaceFailure(); !status.ok())
     return status;
+  gang->alert(/*isWorker0=*/true);
   if (Status status = bind(); !status.ok())
     return status;
   std::optional<int64_t> place = order().joinIfFirst();
@@ -51,6 +52,7 @@ Result<int64_t> Instance::submit() {
     return status;
   if (Status status = startQueue(); !status.ok())
     return status;
+  gang->alert(/*isWorker0=*/!queue);
   int64_t begin = timeline ? now() : 0;
   if (Status status = bind(); !status.ok())
     return status;
@@ -139,8 +141,6 @@ Status Instance::enqueue(Job job) {
     job.run->job = number;
   jobs[number % jobs.size()] = job;
   queue->submit();
-  if (job.run)
-    gang->alert();
   return {};
 }
 
@@ -271,6 +271,8 @@ Instance::Counters Instance::counters() const {
   counters.waits = waits.waits;
   counters.sleeps = waits.sleeps;
   counters.moves = waits.moves;
+  counters.parks = waits.parks;
+  counters.alerts = waits.alerts;
   counters.arenaBytes = arena.size();
   counters.plannedBytes = plannedBytes;
   counters.liveBytes = liveBytes;

@@ -18,11 +18,14 @@ class WaitPoint {
 public:
   /// For the owner, after a sequentially consistent store to what others wait for.
   void wake() {
-    if (sleepers.load(std::memory_order_seq_cst) == 0)
+    if (!hasSleepers())
       return;
     ticket.fetch_add(1, std::memory_order_seq_cst);
     platform::futexWakeAll(ticket);
   }
+
+  /// Whether someone sleeps here, or has not run since it was woken.
+  bool hasSleepers() const { return sleepers.load(std::memory_order_seq_cst) > 0; }
 
   /// Spins, then sleeps, until `isReady` holds.
   template <typename Ready> void await(Patience &patience, Ready isReady) {

@@ -1,10 +1,12 @@
 #include "bench/overlap/Wake.h"
 
+#include <atomic>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sched.h>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -13,6 +15,9 @@ namespace freestone::bench {
 
 using Json = nlohmann::json;
 
+/// Of an event of the host: from its call to the end of the run.
+static constexpr const char *callName = "call";
+
 static double cpuSeconds() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -20,8 +25,7 @@ static double cpuSeconds() {
          static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/// Of every run, by its number, the microsecond at which each thread's first event begins, and that at which the host
-/// was ready to submit it.
+/// The microsecond at which the first event of each thread in each run begins, by run and thread.
 static std::map<int64_t, std::map<std::string, double>> readBegins(const std::string &path) {
   std::ifstream file(path);
   Json events = Json::parse(file).at("traceEvents");
@@ -31,16 +35,11 @@ static std::map<int64_t, std::map<std::string, double>> readBegins(const std::st
       threads[event["tid"]] = event["args"]["name"];
   std::map<int64_t, std::map<std::string, double>> begins;
   for (const Json &event : events) {
-    if (event["ph"] != "X")
+    if (event["ph"] != "X" || (threads[event["tid"]] == "host" && event["name"] != callName))
       continue;
-    const std::string &thread = threads[event["tid"]];
     double at = event["ts"];
-    if (thread == "host" && event["name"] != "prepare")
-      continue;
-    if (thread == "host")
-      at += event["dur"].get<double>();
-    auto [known, isNew] = begins[event["args"]["run"]].try_emplace(thread, at);
-    known->second = isNew ? at : std::min(known->second, at);
+    auto [known, isNew] = begins[event["args"]["run"]].try_emplace(threads[event["tid"]], at);
+    known->second = std::min(known->second, at);
   }
   return begins;
 }
@@ -55,38 +54,107 @@ static double measureIdle(const Subject &subject, int threads, uint32_t switched
   return (cpuSeconds() - cpu) / (now() - begin);
 }
 
-void measureWakes(const Subject &subject, int threads, int rounds) {
+/// Runs of an instance that was idle before each: from the call to the beginning of each worker's first task,
+/// microseconds.
+static std::map<std::string, std::vector<double>> measureBegins(const Subject &subject, int threads,
+                                                                uint32_t switchedOff, bool isQueued,
+                                                                std::chrono::milliseconds idle, int runs) {
   std::string path = std::filesystem::temp_directory_path() / fmt::format("freestone-wake-{}.json", getpid());
+  Timeline timeline(path);
+  {
+    Instance instance = subject.instance(threads, switchedOff, timeline.get());
+    for (int run = 1; run <= runs; ++run) {
+      int64_t begin = Timeline::now();
+      if (isQueued)
+        instance.wait(instance.submit());
+      else
+        instance.run();
+      timeline.add("host", callName, begin, Timeline::now(), run);
+      std::this_thread::sleep_for(idle);
+    }
+  }
+  timeline.write();
+  std::map<std::string, std::vector<double>> times;
+  for (const auto &[run, begins] : readBegins(path))
+    if (run > 1) // the first one starts the threads
+      for (const auto &[thread, begin] : begins)
+        times[thread].push_back(begin - begins.at("host"));
+  times.erase("host");
+  unlink(path.c_str());
+  return times;
+}
+
+/// From a wake to the moment at which a thread runs that slept on another CPU for so long, microseconds: what the
+/// machine itself takes.
+static std::vector<double> measureBareWakes(std::chrono::milliseconds idle, int runs) {
+  cpu_set_t all, first, second;
+  sched_getaffinity(0, sizeof(all), &all);
+  CPU_ZERO(&first);
+  CPU_ZERO(&second);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&second) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &all))
+      CPU_SET(cpu, CPU_COUNT(&first) == 0 ? &first : &second);
+  if (CPU_COUNT(&second) == 0)
+    return {};
+  std::atomic<int> word = 0;
+  std::atomic<int64_t> awake = 0;
+  std::thread sleeper([&] {
+    sched_setaffinity(0, sizeof(second), &second);
+    for (int seen = 0; seen < runs; ++seen) {
+      word.wait(seen);
+      awake = Timeline::now();
+    }
+  });
+  sched_setaffinity(0, sizeof(first), &first);
+  std::vector<double> times;
+  for (int run = 0; run < runs; ++run) {
+    std::this_thread::sleep_for(idle);
+    awake = 0;
+    int64_t begin = Timeline::now();
+    ++word;
+    word.notify_one();
+    while (awake == 0) {
+    }
+    times.push_back(static_cast<double>(awake - begin) * 1e-3);
+  }
+  sleeper.join();
+  sched_setaffinity(0, sizeof(all), &all);
+  return times;
+}
+
+static std::string show(std::vector<double> values) {
+  if (values.empty())
+    return "";
+  std::ranges::sort(values);
+  return fmt::format("{:.1f} ({:.1f})", values[values.size() / 2], values[values.size() * 9 / 10]);
+}
+
+void measureWakes(const Subject &subject, int threads, int rounds) {
   for (uint32_t switchedOff : {0, int(FREESTONE_SPIN)})
     fmt::print("Idle for 100 ms, spinning {}, the process uses {:.2f} % of a CPU.\n", switchedOff ? "off" : "on",
                100 * measureIdle(subject, threads, switchedOff));
-  fmt::print("\nFrom the submission of a run to the beginning of its first task, µs.\n\n");
-  fmt::print("| spinning | idle before | begins | median | 90 % |\n|---|---|---|---|---|\n");
-  for (uint32_t switchedOff : {0, int(FREESTONE_SPIN)})
-    for (int idle : {2, 100}) {
-      Timeline timeline(path);
-      {
-        Instance instance = subject.instance(threads, switchedOff, timeline.get());
-        for (int run = 0; run < 10 * rounds; ++run) {
-          instance.wait(instance.submit());
-          std::this_thread::sleep_for(std::chrono::milliseconds(idle));
-        }
+  fmt::print(
+      "\nFrom the call to the beginning of each worker's first task, and from a bare wake to the moment at which "
+      "a thread runs on another CPU, µs: medians (90 %).\n\n| idle before | bare wake | call | switched off |");
+  for (int worker = 0; worker < threads; ++worker)
+    fmt::print(" worker {} |", worker);
+  fmt::print("\n|---|---|---|---|");
+  for (int worker = 0; worker < threads; ++worker)
+    fmt::print("---|");
+  fmt::print("\n");
+  const std::pair<const char *, uint32_t> switches[] = {
+      {"", 0}, {"spin", FREESTONE_SPIN}, {"alerts", FREESTONE_ALERTS}, {"moves", FREESTONE_MOVES}};
+  for (std::chrono::milliseconds idle : {std::chrono::milliseconds(2), std::chrono::milliseconds(100)})
+    for (bool isQueued : {true, false})
+      for (auto [name, switchedOff] : switches) {
+        std::vector<double> bare = measureBareWakes(idle, 2 * rounds);
+        auto times = measureBegins(subject, threads, switchedOff, isQueued, idle, 4 * rounds);
+        fmt::print("| {} ms | {} | {} | {} |", idle.count(), show(bare), isQueued ? "submit" : "run", name);
+        for (const auto &[thread, values] : times)
+          fmt::print(" {} |", show(values));
+        fmt::print("\n");
+        std::fflush(stdout);
       }
-      timeline.write();
-      std::map<std::string, std::vector<double>> times;
-      for (auto &[run, begins] : readBegins(path))
-        if (double submitted = begins["host"]; run > 1) // the first one starts the threads
-          for (const auto &[thread, begin] : begins)
-            if (thread != "host")
-              times[thread].push_back(begin - submitted);
-      unlink(path.c_str());
-      for (auto &[thread, values] : times) {
-        std::ranges::sort(values);
-        fmt::print("| {} | {} ms | {} | {:.1f} | {:.1f} |\n", switchedOff ? "off" : "on", idle, thread,
-                   values[values.size() / 2], values[values.size() * 9 / 10]);
-      }
-      std::fflush(stdout);
-    }
 }
 
 } // namespace freestone::bench

@@ -281,9 +281,10 @@ typedef struct freestone_service {
 
 /* What can be switched off, so that what it gains can be measured. */
 enum {
-  FREESTONE_SPIN = 1,   /* workers that wait spin for as long as that pays, then sleep; off: 200 pauses */
-  FREESTONE_MOVES = 2,  /* a worker leaves the CPU that it shares with another one of its instance */
-  FREESTONE_OVERLAP = 4 /* what is submitted runs beside the caller; off: `submit` returns when it has ended */
+  FREESTONE_SPIN = 1,    /* workers that wait spin for as long as that pays, then sleep; off: 200 pauses */
+  FREESTONE_MOVES = 2,   /* workers leave CPUs that they share with each other, and between runs sleep away from them */
+  FREESTONE_OVERLAP = 4, /* what is submitted runs beside the caller; off: `submit` returns when it has ended */
+  FREESTONE_ALERTS = 8   /* workers that sleep are woken when a run is asked for, before its sizes are known */
 };
 
 typedef struct freestone_instance_options {
@@ -459,6 +460,8 @@ typedef struct freestone_counters {
   uint64_t host_wait_ns; /* in these */
   uint64_t starved;      /* queued runs and calls after which the workers had nothing to do */
   uint64_t busy_ns;      /* in queued runs and calls */
+  uint64_t parks;        /* times that a worker went to sleep between runs away from the CPUs of the others */
+  uint64_t alerts;       /* times that workers which slept were woken before their run was ready */
 } freestone_counters;
 
 FREESTONE_API freestone_status freestone_instance_counters(const freestone_instance *instance,

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <thread>
+#include <vector>
 
 using namespace freestone::runtime;
 
@@ -52,4 +54,53 @@ TEST(Cpus, AThreadLeavesItsCpuAndKeepsItsMask) {
   platform::leaveCpu(-1);
   platform::leaveCpu(1 << 20);
   EXPECT_EQ(platform::affinityCpus(), CPU_COUNT(&before));
+}
+
+namespace {
+
+cpu_set_t maskOfThread() {
+  cpu_set_t mask;
+  sched_getaffinity(0, sizeof(mask), &mask);
+  return mask;
+}
+
+} // namespace
+
+TEST(Cpus, AThreadSleepsAwayFromCpus) {
+  if (platform::affinityCpus() < 2)
+    GTEST_SKIP() << "there is only one CPU to run on";
+  const cpu_set_t whole = maskOfThread();
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &whole))
+      cpus.push_back(cpu);
+  const int first = cpus[0], second = cpus[1];
+  platform::SleepMask mask;
+  EXPECT_FALSE(mask.allows(first)); // it does not sleep yet
+  EXPECT_FALSE(mask.avoid(cpus)) << "no CPU is left";
+  EXPECT_FALSE(mask.avoid(std::vector<int>{-1, CPU_SETSIZE}));
+  ASSERT_TRUE(mask.avoid(std::vector<int>{-1, first}));
+  EXPECT_NE(platform::currentCpu(), first);
+  EXPECT_FALSE(mask.allows(first));
+  EXPECT_TRUE(mask.allows(second));
+
+  std::thread([&] { mask.avoidInstead(std::vector<int>{second}); }).join();
+  EXPECT_NE(platform::currentCpu(), second);
+  EXPECT_TRUE(mask.allows(first));
+  mask.restore();
+  cpu_set_t now = maskOfThread();
+  EXPECT_TRUE(CPU_EQUAL(&now, &whole));
+  mask.avoidInstead(std::vector<int>{second}); // too late
+  now = maskOfThread();
+  EXPECT_TRUE(CPU_EQUAL(&now, &whole));
+
+  ASSERT_TRUE(mask.avoid(std::vector<int>{first}));
+  cpu_set_t others;
+  CPU_ZERO(&others);
+  CPU_SET(first, &others);
+  sched_setaffinity(0, sizeof(others), &others);
+  mask.restore();
+  now = maskOfThread();
+  EXPECT_TRUE(CPU_EQUAL(&now, &others)) << "what someone else has set stays";
+  sched_setaffinity(0, sizeof(whole), &whole);
 }

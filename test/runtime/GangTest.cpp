@@ -146,6 +146,24 @@ TEST(Gang, TracesWhatEveryWorkerDoes) {
   EXPECT_EQ(found, 0u);
 }
 
+/// Idle workers sleep away from each other's CPUs and are woken before their run is ready, unless that is switched off.
+TEST(Gang, IdleWorkersParkAndAreAlerted) {
+  const bool hasRoom = PhasesRun(optionsFor(0)).instance.threads() >= 2;
+  for (uint32_t switchedOff : {0, int(FREESTONE_MOVES), int(FREESTONE_ALERTS)}) {
+    freestone_instance_options options = optionsFor(2);
+    options.switched_off = switchedOff;
+    PhasesRun phases(options);
+    for (int round = 0; round < 20; ++round) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2)); // longer than anyone spins
+      phases.run(10 + round);
+      EXPECT_EQ(phases.instance.output(0).data<int64_t>()[1], 10 + round);
+    }
+    freestone_counters counters = countersOf(phases.instance);
+    EXPECT_EQ(counters.parks > 0, hasRoom && switchedOff != FREESTONE_MOVES);
+    EXPECT_EQ(counters.alerts > 0, hasRoom && switchedOff != FREESTONE_ALERTS);
+  }
+}
+
 /// The counters add up; what a phase costs is told, not tested.
 TEST(Gang, ManyShortPhases) {
   for (int threads : {1, 2, 8}) {

@@ -166,6 +166,8 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
                         {"waits", counters.waits},
                         {"sleeps", counters.sleeps},
                         {"moves", counters.moves},
+                        {"parks", counters.parks},
+                        {"alerts", counters.alerts},
                         {"arena_bytes", counters.arena_bytes},
                         {"live_bytes", counters.live_bytes}};
   if (arguments.phases)

@@ -19,7 +19,7 @@ void TraceFile::write() {
 }
 
 static const std::map<std::string, uint32_t> switchBits = {
-    {"spin", FREESTONE_SPIN}, {"moves", FREESTONE_MOVES}, {"overlap", FREESTONE_OVERLAP}};
+    {"spin", FREESTONE_SPIN}, {"moves", FREESTONE_MOVES}, {"overlap", FREESTONE_OVERLAP}, {"alerts", FREESTONE_ALERTS}};
 
 void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
   verb.add_option("--threads", threads, "workers; by default as many as this process may use")
@@ -30,7 +30,7 @@ void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
   verb.add_option(
           "--switch-off", switchedOff,
           "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
-          "host does)")
+          "host does), alerts (of workers before a run is ready)")
       ->delimiter(',')
       ->check(CLI::IsMember(switchBits))
       ->group(group);

@@ -3,10 +3,12 @@
 #include "runtime/platform/File.h"
 #include "runtime/platform/linux/Cgroups.h"
 #include <algorithm>
+#include <mutex>
 #include <sched.h>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace freestone::runtime;
@@ -34,6 +36,57 @@ void platform::leaveCpu(int cpu) {
   CPU_CLR(cpu, &others);
   if (sched_setaffinity(0, sizeof(others), &others) == 0)
     sched_setaffinity(0, sizeof(all), &all);
+}
+
+struct platform::SleepMask::Masks {
+  std::mutex mutex; ///< of all below
+  bool isInUse = false;
+  pid_t thread = 0;
+  cpu_set_t whole, narrow;
+
+  bool isNarrow() const { return isInUse && !CPU_EQUAL(&narrow, &whole); }
+  bool avoid(std::span<const int> cpus) {
+    cpu_set_t wanted = whole;
+    for (int cpu : cpus)
+      if (cpu >= 0 && cpu < CPU_SETSIZE)
+        CPU_CLR(cpu, &wanted);
+    bool isNew = CPU_COUNT(&wanted) > 0 && !CPU_EQUAL(&wanted, &narrow);
+    if (isNew && sched_setaffinity(thread, sizeof(wanted), &wanted) == 0)
+      narrow = wanted;
+    return isNarrow();
+  }
+};
+
+platform::SleepMask::SleepMask() : masks(std::make_unique<Masks>()) {}
+platform::SleepMask::~SleepMask() = default;
+
+bool platform::SleepMask::avoid(std::span<const int> cpus) {
+  std::lock_guard lock(masks->mutex);
+  if (!masks->isInUse) {
+    masks->thread = gettid();
+    masks->isInUse = sched_getaffinity(0, sizeof(cpu_set_t), &masks->whole) == 0;
+    masks->narrow = masks->whole;
+  }
+  return masks->isInUse && masks->avoid(cpus);
+}
+
+bool platform::SleepMask::allows(int cpu) const {
+  std::lock_guard lock(masks->mutex);
+  return masks->isInUse && cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &masks->narrow);
+}
+
+void platform::SleepMask::avoidInstead(std::span<const int> cpus) {
+  std::lock_guard lock(masks->mutex);
+  if (masks->isInUse)
+    masks->avoid(cpus);
+}
+
+void platform::SleepMask::restore() {
+  std::lock_guard lock(masks->mutex);
+  cpu_set_t found;
+  if (masks->isNarrow() && sched_getaffinity(0, sizeof(found), &found) == 0 && CPU_EQUAL(&found, &masks->narrow))
+    sched_setaffinity(0, sizeof(masks->whole), &masks->whole);
+  masks->isInUse = false;
 }
 
 namespace {
