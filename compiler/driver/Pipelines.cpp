@@ -45,6 +45,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   functions.addPass(tile::createConnect(connect));
   passes.addPass(tile::createChooseLayouts(layouts));
   OpPassManager &all = passes.nest<func::FuncOp>();
+  all.addPass(tile::createConnectPools({switches.connectPools}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());

@@ -11,6 +11,7 @@ struct Switches {
   bool connectRows = true;
   bool connectMaps = true;
   bool connectSiblings = true;
+  bool connectPools = true;
   bool packWeights = true;
   bool layOutState = true;
   bool coalesceLoops = true;
@@ -30,9 +31,10 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
-          switches.connectSiblings = switches.packWeights = switches.layOutState = switches.coalesceLoops =
-              switches.shortenLives = switches.kernelGradients = switches.pairs = switches.keepPacked =
-                  switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
+          switches.connectSiblings = switches.connectPools = switches.packWeights = switches.layOutState =
+              switches.coalesceLoops = switches.shortenLives = switches.kernelGradients = switches.pairs =
+                  switches.keepPacked = switches.donateState = switches.mergePhases = switches.elideWaits =
+                      switches.reuseMemory = false;
     return switches;
   }
 };
@@ -50,6 +52,7 @@ inline constexpr SwitchInfo switchTable[] = {
     {"rows", &Switches::connectRows, "rows", "reductions over the same rows are passes of one program"},
     {"maps", &Switches::connectMaps, "maps", "elementwise computes over the same loops are one program"},
     {"siblings", &Switches::connectSiblings, "siblings", "reductions that read the same elements are one program"},
+    {"pools", &Switches::connectPools, "pools", "convolutions pool their results before these leave the tile"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"state-layouts", &Switches::layOutState, "laid_out",
      "trained weights stay in the panels that contractions read, from step to step"},

@@ -1,6 +1,6 @@
 #include "compiler/task/Operations.h"
 
-#include "compiler/tile/CutContraction.h"
+#include "compiler/tile/CutConvolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -24,40 +24,53 @@ static Expr countPoints(ArrayRef<Expr> extents, MLIRContext *context) {
   return points;
 }
 
-/// Micro-kernels compute whole panels of columns; those of convolutions also rows by twos: of an odd number above 1 the
-/// last one has a neighbour that is not there.
-static Expr countPadding(tile::ContractionForm &form, bool isConvolution, const DeviceDescription &device) {
-  MLIRContext *context = form.compute.getContext();
-  if (!isa<FloatType>(form.elementType))
-    return Expr::constant(context, 0);
-  // A convolution has its channels out as columns, and a row of pixels as rows.
-  SmallVector<unsigned> rowLoops = form.m, columnLoops = form.n, otherLoops = form.outer;
-  if (isConvolution) {
-    columnLoops = form.m;
-    rowLoops = {form.n.back()};
-    llvm::append_range(otherLoops, ArrayRef(form.n).drop_back());
-  }
-  int64_t width = device.getPanelWidth(form.elementType.getIntOrFloatBitWidth());
-  Expr rows = form.getExtent(rowLoops), columns = form.getExtent(columnLoops);
-  Expr computedRows = rows;
-  if (isConvolution)
-    computedRows = rows + Expr::mod(rows, 2) * Expr::min(Expr::floorDiv(rows, 2), Expr::constant(context, 1));
-  Expr computedColumns = Expr::ceilDiv(columns, width) * width;
-  return form.getExtent(otherLoops) * form.getExtent(form.k) * (computedRows * computedColumns - rows * columns) * 2;
+/// Micro-kernels compute whole panels of columns.
+static Expr countPadding(Expr steps, Expr rows, Expr columns, Expr computedRows, Type elementType,
+                         const DeviceDescription &device) {
+  int64_t width = device.getPanelWidth(elementType.getIntOrFloatBitWidth());
+  return steps * (computedRows * (Expr::ceilDiv(columns, width) * width) - rows * columns) * 2;
+}
+
+static Expr countPadding(tile::ContractionForm &form, const DeviceDescription &device) {
+  Expr rows = form.getExtent(form.m);
+  return countPadding(form.getExtent(form.outer) * form.getExtent(form.k), rows, form.getExtent(form.n), rows,
+                      form.elementType, device);
+}
+
+/// Channels out are columns, and a row of pixels rows, which are computed by twos: of an odd number above 1 the last
+/// one has a neighbour that is not there.
+static Expr countPadding(tile::ConvolutionForm &form, const DeviceDescription &device) {
+  tile::ContractionForm &contraction = form.contraction;
+  MLIRContext *context = contraction.compute.getContext();
+  Expr pixels = form.getPixels();
+  Expr computed = pixels + Expr::mod(pixels, 2) * Expr::min(Expr::floorDiv(pixels, 2), Expr::constant(context, 1));
+  Expr steps = contraction.getExtent(contraction.outer) * form.getRows() * contraction.getExtent(contraction.k);
+  return countPadding(steps, pixels, contraction.getExtent(contraction.m), computed, contraction.elementType, device);
 }
 
 task::Operations task::countOperations(tile::ProgramOp program, const DeviceDescription &device) {
   MLIRContext *context = program.getContext();
   Operations operations = {Expr::constant(context, 0), Expr::constant(context, 0)};
+  std::optional<tile::ConvolutionForm> convolution =
+      program.getEmitter() == "convolution" ? tile::ConvolutionForm::get(program) : std::nullopt;
+  std::optional<tile::ContractionForm> contraction =
+      program.getEmitter() == "contraction" ? tile::getContractionWithEpilogue(program) : std::nullopt;
   for (tile::ComputeOp compute : program.getComputes()) {
     int64_t scalars = 0;
     for (Operation &op : *compute.getBody())
       scalars += countScalar(op);
-    operations.executed = operations.executed + countPoints(compute.getExtents(), context) * scalars;
+    SmallVector<Expr> extents = compute.getExtents();
+    // Behind the last whole rectangle that is pooled nothing is computed.
+    if (convolution && compute == convolution->contraction.compute) {
+      extents[convolution->pixelLoop] = convolution->getPixels();
+      if (convolution->rowLoop)
+        extents[*convolution->rowLoop] = convolution->getRows();
+    }
+    operations.executed = operations.executed + countPoints(extents, context) * scalars;
   }
-  bool isConvolution = program.getEmitter() == "convolution";
-  if (isConvolution || program.getEmitter() == "contraction")
-    if (std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program))
-      operations.padding = countPadding(*form, isConvolution, device);
+  if (convolution && isa<FloatType>(convolution->contraction.elementType))
+    operations.padding = countPadding(*convolution, device);
+  if (contraction && isa<FloatType>(contraction->elementType))
+    operations.padding = countPadding(*contraction, device);
   return operations;
 }

@@ -4,6 +4,7 @@
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/IndexMaps.h"
+#include "compiler/tile/MakeGroup.h"
 #include "compiler/tile/Reachability.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "compiler/tile/RowPasses.h"
@@ -278,29 +279,6 @@ SmallVector<Group *> Connector::getGroups() {
   return result;
 }
 
-/// Moves the members into one operation; results that others use leave it.
-void makeGroup(Group &group) {
-  llvm::sort(group.members, [](ComputeOp a, ComputeOp b) { return a->isBeforeInBlock(b); });
-  OpBuilder builder(group.members.back());
-  SmallVector<Value> results;
-  SmallVector<Location> locations;
-  for (ComputeOp member : group.members) {
-    locations.push_back(member.getLoc());
-    for (Value result : member.getResults())
-      if (llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !llvm::is_contained(group.members, dyn_cast<ComputeOp>(user)); }))
-        results.push_back(result);
-  }
-  auto op = GroupOp::create(builder, FusedLoc::get(builder.getContext(), locations), TypeRange(ValueRange(results)));
-  Block *body = builder.createBlock(&op.getRegion());
-  for (ComputeOp member : group.members)
-    member->moveBefore(body, body->end());
-  for (auto [result, outside] : llvm::zip_equal(results, op.getResults()))
-    result.replaceUsesWithIf(outside, [&](OpOperand &use) { return use.getOwner()->getBlock() != body; });
-  builder.setInsertionPointToEnd(body);
-  YieldOp::create(builder, op.getLoc(), results);
-}
-
 class Connect : public tile::impl::ConnectBase<Connect> {
 public:
   using ConnectBase::ConnectBase;
@@ -314,7 +292,7 @@ public:
       count(getOperation(), name, connector.getConnected(static_cast<EdgeKind>(kind)));
     SmallVector<Group *> groups = connector.getGroups();
     for (Group *group : groups)
-      makeGroup(*group);
+      makeGroup(group->members);
     count(getOperation(), "groups", groups.size());
     if (!sortTopologically(&getOperation().getBody().front()))
       return signalPassFailure();

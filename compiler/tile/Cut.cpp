@@ -30,14 +30,13 @@ struct Cut : tile::impl::CutBase<Cut> {
   }
 
   LogicalResult cut(tile::ProgramOp program, const DeviceDescription &device) {
-    std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
-    std::optional<tile::ConvolutionForm> convolution =
-        form ? tile::ConvolutionForm::get(form->compute) : std::optional<tile::ConvolutionForm>();
+    std::optional<tile::ConvolutionForm> convolution = tile::ConvolutionForm::get(program);
     if (convolution && convolution->isPacked(device)) {
       tile::count(program->getParentOp(), "convolutions", 1);
       program.setPlanAttr(tile::cutConvolution(program, *convolution, device));
       return success();
     }
+    std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
     std::optional<tile::KernelGradientForm> gradient;
     if (form && kernelGradients)
       gradient = tile::KernelGradientForm::get(form->compute);

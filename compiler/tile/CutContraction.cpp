@@ -251,24 +251,17 @@ std::optional<SmallVector<Expr>> freestone::tile::getLoopsAt(ComputeOp consumer,
   return loops;
 }
 
-std::optional<ContractionForm> freestone::tile::getContractionWithEpilogue(ProgramOp program) {
-  SmallVector<ComputeOp> computes = program.getComputes();
-  if (computes.empty())
-    return std::nullopt;
-  std::optional<ContractionForm> form = ContractionForm::get(computes.front());
-  if (!form)
-    return std::nullopt;
-  MLIRContext *context = program.getContext();
+bool freestone::tile::areEpilogues(ComputeOp first, ArrayRef<ComputeOp> later) {
   DenseMap<Value, SmallVector<Expr>> elements;
   auto define = [&](ComputeOp compute, ArrayRef<Expr> loops) {
     for (Value result : compute.getResults())
       elements[result] = SmallVector<Expr>(loops.take_front(compute.getNumParallel()));
   };
   SmallVector<Expr> loops;
-  for (unsigned loop = 0; loop < form->compute.getNumLoops(); ++loop)
-    loops.push_back(getLoopSymbol(context, loop));
-  define(form->compute, loops);
-  for (ComputeOp epilogue : ArrayRef(computes).drop_front()) {
+  for (unsigned loop = 0; loop < first.getNumLoops(); ++loop)
+    loops.push_back(getLoopSymbol(first.getContext(), loop));
+  define(first, loops);
+  for (ComputeOp epilogue : later) {
     std::optional<SmallVector<Expr>> at;
     for (Value operand : epilogue.getInputs()) {
       auto known = elements.find(operand);
@@ -276,14 +269,21 @@ std::optional<ContractionForm> freestone::tile::getContractionWithEpilogue(Progr
         continue;
       std::optional<SmallVector<Expr>> here = getLoopsAt(epilogue, operand, known->second);
       if (!here || (at && *at != *here))
-        return std::nullopt;
+        return false;
       at = here;
     }
     if (!at || llvm::any_of(epilogue.getReads(), [&](Value read) { return elements.contains(read); }))
-      return std::nullopt;
+      return false;
     define(epilogue, *at);
   }
-  return form;
+  return true;
+}
+
+std::optional<ContractionForm> freestone::tile::getContractionWithEpilogue(ProgramOp program) {
+  SmallVector<ComputeOp> computes = program.getComputes();
+  if (computes.empty() || !areEpilogues(computes.front(), ArrayRef(computes).drop_front()))
+    return std::nullopt;
+  return ContractionForm::get(computes.front());
 }
 
 bool freestone::tile::isMicroKernelContraction(ContractionForm &form, const DeviceDescription &device) {

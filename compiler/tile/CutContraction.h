@@ -72,6 +72,9 @@ struct ContractionTiling {
 std::optional<llvm::SmallVector<sym::Expr>> getLoopsAt(ComputeOp consumer, mlir::Value producer,
                                                        llvm::ArrayRef<sym::Expr> indices);
 
+/// Whether all of `later` can be computed on the elements of `first` as they come.
+bool areEpilogues(ComputeOp first, llvm::ArrayRef<ComputeOp> later);
+
 /// The contraction that a program computes first, if all that follows can be computed on its elements as they come.
 std::optional<ContractionForm> getContractionWithEpilogue(ProgramOp program);
 

@@ -78,6 +78,79 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
   return form;
 }
 
+std::optional<ConvolutionForm> ConvolutionForm::get(ArrayRef<ComputeOp> computes) {
+  std::optional<ConvolutionForm> form = computes.empty() ? std::nullopt : get(computes.front());
+  if (!form)
+    return std::nullopt;
+  ComputeOp last = computes.front();
+  computes = computes.drop_front();
+  if (!computes.empty())
+    form->pooling = form->getPooling(computes.front(), last.getResult(0));
+  if (form->pooling) {
+    last = computes.front();
+    computes = computes.drop_front();
+  }
+  return areEpilogues(last, computes) ? form : std::nullopt;
+}
+
+std::optional<ConvolutionForm> ConvolutionForm::get(ProgramOp program) { return get(program.getComputes()); }
+
+bool ConvolutionForm::readsByChannel(ComputeOp op, unsigned input) {
+  std::optional<LinearIndex> linear = getStrides(op, input);
+  Expr alongChannels = linear ? linear->strides[contraction.m.front()] : Expr();
+  return linear && (alongChannels.isConstant(0) || alongChannels.isConstant(1));
+}
+
+std::optional<Pooling> ConvolutionForm::getPooling(ComputeOp reader, Value result) {
+  unsigned parallel = contraction.compute.getNumParallel(), loops = reader.getNumLoops();
+  if (reader.getNumParallel() != parallel || reader.getNumReductions() == 0 || reader.getNumResults() != 1 ||
+      !result.hasOneUse() || !llvm::is_contained(reader.getInputs(), result))
+    return std::nullopt;
+  Pooling pooling;
+  pooling.compute = reader;
+  Type elementType = contraction.elementType;
+  if (cast<graph::TensorType>(result.getType()).getElementType() != elementType ||
+      reader.getResultType(0).getElementType() != elementType)
+    return std::nullopt;
+  pooling.input = llvm::find(reader.getInputs(), result) - reader.getInputs().begin();
+  if (reader.getFill(pooling.input))
+    return std::nullopt;
+  for (unsigned input = 0; input < reader.getInputs().size(); ++input)
+    if (input != pooling.input && !readsByChannel(reader, input))
+      return std::nullopt;
+  SmallVector<Expr> extents = reader.getExtents();
+  unsigned reductions = 0;
+  for (auto [loop, index] : llvm::enumerate(getIndices(reader, pooling.input))) {
+    if (index == getLoopSymbol(reader.getContext(), loop) && loop != pixelLoop && rowLoop != loop) {
+      if (extents[loop] != contraction.compute.getExtents()[loop])
+        return std::nullopt;
+      continue;
+    }
+    bool isPixel = loop == pixelLoop;
+    std::optional<LinearIndex> coordinate = asLinear(index, loops);
+    if (!coordinate || !coordinate->offset.isConstant(0) || (!isPixel && rowLoop != loop))
+      return std::nullopt;
+    int64_t size = 1;
+    for (unsigned other = 0; other < loops; ++other) {
+      if (other == loop || coordinate->strides[other].isConstant(0))
+        continue;
+      std::optional<int64_t> extent = extents[other].asConstant();
+      if (reader.isParallel(other) || size != 1 || !coordinate->strides[other].isConstant(1) || !extent)
+        return std::nullopt;
+      size = *extent;
+      ++reductions;
+      (isPixel ? pooling.pixelLoop : pooling.rowLoop) = other;
+    }
+    if (!coordinate->strides[loop].isConstant(size))
+      return std::nullopt;
+    (isPixel ? pooling.pixels : pooling.rows) = size;
+  }
+  constexpr int64_t mostPixels = 16;
+  if (reductions != reader.getNumReductions() || pooling.rows * pooling.pixels > mostPixels)
+    return std::nullopt;
+  return pooling;
+}
+
 bool ConvolutionForm::isPacked(const DeviceDescription &device) {
   return contraction.isPackedAlong(weights, contraction.m.front(), device);
 }
@@ -90,8 +163,15 @@ std::pair<int64_t, int64_t> ConvolutionForm::getTapSteps(unsigned loop) {
   return {rowDim ? stepOf(*rowDim) : 0, stepOf(pixelDim)};
 }
 
+Expr ConvolutionForm::getPixels() {
+  return pooling ? pooling->compute.getExtents()[pixelLoop] * pooling->pixels
+                 : contraction.compute.getExtents()[pixelLoop];
+}
+
 Expr ConvolutionForm::getRows() {
-  return rowLoop ? contraction.compute.getExtents()[*rowLoop] : Expr::constant(contraction.compute.getContext(), 1);
+  if (!rowLoop)
+    return Expr::constant(contraction.compute.getContext(), 1);
+  return pooling ? pooling->compute.getExtents()[*rowLoop] * pooling->rows : contraction.compute.getExtents()[*rowLoop];
 }
 
 ConvolutionTiling ConvolutionTiling::get(ConvolutionForm &form, const DeviceDescription &device) {
@@ -108,10 +188,13 @@ ConvolutionTiling ConvolutionTiling::get(ConvolutionForm &form, const DeviceDesc
   };
   // A row of whole micro-kernels, and as many rows as leave the sums of a tile in L2 next to the weights.
   int64_t mostPixels = 8 * device.getPanelRows();
-  cut(form.getPixels(), constant(mostPixels), tiling.pixelBlocks, tiling.pixelStep);
-  Expr rows =
-      Expr::max(constant(1), Expr::floorDiv(constant(2 * mostPixels), Expr::max(constant(1), tiling.pixelStep)));
-  cut(form.getRows(), rows, tiling.rowBlocks, tiling.rowStep);
+  int64_t rowUnit = form.pooling ? form.pooling->rows : 1, pixelUnit = form.pooling ? form.pooling->pixels : 1;
+  cut(Expr::floorDiv(form.getPixels(), pixelUnit), constant(std::max<int64_t>(1, mostPixels / pixelUnit)),
+      tiling.pixelBlocks, tiling.pixelStep);
+  tiling.pixelStep = tiling.pixelStep * pixelUnit;
+  Expr rows = Expr::floorDiv(constant(2 * mostPixels), Expr::max(constant(1), tiling.pixelStep * rowUnit));
+  cut(Expr::floorDiv(form.getRows(), rowUnit), Expr::max(constant(1), rows), tiling.rowBlocks, tiling.rowStep);
+  tiling.rowStep = tiling.rowStep * rowUnit;
   Expr panelStep;
   cut(Expr::ceilDiv(contraction.getExtent(contraction.m), width), constant(blocks.panels), tiling.columnBlocks,
       panelStep);

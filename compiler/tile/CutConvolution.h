@@ -5,6 +5,17 @@
 
 namespace freestone::tile {
 
+/// A reduction of rectangles of a convolution's pixels, channel by channel, that lie next to each other: max or average
+/// pooling. Pixels behind the last whole rectangle are not read.
+struct Pooling {
+  ComputeOp compute;
+  /// The input that is the convolution's result.
+  unsigned input;
+  /// Pixels that a rectangle has and the loops that count them; no loop where it has one.
+  int64_t rows = 1, pixels = 1;
+  std::optional<unsigned> rowLoop, pixelLoop;
+};
+
 /// A contraction whose one operand is a picture under a moving window, and whose other one is weights: for every pixel,
 /// channels out = sum over channels in and taps. Pixels are neighbours in memory along a row. Vectors lie along the
 /// channels out.
@@ -21,23 +32,37 @@ struct ConvolutionForm {
   int64_t rowStride = 1;
   /// Rows, and elements of a row, that one window covers.
   int64_t rowSpan = 1, pixelSpan = 1;
+  /// What the pixels are reduced to before they leave the tile.
+  std::optional<Pooling> pooling;
 
   /// Nothing where the compute is none: windows that move by more than one element, or are more than two-dimensional,
   /// are not.
   static std::optional<ConvolutionForm> get(ComputeOp compute);
+  /// The convolution that the first of computes is, if the next one may be its pooling, and all that follow can be
+  /// computed on elements as they come.
+  static std::optional<ConvolutionForm> get(llvm::ArrayRef<ComputeOp> computes);
+  static std::optional<ConvolutionForm> get(ProgramOp program);
+
+  /// What `reader` does with the convolution's result, or with what is made of it pixel by pixel, if it pools it and
+  /// nothing else reads it.
+  std::optional<Pooling> getPooling(ComputeOp reader, mlir::Value result);
+  /// Whether an operand, read over the loops of the result, is the same for all channels or neighbours in memory for
+  /// neighbouring ones: cheap where vectors lie along the channels.
+  bool readsByChannel(ComputeOp op, unsigned input);
 
   /// Whether the weights are stored as the micro-kernel reads them, panels of channels out.
   bool isPacked(const DeviceDescription &device);
   /// The loops of the taps, and what each of them adds to the coordinates of row and pixel.
   llvm::ArrayRef<unsigned> getTapLoops() const { return llvm::ArrayRef(contraction.k).drop_front(); }
   std::pair<int64_t, int64_t> getTapSteps(unsigned loop);
-  /// The pixels in a row, and the rows.
-  sym::Expr getPixels() { return contraction.compute.getExtents()[pixelLoop]; }
+  /// The pixels in a row, and the rows, that are computed.
+  sym::Expr getPixels();
   sym::Expr getRows();
 };
 
-/// How a convolution is cut, as expressions of its sizes. A tile is a rectangle of pixels for some panels of channels
-/// out; tiles are outer loops times blocks of panels times blocks of rows times blocks of pixels, row-major.
+/// How a convolution is cut, as expressions of its sizes. A tile is a rectangle of pixels, of whole rectangles where
+/// they are pooled, for some panels of channels out; tiles are outer loops times blocks of panels times blocks of rows
+/// times blocks of pixels, row-major.
 struct ConvolutionTiling {
   /// Of channels out: a multiple of the panel width.
   sym::Expr columnBlocks, columnStep;
@@ -57,7 +82,7 @@ struct ConvolutionTiling {
   static ConvolutionTiling get(ConvolutionForm &form, const DeviceDescription &device);
 };
 
-/// The plan of a program that is a convolution with its epilogue.
+/// The plan of a program that is a convolution with its pooling or epilogue.
 mlir::DictionaryAttr cutConvolution(ProgramOp program, ConvolutionForm &form, const DeviceDescription &device);
 
 } // namespace freestone::tile

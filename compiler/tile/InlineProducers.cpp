@@ -3,6 +3,7 @@
 #include "compiler/tile/Classify.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
+#include "compiler/tile/CutConvolution.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -74,6 +75,19 @@ bool isEpilogue(ComputeOp op) {
   return false;
 }
 
+/// Is all that becomes of a convolution before pixels are pooled: done by what pools them, it can be part of the
+/// convolution with that.
+bool isPooled(ComputeOp op, ComputeOp consumer) {
+  for (unsigned input = 0; input < op.getInputs().size(); ++input) {
+    auto producer = op.getInputs()[input].getDefiningOp<ComputeOp>();
+    std::optional<ConvolutionForm> form = producer ? ConvolutionForm::get(producer) : std::nullopt;
+    if (form && op->hasOneUse() && producer->hasOneUse() && form->getPooling(consumer, op.getResult(0)))
+      return llvm::all_of(llvm::seq<unsigned>(op.getInputs().size()),
+                          [&](unsigned other) { return other == input || form->readsByChannel(op, other); });
+  }
+  return false;
+}
+
 /// Made, element by element, of one tensor that is in memory in any case and of much smaller ones. Every consumer then
 /// reads that tensor in its place, and it need not be stored at all; but a sum of products needs it in memory. What
 /// costs more than a read is computed anew only where it would have to wait in memory: made behind a sum of products
@@ -114,6 +128,8 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
     return false;
   if (isViewOfOneTensor(source) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
     return !isWeightOnly(source);
+  if (isPooled(source, consumer))
+    return true;
   if (isEpilogue(source) && (consumer.getNumReductions() || !isReadAtParallelLoops(consumer, input)))
     return consumer.getNumReductions() && isCheapViewOfKept(source);
   // What can be computed once for all runs is not computed anew at every point.

@@ -67,7 +67,8 @@ def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> 
   let description = [{
     What moves elements (broadcast, transpose, slice, looked at through reshapes) becomes an index map of every
     consumer; what is elementwise is put into its one consumer, where no element is then computed twice, or, where it is
-    made of one tensor that is in memory anyway, into all of them. Contractions take index maps alone, as long as they
+    made of one tensor that is in memory anyway, into all of them; what follows a contraction stays with it, unless it
+    comes between a convolution and the pooling of its pixels. Contractions take index maps alone, as long as they
     stay linear: a transposition of their result becomes the order of their loops, a constant factor of an operand one of
     the result. Counts `inlined`, `permuted`, `factored`.
   }];
@@ -88,6 +89,16 @@ def Connect : TilePass<"tile-connect", "::mlir::func::FuncOp"> {
                  Option<"maps", "maps", "bool", "true", "Connect elementwise computes over the same loops">,
                  Option<"siblings", "siblings", "bool", "true", "Connect reductions that read the same elements">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "What a worker's cache (L2) holds">];
+}
+
+def ConnectPools : TilePass<"tile-connect-pools", "::mlir::func::FuncOp"> {
+  let summary = "groups convolutions with the pooling of their results";
+  let description = [{
+    Where nothing else reads the result of a convolution with packed weights, and what does reduces rectangles of pixels
+    that lie next to each other, with whatever it computes of each pixel (bias, normalisation, activation), the pixels
+    never leave the tile. What follows element by element comes along. Counts `pools`.
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
 
 def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {

@@ -79,8 +79,18 @@ Expr ProgramSymbols::convert(Expr size) {
 }
 
 Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
-  // All members of a contraction's group run over its parallel loops.
-  return named ? loopSymbols[loop] : convert(op.getExtents()[loop]);
+  Expr extent = op.getExtents()[loop];
+  if (op == named)
+    return loopSymbols[loop];
+  if (!named || !op.isParallel(loop))
+    return convert(extent);
+  // The members of a contraction's group run over its parallel loops, but for those that pool its result.
+  if (extent == named.getExtents()[loop])
+    return loopSymbols[loop];
+  Expr &symbol = pooledSymbols[loop];
+  if (!symbol)
+    symbol = addSymbol(extent);
+  return symbol;
 }
 
 graph::TensorType ProgramSymbols::convertResult(ComputeOp op, unsigned result) {
@@ -91,15 +101,15 @@ graph::TensorType ProgramSymbols::convertResult(ComputeOp op, unsigned result) {
   return graph::TensorType::get(context, shape, type.getElementType(), type.getLayout());
 }
 
-/// The loop that runs over a dimension of what comes from outside, alone and to its end.
-std::optional<unsigned> ProgramSymbols::getLoopOf(Value tensor, unsigned dim) {
+/// The extent of the loop that runs over a dimension of what comes from outside, alone and to its end.
+std::optional<Expr> ProgramSymbols::getLoopOver(Value tensor, unsigned dim) {
   for (ComputeOp member : members)
     for (auto [input, operand] : llvm::enumerate(member.getInputs())) {
       if (operand != tensor)
         continue;
       auto loop = dyn_cast<AffineDimExpr>(member.getMap(input).getResult(dim));
       if (loop && member.getExtents()[loop.getPosition()] == graph::getShape(tensor)[dim])
-        return loop.getPosition();
+        return convertLoop(member, loop.getPosition());
     }
   return std::nullopt;
 }
@@ -108,9 +118,9 @@ graph::TensorType ProgramSymbols::convertArgument(Value tensor) {
   auto type = cast<graph::TensorType>(tensor.getType());
   SmallVector<Expr> shape;
   for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
-    std::optional<unsigned> loop = named ? getLoopOf(tensor, dim) : std::nullopt;
+    std::optional<Expr> loop = named ? getLoopOver(tensor, dim) : std::nullopt;
     if (loop)
-      shape.push_back(loopSymbols[*loop]);
+      shape.push_back(*loop);
     else if (named && extent.isConstant() && !extent.isConstant(1))
       shape.push_back(addSymbol(extent));
     else

@@ -10,7 +10,8 @@ namespace freestone::tile {
 /// by the part they play, constant or not, so that one program serves all layers and all parameters.
 class ProgramSymbols {
 public:
-  /// `members` read each other at the loops themselves. With `generalise` sizes are named by part.
+  /// `members` read each other at the loops themselves, or pool a convolution. With `generalise` sizes are named by
+  /// part.
   ProgramSymbols(llvm::ArrayRef<ComputeOp> members, bool generalise, mlir::MLIRContext *context);
 
   /// The size as the program has it.
@@ -28,13 +29,14 @@ public:
 private:
   sym::Expr addSymbol(sym::Expr size);
   void nameLoops(ComputeOp op);
-  std::optional<unsigned> getLoopOf(mlir::Value tensor, unsigned dim);
+  std::optional<sym::Expr> getLoopOver(mlir::Value tensor, unsigned dim);
 
   mlir::MLIRContext *context;
   llvm::ArrayRef<ComputeOp> members;
   /// Set where the loops are named by part.
   ComputeOp named;
   llvm::SmallVector<sym::Expr> loopSymbols;
+  llvm::DenseMap<unsigned, sym::Expr> pooledSymbols;
   llvm::DenseMap<sym::Expr, sym::Expr> symbolOf;
   llvm::SmallVector<mlir::StringAttr> names;
   llvm::SmallVector<sym::Expr> sizes;

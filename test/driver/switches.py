@@ -26,6 +26,7 @@ SWITCHES = {
     "epilogues": "epilogues",
     "rows": "rows",
     "maps": "maps",
+    "pools": "pools",
     "pack-weights": "packed",
     "keep-packed": "kept_packed",
     "coalesce": "coalesced",

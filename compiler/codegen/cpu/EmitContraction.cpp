@@ -277,7 +277,7 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
       if (isPanelled())
         keepWithinPanel(emission, at, width);
       Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
-      emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at,
+      emitEpilogue(emission, form.compute, convertWidth(builder, location, sums, resultType), at,
                    Position{points.m, emission.add(rows.first, ahead)});
     });
   });

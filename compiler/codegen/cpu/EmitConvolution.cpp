@@ -32,12 +32,17 @@ private:
   void emitTile(Value tile);
   void copyPlanes(const Span &channels);
   void emitPanel(Value column, const Span &channels, Value accumulate);
+  void poolPanel(Value column, Value count);
   void emitPanelEpilogue(Value column);
   Value getPanelSums(Value column, Value row);
   Value getLinear(unsigned input, Value column, Value row, Value pixel, Value channel);
   SmallVector<Expr> getIndices(unsigned input);
   Positions getPositions(Value column, Value row, Value pixel, Value channel);
   Span getRange(Value block, Expr step, Expr total);
+  Span getPooled(const Span &span, int64_t size) {
+    Value divisor = emission.getConstant(size);
+    return {emission.divide(span.first, divisor), emission.divide(span.count, divisor)};
+  }
   Value toWord(Value index) {
     return arith::IndexCastOp::create(emission.builder, emission.location, emission.builder.getI64Type(), index);
   }
@@ -254,16 +259,72 @@ void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value acc
   });
 }
 
+/// The first pixel of each rectangle becomes what the rectangle is reduced to, moved to where it is one of few: sums of
+/// pixels that come later stand behind it.
+void ConvolutionEmitter::poolPanel(Value column, Value count) {
+  tile::Pooling &pooling = *form.pooling;
+  Value zero = emission.getConstant(0);
+  auto vectorType = VectorType::get({lanes}, contraction.elementType);
+  LanePoints points{SmallVector<Expr>(ArrayRef(loops).take_front(pooling.compute.getNumParallel())),
+                    {},
+                    columnSymbol,
+                    static_cast<unsigned>(lanes),
+                    Value()};
+  points.loops.resize(pooling.compute.getNumLoops(), Expr::constant(builder.getContext(), 0));
+  Span pooledRows = getPooled(rows, pooling.rows), pooledPixels = getPooled(pixels, pooling.pixels);
+  emission.forRange(zero, count, lanes, [&](Value part) {
+    points.mask = emission.getTailMask(lanes, emission.subtract(count, part));
+    auto getPlace = [&](Value row, Value pixel) {
+      Value distance = emission.multiply(pixel, emission.getConstant(width));
+      return emission.add(emission.add(getPanelSums(column, row), distance), part);
+    };
+    emission.forRange(zero, pooledRows.count, 1, [&](Value row) {
+      emission.forRange(zero, pooledPixels.count, 1, [&](Value pixel) {
+        points.positions = getPositions(emission.add(column, part), emission.add(pooledRows.first, row),
+                                        emission.add(pooledPixels.first, pixel), zero);
+        Value firstRow = emission.multiply(row, emission.getConstant(pooling.rows));
+        Value firstPixel = emission.multiply(pixel, emission.getConstant(pooling.pixels));
+        Value pooled = arith::ConstantOp::create(
+            builder, location, DenseElementsAttr::get(vectorType, Attribute(pooling.compute.getInit(0))));
+        for (int64_t place = 0; place < pooling.rows * pooling.pixels; ++place) {
+          int64_t rowTap = place / pooling.pixels, pixelTap = place % pooling.pixels;
+          if (pooling.rowLoop)
+            points.loops[*pooling.rowLoop] = Expr::constant(builder.getContext(), rowTap);
+          if (pooling.pixelLoop)
+            points.loops[*pooling.pixelLoop] = Expr::constant(builder.getContext(), pixelTap);
+          Value from = getPlace(emission.add(firstRow, emission.getConstant(rowTap)),
+                                emission.add(firstPixel, emission.getConstant(pixelTap)));
+          BodyVectorizer body(emission, pooling.compute, points);
+          body.set(pooling.compute.getInputArgs()[pooling.input],
+                   vector::LoadOp::create(builder, location, vectorType, sums, from));
+          body.set(pooling.compute.getAccumulators()[0], pooled);
+          pooled = body.spread(body.getYielded()[0]);
+        }
+        vector::StoreOp::create(builder, location, pooled, sums, getPlace(row, pixel));
+      });
+    });
+  });
+}
+
+/// What leaves the tile: squares of channels and pixels, each transposed, since channels are neighbours in the sums and
+/// pixels in memory.
 void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
   Value count = emission.minimum(emission.getConstant(width),
                                  emission.subtract(emission.add(columns.first, columns.count), column));
   auto vectorType = VectorType::get({lanes}, contraction.elementType);
-  Type resultType = tile::getScalarType(contraction.compute.getResultType(0).getElementType());
-  emission.forRange(zero, rows.count, 1, [&](Value row) {
+  tile::ComputeOp last = form.pooling ? form.pooling->compute : contraction.compute;
+  Type resultType = tile::getScalarType(last.getResultType(0).getElementType());
+  Span outRows = rows, outPixels = pixels;
+  if (form.pooling) {
+    poolPanel(column, count);
+    outRows = getPooled(rows, form.pooling->rows);
+    outPixels = getPooled(pixels, form.pooling->pixels);
+  }
+  emission.forRange(zero, outRows.count, 1, [&](Value row) {
     Value rowSums = getPanelSums(column, row);
-    emission.forRange(zero, pixels.count, lanes, [&](Value pixel) {
-      Value mask = emission.getTailMask(lanes, emission.subtract(pixels.count, pixel));
+    emission.forRange(zero, outPixels.count, lanes, [&](Value pixel) {
+      Value mask = emission.getTailMask(lanes, emission.subtract(outPixels.count, pixel));
       emission.forRange(zero, count, lanes, [&](Value half) {
         Value from = emission.add(emission.add(rowSums, emission.multiply(pixel, emission.getConstant(width))), half);
         SmallVector<Value> values;
@@ -277,10 +338,10 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
           Value value =
               vector::LoadOp::create(builder, location, vectorType, square, emission.multiply(channel, vectorSize));
           LanePoints at{loops,
-                        getPositions(emission.add(emission.add(column, half), channel), emission.add(rows.first, row),
-                                     emission.add(pixels.first, pixel), zero),
+                        getPositions(emission.add(emission.add(column, half), channel),
+                                     emission.add(outRows.first, row), emission.add(outPixels.first, pixel), zero),
                         pixelSymbol, static_cast<unsigned>(lanes), mask};
-          emitEpilogue(emission, convertWidth(builder, location, value, resultType), at);
+          emitEpilogue(emission, last, convertWidth(builder, location, value, resultType), at);
         });
       });
     });
@@ -288,9 +349,7 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
 }
 
 LogicalResult freestone::codegen::emitConvolution(tile::ProgramOp program, Emission &emission) {
-  std::optional<tile::ContractionForm> first = tile::getContractionWithEpilogue(program);
-  std::optional<tile::ConvolutionForm> form =
-      first ? tile::ConvolutionForm::get(first->compute) : std::optional<tile::ConvolutionForm>();
+  std::optional<tile::ConvolutionForm> form = tile::ConvolutionForm::get(program);
   if (!form)
     return program.emitOpError("is planned as a convolution, but is none");
   ConvolutionEmitter(emission, std::move(*form)).emit();

@@ -320,7 +320,7 @@ void KernelGradientEmitter::emitSums() {
           positions.push_back({columnSymbol, emission.add(firstColumn, column)});
           LanePoints at{loops, positions, columnSymbol, static_cast<unsigned>(lanes),
                         emission.getTailMask(lanes, emission.subtract(columns, column))};
-          emitEpilogue(emission, convertWidth(builder, location, sum, resultType), at);
+          emitEpilogue(emission, form.compute, convertWidth(builder, location, sum, resultType), at);
         });
       });
     });

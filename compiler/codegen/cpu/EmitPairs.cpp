@@ -197,7 +197,7 @@ void PairEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
     at.positions.push_back({points.m, emission.add(rows.first, row)});
     at.positions.push_back({points.n, columns.first});
     Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
-    emitEpilogue(emission, convertWidth(builder, location, sums, resultType), at,
+    emitEpilogue(emission, form.compute, convertWidth(builder, location, sums, resultType), at,
                  Position{points.m, emission.add(rows.first, ahead)});
   });
 }

@@ -30,15 +30,15 @@ static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef
   }
 }
 
-void freestone::codegen::emitEpilogue(Emission &emission, Value value, const LanePoints &points,
+void freestone::codegen::emitEpilogue(Emission &emission, tile::ComputeOp first, Value value, const LanePoints &points,
                                       std::optional<Position> ahead) {
   SmallVector<tile::ComputeOp> computes = emission.program.getComputes();
+  size_t later = llvm::find(computes, first) - computes.begin() + 1;
   llvm::MapVector<Value, Value> elements;
   llvm::DenseMap<Value, LanePoints> places;
-  Value first = computes.front().getResult(0);
-  elements[first] = value;
-  places[first] = points;
-  for (tile::ComputeOp compute : ArrayRef(computes).drop_front()) {
+  elements[first.getResult(0)] = value;
+  places[first.getResult(0)] = points;
+  for (tile::ComputeOp compute : ArrayRef(computes).drop_front(later)) {
     LanePoints here = points;
     for (Value operand : compute.getInputs())
       if (auto place = places.find(operand); place != places.end()) {

@@ -5,12 +5,13 @@
 
 namespace freestone::codegen {
 
-/// Emits what follows a compute on its elements as they come: `value` is the program's first compute at `points`. Every
-/// later compute is evaluated at the same elements, and what the program returns is stored. The program must be one
-/// that `tile::getContractionWithEpilogue` accepts. Where a tile goes along columns of memory, the processor does not
-/// guess what comes next: `ahead` is where one of the positions will stand some time later, for which memory is brought
-/// closer.
-void emitEpilogue(Emission &emission, mlir::Value value, const LanePoints &points, std::optional<Position> ahead = {});
+/// Emits what follows a compute on its elements as they come: `value` is the result of `first` at `points`. Every later
+/// compute of the program is evaluated at the same elements, and what the program returns is stored; the computes must
+/// be such that `tile::areEpilogues` of `first` and them holds. Where a tile goes along columns of memory, the
+/// processor does not guess what comes next: `ahead` is where one of the positions will stand some time later, for
+/// which memory is brought closer.
+void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::Value value, const LanePoints &points,
+                  std::optional<Position> ahead = {});
 
 } // namespace freestone::codegen
 
