@@ -5,60 +5,37 @@ opens in ONNX Runtime and computes what the evaluation saw; a compiled step trai
 another length in each step; faults of the user get a sentence.
 """
 
-import json
-import pathlib
-import shutil
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+
+from command import Command
+from graphs import FLOAT, INT64, constant, draw, fan_in, node, normalization, save, tensors
 
 CLASSES = 5
 
 
-def initializer(name, shape, random):
-    values = random.normal(scale=1 / np.sqrt(shape[-1] if len(shape) > 1 else 10), size=shape).astype(np.float32)
-    return numpy_helper.from_array(values, name)
-
-
-def save(path, nodes, inputs, outputs, initializers):
-    graph = helper.make_graph(nodes, "model", inputs, outputs, initializers)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
-
-
 def make_classifier(path):
-    """x [n, 12] → Gemm, BatchNormalization, Relu, Dropout, Gemm → logits [n, 5]."""
+    """x f32[n, 12] → Gemm, BatchNormalization, Relu, Dropout, Gemm → logits f32[n, 5]."""
     random = np.random.default_rng(1)
-    weights = [initializer("w1", (16, 12), random), initializer("b1", (16,), random)]
-    weights += [numpy_helper.from_array(np.full(16, value, np.float32), name) for name, value in
-                (("scale", 1), ("shift", 0), ("mean", 0), ("variance", 1))]
-    weights += [initializer("w2", (CLASSES, 16), random), initializer("b2", (CLASSES,), random)]
-    weights += [numpy_helper.from_array(np.float32(0.1), "ratio")]
-    nodes = [
-        helper.make_node("Gemm", ["x", "w1", "b1"], ["h"], transB=1),
-        helper.make_node("BatchNormalization", ["h", "scale", "shift", "mean", "variance"], ["n"], momentum=0.9),
-        helper.make_node("Relu", ["n"], ["r"]),
-        helper.make_node("Dropout", ["r", "ratio"], ["d"]),
-        helper.make_node("Gemm", ["d", "w2", "b2"], ["logits"], transB=1),
-    ]
-    value = helper.make_tensor_value_info
-    save(path, nodes, [value("x", TensorProto.FLOAT, ["n", 12])], [value("logits", TensorProto.FLOAT, ["n", CLASSES])], weights)
+    save(path,
+         [node("Gemm", ["x", "w1", "b1"], ["h"], transB=1),
+          node("BatchNormalization", ["h", "scale", "shift", "mean", "variance"], ["n"], momentum=0.9),
+          node("Relu", ["n"], ["r"]), node("Dropout", ["r", "ratio"], ["d"]),
+          node("Gemm", ["d", "w2", "b2"], ["logits"], transB=1)],
+         [("x", FLOAT, ["n", 12])], [("logits", FLOAT, ["n", CLASSES])],
+         [*draw(random, {"w1": (16, 12), "b1": (16,)}, fan_in), *normalization(16),
+          *draw(random, {"w2": (CLASSES, 16), "b2": (CLASSES,)}, fan_in), constant("ratio", 0.1)])
 
 
 def make_language_model(path):
-    """tokens [b, s] → embedding, tanh, projection → logits [b, s, 8]."""
-    random = np.random.default_rng(2)
-    weights = [initializer("table", (8, 16), random), initializer("head", (16, 8), random)]
-    nodes = [
-        helper.make_node("Gather", ["table", "tokens"], ["e"]),
-        helper.make_node("Tanh", ["e"], ["t"]),
-        helper.make_node("MatMul", ["t", "head"], ["logits"]),
-    ]
-    value = helper.make_tensor_value_info
-    save(path, nodes, [value("tokens", TensorProto.INT64, ["b", "s"])], [value("logits", TensorProto.FLOAT, ["b", "s", 8])], weights)
+    """tokens i64[b, s] → embedding, tanh, projection → logits f32[b, s, 8]."""
+    save(path,
+         [node("Gather", ["table", "tokens"], ["e"]), node("Tanh", ["e"], ["t"]), node("MatMul", ["t", "head"], ["logits"])],
+         [("tokens", INT64, ["b", "s"])], [("logits", FLOAT, ["b", "s", 8])],
+         draw(2, {"table": (8, 16), "head": (16, 8)}, fan_in))
 
 
 def make_data(folder):
@@ -75,44 +52,25 @@ def make_data(folder):
     np.save(folder / "text.npy", np.array(text, np.int32))
 
 
-class Tool:
-    def __init__(self, path, folder):
-        self.path, self.folder = path, folder
-
-    def train(self, model, *options):
-        command = [self.path, "train", self.folder / model, *options]
-        subprocess.run([str(word) for word in command], cwd=self.folder, check=True, stderr=subprocess.PIPE)
-
-    def error(self, model, *options):
-        command = [self.path, "train", self.folder / model, *options]
-        result = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True)
-        assert result.returncode in (1, 2), result
-        return result.stderr
-
-    def losses(self, run):
-        lines = (self.folder / run / "metrics.jsonl").read_text().splitlines()
-        return [json.loads(line)["loss"] for line in lines]
-
-
 BASE = ["--labels", "y", "--batch", "64", "--lr", "0.01", "--seed", "5", "--epochs", "100", "--threads", "2"]
 
 
 def check_resume_and_export(tool):
     data = ["--data", "train.npz", "--eval-data", "test.npz"]
     tool.train("classifier.onnx", *data, *BASE, "--steps", "60", "--out", "whole")
-    losses = tool.losses("whole")
+    losses = tool.metrics("whole")
     assert len(losses) == 60 and np.mean(losses[-5:]) < 0.5 * losses[0], losses
 
     tool.train("classifier.onnx", *data, *BASE, "--steps", "23", "--out", "parts")
     tool.train("classifier.onnx", *data, *BASE, "--steps", "60", "--resume", "parts")
-    whole, parts = (tool.folder / run / "model.onnx" for run in ("whole", "parts"))
-    assert whole.read_bytes() == parts.read_bytes(), "a resumed training gives other bits"
-    assert tool.losses("parts") == losses
+    assert tool.model("parts") == tool.model("whole"), "a resumed training gives other bits"
+    assert tool.metrics("parts") == losses
 
     tool.train("classifier.onnx", "--compile-only", "-o", "step.stone", "--labels", "y", "--data", "train.npz")
     tool.train("step.stone", *data, *BASE, "--steps", "60", "--out", "compiled")
-    assert (tool.folder / "compiled" / "model.onnx").read_bytes() == whole.read_bytes()
+    assert tool.model("compiled") == tool.model("whole")
 
+    whole = tool.folder / "whole/model.onnx"
     before, after = (onnx.load(path).graph for path in (tool.folder / "classifier.onnx", whole))
     assert before.node == after.node and [t.name for t in before.initializer] == [t.name for t in after.initializer]
     for old, new in zip(before.initializer, after.initializer):
@@ -123,7 +81,7 @@ def check_resume_and_export(tool):
         labels = test["y"]
     log_sum = np.log(np.exp(logits).sum(1))
     loss = (log_sum - logits[np.arange(len(labels)), labels]).mean()
-    last = json.loads((tool.folder / "whole" / "evaluations.jsonl").read_text().splitlines()[-1])
+    last = tool.lines("whole", "evaluations")[-1]
     assert abs(last["loss"] - loss) < 1e-5 * abs(loss), (last, loss)
     assert abs(last["accuracy"] - (logits.argmax(1) == labels).mean()) < 1e-9, last
 
@@ -131,16 +89,15 @@ def check_resume_and_export(tool):
 def check_frozen(tool):
     tool.train("classifier.onnx", "--data", "train.npz", *BASE, "--steps", "3", "--freeze", "w1", "--freeze-norm",
                "--no-dropout", "--optimizer", "sgd", "--momentum", "0.9", "--out", "frozen")
-    weights = [{t.name: numpy_helper.to_array(t) for t in onnx.load(path).graph.initializer}
-               for path in (tool.folder / "classifier.onnx", tool.folder / "frozen" / "model.onnx")]
-    same = {name for name in weights[0] if np.array_equal(weights[0][name], weights[1][name])}
+    before, after = (tensors(tool.folder / path) for path in ("classifier.onnx", "frozen/model.onnx"))
+    same = {name for name in before if np.array_equal(before[name], after[name])}
     assert same == {"w1", "mean", "variance", "ratio"}, same
 
 
 def check_tokens(tool):
     tool.train("language.onnx", "--data", "tokens=text.npy", "--window", "4:32", "--batch", "8", "--lr", "0.03",
                "--steps", "60", "--epochs", "100", "--out", "language")
-    losses = tool.losses("language")
+    losses = tool.metrics("language")
     assert np.mean(losses[-5:]) < 1.1 < losses[0], losses
 
 
@@ -151,26 +108,21 @@ def check_counters(tool):
     for run, model, switch, compiles in (("compiled", "language.onnx", ["--no-cache"], 1), ("kept", "language.onnx", [], 0),
                                          ("from-stone", "language.stone", [], 0)):
         tool.train(model, *options, *switch, "--out", f"counters-{run}")
-        folder = tool.folder / f"counters-{run}"
-        steps = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-        lengths = {round(step["tokens_per_s"] / step["samples_per_s"]) for step in steps}
-        counters = json.loads((folder / "counters.json").read_text())
-        expected = {"steps": 40, "compiles": compiles, "batch_sizes": 2, "lengths": len(lengths)}
-        assert len(lengths) > 10 and {name: counters[name] for name in expected} == expected, counters
+        lengths = {round(step["tokens_per_s"] / step["samples_per_s"]) for step in tool.lines(f"counters-{run}")}
+        assert len(lengths) > 10, lengths
+        tool.expect_counters(f"counters-{run}", steps=40, compiles=compiles, batch_sizes=2, lengths=len(lengths))
 
 
 def check_evaluations(tool):
-    tool.train("classifier.onnx", "--data", "train.npz", "--eval-data", "test.npz", *BASE, "--steps", "11", "--eval-every", "3",
-               "--out", "evaluated")
-    lines = (tool.folder / "evaluated" / "evaluations.jsonl").read_text().splitlines()
-    assert [json.loads(line)["step"] for line in lines] == [3, 6, 9, 11], lines
+    tool.train("classifier.onnx", "--data", "train.npz", "--eval-data", "test.npz", *BASE, "--steps", "11", "--eval-every",
+               "3", "--out", "evaluated")
+    steps = [line["step"] for line in tool.lines("evaluated", "evaluations")]
+    assert steps == [3, 6, 9, 11], steps
 
 
 def check_messages(tool):
-    def expect(words, *options):
-        message = tool.error("classifier.onnx", *options)
-        for word in words:
-            assert word in message, (word, message)
+    def expect(parts, *options):
+        tool.refuse(parts, "classifier.onnx", *options)
 
     expect(["--data"], "--labels", "y")
     expect(["'y'", "77", "9"], "--data", "wrong.npz", *BASE, "--out", "bad")
@@ -181,23 +133,19 @@ def check_messages(tool):
     model = onnx.load(tool.folder / "classifier.onnx")
     model.graph.initializer[0].name = model.graph.node[0].input[1] = "loss_scale"
     onnx.save(model, tool.folder / "taken.onnx")
-    message = tool.error("taken.onnx", "--data", "train.npz", *BASE, "--out", "bad")
-    assert "'loss_scale'" in message and "rename" in message, message
+    tool.refuse(["'loss_scale'", "rename"], "taken.onnx", "--data", "train.npz", *BASE, "--out", "bad")
     expect(["'whole'", "already"], "--data", "train.npz", *BASE, "--out", "whole")
     expect(["seed 5", "not 6"], "--data", "train.npz", *BASE[:6], "--seed", "6", "--resume", "whole")
     expect(["no number 'momentum'", "beta1"], "--data", "train.npz", *BASE, "--momentum", "0.9", "--out", "bad")
-    assert "--optimizer" in tool.error("step.stone", "--data", "train.npz", *BASE, "--optimizer", "sgd", "--out", "bad")
+    tool.refuse(["--optimizer"], "step.stone", "--data", "train.npz", *BASE, "--optimizer", "sgd", "--out", "bad")
     expect(["no parameter", "--train"], "--data", "train.npz", *BASE, "--freeze", "*", "--out", "bad")
 
 
 def main():
-    folder = pathlib.Path(sys.argv[2])
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    tool = Tool(sys.argv[1], folder)
-    make_classifier(folder / "classifier.onnx")
-    make_language_model(folder / "language.onnx")
-    make_data(folder)
+    tool = Command(*sys.argv[1:])
+    make_classifier(tool.folder / "classifier.onnx")
+    make_language_model(tool.folder / "language.onnx")
+    make_data(tool.folder)
     check_resume_and_export(tool)
     check_frozen(tool)
     check_tokens(tool)

@@ -4,33 +4,24 @@ Windows of the longest length lie side by side and a short one ends the text, wh
 token but the first counts once, and the size of a batch changes the loss by rounding alone.
 """
 
-import json
 import math
-import pathlib
-import shutil
-import subprocess
 import sys
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+from command import Command
+from graphs import FLOAT, INT64, constant, draw, node, save, tensors
 
 KINDS, LONGEST = 9, 24
 
 
 def make_model(path):
-    """tokens [b, s] → table, plus the mean over the window so that its bounds matter, projection → logits [b, s, 9]."""
-    generator = np.random.default_rng(1)
-    weights = {name: generator.normal(size=shape).astype(np.float32) for name, shape in (("table", (KINDS, 16)), ("head", (16, KINDS)))}
-    nodes = [helper.make_node("Gather", ["table", "tokens"], ["e"]), helper.make_node("ReduceMean", ["e", "axes"], ["m"]),
-             helper.make_node("Add", ["e", "m"], ["a"]), helper.make_node("MatMul", ["a", "head"], ["logits"])]
-    initializers = [numpy_helper.from_array(array, name) for name, array in weights.items()]
-    initializers.append(numpy_helper.from_array(np.array([1], np.int64), "axes"))
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(nodes, "model", [value("tokens", TensorProto.INT64, ["b", "s"])],
-                              [value("logits", TensorProto.FLOAT, ["b", "s", KINDS])], initializers)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
-    return weights
+    """tokens i64[b, s] → table, plus the mean of the window, so that its bounds matter, projection → logits f32[b, s, 9]."""
+    save(path,
+         [node("Gather", ["table", "tokens"], ["e"]), node("ReduceMean", ["e", "axes"], ["m"]),
+          node("Add", ["e", "m"], ["a"]), node("MatMul", ["a", "head"], ["logits"])],
+         [("tokens", INT64, ["b", "s"])], [("logits", FLOAT, ["b", "s", KINDS])],
+         [*draw(1, {"table": (KINDS, 16), "head": (16, KINDS)}, scale=1), constant("axes", [1], np.int64)])
 
 
 def expect(weights, text):
@@ -48,10 +39,10 @@ def expect(weights, text):
 
 
 def main():
-    freestone, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    weights = make_model(folder / "model.onnx")
+    tool = Command(*sys.argv[1:])
+    folder = tool.folder
+    make_model(folder / "model.onnx")
+    weights = tensors(folder / "model.onnx")
     texts = np.random.default_rng(2).integers(0, KINDS, 4000)
     np.save(folder / "text.npy", texts[:2500])
     for size in (1000, LONGEST * 10 + 1, LONGEST * 10 + 2, LONGEST + 1):
@@ -59,10 +50,9 @@ def main():
         loss, accuracy = expect(weights, texts[-size:])
         for batch in (1, 7, 64):
             run = f"run{size}-{batch}"
-            command = [freestone, "train", "model.onnx", "--data", "text.npy", "--eval-data", f"held{size}.npy", "--window", f"4:{LONGEST}",
-                       "--batch", batch, "--steps", 1, "--lr", 0, "--weight-decay", 0, "--seed", batch, "--out", run]
-            subprocess.run([str(word) for word in command], cwd=folder, check=True, stderr=subprocess.PIPE)
-            told = json.loads((folder / run / "evaluations.jsonl").read_text())
+            tool.train("model.onnx", "--data", "text.npy", "--eval-data", f"held{size}.npy", "--window", f"4:{LONGEST}",
+                       "--batch", batch, "--steps", 1, "--lr", 0, "--weight-decay", 0, "--seed", batch, "--out", run)
+            [told] = tool.lines(run, "evaluations")
             assert math.isclose(told["loss"], loss, rel_tol=1e-5), (run, told, loss)
             assert math.isclose(told["accuracy"], accuracy, rel_tol=1e-9), (run, told, accuracy)
             assert math.isclose(told["perplexity"], math.exp(told["loss"]), rel_tol=1e-12), (run, told)

@@ -1,18 +1,17 @@
 """A network as PyTorch's exporters write it, in three ways: exporters.py FREESTONE FOLDER. Skipped (77) without PyTorch.
 
 BatchNormalization in the form of inference and Dropout with one output; both in the form of training, with all outputs; and
-batch normalisations folded into the convolutions. Each trains; the first two train the same network, and what PyTorch trains.
+batch normalisations folded into the convolutions. Each trains; the first two train the same network, and what PyTorch
+trains.
 """
 
-import json
-import pathlib
-import shutil
-import subprocess
 import sys
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+
+from command import Command
+from graphs import tensors
 
 try:
     import onnxscript  # noqa: F401
@@ -35,7 +34,8 @@ def export(network, path, **options):
     if options.get("dynamo"):
         torch.onnx.export(network, (sample,), path, dynamic_shapes=({0: torch.export.Dim("batch")},), **names, **options)
     else:
-        torch.onnx.export(network, (sample,), path, dynamic_axes={"x": {0: "batch"}, "logits": {0: "batch"}}, **names, **options)
+        axes = {"x": {0: "batch"}, "logits": {0: "batch"}}
+        torch.onnx.export(network, (sample,), path, dynamic_axes=axes, **names, **options)
 
 
 def train_with_torch(network, x, y, steps, batch):
@@ -53,23 +53,20 @@ def train_with_torch(network, x, y, steps, batch):
 
 
 def main():
-    tool, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    tool = Command(*sys.argv[1:])
+    folder = tool.folder
     random = np.random.default_rng(1)
     x = random.normal(size=(80, 1, 10, 10)).astype(np.float32)
     y = x.mean((1, 2, 3)).argsort().argsort() * 5 // 80
     np.savez(folder / "data.npz", x=x, y=y)
 
     def train(model, *options):
-        command = [tool, "train", model, "--data", "data.npz", "--labels", "y", "--batch", "16", "--epochs", "100", "--steps", "20",
-                   "--no-shuffle", "--optimizer", "sgd", "--momentum", "0.9", "--lr", "0.05", "--threads", "2", "--out", f"{model}.run",
-                   *options]
-        result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-        assert result.returncode == 0, result.stderr
-        assert ("folded batch normalisations into convolutions (2)" in result.stderr) == (model == "folded.onnx"), result.stderr
-        lines = (folder / f"{model}.run" / "metrics.jsonl").read_text().splitlines()
-        return np.array([json.loads(line)["loss"] for line in lines])
+        run = f"{model}.run"
+        told = tool.train(model, "--data", "data.npz", "--labels", "y", "--batch", 16, "--epochs", 100, "--steps", 20,
+                          "--no-shuffle", "--optimizer", "sgd", "--momentum", 0.9, "--lr", 0.05, "--threads", 2,
+                          "--out", run, *options).stderr
+        assert ("folded batch normalisations into convolutions (2)" in told) == (model == "folded.onnx"), told
+        return np.array(tool.metrics(run))
 
     written = {"inference": dict(dynamo=True, optimize=False),
                "training": dict(dynamo=False, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False),
@@ -84,13 +81,12 @@ def main():
     expected = train_with_torch(make_network(dropout=0), x, y, 20, 16)
     for name in ("inference", "training"):
         np.testing.assert_allclose(train(f"{name}.onnx", "--no-dropout"), expected, rtol=2e-3, err_msg=name)
-        shutil.rmtree(folder / f"{name}.onnx.run")
+        tool.remove(f"{name}.onnx.run")
         with_dropout = train(f"{name}.onnx")
         if "Dropout" in kinds[name]:
             assert np.abs(with_dropout - expected).max() > 1e-2, name
-        before, after = (onnx.load(folder / path).graph for path in (f"{name}.onnx", f"{name}.onnx.run/model.onnx"))
-        changed = {a.name for a, b in zip(before.initializer, after.initializer)
-                   if not np.array_equal(numpy_helper.to_array(a), numpy_helper.to_array(b))}
+        before, after = (tensors(folder / path) for path in (f"{name}.onnx", f"{name}.onnx.run/model.onnx"))
+        changed = {tensor for tensor in before if not np.array_equal(before[tensor], after[tensor])}
         assert sum("running" in tensor for tensor in changed) == 4, changed
     losses = train("folded.onnx")
     assert losses[-1] < losses[0], losses

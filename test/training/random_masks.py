@@ -1,31 +1,22 @@
 """What is drawn at random, by compiled programs: random_masks.py FREESTONE FOLDER; the environment names the build.
 
-Dropout keeps as many as it says and scales them, its mask agrees with its output, one key gives one mask, on one worker and on
-three; Bernoulli draws by the probability of each element. While a model is trained a mask is that of its seed, step and batch,
-and the gradient passes where the value did.
+Dropout keeps as many as it says and scales them, its mask agrees with its output, one key gives one mask, on one worker and
+on three; Bernoulli draws by the probability of each element. While a model is trained a mask is that of its seed, step and
+batch, and the gradient passes where the value did.
 """
 
-import json
 import pathlib
-import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
 import freestone_runtime
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
-FLOAT, BOOL = TensorProto.FLOAT, TensorProto.BOOL
-value, node = helper.make_tensor_value_info, helper.make_node
+from command import Command
+from graphs import BOOL, FLOAT, constant, node, save
+
 WORKERS = (1, 3)
-
-
-def save(path, nodes, inputs, outputs, weights=()):
-    graph = helper.make_graph(nodes, "model", [value(*i) for i in inputs], [value(*o) for o in outputs], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
 
 
 def run_compiled(folder, nodes, inputs, outputs, *feeds):
@@ -68,7 +59,9 @@ def check_dropout(folder):
         same = [[np.array_equal(one, other) for other in masks] for one in masks]
         assert same[0][1], "one seed gives two masks"
         if 0 < ratio < 1 and trains:
-            assert np.array_equal(np.array(same), np.eye(5) + np.eye(5)[[1, 0, 2, 3, 4]] * np.array([[1], [1], [0], [0], [0]])), same
+            expected = np.eye(5, dtype=bool)
+            expected[:2, :2] = True
+            assert np.array_equal(same, expected), same
             for one, other in ((0, 2), (0, 3), (3, 4)):
                 expect_rate(masks[one] & masks[other], (1 - ratio)**2, "masks of two keys together")
         # Neighbours are independent too, along either dimension.
@@ -82,8 +75,8 @@ def check_bernoulli(folder):
              node("Bernoulli", ["p"], ["other"])]
     rates = (0.0, 0.2, 0.7, 1.0)
     p = np.repeat(np.float32(rates), 20000)
-    [[y, again, other]] = run_compiled(folder, nodes, [("p", FLOAT, ["n"])], [(name, FLOAT, ["n"]) for name in ("y", "again", "other")],
-                                       {"p": p})
+    outputs = [(name, FLOAT, ["n"]) for name in ("y", "again", "other")]
+    [[y, again, other]] = run_compiled(folder, nodes, [("p", FLOAT, ["n"])], outputs, {"p": p})
     assert np.isin(y, (0, 1)).all() and np.array_equal(y, again) and not np.array_equal(y, other)
     for drawn in (y, other):
         for rate, part in zip(rates, drawn.reshape(len(rates), -1)):
@@ -93,20 +86,14 @@ def check_bernoulli(folder):
 ROWS, COLUMNS, RATIO = 60, 130, 0.3
 
 
-def train(tool, folder, run, *options):
-    """Masks of each step, read off the plain gradients: what each step takes from the weights, which are 4 before the first."""
-    shutil.rmtree(folder / run, ignore_errors=True)
-    command = [tool, "train", "masked.onnx", "--data", "one.npz", "--batch", 1, "--loss", "output:loss", "--optimizer", "sgd", "--lr",
-               RATE, "--epochs", 100, "--steps", 4, "--save-every", 1, "--keep", 100, "--out", run, *options]
-    result = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    losses = [json.loads(line)["loss"] for line in (folder / run / "metrics.jsonl").read_text().splitlines()]
+def train(tool, run, *options):
+    """Masks f64[60, 130] of each step, read off the gradients: what it takes from the weights, 4 before the first."""
+    tool.remove(run)
+    tool.train("masked.onnx", "--data", "one.npz", "--batch", 1, "--loss", "output:loss", "--optimizer", "sgd", "--lr", RATE,
+               "--epochs", 100, "--steps", 4, "--save-every", 1, "--keep", 100, "--out", run, *options)
     weights, masks = np.full((ROWS, COLUMNS), 4.0), []
-    for step, loss in enumerate(losses, 1):
-        content = (folder / run / f"checkpoints/step-{step:06}/parameters.safetensors").read_bytes()
-        length = int.from_bytes(content[:8], "little")
-        begin, end = json.loads(content[8:8 + length])["w"]["data_offsets"]
-        after = np.frombuffer(content[8 + length + begin:8 + length + end], np.float32).reshape(ROWS, COLUMNS).astype(np.float64)
+    for step, loss in enumerate(tool.metrics(run), 1):
+        after = np.frombuffer(tool.checkpoint(run, step)["w"].content, np.float32).reshape(ROWS, COLUMNS).astype(np.float64)
         gradient = (weights - after) / RATE
         masks.append(gradient)
         if "--accumulate" not in options:
@@ -119,14 +106,14 @@ def train(tool, folder, run, *options):
 RATE = 2.0**-4
 
 
-def check_training(tool, folder):
-    save(folder / "masked.onnx",
-         [node("ReduceMean", ["x"], ["one"], keepdims=0), node("Mul", ["w", "one"], ["a"]), node("Dropout", ["a", "ratio"], ["d"]),
-          node("ReduceSum", ["d"], ["loss"], keepdims=0)],
+def check_training(tool):
+    save(tool.folder / "masked.onnx",
+         [node("ReduceMean", ["x"], ["one"], keepdims=0), node("Mul", ["w", "one"], ["a"]),
+          node("Dropout", ["a", "ratio"], ["d"]), node("ReduceSum", ["d"], ["loss"], keepdims=0)],
          [("x", FLOAT, ["n", 1])], [("loss", FLOAT, [])],
-         [numpy_helper.from_array(np.full((ROWS, COLUMNS), 4, np.float32), "w"), numpy_helper.from_array(np.float32(RATIO), "ratio")])
-    np.savez(folder / "one.npz", x=np.ones((8, 1), np.float32))
-    first = train(tool, folder, "first", "--seed", 3, "--threads", WORKERS[0])
+         [constant("w", np.full((ROWS, COLUMNS), 4)), constant("ratio", RATIO)])
+    np.savez(tool.folder / "one.npz", x=np.ones((8, 1), np.float32))
+    first = train(tool, "first", "--seed", 3, "--threads", WORKERS[0])
     for gradient in first:
         kept = gradient > 0.5
         np.testing.assert_allclose(gradient, kept / (1 - RATIO), atol=1e-4)
@@ -135,12 +122,12 @@ def check_training(tool, folder):
         for other in range(one):
             expect_rate((first[one] > 0.5) & (first[other] > 0.5), (1 - RATIO)**2, "two steps")
     for workers in WORKERS:
-        again = train(tool, folder, "again", "--seed", 3, "--threads", workers)
+        again = train(tool, "again", "--seed", 3, "--threads", workers)
         assert all(np.array_equal(one, other) for one, other in zip(first, again)), workers
-    other = train(tool, folder, "other", "--seed", 4, "--threads", WORKERS[0])
+    other = train(tool, "other", "--seed", 4, "--threads", WORKERS[0])
     expect_rate((first[0] > 0.5) & (other[0] > 0.5), (1 - RATIO)**2, "two seeds")
     # Each batch of a step drops anew: the mean of two masks.
-    means = train(tool, folder, "summed", "--seed", 3, "--threads", WORKERS[1], "--accumulate", 2)
+    means = train(tool, "summed", "--seed", 3, "--threads", WORKERS[1], "--accumulate", 2)
     for gradient in means:
         counts = np.rint(gradient * 2 * (1 - RATIO))
         np.testing.assert_allclose(gradient * 2 * (1 - RATIO), counts, atol=1e-3)
@@ -149,12 +136,10 @@ def check_training(tool, folder):
 
 
 def main():
-    tool, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    check_dropout(folder)
-    check_bernoulli(folder)
-    check_training(tool, folder)
+    tool = Command(*sys.argv[1:])
+    check_dropout(tool.folder)
+    check_bernoulli(tool.folder)
+    check_training(tool)
 
 
 main()
