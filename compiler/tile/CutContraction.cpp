@@ -195,10 +195,14 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
       isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, panelBytes / (width * bits / 8) / 64 * 64);
   // What is packed need not be packed again for other rows: few rows at a time leave most of L2 to B.
   tiling.mostRows = isPacked ? std::min(blocks.rows, 10 * tiling.rowUnit) : blocks.rows;
-  // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many.
-  tiling.mostColumns = Expr::max(constant(1), Expr::min(constant(blocks.panels), Expr::floorDiv(rows, 2))) * width;
-
   tiling.rowBlocks = Expr::ceilDiv(rows, tiling.mostRows);
+  // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many. Nor may
+  // they be so few that workers have none.
+  constexpr int64_t leastTiles = 32;
+  Expr panels = form.getExtent(form.outer) * tiling.rowBlocks * Expr::ceilDiv(columns, width);
+  Expr most = Expr::min(Expr::floorDiv(rows, 2), Expr::floorDiv(panels, leastTiles));
+  tiling.mostColumns = Expr::max(constant(1), Expr::min(constant(blocks.panels), most)) * width;
+
   tiling.columnBlocks = Expr::ceilDiv(columns, tiling.mostColumns);
   Expr steps = isWindow ? form.getExtent(form.k.front()) : depth;
   tiling.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, tiling.mostDepth / tiling.taps));
@@ -211,9 +215,9 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
       Expr::min(depth + storedDepths * tiling.depthUnit * tiling.taps, constant(storedDepths * tiling.mostDepth));
   // Squares are packed whole, also at the end of k.
   tiling.packedRows = rowStep * keptDepth + lanes * tiling.rowUnit;
-  Expr panel = constant(tiling.mostDepth * width), most = constant(4 * device.l2Bytes * 8 / bits);
+  Expr panel = constant(tiling.mostDepth * width), mostKept = constant(4 * device.l2Bytes * 8 / bits);
   tiling.packedColumns =
-      isWindow || !keepPacked ? panel : Expr::max(panel, Expr::min((columns + width) * keptDepth, most));
+      isWindow || !keepPacked ? panel : Expr::max(panel, Expr::min((columns + width) * keptDepth, mostKept));
   tiling.sums = rowStep * Expr::min(columns + width, constant(blocks.panels * width));
   return tiling;
 }

@@ -113,6 +113,17 @@ TEST(Contraction, ManyBlocks) {
   expectProduct(runner, operands[0], 1, 260, 40000, 67, random);
 }
 
+/// A product of few rows is cut into as many tiles as it has panels, up to 32, so that many workers have some.
+TEST(Contraction, SmallProductsHaveTilesForManyWorkers) {
+  int64_t width = hostPanelWidth();
+  Operands packed = {"packed", false, false, width};
+  ProgramRunner runner(products({packed}));
+  ASSERT_EQ(runner.error(), "");
+  EXPECT_EQ(runner.getTiles("packed", {1, 64, 4 * width, 3136}), 4);
+  EXPECT_EQ(runner.getTiles("packed", {1, 64, 32 * width, 512}), 32);
+  EXPECT_EQ(runner.getTiles("packed", {1, 64, 128 * width, 512}), 32);
+}
+
 TEST(Contraction, EveryTarget) {
   for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
     if (target == std::string("x86-64-v4") && !__builtin_cpu_supports("avx512vl"))
