@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
@@ -22,6 +23,7 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
   StringRef getArgument() const override { return "codegen-expand-operations"; }
 
   void runOnOperation() override {
+    ignoreSignsOfZeros();
     RewritePatternSet patterns(&getContext());
     codegen::populateExpandMathPatterns(patterns);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -29,6 +31,24 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
       arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
+  }
+
+  /// A largest or smallest number may be either zero. The processor's maximum knows no order of zeros: to keep it takes
+  /// five more instructions, which the next step of a reduction waits for.
+  void ignoreSignsOfZeros() {
+    auto ignore = [&](Operation *op, arith::FastMathFlags flags) {
+      op->setAttr("fastmath", arith::FastMathFlagsAttr::get(&getContext(), flags | arith::FastMathFlags::nsz));
+    };
+    getOperation().walk([&](Operation *op) {
+      if (auto extreme = dyn_cast<arith::MaximumFOp>(op))
+        ignore(op, extreme.getFastmath());
+      else if (auto extreme = dyn_cast<arith::MinimumFOp>(op))
+        ignore(op, extreme.getFastmath());
+      else if (auto reduction = dyn_cast<vector::ReductionOp>(op); reduction && isa<FloatType>(reduction.getType()) &&
+                                                                   reduction.getKind() != vector::CombiningKind::ADD &&
+                                                                   reduction.getKind() != vector::CombiningKind::MUL)
+        ignore(op, reduction.getFastmath());
+    });
   }
 
   /// Whether vectors are rounded to bf16 by an instruction.

@@ -43,11 +43,14 @@ Reduced reduce(Real x) {
   return {n, tailOf(r)};
 }
 
-/// Keeps x where 2^n stays representable in two steps; beyond, the result is 0 or infinity anyway. NaN passes.
-Real clampForExp(Real x) {
-  double high = x.isDouble() ? 710.0 : 89.0, low = x.isDouble() ? -746.0 : -104.5;
-  Real upper = select(x > high, x.like(high), x);
-  return select(upper < low, x.like(low), upper);
+/// Keep x where 2^n stays representable in two steps; beyond, the result is infinity, or 0, anyway. NaN passes.
+Real clampAbove(Real x) {
+  double high = x.isDouble() ? 710.0 : 89.0;
+  return select(x > high, x.like(high), x);
+}
+Real clampBelow(Real x) {
+  double low = x.isDouble() ? -746.0 : -104.5;
+  return select(x < low, x.like(low), x);
 }
 
 } // namespace
@@ -55,19 +58,21 @@ Real clampForExp(Real x) {
 Real scaleByPowerOfTwo(Real x, Real n) {
   auto &builder = x.getBuilder();
   auto power = [&](Real exponent) {
-    // A NaN exponent has no integer; any will do, since x is NaN as well.
-    Real finite = select(exponent == exponent, exponent, x.like(0));
-    Value integer = arith::FPToSIOp::create(builder, x.typeOf(x.intType()), finite.get());
+    Value integer = arith::FPToSIOp::create(builder, x.typeOf(x.intType()), exponent.get());
     Value biased = arith::AddIOp::create(builder, integer, x.integer(x.exponentBias()));
     return x.fromBits(arith::ShLIOp::create(builder, biased, x.integer(x.mantissaBits())));
   };
-  Real half = floor(n * 0.5);
-  return x * power(half) * power(n - half);
+  // A NaN exponent has no integer; any will do, since x is NaN as well.
+  Real finite = select(n == n, n, x.like(0)), half = floor(finite * 0.5);
+  return x * power(half) * power(finite - half);
 }
 
 Real exp(Real x) {
-  auto [n, tail] = reduce(clampForExp(x));
-  return scaleByPowerOfTwo(tail + 1.0, n);
+  // Where e^x is less than half of the least number. Multiplied out it would be denormal first, which processors are
+  // slow at, and masked attention is full of them.
+  Mask vanishes = x < (x.isDouble() ? -745.1333 : -103.9721);
+  auto [n, tail] = reduce(clampAbove(select(vanishes, x.like(0), x)));
+  return select(vanishes, x.like(0), scaleByPowerOfTwo(tail + 1.0, n));
 }
 
 Real exp2(Real x) {
@@ -82,7 +87,7 @@ Real exp2(Real x) {
 Real expm1(Real x) {
   if (!x.isDouble())
     return expm1(x.widened()).narrowed();
-  auto [n, tail] = reduce(clampForExp(x));
+  auto [n, tail] = reduce(clampBelow(clampAbove(x)));
   // 2^n (1 + tail) - 1, without losing the tail of a small x. At the largest n, 2^n itself would overflow.
   Real scaled = scaleByPowerOfTwo(tail, n) + (scaleByPowerOfTwo(x.like(1), n) - 1.0);
   Real large = scaleByPowerOfTwo(tail + 1.0, n);
