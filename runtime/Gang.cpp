@@ -89,7 +89,8 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
     auto isDone = [&] { return line.finishedRun.load(std::memory_order_seq_cst) == runs; };
     line.waiters.await(lines[0].patience, isDone);
   }
-  lines[0].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
+  if (size() > 1) // for those who now go to sleep
+    lines[0].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
 
   base += phases;
   if (!failed.load(std::memory_order_relaxed))
