@@ -146,7 +146,8 @@ std::optional<Pooling> ConvolutionForm::getPooling(ComputeOp reader, Value resul
     (isPixel ? pooling.pixels : pooling.rows) = size;
   }
   constexpr int64_t mostPixels = 16;
-  if (reductions != reader.getNumReductions() || pooling.rows * pooling.pixels > mostPixels)
+  int64_t pixels = pooling.rows * pooling.pixels;
+  if (reductions != reader.getNumReductions() || pixels == 1 || pixels > mostPixels)
     return std::nullopt;
   return pooling;
 }

@@ -78,13 +78,20 @@ Expr ProgramSymbols::convert(Expr size) {
   return symbol;
 }
 
+/// Members of a contraction's group run over its loops, but for those that pool its result and what follows these.
+bool ProgramSymbols::isPooled(ComputeOp op) {
+  return !llvm::all_of(llvm::seq<unsigned>(op.getNumParallel()),
+                       [&](unsigned loop) { return op.getExtents()[loop] == named.getExtents()[loop]; });
+}
+
 Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
   Expr extent = op.getExtents()[loop];
-  if (op == named)
-    return loopSymbols[loop];
-  if (!named || !op.isParallel(loop))
+  if (!named)
     return convert(extent);
-  // The members of a contraction's group run over its parallel loops, but for those that pool its result.
+  if (op == named || !isPooled(op))
+    return loopSymbols[loop];
+  if (!op.isParallel(loop))
+    return convert(extent);
   if (extent == named.getExtents()[loop])
     return loopSymbols[loop];
   Expr &symbol = pooledSymbols[loop];

@@ -29,6 +29,7 @@ public:
 private:
   sym::Expr addSymbol(sym::Expr size);
   void nameLoops(ComputeOp op);
+  bool isPooled(ComputeOp op);
   std::optional<sym::Expr> getLoopOver(mlir::Value tensor, unsigned dim);
 
   mlir::MLIRContext *context;
