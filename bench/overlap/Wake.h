@@ -5,7 +5,8 @@
 
 namespace freestone::bench {
 
-/// Prints what idle workers cost, and how long after a submission each of them begins, having been idle for so long.
+/// Prints what idle workers cost, and how long after a call each of them begins, having been idle for so long, beside
+/// what a bare wake takes.
 void measureWakes(const Subject &subject, int threads, int rounds);
 
 } // namespace freestone::bench

@@ -40,7 +40,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   functions.addPass(tile::createGraphToTile());
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));
-  functions.addPass(tile::createInlineProducers({switches.inlineProducers}));
+  functions.addPass(tile::createInlineProducers({switches.inlineProducers, switches.connectPools}));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createConnect(connect));
   passes.addPass(tile::createChooseLayouts(layouts));

@@ -128,7 +128,7 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
     return false;
   if (isViewOfOneTensor(source) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
     return !isWeightOnly(source);
-  if (isPooled(source, consumer))
+  if (pools && isPooled(source, consumer))
     return true;
   if (isEpilogue(source) && (consumer.getNumReductions() || !isReadAtParallelLoops(consumer, input)))
     return consumer.getNumReductions() && isCheapViewOfKept(source);

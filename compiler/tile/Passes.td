@@ -72,7 +72,8 @@ def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> 
     stay linear: a transposition of their result becomes the order of their loops, a constant factor of an operand one of
     the result. Counts `inlined`, `permuted`, `factored`.
   }];
-  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"pools", "pools", "bool", "true", "What pools a convolution takes what comes between">];
 }
 
 def Connect : TilePass<"tile-connect", "::mlir::func::FuncOp"> {
