@@ -1,8 +1,7 @@
 #include "runtime/Artifact.h"
 
-#include "runtime/CpuFeatures.h"
+#include "runtime/machine/Processor.h"
 #include "runtime/platform/Pages.h"
-#include "runtime/platform/TileData.h"
 #include <algorithm>
 #include <cstring>
 
@@ -56,17 +55,22 @@ Status Artifact::open(std::span<const uint8_t> bytes, const std::string &path, b
 
 Status Artifact::checkTarget() const {
   const Target &target = descriptor().target;
-  if (target.arch != hostArch())
-    return {Code::Incompatible, "it was compiled for " + target.arch + ", this machine is " + std::string(hostArch())};
+  if (target.arch != architecture::name())
+    return {Code::Incompatible,
+            "it was compiled for " + target.arch + ", this machine is " + std::string(architecture::name())};
+  Result<Processor> here = Processor::here();
+  if (!here.ok())
+    return {Code::Incompatible, here.status().message()};
+  const std::string seenAs =
+      here->seenAs.empty() ? "" : " as " + std::string(hostVariable) + "=" + here->seenAs + " shows it";
   for (const std::string &feature : target.features) {
-    std::optional<bool> present = hasCpuFeature(feature);
-    if (!present)
-      return {Code::Incompatible, "it needs the CPU feature '" + feature + "', which this runtime does not know"};
-    if (!*present)
-      return {Code::Incompatible, "it needs the CPU feature '" + feature + "', which this machine does not have"};
-    if (feature == "amx-tile" && !platform::requestTileData())
-      return {Code::Incompatible,
-              "it needs the CPU feature 'amx-tile', which the system does not let this process use"};
+    const std::string needs = "it needs the CPU feature '" + feature + "', which ";
+    if (!isKnownFeature(feature))
+      return {Code::Incompatible, needs + "this runtime does not know"};
+    if (!here->has(feature))
+      return {Code::Incompatible, needs + "this machine does not have" + seenAs};
+    if (!architecture::request(feature))
+      return {Code::Incompatible, needs + "the system does not let this process use"};
   }
   return {};
 }
@@ -88,7 +92,7 @@ Status Artifact::checkStripped() const {
 }
 
 Status Artifact::openCode(const std::string &path) {
-  Result<platform::SharedObject> opened = platform::SharedObject::open(parts.code, path);
+  Result<platform::SharedObject> opened = platform::SharedObject::open(parts.code, path, architecture::elfMachine());
   if (!opened.ok())
     return opened.status();
   code = std::move(*opened);

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_RUNTIME_FLOATINGPOINT_H
 #define FREESTONE_RUNTIME_FLOATINGPOINT_H
 
-#include <immintrin.h>
+#include "runtime/machine/Instructions.h"
 
 namespace freestone::runtime {
 
@@ -9,13 +9,13 @@ namespace freestone::runtime {
 /// caller had set.
 class FloatingPointState {
 public:
-  FloatingPointState() : saved(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~FloatingPointState() { _mm_setcsr(saved); }
+  FloatingPointState() : saved(setFloatingPointMode(plainFloatingPointMode)) {}
+  ~FloatingPointState() { setFloatingPointMode(saved); }
   FloatingPointState(const FloatingPointState &) = delete;
   FloatingPointState &operator=(const FloatingPointState &) = delete;
 
 private:
-  unsigned saved;
+  FloatingPointMode saved;
 };
 
 } // namespace freestone::runtime

@@ -1,8 +1,8 @@
 #ifndef FREESTONE_RUNTIME_PATIENCE_H
 #define FREESTONE_RUNTIME_PATIENCE_H
 
+#include "runtime/machine/Instructions.h"
 #include <chrono>
-#include <immintrin.h>
 
 namespace freestone::runtime {
 
@@ -52,7 +52,7 @@ private:
     for (int i = 0; i < pauses; ++i) {
       if (isReady())
         return true;
-      _mm_pause();
+      pauseInstruction();
     }
     return false;
   }

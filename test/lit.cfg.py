@@ -14,7 +14,13 @@ config.test_exec_root = os.path.join(config.freestone_binary_dir, "test")
 tools = [os.path.join(config.freestone_binary_dir, "bin"), config.llvm_tools_dir]
 # The user's own cache is none of the tests' business.
 config.environment["FREESTONE_CACHE_DIR"] = os.path.join(config.freestone_binary_dir, "test", "cache-of-tests")
-config.environment["PATH"] = os.pathsep.join(tools + [config.environment["PATH"]])
+# The machine that the tests shall see.
+if "FREESTONE_HOST" in os.environ:
+    config.environment["FREESTONE_HOST"] = os.environ["FREESTONE_HOST"]
+config.environment["PATH"] = os.pathsep.join(tools + [# The machine that the tests shall see.
+if "FREESTONE_HOST" in os.environ:
+    config.environment["FREESTONE_HOST"] = os.environ["FREESTONE_HOST"]
+config.environment["PATH"]])
 
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%examples", os.path.join(config.freestone_source_dir, "examples")))

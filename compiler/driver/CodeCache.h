@@ -2,7 +2,7 @@
 #define FREESTONE_COMPILER_DRIVER_CODECACHE_H
 
 #include "cache/Store.h"
-#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/device/DeviceDescription.h"
 #include "compiler/driver/Switches.h"
 #include "mlir/IR/BuiltinOps.h"
 

@@ -1,8 +1,8 @@
 #ifndef FREESTONE_COMPILER_DRIVER_COMPILEMODEL_H
 #define FREESTONE_COMPILER_DRIVER_COMPILEMODEL_H
 
-#include "compiler/codegen/DeviceDescription.h"
 #include "compiler/codegen/PassPrinting.h"
+#include "compiler/device/DeviceDescription.h"
 #include "compiler/driver/Interface.h"
 #include "compiler/driver/Options.h"
 #include "compiler/import/ImportOnnx.h"

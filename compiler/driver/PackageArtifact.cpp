@@ -11,11 +11,11 @@
 #include "compiler/weights/WeightStore.h"
 #include "freestone/runtime.h"
 #include "runtime/ArtifactFile.h"
-#include "runtime/CpuFeatures.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 
@@ -41,24 +41,11 @@ std::vector<char> bytesOf(DenseElementsAttr value, graph::TensorType type) {
   return bytes;
 }
 
-/// The features that the code may use and a machine may lack. Tiles are used by the kernels of pairs alone.
+/// The features that the code may use and a machine may lack.
 std::vector<std::string> requiredFeatures(const DeviceDescription &device, ArrayRef<codegen::Object> objects) {
-  std::vector<std::string> features;
-  if (StringRef(device.cpu).starts_with("x86-64-v"))
-    features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"};
-  if (device.cpu == "x86-64-v4")
-    features.insert(features.end(), {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
-  bool usesPairs =
-      llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::pairModuleName; });
-  // What is said last about a feature counts.
-  llvm::StringMap<bool> said;
-  for (StringRef feature : llvm::split(device.features, ','))
-    if (!feature.empty())
-      said[feature.drop_front()] = feature.front() == '+';
-  for (const auto &feature : said)
-    if (feature.getValue() && runtime::hasCpuFeature(feature.getKey().str()).has_value() &&
-        (usesPairs || !feature.getKey().starts_with("amx-")))
-      features.push_back(feature.getKey().str());
+  std::vector<std::string> features = device.instructions;
+  if (llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::pairModuleName; }))
+    llvm::append_range(features, device.pairInstructions);
   llvm::sort(features);
   return features;
 }
@@ -172,7 +159,7 @@ FailureOr<std::vector<uint8_t>> packCode(runtime::Descriptor descriptor, ArrayRe
   if (failed(code))
     return failure();
   descriptor.producer = "freestone " FREESTONE_VERSION;
-  descriptor.target = {"x86_64", device.cpu, requiredFeatures(device, objects)};
+  descriptor.target = {llvm::Triple(device.triple).getArchName().str(), device.cpu, requiredFeatures(device, objects)};
   std::vector<const void *> stored;
   for (const runtime::Weight &weight : descriptor.weights) {
     auto constant = constants.find(weight.name);

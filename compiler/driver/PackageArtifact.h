@@ -1,8 +1,8 @@
 #ifndef FREESTONE_COMPILER_DRIVER_PACKAGEARTIFACT_H
 #define FREESTONE_COMPILER_DRIVER_PACKAGEARTIFACT_H
 
-#include "compiler/codegen/DeviceDescription.h"
 #include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/device/DeviceDescription.h"
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/driver/CompileModel.h"
 #include "compiler/driver/ModelNames.h"

@@ -1,6 +1,6 @@
 #include "compiler/driver/Pipelines.h"
 
-#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/device/DeviceDescription.h"
 #include "compiler/grad/Passes.h"
 #include "compiler/simplify/Passes.h"
 #include "compiler/task/Passes.h"

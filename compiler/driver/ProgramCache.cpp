@@ -27,14 +27,12 @@ void ProgramCache::describe(ModuleOp module) {
 }
 
 cache::Ingredients driver::describeDevice(const std::string &compiler, const DeviceDescription &device) {
+  DeviceDescription unmeasured = device;
+  for (MemoryLevel &level : unmeasured.memoryLevels)
+    level.bandwidth.reset();
   cache::Ingredients ingredients;
   ingredients.add("compiler", compiler);
-  ingredients.add("processor", device.triple + " " + device.cpu);
-  ingredients.add("features", device.features);
-  ingredients.add("vectors",
-                  std::to_string(device.vectorRegisters) + " of " + std::to_string(device.vectorBytes) + " bytes");
-  ingredients.add("caches", std::to_string(device.l1Bytes) + " " + std::to_string(device.l2Bytes) + " " +
-                                std::to_string(device.l3Bytes));
+  ingredients.add("device", unmeasured.toJson());
   return ingredients;
 }
 

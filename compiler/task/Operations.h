@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_TASK_OPERATIONS_H
 #define FREESTONE_COMPILER_TASK_OPERATIONS_H
 
-#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/device/DeviceDescription.h"
 #include "compiler/dialect/tile/TileDialect.h"
 
 namespace freestone::task {

@@ -160,10 +160,10 @@ ContractionBlocks ContractionBlocks::get(const DeviceDescription &device, unsign
   ContractionBlocks blocks;
   // Three quarters of L1 for a panel of B; the rest for the rows of A and of C that pass by.
   int64_t panelRowBytes = int64_t(device.getPanelWidth(elementBytes * 8)) * elementBytes;
-  blocks.depth = std::max<int64_t>(64, device.l1Bytes * 3 / 4 / panelRowBytes / 64 * 64);
+  blocks.depth = std::max<int64_t>(64, device.getL1Bytes() * 3 / 4 / panelRowBytes / 64 * 64);
   // A quarter of L2 for the rows of A.
   int64_t rowUnit = device.getPanelRows();
-  int64_t rows = device.l2Bytes / 4 / (blocks.depth * elementBytes);
+  int64_t rows = device.getL2Bytes() / 4 / (blocks.depth * elementBytes);
   blocks.rows = std::clamp<int64_t>(rows / rowUnit, 4, 18) * rowUnit;
   blocks.panels = 8;
   return blocks;
@@ -188,7 +188,7 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
   // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written. A panel that
   // is packed first is read again at once, though, and gains nothing beyond this.
   constexpr int64_t mostPackedBytes = 64 << 10;
-  int64_t panelBytes = device.l2Bytes / 16;
+  int64_t panelBytes = device.getL2Bytes() / 16;
   if (!isPacked)
     panelBytes = std::min(panelBytes, mostPackedBytes);
   tiling.mostDepth =
@@ -215,7 +215,7 @@ ContractionTiling ContractionTiling::get(ContractionForm &form, const DeviceDesc
       Expr::min(depth + storedDepths * tiling.depthUnit * tiling.taps, constant(storedDepths * tiling.mostDepth));
   // Squares are packed whole, also at the end of k.
   tiling.packedRows = rowStep * keptDepth + lanes * tiling.rowUnit;
-  Expr panel = constant(tiling.mostDepth * width), mostKept = constant(4 * device.l2Bytes * 8 / bits);
+  Expr panel = constant(tiling.mostDepth * width), mostKept = constant(4 * device.getL2Bytes() * 8 / bits);
   tiling.packedColumns =
       isWindow || !keepPacked ? panel : Expr::max(panel, Expr::min((columns + width) * keptDepth, mostKept));
   tiling.sums = rowStep * Expr::min(columns + width, constant(blocks.panels * width));

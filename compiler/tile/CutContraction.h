@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_TILE_CUTCONTRACTION_H
 #define FREESTONE_COMPILER_TILE_CUTCONTRACTION_H
 
-#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/device/DeviceDescription.h"
 #include "compiler/tile/Classify.h"
 
 namespace freestone::tile {

@@ -120,9 +120,9 @@ KernelGradientTiling KernelGradientTiling::get(KernelGradientForm &form, const D
   auto steps = [&](Expr count) { return Expr::max(count - 1, constant(0)); };
   tiling.pitch = steps(places) * form.pixel.stride + form.getPixelTaps();
   // The panel of the gradient stays in L1, and what is copied of the picture in L2.
-  Expr ofPanel = Expr::floorDiv(constant(device.l1Bytes * 3 / 4 / (width * bytes)), Expr::max(one, places));
+  Expr ofPanel = Expr::floorDiv(constant(device.getL1Bytes() * 3 / 4 / (width * bytes)), Expr::max(one, places));
   Expr ofPlanes =
-      Expr::floorDiv(constant(device.l2Bytes / 4 / (bytes * rowStride)), Expr::max(one, tiling.pitch * channels));
+      Expr::floorDiv(constant(device.getL2Bytes() / 4 / (bytes * rowStride)), Expr::max(one, tiling.pitch * channels));
   Expr most = Expr::max(one, Expr::min(ofPanel, ofPlanes));
   tiling.rowBlocks = Expr::ceilDiv(rows, most);
   tiling.rowStep = Expr::ceilDiv(rows, Expr::max(one, tiling.rowBlocks));

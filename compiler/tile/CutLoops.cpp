@@ -13,7 +13,7 @@ namespace {
 
 /// Elements of a tile: a sixty-fourth of the second-level cache in f32, so that workers share evenly, and still far
 /// more work than it costs to begin a tile.
-int64_t getTileElements(const DeviceDescription &device) { return std::max<int64_t>(1024, device.l2Bytes / 256); }
+int64_t getTileElements(const DeviceDescription &device) { return std::max<int64_t>(1024, device.getL2Bytes() / 256); }
 
 Expr product(ArrayRef<Expr> extents, MLIRContext *context) {
   Expr result = Expr::constant(context, 1);

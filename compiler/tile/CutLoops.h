@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_TILE_CUTLOOPS_H
 #define FREESTONE_COMPILER_TILE_CUTLOOPS_H
 
-#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/device/DeviceDescription.h"
 #include "compiler/dialect/tile/TileDialect.h"
 
 namespace freestone::tile {

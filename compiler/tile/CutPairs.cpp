@@ -15,8 +15,8 @@ PairTiling PairTiling::get(ContractionForm &form, const DeviceDescription &devic
   tiling.mostDepth = 2048;
   tiling.mostColumns = 8 * unit;
   // A panel takes two thirds of L1; rows of A, a quarter of L2.
-  tiling.mostGroups = std::max<int64_t>(4, device.l1Bytes * 2 / 3 / (groupElements * pairBytes));
-  tiling.mostRows = std::clamp<int64_t>(device.l2Bytes / 4 / (tiling.mostDepth * pairBytes) / unit, 4, 8) * unit;
+  tiling.mostGroups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (groupElements * pairBytes));
+  tiling.mostRows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (tiling.mostDepth * pairBytes) / unit, 4, 8) * unit;
 
   tiling.rowBlocks = Expr::ceilDiv(rows, tiling.mostRows);
   tiling.columnBlocks = Expr::ceilDiv(columns, tiling.mostColumns);
@@ -26,7 +26,7 @@ PairTiling PairTiling::get(ContractionForm &form, const DeviceDescription &devic
   Expr rowStep = Expr::min(rows + unit, constant(tiling.mostRows));
   Expr depthStep = Expr::min(depth + unit, constant(tiling.mostDepth));
   tiling.packedRows = rowStep * depthStep;
-  Expr most = constant(4 * device.l2Bytes / pairBytes);
+  Expr most = constant(4 * device.getL2Bytes() / pairBytes);
   Expr columnStep = Expr::min(columns + unit, constant(tiling.mostColumns));
   tiling.packedColumns = Expr::max(depthStep * columnStep, Expr::min((columns + unit) * (depth + unit), most));
   tiling.sums = rowStep * columnStep;

@@ -13,8 +13,8 @@ class SharedObject {
 public:
   /// The library is opened from a sealed copy in memory, so that what was verified is what runs. Where the system
   /// forbids running such copies, it is opened from the file `path` that starts with the same bytes; an empty path
-  /// means that there is none.
-  static Result<SharedObject> open(std::span<const uint8_t> bytes, const std::string &path);
+  /// means that there is none. `elfMachine` is the architecture's number, which another one's library does not have.
+  static Result<SharedObject> open(std::span<const uint8_t> bytes, const std::string &path, uint16_t elfMachine);
 
   SharedObject() = default;
   SharedObject(SharedObject &&other) noexcept;

@@ -45,7 +45,12 @@ static std::string product(const std::string &name, bool xTransposed, bool wTran
 
 int main(int count, char **arguments) {
   std::string target = count > 1 ? arguments[1] : "host";
-  int64_t width = target == "x86-64-v3" ? 16 : 32;
+  llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
+  if (!device) {
+    std::fprintf(stderr, "%s\n", llvm::toString(device.takeError()).c_str());
+    return 1;
+  }
+  int64_t width = device->getPanelWidth(32);
   std::string panels = ", #tile.panels<axis = 1, width = " + std::to_string(width) + ">";
   ProgramRunner runner(product("weight", false, false, panels) + product("nn", false, false) +
                            product("nt", false, true) + product("tn", true, false) + product("tt", true, true) +

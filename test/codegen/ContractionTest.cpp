@@ -77,7 +77,9 @@ void expectProduct(const ProgramRunner &runner, const Operands &operands, int64_
       << operands.name << " " << b << " x " << m << " x " << n << " x " << k;
 }
 
-int64_t hostPanelWidth() { return __builtin_cpu_supports("avx512vl") ? 32 : 16; }
+DeviceDescription describe(const std::string &target) { return llvm::cantFail(DeviceDescription::get(target)); }
+
+int64_t hostPanelWidth() { return describe("host").getPanelWidth(32); }
 
 } // namespace
 
@@ -113,22 +115,23 @@ TEST(Contraction, ManyBlocks) {
   expectProduct(runner, operands[0], 1, 260, 40000, 67, random);
 }
 
-/// A product of few rows is cut into as many tiles as it has panels, up to 32, so that many workers have some.
+/// A product of few rows is cut into as many tiles as it has panels, up to 32, so that many workers have some; by what
+/// a device is, not by the one at hand.
 TEST(Contraction, SmallProductsHaveTilesForManyWorkers) {
-  int64_t width = hostPanelWidth();
-  Operands packed = {"packed", false, false, width};
-  ProgramRunner runner(products({packed}));
-  ASSERT_EQ(runner.error(), "");
-  EXPECT_EQ(runner.getTiles("packed", {1, 64, 4 * width, 3136}), 4);
-  EXPECT_EQ(runner.getTiles("packed", {1, 64, 32 * width, 512}), 32);
-  EXPECT_EQ(runner.getTiles("packed", {1, 64, 128 * width, 512}), 32);
+  for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
+    DeviceDescription device = describe(target);
+    int64_t width = device.getPanelWidth(32), rows = 4 * device.getPanelRows();
+    ProgramRunner runner(products({{"packed", false, false, width}}), target);
+    ASSERT_EQ(runner.error(), "");
+    EXPECT_EQ(runner.getTiles("packed", {1, rows, 4 * width, 3136}), 4) << target;
+    EXPECT_EQ(runner.getTiles("packed", {1, rows, 32 * width, 512}), 32) << target;
+    EXPECT_EQ(runner.getTiles("packed", {1, rows, 128 * width, 512}), 32) << target;
+  }
 }
 
 TEST(Contraction, EveryTarget) {
-  for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
-    if (target == std::string("x86-64-v4") && !__builtin_cpu_supports("avx512vl"))
-      continue;
-    std::vector<Operands> operands = allOperands(target == std::string("x86-64-v4") ? 32 : 16);
+  for (const std::string &target : levelsHere()) {
+    std::vector<Operands> operands = allOperands(describe(target).getPanelWidth(32));
     ProgramRunner runner(products(operands), target);
     ASSERT_EQ(runner.error(), "");
     Random random(3);

@@ -143,9 +143,8 @@ TEST(Convolution, PlainWithEpilogue) {
 /// Rows of pixels and their blocks of every length, several blocks of channels in, channels out that end in a panel.
 static void expectPacked(const std::vector<Convolution> &windows) {
   Random random(4);
-  for (auto [target, width] : {std::pair<const char *, int64_t>{"x86-64-v3", 16}, {"x86-64-v4", 32}}) {
-    if (width == 32 && !__builtin_cpu_supports("avx512vl"))
-      continue;
+  for (const std::string &target : levelsHere()) {
+    const int64_t width = llvm::cantFail(DeviceDescription::get(target)).getPanelWidth(32);
     for (Convolution c : windows) {
       ProgramRunner runner(convolution(c, width), target);
       ASSERT_EQ(runner.error(), "");

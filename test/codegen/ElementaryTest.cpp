@@ -12,15 +12,14 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/ExecutionEngine/CRunnerUtils.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "llvm/Support/TargetSelect.h"
+#include "test/codegen/LoadedObjects.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -30,18 +29,15 @@
 #include <vector>
 
 using namespace mlir;
+using namespace freestone;
 
 namespace {
 
 constexpr int64_t lanes = 8;
 
 template <typename T> struct Wider;
-template <> struct Wider<float> {
-  using Type = double;
-};
-template <> struct Wider<double> {
-  using Type = long double;
-};
+template <> struct Wider<float> { using Type = double; };
+template <> struct Wider<double> { using Type = long double; };
 
 /// One compiled function over arrays.
 template <typename T> class Compiled {
@@ -56,7 +52,7 @@ public:
     context.loadAllAvailableDialects();
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source(operation), &context);
     RewritePatternSet patterns(&context);
-    freestone::codegen::populateExpandMathPatterns(patterns);
+    codegen::populateExpandMathPatterns(patterns);
     if (failed(applyPatternsGreedily(*module, std::move(patterns))))
       return;
     PassManager passes(&context);
@@ -70,22 +66,29 @@ public:
     passes.addPass(createReconcileUnrealizedCastsPass());
     if (failed(passes.run(*module)))
       return;
-    llvm::Expected<std::unique_ptr<ExecutionEngine>> created = ExecutionEngine::create(*module);
-    if (created)
-      engine = std::move(*created);
+    llvm::LLVMContext llvmContext;
+    DeviceDescription device = llvm::cantFail(DeviceDescription::get("host"));
+    std::unique_ptr<llvm::Module> translated = codegen::translateToLLVM(*module, device, llvmContext);
+    FailureOr<codegen::Object> object = failure();
+    if (translated)
+      object = codegen::emitObject(*translated, device);
+    if (failed(object))
+      return;
+    objects = llvm::cantFail(test::LoadedObjects::load(*object, device));
+    function = reinterpret_cast<Function>(llvm::cantFail(objects->find("_mlir_ciface_f")));
   }
 
   std::vector<T> operator()(std::vector<T> &a, std::vector<T> &b) {
     std::vector<T> result(a.size());
     StridedMemRefType<T, 1> x = view(a), y = view(b), r = view(result);
-    StridedMemRefType<T, 1> *px = &x, *py = &y, *pr = &r;
-    SmallVector<void *> arguments = {&px, &py, &pr};
-    EXPECT_FALSE(llvm::errorToBool(engine->invokePacked("_mlir_ciface_f", arguments)));
+    function(&x, &y, &r);
     return result;
   }
-  bool ok() const { return engine != nullptr; }
+  bool ok() const { return function != nullptr; }
 
 private:
+  using Function = void (*)(void *, void *, void *);
+
   static StridedMemRefType<T, 1> view(std::vector<T> &values) {
     return {values.data(), values.data(), 0, {static_cast<int64_t>(values.size())}, {1}};
   }
@@ -117,7 +120,8 @@ private:
 
   bool binary;
   MLIRContext context;
-  std::unique_ptr<ExecutionEngine> engine;
+  std::optional<test::LoadedObjects> objects;
+  Function function = nullptr;
 };
 
 /// Distance of `actual` from the exact `expected`, in units in the last place of T at `expected`.

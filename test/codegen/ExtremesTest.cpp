@@ -31,9 +31,7 @@ std::string extremes() {
 /// A row with NaN anywhere is NaN, in whole vectors and behind them; elements of either sign.
 TEST(Extremes, RowsOfAllLengths) {
   Random random(5);
-  for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
-    if (target == std::string("x86-64-v4") && !__builtin_cpu_supports("avx512vl"))
-      continue;
+  for (const std::string &target : levelsHere()) {
     ProgramRunner runner(extremes(), target);
     ASSERT_EQ(runner.error(), "");
     for (int64_t length : {1, 3, 15, 16, 17, 32, 70}) {

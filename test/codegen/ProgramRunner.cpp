@@ -8,9 +8,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "runtime/abi.h"
-#include "runtime/platform/TileData.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Support/TargetSelect.h"
 #include <chrono>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -60,7 +57,7 @@ struct Compiled {
 
 struct ProgramRunner::State {
   MLIRContext context;
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::optional<LoadedObjects> loaded;
   std::map<std::string, Compiled> programs;
   GuardedMemory scratch{64};
 };
@@ -106,21 +103,19 @@ ProgramRunner::ProgramRunner(const std::string &text, const std::string &target)
   if (failed(objects))
     return;
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (device->pairUnit == PairUnit::tiles && !runtime::platform::requestTileData())
-    why += "the system does not let this process use tiles\n";
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  state->jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());
-  for (codegen::Object &object : *objects)
-    llvm::cantFail(state->jit->addObjectFile(
-        llvm::MemoryBuffer::getMemBufferCopy(StringRef(object.bytes.data(), object.bytes.size()), object.name)));
+  llvm::Expected<LoadedObjects> loaded = LoadedObjects::load(*objects, *device);
+  if (!loaded) {
+    why += llvm::toString(loaded.takeError());
+    return;
+  }
+  state->loaded = std::move(*loaded);
   for (auto &[name, compiled] : state->programs) {
-    auto symbol = state->jit->lookup(name);
-    if (!symbol) {
-      why += llvm::toString(symbol.takeError());
+    llvm::Expected<void *> address = state->loaded->find(name);
+    if (!address) {
+      why += llvm::toString(address.takeError());
       return;
     }
-    compiled.function = symbol->toPtr<Function>();
+    compiled.function = reinterpret_cast<Function>(*address);
   }
 }
 

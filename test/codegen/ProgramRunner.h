@@ -1,8 +1,8 @@
 #ifndef FREESTONE_TEST_CODEGEN_PROGRAMRUNNER_H
 #define FREESTONE_TEST_CODEGEN_PROGRAMRUNNER_H
 
-#include "compiler/codegen/DeviceDescription.h"
 #include "compiler/dialect/sym/Expr.h"
+#include "test/codegen/LoadedObjects.h"
 #include <cstddef>
 #include <cstdint>
 #include <map>

@@ -88,9 +88,15 @@ TEST(CodeCache, EveryPartOfTheDeviceCounts) {
       [](Keys &keys) { keys.device.features = "-f"; },
       [](Keys &keys) { keys.device.vectorBytes *= 2; },
       [](Keys &keys) { keys.device.vectorRegisters *= 2; },
-      [](Keys &keys) { keys.device.l1Bytes *= 2; },
-      [](Keys &keys) { keys.device.l2Bytes *= 2; },
-      [](Keys &keys) { keys.device.l3Bytes *= 2; },
+      [](Keys &keys) { keys.device.instructions = {"g"}; },
+      [](Keys &keys) { keys.device.pairInstructions = {"g"}; },
+      [](Keys &keys) { keys.device.units *= 2; },
+      [](Keys &keys) { keys.device.memoryLevels[0].bytes *= 2; },
+      [](Keys &keys) { keys.device.memoryLevels[1].lineBytes *= 2; },
+      [](Keys &keys) { keys.device.memoryLevels[2].sharedBy *= 2; },
+      [](Keys &keys) { keys.device.memoryLevels.pop_back(); },
+      [](Keys &keys) { keys.device.roundsToBF16 = true; },
+      [](Keys &keys) { keys.device.pairUnit = PairUnit::vectors; },
   };
   for (size_t i = 0; i < changes.size(); ++i) {
     Keys keys;
@@ -99,6 +105,14 @@ TEST(CodeCache, EveryPartOfTheDeviceCounts) {
     changes[i](keys);
     EXPECT_FALSE(keys.isKnown()) << i;
   }
+}
+
+/// They are measured, each time a little different.
+TEST(CodeCache, BandwidthsDoNotCount) {
+  Keys keys;
+  EXPECT_FALSE(keys.isKnown());
+  keys.device.memoryLevels[0].bandwidth = 1e9;
+  EXPECT_TRUE(keys.isKnown());
 }
 
 TEST(CodeCache, EverySwitchCounts) {

@@ -1,6 +1,6 @@
 #include "runtime/Artifact.h"
 #include "runtime/ArtifactLayout.h"
-#include "runtime/CpuFeatures.h"
+#include "runtime/machine/Processor.h"
 #include "test/runtime/Programs.h"
 
 #include <cstring>
@@ -104,15 +104,35 @@ TEST(ArtifactFile, TellsAnotherVersionArchitectureOrCpu) {
   descriptor = test::describeLookup();
   descriptor.target.features = {"sse2", "quantum"};
   EXPECT_MENTIONS(refusal(test::packProgram("Lookup", descriptor), Code::Incompatible), "'quantum'");
-  descriptor.target.features = {"amx-fp16"};
-  if (!Artifact::loadMemory(test::packProgram("Lookup", descriptor), false).ok())
-    EXPECT_MENTIONS(refusal(test::packProgram("Lookup", descriptor), Code::Incompatible), "machine does not have");
+}
+
+/// The same artifact on the machine as it is, as a lesser one, and where the variable makes no sense.
+TEST(ArtifactFile, AMachineThatIsSeenAsALesserOneRefusesWhatThatWould) {
+  const char *value = std::getenv(hostVariable);
+  const std::string before = value ? value : "";
+  Descriptor descriptor = test::describeLookup();
+  descriptor.target.features = {"avx2"};
+  std::vector<uint8_t> common = test::packProgram("Lookup", descriptor);
+  descriptor.target.features = {"avx2", "avx512f"};
+  std::vector<uint8_t> wide = test::packProgram("Lookup", descriptor);
+
+  setenv(hostVariable, "x86-64-v3", 1);
+  EXPECT_TRUE(Artifact::loadMemory(common, false).ok());
+  EXPECT_MENTIONS(refusal(wide, Code::Incompatible),
+                  "'avx512f', which this machine does not have as FREESTONE_HOST=x86-64-v3 shows it");
+  setenv(hostVariable, "zen3", 1);
+  EXPECT_MENTIONS(refusal(common, Code::Incompatible), "FREESTONE_HOST=zen3: unknown target 'zen3'");
+  unsetenv(hostVariable);
+  EXPECT_TRUE(Artifact::loadMemory(common, false).ok());
+  EXPECT_EQ(Artifact::loadMemory(wide, false).ok(), Processor::here()->has("avx512f"));
+  if (!before.empty())
+    setenv(hostVariable, before.c_str(), 1);
 }
 
 TEST(ArtifactFile, CodeThatUsesTilesIsGivenThem) {
   Descriptor descriptor = test::describeLookup();
   descriptor.target.features = {"amx-tile"};
-  bool hasTiles = hasCpuFeature("amx-tile").value_or(false);
+  bool hasTiles = Processor::here()->has("amx-tile");
   auto loaded = Artifact::loadMemory(test::packProgram("Lookup", descriptor), false);
   EXPECT_EQ(loaded.ok(), hasTiles) << loaded.status().message();
   constexpr int getPermitted = 0x1022, tileData = 18;

@@ -1,5 +1,4 @@
 #include "runtime/platform/Cpus.h"
-#include "runtime/CpuFeatures.h"
 #include "runtime/WorkerCount.h"
 
 #include <cstdlib>
@@ -9,16 +8,6 @@
 #include <vector>
 
 using namespace freestone::runtime;
-
-TEST(Cpus, FeaturesAgreeWithTheCompilersBuiltins) {
-  __builtin_cpu_init();
-  EXPECT_EQ(hasCpuFeature("avx2"), std::optional<bool>(__builtin_cpu_supports("avx2") != 0));
-  EXPECT_EQ(hasCpuFeature("fma"), std::optional<bool>(__builtin_cpu_supports("fma") != 0));
-  EXPECT_EQ(hasCpuFeature("avx512f"), std::optional<bool>(__builtin_cpu_supports("avx512f") != 0));
-  EXPECT_EQ(hasCpuFeature("avx512bf16"), std::optional<bool>(__builtin_cpu_supports("avx512bf16") != 0));
-  EXPECT_EQ(hasCpuFeature("sse2"), std::optional<bool>(true));
-  EXPECT_EQ(hasCpuFeature("no-such-feature"), std::nullopt);
-}
 
 TEST(Cpus, EnvironmentLimitsTheNumberOfWorkers) {
   EXPECT_GE(platform::affinityCpus(), 1);

@@ -4,6 +4,7 @@ The dimension of the classes; schedules by PyTorch's numbers, and which options 
 `--plan` lists, with and without data.
 """
 
+import json
 import sys
 
 import numpy as np
@@ -115,6 +116,13 @@ def check_amsgrad(tool):
     assert named == flag != plain
 
 
+def code_bytes(tool, *options):
+    """How much of a compiled step lies before its first weight."""
+    tool.train(*options, "--compile-only", "-o", "step.stone")
+    weights = json.loads(tool.run("inspect", "step.stone", "--json").stdout)["weights"]
+    return min(weight["offset"] for weight in weights if weight.get("offset", 0) > 0)
+
+
 def check_plan(tool):
     def plan(*options):
         return tool.train(*options, "--plan").stdout
@@ -124,7 +132,7 @@ def check_plan(tool):
     lines = {line.split()[0]: line.split(maxsplit=1)[1] for line in whole.splitlines() if len(line.split()) > 1}
     assert lines["table"] == "128  trained, no decay  table of an embedding", lines
     assert lines["head"] == "128  trained, group 'head'  factor of a contraction", lines
-    assert float(lines["code"].split()[0]) > 0, whole
+    assert lines["code"].split()[:2] == [f"{code_bytes(tool, *LANGUAGE, *options) / 2**20:.1f}", "MiB"], whole
 
     frozen = plan(*LANGUAGE, "--freeze", "he*").splitlines()
     head = next(line for line in frozen if line.startswith("head"))

@@ -28,14 +28,9 @@ using namespace freestone;
 using namespace freestone::codegen;
 
 static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const DeviceDescription &device) {
-  static const bool initialised = [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    return true;
-  }();
-  (void)initialised;
+  static const bool failed = llvm::InitializeNativeTarget() || llvm::InitializeNativeTargetAsmPrinter();
+  if (failed)
+    return nullptr;
   std::string error;
   llvm::Triple triple(device.triple);
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_LOWERTOOBJECT_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_LOWERTOOBJECT_H
 
-#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/device/DeviceDescription.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ class OpPassManager;
 
 namespace freestone::codegen {
 
-/// An ELF object for x86-64: position independent, without thread-local storage.
+/// An ELF object for the device: position independent, without thread-local storage.
 struct Object {
   std::string name;
   llvm::SmallVector<char, 0> bytes;

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_PAIRKERNELS_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_PAIRKERNELS_H
 
-#include "compiler/codegen/DeviceDescription.h"
+#include "compiler/device/DeviceDescription.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 

@@ -14,13 +14,13 @@ using namespace freestone::runtime::platform;
 
 namespace {
 
-bool isLibraryOfThisMachine(std::span<const uint8_t> bytes) {
+bool isLibraryOf(uint16_t elfMachine, std::span<const uint8_t> bytes) {
   Elf64_Ehdr header;
   if (bytes.size() < sizeof(header))
     return false;
   std::memcpy(&header, bytes.data(), sizeof(header));
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-         header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_DYN && header.e_machine == EM_X86_64;
+         header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_DYN && header.e_machine == elfMachine;
 }
 
 /// A descriptor of a sealed copy of `bytes`, or -1.
@@ -49,8 +49,8 @@ void *openDescriptor(int descriptor) {
 
 } // namespace
 
-Result<SharedObject> SharedObject::open(std::span<const uint8_t> bytes, const std::string &path) {
-  if (!isLibraryOfThisMachine(bytes))
+Result<SharedObject> SharedObject::open(std::span<const uint8_t> bytes, const std::string &path, uint16_t elfMachine) {
+  if (!isLibraryOf(elfMachine, bytes))
     return Status(Code::Incompatible, "the artifact's code is not a shared library for this machine");
   SharedObject object;
   object.descriptor = copyToMemory(bytes);

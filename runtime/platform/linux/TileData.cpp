@@ -1,6 +1,5 @@
 #include "runtime/platform/TileData.h"
 
-#include <cstdint>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,9 +9,11 @@ using namespace freestone::runtime;
 static constexpr int getSupported = 0x1021, requestPermission = 0x1023;
 static constexpr int tileData = 18;
 
-bool platform::canHaveTileData() {
+uint64_t platform::savedOnRequest() {
   uint64_t supported = 0;
-  return syscall(SYS_arch_prctl, getSupported, &supported) == 0 && (supported >> tileData & 1);
+  return syscall(SYS_arch_prctl, getSupported, &supported) == 0 ? supported : 0;
 }
+
+bool platform::canHaveTileData() { return savedOnRequest() >> tileData & 1; }
 
 bool platform::requestTileData() { return syscall(SYS_arch_prctl, requestPermission, tileData) == 0; }
