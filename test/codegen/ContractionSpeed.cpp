@@ -10,6 +10,7 @@
 #include <ctime>
 #include <random>
 
+using namespace freestone;
 using namespace freestone::test;
 
 /// Seconds that this thread has computed: what else runs on the machine is not counted.

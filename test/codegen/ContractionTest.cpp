@@ -4,6 +4,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+using namespace freestone;
 using namespace freestone::test;
 
 namespace {

@@ -231,13 +231,7 @@ const Function functions[] = {
     {"erf", std::erf, std::erf, {-4, 4, false}},
 };
 
-class Elementary : public testing::TestWithParam<Function> {
-protected:
-  static void SetUpTestSuite() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  }
-};
+class Elementary : public testing::TestWithParam<Function> {};
 
 TEST_P(Elementary, SinglePrecisionIsWithinTwoUlp) {
   const Function &function = GetParam();

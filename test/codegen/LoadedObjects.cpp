@@ -29,8 +29,8 @@ LoadedObjects::~LoadedObjects() = default;
 
 llvm::Expected<LoadedObjects> LoadedObjects::load(llvm::ArrayRef<codegen::Object> objects,
                                                   const DeviceDescription &device) {
-  for (llvm::ArrayRef<std::string> instructions : {llvm::ArrayRef(device.instructions), device.pairInstructions})
-    for (const std::string &each : instructions)
+  for (const auto *instructions : {&device.instructions, &device.pairInstructions})
+    for (const std::string &each : *instructions)
       if (!runtime::architecture::request(each))
         return llvm::createStringError("the system does not let this process use " + each);
   llvm::InitializeNativeTarget();

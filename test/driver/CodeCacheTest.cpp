@@ -19,6 +19,9 @@ namespace {
 class Keys {
 public:
   Keys() {
+    device.triple = "t";
+    device.cpu = "c";
+    device.features = "+f";
     char name[] = "/tmp/freestone-code-XXXXXX";
     folder = mkdtemp(name);
     settings.folder = folder + "/cache";
@@ -69,7 +72,7 @@ public:
     })";
   std::string compiler = "1";
   Switches switches;
-  DeviceDescription device = {.triple = "t", .cpu = "c", .features = "+f"};
+  DeviceDescription device;
 
 private:
   std::string folder;
