@@ -17,10 +17,7 @@ config.environment["FREESTONE_CACHE_DIR"] = os.path.join(config.freestone_binary
 # The machine that the tests shall see.
 if "FREESTONE_HOST" in os.environ:
     config.environment["FREESTONE_HOST"] = os.environ["FREESTONE_HOST"]
-config.environment["PATH"] = os.pathsep.join(tools + [# The machine that the tests shall see.
-if "FREESTONE_HOST" in os.environ:
-    config.environment["FREESTONE_HOST"] = os.environ["FREESTONE_HOST"]
-config.environment["PATH"]])
+config.environment["PATH"] = os.pathsep.join(tools + [config.environment["PATH"]])
 
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%examples", os.path.join(config.freestone_source_dir, "examples")))
