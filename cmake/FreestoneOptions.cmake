@@ -5,6 +5,14 @@ set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
 set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread, fuzzer-no-link")
 
+# Files and folders of this name hold what is known of the architecture.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(FREESTONE_ARCHITECTURE X86)
+else()
+  message(FATAL_ERROR "Freestone knows x86-64 alone; ${CMAKE_SYSTEM_PROCESSOR} needs a folder in runtime/machine and a file in "
+                      "compiler/device.")
+endif()
+
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()

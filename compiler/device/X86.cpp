@@ -42,8 +42,9 @@ static PairUnit choosePairUnit(const runtime::Processor &processor, llvm::String
 }
 
 llvm::Error freestone::describeProcessor(const runtime::Processor &processor, DeviceDescription &device) {
-  if (!processor.has("avx2") || !processor.has("fma"))
-    return llvm::createStringError("this processor has no AVX2 and FMA, which compiled programs need");
+  if (!processor.hasLevel("x86-64-v3"))
+    return llvm::createStringError("this processor lacks AVX2, FMA or another feature of x86-64-v3, which compiled "
+                                   "programs need");
   bool isHost = processor.level == "host";
   device.triple = "x86_64-unknown-linux-gnu";
   device.cpu = isHost ? llvm::sys::getHostCPUName().str() : processor.level;
@@ -52,8 +53,7 @@ llvm::Error freestone::describeProcessor(const runtime::Processor &processor, De
   device.features += "-prefer-256-bit";
   for (std::string_view feature : processor.features)
     (feature.starts_with("amx-") ? device.pairInstructions : device.instructions).emplace_back(feature);
-  bool isWide = llvm::all_of(std::initializer_list<std::string_view>{"avx512f", "avx512bw", "avx512dq", "avx512vl"},
-                             [&](std::string_view name) { return processor.has(name); });
+  bool isWide = processor.hasLevel("x86-64-v4");
   device.vectorBytes = isWide ? 64 : 32;
   device.vectorRegisters = isWide ? 32 : 16;
   device.roundsToBF16 = isWide && processor.has("avx512bf16");

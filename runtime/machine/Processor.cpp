@@ -55,13 +55,6 @@ Result<Processor> describeLevel(std::string_view name) {
   return processor;
 }
 
-/// Whether every feature of a level is there.
-bool hasLevel(const Processor &processor, size_t level) {
-  return std::ranges::all_of(architecture::features(), [&](const architecture::Feature &feature) {
-    return feature.level > level || processor.has(feature.name);
-  });
-}
-
 Status apply(std::string_view change, Processor &processor) {
   auto known = architecture::changes();
   auto found = std::ranges::find(known, change.substr(change.empty() ? 0 : 1), &architecture::Change::name);
@@ -75,7 +68,7 @@ Status apply(std::string_view change, Processor &processor) {
   if (change.front() == '-') {
     for (std::string_view feature : found->goes)
       processor.features.erase(feature);
-  } else if (hasLevel(processor, found->level)) {
+  } else if (processor.hasLevel(architecture::levels()[found->level])) {
     processor.features.insert(found->comes.begin(), found->comes.end());
   } else {
     return refuse("'" + std::string(change) + "' is for targets with all that " +
@@ -93,6 +86,13 @@ Result<Processor> applyAll(Result<Processor> processor, std::string_view changes
 }
 
 } // namespace
+
+bool Processor::hasLevel(std::string_view level) const {
+  size_t index = findLevel(level);
+  return std::ranges::all_of(architecture::features(), [&](const architecture::Feature &feature) {
+    return feature.level > index || has(feature.name);
+  });
+}
 
 Result<Processor> Processor::see(const Processor &machine, std::string_view seenAs) {
   std::string_view changes = seenAs, level = takeWord(changes);

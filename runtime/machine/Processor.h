@@ -29,6 +29,8 @@ struct Processor {
   std::set<std::string_view> features;
 
   bool has(std::string_view feature) const { return features.contains(feature); }
+  /// Whether it has every feature of one of `architecture::levels()`.
+  bool hasLevel(std::string_view level) const;
 
   /// The text of a target: `host` or a level, and behind it, after commas, `+` or `-` and the name of one of
   /// `architecture::changes()`. Errors (InvalidArgument): an unknown name; FREESTONE_HOST, where `host` depends on it,

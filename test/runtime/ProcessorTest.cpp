@@ -51,6 +51,13 @@ TEST(Processor, LevelsContainEachOther) {
   EXPECT_TRUE(std::ranges::includes(more.features, less.features));
 }
 
+TEST(Processor, HasALevelWithAllOfIt) {
+  Processor some = machine("x86-64-v4");
+  EXPECT_TRUE(some.hasLevel("x86-64-v3") && some.hasLevel("x86-64-v4"));
+  some.features.erase("avx512vl");
+  EXPECT_TRUE(some.hasLevel("x86-64-v3") && !some.hasLevel("x86-64-v4"));
+}
+
 TEST(Processor, IsSeenAsALesserOne) {
   Processor great = machine("x86-64-v4,+amx-bf16");
   Result<Processor> seen = Processor::see(great, "x86-64-v3");

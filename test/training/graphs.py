@@ -5,6 +5,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 BOOL, FLOAT, DOUBLE = TensorProto.BOOL, TensorProto.FLOAT, TensorProto.DOUBLE
+BFLOAT16 = TensorProto.BFLOAT16
 INT32, INT64 = TensorProto.INT32, TensorProto.INT64
 node = helper.make_node
 

@@ -1,7 +1,8 @@
 """The optimisations of training steps can be switched off: switches.py FREESTONE FOLDER.
 
 A convolutional network trains with each of them and without: without, its counter is 0, with it it is not, and the losses
-are the same but for rounding, which grows from step to step.
+are the same but for rounding, which grows from step to step. What only some devices do is counted in a product that is
+compiled for such a device, whether or not this machine is one.
 """
 
 import json
@@ -10,25 +11,11 @@ import sys
 import numpy as np
 
 from command import Command
-from graphs import FLOAT, draw, fan_in, node, normalization, save
+from graphs import BFLOAT16, FLOAT, draw, fan_in, node, normalization, save
 
-# A device that does all there is a switch for, whatever this one does: what counters count is compiled for it.
-DEVICE = ["--target", "x86-64-v4,+amx-bf16"]
-# Switch → counter, options of the training, how far the first losses may be.
-SWITCHES = {
-    "siblings": ("siblings", [], 1e-4),
-    "state-layouts": ("laid_out", [], 1e-4),
-    "kernel-gradients": ("kernel_gradients", [], 1e-4),
-    "shorten-lives": ("shortened", [], 1e-4),
-    "keep-packed": ("kept_packed", [], 1e-4),
-    "merge-phases": ("merged_phases", [], 1e-4),
-    "donate": ("donated", [], 1e-4),
-    "pairs": ("pairs", ["--precision", "bf16"], 1e-2),
-}
 FIRST, LATER = 4, 0.05
 CLASSES = 5
 DATA = ["--data", "data.npz", "--labels", "y"]
-OPTIMIZER = ["--optimizer", "sgd"]  # not AdamW, which makes a whole step of a gradient that is all rounding
 
 
 def make_model(path):
@@ -46,37 +33,59 @@ def make_model(path):
                     "w2": (CLASSES, 64), "b2": (CLASSES,)}, fan_in), *normalization(16)])
 
 
-def count(tool, options):
-    """The counters of the step's compilation for that device."""
-    tool.train("model.onnx", "--compile-only", "-o", "counted.stone", *DEVICE, *OPTIMIZER, *DATA, *options)
-    return json.loads(tool.run("inspect", "counted.stone", "--json").stdout)["statistics"]
-
-
 def train(tool, options):
-    """The losses, on this machine."""
-    tool.train("model.onnx", "--compile-only", "-o", "step.stone", *OPTIMIZER, *DATA, *options)
+    """The losses; `step.stone` is the step."""
+    # Not AdamW, which makes a whole step of a gradient that is all rounding.
+    tool.train("model.onnx", "--compile-only", "-o", "step.stone", "--optimizer", "sgd", *DATA, *options)
     tool.remove("run")
     tool.train("step.stone", *DATA, "--batch", 64, "--lr", 0.05, "--seed", 5, "--epochs", 100, "--steps", 12, "--threads", 2,
                "--out", "run")
     return tool.metrics("run")
 
 
+def count_step(tool, *options):
+    """The counters of the step that was trained last."""
+    return json.loads(tool.run("inspect", "step.stone", "--json").stdout)["statistics"]
+
+
+def count_product(tool, *options):
+    """The counters of a product of bf16 for a device that sums in pairs."""
+    compiled = tool.run("compile", "product.onnx", "-o", "product.stone", "--target", "x86-64-v4,+amx-bf16", "--json", *options)
+    return json.loads(compiled.stdout)["counters"]
+
+
+# Switch → counter, where it is counted, options of the training, how far the first losses may be.
+SWITCHES = {
+    "siblings": ("siblings", count_step, [], 1e-4),
+    "state-layouts": ("laid_out", count_step, [], 1e-4),
+    "kernel-gradients": ("kernel_gradients", count_step, [], 1e-4),
+    "shorten-lives": ("shortened", count_step, [], 1e-4),
+    "keep-packed": ("kept_packed", count_step, [], 1e-4),
+    "merge-phases": ("merged_phases", count_step, [], 1e-4),
+    "donate": ("donated", count_step, [], 1e-4),
+    "pairs": ("pairs", count_product, ["--precision", "bf16"], 1e-2),
+}
+
+
 def main():
     tool = Command(*sys.argv[1:])
     make_model(tool.folder / "model.onnx")
+    save(tool.folder / "product.onnx", [node("MatMul", ["a", "b"], ["y"])],
+         [("a", BFLOAT16, ["m", "k"]), ("b", BFLOAT16, ["k", "n"])], [("y", BFLOAT16, ["m", "n"])])
     random = np.random.default_rng(3)
     images = random.normal(size=(100, 2, 20, 18)).astype(np.float32)
     y = (images.reshape(100, -1) @ random.normal(size=(720, CLASSES))).argmax(1)
     np.savez(tool.folder / "data.npz", image=images, y=y)
     whole = {}
-    for switch, (counter, options, tolerance) in SWITCHES.items():
-        key = tuple(options)
+    for switch, (counter, count, options, tolerance) in SWITCHES.items():
+        key = tuple(options), count
         if key not in whole:
-            whole[key] = count(tool, options), train(tool, options)
-            assert whole[key][1][-1] < 0.8 * whole[key][1][0], whole[key]
-        counters, losses = whole[key]
-        disabled = [*options, "--disable", switch]
-        without, losses_without = count(tool, disabled), train(tool, disabled)
+            losses = train(tool, options)
+            assert losses[-1] < 0.8 * losses[0], losses
+            whole[key] = losses, count(tool)
+        losses, counters = whole[key]
+        losses_without = train(tool, [*options, "--disable", switch])
+        without = count(tool, "--disable", switch)
         assert counters[counter] > 0, f"{switch} does nothing"
         assert without[counter] == 0, f"{switch}: {without}"
         np.testing.assert_allclose(losses_without[:FIRST], losses[:FIRST], rtol=tolerance, err_msg=switch)
