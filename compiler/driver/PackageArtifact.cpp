@@ -4,7 +4,7 @@
 #include "compiler/artifact/Link.h"
 #include "compiler/codegen/PassPrinting.h"
 #include "compiler/codegen/cpu/EmitEntries.h"
-#include "compiler/codegen/cpu/PairKernels.h"
+#include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
@@ -41,15 +41,15 @@ std::vector<char> bytesOf(DenseElementsAttr value, graph::TensorType type) {
   return bytes;
 }
 
-/// The features that the code may use and a machine may lack. Tiles are used by the kernels of pairs alone.
+/// The features that the code may use and a machine may lack. Tiles are used by the kernels of dot products alone.
 std::vector<std::string> requiredFeatures(const DeviceDescription &device, ArrayRef<codegen::Object> objects) {
   std::vector<std::string> features;
   if (StringRef(device.cpu).starts_with("x86-64-v"))
     features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"};
   if (device.cpu == "x86-64-v4")
     features.insert(features.end(), {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
-  bool usesPairs =
-      llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::pairModuleName; });
+  bool usesDotProducts =
+      llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::dotProductModuleName; });
   // What is said last about a feature counts.
   llvm::StringMap<bool> said;
   for (StringRef feature : llvm::split(device.features, ','))
@@ -57,7 +57,7 @@ std::vector<std::string> requiredFeatures(const DeviceDescription &device, Array
       said[feature.drop_front()] = feature.front() == '+';
   for (const auto &feature : said)
     if (feature.getValue() && runtime::hasCpuFeature(feature.getKey().str()).has_value() &&
-        (usesPairs || !feature.getKey().starts_with("amx-")))
+        (usesDotProducts || !feature.getKey().starts_with("amx-")))
       features.push_back(feature.getKey().str());
   llvm::sort(features);
   return features;
@@ -156,7 +156,7 @@ FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &option
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
   printPasses(passes, options.printIrTreeDir, Stretch::Code);
-  passes.addPass(codegen::createEmitPrograms({options.target}));
+  passes.addPass(codegen::createEmitPrograms());
   if (failed(passes.run(*code)))
     return failure();
   return code;

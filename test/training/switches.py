@@ -16,12 +16,13 @@ from graphs import FLOAT, draw, fan_in, node, normalization, save
 SWITCHES = {
     "siblings": ("siblings", [], 1e-4),
     "state-layouts": ("laid_out", [], 1e-4),
-    "kernel-gradients": ("kernel_gradients", [], 1e-4),
+    "residue-classes": ("residue_classes", [], 1e-4),
+    "weight-gradients": ("weight_gradients", [], 1e-4),
     "shorten-lives": ("shortened", [], 1e-4),
     "keep-packed": ("kept_packed", [], 1e-4),
     "merge-phases": ("merged_phases", [], 1e-4),
     "donate": ("donated", [], 1e-4),
-    "pairs": ("pairs", ["--precision", "bf16"], 1e-2),
+    "dot-products": ("dot_products", ["--precision", "bf16"], 1e-2),
 }
 FIRST, LATER = 4, 0.05
 CLASSES = 5
