@@ -4,7 +4,7 @@
 #include "compiler/artifact/Link.h"
 #include "compiler/codegen/PassPrinting.h"
 #include "compiler/codegen/cpu/EmitEntries.h"
-#include "compiler/codegen/cpu/PairKernels.h"
+#include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
@@ -44,7 +44,7 @@ std::vector<char> bytesOf(DenseElementsAttr value, graph::TensorType type) {
 /// The features that the code may use and a machine may lack.
 std::vector<std::string> requiredFeatures(const DeviceDescription &device, ArrayRef<codegen::Object> objects) {
   std::vector<std::string> features = device.instructions;
-  if (llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::pairModuleName; }))
+  if (llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::dotProductModuleName; }))
     llvm::append_range(features, device.pairInstructions);
   llvm::sort(features);
   return features;
@@ -143,7 +143,7 @@ FailureOr<OwningOpRef<ModuleOp>> emitCode(ModuleOp module, const Options &option
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
   printPasses(passes, options.printIrTreeDir, Stretch::Code);
-  passes.addPass(codegen::createEmitPrograms({options.target}));
+  passes.addPass(codegen::createEmitPrograms());
   if (failed(passes.run(*code)))
     return failure();
   return code;

@@ -37,7 +37,9 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   connect.rows = switches.connectRows;
   connect.maps = switches.connectMaps;
   connect.siblings = switches.connectSiblings;
-  functions.addPass(tile::createGraphToTile());
+  tile::GraphToTileOptions lowering;
+  lowering.residueClasses = switches.residueClasses;
+  functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));
   functions.addPass(tile::createInlineProducers({switches.inlineProducers, switches.connectPools}));
@@ -57,11 +59,12 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(tile::createCut({options.target, switches.kernelGradients, switches.pairs, switches.keepPacked}));
+  passes.addPass(
+      tile::createChooseTiles({options.target, switches.weightGradients, switches.dotProducts, switches.keepPacked}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {
-  passes.addPass(task::createFormPhases({options.target}));
+  passes.addPass(task::createFormPhases());
   passes.addPass(task::createMergePhases({options.switches.mergePhases}));
   OpPassManager &entries = passes.nest<task::ProgramOp>();
   entries.addPass(task::createOrderPhases({options.switches.elideWaits}));

@@ -16,8 +16,9 @@ struct Switches {
   bool layOutState = true;
   bool coalesceLoops = true;
   bool shortenLives = true;
-  bool kernelGradients = true;
-  bool pairs = true;
+  bool residueClasses = true;
+  bool weightGradients = true;
+  bool dotProducts = true;
   bool keepPacked = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
@@ -32,7 +33,8 @@ struct Switches {
     if (level == 0)
       switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
           switches.connectSiblings = switches.connectPools = switches.packWeights = switches.layOutState =
-              switches.coalesceLoops = switches.shortenLives = switches.kernelGradients = switches.pairs =
+              switches.coalesceLoops = switches.shortenLives = switches.residueClasses = switches.weightGradients =
+                  switches.dotProducts =
                   switches.keepPacked = switches.donateState = switches.mergePhases = switches.elideWaits =
                       switches.reuseMemory = false;
     return switches;
@@ -57,9 +59,11 @@ inline constexpr SwitchInfo switchTable[] = {
     {"state-layouts", &Switches::layOutState, "laid_out",
      "trained weights stay in the panels that contractions read, from step to step"},
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
-    {"kernel-gradients", &Switches::kernelGradients, "kernel_gradients",
-     "gradients of convolutions' kernels read pictures as they are, without packing every window"},
-    {"pairs", &Switches::pairs, "pairs",
+    {"residue-classes", &Switches::residueClasses, "residue_classes",
+     "transposed convolutions, and gradients of those with strides, are dense ones for each residue class of places"},
+    {"weight-gradients", &Switches::weightGradients, "weight_gradients",
+     "gradients of convolutions' weights read pictures as they are, without packing every window"},
+    {"dot-products", &Switches::dotProducts, "dot_products",
      "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},

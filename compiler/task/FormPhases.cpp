@@ -41,9 +41,9 @@ using ConstantNames = DenseMap<std::pair<Attribute, Type>, StringAttr>;
 /// Makes the program of one function.
 class PhaseFormer {
 public:
-  PhaseFormer(func::FuncOp function, const DeviceDescription &device, SmallVectorImpl<Attribute> &sites,
+  PhaseFormer(func::FuncOp function, SmallVectorImpl<Attribute> &sites,
               ConstantNames &constants)
-      : function(function), device(device), builder(function.getContext()), sites(sites), constants(constants) {}
+      : function(function), builder(function.getContext()), sites(sites), constants(constants) {}
 
   LogicalResult form();
   int64_t phaseCount() const { return phases; }
@@ -57,19 +57,16 @@ private:
   void setRuntimeSymbols();
   FailureOr<Value> bufferOf(Value value);
   BufferOp addBuffer(BufferKind kind, StringRef name, Type type, Location location);
-  SmallVector<Attribute> accesses(tile::ProgramOp callee, StringRef entry, size_t count,
-                                  llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
+  SmallVector<Attribute> accesses(ArrayAttr planned, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
 
   /// What the plan of a program says in the sizes of a call.
   struct Bound {
     sym::ExprAttr tiles, scratch, operations, padding;
     ArrayAttr reads, writes;
   };
-  Bound bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes, size_t inputs,
-                 size_t results);
+  Bound bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
 
   func::FuncOp function;
-  const DeviceDescription &device;
   OpBuilder builder;
   SmallVectorImpl<Attribute> &sites;
   ConstantNames &constants;
@@ -191,28 +188,26 @@ FailureOr<Value> PhaseFormer::bufferOf(Value value) {
   return buffers[value] = addBuffer(BufferKind::arena, "", value.getType(), value.getLoc());
 }
 
-SmallVector<Attribute> PhaseFormer::accesses(tile::ProgramOp callee, StringRef entry, size_t count,
+SmallVector<Attribute> PhaseFormer::accesses(ArrayAttr planned,
                                              llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes) {
-  auto planned = dyn_cast_or_null<ArrayAttr>(callee.getPlanEntry(entry));
-  SmallVector<Attribute> result(count, builder.getUnitAttr());
-  if (!planned)
-    return result;
-  for (auto [access, attr] : llvm::zip_equal(result, planned))
-    if (auto elements = dyn_cast<sym::ExprAttr>(attr))
-      access = elements.getExpr().substitute(sizes).attr();
+  SmallVector<Attribute> result;
+  for (Attribute access : planned) {
+    auto elements = dyn_cast<sym::ExprAttr>(access);
+    result.push_back(elements ? Attribute(elements.getExpr().substitute(sizes).attr()) : access);
+  }
   return result;
 }
 
 PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee,
-                                         llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes, size_t inputs,
-                                         size_t results) {
-  Operations operations = countOperations(callee, device);
-  return {callee.getTiles().substitute(sizes).attr(),
-          callee.getScratch().substitute(sizes).attr(),
+                                         llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes) {
+  Operations operations = countOperations(callee);
+  tile::PlanAttr plan = callee.getPlanAttr();
+  return {plan.getTiles().substitute(sizes).attr(),
+          plan.getScratch().substitute(sizes).attr(),
           operations.executed.substitute(sizes).attr(),
           operations.padding.substitute(sizes).attr(),
-          builder.getArrayAttr(accesses(callee, "reads", inputs, sizes)),
-          builder.getArrayAttr(accesses(callee, "chunk", results, sizes))};
+          builder.getArrayAttr(accesses(plan.getReads(), sizes)),
+          builder.getArrayAttr(accesses(plan.getWrites(), sizes))};
 }
 
 LogicalResult PhaseFormer::formCall(tile::CallOp call) {
@@ -261,7 +256,7 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   ArrayAttr sizesAttr = builder.getArrayAttr(sizeAttrs);
   Bound &bound = plans[{callee, sizesAttr}];
   if (!bound.tiles)
-    bound = bindPlan(callee, sizes, inputs.size(), results.size());
+    bound = bindPlan(callee, sizes);
   SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, bound.scratch,
                   bound.reads, bound.writes, builder.getDenseI64ArrayAttr(siteNumbers), bound.operations, bound.padding,
                   IntegerAttr(), ArrayAttr());
@@ -326,17 +321,12 @@ public:
   using FormPhasesBase::FormPhasesBase;
 
   void runOnOperation() override {
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
-      return signalPassFailure();
-    }
     if (failed(verifyState(getOperation())))
       return signalPassFailure();
     SmallVector<Attribute> sites;
     ConstantNames constants;
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      PhaseFormer former(function, *device, sites, constants);
+      PhaseFormer former(function, sites, constants);
       if (failed(former.form()))
         return signalPassFailure();
       phases += former.phaseCount();

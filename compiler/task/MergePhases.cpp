@@ -76,7 +76,7 @@ bool Merger::hasEvenTiles(PhaseOp phase) {
   return llvm::all_of(phase.getSpaces(), [&](SpaceOp space) {
     auto callee = symbols.lookup<tile::ProgramOp>(space.getProgram());
     return !space.getService() && callee && callee.getPlan() &&
-           (callee.getEmitter() == "map" || callee.getEmitter() == "rows");
+           isa<tile::MapTilingAttr, tile::RowsTilingAttr>(callee.getPlan()->getTiling());
   });
 }
 

@@ -1,6 +1,6 @@
 #include "compiler/task/Operations.h"
 
-#include "compiler/tile/CutConvolution.h"
+#include "compiler/plan/ConvolutionForm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -25,36 +25,37 @@ static Expr countPoints(ArrayRef<Expr> extents, MLIRContext *context) {
 }
 
 /// Micro-kernels compute whole panels of columns.
-static Expr countPadding(Expr steps, Expr rows, Expr columns, Expr computedRows, Type elementType,
-                         const DeviceDescription &device) {
-  int64_t width = device.getPanelWidth(elementType.getIntOrFloatBitWidth());
+static Expr countPadding(Expr steps, Expr rows, Expr columns, Expr computedRows, tile::MicroKernelAttr kernel) {
+  int64_t width = kernel.getWidth();
   return steps * (computedRows * (Expr::ceilDiv(columns, width) * width) - rows * columns) * 2;
 }
 
-static Expr countPadding(tile::ContractionForm &form, const DeviceDescription &device) {
+static Expr countPadding(tile::ContractionForm &form, tile::MicroKernelAttr kernel) {
   Expr rows = form.getExtent(form.m);
   return countPadding(form.getExtent(form.outer) * form.getExtent(form.k), rows, form.getExtent(form.n), rows,
-                      form.elementType, device);
+                      kernel);
 }
 
 /// Channels out are columns, and a row of pixels rows, which are computed by twos: of an odd number above 1 the last
 /// one has a neighbour that is not there.
-static Expr countPadding(tile::ConvolutionForm &form, const DeviceDescription &device) {
+static Expr countPadding(tile::ConvolutionForm &form, tile::MicroKernelAttr kernel) {
   tile::ContractionForm &contraction = form.contraction;
   MLIRContext *context = contraction.compute.getContext();
   Expr pixels = form.getPixels();
   Expr computed = pixels + Expr::mod(pixels, 2) * Expr::min(Expr::floorDiv(pixels, 2), Expr::constant(context, 1));
   Expr steps = contraction.getExtent(contraction.outer) * form.getRows() * contraction.getExtent(contraction.k);
-  return countPadding(steps, pixels, contraction.getExtent(contraction.m), computed, contraction.elementType, device);
+  return countPadding(steps, pixels, contraction.getExtent(contraction.m), computed, kernel);
 }
 
-task::Operations task::countOperations(tile::ProgramOp program, const DeviceDescription &device) {
+task::Operations task::countOperations(tile::ProgramOp program) {
   MLIRContext *context = program.getContext();
   Operations operations = {Expr::constant(context, 0), Expr::constant(context, 0)};
+  auto convolutionTiling = program.getTiling<tile::ConvolutionTilingAttr>();
+  auto contractionTiling = program.getTiling<tile::ContractionTilingAttr>();
   std::optional<tile::ConvolutionForm> convolution =
-      program.getEmitter() == "convolution" ? tile::ConvolutionForm::get(program) : std::nullopt;
+      convolutionTiling ? tile::ConvolutionForm::get(program) : std::nullopt;
   std::optional<tile::ContractionForm> contraction =
-      program.getEmitter() == "contraction" ? tile::getContractionWithEpilogue(program) : std::nullopt;
+      contractionTiling ? tile::getContractionWithEpilogue(program) : std::nullopt;
   for (tile::ComputeOp compute : program.getComputes()) {
     int64_t scalars = 0;
     for (Operation &op : *compute.getBody())
@@ -69,8 +70,8 @@ task::Operations task::countOperations(tile::ProgramOp program, const DeviceDesc
     operations.executed = operations.executed + countPoints(extents, context) * scalars;
   }
   if (convolution && isa<FloatType>(convolution->contraction.elementType))
-    operations.padding = countPadding(*convolution, device);
+    operations.padding = countPadding(*convolution, convolutionTiling.getKernel());
   if (contraction && isa<FloatType>(contraction->elementType))
-    operations.padding = countPadding(*contraction, device);
+    operations.padding = countPadding(*contraction, contractionTiling.getKernel());
   return operations;
 }

@@ -1,7 +1,6 @@
 #ifndef FREESTONE_COMPILER_TASK_OPERATIONS_H
 #define FREESTONE_COMPILER_TASK_OPERATIONS_H
 
-#include "compiler/device/DeviceDescription.h"
 #include "compiler/dialect/tile/TileDialect.h"
 
 namespace freestone::task {
@@ -16,8 +15,8 @@ struct Operations {
   sym::Expr padding;
 };
 
-/// Counted from the loops as they are cut: the program must have a plan for `device`.
-Operations countOperations(tile::ProgramOp program, const DeviceDescription &device);
+/// Counted from the loops as they are tiled: the program must have a plan.
+Operations countOperations(tile::ProgramOp program);
 
 } // namespace freestone::task
 

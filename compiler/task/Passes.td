@@ -68,7 +68,6 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::freestone::task::TaskDialect"];
-  let options = [Option<"target", "target", "std::string", "\"host\"", "The device that programs are cut for: host, x86-64-v3 or x86-64-v4">];
   let statistics = [Statistic<"phases", "phases", "Number of phases made">];
 }
 

@@ -4,7 +4,7 @@
 #include "compiler/task/ValueMemory.h"
 #include "compiler/task/VerifyState.h"
 #include "compiler/tile/Counters.h"
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/IndexMaps.h"
 
 namespace freestone::task {
 #define GEN_PASS_DEF_UPDATESTATE

@@ -1,6 +1,6 @@
 #include "compiler/tile/ComputeBuilder.h"
 
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

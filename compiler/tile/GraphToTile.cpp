@@ -52,6 +52,7 @@ public:
     populateGatherPatterns(set);
     populateReductionPatterns(set);
     populateContractionPatterns(set);
+    populateConvolutionPatterns(set, residueClasses);
     populateWindowPatterns(set);
     populateSourcePatterns(set);
     populateScatterPatterns(set);

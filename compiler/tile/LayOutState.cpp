@@ -1,6 +1,6 @@
 #include "compiler/tile/Passes.h"
 
-#include "compiler/tile/Classify.h"
+#include "compiler/plan/Classify.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/RewriteLoops.h"
 

@@ -15,7 +15,8 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
   let description = [{
     In: core operators of the graph. Out: `tile.compute` and `tile.opaque`, inline; `graph.reshape` stays, it is free,
     and so do weights and constants that are no splat. Where an operator can't be lowered, the pass fails with the
-    reason. Counts `lowered`.
+    reason. A convolution of a dilated operand (a transposed convolution, or the gradient of one with strides) becomes a dense one for
+    every residue class of its places. Counts `lowered`, and such `residue_classes`.
     ```mlir
     %y = graph.unary exp %x : !graph.tensor<[n], f32>
     // →
@@ -26,7 +27,9 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
     } : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
     ```
   }];
-  let options = [ListOption<"only", "only", "std::string", "Lower these operators alone (`graph.unary`); empty: all">];
+  let options = [ListOption<"only", "only", "std::string", "Lower these operators alone (`graph.unary`); empty: all">,
+                 Option<"residueClasses", "residue-classes", "bool", "true",
+                        "Divide convolutions of dilated operands into dense ones; without it they are summed point by point">];
 }
 
 def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
@@ -154,26 +157,26 @@ def Outline : TilePass<"tile-outline", "::mlir::ModuleOp"> {
                  Option<"generalise", "generalise", "bool", "true", "Make constant sizes of contractions symbols">];
 }
 
-def Cut : TilePass<"tile-cut", "::mlir::ModuleOp"> {
-  let summary = "writes the plan of every program";
+def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
+  let summary = "tiling: writes the plan of every program";
   let description = [{
-    What a program is decides its emitter; what the device holds, and the sizes where they are known, decide the tiles.
-    Every plan says `emitter`, `tiles` (their number), `scratch` (bytes of a worker), and which elements tile t touches:
-    `reads` and `chunk` hold, per argument and per result, how many consecutive elements, or unit where that is not
-    known. A contraction may `keep_packed` what it packed for one tile for the next ones. Counts programs that are
-    `contractions`, those of them that are `kept_packed`, contractions of bf16 summed in `pairs`, `convolutions`, or
-    `kernel_gradients` of convolutions.
+    The form of a program decides its kind of tiling; what the device holds, and the sizes where they are known, decide the numbers.
+    The plan says all that code depends on; emitters decide nothing. Counts programs that are `contractions`, those of them whose
+    packed operands are `kept_packed` for the tiles that follow, contractions of bf16 summed as `dot_products`, `convolutions`, and
+    `weight_gradients` of convolutions.
     ```mlir
-    tile.program @p0 symbols [s0, s1, s2] (…) -> (…) {…}
+    tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
-    tile.program @p0 symbols [s0, s1, s2] (…) -> (…) attributes {plan = {
-      emitter = "contraction", tiles = #sym.expr<…>, scratch = #sym.expr<…>, reads = [unit, unit], chunk = [unit]}} {…}
+    tile.program @p0 symbols [s0, s1] (…) -> (…) attributes {plan = #tile.plan<
+      #tile.map<rows = max(1, 4096 floordiv s1), columns = s1, lanes = 16, vectors = 1>,
+      tiles = s0 ceildiv max(1, 4096 floordiv s1), scratch = 0, reads = […], writes = […]>} {…}
     ```
   }];
   let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">,
-                 Option<"kernelGradients", "kernel-gradients", "bool", "true",
-                        "Copy pictures for the gradients of kernels, rather than pack all of their windows">,
-                 Option<"pairs", "pairs", "bool", "true", "Sum products of bf16 in pairs, where the device can">,
+                 Option<"weightGradients", "weight-gradients", "bool", "true",
+                        "Copy pictures for the gradients of weights, rather than pack all of their windows">,
+                 Option<"dotProducts", "dot-products", "bool", "true",
+                        "Sum products of bf16 in pairs, where the device can">,
                  Option<"keepPacked", "keep-packed", "bool", "true",
                         "Keep what contractions pack for the tiles that follow, where scratch holds it">];
 }

@@ -1,7 +1,7 @@
 #include "compiler/tile/ProgramSymbols.h"
 
-#include "compiler/tile/Classify.h"
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/Classify.h"
+#include "compiler/plan/IndexMaps.h"
 
 using namespace mlir;
 using freestone::sym::Expr;

@@ -1,6 +1,6 @@
 #include "compiler/tile/RewriteLoops.h"
 
-#include "compiler/tile/Classify.h"
+#include "compiler/plan/Classify.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 

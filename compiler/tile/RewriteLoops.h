@@ -2,7 +2,7 @@
 #define FREESTONE_COMPILER_TILE_REWRITELOOPS_H
 
 #include "compiler/tile/ComputeBuilder.h"
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/IndexMaps.h"
 
 namespace freestone::tile {
 

@@ -82,19 +82,19 @@ ProgramRunner::ProgramRunner(const std::string &text, const std::string &target)
     why += device ? "" : llvm::toString(device.takeError());
     return;
   }
-  PassManager cut(&context);
-  cut.addPass(tile::createCut({target}));
-  if (failed(cut.run(*module)))
+  PassManager tiling(&context);
+  tiling.addPass(tile::createChooseTiles({target}));
+  if (failed(tiling.run(*module)))
     return;
   for (auto program : module->getOps<tile::ProgramOp>()) {
     Compiled &compiled = state->programs[program.getSymName().str()];
     for (StringAttr symbol : program.getSymbols())
       compiled.symbols.push_back(symbol.str());
-    compiled.tiles = program.getTiles();
-    compiled.scratch = program.getScratch();
+    compiled.tiles = program.getPlan()->getTiles();
+    compiled.scratch = program.getPlan()->getScratch();
   }
   PassManager emit(&context);
-  emit.addPass(codegen::createEmitPrograms({target}));
+  emit.addPass(codegen::createEmitPrograms());
   if (failed(emit.run(*module)))
     return;
   if (getenv("FREESTONE_TEST_PRINT"))

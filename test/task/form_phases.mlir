@@ -1,8 +1,8 @@
 // RUN: freestone-opt %s --task-form-phases | FileCheck %s
 
 tile.program @p0 symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>, %w: !graph.tensor<[s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
-    attributes {plan = {emitter = "map", tiles = #sym.expr<s0 ceildiv 8>, scratch = #sym.expr<64*s1>,
-                        reads = [#sym.expr<8*s1>, unit], chunk = [#sym.expr<8*s1>]}} {
+    attributes {plan = #tile.plan<#tile.map<rows = 8, columns = s1, lanes = 16, vectors = 1>, tiles = s0 ceildiv 8, scratch = 64*s1,
+                                   reads = [#sym.expr<8*s1>, unit], writes = [#sym.expr<8*s1>]>} {
   %0 = tile.compute [s0, s1] [parallel, parallel]
        ins(%x : affine_map<(d0, d1) -> (d0, d1)>, %w : affine_map<(d0, d1) -> (d1)>) {
   ^bb0(%a: f32, %b: f32):

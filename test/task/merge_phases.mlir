@@ -4,22 +4,30 @@
 !v = !graph.tensor<[n], f32>
 !w = !graph.tensor<[s0], f32>
 
+#map_plan = #tile.plan<#tile.map<rows = 1, columns = 4, lanes = 16, vectors = 1>, tiles = s0 ceildiv 4, scratch = 0,
+                       reads = [unit], writes = [unit]>
+#rows_plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16]>, tiles = s0 ceildiv 4, scratch = 0,
+                        reads = [unit], writes = [unit]>
+#contraction_plan = #tile.plan<#tile.contraction<
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 14, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
+  kept_depths = 0, kept_columns = 0, prefetch_rows = 8>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit], writes = [unit]>
+
 // CHECK: module attributes {tile.counters = {merged_phases = 6 : i64}}
-tile.program @map symbols [s0](%x: !w) -> (!w) attributes {plan = {emitter = "map", tiles = #sym.expr<s0 ceildiv 4>, scratch = #sym.expr<0>}} {
+tile.program @map symbols [s0](%x: !w) -> (!w) attributes {plan = #map_plan} {
   %y = tile.compute [s0] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
   ^bb0(%a: f32):
     tile.yield %a : f32
   } : (!w) -> !w
   tile.return %y : !w
 }
-tile.program @other symbols [s0](%x: !w) -> (!w) attributes {plan = {emitter = "rows", tiles = #sym.expr<s0 ceildiv 4>, scratch = #sym.expr<0>}} {
+tile.program @other symbols [s0](%x: !w) -> (!w) attributes {plan = #rows_plan} {
   %y = tile.compute [s0] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
   ^bb0(%a: f32):
     tile.yield %a : f32
   } : (!w) -> !w
   tile.return %y : !w
 }
-tile.program @long symbols [s0](%x: !w) -> (!w) attributes {plan = {emitter = "contraction", tiles = #sym.expr<s0 ceildiv 4>, scratch = #sym.expr<0>}} {
+tile.program @long symbols [s0](%x: !w) -> (!w) attributes {plan = #contraction_plan} {
   %y = tile.compute [s0] [parallel] ins(%x : affine_map<(d0) -> (d0)>) {
   ^bb0(%a: f32):
     tile.yield %a : f32

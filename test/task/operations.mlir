@@ -1,9 +1,8 @@
-// RUN: freestone-opt %s --task-form-phases='target=x86-64-v4' | FileCheck %s --check-prefixes=CHECK,V4
-// RUN: freestone-opt %s --task-form-phases='target=x86-64-v3' | FileCheck %s --check-prefixes=CHECK,V3
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 --task-form-phases | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v3 --task-form-phases | FileCheck %s --check-prefixes=CHECK,V3
 
 // What a loop computes at every point, each time it is there: elementary functions are one operation, casts none.
-tile.program @map symbols [s0](%x: !graph.tensor<[s0, 3], f32>) -> (!graph.tensor<[s0, 3], f32>)
-    attributes {plan = {emitter = "map", tiles = #sym.expr<s0>, scratch = #sym.expr<0>, reads = [unit], chunk = [unit]}} {
+tile.program @map symbols [s0](%x: !graph.tensor<[s0, 3], f32>) -> (!graph.tensor<[s0, 3], f32>) {
   %0 = tile.compute [s0, 3] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
   ^bb0(%a: f32):
     %c0 = arith.constant 0.0 : f32
@@ -17,8 +16,7 @@ tile.program @map symbols [s0](%x: !graph.tensor<[s0, 3], f32>) -> (!graph.tenso
 }
 
 // Micro-kernels compute whole panels of columns, 32 wide with 512-bit vectors, 16 with 256.
-tile.program @contract symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w: !graph.tensor<[s2, s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
-    attributes {plan = {emitter = "contraction", tiles = #sym.expr<s0>, scratch = #sym.expr<0>, reads = [unit, unit], chunk = [unit]}} {
+tile.program @contract symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w: !graph.tensor<[s2, s1], f32>) -> (!graph.tensor<[s0, s1], f32>) {
   %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
        ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
   ^bb0(%a: f32, %b: f32, %acc: f32):

@@ -58,12 +58,13 @@ def count_product(tool, *options):
 SWITCHES = {
     "siblings": ("siblings", count_step, [], 1e-4),
     "state-layouts": ("laid_out", count_step, [], 1e-4),
-    "kernel-gradients": ("kernel_gradients", count_step, [], 1e-4),
+    "residue-classes": ("residue_classes", count_step, [], 1e-4),
+    "weight-gradients": ("weight_gradients", count_step, [], 1e-4),
     "shorten-lives": ("shortened", count_step, [], 1e-4),
     "keep-packed": ("kept_packed", count_step, [], 1e-4),
     "merge-phases": ("merged_phases", count_step, [], 1e-4),
     "donate": ("donated", count_step, [], 1e-4),
-    "pairs": ("pairs", count_product, ["--precision", "bf16"], 1e-2),
+    "dot-products": ("dot_products", count_product, ["--precision", "bf16"], 1e-2),
 }
 
 

@@ -1,13 +1,13 @@
 #include "compiler/codegen/cpu/ContractionPoints.h"
 
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/IndexMaps.h"
 
 using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-ContractionPoints::ContractionPoints(Emission &emission, tile::ContractionForm &form)
-    : m(emission.getPositionSymbol("m")), n(emission.getPositionSymbol("n")), k(emission.getPositionSymbol("k")),
+ContractionPoints::ContractionPoints(Emission &emission, tile::ContractionForm &form, int64_t lanes)
+    : lanes(lanes), m(emission.getPositionSymbol("m")), n(emission.getPositionSymbol("n")), k(emission.getPositionSymbol("k")),
       loops(form.compute.getNumLoops()) {
   auto place = [&](llvm::ArrayRef<unsigned> numbers, llvm::ArrayRef<Expr> at) {
     for (auto [loop, expr] : llvm::zip_equal(numbers, at))

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/Emission.h"
 
 #include "compiler/dialect/sym/Lowering.h"
+#include "compiler/plan/Scratch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,8 +15,8 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-Emission::Emission(OpBuilder builderAtModule, tile::ProgramOp program, const DeviceDescription &device)
-    : builder(builderAtModule), location(program.getLoc()), program(program), device(device),
+Emission::Emission(OpBuilder builderAtModule, tile::ProgramOp program)
+    : builder(builderAtModule), location(program.getLoc()), program(program),
       scratchTaken(Expr::constant(program.getContext(), FREESTONE_SCRATCH_HEADER)) {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
@@ -223,17 +224,12 @@ Value Emission::getPointer(Value memory, Value index) {
   return LLVM::GEPOp::create(builder, location, pointer, elementType, bare, ArrayRef<LLVM::GEPArg>{offset});
 }
 
-Expr Emission::getScratchBytes(Expr elements, unsigned elementBytes) {
-  return Expr::ceilDiv(elements * elementBytes, 64) * 64;
-}
-
 Value Emission::takeScratch(Type elementType, Expr elements) {
   Type i64 = builder.getI64Type();
   Value offset = arith::IndexCastOp::create(builder, location, i64, getSize(scratchTaken));
   Value pointer = LLVM::GEPOp::create(builder, location, scratchPointer.getType(), builder.getI8Type(), scratchPointer,
                                       ArrayRef<LLVM::GEPArg>{offset});
-  unsigned bytes = elementType.isIndex() ? 8 : llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
-  scratchTaken = scratchTaken + getScratchBytes(elements, bytes);
+  scratchTaken = scratchTaken + tile::getScratchBytes(elements, elementType.isIndex() ? i64 : elementType);
   return getMemory(pointer, elementType, getSize(elements));
 }
 

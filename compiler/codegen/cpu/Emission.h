@@ -1,7 +1,6 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_EMISSION_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_EMISSION_H
 
-#include "compiler/device/DeviceDescription.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -26,13 +25,12 @@ using Positions = llvm::SmallVector<Position>;
 class Emission {
 public:
   /// Adds the function to the module at which the builder stands and opens it. The caller closes it with `finish`.
-  Emission(mlir::OpBuilder builder, tile::ProgramOp program, const DeviceDescription &device);
+  Emission(mlir::OpBuilder builder, tile::ProgramOp program);
   void finish();
 
   mlir::OpBuilder builder;
   mlir::Location location;
   tile::ProgramOp program;
-  const DeviceDescription &device;
   /// The tiles to compute, as `index`.
   mlir::Value begin, end;
 
@@ -53,8 +51,6 @@ public:
   /// The next bytes of this worker's scratch, aligned to 64, as `memref<?xT>`. The plan's `scratch` must hold all that
   /// is taken.
   mlir::Value takeScratch(mlir::Type elementType, sym::Expr elements);
-  /// The bytes that `takeScratch` gives away for this: for plans.
-  static sym::Expr getScratchBytes(sym::Expr elements, unsigned elementBytes);
   /// `memref<?xT>` over bare memory.
   mlir::Value getMemory(mlir::Value pointer, mlir::Type elementType, mlir::Value elements);
   /// The bare pointer to an element of `memref<?xT>`.

@@ -3,7 +3,8 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Pack.h"
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/ContractionTiles.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -17,7 +18,7 @@ namespace {
 
 class ContractionEmitter {
 public:
-  ContractionEmitter(Emission &emission, tile::ContractionForm form);
+  ContractionEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTilingAttr tiling);
   void emit();
 
 private:
@@ -50,7 +51,8 @@ private:
   OpBuilder &builder;
   Location location;
   tile::ContractionForm form;
-  tile::ContractionTiling tiling;
+  tile::ContractionTiles tiles;
+  tile::MicroKernelAttr kernelShape;
   int64_t width;
   ContractionPoints points;
   std::optional<unsigned> packedInput;
@@ -68,14 +70,11 @@ private:
 
 } // namespace
 
-ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm contraction)
+ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm contraction,
+                                       tile::ContractionTilingAttr tiling)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
-      tiling(
-          tile::ContractionTiling::get(form, emission.device, emission.program.getPlanEntry("keep_packed") != nullptr)),
-      points(emission, form), packedInput(form.getPackedInput(emission.device)) {
-  unsigned bits = form.elementType.getIntOrFloatBitWidth();
-  width = emission.device.getPanelWidth(bits);
-
+      tiles(tile::ContractionTiles::get(form, tiling)), kernelShape(tiling.getKernel()), width(kernelShape.getWidth()),
+      points(emission, form, kernelShape.getLanes()), packedInput(form.getPackedInput(width)) {
   graph::TensorType type = form.compute.getResultType(0);
   Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
   std::optional<Expr> columnStride = getStride(linear, points.n);
@@ -89,26 +88,26 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
 
 void ContractionEmitter::emit() {
   kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::contract,
-                         form.elementType);
+                         form.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
-  packedRows = emission.takeScratch(form.elementType, tiling.packedRows);
+  packedRows = emission.takeScratch(form.elementType, tiles.packedRows);
   if (!packedInput)
-    packedColumns = emission.takeScratch(form.elementType, tiling.packedColumns);
+    packedColumns = emission.takeScratch(form.elementType, tiles.packedColumns);
   if (!directStride)
-    accumulators = emission.takeScratch(form.elementType, tiling.sums);
+    accumulators = emission.takeScratch(form.elementType, tiles.sums);
   rowTotal = emission.getSize(form.getExtent(form.m));
   columnTotal = emission.getSize(form.getExtent(form.n));
   depthTotal = emission.getSize(form.getExtent(form.k));
-  columnBlocks = emission.getSize(tiling.columnBlocks);
-  depthBlocks = emission.getSize(tiling.depthBlocks);
-  Value rowBlocks = emission.getSize(tiling.rowBlocks);
-  rowStep = getStep(rowTotal, rowBlocks, tiling.rowUnit);
-  columnStep = getStep(columnTotal, columnBlocks, tiling.columnUnit);
-  depthStep = getStep(depthTotal, depthBlocks, tiling.depthUnit * tiling.taps);
-  keepsRows = compare(arith::CmpIPredicate::sle, depthBlocks, emission.getConstant(tiling.keptDepths));
+  columnBlocks = emission.getSize(tiles.columnBlocks);
+  depthBlocks = emission.getSize(tiles.depthBlocks);
+  Value rowBlocks = emission.getSize(tiles.rowBlocks);
+  rowStep = getStep(rowTotal, rowBlocks, kernelShape.getRows());
+  columnStep = getStep(columnTotal, columnBlocks, width);
+  depthStep = getStep(depthTotal, depthBlocks, tiles.tiling.getDepthUnit() * tiles.taps);
+  keepsRows = compare(arith::CmpIPredicate::sle, depthBlocks, emission.getConstant(tiles.tiling.getKeptDepths()));
   Value panels = emission.ceilDivide(columnTotal, emission.getConstant(width));
   Value all = getPanelStart(emission.multiply(panels, emission.getConstant(width)), emission.getConstant(0));
-  Value fit = compare(arith::CmpIPredicate::sle, all, emission.getSize(tiling.packedColumns));
+  Value fit = compare(arith::CmpIPredicate::sle, all, emission.getSize(tiles.packedColumns));
   Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, emission.getConstant(1));
   keepsColumns = conjoin(keepsRows, conjoin(fit, isUsedAgain));
   emission.forTiles([&](Value tile) { emitTile(tile); });
@@ -129,8 +128,8 @@ void ContractionEmitter::emitIf(Value condition, llvm::function_ref<void()> body
 
 void ContractionEmitter::emitTile(Value tile) {
   SmallVector<Expr> grid = form.getExtents(form.outer);
-  grid.push_back(tiling.rowBlocks);
-  grid.push_back(tiling.columnBlocks);
+  grid.push_back(tiles.rowBlocks);
+  grid.push_back(tiles.columnBlocks);
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(points.outer, digits))
     position.value = digit;
@@ -140,7 +139,7 @@ void ContractionEmitter::emitTile(Value tile) {
   // The last blocks of an extent may have nothing left.
   Value rowsLeft = emission.subtract(rowTotal, rows.first);
   rows.count = emission.maximum(zero, emission.minimum(rowStep, rowsLeft));
-  height = getBlockHeight(emission, rows.count, 1);
+  height = getBlockHeight(emission, rows.count, kernelShape.getRows(), 1);
   firstColumn = emission.multiply(columnBlock, columnStep);
   lastColumn = emission.minimum(columnTotal, emission.add(firstColumn, columnStep));
 
@@ -260,10 +259,8 @@ std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns,
 }
 
 void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
-  unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
+  unsigned lanes = kernelShape.getLanes();
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
-  // As far as memory takes to answer.
-  constexpr int64_t rowsAhead = 8;
   Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
   emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
     Value start = emission.add(panel, emission.multiply(row, emission.getConstant(width)));
@@ -276,17 +273,15 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
       at.positions.push_back({points.n, emission.add(columns.first, column)});
       if (isPanelled())
         keepWithinPanel(emission, at, width);
-      Value ahead = emission.minimum(emission.add(row, emission.getConstant(rowsAhead)), lastRow);
+      Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.tiling.getPrefetchRows())), lastRow);
       emitEpilogue(emission, form.compute, convertWidth(builder, location, sums, resultType), at,
                    Position{points.m, emission.add(rows.first, ahead)});
     });
   });
 }
 
-LogicalResult freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emission) {
-  std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
-  if (!form)
-    return program.emitOpError("is planned as a contraction, but is none");
-  ContractionEmitter(emission, std::move(*form)).emit();
-  return success();
+void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emission) {
+  ContractionEmitter(emission, *tile::getContractionWithEpilogue(program),
+                     program.getTiling<tile::ContractionTilingAttr>())
+      .emit();
 }

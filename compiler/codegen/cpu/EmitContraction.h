@@ -7,11 +7,10 @@ namespace freestone::codegen {
 
 /// Emits a contraction, and the computes that follow on its elements while they are in L1.
 ///
-/// Plan: a tile is at most `rows` rows times `panels` panels of columns; k is summed in blocks of at most `depth`.
-/// Blocks of one extent are of about equal size. Per tile and block of k: the rows of A are packed, then, panel by
+/// Per tile and block of k: the rows of A are packed, then, panel by
 /// panel, B is packed (unless it is stored so) and the micro-kernel runs; after the last block of k the panel's
 /// epilogue.
-LogicalResult emitContraction(tile::ProgramOp program, Emission &emission);
+void emitContraction(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen
 

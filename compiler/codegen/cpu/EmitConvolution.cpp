@@ -3,8 +3,8 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Pack.h"
-#include "compiler/tile/CutConvolution.h"
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/ConvolutionTiles.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,7 +24,7 @@ struct Span {
 
 class ConvolutionEmitter {
 public:
-  ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form);
+  ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTilingAttr tiling);
   void emit();
 
 private:
@@ -52,7 +52,8 @@ private:
   Location location;
   tile::ConvolutionForm form;
   tile::ContractionForm &contraction;
-  tile::ConvolutionTiling tiling;
+  tile::ConvolutionTiles tiles;
+  tile::MicroKernelAttr kernelShape;
   int64_t width, lanes;
   /// Symbols of the loops that change within a tile, and where all loops stand over them at the first tap.
   Expr columnSymbol, rowSymbol, pixelSymbol, channelSymbol;
@@ -66,15 +67,14 @@ private:
 
 } // namespace
 
-ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm convolution)
+ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm convolution,
+                                       tile::ConvolutionTilingAttr tiling)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(convolution)),
-      contraction(form.contraction), tiling(tile::ConvolutionTiling::get(form, emission.device)),
+      contraction(form.contraction), tiles(tile::ConvolutionTiles::get(form, tiling)), kernelShape(tiling.getKernel()),
+      width(kernelShape.getWidth()), lanes(kernelShape.getLanes()),
       columnSymbol(emission.getPositionSymbol("column")), rowSymbol(emission.getPositionSymbol("row")),
       pixelSymbol(emission.getPositionSymbol("pixel")), channelSymbol(emission.getPositionSymbol("channel")),
       loops(contraction.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
-  unsigned bits = contraction.elementType.getIntOrFloatBitWidth();
-  width = emission.device.getPanelWidth(bits);
-  lanes = emission.device.getLanes(bits);
   loops[contraction.m.front()] = columnSymbol;
   loops[form.pixelLoop] = pixelSymbol;
   loops[contraction.k.front()] = channelSymbol;
@@ -88,12 +88,12 @@ ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm
 
 void ConvolutionEmitter::emit() {
   kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::window,
-                         contraction.elementType);
+                         contraction.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
-  planes = emission.takeScratch(contraction.elementType, tiling.planes);
-  offsets = emission.takeScratch(builder.getI64Type(), tiling.offsets);
-  sums = emission.takeScratch(contraction.elementType, tiling.sums);
-  square = emission.takeScratch(contraction.elementType, Expr::constant(builder.getContext(), lanes * lanes));
+  planes = emission.takeScratch(contraction.elementType, tiles.planes);
+  offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
+  sums = emission.takeScratch(contraction.elementType, tiles.sums);
+  square = emission.takeScratch(contraction.elementType, tiles.square);
   emitOffsets();
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
@@ -102,7 +102,7 @@ void ConvolutionEmitter::emit() {
 void ConvolutionEmitter::emitOffsets() {
   SmallVector<Expr> extents = contraction.getExtents(form.getTapLoops());
   Value zero = emission.getConstant(0), taps = emission.getConstant(form.taps);
-  Value rowPitch = emission.getSize(tiling.planeWidth), planeStride = emission.getSize(tiling.planeStride);
+  Value rowPitch = emission.getSize(tiles.planeWidth), planeStride = emission.getSize(tiles.planeStride);
   emission.forRange(zero, taps, 1, [&](Value tap) {
     Value offset = zero;
     for (auto [loop, digit] : llvm::zip_equal(form.getTapLoops(), emission.unravel(tap, extents))) {
@@ -111,7 +111,7 @@ void ConvolutionEmitter::emitOffsets() {
           emission.add(emission.multiply(rowPitch, emission.getConstant(rowStep)), emission.getConstant(pixelStep));
       offset = emission.add(offset, emission.multiply(digit, step));
     }
-    emission.forRange(zero, emission.getSize(tiling.channelStep), 1, [&](Value channel) {
+    emission.forRange(zero, emission.getSize(tiles.channelStep), 1, [&](Value channel) {
       Value value = emission.add(offset, emission.multiply(channel, planeStride));
       Value at = emission.add(emission.multiply(channel, taps), tap);
       memref::StoreOp::create(builder, location, toWord(value), offsets, ValueRange{at});
@@ -128,18 +128,18 @@ Span ConvolutionEmitter::getRange(Value block, Expr step, Expr total) {
 
 void ConvolutionEmitter::emitTile(Value tile) {
   SmallVector<Expr> grid = contraction.getExtents(contraction.outer);
-  llvm::append_values(grid, tiling.columnBlocks, tiling.rowBlocks, tiling.pixelBlocks);
+  llvm::append_values(grid, tiles.columnBlocks, tiles.rowBlocks, tiles.pixelBlocks);
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(outer, digits))
     position.value = digit;
   ArrayRef<Value> blocks = ArrayRef(digits).take_back(3);
-  columns = getRange(blocks[0], tiling.columnStep, contraction.getExtent(contraction.m));
-  rows = getRange(blocks[1], tiling.rowStep, form.getRows());
-  pixels = getRange(blocks[2], tiling.pixelStep, form.getPixels());
+  columns = getRange(blocks[0], tiles.columnStep, contraction.getExtent(contraction.m));
+  rows = getRange(blocks[1], tiles.rowStep, form.getRows());
+  pixels = getRange(blocks[2], tiles.pixelStep, form.getPixels());
 
-  Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiling.channelBlocks);
+  Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiles.channelBlocks);
   emission.forRange(zero, channelBlocks, 1, [&](Value block) {
-    Span channels = getRange(block, tiling.channelStep, contraction.getExtent(contraction.k.front()));
+    Span channels = getRange(block, tiles.channelStep, contraction.getExtent(contraction.k.front()));
     copyPlanes(channels);
     emission.forRange(zero, columns.count, width, [&](Value distance) {
       Value column = emission.add(columns.first, distance);
@@ -215,7 +215,7 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
       last = arith::SelectOp::create(builder, location, inside, end, zero);
     }
     Value source = emission.add(start, emission.multiply(row, rowStride));
-    Value target = emission.multiply(row, emission.getSize(tiling.planeWidth));
+    Value target = emission.multiply(row, emission.getSize(tiles.planeWidth));
     // Vectors reach past the end of a row into the next one, which is written after.
     emission.forRange(zero, planeWidth, lanes, [&](Value column) {
       auto laneOf = [&](Value at) { return emission.maximum(zero, emission.subtract(at, column)); };
@@ -228,7 +228,7 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
         Value values =
             vector::MaskedLoadOp::create(builder, location, vectorType, picture,
                                          emission.add(from, emission.multiply(channel, channelStride)), mask, nothing);
-        Value plane = emission.multiply(channel, emission.getSize(tiling.planeStride));
+        Value plane = emission.multiply(channel, emission.getSize(tiles.planeStride));
         vector::StoreOp::create(builder, location, values, planes, emission.add(to, plane));
       });
     });
@@ -237,9 +237,9 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
 
 /// Where the sums of a panel begin for a row of pixels.
 Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
-  Value pitch = emission.getSize(tiling.sumsPitch);
+  Value pitch = emission.getSize(tiles.sumsPitch);
   Value panel =
-      emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiling.rowStep * tiling.sumsPitch));
+      emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiles.rowStep * tiles.sumsPitch));
   return emission.add(panel, emission.multiply(emission.multiply(row, pitch), emission.getConstant(width)));
 }
 
@@ -248,8 +248,8 @@ void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value acc
   Value weights = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.weights]),
                                       getLinear(form.weights, column, rows.first, pixels.first, channels.first));
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.taps)));
-  Value rowPitch = emission.multiply(emission.getSize(tiling.planeWidth), emission.getConstant(form.rowStride));
-  Value height = toWord(getBlockHeight(emission, pixels.count));
+  Value rowPitch = emission.multiply(emission.getSize(tiles.planeWidth), emission.getConstant(form.rowStride));
+  Value height = toWord(getBlockHeight(emission, pixels.count, kernelShape.getRows()));
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     func::CallOp::create(builder, location, kernel,
                          ValueRange{toWord(pixels.count), height, depth,
@@ -348,10 +348,7 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   });
 }
 
-LogicalResult freestone::codegen::emitConvolution(tile::ProgramOp program, Emission &emission) {
-  std::optional<tile::ConvolutionForm> form = tile::ConvolutionForm::get(program);
-  if (!form)
-    return program.emitOpError("is planned as a convolution, but is none");
-  ConvolutionEmitter(emission, std::move(*form)).emit();
-  return success();
+void freestone::codegen::emitConvolution(tile::ProgramOp program, Emission &emission) {
+  ConvolutionEmitter(emission, *tile::ConvolutionForm::get(program), program.getTiling<tile::ConvolutionTilingAttr>())
+      .emit();
 }

@@ -8,7 +8,7 @@ namespace freestone::codegen {
 /// Emits a program planned for "convolution": the part of the picture that a tile sees is copied with its border, so
 /// that every step of k reads it at a fixed offset; micro-kernels add up panels of channels out, pixel by pixel; sums
 /// are transposed, since results have pixels as neighbours, and go through the epilogue.
-LogicalResult emitConvolution(tile::ProgramOp program, Emission &emission);
+void emitConvolution(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen
 

@@ -1,7 +1,7 @@
 #include "compiler/codegen/cpu/EmitMap.h"
 
 #include "compiler/codegen/cpu/VectorizeBody.h"
-#include "compiler/tile/Cost.h"
+#include "compiler/plan/MapTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,13 +15,13 @@ namespace {
 
 class MapEmitter {
 public:
-  MapEmitter(tile::ProgramOp program, Emission &emission)
-      : emission(emission), builder(emission.builder), computes(program.getComputes()), program(program) {}
+  MapEmitter(tile::ProgramOp program, Emission &emission, tile::MapTilingAttr tiling)
+      : emission(emission), builder(emission.builder), computes(program.getComputes()), tiling(tiling),
+        tiles(tile::MapTiles::get(computes.front(), tiling)), parallel(tiles.parallel) {}
 
-  LogicalResult emit();
+  void emit();
 
 private:
-  LogicalResult checkLoops();
   void emitTile(Value tile);
   void emitColumns(ArrayRef<Value> outer, Value from, Value to);
   /// A vector of points, and what is computed there.
@@ -37,41 +37,26 @@ private:
   void emitReductions(ArrayRef<tile::ComputeOp> together, MutableArrayRef<Vector> vectors);
   SmallVector<Value> emitLoops(ArrayRef<tile::ComputeOp> together, ArrayRef<Vector> vectors, Positions reduced,
                                unsigned loop, ValueRange accumulators);
-  Expr planned(StringRef entry) { return cast<sym::ExprAttr>(program.getPlanEntry(entry)).getExpr(); }
 
   Emission &emission;
   OpBuilder &builder;
   SmallVector<tile::ComputeOp> computes;
-  tile::ProgramOp program;
-  /// The parallel loops that all computes have; the last one is the innermost.
-  SmallVector<Expr> parallel;
+  tile::MapTilingAttr tiling;
+  tile::MapTiles tiles;
+  ArrayRef<Expr> parallel;
 };
 
-LogicalResult MapEmitter::checkLoops() {
-  parallel = llvm::to_vector(ArrayRef(computes.front().getExtents()).take_front(computes.front().getNumParallel()));
-  for (tile::ComputeOp compute : computes)
-    if (ArrayRef(compute.getExtents()).take_front(compute.getNumParallel()) != ArrayRef(parallel))
-      return compute.emitError("has other parallel loops than the first of its program");
-  return success();
-}
-
-LogicalResult MapEmitter::emit() {
-  if (failed(checkLoops()))
-    return failure();
+void MapEmitter::emit() {
   emission.forTiles([&](Value tile) { emitTile(tile); });
-  return success();
 }
 
 void MapEmitter::emitTile(Value tile) {
   if (parallel.empty())
     return emitPoints({}, {}, 1, 1, {});
-  ArrayRef<Expr> outerExtents = ArrayRef(parallel).drop_back();
-  Expr rowCount = Expr::constant(builder.getContext(), 1);
-  for (Expr extent : outerExtents)
-    rowCount = rowCount * extent;
-  Expr columnCount = parallel.back(), rows = planned("rows"), columns = planned("columns");
+  ArrayRef<Expr> outerExtents = parallel.drop_back();
+  Expr columnCount = parallel.back(), rows = tiling.getRows(), columns = tiling.getColumns();
 
-  Value chunks = emission.getSize(Expr::ceilDiv(columnCount, columns));
+  Value chunks = emission.getSize(tiles.columnBlocks);
   Value rowTile = emission.divide(tile, chunks);
   Value chunk = emission.subtract(tile, emission.multiply(rowTile, chunks));
   Value from = emission.multiply(chunk, emission.getSize(columns));
@@ -79,17 +64,15 @@ void MapEmitter::emitTile(Value tile) {
   if (outerExtents.empty())
     return emitColumns({}, from, to);
   Value firstRow = emission.multiply(rowTile, emission.getSize(rows));
-  Value endRow = emission.minimum(emission.add(firstRow, emission.getSize(rows)), emission.getSize(rowCount));
+  Value endRow = emission.minimum(emission.add(firstRow, emission.getSize(rows)), emission.getSize(tiles.rowCount));
   emission.forRange(firstRow, endRow, 1,
                     [&](Value row) { emitColumns(emission.unravel(row, outerExtents), from, to); });
 }
 
-/// Whole vectors, then one masked. Reductions of several vectors go on side by side: they read longer runs of memory,
-/// and need not wait for each other.
+/// Whole vectors, several side by side if the tiling says so, then one masked.
 void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to) {
-  constexpr unsigned sideBySide = 8;
-  unsigned lanes = emission.device.getLanes(32);
-  if (std::optional<int64_t> count = parallel.back().asConstant(); count && *count == 1)
+  unsigned lanes = tiling.getLanes(), sideBySide = tiling.getVectors();
+  if (lanes == 1)
     return emission.forRange(from, to, 1, [&](Value column) { emitPoints(outer, column, 1, 1, {}); });
   auto emitWhole = [&](Value begin, unsigned vectors) {
     unsigned step = vectors * lanes;
@@ -98,11 +81,7 @@ void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to) {
     emission.forRange(begin, whole, step, [&](Value column) { emitPoints(outer, column, vectors, lanes, {}); });
     return whole;
   };
-  bool isLong = parallel.back().asConstant().value_or(sideBySide * lanes) >= sideBySide * lanes;
-  bool reduces = llvm::any_of(computes, [](tile::ComputeOp compute) { return compute.getNumReductions() > 0; });
-  bool isCheap =
-      llvm::all_of(computes, [](tile::ComputeOp compute) { return tile::getBodyCost(compute) <= tile::cheapBody; });
-  if (isLong && reduces && isCheap)
+  if (sideBySide > 1)
     from = emitWhole(from, sideBySide);
   from = emitWhole(from, 1);
   Value left = emission.subtract(to, from);
@@ -241,6 +220,6 @@ SmallVector<Value> MapEmitter::emitLoops(ArrayRef<tile::ComputeOp> together, Arr
 
 } // namespace
 
-LogicalResult codegen::emitMap(tile::ProgramOp program, Emission &emission) {
-  return MapEmitter(program, emission).emit();
+void codegen::emitMap(tile::ProgramOp program, Emission &emission) {
+  MapEmitter(program, emission, program.getTiling<tile::MapTilingAttr>()).emit();
 }

@@ -8,10 +8,7 @@ namespace freestone::codegen {
 /// Emits computes over the same parallel loops, point by point: each reads what others of them computed at the same
 /// point. Loops that reduce run inside of a point (pooling, sums over leading axes). Lanes run along the innermost
 /// parallel loop.
-///
-/// Plan: a tile is `rows` neighbouring rows (the outer parallel loops, row-major) times `columns` neighbours of the
-/// innermost loop.
-llvm::LogicalResult emitMap(tile::ProgramOp program, Emission &emission);
+void emitMap(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen
 

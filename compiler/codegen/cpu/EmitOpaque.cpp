@@ -6,11 +6,8 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-LogicalResult codegen::emitOpaque(tile::ProgramOp program, Emission &emission) {
-  auto opaques = program.getBody()->getOps<tile::OpaqueOp>();
-  if (!llvm::hasSingleElement(opaques))
-    return program.emitError("is planned as opaque, but is no single tile.opaque");
-  tile::OpaqueOp opaque = *opaques.begin();
+void codegen::emitOpaque(tile::ProgramOp program, Emission &emission) {
+  tile::OpaqueOp opaque = *program.getBody()->getOps<tile::OpaqueOp>().begin();
 
   SmallVector<Value> memories;
   for (Value input : opaque.getInputs())
@@ -51,5 +48,4 @@ LogicalResult codegen::emitOpaque(tile::ProgramOp program, Emission &emission) {
       emission.check(originals[checks++], cast<tile::CheckOp>(op).getCondition());
     op->erase();
   }
-  return success();
 }

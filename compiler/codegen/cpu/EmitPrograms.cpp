@@ -1,13 +1,17 @@
+#include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/EmitContraction.h"
 #include "compiler/codegen/cpu/EmitConvolution.h"
-#include "compiler/codegen/cpu/EmitKernelGradient.h"
+#include "compiler/codegen/cpu/EmitDotProducts.h"
 #include "compiler/codegen/cpu/EmitMap.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
-#include "compiler/codegen/cpu/EmitPairs.h"
 #include "compiler/codegen/cpu/EmitRows.h"
+#include "compiler/codegen/cpu/EmitWeightGradient.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
-#include "compiler/codegen/cpu/PairKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
+#include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/Plans.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace freestone::codegen {
 #define GEN_PASS_DEF_EMITPROGRAMS
@@ -19,62 +23,74 @@ using namespace freestone;
 
 namespace {
 
-using Emitter = LogicalResult (*)(tile::ProgramOp, codegen::Emission &);
-
 struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
   using EmitProgramsBase::EmitProgramsBase;
 
   void runOnOperation() override {
-    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
-    if (!device) {
-      getOperation().emitError(llvm::toString(device.takeError()));
-      return signalPassFailure();
-    }
-    for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>()))
-      if (failed(emit(program, *device)))
+    kernels.clear();
+    dotProductUnit.reset();
+    for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
+      if (failed(tile::verifyPlan(program)) || failed(collectKernels(program)))
         return signalPassFailure();
-    emitCalledKernels(*device);
+      emit(program);
+    }
+    for (auto &[name, kernel] : kernels)
+      codegen::emitMicroKernels(getOperation(), kernel.kind, kernel.elementType, kernel.shape);
+    if (dotProductUnit)
+      codegen::emitDotProductKernels(getOperation(), *dotProductUnit);
   }
 
-  LogicalResult emit(tile::ProgramOp program, const DeviceDescription &device) {
-    if (!program.getPlan())
-      return program.emitOpError("has no plan; run tile-cut first");
-    auto emitter = llvm::StringSwitch<Emitter>(program.getEmitter())
-                       .Case("contraction", codegen::emitContraction)
-                       .Case("convolution", codegen::emitConvolution)
-                       .Case("kernel_gradient", codegen::emitKernelGradient)
-                       .Case("map", codegen::emitMap)
-                       .Case("rows", codegen::emitRows)
-                       .Case("opaque", codegen::emitOpaque)
-                       .Case("pairs", codegen::emitPairs)
-                       .Default(nullptr);
-    if (!emitter)
-      return program.emitOpError("is planned for the emitter '") << program.getEmitter() << "', which does not exist";
+private:
+  /// A micro-kernel that programs call.
+  struct Kernel {
+    codegen::KernelKind kind;
+    Type elementType;
+    tile::MicroKernelAttr shape;
+  };
+
+  void emit(tile::ProgramOp program) {
+    using Emitter = void (*)(tile::ProgramOp, codegen::Emission &);
+    Emitter emitter = TypeSwitch<Attribute, Emitter>(program.getPlan()->getTiling())
+                          .Case([](tile::ContractionTilingAttr) { return codegen::emitContraction; })
+                          .Case([](tile::ConvolutionTilingAttr) { return codegen::emitConvolution; })
+                          .Case([](tile::WeightGradientTilingAttr) { return codegen::emitWeightGradient; })
+                          .Case([](tile::DotProductTilingAttr) { return codegen::emitDotProducts; })
+                          .Case([](tile::MapTilingAttr) { return codegen::emitMap; })
+                          .Case([](tile::RowsTilingAttr) { return codegen::emitRows; })
+                          .Case([](tile::OpaqueTilingAttr) { return codegen::emitOpaque; });
     OpBuilder builder(program);
     auto module = ModuleOp::create(builder, program.getLoc(), program.getSymName());
     builder.setInsertionPointToStart(module.getBody());
-    codegen::Emission emission(builder, program, device);
-    if (failed(emitter(program, emission)))
-      return failure();
+    codegen::Emission emission(builder, program);
+    emitter(program, emission);
     emission.finish();
     program.erase();
+  }
+
+  LogicalResult collectKernels(tile::ProgramOp program) {
+    if (auto tiling = program.getTiling<tile::ContractionTilingAttr>())
+      addKernel(program, codegen::KernelKind::contract, tiling.getKernel());
+    if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>())
+      addKernel(program, codegen::KernelKind::window, tiling.getKernel());
+    if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())
+      addKernel(program, codegen::KernelKind::window, tiling.getKernel());
+    auto tiling = program.getTiling<tile::DotProductTilingAttr>();
+    if (!tiling)
+      return success();
+    if (dotProductUnit && *dotProductUnit != tiling.getUnit())
+      return program.emitOpError("sums dot products by another unit than a program before it");
+    dotProductUnit = tiling.getUnit();
     return success();
   }
 
-  void emitCalledKernels(const DeviceDescription &device) {
-    Builder builder(&getContext());
-    for (Type type : {Type(builder.getF32Type()), Type(builder.getF64Type()), Type(builder.getI32Type()),
-                      Type(builder.getI64Type())})
-      for (auto kind : {codegen::KernelKind::contract, codegen::KernelKind::window}) {
-        std::string name = codegen::getKernelName(kind, type);
-        bool called = llvm::any_of(getOperation().getOps<ModuleOp>(),
-                                   [&](ModuleOp module) { return module.lookupSymbol(name) != nullptr; });
-        if (called)
-          codegen::emitMicroKernels(getOperation(), kind, type, device);
-      }
-    if (llvm::any_of(getOperation().getOps<ModuleOp>(), codegen::callsPairFunctions))
-      codegen::emitPairKernels(getOperation(), device);
+  void addKernel(tile::ProgramOp program, codegen::KernelKind kind, tile::MicroKernelAttr shape) {
+    Type elementType = tile::ContractionForm::get(program.getComputes().front())->elementType;
+    auto name = StringAttr::get(&getContext(), codegen::getKernelName(kind, elementType, shape));
+    kernels.insert({name, Kernel{kind, elementType, shape}});
   }
+
+  llvm::MapVector<StringAttr, Kernel> kernels;
+  std::optional<tile::DotProductUnit> dotProductUnit;
 };
 
 } // namespace

@@ -1,10 +1,9 @@
 #include "compiler/codegen/cpu/EmitRows.h"
 
-#include "compiler/codegen/cpu/Combiner.h"
-#include "compiler/codegen/cpu/RowRuns.h"
+#include "compiler/plan/Combiner.h"
 #include "compiler/codegen/cpu/VectorizeBody.h"
-#include "compiler/tile/IndexMaps.h"
-#include "compiler/tile/RowPasses.h"
+#include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/RowPasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,9 +22,9 @@ namespace {
 
 class RowEmitter {
 public:
-  RowEmitter(tile::ProgramOp program, Emission &emission, RowPasses passes, unsigned rowLoops)
-      : emission(emission), builder(emission.builder), location(emission.location), program(program),
-        passes(std::move(passes)), rowLoops(rowLoops) {}
+  RowEmitter(Emission &emission, RowPasses passes, tile::RowsTilingAttr tiling)
+      : emission(emission), builder(emission.builder), location(emission.location), tiling(tiling),
+        passes(std::move(passes)), rowLoops(tiling.getRowLoops()) {}
 
   void emit();
 
@@ -33,7 +32,7 @@ private:
   /// A reduction of the pass at hand and where its accumulators stand among those of the pass.
   struct Reduction {
     tile::ComputeOp compute;
-    std::optional<SmallVector<Combiner>> combiners;
+    std::optional<SmallVector<tile::Combiner>> combiners;
     unsigned first;
   };
 
@@ -58,6 +57,7 @@ private:
 
   void emitRow(Value row);
   void emitScalars(unsigned before);
+  SmallVector<Expr> getLoops(unsigned number);
   void emitPass(unsigned number);
   SmallVector<Value> emitLoops(const Pass &pass, Elements outer, ValueRange accumulators);
   SmallVector<Value> emitRun(const Pass &pass, const Elements &outer, ValueRange accumulators);
@@ -67,12 +67,12 @@ private:
   void keep(Value result, Value value, const Elements &elements);
   Value loadKept(Value result, const Elements &elements);
   Value getConstant(TypedAttr scalar, unsigned lanes);
-  Value combine(const Combiner &combiner, Value lhs, Value rhs);
+  Value combine(const tile::Combiner &combiner, Value lhs, Value rhs);
 
   Emission &emission;
   OpBuilder &builder;
   Location location;
-  tile::ProgramOp program;
+  tile::RowsTilingAttr tiling;
   RowPasses passes;
   unsigned rowLoops;
   /// Of the row at hand.
@@ -93,7 +93,7 @@ void RowEmitter::emit() {
   Expr count = Expr::constant(builder.getContext(), 1);
   for (Expr extent : rowExtents)
     count = count * extent;
-  Value rowsPerTile = emission.getSize(cast<sym::ExprAttr>(program.getPlanEntry("rows")).getExpr());
+  Value rowsPerTile = emission.getSize(tiling.getRows());
   emission.forTiles([&](Value tile) {
     Value first = emission.multiply(tile, rowsPerTile);
     Value last = emission.minimum(emission.add(first, rowsPerTile), emission.getSize(count));
@@ -179,26 +179,33 @@ Value RowEmitter::getConstant(TypedAttr scalar, unsigned lanes) {
 }
 
 /// The combiner's operation on other operands, scalars or vectors.
-Value RowEmitter::combine(const Combiner &combiner, Value lhs, Value rhs) {
+Value RowEmitter::combine(const tile::Combiner &combiner, Value lhs, Value rhs) {
   OperationState state(location, combiner.op->getName(), {lhs, rhs}, {lhs.getType()});
   return builder.create(state)->getResult(0);
 }
 
+/// The extents of the loops of a pass over the elements of a row.
+SmallVector<Expr> RowEmitter::getLoops(unsigned number) {
+  if (tiling.getRunLoops()[number] > 1)
+    return *tile::getPassExtents(passes, number, rowLoops);
+  for (const RowPasses::Entry &entry : passes.entries)
+    if (entry.role != RowRole::scalar && entry.pass == number)
+      return {getRowLength(entry.compute, rowLoops)};
+  llvm_unreachable("a pass has a compute");
+}
+
 void RowEmitter::emitPass(unsigned number) {
-  Pass pass{number, {}, getRunLoops(passes, number, rowLoops), 1};
-  bool vectorized = true;
+  Pass pass{number, {}, getLoops(number), static_cast<unsigned>(tiling.getLanes()[number])};
+  bool vectorized = pass.lanes > 1;
   unsigned accumulatorCount = 0;
   for (const RowPasses::Entry &entry : passes.entries) {
     if (entry.role != RowRole::reduction || entry.pass != number)
       continue;
     tile::ComputeOp compute = entry.compute;
-    pass.reductions.push_back({compute, getCombiners(compute), accumulatorCount});
+    pass.reductions.push_back({compute, tile::getCombiners(compute), accumulatorCount});
     accumulatorCount += compute.getNumResults();
-    vectorized &= pass.reductions.back().combiners.has_value();
   }
 
-  // Where lanes can't each keep an accumulator, the pass goes element by element.
-  pass.lanes = vectorized ? emission.device.getLanes(32) : 1;
   SmallVector<Value> accumulators;
   for (Reduction &reduction : pass.reductions)
     for (unsigned result = 0; result < reduction.compute.getNumResults(); ++result)
@@ -211,7 +218,7 @@ void RowEmitter::emitPass(unsigned number) {
     for (unsigned result = 0; result < compute.getNumResults(); ++result) {
       Value value = accumulators[reduction.first + result];
       if (vectorized) {
-        const Combiner &combiner = (*reduction.combiners)[result];
+        const tile::Combiner &combiner = (*reduction.combiners)[result];
         Value across =
             vector::ReductionOp::create(builder, location, combiner.kind, value, arith::FastMathFlags::reassoc);
         value = combine(combiner, getConstant(compute.getInit(result), 1), across);
@@ -366,12 +373,8 @@ Value RowEmitter::loadKept(Value result, const Elements &elements) {
 
 } // namespace
 
-LogicalResult codegen::emitRows(tile::ProgramOp program, Emission &emission) {
-  auto rowLoops = cast<IntegerAttr>(program.getPlanEntry("row_loops")).getInt();
+void codegen::emitRows(tile::ProgramOp program, Emission &emission) {
+  auto tiling = program.getTiling<tile::RowsTilingAttr>();
   std::string why;
-  FailureOr<RowPasses> passes = getRowPasses(program, rowLoops, why);
-  if (failed(passes))
-    return program.emitError("can't be computed row by row: ") << why;
-  RowEmitter(program, emission, std::move(*passes), rowLoops).emit();
-  return success();
+  RowEmitter(emission, *getRowPasses(program, tiling.getRowLoops(), why), tiling).emit();
 }

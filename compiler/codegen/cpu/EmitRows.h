@@ -6,12 +6,10 @@
 namespace freestone::codegen {
 
 /// Emits computes that share their outer loops, row by row: softmax, norms, reductions of trailing axes with what comes
-/// before and after. A row is one point of the first `row_loops` loops. Within a row the computes are gathered into as
+/// before and after. A row is one point of the first loops. Within a row the computes are gathered into as
 /// few passes over its elements as the reductions between them allow; what a later pass needs again stays in scratch,
 /// which is a row long.
-///
-/// Plan: `row_loops`; a tile is `rows` neighbouring rows.
-llvm::LogicalResult emitRows(tile::ProgramOp program, Emission &emission);
+void emitRows(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen
 

@@ -1,7 +1,7 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 
-#include "compiler/tile/CutContraction.h"
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

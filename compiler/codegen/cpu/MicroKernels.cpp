@@ -14,17 +14,17 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind);
 
 namespace {
 
-/// Blocks of one height: accumulators in registers, two steps of k a turn. Unrolled further, values spill.
+/// Blocks of one height: accumulators in registers, some steps of k a turn.
 class BlockEmitter {
 public:
   BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType,
-               const DeviceDescription &device)
+               tile::MicroKernelAttr shape)
       : builder(builder), location(location), kind(kind), elementType(elementType),
-        bytes(elementType.getIntOrFloatBitWidth() / 8), lanes(device.getLanes(bytes * 8)),
+        bytes(elementType.getIntOrFloatBitWidth() / 8), shape(shape), lanes(shape.getLanes()), unroll(shape.getUnroll()),
         pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
 
-  /// Blocks of up to so many rows and the function that calls them.
-  void emit(int64_t mostRows);
+  /// Blocks of up to so many rows as the shape has, and the function that calls them.
+  void emit();
 
 private:
   func::FuncOp openBlock(const std::string &name);
@@ -48,7 +48,8 @@ private:
   KernelKind kind;
   Type elementType;
   unsigned bytes;
-  int64_t lanes;
+  tile::MicroKernelAttr shape;
+  int64_t lanes, unroll;
   Type pointer;
   VectorType vector;
   /// By height; by `prefetchingKey` more where they bring what is ahead closer. Those are at least `leastPrefetching`
@@ -96,13 +97,14 @@ Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
 }
 
 /// Declares a function and stands in its body:
-///   void block(i64 columns, i64 depth, ptr A, ptr steps, ptr B, ptr B of the second step, ptr C, i64 ldc,
-///              i64 accumulate, i64 used, ptr ahead, i64 pitch)
+///   void block(i64 columns, i64 depth, ptr A, ptr C, i64 ldc, i64 accumulate, i64 used, ptr ahead, i64 pitch, ptr steps,
+///              ptr B of each step of a turn…)
 /// of which only so many rows are used.
 func::FuncOp BlockEmitter::openBlock(const std::string &name) {
   Type i64 = builder.getI64Type();
-  auto type =
-      builder.getFunctionType({i64, i64, pointer, pointer, pointer, pointer, pointer, i64, i64, i64, pointer, i64}, {});
+  SmallVector<Type> types = {i64, i64, pointer, pointer, i64, i64, i64, pointer, i64, pointer};
+  types.append(unroll, pointer);
+  auto type = builder.getFunctionType(types, {});
   auto function = func::FuncOp::create(builder, location, name, type);
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   function->setAttr("passthrough", builder.getStrArrayAttr({alignedLoopsAttribute}));
@@ -110,25 +112,26 @@ func::FuncOp BlockEmitter::openBlock(const std::string &name) {
   return function;
 }
 
-/// Were the second step not a pointer of its own, its loads would be moved before the first step, and sums would spill.
-/// A block that prefetches brings a line in two steps into L2, from `ahead` on: that costs 2 % of its time, so there is
-/// another that does not.
+/// Without a pointer of its own for every step of a turn, loads would be moved before the first step, and sums would
+/// spill. A block that prefetches brings a line in two steps into L2, from `ahead` on: that costs 2 % of its time, so
+/// there is another that does not.
 func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
   OpBuilder::InsertionGuard guard(builder);
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
   func::FuncOp function = openBlock((prefetches ? "prefetching_block_" : "block_") + std::to_string(rows));
   Block *entry = &function.getBody().front();
-  Value columns = toIndex(entry->getArgument(0)), depth = entry->getArgument(1), a = entry->getArgument(2);
-  Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, entry->getArgument(8), word(0));
+  ValueRange arguments = entry->getArguments();
+  Value columns = toIndex(arguments[0]), depth = arguments[1], a = arguments[2], used = arguments[6];
+  Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, arguments[5], word(0));
 
   auto maskType = VectorType::get({lanes}, i1);
   Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
   SmallVector<Value> addresses;
   SmallVector<Value> state;
   for (int64_t row = 0; row < rows; ++row) {
-    Value offset = arith::MulIOp::create(builder, location, entry->getArgument(7), word(row));
+    Value offset = arith::MulIOp::create(builder, location, arguments[4], word(row));
     for (int64_t half = 0; half < 2; ++half) {
-      Value address = element(element(entry->getArgument(6), offset), static_cast<int32_t>(half * lanes));
+      Value address = element(element(arguments[3], offset), static_cast<int32_t>(half * lanes));
       addresses.push_back(address);
       state.push_back(zeros);
     }
@@ -142,47 +145,63 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     for (Value address : addresses)
       LLVM::Prefetch::create(builder, location, address, /*rw=*/1, /*hint=*/3, /*cache=*/1);
   }
-  llvm::append_range(state, entry->getArguments().slice(3, 3));
-  unsigned pointers = 3;
-  if (prefetches) {
-    state.push_back(entry->getArgument(10));
-    ++pointers;
-  }
+  llvm::append_range(state, arguments.drop_front(9));
+  if (prefetches)
+    state.push_back(arguments[7]);
+  int64_t sums = 2 * rows;
 
   Type stepType = kind == KernelKind::window ? i64 : elementType;
-  Value pairs = toIndex(arith::ShRUIOp::create(builder, location, depth, word(1)));
-  auto loop = scf::ForOp::create(builder, location, constant(0), pairs, constant(1), state);
+  int32_t stepElements = kind == KernelKind::window ? 1 : static_cast<int32_t>(rows);
+  int32_t panelRow = static_cast<int32_t>(2 * lanes);
+  /// Some steps of k; returns the sums, and the pointers of a turn behind them.
+  auto emitSteps = [&](ValueRange values, int64_t count) {
+    SmallVector<Value> next(values.take_front(sums));
+    Value steps = values[sums];
+    ValueRange right = values.slice(sums + 1, unroll);
+    for (int32_t step = 0; step < count; ++step)
+      next = emitStep(next, getLeft(a, steps, step, rows), right[step]);
+    next.push_back(element(steps, stepType, static_cast<int32_t>(count) * stepElements));
+    for (Value row : right)
+      next.push_back(element(row, static_cast<int32_t>(count) * panelRow));
+    return next;
+  };
+  Value turns = toIndex(arith::ShRUIOp::create(builder, location, depth, word(llvm::Log2_64(unroll))));
+  auto loop = scf::ForOp::create(builder, location, constant(0), turns, constant(1), state);
   {
     OpBuilder::InsertionGuard loopGuard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange values = loop.getRegionIterArgs();
-    SmallVector<Value> next(values.drop_back(pointers));
-    Value steps = values[2 * rows], ahead = values.back();
-    if (prefetches)
+    Value ahead = values.back();
+    for (int64_t line = 0; prefetches && line < unroll / 2; ++line) {
       LLVM::Prefetch::create(builder, location, ahead, /*rw=*/0, /*hint=*/2, /*cache=*/1);
-    for (int32_t step = 0; step < 2; ++step)
-      next = emitStep(next, getLeft(a, steps, step, rows), values[2 * rows + 1 + step]);
-    next.push_back(element(steps, stepType, kind == KernelKind::window ? 2 : static_cast<int32_t>(2 * rows)));
-    for (Value right : values.slice(2 * rows + 1, 2))
-      next.push_back(element(right, static_cast<int32_t>(4 * lanes)));
+      ahead = element(ahead, builder.getI8Type(), arguments[8]);
+    }
+    SmallVector<Value> next = emitSteps(values, unroll);
     if (prefetches)
-      next.push_back(element(ahead, builder.getI8Type(), entry->getArgument(11)));
+      next.push_back(ahead);
     scf::YieldOp::create(builder, location, next);
   }
-  Value isOdd = arith::TruncIOp::create(builder, location, i1, depth);
-  ValueRange results = loop.getResults();
-  auto last = scf::IfOp::create(
-      builder, location, isOdd,
-      [&](OpBuilder &, Location) {
-        SmallVector<Value> sums =
-            emitStep(results.drop_back(pointers), getLeft(a, results[2 * rows], 0, rows), results[2 * rows + 1]);
-        scf::YieldOp::create(builder, location, sums);
-      },
-      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, results.drop_back(pointers)); });
+  // The steps that are left, in halves of a turn.
+  SmallVector<Value> results(loop.getResults().take_front(sums + 1 + unroll));
+  for (int64_t count = unroll / 2; count >= 1; count /= 2) {
+    Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne,
+                                       arith::AndIOp::create(builder, location, depth, word(count)), word(0));
+    // Behind the last step nobody needs the pointers.
+    size_t kept = count == 1 ? sums : results.size();
+    auto branch = scf::IfOp::create(
+        builder, location, some,
+        [&](OpBuilder &, Location) {
+          scf::YieldOp::create(builder, location, ArrayRef(emitSteps(results, count)).take_front(kept));
+        },
+        [&](OpBuilder &, Location) {
+          scf::YieldOp::create(builder, location, ArrayRef(results).take_front(kept));
+        });
+    results = llvm::to_vector_of<Value>(branch.getResults());
+  }
   // Made here, since the loop needs all registers.
   Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
-  // The last row may be one that there is not.
-  Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, entry->getArgument(9), word(rows));
+  // Of an odd number of rows the last one of a block is not stored.
+  Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, used, word(rows));
   Value masks[2], lastMasks[2];
   for (int64_t half = 0; half < 2; ++half) {
     Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
@@ -192,7 +211,7 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
   auto store = [&](bool adds) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
       bool isLast = static_cast<int64_t>(number / 2) == rows - 1 && rows > 1;
-      Value mask = isLast ? lastMasks[number % 2] : masks[number % 2], sum = last.getResult(number);
+      Value mask = isLast ? lastMasks[number % 2] : masks[number % 2], sum = results[number];
       if (adds) {
         Value before = LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
         sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, sum, before).getResult()
@@ -219,14 +238,14 @@ func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
   func::FuncOp function = openBlock("narrow_block_" + std::to_string(columns));
   Block *entry = &function.getBody().front();
   ValueRange arguments = entry->getArguments();
-  Value used = toIndex(arguments[0]), depth = arguments[1], height = arguments[9];
+  Value used = toIndex(arguments[0]), depth = arguments[1], height = arguments[6];
   Value memory = LLVM::AllocaOp::create(builder, location, pointer, vector, word(columns));
   // Sums of steps that follow one another do not wait for each other.
   int64_t steps = std::max<int64_t>(2, 4 / columns);
   Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
   SmallVector<Value> state(columns * steps, zeros);
   state.push_back(arguments[2]);
-  state.push_back(arguments[4]);
+  state.push_back(arguments[10]);
   auto emitSteps = [&](ValueRange values, int64_t count) {
     SmallVector<Value> next = llvm::to_vector(values.drop_back(2));
     Value a = values.drop_back().back(), b = values.back();
@@ -265,13 +284,13 @@ func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
     }
     LLVM::StoreOp::create(builder, location, sum, element(memory, static_cast<int32_t>(column * lanes)));
   }
-  Value adds = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, arguments[8], word(0));
+  Value adds = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, arguments[5], word(0));
   auto toWord = [&](Value index) -> Value { return arith::IndexCastOp::create(builder, location, i64, index); };
   auto rowLoop = scf::ForOp::create(builder, location, constant(0), toIndex(height), constant(1));
   builder.setInsertionPointToStart(rowLoop.getBody());
   Value row = toWord(rowLoop.getInductionVar());
-  Value distance = arith::MulIOp::create(builder, location, row, arguments[7]);
-  Value target = element(arguments[6], distance);
+  Value distance = arith::MulIOp::create(builder, location, row, arguments[4]);
+  Value target = element(arguments[3], distance);
   auto columnLoop = scf::ForOp::create(builder, location, constant(0), used, constant(1));
   builder.setInsertionPointToStart(columnLoop.getBody());
   Value column = toWord(columnLoop.getInductionVar());
@@ -301,7 +320,7 @@ void BlockEmitter::emitDriver() {
   bool isWindow = kind == KernelKind::window;
   Type i64 = builder.getI64Type();
   auto function =
-      func::FuncOp::create(builder, location, getKernelName(kind, elementType), getKernelType(builder, kind));
+      func::FuncOp::create(builder, location, getKernelName(kind, elementType, shape), getKernelType(builder, kind));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   ValueRange arguments = entry->getArguments();
@@ -345,10 +364,11 @@ void BlockEmitter::emitDriver() {
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
-          func::CallOp::create(builder, location, block,
-                               ValueRange{columns, depth, values[1], isWindow ? offsets : values[1], b,
-                                          element(b, static_cast<int32_t>(2 * lanes)), values[2], ldc, accumulate,
-                                          isWindow ? height : used, ahead, pitch});
+          SmallVector<Value> operands = {columns, depth, values[1], values[2], ldc, accumulate,
+                                         isWindow ? height : used, ahead, pitch, isWindow ? offsets : values[1]};
+          for (int32_t step = 0; step < unroll; ++step)
+            operands.push_back(element(b, step * static_cast<int32_t>(2 * lanes)));
+          func::CallOp::create(builder, location, block, operands);
           scf::YieldOp::create(builder, location);
         };
         for (auto [region, block] : llvm::zip_equal(choice.getCaseRegions(), ArrayRef(blocks).drop_back()))
@@ -363,7 +383,8 @@ void BlockEmitter::emitDriver() {
   func::ReturnOp::create(builder, location);
 }
 
-void BlockEmitter::emit(int64_t mostRows) {
+void BlockEmitter::emit() {
+  int64_t mostRows = shape.getRows();
   int64_t unit = kind == KernelKind::window ? 2 : 1;
   leastPrefetching = llvm::divideCeil(mostRows, 2);
   if (kind == KernelKind::contract && mostRows <= lanes)
@@ -386,8 +407,15 @@ static std::string getTypeName(Type type) {
 
 static StringRef getKindName(KernelKind kind) { return kind == KernelKind::window ? "window" : "contract"; }
 
-std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType) {
-  return ("freestone_" + getKindName(kind) + "_" + getTypeName(elementType)).str();
+/// Of a kind, a type and a shape: rows, columns and steps of a block.
+static std::string getShapedName(KernelKind kind, Type elementType, tile::MicroKernelAttr shape) {
+  return (getKindName(kind) + "_" + getTypeName(elementType) + "_" + Twine(shape.getRows()) + "x" +
+          Twine(shape.getWidth()) + "x" + Twine(shape.getUnroll()))
+      .str();
+}
+
+std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType, tile::MicroKernelAttr shape) {
+  return "freestone_" + getShapedName(kind, elementType, shape);
 }
 
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
@@ -397,8 +425,9 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64}, {});
 }
 
-func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind, Type elementType) {
-  std::string name = getKernelName(kind, elementType);
+func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind, Type elementType,
+                                               tile::MicroKernelAttr shape) {
+  std::string name = getKernelName(kind, elementType, shape);
   if (auto known = module.lookupSymbol<func::FuncOp>(name))
     return known;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
@@ -407,17 +436,17 @@ func::FuncOp freestone::codegen::declareKernel(ModuleOp module, KernelKind kind,
   return function;
 }
 
-Value freestone::codegen::getBlockHeight(Emission &emission, Value rows, int64_t unit) {
-  Value one = emission.getConstant(1), most = emission.getConstant(emission.device.getPanelRows());
-  Value blocks = emission.maximum(one, emission.ceilDivide(rows, most));
+Value freestone::codegen::getBlockHeight(Emission &emission, Value rows, int64_t most, int64_t unit) {
+  Value one = emission.getConstant(1);
+  Value blocks = emission.maximum(one, emission.ceilDivide(rows, emission.getConstant(most)));
   Value height = emission.ceilDivide(rows, blocks), step = emission.getConstant(unit);
   return emission.maximum(step, emission.multiply(emission.ceilDivide(height, step), step));
 }
 
 void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type elementType,
-                                          const DeviceDescription &device) {
+                                          tile::MicroKernelAttr shape) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto nested = ModuleOp::create(builder, module.getLoc(), (getKindName(kind) + "_" + getTypeName(elementType)).str());
+  auto nested = ModuleOp::create(builder, module.getLoc(), getShapedName(kind, elementType, shape));
   builder.setInsertionPointToStart(nested.getBody());
-  BlockEmitter(builder, module.getLoc(), kind, elementType, device).emit(device.getPanelRows());
+  BlockEmitter(builder, module.getLoc(), kind, elementType, shape).emit();
 }

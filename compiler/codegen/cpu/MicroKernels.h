@@ -7,8 +7,8 @@
 
 namespace freestone::codegen {
 
-/// The functions that all programs over an element type share. Rows are computed in blocks of `height` rows, the last
-/// block of what is left; rows of B are the device's panel width apart, and all of them readable.
+/// The functions that all programs over an element type and a shape of micro-kernels share. Rows are computed in blocks of `height` rows, the last
+/// block of the rows that are left; rows of B are a panel's width apart, and all of them readable.
 enum class KernelKind {
   /// void freestone_contract_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc, i64
   /// accumulate,
@@ -27,15 +27,16 @@ enum class KernelKind {
   /// number of rows is odd, A is read and C written as if there were one more.
   window,
 };
-/// The height of blocks, a multiple of `unit`, that cuts rows (both `index`) most evenly.
-mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t unit = 2);
-std::string getKernelName(KernelKind kind, mlir::Type elementType);
+/// The height of blocks, a multiple of `unit` and at most `most`, that divides rows (both `index`) most evenly.
+mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 2);
+std::string getKernelName(KernelKind kind, mlir::Type elementType, tile::MicroKernelAttr shape);
 
 /// Its declaration, added to the module once.
-mlir::func::FuncOp declareKernel(mlir::ModuleOp module, KernelKind kind, mlir::Type elementType);
+mlir::func::FuncOp declareKernel(mlir::ModuleOp module, KernelKind kind, mlir::Type elementType,
+                                 tile::MicroKernelAttr shape);
 
 /// Appends to `module` a nested module that defines it.
-void emitMicroKernels(mlir::ModuleOp module, KernelKind kind, mlir::Type elementType, const DeviceDescription &device);
+void emitMicroKernels(mlir::ModuleOp module, KernelKind kind, mlir::Type elementType, tile::MicroKernelAttr shape);
 
 } // namespace freestone::codegen
 

@@ -1,6 +1,6 @@
 #include "compiler/codegen/cpu/Pack.h"
 
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -43,7 +43,7 @@ public:
             Value memory, Value start)
       : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
         block(block), memory(memory), start(start),
-        lanes(emission.device.getLanes(form.elementType.getIntOrFloatBitWidth())) {}
+        lanes(points.lanes) {}
 
   /// Vectors along k, of one row.
   void packRow();
@@ -161,7 +161,7 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
                                const PackedBlock &block, Value memory, Value start, int64_t width) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
-  unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
+  unsigned lanes = points.lanes;
   emission.forRange(emission.getConstant(0), block.depth, 1, [&](Value step) {
     for (int64_t column = 0; column < width; column += lanes) {
       Value offset = emission.getConstant(column);
@@ -193,7 +193,7 @@ void freestone::codegen::packPanelTransposed(Emission &emission, tile::Contracti
                                              Value start, int64_t width) {
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
-  unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
+  unsigned lanes = points.lanes;
   Value zero = emission.getConstant(0);
   Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
   tile::PanelsAttr panels = getPanelsAlongDepth(form, lanes);
@@ -233,7 +233,7 @@ void freestone::codegen::packPanel(Emission &emission, tile::ContractionForm &fo
   if ((!isRun || hasFill) && form.getWindowTaps())
     return packPanelOfWindow(emission, form, points, block, memory, start, width,
                              [&] { packPanelByColumns(emission, form, points, block, memory, start, width); });
-  unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
+  unsigned lanes = points.lanes;
   bool isRunOfDepth = alongDepth && alongDepth->isConstant(1) && alongColumns && !hasFill;
   if (!isRun && (isRunOfDepth || getPanelsAlongDepth(form, lanes)))
     return packPanelTransposed(emission, form, points, block, memory, start, width);

@@ -1,6 +1,6 @@
 #include "compiler/codegen/cpu/Pack.h"
 
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -60,7 +60,7 @@ WindowPacker::WindowPacker(Emission &emission, tile::ContractionForm &form, cons
                            const PackedBlock &block, Value memory, Value start, int64_t width)
     : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
       block(block), memory(memory), start(start), width(width), input(*form.getInput(form.rhs)),
-      lanes(emission.device.getLanes(form.elementType.getIntOrFloatBitWidth())), type(form.compute.getInputType(input)),
+      lanes(points.lanes), type(form.compute.getInputType(input)),
       taps(*form.getWindowTaps()), linear(*tile::getStrides(form.compute, input)), loops(points.loops) {
   for (auto [number, loop] : llvm::enumerate(form.n))
     columnSymbols.push_back(loops[loop] = emission.getPositionSymbol("n" + std::to_string(number)));
@@ -174,7 +174,7 @@ void freestone::codegen::packPanelOfWindow(Emission &emission, tile::Contraction
                                            const ContractionPoints &points, const PackedBlock &block, Value memory,
                                            Value start, int64_t width, llvm::function_ref<void()> packShortRows) {
   WindowPacker packer(emission, form, points, block, memory, start, width);
-  unsigned lanes = emission.device.getLanes(form.elementType.getIntOrFloatBitWidth());
+  unsigned lanes = points.lanes;
   Expr length = form.getExtents(form.n).back();
   // A vector that begins anywhere in a row of r columns meets at most ceil((lanes - 1) / r) + 1 of them.
   auto getLeastLength = [&](unsigned runs) { return llvm::divideCeil(lanes - 1, runs - 1); };

@@ -4,11 +4,12 @@
 include "mlir/Pass/PassBase.td"
 
 def EmitPrograms : Pass<"codegen-emit-programs", "::mlir::ModuleOp"> {
-  let summary = "makes a module of loops of every cut program";
+  let summary = "makes a module of loops of every program with a plan";
   let description = [{
-    Each `tile.program` with a plan becomes a nested module, of the program's name, with one function
+    Each `tile.program` becomes a nested module, of the program's name, with one function
     `p(void **buffers, const int64_t *sizes, int64_t begin, int64_t end, char *scratch)` that computes tiles [begin, end). The
-    micro-kernels that any of them calls are modules of their own. Each module makes one object.
+    micro-kernels that any of them calls are modules of their own. Each module makes one object. The plan decides every size of the
+    code; one that does not fit its program is refused.
     ```mlir
     tile.program @p0 symbols [s0] (%x: …) -> (…) attributes {plan = …} {…}
     // →
@@ -17,7 +18,6 @@ def EmitPrograms : Pass<"codegen-emit-programs", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

@@ -1,7 +1,7 @@
 #include "compiler/codegen/cpu/VectorizeBody.h"
 
 #include "compiler/dialect/sym/Bounds.h"
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -39,6 +39,38 @@ std::optional<Expr> freestone::codegen::getStride(Expr index, Expr symbol) {
       stride = stride + scale;
   }
   return stride;
+}
+
+namespace {
+
+/// An index that stays for some lanes, then grows by one: `number` grows by one from lane to lane.
+struct Repetition {
+  Expr number;
+  int64_t times;
+};
+
+} // namespace
+
+/// Nothing where the index is none, or so slow that most of a vector would be one element.
+static std::optional<Repetition> getRepetition(Expr index, Expr lane) {
+  constexpr int64_t mostTimes = 4;
+  std::optional<Repetition> repetition;
+  for (const sym::Term &term : index.terms())
+    for (const sym::Factor &factor : term.factors) {
+      if (!contains(factor.atom, lane))
+        continue;
+      std::optional<int64_t> times;
+      if (factor.atom.kind() == sym::Kind::FloorDiv)
+        times = factor.atom.operands()[1].asConstant();
+      if (repetition || term.coefficient != 1 || term.factors.size() != 1 || factor.power != 1 || !times ||
+          *times < 2 || *times > mostTimes)
+        return std::nullopt;
+      std::optional<Expr> stride = getStride(factor.atom.operands()[0], lane);
+      if (!stride || !stride->isConstant(1))
+        return std::nullopt;
+      repetition = Repetition{factor.atom.operands()[0], *times};
+    }
+  return repetition;
 }
 
 void freestone::codegen::keepWithinPanel(Emission &emission, LanePoints &points, int64_t width) {
@@ -190,12 +222,51 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
   }
   if (stride && stride->isConstant(2) && points.lanes > 1)
     return loadEveryOther(memory, emission.getIndex(linear, points.positions), storage, mask, fill);
+  if (!stride && !fill)
+    if (std::optional<Repetition> repetition = getRepetition(linear, points.lane)) {
+      Expr phase = Expr::mod(repetition->number, repetition->times);
+      return loadRepeated(memory, linear, repetition->times, emission.getIndex(phase, points.positions), storage);
+    }
   if (!stride)
     return gather(memory, emission.getConstant(0), getIndexLanes(linear), storage, mask, fill);
   Value numbers = vector::StepOp::create(builder, location, vectorOf(builder.getIndexType()));
   Value step = spread(emission.getIndex(*stride, points.positions));
   return gather(memory, emission.getIndex(linear, points.positions),
                 arith::MulIOp::create(builder, location, numbers, step), storage, mask, fill);
+}
+
+/// One vector of neighbours, each given to `times` lanes: faster than a gather. Lane 0 is the `phase`-th that has its
+/// element. Lanes that are computed come first, so that an element is used where its first lane is.
+Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Value phase, Type storage) {
+  VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
+  int64_t lanes = points.lanes;
+  Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
+  auto select = [&](llvm::function_ref<Value(int64_t)> make) {
+    Value chosen = make(0);
+    for (int64_t number = 1; number < times; ++number) {
+      Value isHere = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, phase,
+                                           emission.getConstant(number));
+      chosen = arith::SelectOp::create(builder, location, isHere, make(number), chosen);
+    }
+    return chosen;
+  };
+  Value used = select([&](int64_t number) -> Value {
+    SmallVector<int64_t> firstLanes;
+    for (int64_t element = 0; element < lanes; ++element)
+      firstLanes.push_back(std::min(lanes, std::max<int64_t>(0, element * times - number)));
+    if (points.mask)
+      return vector::ShuffleOp::create(builder, location, points.mask, none, firstLanes);
+    SmallVector<bool> isUsed = llvm::map_to_vector(firstLanes, [&](int64_t lane) { return lane < lanes; });
+    return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(maskType, ArrayRef<bool>(isUsed)));
+  });
+  Value elements = vector::MaskedLoadOp::create(builder, location, type, memory,
+                                                emission.getIndex(linear, points.positions), used, getFill(type, {}));
+  return select([&](int64_t number) -> Value {
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      order.push_back((number + lane) / times);
+    return vector::ShuffleOp::create(builder, location, elements, elements, order);
+  });
 }
 
 /// Two vectors that end with the last element that is used, and every other element of them: faster than a gather.

@@ -56,6 +56,7 @@ private:
   mlir::Value loadAt(sym::Expr linear, mlir::Value memory, mlir::Type storage, mlir::Value mask, mlir::TypedAttr fill);
   mlir::Value loadEveryOther(mlir::Value memory, mlir::Value index, mlir::Type storage, mlir::Value mask,
                              mlir::TypedAttr fill);
+  mlir::Value loadRepeated(mlir::Value memory, sym::Expr linear, int64_t times, mlir::Value phase, mlir::Type storage);
   mlir::Value read(tile::ReadOp op);
   mlir::Value gather(mlir::Value memory, mlir::Value base, mlir::Value indices, mlir::Type storage, mlir::Value mask,
                      mlir::TypedAttr fill);

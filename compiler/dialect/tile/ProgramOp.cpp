@@ -21,10 +21,6 @@ void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,
 SmallVector<StringAttr> ProgramOp::getSymbols() { return llvm::to_vector(getSymbolNames().getAsRange<StringAttr>()); }
 SmallVector<ComputeOp> ProgramOp::getComputes() { return llvm::to_vector(getBody()->getOps<ComputeOp>()); }
 
-StringRef ProgramOp::getEmitter() { return cast<StringAttr>(getPlanEntry("emitter")).getValue(); }
-sym::Expr ProgramOp::getTiles() { return cast<sym::ExprAttr>(getPlanEntry("tiles")).getExpr(); }
-sym::Expr ProgramOp::getScratch() { return cast<sym::ExprAttr>(getPlanEntry("scratch")).getExpr(); }
-
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
   Builder &builder = parser.getBuilder();
   StringAttr name;
@@ -83,6 +79,10 @@ LogicalResult ProgramOp::verifyRegions() {
   for (Operation &op : getBody()->without_terminator())
     if (!isa<ComputeOp, OpaqueOp>(op))
       return op.emitOpError("can't stand in a program");
+  if (PlanAttr plan = getPlanAttr())
+    if (plan.getReads().size() != getArgumentTypes().size() || plan.getWrites().size() != getResultTypes().size())
+      return emitOpError("has a plan for ") << plan.getReads().size() << " arguments and " << plan.getWrites().size()
+                                            << " results";
   return success();
 }
 

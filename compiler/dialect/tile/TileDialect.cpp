@@ -5,6 +5,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "compiler/dialect/tile/TileDialect.cpp.inc"
+#include "compiler/dialect/tile/TileEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "compiler/dialect/tile/TileAttributes.cpp.inc"

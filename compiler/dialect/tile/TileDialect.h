@@ -38,6 +38,8 @@ using graph::getExprs;
 
 } // namespace freestone::tile
 
+#include "compiler/dialect/tile/TileEnums.h.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "compiler/dialect/tile/TileAttributes.h.inc"
 

@@ -3,6 +3,7 @@
 
 include "compiler/dialect/graph/GraphDialect.td"
 include "compiler/dialect/tile/TileDialect.td"
+include "compiler/dialect/tile/TilePlans.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -218,8 +219,8 @@ def Tile_ViewOp : Tile_Op<"view", [Pure]> {
 def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]> {
   let summary = "a tensor program over canonical symbols";
   let description = [{
-    The symbols are the run-time numbers that its sizes are made of, bound by the caller. `plan` says how it is cut (see
-    `tile-cut`).
+    The symbols are the run-time numbers that its sizes are made of, bound by the caller. `plan` says how its
+    code is made (see `tile-choose-tiles`).
     ```mlir
     tile.program @p0 symbols [s0, s1] (%x: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0, s1], f32>) {
       %r = tile.compute …
@@ -228,7 +229,7 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility, StrArrayAttr:$symbol_names,
-                       TypeAttrOf<FunctionType>:$function_type, OptionalAttr<DictionaryAttr>:$plan);
+                       TypeAttrOf<FunctionType>:$function_type, OptionalAttr<Tile_PlanAttr>:$plan);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -244,13 +245,10 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::llvm::SmallVector<ComputeOp> getComputes();
 
-    /// Parts of the plan; the program must have one.
-    ::llvm::StringRef getEmitter();
-    ::freestone::sym::Expr getTiles();
-    /// Bytes of scratch per worker, the runtime's header not included.
-    ::freestone::sym::Expr getScratch();
-    /// An entry of the plan under its name, or null.
-    ::mlir::Attribute getPlanEntry(::llvm::StringRef name) { return getPlan() ? getPlan()->get(name) : nullptr; }
+    /// The tiling of the plan, if there is one and it is of this kind.
+    template <typename Tiling> Tiling getTiling() {
+      return getPlan() ? ::llvm::dyn_cast<Tiling>(getPlan()->getTiling()) : Tiling();
+    }
   }];
 }
 

@@ -14,6 +14,8 @@ void populateMovementPatterns(mlir::RewritePatternSet &patterns);
 void populateGatherPatterns(mlir::RewritePatternSet &patterns);
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);
 void populateContractionPatterns(mlir::RewritePatternSet &patterns);
+/// Convolutions of dilated operands are divided into residue classes, or else summed point by point.
+void populateConvolutionPatterns(mlir::RewritePatternSet &patterns, bool residueClasses);
 void populateWindowPatterns(mlir::RewritePatternSet &patterns);
 void populateSourcePatterns(mlir::RewritePatternSet &patterns);
 void populateScatterPatterns(mlir::RewritePatternSet &patterns);

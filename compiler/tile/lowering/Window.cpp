@@ -1,6 +1,6 @@
 #include "compiler/tile/lowering/Lowering.h"
 
-#include "compiler/tile/IndexMaps.h"
+#include "compiler/plan/IndexMaps.h"
 
 using namespace mlir;
 using freestone::sym::Expr;

@@ -1,0 +1,113 @@
+#include "compiler/dialect/tile/TileDialect.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+/// A size of code, which is at least `least`.
+static LogicalResult verifySize(EmitError emitError, StringRef name, int64_t value, int64_t least = 1) {
+  if (value >= least)
+    return success();
+  return emitError() << name << " is at least " << least << ", not " << value;
+}
+
+static LogicalResult verifyMultiple(EmitError emitError, StringRef name, int64_t value, int64_t unit, StringRef of) {
+  if (failed(verifySize(emitError, name, value)))
+    return failure();
+  if (value % unit == 0)
+    return success();
+  return emitError() << name << " is a multiple of the " << unit << " " << of << ", not " << value;
+}
+
+static LogicalResult verifySize(EmitError emitError, StringRef name, sym::Expr value) {
+  if (std::optional<int64_t> constant = value.asConstant())
+    return verifySize(emitError, name, *constant);
+  return success();
+}
+
+static LogicalResult verifyLanes(EmitError emitError, int64_t lanes) {
+  if (lanes >= 1 && lanes <= 64 && llvm::isPowerOf2_64(lanes))
+    return success();
+  return emitError() << "lanes are a power of two up to 64, not " << lanes;
+}
+
+LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t vectors, int64_t lanes,
+                                      int64_t unroll) {
+  constexpr int64_t mostRows = 62;
+  if (rows < 2 || rows > mostRows || rows % 2)
+    return emitError() << "a micro-kernel has an even number of rows up to " << mostRows << ", not " << rows;
+  if (vectors != 2)
+    return emitError() << "a row of a micro-kernel has 2 vectors, not " << vectors;
+  if (unroll < 2 || unroll > 8 || !llvm::isPowerOf2_64(unroll))
+    return emitError() << "a turn of a micro-kernel has 2, 4 or 8 steps, not " << unroll;
+  return verifyLanes(emitError, lanes);
+}
+
+LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr kernel, int64_t rows,
+                                            int64_t panels, int64_t leastTiles, int64_t depth, int64_t depthUnit,
+                                            int64_t keptDepths, int64_t keptColumns, int64_t prefetchRows) {
+  return success(succeeded(verifyMultiple(emitError, "rows", rows, kernel.getRows(), "rows of the micro-kernel")) &&
+                 succeeded(verifySize(emitError, "panels", panels)) &&
+                 succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
+                 succeeded(verifySize(emitError, "depth_unit", depthUnit)) &&
+                 succeeded(verifyMultiple(emitError, "depth", depth, depthUnit, "steps of depth_unit")) &&
+                 succeeded(verifySize(emitError, "kept_depths", keptDepths, 0)) &&
+                 succeeded(verifySize(emitError, "kept_columns", keptColumns, 0)) &&
+                 succeeded(verifySize(emitError, "prefetch_rows", prefetchRows, 0)));
+}
+
+LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit, int64_t rows, int64_t columns,
+                                           int64_t depth, int64_t groups, int64_t keptColumns, int64_t prefetchRows) {
+  constexpr int64_t unit = 32;
+  for (auto [name, value] : {std::pair("rows", rows), {"columns", columns}, {"depth", depth}})
+    if (failed(verifyMultiple(emitError, name, value, unit, "of a unit")))
+      return failure();
+  return success(succeeded(verifySize(emitError, "groups", groups)) &&
+                 succeeded(verifySize(emitError, "kept_columns", keptColumns, 0)) &&
+                 succeeded(verifySize(emitError, "prefetch_rows", prefetchRows, 0)));
+}
+
+LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t pixels, int64_t area,
+                                            int64_t panels, int64_t channels) {
+  if (area < pixels)
+    return emitError() << "the area of a tile holds its row of " << pixels << " pixels, not " << area;
+  return success(succeeded(verifySize(emitError, "pixels", pixels)) &&
+                 succeeded(verifySize(emitError, "panels", panels)) &&
+                 succeeded(verifySize(emitError, "channels", channels)));
+}
+
+LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane) {
+  return success(succeeded(verifySize(emitError, "places", places)) && succeeded(verifySize(emitError, "plane", plane)));
+}
+
+LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,
+                                     ArrayRef<int64_t> lanes) {
+  if (runLoops.size() != lanes.size())
+    return emitError() << "run_loops and lanes have an entry for every pass, not " << runLoops.size() << " and "
+                       << lanes.size();
+  for (auto [loops, width] : llvm::zip_equal(runLoops, lanes))
+    if (failed(verifySize(emitError, "run_loops", loops)) || failed(verifyLanes(emitError, width)))
+      return failure();
+  return success(succeeded(verifySize(emitError, "row_loops", rowLoops, 0)) &&
+                 succeeded(verifySize(emitError, "rows", rows)));
+}
+
+LogicalResult MapTilingAttr::verify(EmitError emitError, sym::Expr rows, sym::Expr columns, int64_t lanes,
+                                    int64_t vectors) {
+  return success(succeeded(verifySize(emitError, "rows", rows)) && succeeded(verifySize(emitError, "columns", columns)) &&
+                 succeeded(verifyLanes(emitError, lanes)) && succeeded(verifySize(emitError, "vectors", vectors)));
+}
+
+LogicalResult PlanAttr::verify(EmitError emitError, Attribute tiling, sym::Expr, sym::Expr, ArrayAttr reads,
+                               ArrayAttr writes) {
+  if (!isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr, RowsTilingAttr,
+           MapTilingAttr, OpaqueTilingAttr>(tiling))
+    return emitError() << "a plan needs a tiling, not " << tiling;
+  for (ArrayAttr accesses : {reads, writes})
+    for (Attribute access : accesses)
+      if (!isa<sym::ExprAttr, UnitAttr>(access))
+        return emitError() << "a tile touches so many elements or unit, not " << access;
+  return success();
+}

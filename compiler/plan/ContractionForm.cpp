@@ -1,0 +1,235 @@
+#include "compiler/plan/ContractionForm.h"
+
+#include "compiler/plan/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// Floats are summed in f32 at least, integers in the 32 or 64 bits that hold the result modulo its own width.
+static Type getAccumulatorType(Type type) {
+  if (isa<FloatType>(type))
+    return type.isF64() ? type : Float32Type::get(type.getContext());
+  return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth() <= 32 ? 32 : 64);
+}
+
+std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
+  std::optional<ContractionDims> dims = getContractionDims(compute);
+  if (!dims || dims->n.empty())
+    return std::nullopt;
+  TypedAttr init = compute.getInit(0);
+  if (!matchPattern(Attribute(init), m_AnyZeroFloat()) && !matchPattern(Attribute(init), m_Zero()))
+    return std::nullopt;
+  ContractionForm form;
+  form.compute = compute;
+  Operation *add = compute.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  bool accumulatorFirst = add->getOperand(0) == compute.getAccumulators()[0];
+  Operation *multiply = add->getOperand(accumulatorFirst ? 1 : 0).getDefiningOp();
+  // The factors in the order of the inputs that they are made of.
+  Value source = multiply->getOperand(0);
+  while (Operation *widen = source.getDefiningOp())
+    source = widen->getOperand(0);
+  bool leftFirst = cast<BlockArgument>(source).getArgNumber() == dims->lhs;
+  form.lhs = multiply->getOperand(leftFirst ? 0 : 1);
+  form.rhs = multiply->getOperand(leftFirst ? 1 : 0);
+  form.elementType = getAccumulatorType(multiply->getResult(0).getType());
+  form.m = dims->m;
+  form.k = dims->k;
+
+  // Columns are the loops that end the result's dimensions; others of the same operand repeat the whole, as a batch
+  // does.
+  unsigned last = compute.getNumParallel();
+  while (!dims->n.empty() && dims->n.back() + 1 == last) {
+    form.n.insert(form.n.begin(), dims->n.pop_back_val());
+    --last;
+  }
+  form.outer = dims->batch;
+  if (form.n.empty())
+    form.n = std::move(dims->n);
+  else
+    form.outer.append(dims->n.begin(), dims->n.end());
+  llvm::sort(form.outer);
+  return form;
+}
+
+std::optional<unsigned> ContractionForm::getInput(Value factor) {
+  while (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp>(factor.getDefiningOp()))
+    factor = factor.getDefiningOp()->getOperand(0);
+  auto argument = dyn_cast<BlockArgument>(factor);
+  if (!argument || argument.getArgNumber() >= compute.getInputs().size())
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+bool ContractionForm::multipliesBF16() {
+  if (!elementType.isF32())
+    return false;
+  return llvm::all_of(ArrayRef{lhs, rhs}, [&](Value factor) {
+    std::optional<unsigned> input = getInput(factor);
+    if (!input || compute.getFill(*input))
+      return false;
+    graph::TensorType type = compute.getInputType(*input);
+    return type.getElementType().isBF16() && !type.getLayout();
+  });
+}
+
+SmallVector<Expr> ContractionForm::getExtents(ArrayRef<unsigned> loops) {
+  SmallVector<Expr> all = compute.getExtents();
+  return llvm::map_to_vector(loops, [&](unsigned loop) { return all[loop]; });
+}
+
+Expr ContractionForm::getExtent(ArrayRef<unsigned> loops) {
+  Expr product = Expr::constant(compute.getContext(), 1);
+  for (Expr extent : getExtents(loops))
+    product = product * extent;
+  return product;
+}
+
+SmallVector<Expr> ContractionForm::getDigits(ArrayRef<unsigned> loops, Expr number) {
+  SmallVector<Expr> extents = getExtents(loops), digits(loops.size());
+  for (unsigned i = loops.size(); i > 1; --i) {
+    digits[i - 1] = Expr::mod(number, extents[i - 1]);
+    number = Expr::floorDiv(number, extents[i - 1]);
+  }
+  if (!digits.empty())
+    digits.front() = number;
+  return digits;
+}
+
+std::optional<unsigned> ContractionForm::getPackedInput(int64_t width) {
+  auto argument = dyn_cast<BlockArgument>(rhs);
+  if (!argument || n.size() != 1 || !isPackedAlong(argument.getArgNumber(), n.front(), width))
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+bool ContractionForm::isPackedAlong(unsigned input, unsigned loop, int64_t width) {
+  graph::TensorType type = compute.getInputType(input);
+  auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout());
+  if (!panels || type.getElementType() != elementType || panels.getWidth() != width || compute.getFill(input))
+    return false;
+  MLIRContext *context = compute.getContext();
+  SmallVector<Expr> indices = getIndices(compute, input);
+  if (indices[panels.getAxis()] != getLoopSymbol(context, loop))
+    return false;
+  // One step of k is one row of the panel.
+  SmallVector<Expr> loops;
+  for (unsigned number = 0; number < compute.getNumLoops(); ++number)
+    loops.push_back(getLoopSymbol(context, number));
+  Expr step = Expr::symbol(context, "%k");
+  loops[loop] = Expr::constant(context, 0);
+  for (auto [reduced, digit] : llvm::zip_equal(k, getDigits(k, step)))
+    loops[reduced] = digit;
+  SmallVector<Expr> at;
+  for (Expr index : indices)
+    at.push_back(substituteLoops(index, loops));
+  Expr rest = getLinearIndex(type, at) - step * panels.getWidth();
+  llvm::SetVector<StringAttr> symbols;
+  rest.collectSymbols(symbols);
+  return !symbols.contains(StringAttr::get(context, "%k"));
+}
+
+/// Whether a coordinate of an operand with a fill can be outside.
+static bool isChecked(ComputeOp compute, Expr index, Expr extent) {
+  std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
+  return !loop || compute.getExtents()[*loop] != extent;
+}
+
+std::optional<int64_t> ContractionForm::getWindowTaps() {
+  constexpr int64_t mostTaps = 64;
+  std::optional<unsigned> read = getInput(rhs);
+  if (!read)
+    return std::nullopt;
+  unsigned input = *read;
+  graph::TensorType type = compute.getInputType(input);
+  std::optional<LinearIndex> linear = type.getLayout() ? std::nullopt : getStrides(compute, input);
+  if (!linear || !linear->strides[n.back()].isConstant(1) || (!compute.getFill(input) && n.size() == 1))
+    return std::nullopt;
+  int64_t taps = 1;
+  for (Expr extent : getExtents(ArrayRef(k).drop_front())) {
+    std::optional<int64_t> count = extent.asConstant();
+    if (!count || *count < 1 || (taps *= *count) > mostTaps)
+      return std::nullopt;
+  }
+  for (auto [index, extent] : llvm::zip_equal(getIndices(compute, input), type.getShape())) {
+    std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
+    if (!coordinate)
+      return std::nullopt;
+    Expr alongRow = coordinate->strides[n.back()];
+    if (compute.getFill(input) && isChecked(compute, index, extent) &&
+        (!coordinate->strides[k.front()].isConstant(0) || !(alongRow.isConstant(0) || alongRow.isConstant(1))))
+      return std::nullopt;
+  }
+  return taps;
+}
+
+std::optional<SmallVector<Expr>> freestone::tile::getLoopsAt(ComputeOp consumer, Value producer,
+                                                             ArrayRef<Expr> indices) {
+  SmallVector<Expr> extents = consumer.getExtents();
+  SmallVector<Expr> loops(consumer.getNumLoops());
+  if (consumer.getNumReductions() || llvm::is_contained(consumer.getReads(), producer))
+    return std::nullopt;
+  bool reads = false;
+  for (auto [input, value] : llvm::enumerate(consumer.getInputs())) {
+    if (value != producer)
+      continue;
+    if (consumer.getFill(input))
+      return std::nullopt;
+    reads = true;
+    for (auto [index, at] : llvm::zip_equal(getIndices(consumer, input), indices)) {
+      std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
+      if (!loop && index == at)
+        continue;
+      if (!loop || (loops[*loop] && loops[*loop] != at))
+        return std::nullopt;
+      loops[*loop] = at;
+    }
+  }
+  for (auto [loop, extent] : llvm::zip_equal(loops, extents)) {
+    if (!loop && extent.isConstant(1))
+      loop = Expr::constant(consumer.getContext(), 0);
+    if (!loop)
+      return std::nullopt;
+  }
+  if (!reads)
+    return std::nullopt;
+  return loops;
+}
+
+bool freestone::tile::areEpilogues(ComputeOp first, ArrayRef<ComputeOp> later) {
+  DenseMap<Value, SmallVector<Expr>> elements;
+  auto define = [&](ComputeOp compute, ArrayRef<Expr> loops) {
+    for (Value result : compute.getResults())
+      elements[result] = SmallVector<Expr>(loops.take_front(compute.getNumParallel()));
+  };
+  SmallVector<Expr> loops;
+  for (unsigned loop = 0; loop < first.getNumLoops(); ++loop)
+    loops.push_back(getLoopSymbol(first.getContext(), loop));
+  define(first, loops);
+  for (ComputeOp epilogue : later) {
+    std::optional<SmallVector<Expr>> at;
+    for (Value operand : epilogue.getInputs()) {
+      auto known = elements.find(operand);
+      if (known == elements.end())
+        continue;
+      std::optional<SmallVector<Expr>> here = getLoopsAt(epilogue, operand, known->second);
+      if (!here || (at && *at != *here))
+        return false;
+      at = here;
+    }
+    if (!at || llvm::any_of(epilogue.getReads(), [&](Value read) { return elements.contains(read); }))
+      return false;
+    define(epilogue, *at);
+  }
+  return true;
+}
+
+std::optional<ContractionForm> freestone::tile::getContractionWithEpilogue(ProgramOp program) {
+  SmallVector<ComputeOp> computes = program.getComputes();
+  if (computes.empty() || !areEpilogues(computes.front(), ArrayRef(computes).drop_front()))
+    return std::nullopt;
+  return ContractionForm::get(computes.front());
+}

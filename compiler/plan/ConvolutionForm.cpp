@@ -1,0 +1,176 @@
+#include "compiler/plan/ConvolutionForm.h"
+
+#include "compiler/plan/IndexMaps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// The steps that a coordinate makes with a loop: a constant, not negative. Else nothing.
+static std::optional<int64_t> getStep(const LinearIndex &coordinate, unsigned loop) {
+  std::optional<int64_t> step = coordinate.strides[loop].asConstant();
+  return step && *step >= 0 ? step : std::nullopt;
+}
+
+std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
+  std::optional<ContractionForm> contraction = ContractionForm::get(compute);
+  if (!contraction)
+    return std::nullopt;
+  auto picture = dyn_cast<BlockArgument>(contraction->rhs), weights = dyn_cast<BlockArgument>(contraction->lhs);
+  unsigned inputs = compute.getInputs().size();
+  if (!picture || !weights || picture.getArgNumber() >= inputs || weights.getArgNumber() >= inputs)
+    return std::nullopt;
+  ConvolutionForm form;
+  form.contraction = *contraction;
+  form.picture = picture.getArgNumber();
+  form.weights = weights.getArgNumber();
+  std::optional<int64_t> taps = contraction->getWindowTaps();
+  if (!taps || *taps == 1 || contraction->m.size() != 1 || contraction->n.size() > 2 || compute.getFill(form.weights) ||
+      picture.getType() != contraction->elementType || weights.getType() != contraction->elementType)
+    return std::nullopt;
+  form.taps = *taps;
+  form.pixelLoop = contraction->n.back();
+  if (contraction->n.size() == 2)
+    form.rowLoop = contraction->n.front();
+
+  graph::TensorType type = compute.getInputType(form.picture);
+  std::optional<unsigned> pixelDim;
+  for (auto [dim, index] : llvm::enumerate(getIndices(compute, form.picture))) {
+    std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
+    auto moves = [&](unsigned loop) { return !coordinate->strides[loop].isConstant(0); };
+    if (!coordinate)
+      return std::nullopt;
+    bool isPixel = moves(form.pixelLoop), isRow = form.rowLoop && moves(*form.rowLoop);
+    if (!isPixel && !isRow) {
+      // What the window does not move over must be inside, and the same for all taps.
+      bool isPlain = index.asSymbol() && asLoop(*index.asSymbol()) &&
+                     compute.getExtents()[*asLoop(*index.asSymbol())] == type.getShape()[dim];
+      if ((compute.getFill(form.picture) && !isPlain && !index.isConstant(0)) ||
+          llvm::any_of(form.getTapLoops(), moves))
+        return std::nullopt;
+      continue;
+    }
+    if ((isPixel && isRow) || moves(contraction->k.front()) || (isPixel ? pixelDim : form.rowDim))
+      return std::nullopt;
+    std::optional<int64_t> step = getStep(*coordinate, isPixel ? form.pixelLoop : *form.rowLoop);
+    if (!step || (isPixel && *step != 1))
+      return std::nullopt;
+    int64_t span = 1;
+    for (unsigned loop : form.getTapLoops()) {
+      std::optional<int64_t> tapStep = getStep(*coordinate, loop);
+      if (!tapStep)
+        return std::nullopt;
+      span += (*compute.getExtents()[loop].asConstant() - 1) * *tapStep;
+    }
+    if (isPixel) {
+      pixelDim = dim;
+      form.pixelSpan = span;
+    } else {
+      form.rowDim = dim;
+      form.rowStride = *step;
+      form.rowSpan = span;
+    }
+  }
+  if (!pixelDim || form.rowLoop.has_value() != form.rowDim.has_value())
+    return std::nullopt;
+  form.pixelDim = *pixelDim;
+  return form;
+}
+
+std::optional<ConvolutionForm> ConvolutionForm::get(ArrayRef<ComputeOp> computes) {
+  std::optional<ConvolutionForm> form = computes.empty() ? std::nullopt : get(computes.front());
+  if (!form)
+    return std::nullopt;
+  ComputeOp last = computes.front();
+  computes = computes.drop_front();
+  if (!computes.empty())
+    form->pooling = form->getPooling(computes.front(), last.getResult(0));
+  if (form->pooling) {
+    last = computes.front();
+    computes = computes.drop_front();
+  }
+  return areEpilogues(last, computes) ? form : std::nullopt;
+}
+
+std::optional<ConvolutionForm> ConvolutionForm::get(ProgramOp program) { return get(program.getComputes()); }
+
+bool ConvolutionForm::readsByChannel(ComputeOp op, unsigned input) {
+  std::optional<LinearIndex> linear = getStrides(op, input);
+  Expr alongChannels = linear ? linear->strides[contraction.m.front()] : Expr();
+  return linear && (alongChannels.isConstant(0) || alongChannels.isConstant(1));
+}
+
+std::optional<Pooling> ConvolutionForm::getPooling(ComputeOp reader, Value result) {
+  unsigned parallel = contraction.compute.getNumParallel(), loops = reader.getNumLoops();
+  if (reader.getNumParallel() != parallel || reader.getNumReductions() == 0 || reader.getNumResults() != 1 ||
+      !result.hasOneUse() || !llvm::is_contained(reader.getInputs(), result))
+    return std::nullopt;
+  Pooling pooling;
+  pooling.compute = reader;
+  Type elementType = contraction.elementType;
+  if (cast<graph::TensorType>(result.getType()).getElementType() != elementType ||
+      reader.getResultType(0).getElementType() != elementType)
+    return std::nullopt;
+  pooling.input = llvm::find(reader.getInputs(), result) - reader.getInputs().begin();
+  if (reader.getFill(pooling.input))
+    return std::nullopt;
+  for (unsigned input = 0; input < reader.getInputs().size(); ++input)
+    if (input != pooling.input && !readsByChannel(reader, input))
+      return std::nullopt;
+  SmallVector<Expr> extents = reader.getExtents();
+  unsigned reductions = 0;
+  for (auto [loop, index] : llvm::enumerate(getIndices(reader, pooling.input))) {
+    if (index == getLoopSymbol(reader.getContext(), loop) && loop != pixelLoop && rowLoop != loop) {
+      if (extents[loop] != contraction.compute.getExtents()[loop])
+        return std::nullopt;
+      continue;
+    }
+    bool isPixel = loop == pixelLoop;
+    std::optional<LinearIndex> coordinate = asLinear(index, loops);
+    if (!coordinate || !coordinate->offset.isConstant(0) || (!isPixel && rowLoop != loop))
+      return std::nullopt;
+    int64_t size = 1;
+    for (unsigned other = 0; other < loops; ++other) {
+      if (other == loop || coordinate->strides[other].isConstant(0))
+        continue;
+      std::optional<int64_t> extent = extents[other].asConstant();
+      if (reader.isParallel(other) || size != 1 || !coordinate->strides[other].isConstant(1) || !extent)
+        return std::nullopt;
+      size = *extent;
+      ++reductions;
+      (isPixel ? pooling.pixelLoop : pooling.rowLoop) = other;
+    }
+    if (!coordinate->strides[loop].isConstant(size))
+      return std::nullopt;
+    (isPixel ? pooling.pixels : pooling.rows) = size;
+  }
+  constexpr int64_t mostPixels = 16;
+  int64_t pixels = pooling.rows * pooling.pixels;
+  if (reductions != reader.getNumReductions() || pixels == 1 || pixels > mostPixels)
+    return std::nullopt;
+  return pooling;
+}
+
+bool ConvolutionForm::isPacked(int64_t width) {
+  return contraction.isPackedAlong(weights, contraction.m.front(), width);
+}
+
+std::pair<int64_t, int64_t> ConvolutionForm::getTapSteps(unsigned loop) {
+  SmallVector<Expr> indices = getIndices(contraction.compute, picture);
+  auto stepOf = [&](unsigned dim) {
+    return *asLinear(indices[dim], contraction.compute.getNumLoops())->strides[loop].asConstant();
+  };
+  return {rowDim ? stepOf(*rowDim) : 0, stepOf(pixelDim)};
+}
+
+Expr ConvolutionForm::getPixels() {
+  return pooling ? pooling->compute.getExtents()[pixelLoop] * pooling->pixels
+                 : contraction.compute.getExtents()[pixelLoop];
+}
+
+Expr ConvolutionForm::getRows() {
+  if (!rowLoop)
+    return Expr::constant(contraction.compute.getContext(), 1);
+  return pooling ? pooling->compute.getExtents()[*rowLoop] * pooling->rows : contraction.compute.getExtents()[*rowLoop];
+}

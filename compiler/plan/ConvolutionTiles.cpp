@@ -1,0 +1,53 @@
+#include "compiler/plan/ConvolutionTiles.h"
+
+#include "compiler/plan/Scratch.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingAttr tiling) {
+  ContractionForm &contraction = form.contraction;
+  MLIRContext *context = tiling.getContext();
+  auto constant = [&](int64_t value) { return Expr::constant(context, value); };
+  int64_t width = tiling.getKernel().getWidth(), lanes = tiling.getKernel().getLanes();
+  ConvolutionTiles tiles;
+  tiles.tiling = tiling;
+  // Blocks of about equal size, none larger than `most`.
+  auto divide = [&](Expr extent, Expr most, Expr &count, Expr &step) {
+    count = Expr::max(constant(1), Expr::ceilDiv(extent, most));
+    step = Expr::ceilDiv(extent, count);
+  };
+  int64_t rowUnit = form.pooling ? form.pooling->rows : 1, pixelUnit = form.pooling ? form.pooling->pixels : 1;
+  divide(Expr::floorDiv(form.getPixels(), pixelUnit), constant(std::max<int64_t>(1, tiling.getPixels() / pixelUnit)),
+         tiles.pixelBlocks, tiles.pixelStep);
+  tiles.pixelStep = tiles.pixelStep * pixelUnit;
+  Expr rows = Expr::floorDiv(constant(tiling.getArea()), Expr::max(constant(1), tiles.pixelStep * rowUnit));
+  divide(Expr::floorDiv(form.getRows(), rowUnit), Expr::max(constant(1), rows), tiles.rowBlocks, tiles.rowStep);
+  tiles.rowStep = tiles.rowStep * rowUnit;
+  Expr panelStep;
+  divide(Expr::ceilDiv(contraction.getExtent(contraction.m), width), constant(tiling.getPanels()), tiles.columnBlocks,
+         panelStep);
+  tiles.columnStep = panelStep * width;
+  divide(contraction.getExtent(contraction.k.front()), constant(tiling.getChannels()), tiles.channelBlocks,
+         tiles.channelStep);
+  tiles.tiles = contraction.getExtent(contraction.outer) * tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks;
+
+  // Rows are copied in whole vectors, and the last micro-kernel of a row may be one pixel wider than the row.
+  tiles.planeRows = (tiles.rowStep - 1) * form.rowStride + form.rowSpan;
+  tiles.planeWidth = tiles.pixelStep + (form.pixelSpan - 1);
+  tiles.planeStride = tiles.planeRows * tiles.planeWidth + lanes;
+  tiles.sumsPitch = Expr::ceilDiv(tiles.pixelStep, 2) * 2;
+  tiles.planes = tiles.channelStep * tiles.planeStride + lanes;
+  tiles.offsets = tiles.channelStep * form.taps;
+  tiles.sums = panelStep * tiles.rowStep * tiles.sumsPitch * width + lanes * width;
+  tiles.square = constant(lanes * lanes);
+  return tiles;
+}
+
+Expr ConvolutionTiles::getScratch(Type elementType) const {
+  return getScratchBytes(planes, elementType) +
+         getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) +
+         getScratchBytes(sums, elementType) + getScratchBytes(square, elementType);
+}

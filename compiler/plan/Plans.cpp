@@ -1,0 +1,161 @@
+#include "compiler/plan/Plans.h"
+
+#include "compiler/plan/Accesses.h"
+#include "compiler/plan/Combiner.h"
+#include "compiler/plan/ContractionTiles.h"
+#include "compiler/plan/ConvolutionTiles.h"
+#include "compiler/plan/DotProductTiles.h"
+#include "compiler/plan/MapTiles.h"
+#include "compiler/plan/RowPasses.h"
+#include "compiler/plan/Scratch.h"
+#include "compiler/plan/WeightGradientTiles.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+static Expr product(ArrayRef<Expr> extents, MLIRContext *context) {
+  Expr result = Expr::constant(context, 1);
+  for (Expr extent : extents)
+    result = result * extent;
+  return result;
+}
+
+static PlanAttr makePlan(ProgramOp program, Attribute tiling, Expr tiles, Expr scratch, const Accesses &accesses) {
+  Builder builder(program.getContext());
+  return PlanAttr::get(program.getContext(), tiling, tiles, scratch, builder.getArrayAttr(accesses.reads),
+                       builder.getArrayAttr(accesses.writes));
+}
+
+static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingAttr tiling) {
+  std::optional<ContractionForm> form = getContractionWithEpilogue(program);
+  if (!form)
+    return program.emitOpError("is tiled as a contraction, but is none");
+  ContractionTiles tiles = ContractionTiles::get(*form, tiling);
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
+}
+
+static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAttr tiling) {
+  std::optional<ContractionForm> form = getContractionWithEpilogue(program);
+  if (!form || !form->multipliesBF16())
+    return program.emitOpError("is tiled as dot products of bf16, but has none");
+  DotProductTiles tiles = DotProductTiles::get(*form, tiling);
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(), Accesses::getUnknown(program));
+}
+
+static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingAttr tiling) {
+  std::optional<ConvolutionForm> form = ConvolutionForm::get(program);
+  int64_t width = tiling.getKernel().getWidth();
+  if (!form || !form->isPacked(width))
+    return program.emitOpError("is tiled as a convolution with weights in panels of ") << width << ", but is none";
+  ConvolutionTiles tiles = ConvolutionTiles::get(*form, tiling);
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->contraction.elementType),
+                  Accesses::getUnknown(program));
+}
+
+static FailureOr<PlanAttr> planWeightGradient(ProgramOp program, WeightGradientTilingAttr tiling) {
+  std::optional<ContractionForm> contraction = getContractionWithEpilogue(program);
+  std::optional<WeightGradientForm> form =
+      contraction ? WeightGradientForm::get(contraction->compute) : std::nullopt;
+  if (!form)
+    return program.emitOpError("is tiled as the gradient of a convolution's weights, but is none");
+  WeightGradientTiles tiles = WeightGradientTiles::get(*form, tiling);
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
+}
+
+/// Whether lanes of a pass can each keep an accumulator, and its loops are one run or all there are.
+static LogicalResult verifyPass(ProgramOp program, const RowPasses &passes, unsigned pass, RowsTilingAttr tiling) {
+  std::optional<SmallVector<Expr>> extents = getPassExtents(passes, pass, tiling.getRowLoops());
+  int64_t loops = tiling.getRunLoops()[pass], lanes = tiling.getLanes()[pass];
+  if (loops != 1 && (!extents || static_cast<int64_t>(extents->size()) != loops))
+    return program.emitOpError("has no ") << loops << " loops over the elements of a row in pass " << pass;
+  for (const RowPasses::Entry &entry : passes.entries)
+    if (lanes > 1 && entry.role == RowRole::reduction && entry.pass == pass && !getCombiners(entry.compute))
+      return program.emitOpError("reduces in pass ") << pass << " in an order that " << lanes << " lanes can't keep";
+  return success();
+}
+
+static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
+  MLIRContext *context = program.getContext();
+  unsigned rowLoops = tiling.getRowLoops();
+  std::string why = "it has no compute";
+  FailureOr<RowPasses> passes = failure();
+  if (!program.getComputes().empty())
+    passes = getRowPasses(program, rowLoops, why);
+  if (failed(passes))
+    return program.emitOpError("can't be computed row by row: ") << why;
+  if (tiling.getLanes().size() != passes->passes)
+    return program.emitOpError("has ") << passes->passes << " passes over a row, its tiling "
+                                       << tiling.getLanes().size();
+  for (unsigned pass = 0; pass < passes->passes; ++pass)
+    if (failed(verifyPass(program, *passes, pass, tiling)))
+      return failure();
+  Expr scratch = Expr::constant(context, 0);
+  for (Value kept : passes->kept) {
+    Type storage = getStorageType(cast<graph::TensorType>(kept.getType()).getElementType());
+    scratch = scratch + getScratchBytes(getRowLength(kept.getDefiningOp<ComputeOp>(), rowLoops), storage);
+  }
+  SmallVector<Expr> extents = passes->entries.front().compute.getExtents();
+  Expr count = product(ArrayRef(extents).take_front(rowLoops), context), rows = tiling.getRows();
+  return makePlan(program, tiling, Expr::ceilDiv(count, rows), scratch, Accesses::get(program, rowLoops, rows));
+}
+
+static FailureOr<PlanAttr> planMap(ProgramOp program, MapTilingAttr tiling) {
+  SmallVector<ComputeOp> computes = program.getComputes();
+  if (computes.empty() || !shareParallelLoops(computes))
+    return program.emitOpError("is tiled as a map, but its computes have different parallel loops");
+  MapTiles tiles = MapTiles::get(computes.front(), tiling);
+  // A tile is a run of consecutive elements where it has whole rows, or there is one row.
+  Accesses accesses = Accesses::getUnknown(program);
+  if (tiles.parallel.size() < 2)
+    accesses = Accesses::get(program, tiles.parallel.size(), tiling.getColumns());
+  else if (tiles.parallel.size() == 2 && tiling.getColumns() == tiles.parallel.back())
+    accesses = Accesses::get(program, 1, tiling.getRows());
+  return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), accesses);
+}
+
+static FailureOr<PlanAttr> planOpaque(ProgramOp program, OpaqueTilingAttr tiling) {
+  auto opaques = program.getBody()->getOps<OpaqueOp>();
+  if (!llvm::hasSingleElement(opaques) || !program.getComputes().empty())
+    return program.emitOpError("is tiled as a tile.opaque, which is a program of its own");
+  OpaqueOp opaque = *opaques.begin();
+  Expr scratch = Expr::constant(program.getContext(), 0);
+  for (Value result : opaque.getResults())
+    if (auto type = cast<graph::TensorType>(result.getType()); result.use_empty())
+      scratch = scratch + getScratchBytes(getStorageElements(type), getStorageType(type.getElementType()));
+  return makePlan(program, tiling, opaque.getTiles(), scratch, Accesses::getUnknown(program));
+}
+
+FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
+  return TypeSwitch<Attribute, FailureOr<PlanAttr>>(tiling)
+      .Case([&](ContractionTilingAttr attr) { return planContraction(program, attr); })
+      .Case([&](DotProductTilingAttr attr) { return planDotProducts(program, attr); })
+      .Case([&](ConvolutionTilingAttr attr) { return planConvolution(program, attr); })
+      .Case([&](WeightGradientTilingAttr attr) { return planWeightGradient(program, attr); })
+      .Case([&](RowsTilingAttr attr) { return planRows(program, attr); })
+      .Case([&](MapTilingAttr attr) { return planMap(program, attr); })
+      .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })
+      .Default([&](Attribute attr) { return program.emitOpError("can't be tiled as ") << attr; });
+}
+
+LogicalResult tile::verifyPlan(ProgramOp program) {
+  PlanAttr plan = program.getPlanAttr();
+  if (!plan)
+    return program.emitOpError("has no plan; run tile-choose-tiles first");
+  FailureOr<PlanAttr> derived = makePlan(program, plan.getTiling());
+  if (failed(derived))
+    return failure();
+  auto compare = [&](StringRef name, auto stands, auto follows) -> LogicalResult {
+    if (stands == follows)
+      return success();
+    return program.emitOpError("has a plan whose ") << name << " is not the one that follows from its tiling: "
+                                                    << stands << " instead of " << follows;
+  };
+  auto attribute = [](Expr expr) { return expr.attr(); };
+  return success(succeeded(compare("tiles", attribute(plan.getTiles()), attribute(derived->getTiles()))) &&
+                 succeeded(compare("scratch", attribute(plan.getScratch()), attribute(derived->getScratch()))) &&
+                 succeeded(compare("reads", plan.getReads(), derived->getReads())) &&
+                 succeeded(compare("writes", plan.getWrites(), derived->getWrites())));
+}

@@ -1,0 +1,116 @@
+#include "compiler/plan/WeightGradientForm.h"
+
+#include "compiler/plan/IndexMaps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+static std::optional<unsigned> asWholeLoop(ComputeOp compute, Expr index, Expr extent) {
+  std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
+  return loop && compute.getExtents()[*loop] == extent ? loop : std::nullopt;
+}
+
+/// The coordinate of a dimension as one of an axis.
+static std::optional<WeightGradientForm::Axis> getAxis(ComputeOp compute, unsigned dim, Expr index) {
+  SmallVector<unsigned> loops = getLoops(index);
+  std::optional<LinearIndex> linear = asLinear(index, compute.getNumLoops());
+  if (loops.size() != 2 || !linear || compute.isParallel(loops[0]) == compute.isParallel(loops[1]))
+    return std::nullopt;
+  unsigned tap = compute.isParallel(loops[0]) ? loops[0] : loops[1], place = loops[0] + loops[1] - tap;
+  std::optional<int64_t> stride = linear->strides[place].asConstant(), dilation = linear->strides[tap].asConstant();
+  if (!stride || !dilation || *stride < 1 || *dilation < 1)
+    return std::nullopt;
+  return WeightGradientForm::Axis{dim, place, tap, *stride, *dilation};
+}
+
+/// Its panel of the gradient takes half a megabyte.
+constexpr int64_t longestSignal = 4096;
+
+std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
+  std::optional<ContractionForm> contraction = ContractionForm::get(compute);
+  if (!contraction || contraction->getWindowTaps())
+    return std::nullopt;
+  std::optional<unsigned> lhs = contraction->getInput(contraction->lhs), rhs = contraction->getInput(contraction->rhs);
+  if (!lhs || !rhs || !isa<FloatType>(contraction->elementType))
+    return std::nullopt;
+
+  WeightGradientForm form;
+  form.compute = compute;
+  form.elementType = contraction->elementType;
+  form.picture = *lhs;
+  form.gradient = *rhs;
+  auto isPlain = [&](unsigned input) {
+    return llvm::all_of(
+        llvm::zip_equal(getIndices(compute, input), compute.getInputType(input).getShape()), [&](auto pair) {
+          return std::get<0>(pair).isConstant(0) || asWholeLoop(compute, std::get<0>(pair), std::get<1>(pair));
+        });
+  };
+  if (isPlain(form.picture))
+    std::swap(form.picture, form.gradient);
+  graph::TensorType pictureType = compute.getInputType(form.picture),
+                    gradientType = compute.getInputType(form.gradient);
+  if (!isPlain(form.gradient) || compute.getFill(form.gradient) || pictureType.getLayout() || gradientType.getLayout())
+    return std::nullopt;
+
+  SmallVector<bool> ofPicture(compute.getNumLoops()), ofGradient(compute.getNumLoops()), moves(compute.getNumLoops());
+  SmallVector<Axis> axes;
+  for (auto [dim, index] : llvm::enumerate(getIndices(compute, form.picture))) {
+    for (unsigned loop : getLoops(index))
+      ofPicture[loop] = true;
+    if (index.isConstant(0) || asWholeLoop(compute, index, pictureType.getShape()[dim]))
+      continue;
+    std::optional<Axis> axis = getAxis(compute, dim, index);
+    if (!axis)
+      return std::nullopt;
+    axes.push_back(*axis);
+    moves[axis->place] = moves[axis->tap] = true;
+  }
+  for (Expr index : getIndices(compute, form.gradient))
+    for (unsigned loop : getLoops(index))
+      ofGradient[loop] = true;
+  int64_t lastDim = pictureType.getRank() - 1;
+  if (axes.empty() || axes.size() > 2 || axes.back().dim != lastDim || axes.back().dilation != 1)
+    return std::nullopt;
+  form.pixel = axes.back();
+  if (axes.size() == 2)
+    form.row = axes.front();
+  std::optional<LinearIndex> strides = getStrides(compute, form.gradient);
+  if (!strides || !strides->strides[form.pixel.place].isConstant(1) || !getStrides(compute, form.picture))
+    return std::nullopt;
+
+  std::optional<unsigned> column;
+  for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop) {
+    if (moves[loop]) {
+      // A tap that the gradient depends on, or a place that it does not, is none.
+      if (ofGradient[loop] == compute.isParallel(loop))
+        return std::nullopt;
+      continue;
+    }
+    if (ofPicture[loop] == ofGradient[loop] && compute.isParallel(loop)) {
+      form.outer.push_back(loop);
+      continue;
+    }
+    std::optional<unsigned> &role = !compute.isParallel(loop) ? form.image : ofGradient[loop] ? column : form.channel;
+    if (role)
+      return std::nullopt;
+    role = loop;
+  }
+  if (!column)
+    return std::nullopt;
+  form.column = *column;
+  // A row is copied as a whole; that of a signal may be any length.
+  if (!form.row && form.getPlaces().asConstant().value_or(longestSignal + 1) > longestSignal)
+    return std::nullopt;
+  return form;
+}
+
+Expr WeightGradientForm::getExtent(std::optional<unsigned> loop) {
+  return loop ? compute.getExtents()[*loop] : Expr::constant(compute.getContext(), 1);
+}
+
+Expr WeightGradientForm::getPitch() {
+  Expr steps = Expr::max(getPlaces() - 1, Expr::constant(compute.getContext(), 0));
+  return steps * pixel.stride + getPixelTaps();
+}

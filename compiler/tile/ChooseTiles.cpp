@@ -1,0 +1,80 @@
+#include "compiler/plan/Plans.h"
+#include "compiler/tile/Counters.h"
+#include "compiler/tile/Passes.h"
+#include "compiler/tile/TileContraction.h"
+#include "compiler/tile/TileConvolution.h"
+#include "compiler/tile/TileLoops.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_CHOOSETILES
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+
+namespace {
+
+struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
+  using ChooseTilesBase::ChooseTilesBase;
+
+  void runOnOperation() override {
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
+    if (!device) {
+      getOperation().emitError(llvm::toString(device.takeError()));
+      return signalPassFailure();
+    }
+    for (auto program : getOperation().getOps<tile::ProgramOp>()) {
+      FailureOr<Attribute> tiling = choose(program, *device);
+      if (failed(tiling))
+        return signalPassFailure();
+      FailureOr<tile::PlanAttr> plan = tile::makePlan(program, *tiling);
+      if (failed(plan))
+        return signalPassFailure();
+      program.setPlanAttr(*plan);
+    }
+  }
+
+  FailureOr<Attribute> choose(tile::ProgramOp program, const DeviceDescription &device) {
+    if (Attribute tiling = chooseWithKernel(program, device))
+      return tiling;
+    std::string why;
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device, why);
+    if (failed(tiling))
+      return program.emitError("no way to tile this program is known: ") << why;
+    return tiling;
+  }
+
+  /// Of a program that goes through a micro-kernel; null where none serves.
+  Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device) {
+    auto count = [&](StringRef what) { tile::count(program->getParentOp(), what, 1); };
+    std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
+    std::optional<tile::ConvolutionForm> convolution = tile::ConvolutionForm::get(program);
+    auto widthOf = [&](Type type) { return tile::getMicroKernel(device, type).getWidth(); };
+    if (convolution && convolution->isPacked(widthOf(convolution->contraction.elementType))) {
+      count("convolutions");
+      return tile::tileConvolution(*convolution, device);
+    }
+    if (!form)
+      return {};
+    std::optional<tile::WeightGradientForm> gradient;
+    if (weightGradients)
+      gradient = tile::WeightGradientForm::get(form->compute);
+    if (gradient) {
+      count("weight_gradients");
+      return tile::tileWeightGradient(*gradient, device);
+    }
+    if (dotProducts && tile::isDotProductContraction(*form, device)) {
+      count("dot_products");
+      return tile::tileDotProducts(device, &getContext());
+    }
+    if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType)))
+      return {};
+    count("contractions");
+    if (keepPacked)
+      count("kept_packed");
+    return tile::tileContraction(*form, device, keepPacked);
+  }
+};
+
+} // namespace

@@ -1,0 +1,71 @@
+#include "compiler/tile/TileContraction.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+
+/// Rows of an epilogue between a prefetch and its use: as long as memory takes to answer.
+static constexpr int64_t prefetchRows = 8;
+
+ContractionBlocks ContractionBlocks::get(const DeviceDescription &device, unsigned elementBytes) {
+  ContractionBlocks blocks;
+  // Three quarters of L1 for a panel of B; the rest for the rows of A and of C that pass by.
+  int64_t panelRowBytes = int64_t(device.getPanelWidth(elementBytes * 8)) * elementBytes;
+  blocks.depth = std::max<int64_t>(64, device.getL1Bytes() * 3 / 4 / panelRowBytes / 64 * 64);
+  // A quarter of L2 for the rows of A.
+  int64_t rowUnit = device.getPanelRows();
+  int64_t rows = device.getL2Bytes() / 4 / (blocks.depth * elementBytes);
+  blocks.rows = std::clamp<int64_t>(rows / rowUnit, 4, 18) * rowUnit;
+  blocks.panels = 8;
+  return blocks;
+}
+
+MicroKernelAttr tile::getMicroKernel(const DeviceDescription &device, Type elementType) {
+  unsigned bits = elementType.getIntOrFloatBitWidth();
+  int64_t lanes = device.getLanes(bits), vectors = device.getPanelWidth(bits) / lanes;
+  // Unrolled further, values spill.
+  return MicroKernelAttr::get(elementType.getContext(), device.getPanelRows(), vectors, lanes, /*unroll=*/2);
+}
+
+bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
+  return !form.getExtent(form.m).isConstant(1) || form.getPackedInput(width);
+}
+
+ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked) {
+  MLIRContext *context = form.compute.getContext();
+  MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
+  int64_t width = kernel.getWidth(), bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  ContractionBlocks blocks = ContractionBlocks::get(device, bytes);
+  bool isWindow = form.getWindowTaps().has_value(), isPacked = form.getPackedInput(width).has_value();
+
+  // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written. A panel that
+  // is packed first is read again at once, though, and gains nothing beyond this.
+  constexpr int64_t mostPackedBytes = 64 << 10;
+  int64_t panelBytes = device.getL2Bytes() / 16;
+  if (!isPacked)
+    panelBytes = std::min(panelBytes, mostPackedBytes);
+  int64_t depth =
+      isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, panelBytes / (width * bytes) / 64 * 64);
+  // Packed weights are read in place: few rows at a time leave most of L2 to them.
+  int64_t mostRows = isPacked ? std::min(blocks.rows, 10 * kernel.getRows()) : blocks.rows;
+  // Some for every worker of a large machine.
+  constexpr int64_t leastTiles = 32;
+  int64_t keptDepths = !keepPacked ? 0 : isPacked ? 4 : 8;
+  int64_t keptColumns = isWindow || !keepPacked ? 0 : 4 * device.getL2Bytes() / bytes;
+  return ContractionTilingAttr::get(context, kernel, mostRows, blocks.panels, leastTiles, depth,
+                                    isWindow ? 1 : kernel.getLanes(), keptDepths, keptColumns, prefetchRows);
+}
+
+bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescription &device) {
+  return device.pairUnit != PairUnit::none && form.multipliesBF16();
+}
+
+DotProductTilingAttr tile::tileDotProducts(const DeviceDescription &device, MLIRContext *context) {
+  constexpr int64_t unit = 32, bytes = 2, depth = 2048;
+  // A panel takes two thirds of L1; rows of A, a quarter of L2.
+  int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * unit * bytes));
+  int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
+  auto usedUnit = device.pairUnit == PairUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
+  return DotProductTilingAttr::get(context, usedUnit, rows, 8 * unit, depth, groups, 4 * device.getL2Bytes() / bytes,
+                                   prefetchRows);
+}

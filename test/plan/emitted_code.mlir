@@ -1,0 +1,70 @@
+// Every size of the code is a number of the plan: another number makes other code, and nothing else has to know.
+// RUN: freestone-opt %s --codegen-emit-programs | FileCheck %s
+// RUN: sed -e 's/lanes = 16, vectors = 1/lanes = 8, vectors = 4/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=LANES
+// RUN: sed -e 's/unroll = 2/unroll = 4/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=UNROLL
+// RUN: sed -e 's/prefetch_rows = 8/prefetch_rows = 3/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=PREFETCH
+// RUN: sed -e 's/rows = 28, panels/rows = 56, panels/; s/s0 ceildiv 28/s0 ceildiv 56/' %s | not freestone-opt --codegen-emit-programs 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SCRATCH
+
+// Loops over elements: vectors of so many lanes, so many side by side.
+// CHECK-LABEL: func.func @sums
+// CHECK:         vector<16xf32>
+// CHECK-NOT:     vector<8xf32>
+// CHECK:       func.func private @freestone_contract_f32_14x32x2
+// LANES-LABEL: func.func @sums
+// LANES:         scf.for {{.*}} iter_args({{%[a-z0-9]+}} = {{%[a-z0-9_]+}}, {{%[a-z0-9]+}} = {{%[a-z0-9_]+}}, {{%[a-z0-9]+}} = {{%[a-z0-9_]+}}, {{%[a-z0-9]+}} = {{%[a-z0-9_]+}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// LANES-NOT:     vector<16xf32>
+// LANES:       func.func private @freestone_contract
+tile.program @sums symbols [s0, s1](%x: !graph.tensor<[s1, s0], f32>) -> (!graph.tensor<[s0], f32>)
+    attributes {plan = #tile.plan<#tile.map<rows = 1, columns = 256, lanes = 16, vectors = 1>, tiles = s0 ceildiv 256, scratch = 0,
+                                   reads = [unit], writes = [#sym.expr<256>]>} {
+  %y = tile.compute [s0, s1] [parallel, reduction] ins(%x : affine_map<(d0, d1) -> (d1, d0)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %sum: f32):
+    %s = arith.addf %sum, %a : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s1, s0], f32>) -> !graph.tensor<[s0], f32>
+  tile.return %y : !graph.tensor<[s0], f32>
+}
+
+// A contraction with an epilogue that reads: prefetches run so many rows ahead, and blocks of the micro-kernel have so many rows,
+// columns and steps a turn.
+// CHECK-LABEL: func.func @contraction
+// CHECK:         arith.constant 8 : index
+// PREFETCH-LABEL: func.func @contraction
+// PREFETCH:      %[[AHEAD:.*]] = arith.constant 3 : index
+// PREFETCH:      arith.addi {{.*}}, %[[AHEAD]]
+// PREFETCH:      llvm.intr.prefetch
+// SCRATCH: error: 'tile.program' op has a plan whose scratch is not the one that follows from its tiling
+tile.program @contraction symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w: !graph.tensor<[s2, s1], f32>,
+                                               %z: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
+    attributes {plan = #tile.plan<#tile.contraction<
+      kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 28, panels = 1, least_tiles = 1, depth = 64, depth_unit = 16,
+      kept_depths = 0, kept_columns = 0, prefetch_rows = 8>,
+      tiles = (s0 ceildiv 28)*(s1 ceildiv 32), scratch = 64*((min(0, s1)*min(s0, 14) + 14*min(0, s1)) ceildiv 16)
+        + 64*((min(s0, 14)*min(s2, 48) + 14*min(s2, 48)) ceildiv 16) + 192*min(s0, 14) + 11776, reads = [unit, unit, unit], writes = [unit]>} {
+  %c = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s2], f32>, !graph.tensor<[s2, s1], f32>) -> !graph.tensor<[s0, s1], f32>
+  %y = tile.compute [s0, s1] [parallel, parallel] ins(%c : affine_map<(d0, d1) -> (d0, d1)>, %z : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s1], f32>, !graph.tensor<[s0, s1], f32>) -> !graph.tensor<[s0, s1], f32>
+  tile.return %y : !graph.tensor<[s0, s1], f32>
+}
+
+// CHECK-LABEL: module @contract_f32_14x32x2
+// CHECK:         func.func @block_14
+// CHECK:         scf.for
+// CHECK-COUNT-28: vector.fma
+// CHECK-COUNT-28: vector.fma
+// CHECK:         scf.yield
+// UNROLL-LABEL: module @contract_f32_14x32x4
+// UNROLL:        func.func @block_14
+// UNROLL:        scf.for
+// UNROLL-COUNT-112: vector.fma
+// UNROLL:        scf.yield

@@ -1,0 +1,54 @@
+// RUN: freestone-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{a micro-kernel has an even number of rows up to 62, not 13}}
+#odd = #tile.micro_kernel<rows = 13, vectors = 2, lanes = 16, unroll = 2>
+
+// -----
+
+// expected-error @+1 {{lanes are a power of two up to 64, not 12}}
+#lanes = #tile.micro_kernel<rows = 14, vectors = 2, lanes = 12, unroll = 2>
+
+// -----
+
+// expected-error @+1 {{a turn of a micro-kernel has 2, 4 or 8 steps, not 3}}
+#unroll = #tile.micro_kernel<rows = 14, vectors = 2, lanes = 16, unroll = 3>
+
+// -----
+
+// expected-error @+1 {{rows is a multiple of the 14 rows of the micro-kernel, not 30}}
+#rows = #tile.contraction<
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 30, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
+  kept_depths = 0, kept_columns = 0, prefetch_rows = 8>
+
+// -----
+
+// expected-error @+1 {{depth is a multiple of the 16 steps of depth_unit, not 72}}
+#depth = #tile.contraction<
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 28, panels = 8, least_tiles = 32, depth = 72, depth_unit = 16,
+  kept_depths = 0, kept_columns = 0, prefetch_rows = 8>
+
+// -----
+
+// expected-error @+1 {{columns is a multiple of the 32 of a unit, not 40}}
+#dots = #tile.dot_products<unit = tiles, rows = 128, columns = 40, depth = 2048, groups = 10, kept_columns = 0, prefetch_rows = 8>
+
+// -----
+
+// expected-error @+1 {{the area of a tile holds its row of 112 pixels, not 56}}
+#area = #tile.convolution<
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, pixels = 112, area = 56, panels = 8, channels = 21>
+
+// -----
+
+// expected-error @+1 {{run_loops and lanes have an entry for every pass, not 2 and 1}}
+#passes = #tile.rows<row_loops = 1, rows = 4, run_loops = [1, 1], lanes = [16]>
+
+// -----
+
+// expected-error @+1 {{columns is at least 1, not 0}}
+#columns = #tile.map<rows = 1, columns = 0, lanes = 16, vectors = 1>
+
+// -----
+
+// expected-error @+1 {{a plan needs a tiling, not 4 : i64}}
+#plan = #tile.plan<4, tiles = 1, scratch = 0, reads = [], writes = []>

@@ -1,0 +1,66 @@
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 weight-gradients=false" | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 keep-packed=false" | FileCheck %s --check-prefix=AGAIN
+
+// CHECK: module attributes {tile.counters = {contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}
+// OFF: module attributes {tile.counters = {contractions = 3 : i64, kept_packed = 3 : i64}}
+// AGAIN: module attributes {tile.counters = {contractions = 1 : i64, weight_gradients = 2 : i64}}
+
+// The gradient of a kernel: channels of the picture, of the gradient, taps; summed over images and places. One tile a panel of the
+// gradient's channels.
+// CHECK-LABEL: tile.program @weight_gradient
+// CHECK-SAME: #tile.weight_gradient<
+// CHECK-SAME: tiles = s1 ceildiv 32,
+// OFF-LABEL: tile.program @weight_gradient
+// OFF-SAME: #tile.contraction<
+tile.program @weight_gradient symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, 14, 14], f32>, %g: !graph.tensor<[s2, s1, 14, 14], f32>)
+    -> (!graph.tensor<[s0, s1, 3, 3], f32>) {
+  %0 = tile.compute [s0, s1, 3, 3, s2, 14, 14] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
+      ins(%x : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 + d5 - 1, d3 + d6 - 1)>,
+          %g : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d1, d5, d6)>)
+      fill [0.0 : f32, unit] init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s2, 14, 14], f32>, !graph.tensor<[s2, s1, 14, 14], f32>) -> !graph.tensor<[s0, s1, 3, 3], f32>
+  tile.return %0 : !graph.tensor<[s0, s1, 3, 3], f32>
+}
+
+// Groups repeat the whole; strides move places, dilation moves taps of rows.
+// CHECK-LABEL: tile.program @groups
+// CHECK-SAME: #tile.weight_gradient<
+// CHECK-SAME: tiles = 5*(s1 ceildiv 32),
+tile.program @groups symbols [s0, s1, s2](%x: !graph.tensor<[s2, 5, s0, 40, 40], f32>, %g: !graph.tensor<[s2, 5, s1, 18, 19], f32>)
+    -> (!graph.tensor<[5, s1, s0, 3, 3], f32>) {
+  %0 = tile.compute [5, s1, s0, 3, 3, s2, 18, 19]
+      [parallel, parallel, parallel, parallel, parallel, reduction, reduction, reduction]
+      ins(%x : affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d5, d0, d2, d3 * 2 + d6 * 2, d4 + d7 * 2)>,
+          %g : affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d5, d0, d1, d6, d7)>)
+      init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s2, 5, s0, 40, 40], f32>, !graph.tensor<[s2, 5, s1, 18, 19], f32>) -> !graph.tensor<[5, s1, s0, 3, 3], f32>
+  tile.return %0 : !graph.tensor<[5, s1, s0, 3, 3], f32>
+}
+
+// A convolution sums over few taps, and is none.
+// CHECK-LABEL: tile.program @convolution
+// CHECK-SAME: #tile.contraction<
+// AGAIN-LABEL: tile.program @convolution
+// AGAIN-SAME: #tile.contraction<
+tile.program @convolution symbols [s0, s1, s2, s3, s4](%x: !graph.tensor<[s0, s4, s2, s3], f32>, %w: !graph.tensor<[s1, s4, 3, 3], f32>)
+    -> (!graph.tensor<[s0, s1, s2, s3], f32>) {
+  %0 = tile.compute [s0, s1, s2, s3, s4, 3, 3] [parallel, parallel, parallel, parallel, reduction, reduction, reduction]
+      ins(%x : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 + d5 - 1, d3 + d6 - 1)>,
+          %w : affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>)
+      fill [0.0 : f32, unit] init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s4, s2, s3], f32>, !graph.tensor<[s1, s4, 3, 3], f32>) -> !graph.tensor<[s0, s1, s2, s3], f32>
+  tile.return %0 : !graph.tensor<[s0, s1, s2, s3], f32>
+}

@@ -1,0 +1,58 @@
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s --check-prefix=NONE
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+amx-bf16 dot-products=false" | FileCheck %s --check-prefix=NONE
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 --codegen-emit-programs \
+// RUN:   | FileCheck %s --check-prefix=TILES
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512bf16 --codegen-emit-programs \
+// RUN:   | FileCheck %s --check-prefix=VECTORS
+
+// CHECK: tile.counters = {contractions = 1 : i64, dot_products = 1 : i64, kept_packed = 1 : i64}
+// NONE: tile.counters = {contractions = 2 : i64, kept_packed = 2 : i64}
+
+// CHECK-LABEL: tile.program @narrow
+// CHECK-SAME: #tile.dot_products<
+// NONE-LABEL: tile.program @narrow
+// NONE-SAME: #tile.contraction<
+// TILES-LABEL: func.func @narrow
+// TILES: call @freestone_dot_products_enter
+// TILES: call @freestone_dot_products_bf16
+// TILES: call @freestone_dot_products_leave
+// VECTORS-LABEL: func.func @narrow
+// VECTORS-NOT: @freestone_dot_products_enter
+// VECTORS: call @freestone_dot_products_bf16
+tile.program @narrow symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], bf16>, %w: !graph.tensor<[s1, s2], bf16>)
+    -> (!graph.tensor<[s0, s1], f32>) {
+  %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
+      ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+  ^bb0(%a: bf16, %b: bf16, %sum: f32):
+    %wide_a = arith.extf %a : bf16 to f32
+    %wide_b = arith.extf %b : bf16 to f32
+    %p = arith.mulf %wide_a, %wide_b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s2], bf16>, !graph.tensor<[s1, s2], bf16>) -> !graph.tensor<[s0, s1], f32>
+  tile.return %0 : !graph.tensor<[s0, s1], f32>
+}
+
+// An operand of f32 is not rounded to bf16.
+// CHECK-LABEL: tile.program @mixed
+// CHECK-SAME: #tile.contraction<
+tile.program @mixed symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w: !graph.tensor<[s1, s2], bf16>)
+    -> (!graph.tensor<[s0, s1], f32>) {
+  %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
+      ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: bf16, %sum: f32):
+    %wide_b = arith.extf %b : bf16 to f32
+    %p = arith.mulf %a, %wide_b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s2], f32>, !graph.tensor<[s1, s2], bf16>) -> !graph.tensor<[s0, s1], f32>
+  tile.return %0 : !graph.tensor<[s0, s1], f32>
+}
+
+// TILES-LABEL: module @dot_products_bf16
+// TILES: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+// TILES: llvm.call_intrinsic "llvm.x86.ldtilecfg"
+// TILES: llvm.call_intrinsic "llvm.x86.tilerelease"
+// VECTORS-LABEL: module @dot_products_bf16
+// VECTORS: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
