@@ -26,14 +26,18 @@ std::vector<Field> dataFields(const StepDescription &step, const std::vector<Val
   return fields;
 }
 
+const formats::TensorView &textOf(const ArrayFiles &files) {
+  if (files.arrays().size() != 1)
+    throw Error(fmt::format("a window needs one array of tokens, but there are: {}", files.describe()));
+  return files.arrays().front();
+}
+
 static std::unique_ptr<Dataset> openWindows(const ArrayFiles &files, const std::string &window,
                                             const StepDescription &step, const std::vector<Field> &fields) {
   auto labels = std::ranges::find(fields, step.labels, &Field::name);
   if (fields.size() != 2 || labels == fields.end())
     throw Error("a window is for models with one input of tokens, and a loss over classes");
-  if (files.arrays().size() != 1)
-    throw Error(fmt::format("a window needs one array of tokens, but there are: {}", files.describe()));
-  return std::make_unique<TokenDataset>(files.arrays().front(), parseWindow(window),
+  return std::make_unique<TokenDataset>(textOf(files), parseWindow(window),
                                         fields[labels == fields.begin() ? 1 : 0], *labels);
 }
 

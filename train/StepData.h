@@ -14,6 +14,9 @@ std::vector<ValueInfo> dataInputs(const StepDescription &step, const std::vector
 /// The same with what their values may be.
 std::vector<Field> dataFields(const StepDescription &step, const std::vector<ValueInfo> &inputs);
 
+/// The only array of `files`, which a window reads as a text of tokens. Throws Error where there are others.
+const formats::TensorView &textOf(const ArrayFiles &files);
+
 /// The samples of `files`, which must outlive them: rows of arrays, or windows of one text where `window` says so.
 /// Looks at everything that can be seen before a batch is made: names, types, shapes, and labels that are no class.
 /// Throws Error.

@@ -40,7 +40,8 @@ std::vector<std::string> nearNames(std::string_view given, const std::vector<std
     size_t away = distance(wanted, candidate), shorter = std::min(wanted.size(), candidate.size());
     bool beginsAlike = shorter >= shortestBeginning && wanted.substr(0, shorter) == candidate.substr(0, shorter);
     bool isPart = wanted.size() >= shortestPart && candidate.find(wanted) != std::string::npos;
-    if (wanted.empty() || (!beginsAlike && !isPart && away > std::max<size_t>(1, shorter / 3)))
+    bool isSpeltAlike = away <= std::max<size_t>(1, shorter / 3) && away < std::max(wanted.size(), candidate.size());
+    if (wanted.empty() || (!beginsAlike && !isPart && !isSpeltAlike))
       continue;
     near.emplace_back(away, index);
   }

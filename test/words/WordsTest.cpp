@@ -14,6 +14,7 @@ TEST(NearNames, AreThoseThatFewLettersMakeEqual) {
   EXPECT_EQ(nearNames("rms", optimizers), std::vector<std::string>{"rmsprop"}); // a beginning
   EXPECT_EQ(nearNames("cross", {"mse", "sigmoid-cross-entropy"}), std::vector<std::string>{"sigmoid-cross-entropy"});
   EXPECT_TRUE(nearNames("lbfgs", optimizers).empty());
+  EXPECT_TRUE(nearNames("y", {"x"}).empty());
   EXPECT_TRUE(nearNames("", optimizers).empty());
   EXPECT_TRUE(nearNames(std::string(1 << 20, 'a'), optimizers).empty());
   EXPECT_EQ(nearNames("layer.1", {"layer.0", "layer.1.w", "layer.2", "layer.3"}).size(), 3u);

@@ -112,8 +112,11 @@ std::vector<double> Training::classWeights() const {
 
 /// What the labels look like, so that the compiler finds the dimension of the classes.
 train::LabelFacts Training::labelFacts() const {
-  if (!options.fit.window.empty())
+  if (!options.fit.window.empty()) {
+    if (data)
+      (void)train::textOf(data->files);
     return {{}, {-1, -1}};
+  }
   if (!data)
     return {};
   const formats::TensorView *array = data->files.find(options.step.labels);
