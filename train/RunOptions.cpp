@@ -1,7 +1,6 @@
 #include "train/RunOptions.h"
 
 #include "train/Error.h"
-#include "train/OptionRules.h"
 #include "train/StepText.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -61,7 +60,6 @@ void checkSchedule(const StepDescription &step, const FitOptions &fit) {
 }
 
 TrainingOptions makeRunOptions(const FitOptions &fit, const TrainerOptions &options, const Trainer &trainer) {
-  checkOptions(fit);
   checkSchedule(trainer.description(), fit);
   TrainingOptions run;
   run.folder = fit.folder;

@@ -37,8 +37,8 @@ static std::unique_ptr<Dataset> openWindows(const ArrayFiles &files, const std::
   auto labels = std::ranges::find(fields, step.labels, &Field::name);
   if (fields.size() != 2 || labels == fields.end())
     throw Error("a window is for models with one input of tokens, and a loss over classes");
-  return std::make_unique<TokenDataset>(textOf(files), parseWindow(window),
-                                        fields[labels == fields.begin() ? 1 : 0], *labels);
+  return std::make_unique<TokenDataset>(textOf(files), parseWindow(window), fields[labels == fields.begin() ? 1 : 0],
+                                        *labels);
 }
 
 std::unique_ptr<Dataset> openSamples(const ArrayFiles &files, const std::string &window, const StepDescription &step,

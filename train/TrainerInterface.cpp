@@ -5,6 +5,7 @@
 #include "train/Error.h"
 #include "train/FieldShape.h"
 #include "train/ModelExport.h"
+#include "train/OptionRules.h"
 #include "train/RunOptions.h"
 #include "train/StepCompilation.h"
 #include "train/StepData.h"
@@ -254,6 +255,7 @@ EvaluationReport Trainer::evaluate(const Batch &batch) {
 std::optional<EvaluationReport> Trainer::fit(const FitOptions &options) {
   return translateErrors([&] {
     self->requireRest();
+    train::checkOptions(options);
     self->stop = false;
     Samples data = self->openSamples(options.data, options.window), evaluation;
     if (!options.evaluationData.empty())

@@ -260,6 +260,9 @@ void Run::requireTrained() const {
 }
 
 TrainingResult Run::run() {
+  if (data.samples() < options.batch)
+    progress.note(fmt::format("note: the data have {} samples, fewer than a batch of {}: each step takes all of them",
+                              data.samples(), options.batch));
   lastEnd = Clock::now();
   Trainer::Counters before = trainer.counters();
   try {
