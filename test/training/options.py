@@ -88,7 +88,7 @@ def check_schedules(tool):
             (["'constant'", "nothing"], ["--end-factor", 0.5]),
             (["start_factor", "--warmup"], ["--start-factor", 0.5]),
             (["step_size"], ["--schedule", "step"]),
-            (["pct_start", "1.5"], ["--schedule", "one-cycle", "--pct-start", 1.5]),
+            (["--pct-start 1.5", "from 0 to 1"], ["--schedule", "one-cycle", "--pct-start", 1.5]),
             (["--schedule polynomial", "one-cycle"], ["--schedule", "polynomial"])]:
         tool.remove("run")
         tool.refuse(parts, *LANGUAGE, *options, codes=[2])
