@@ -3,6 +3,7 @@
 #include "train/CheckedCopy.h"
 #include "train/Error.h"
 #include "train/FieldShape.h"
+#include "words/NearNames.h"
 #include <fmt/ranges.h>
 #include <map>
 
@@ -14,7 +15,8 @@ static const TensorView &findArray(const ArrayFiles &files, const Field &field) 
   const std::string &name = field.array.empty() ? field.name : field.array;
   const TensorView *array = files.find(name);
   if (!array)
-    throw Error(fmt::format("there is no array '{}' in the data, which have {}", name, files.describe()));
+    throw Error(fmt::format("there is no array '{}' in the data, which have {}{}", name, files.describe(),
+                            words::suggest(name, files.names())));
   if (array->dtype != field.dtype)
     throw Error(fmt::format("array '{}' is {}, but the input '{}' is {}; convert it", name,
                             formats::describe(array->dtype, array->shape), field.name, describeField(field)));
@@ -56,6 +58,27 @@ static std::string describeElement(const TensorView &array, int64_t index) {
   return place.empty() ? "" : fmt::format(", element [{}]", fmt::join(place, ", "));
 }
 
+void ArrayDataset::refuse(size_t field, int64_t sample, int64_t wrong, const uint8_t *value) const {
+  const TensorView &array = *arrays[field];
+  throw Error(fmt::format("array '{}', sample {}{}: {} is out of range, which is {}", array.name, sample,
+                          describeElement(array, wrong), readInteger(array.dtype, value),
+                          describeRange(*declared[field].range)));
+}
+
+void ArrayDataset::checkRanges() const {
+  for (size_t field = 0; field < declared.size(); ++field) {
+    const TensorView &array = *arrays[field];
+    if (!declared[field].range || formats::isFloat(array.dtype))
+      continue;
+    auto width = static_cast<int64_t>(formats::elementBytes(array.dtype));
+    int64_t elements = static_cast<int64_t>(array.bytes.size()) / width;
+    int64_t wrong = findOutOfRange(array.dtype, array.bytes.data(), std::min(elements, mostLookedAt / width),
+                                   *declared[field].range);
+    if (wrong >= 0)
+      refuse(field, wrong / (elements / count), wrong % (elements / count), array.bytes.data() + wrong * width);
+  }
+}
+
 void ArrayDataset::copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
                               uint8_t *target) const {
   const Field &wanted = declared[field];
@@ -66,9 +89,7 @@ void ArrayDataset::copySample(size_t field, int64_t sample, int64_t length, cons
   if (wanted.range && !formats::isFloat(array.dtype)) {
     int64_t wrong = convertIntegers(array.dtype, source, elements, array.dtype, *wanted.range, target);
     if (wrong >= 0)
-      throw Error(fmt::format(
-          "array '{}', sample {}{}: {} is out of range, which is {}", array.name, sample, describeElement(array, wrong),
-          readInteger(array.dtype, source + wrong * (bytes / elements)), describeRange(*wanted.range)));
+      refuse(field, sample, wrong, source + wrong * (bytes / elements));
     return;
   }
   int64_t wrong = copyElements(array.dtype, source, elements, target);

@@ -17,8 +17,12 @@ public:
   void sampleSizes(size_t field, int64_t length, std::vector<int64_t> &sizes) const override;
   void copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
                   uint8_t *target) const override;
+  void checkRanges() const override;
 
 private:
+  /// Throws Error for the `wrong`-th element of a sample, which is not in its field's range.
+  [[noreturn]] void refuse(size_t field, int64_t sample, int64_t wrong, const uint8_t *value) const;
+
   std::vector<const formats::TensorView *> arrays; ///< one for each field
 };
 

@@ -84,6 +84,13 @@ const TensorView *ArrayFiles::find(const std::string &name) const {
   return nullptr;
 }
 
+std::vector<std::string> ArrayFiles::names() const {
+  std::vector<std::string> names;
+  for (const TensorView &view : views)
+    names.push_back(view.name);
+  return names;
+}
+
 std::string ArrayFiles::describe() const {
   std::string text;
   for (const TensorView &view : views)

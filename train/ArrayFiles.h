@@ -5,6 +5,8 @@
 #include "formats/TensorView.h"
 #include "runtime/platform/File.h"
 #include <deque>
+#include <string>
+#include <vector>
 
 namespace freestone::train {
 
@@ -22,6 +24,7 @@ public:
   const std::vector<formats::TensorView> &arrays() const { return views; }
   /// Null if there is none.
   const formats::TensorView *find(const std::string &name) const;
+  std::vector<std::string> names() const;
   /// "x: 60000x784xf32, y: 60000xi64", for messages.
   std::string describe() const;
 

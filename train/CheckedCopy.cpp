@@ -116,6 +116,17 @@ int64_t convertIntegers(freestone_dtype from, const uint8_t *source, int64_t cou
   });
 }
 
+int64_t findOutOfRange(freestone_dtype dtype, const uint8_t *source, int64_t count, const IntegerRange &range) {
+  return withInteger(dtype, [&](auto type) -> int64_t {
+    for (int64_t i = 0; i < count; ++i) {
+      auto value = static_cast<int64_t>(load<decltype(type)>(source, i));
+      if (((value < range.lowest) | (value > range.highest)) && value != range.ignored)
+        return i;
+    }
+    return -1;
+  });
+}
+
 int64_t readInteger(freestone_dtype dtype, const uint8_t *source) {
   return withInteger(dtype, [&](auto value) { return static_cast<int64_t>(load<decltype(value)>(source, 0)); });
 }

@@ -57,11 +57,17 @@ public:
   virtual void copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
                           uint8_t *target) const = 0;
 
+  /// Looks for integers out of their field's range before a batch meets one: in the first `mostLookedAt` bytes of each
+  /// array, which takes a moment. Throws Error as `copySample` does.
+  virtual void checkRanges() const {}
+
   /// What an evaluation goes through instead, one after another, where lengths are drawn: in these they are not, and
   /// each element is there once. Empty where that holds of the samples themselves. Uses what this dataset uses.
   virtual std::vector<std::unique_ptr<Dataset>> evaluationParts() const { return {}; }
 
 protected:
+  static constexpr int64_t mostLookedAt = 1 << 28;
+
   std::vector<Field> declared;
   int64_t count = 0;
 };

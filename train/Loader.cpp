@@ -13,6 +13,17 @@ namespace freestone::train {
 
 static constexpr size_t alignment = 64;
 
+void checkFixedBatch(const Dataset &dataset, int64_t batch) {
+  for (const Field &field : dataset.fields()) {
+    std::optional<int64_t> fixed = fixedSize(field.shape[0]);
+    if (fixed && (*fixed != batch || dataset.samples() % *fixed != 0))
+      throw Error(
+          fmt::format("the input '{}' is {}, so that every batch must have {} samples; the batch size is {} and "
+                      "there are {} samples",
+                      field.name, describeField(field), *fixed, batch, dataset.samples()));
+  }
+}
+
 Loader::Loader(const Dataset &dataset, const LoaderOptions &options, LoaderPosition start)
     : dataset(dataset), options(options),
       ring(static_cast<size_t>(std::max(options.depth, 1) + std::max(options.held, 1))), upcoming(start) {
@@ -22,7 +33,7 @@ Loader::Loader(const Dataset &dataset, const LoaderOptions &options, LoaderPosit
     throw Error(fmt::format("the training stopped at sample {}, but the data have {}: these are not the data that it "
                             "began with",
                             start.sample, dataset.samples()));
-  checkFixedBatch();
+  checkFixedBatch(dataset, options.batch);
   for (Slot &slot : ring)
     reserve(slot);
   thread = std::thread(&Loader::work, this, start);
@@ -35,18 +46,6 @@ Loader::~Loader() {
   }
   changed.notify_all();
   thread.join();
-}
-
-/// A model exported with a fixed batch size takes no other.
-void Loader::checkFixedBatch() const {
-  for (const Field &field : dataset.fields()) {
-    std::optional<int64_t> fixed = fixedSize(field.shape[0]);
-    if (fixed && (*fixed != options.batch || dataset.samples() % *fixed != 0))
-      throw Error(
-          fmt::format("the input '{}' is {}, so that every batch must have {} samples; the batch size is {} and "
-                      "there are {} samples",
-                      field.name, describeField(field), *fixed, options.batch, dataset.samples()));
-  }
 }
 
 void Loader::reserve(Slot &slot) {

@@ -40,6 +40,9 @@ struct Batch {
   std::vector<formats::TensorView> fields; ///< as the dataset's; 64-byte aligned, the first dimension counts samples
 };
 
+/// Throws Error where a model that was exported with a fixed batch size can't have batches of just that.
+void checkFixedBatch(const Dataset &dataset, int64_t batch);
+
 /// Prepares batches on a thread of its own, in buffers that are made once and used again: nothing is allocated per
 /// batch. Which batch comes is a function of dataset, options and position alone. One thread may call it at a time.
 class Loader {
@@ -73,7 +76,6 @@ private:
     bool isEnd = false;
   };
 
-  void checkFixedBatch() const;
   void reserve(Slot &slot);
   void work(LoaderPosition place);
   void prepare(Slot &slot, LoaderPosition place) const;

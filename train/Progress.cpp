@@ -1,5 +1,6 @@
 #include "train/Progress.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -38,13 +39,16 @@ static std::string outOf(int64_t number, int64_t all) {
   return all > 0 ? fmt::format("{}/{}", number, all) : fmt::format("{}", number);
 }
 
+/// NaN without its sign, which means nothing.
+static std::string lossText(double loss) { return std::isnan(loss) ? "nan" : fmt::format("{:.4f}", loss); }
+
 std::string Progress::describe(const StepMetrics &metrics, Clock::time_point now) const {
   std::string text = fmt::format("epoch {}", outOf(metrics.epoch, options.epochs));
   if (options.terminal && options.steps > 0) {
     int64_t filled = std::clamp<int64_t>(metrics.step * barWidth / options.steps, 0, barWidth);
     text += fmt::format(" [{:<{}}]", std::string(static_cast<size_t>(filled), '='), barWidth);
   }
-  text += fmt::format(" step {}  loss {:.4f}  {} samples/s", outOf(metrics.step, options.steps), metrics.loss,
+  text += fmt::format(" step {}  loss {}  {} samples/s", outOf(metrics.step, options.steps), lossText(metrics.loss),
                       shortNumber(metrics.samplesPerSecond));
   if (metrics.tokensPerSecond > 0)
     text += fmt::format("  {} tokens/s", shortNumber(metrics.tokensPerSecond));
@@ -116,7 +120,7 @@ void Progress::note(const std::string &line) {
 }
 
 void Progress::evaluation(const EvaluationMetrics &metrics) {
-  std::string text = fmt::format("evaluation after step {}: loss {:.4f}", metrics.step, metrics.loss);
+  std::string text = fmt::format("evaluation after step {}: loss {}", metrics.step, lossText(metrics.loss));
   if (metrics.accuracy)
     text += fmt::format(", accuracy {:.2f} %", *metrics.accuracy * 100);
   if (metrics.perplexity)

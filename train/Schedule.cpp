@@ -1,11 +1,11 @@
 #include "train/Schedule.h"
 
 #include "train/Error.h"
+#include "words/NearNames.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/ranges.h>
 #include <numbers>
-#include <ranges>
 #include <vector>
 
 namespace freestone::train {
@@ -18,20 +18,20 @@ static constexpr std::pair<std::string_view, ScheduleKind> kindNames[] = {{"cons
 
 std::span<const ScheduleNumber> scheduleNumbers() {
   using enum ScheduleKind;
-  using enum ScheduleNumber::Range;
+  using namespace words;
   static constexpr ScheduleNumber numbers[] = {
-      {"start_factor", &Schedule::warmupStart, {}, Fraction, "of --warmup: the part of the first rate it begins with"},
-      {"end_factor", &Schedule::lastFraction, Linear, Fraction, "of linear: the part of the rate that it ends at"},
-      {"eta_min", &Schedule::lowest, Cosine, NonNegative, "of cosine: the rate that it ends at"},
-      {"step_size", &Schedule::every, Step, Positive, "of step: steps between its drops"},
-      {"gamma", &Schedule::factor, Step, NonNegative, "of step: what the rate is multiplied by in each drop"},
-      {"pct_start", &Schedule::risingPart, OneCycle, Fraction, "of one-cycle: the part of the steps that rises"},
-      {"div_factor", &Schedule::startDivisor, OneCycle, Positive, "of one-cycle: it begins with the rate over this"},
-      {"final_div_factor", &Schedule::endDivisor, OneCycle, Positive, "of one-cycle: it ends with the first over this"},
-      {"cycle_momentum", &Schedule::cycleMomentum, OneCycle, Fraction,
+      {"start_factor", &Schedule::warmupStart, {}, fraction, "of --warmup: the part of the first rate it begins with"},
+      {"end_factor", &Schedule::lastFraction, Linear, fraction, "of linear: the part of the rate that it ends at"},
+      {"eta_min", &Schedule::lowest, Cosine, notNegative, "of cosine: the rate that it ends at"},
+      {"step_size", &Schedule::every, Step, wholeFrom(1), "of step: steps between its drops"},
+      {"gamma", &Schedule::factor, Step, notNegative, "of step: what the rate is multiplied by in each drop"},
+      {"pct_start", &Schedule::risingPart, OneCycle, fraction, "of one-cycle: the part of the steps that rises"},
+      {"div_factor", &Schedule::startDivisor, OneCycle, positive, "of one-cycle: it begins with the rate over this"},
+      {"final_div_factor", &Schedule::endDivisor, OneCycle, positive, "of one-cycle: it ends with the first over this"},
+      {"cycle_momentum", &Schedule::cycleMomentum, OneCycle, wholeFrom(0, 1),
        "of one-cycle: 1 moves the momentum, 0 does not"},
-      {"base_momentum", &Schedule::lowestMomentum, OneCycle, Fraction, "of one-cycle: momentum at the highest rate"},
-      {"max_momentum", &Schedule::highestMomentum, OneCycle, Fraction, "of one-cycle: momentum at both ends"}};
+      {"base_momentum", &Schedule::lowestMomentum, OneCycle, fraction, "of one-cycle: momentum at the highest rate"},
+      {"max_momentum", &Schedule::highestMomentum, OneCycle, fraction, "of one-cycle: momentum at both ends"}};
   return numbers;
 }
 
@@ -44,6 +44,13 @@ std::optional<ScheduleKind> scheduleFromName(std::string_view name) {
     if (known == name)
       return kind;
   return std::nullopt;
+}
+
+std::vector<std::string> scheduleNames() {
+  std::vector<std::string> names;
+  for (const auto &known : kindNames)
+    names.emplace_back(known.first);
+  return names;
 }
 
 /// Half a cosine from `from` at 0 to `to` at 1.
@@ -112,26 +119,16 @@ static std::string listNumbers(ScheduleKind kind) {
 
 /// Puts a number where it belongs, if its value can be that.
 static void setNumber(Schedule &schedule, const ScheduleNumber &number, double value) {
-  using enum ScheduleNumber::Range;
-  bool isInRange = std::isfinite(value) && (number.range == Positive ? value > 0 : value >= 0) &&
-                   (number.range != Fraction || value <= 1);
-  bool isExact = true;
-  auto assign = [&]<typename T>(T Schedule::*member) {
-    schedule.*member = static_cast<T>(value);
-    isExact = static_cast<double>(schedule.*member) == value;
-  };
-  if (isInRange && std::abs(value) < 0x1p62)
-    std::visit(assign, number.member);
-  if (!isInRange || !isExact)
-    throw Error(fmt::format("{} can't be {} ({})", number.name, value, number.meaning));
+  if (std::optional<std::string> complaint = number.range.complain(value))
+    throw Error(fmt::format("{} can't be {}: it {} ({})", number.name, value, *complaint, number.meaning));
+  std::visit([&]<typename T>(T Schedule::*member) { schedule.*member = static_cast<T>(value); }, number.member);
 }
 
 Schedule makeSchedule(const std::string &name, int64_t warmup, const std::map<std::string, double> &numbers) {
   std::optional<ScheduleKind> kind = scheduleFromName(name);
-  if (!kind) {
-    auto names = kindNames | std::views::transform([](auto &known) { return known.first; });
-    throw Error(fmt::format("'{}' is none of the schedules {}", name, fmt::join(names, ", ")));
-  }
+  if (!kind)
+    throw Error(fmt::format("'{}' is none of the schedules {}{}", name, words::listNames(scheduleNames()),
+                            words::suggest(name, scheduleNames())));
   Schedule schedule;
   schedule.kind = *kind;
   schedule.warmup = warmup;

@@ -2,13 +2,12 @@
 #ifndef FREESTONE_TRAIN_SCHEDULE_H
 #define FREESTONE_TRAIN_SCHEDULE_H
 
+#include "words/NumberRange.h"
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <variant>
+#include <vector>
 
 namespace freestone::train {
 
@@ -16,6 +15,8 @@ enum class ScheduleKind { Constant, Linear, Cosine, Step, OneCycle };
 
 /// "constant", "linear", "cosine", "step", "one-cycle"
 std::optional<ScheduleKind> scheduleFromName(std::string_view name);
+/// All of them.
+std::vector<std::string> scheduleNames();
 
 /// Warm-up is LinearLR(start_factor=warmupStart, total_iters=warmup) before everything else, joined by SequentialLR:
 /// the schedule proper has the remaining `steps - warmup` steps, counted from its own 0.
@@ -54,7 +55,7 @@ struct ScheduleNumber {
   std::string_view name; ///< PyTorch's
   std::variant<double Schedule::*, int64_t Schedule::*, bool Schedule::*> member;
   std::optional<ScheduleKind> takenBy; ///< nothing: the warm-up, before each of them
-  enum class Range { NonNegative, Positive, Fraction } range;
+  words::NumberRange range;
   std::string_view meaning; ///< for people
 
   /// As in a Schedule that nobody has changed.

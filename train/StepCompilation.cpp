@@ -2,8 +2,11 @@
 
 #include "cache/CompilerIdentity.h"
 #include "cache/ModelRequest.h"
+#include "train/Acceptance.h"
 #include "train/CompilerLibrary.h"
 #include "train/Error.h"
+#include "train/OptionRules.h"
+#include "train/RunOptions.h"
 #include "train/StepText.h"
 #include <filesystem>
 #include <utility>
@@ -34,8 +37,9 @@ cache::Settings cacheSettings(const TrainerOptions &options) {
   return settings;
 }
 
-void compile(const cache::ModelOptions &what, const OnCompile &onCompile, const cache::Store &store,
+void compile(const cache::ModelOptions &what, const TrainerOptions &given, const cache::Store &store,
              const std::string &path) {
+  const OnCompile &onCompile = given.onCompile;
   const cache::Folder *programs = store.folder();
   const OnWarning &onWarning = store.settings().say;
   std::string folder = programs ? programs->path() : "";
@@ -64,11 +68,15 @@ void compile(const cache::ModelOptions &what, const OnCompile &onCompile, const 
     };
     options.progress_user = const_cast<OnCompile *>(&onCompile);
   }
+  const Acceptance acceptance = [&](const ReadModel &model) { checkNumbers(model.step.value(), given); };
+  AcceptCall call(acceptance);
+  call.addTo(options);
   const freestone_compiler_interface &compiler = openCompiler();
   freestone_compiler_result result = compiler.compile(&options);
   freestone_compiler_status status = result.status;
   std::string error = result.error ? result.error : "";
   compiler.free_result(&result);
+  call.rethrow();
   if (status == FREESTONE_COMPILER_OK)
     return;
   // The compiler names the file that it could not write.
@@ -81,6 +89,7 @@ void compile(const cache::ModelOptions &what, const OnCompile &onCompile, const 
 } // namespace
 
 Artifact loadStep(const std::string &model, const TrainerOptions &options, cache::Entry &kept) {
+  checkOptions(options);
   if (std::filesystem::path(model).extension() == ".stone")
     return Artifact::load(model);
   cache::Store store(cacheSettings(options));
@@ -90,7 +99,7 @@ Artifact loadStep(const std::string &model, const TrainerOptions &options, cache
   what.training = describeStep(options);
   what.graphs = graphFiles(options);
   auto make = [&](const std::string &path) {
-    compile(what, options.onCompile, store, path);
+    compile(what, options, store, path);
     return std::string();
   };
   std::optional<cache::Request> request;

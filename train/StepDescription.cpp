@@ -1,6 +1,7 @@
 #include "train/StepDescription.h"
 
 #include "train/Error.h"
+#include "words/NearNames.h"
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +34,16 @@ StepDescription StepDescription::parse(const std::string &text) {
     throw Error(std::string("the description of the training step is damaged: ") + error.what());
   }
   return description;
+}
+
+void StepDescription::requireNumber(const std::string &name) const {
+  if (hyperparameters.contains(name))
+    return;
+  std::vector<std::string> known;
+  for (const auto &[other, value] : hyperparameters)
+    known.push_back(other);
+  throw Error("the step takes no number '" + name + "'; it takes " + words::listNames(known) +
+              words::suggest(name, known));
 }
 
 } // namespace freestone::train

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_TRAIN_STEPDESCRIPTION_H
 #define FREESTONE_TRAIN_STEPDESCRIPTION_H
 
+#include "freestone/freestone.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -32,6 +33,8 @@ struct StepDescription {
   std::map<std::string, double> hyperparameters; ///< inputs of rank 0 and the values that they were compiled with
   std::vector<ParameterInfo> parameters;
 
+  /// Throws Error for a number that the step does not take, telling which it does.
+  void requireNumber(const std::string &name) const;
   bool scalesLoss() const { return hyperparameters.contains("growth_interval"); }
 
   /// Throws Error.

@@ -19,6 +19,10 @@ LabelFacts describeLabels(std::string type, std::vector<int64_t> shape, std::spa
 
 /// Whether the model's own graph computes the loss.
 inline bool isModelsOwnLoss(const TrainerOptions &options) { return options.loss.starts_with("output:"); }
+/// Whether the loss is between an output of the model and labels, which data have.
+inline bool takesLabels(const TrainerOptions &options) {
+  return !isModelsOwnLoss(options) && !options.loss.starts_with("file:");
+}
 /// The .onnx file of a loss or an optimizer that is given as `file:PATH`; empty for others.
 std::string graphFile(const std::string &lossOrOptimizer);
 /// Those of the loss and the optimizer, as far as there are any.

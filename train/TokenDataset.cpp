@@ -65,9 +65,24 @@ void TokenDataset::copySample(size_t field, int64_t sample, int64_t length, cons
   IntegerRange range = wanted.range.value_or(IntegerRange{INT64_MIN, INT64_MAX, {}});
   int64_t wrong = convertIntegers(tokens.dtype, source, length, wanted.dtype, range, target);
   if (wrong >= 0)
-    throw Error(fmt::format("array '{}', token {}: {} is out of range, which is {}", tokens.name, begin + wrong,
-                            readInteger(tokens.dtype, source + wrong * width),
-                            wanted.range ? describeRange(range) : std::string(formats::typeName(wanted.dtype))));
+    refuse(wanted, begin + wrong);
+}
+
+void TokenDataset::refuse(const Field &field, int64_t token) const {
+  auto width = static_cast<int64_t>(formats::elementBytes(tokens.dtype));
+  throw Error(fmt::format("array '{}', token {}: {} is out of range, which is {}", tokens.name, token,
+                          readInteger(tokens.dtype, tokens.bytes.data() + token * width),
+                          field.range ? describeRange(*field.range) : std::string(formats::typeName(field.dtype))));
+}
+
+/// Of the tokens that can be labels: all but the first.
+void TokenDataset::checkRanges() const {
+  auto width = static_cast<int64_t>(formats::elementBytes(tokens.dtype));
+  int64_t looked = std::min(tokens.shape[0] - 1, mostLookedAt / width);
+  for (const Field &field : declared)
+    if (field.range)
+      if (int64_t wrong = findOutOfRange(tokens.dtype, tokens.bytes.data() + width, looked, *field.range); wrong >= 0)
+        refuse(field, wrong + 1);
 }
 
 /// Whether a batch may be one window of any length.

@@ -31,9 +31,12 @@ public:
   void sampleSizes(size_t field, int64_t length, std::vector<int64_t> &sizes) const override;
   void copySample(size_t field, int64_t sample, int64_t length, const BatchPlace &place,
                   uint8_t *target) const override;
+  void checkRanges() const override;
   std::vector<std::unique_ptr<Dataset>> evaluationParts() const override;
 
 private:
+  /// Throws Error for a token that is not in a field's range.
+  [[noreturn]] void refuse(const Field &field, int64_t token) const;
   bool takesOtherLengths() const;
 
   const formats::TensorView &tokens;

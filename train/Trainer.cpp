@@ -2,6 +2,7 @@
 
 #include "formats/ElementType.h"
 #include "train/Error.h"
+#include "train/StepData.h"
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -119,33 +120,16 @@ void Trainer::bindNumbers(Entry &entry) {
     entry.instance.setInput(*index, TensorRef(&seed, {}));
 }
 
-std::vector<ValueInfo> Trainer::dataInputs() const {
-  std::vector<ValueInfo> values;
-  for (const ValueInfo &input : stepper.inputs)
-    if (!numbers.contains(input.name) && !(about.takesSeed && input.name == "seed"))
-      values.push_back(input);
-  return values;
-}
-
-void Trainer::refuseNumber(const std::string &name) const {
-  std::string known;
-  for (const auto &[other, number] : numbers)
-    known += (known.empty() ? "" : ", ") + other;
-  throw Error("the step takes no number '" + name + "'; it takes " + known);
-}
+std::vector<ValueInfo> Trainer::dataInputs() const { return train::dataInputs(about, stepper.inputs); }
 
 void Trainer::setNumber(const std::string &name, double value) {
-  auto found = numbers.find(name);
-  if (found == numbers.end())
-    refuseNumber(name);
-  found->second = value;
+  about.requireNumber(name);
+  numbers.at(name) = value;
 }
 
 double Trainer::number(const std::string &name) const {
-  auto found = numbers.find(name);
-  if (found == numbers.end())
-    refuseNumber(name);
-  return found->second;
+  about.requireNumber(name);
+  return numbers.at(name);
 }
 
 void Trainer::setLossScale(double scale) {

@@ -123,7 +123,6 @@ private:
   /// Empty for what is 0 between steps, and never saved.
   std::string groupOf(const StateInfo &state) const;
   formats::TensorView viewOf(size_t index) const;
-  [[noreturn]] void refuseNumber(const std::string &name) const;
 
   StepDescription about;
   Execution execution;

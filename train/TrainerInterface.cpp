@@ -1,14 +1,14 @@
 #include "freestone/trainer.h"
 
 #include "formats/ElementType.h"
-#include "train/ArrayDataset.h"
 #include "train/CheckedCopy.h"
 #include "train/Error.h"
 #include "train/FieldShape.h"
 #include "train/ModelExport.h"
+#include "train/OptionRules.h"
 #include "train/RunOptions.h"
 #include "train/StepCompilation.h"
-#include "train/TokenDataset.h"
+#include "train/StepData.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -78,16 +78,7 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
                 options.threads, options.seed),
         modelFolder(std::filesystem::absolute(model).parent_path().string()), options(options) {
     train::setNumbers(trainer, options);
-    for (const ValueInfo &input : trainer.dataInputs())
-      fields.push_back(fieldOf(input));
-  }
-
-  Field fieldOf(const ValueInfo &input) const {
-    const train::StepDescription &about = trainer.description();
-    Field field{input.name, input.dtype, input.shape};
-    if (input.name == about.labels && about.classes > 0)
-      field.range = train::IntegerRange{0, about.classes - 1, about.ignoreIndex};
-    return field;
+    fields = train::dataFields(trainer.description(), trainer.dataInputs());
   }
 
   /// Whether each token of a sequence has a class.
@@ -170,16 +161,7 @@ train::Batch Trainer::Implementation::makeBatch(const Batch &given) const {
 
 Samples Trainer::Implementation::openSamples(const std::vector<std::string> &paths, const std::string &window) const {
   Samples samples{train::ArrayFiles::open(paths), nullptr};
-  if (window.empty()) {
-    samples.set = std::make_unique<train::ArrayDataset>(samples.files, fields);
-    return samples;
-  }
-  auto labels = std::ranges::find(fields, trainer.description().labels, &Field::name);
-  if (fields.size() != 2 || labels == fields.end() || samples.files.arrays().size() != 1)
-    throw train::Error("a window is for one text of tokens, a model with one input of them, and a loss over classes");
-  const Field &inputs = fields[labels == fields.begin() ? 1 : 0];
-  samples.set = std::make_unique<train::TokenDataset>(samples.files.arrays().front(), train::parseWindow(window),
-                                                      inputs, *labels);
+  samples.set = train::openSamples(samples.files, window, trainer.description(), fields);
   return samples;
 }
 
@@ -273,6 +255,7 @@ EvaluationReport Trainer::evaluate(const Batch &batch) {
 std::optional<EvaluationReport> Trainer::fit(const FitOptions &options) {
   return translateErrors([&] {
     self->requireRest();
+    train::checkOptions(options);
     self->stop = false;
     Samples data = self->openSamples(options.data, options.window), evaluation;
     if (!options.evaluationData.empty())

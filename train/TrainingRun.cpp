@@ -3,6 +3,7 @@
 #include "train/CheckpointWriter.h"
 #include "train/Error.h"
 #include "train/MetricsLog.h"
+#include "train/RunFolder.h"
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -43,6 +44,7 @@ private:
   void tellSaved();
   void evaluateNow();
   void finishAfterError();
+  void requireTrained() const;
 
   Trainer &trainer;
   const Recorder recorder = trainer.recorder();
@@ -62,26 +64,20 @@ private:
   Progress progress;
   LoaderPosition saved{-1};
   std::optional<int64_t> saving; ///< the step after which the state is copied, until it is written
-  bool toldSkipped = false;
+  int64_t skipped = 0;           ///< steps of this run
+  std::string firstSkipped;      ///< the reason for the first of them
   Clock::time_point lastEnd = Clock::now();
 };
 
 /// Restores the newest checkpoint where the run is resumed.
 LoaderPosition Run::begin() {
+  auto skipped = [&](const std::string &reason) {
+    fmt::print(options.report, "passing over a checkpoint: {}\n", reason);
+  };
+  std::optional<Checkpoint> newest = findBeginning(options.folder, options.resume, options.seed, skipped);
   std::filesystem::create_directories(options.folder);
-  if (!options.resume) {
-    // Its checkpoints would be taken for those of the new training.
-    if (std::filesystem::exists(options.folder + "/checkpoints") && CheckpointFolder::newest(options.folder))
-      throw Error("there is a training in '" + options.folder + "' already: go on with it, or name another folder");
-    return {};
-  }
-  auto tell = [&](const std::string &reason) { fmt::print(options.report, "passing over a checkpoint: {}\n", reason); };
-  std::optional<Checkpoint> newest = CheckpointFolder::newest(options.folder, tell);
   if (!newest)
-    throw Error("there is no complete checkpoint in '" + options.folder + "' to go on from");
-  if (newest->state().seed != options.seed)
-    throw Error("the training in '" + options.folder + "' began with seed " + std::to_string(newest->state().seed) +
-                ", not " + std::to_string(options.seed) + ": go on with the same one");
+    return {};
   trainer.restore(*newest);
   fmt::print(options.report, "going on from {}\n", newest->folder());
   result.steps = newest->state().step;
@@ -189,10 +185,11 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
     metrics.tokensPerSecond = metrics.samplesPerSecond * static_cast<double>(metrics.length);
   log.append(metrics);
   progress.step(metrics, now);
-  if (metrics.skipped && !toldSkipped) {
-    std::string what = metrics.notFinite.empty() ? "norm of all gradients" : "gradient of '" + metrics.notFinite + "'";
-    progress.note(fmt::format("step {}: the {} is not finite; the step is skipped", metrics.step, what));
-    toldSkipped = true;
+  if (metrics.skipped && ++skipped == 1) {
+    firstSkipped =
+        fmt::format("step {}: the {} is not finite", metrics.step,
+                    metrics.notFinite.empty() ? "norm of all gradients" : "gradient of '" + metrics.notFinite + "'");
+    progress.note(firstSkipped + "; the step is skipped");
   }
   result.lastLoss = metrics.loss;
   if (options.onStep)
@@ -252,7 +249,20 @@ void Run::finishAfterError() {
   log.flush();
 }
 
+/// A training that has changed nothing is none.
+void Run::requireTrained() const {
+  if (skipped == 0 || skipped < result.counters.steps || result.stopped)
+    return;
+  const char *advice = trainer.description().scalesLoss()
+                           ? "; a smaller learning rate, or a smaller scale to begin with (--init-scale), may help"
+                           : "; a smaller learning rate, or data of smaller magnitude, may help";
+  throw Error(fmt::format("nothing was trained: all {} steps were skipped. {}{}", skipped, firstSkipped, advice));
+}
+
 TrainingResult Run::run() {
+  if (data.samples() < options.batch)
+    progress.note(fmt::format("note: the data have {} samples, fewer than a batch of {}: each step takes all of them",
+                              data.samples(), options.batch));
   lastEnd = Clock::now();
   Trainer::Counters before = trainer.counters();
   try {
@@ -274,6 +284,7 @@ TrainingResult Run::run() {
   tellSaved();
   const Trainer::Counters &after = trainer.counters();
   result.counters = {after.steps - before.steps, after.entered - before.entered, after.hostReads - before.hostReads};
+  requireTrained();
   return result;
 }
 

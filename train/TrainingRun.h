@@ -52,7 +52,8 @@ struct TrainingResult {
 
 /// Trains epoch after epoch: batches from a loader's thread, evaluations, checkpoints and metrics on the way. Data,
 /// checkpoints and metrics go on beside the steps, which changes no result. `evaluation` may be null. A run that is
-/// resumed gives the same bits as one that was never stopped. Throws Error.
+/// resumed gives the same bits as one that was never stopped. Throws Error; also where every step was skipped, so that
+/// nothing was trained.
 TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options);
 
 /// One pass over a dataset in its order, each element once: other batches change the loss by rounding alone.

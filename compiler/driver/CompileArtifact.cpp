@@ -88,6 +88,22 @@ FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, co
   return packed;
 }
 
+/// The first weight of a model that was stripped of its data, found before code is made that can't be packaged.
+static std::optional<StringRef> findWeightWithoutData(ModuleOp module, const WeightStore &weights) {
+  std::optional<StringRef> found;
+  auto look = [&](StringRef name) {
+    const Weight *weight = weights.find(name);
+    if (!found && weight && weight->bytes.empty() && !llvm::is_contained(weight->dims, 0))
+      found = name;
+  };
+  module.walk([&](graph::WeightOp op) { look(op.getName()); });
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned index = 0; index < function.getNumArguments(); ++index)
+      if (auto initial = function.getArgAttrOfType<StringAttr>(index, "graph.initial"))
+        look(initial.getValue());
+  return found;
+}
+
 LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
   if (!device) {
@@ -96,6 +112,11 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   }
   if (failed(requireCompilable(failure)))
     return mlir::failure();
+  if (std::optional<StringRef> missing = findWeightWithoutData(*model.module, *model.weights);
+      missing && !options.stripWeights) {
+    failure.text = ("the model has no data for its weight '" + *missing + "'").str();
+    return mlir::failure();
+  }
   // Who supplies the weights supplies what the model calls one.
   if (!options.stripWeights)
     moveConstantsToWeights(*model.module, *model.weights);

@@ -1,8 +1,10 @@
 #include "compiler/driver/ImportTraining.h"
 
+#include "compiler/artifact/BuildDescriptor.h"
 #include "compiler/grad/Rematerialise.h"
 #include "compiler/training/ParameterLayouts.h"
 #include "mlir/IR/Verifier.h"
+#include "words/NearNames.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -58,6 +60,22 @@ LogicalResult importGraph(ImportedModel &model, StringRef path, StringRef name, 
     return refuse("node '" + imported->report.random.front().node + "' draws random numbers, which it can't do here");
   graph = adopt(model, std::move(*imported), name, /*sharesWeights=*/false);
   return success();
+}
+
+/// Those of a step: of the model, the labels, and numbers.
+std::vector<PortReport> reportInputs(func::FuncOp step) {
+  std::vector<PortReport> ports;
+  for (BlockArgument argument : step.getArguments()) {
+    auto name = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "graph.name");
+    if (!name)
+      continue;
+    auto type = cast<graph::TensorType>(argument.getType());
+    PortReport &port = ports.emplace_back(
+        PortReport{name.str(), std::string(runtime::dtypeName(artifact::dtypeOf(type.getElementType()))), {}});
+    for (sym::Expr size : type.getShape())
+      port.shape.push_back(size.str());
+  }
+  return ports;
 }
 
 /// What the backward pass of a step computes again is decided when gradients and forward pass are simplified.
@@ -124,7 +142,9 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   FailureOr<std::vector<training::Parameter>> parameters =
       training::chooseParameters(main, result.model.initializers, training.patterns, complaint);
   if (failed(parameters))
-    return fail(ImportError::Kind::Usage, "the pattern '" + complaint + "' matches no float weight of the model");
+    return fail(ImportError::Kind::Usage,
+                "the pattern '" + complaint + "' matches no float weight of the model" +
+                    words::suggest(complaint, {result.model.initializers.begin(), result.model.initializers.end()}));
   result.parameters = std::move(*parameters);
 
   std::string diagnostics;
@@ -150,6 +170,7 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics)
                              : fail(ImportError::Kind::Usage, complaint);
   result.ports = std::move(*ports);
+  result.model.report.inputs = reportInputs(main);
   for (func::FuncOp function : {main, evaluate, functions.accumulate})
     if (function)
       layouts.describeIn(function);

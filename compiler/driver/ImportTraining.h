@@ -24,7 +24,8 @@ struct TrainingOptions {
 
 /// A training step, and what its user must know of it.
 struct ImportedTraining {
-  /// Its module holds `@main`, one step, `@evaluate` and, if asked for, `@accumulate`, which share their states.
+  /// Its module holds `@main`, one step, `@evaluate` and, if asked for, `@accumulate`, which share their states. The
+  /// inputs that its report tells are those of the step.
   ImportedModel model;
   std::vector<training::Parameter> parameters;
   training::StepPorts ports;

@@ -59,6 +59,10 @@ Options readOptions(const freestone_compile_options &given) {
       freestone_compile_progress event = {sizeof(event), progress.phase, progress.done, progress.total};
       report(user, &event);
     };
+  if (known.accept)
+    options.accept = [accept = known.accept, user = known.accept_user](const std::string &model) {
+      return accept(user, model.c_str()) != 0;
+    };
   if (known.training)
     options.training = known.training;
   if (known.print_ir_tree_dir)
@@ -134,6 +138,19 @@ std::string describeReport(const ModelReport &report, bool ok) {
                                   {"unsupported", std::move(unsupported)}});
 }
 
+llvm::json::Value parseTraining(const std::string &training) {
+  llvm::Expected<llvm::json::Value> step = llvm::json::parse(training.empty() ? "null" : training);
+  return step ? std::move(*step) : llvm::json::Value(nullptr);
+}
+
+/// What `accept` is told.
+std::string describeRead(const Compilation &compilation) {
+  const ModelReport &report = compilation.getReport();
+  return print(llvm::json::Object{{"inputs", describePorts(report.inputs)},
+                                  {"outputs", describePorts(report.outputs)},
+                                  {"training", parseTraining(compilation.getTraining())}});
+}
+
 std::string describeStatistics(const Statistics &statistics, const std::vector<RandomNode> &random,
                                const std::string &target, const std::string &training) {
   llvm::json::Array phases;
@@ -145,8 +162,7 @@ std::string describeStatistics(const Statistics &statistics, const std::vector<R
   llvm::json::Object counters;
   for (const auto &[name, count] : statistics.counters)
     counters[name] = count;
-  llvm::Expected<llvm::json::Value> step = llvm::json::parse(training.empty() ? "null" : training);
-  return print(llvm::json::Object{{"training", step ? std::move(*step) : llvm::json::Value(nullptr)},
+  return print(llvm::json::Object{{"training", parseTraining(training)},
                                   {"target", target},
                                   {"random", describeRandom(random)},
                                   {"phases", std::move(phases)},
@@ -186,8 +202,11 @@ freestone_compiler_result compile(const freestone_compile_options *given) {
   Options options = readOptions(*given);
   Compilation compilation(options);
   Failure failure;
-  if (failed(compilation.import(given->model_path, failure)) ||
-      failed(compilation.compile(given->output_path, failure)))
+  if (failed(compilation.import(given->model_path, failure)))
+    return failedWith(failure);
+  if (options.accept && compilation.getModel().module && !options.accept(describeRead(compilation)))
+    return failedWith({Failure::Kind::Usage, "the model was not accepted"});
+  if (failed(compilation.compile(given->output_path, failure)))
     return failedWith(failure);
   return succeeded(describeStatistics(compilation.getStatistics(), compilation.getReport().random, options.target,
                                       compilation.getTraining()));

@@ -69,6 +69,11 @@ typedef struct freestone_compile_options {
   // Milliseconds that the caller has waited for a lock there whose holder may be a dead machine: that much less is
   // waited for another one.
   int64_t cache_patience_spent;
+  // Is told by `compile` what was read, before anything of it is compiled: JSON, {"inputs": […], "outputs": […]} as of
+  // check (of a training step its own inputs), and "training" as of compile. 0 ends the compilation as USAGE. Null:
+  // nobody is told.
+  int32_t (*accept)(void *user, const char *model);
+  void *accept_user; // handed to `accept`
 } freestone_compile_options;
 
 // Result of every verb. Both strings are null or allocated with malloc; give the struct back through `free_result`.
@@ -139,7 +144,8 @@ typedef struct freestone_compiler_interface {
 #ifdef FREESTONE_COMPILER_BUILD
 __attribute__((visibility("default")))
 #endif
-const freestone_compiler_interface *freestone_compiler(void);
+const freestone_compiler_interface *
+freestone_compiler(void);
 
 // For dlsym.
 typedef const freestone_compiler_interface *(*freestone_compiler_function)(void);

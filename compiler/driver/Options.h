@@ -36,6 +36,9 @@ struct Options {
       .folder = "", .mode = cache::Mode::Off, .say = nullptr, .explain = nullptr, .onWait = nullptr};
   /// Is told what the compilation is doing, by one thread at a time; null: nobody.
   std::function<void(const Progress &progress)> progress;
+  /// Is told what was read, as JSON (see Interface.h), before anything of it is compiled; false ends the compilation.
+  /// Null: nobody is.
+  std::function<bool(const std::string &model)> accept;
   /// Where to write the module after every pass; empty: nowhere.
   std::string printIrTreeDir;
   /// Prove the order of every program that is compiled (see task-check-order). Takes up to as long again as compiling,

@@ -1,7 +1,11 @@
 // Operators that the conformance cases do not reach: definitions by functions of the model, and what is folded.
 #include "test/import/TextModel.h"
 
+#include "compiler/import/OperatorLimits.h"
+#include "compiler/import/Registry.h"
 #include "compiler/interpreter/Interpreter.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace freestone;
@@ -250,11 +254,43 @@ TEST(Operator, SequencesExistOnlyWhileImporting) {
   EXPECT_EQ(model.count<graph::SliceOp>(), 2);
 }
 
+/// What the files of the operators give as a reason, as far as it is the same for all nodes.
+static std::vector<std::string> reasonsInSources() {
+  std::vector<std::string> reasons;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator file(DOCS "/../compiler/import/operators", error), end; file != end && !error;
+       file.increment(error)) {
+    auto source = llvm::MemoryBuffer::getFile(file->path());
+    llvm::StringRef text = source ? (*source)->getBuffer() : "", mark = "refuse(\"";
+    for (size_t at = text.find(mark); at != llvm::StringRef::npos; at = text.find(mark, at + 1)) {
+      llvm::StringRef reason = text.substr(at + mark.size());
+      reasons.push_back(reason.substr(0, std::min(reason.find('"'), reason.find(';'))).str());
+    }
+  }
+  return reasons;
+}
+
+TEST(Operator, TheTableTellsEveryReasonOfARefusal) {
+  std::vector<std::string> reasons = reasonsInSources();
+  EXPECT_GT(reasons.size(), 30u);
+  for (const std::string &reason : reasons)
+    EXPECT_TRUE(llvm::any_of(importer::getOperatorLimits(),
+                             [&](const importer::OperatorLimit &limit) { return limit.reason.starts_with(reason); }))
+        << "missing in OperatorLimits.cpp: " << reason;
+  for (const importer::OperatorLimit &limit : importer::getOperatorLimits()) {
+    EXPECT_TRUE(llvm::any_of(reasons, [&](const std::string &reason) { return limit.reason.starts_with(reason); }))
+        << "no operator gives this reason: " << limit.reason.str();
+    for (llvm::StringRef name : llvm::split(limit.operators, ' '))
+      EXPECT_TRUE(importer::Registry::instance().entries().count(name.str())) << name.str();
+  }
+}
+
 TEST(Operator, TheTableNamesEveryEntry) {
   std::string table;
   llvm::raw_string_ostream os(table);
   printOperatorTable(os);
-  EXPECT_NE(table.find("| Softmax | 1 to newest |"), std::string::npos);
+  EXPECT_NE(table.find("| Softmax | 1 to newest |  |"), std::string::npos);
+  EXPECT_NE(table.find("| If | 1 to newest | its body gives sequences"), std::string::npos);
   auto written = llvm::MemoryBuffer::getFile(DOCS "/operators.md");
   ASSERT_TRUE(bool(written));
   EXPECT_EQ((*written)->getBuffer().str(), table) << "print it again: import_report --operators > docs/operators.md";

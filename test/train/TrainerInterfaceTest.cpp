@@ -348,13 +348,44 @@ TEST(TrainerInterface, WhatCanNotBeTrainedIsSaidInASentence) {
   expectError<Error>([] { Trainer("there-is-none.onnx"); }, {"there-is-none.onnx"});
   TrainerOptions unknown = options();
   unknown.optimizer = "adamx";
-  expectError<Error>([&] { Trainer(modelPath, unknown); }, {"adamx"});
+  expectError<Error>([&] { Trainer(modelPath, unknown); }, {"'adamx'", "sgd", "did you mean 'adam' or 'adamw'?"});
   unknown = options();
   unknown.precision = "fp8";
   expectError<Error>([&] { Trainer(modelPath, unknown); }, {"fp8"});
   unknown = options();
   unknown.freeze = {"nothing.*"};
   expectError<Error>([&] { Trainer(modelPath, unknown); }, {"nothing.*"});
+}
+
+TEST(TrainerInterface, NumbersOutOfRangeAreRefusedBeforeAnythingIsCompiled) {
+  bool hasCompiled = false;
+  auto refuse = [&](auto change, std::initializer_list<const char *> parts) {
+    TrainerOptions wrong = options();
+    wrong.noCache = true;
+    wrong.onCompile = [&](const std::string &phase, int64_t, int64_t) { hasCompiled |= phase != "import"; };
+    change(wrong);
+    expectError<Error>([&] { Trainer(modelPath, wrong); }, parts);
+  };
+  refuse([](auto &wrong) { wrong.labelSmoothing = 2; }, {"label-smoothing 2", "from 0 to 1"});
+  refuse([](auto &wrong) { wrong.accumulate = 0; }, {"accumulate 0", "whole number from 1"});
+  refuse([](auto &wrong) { wrong.threads = -1; }, {"threads -1"});
+  refuse([](auto &wrong) { wrong.target = "arm"; }, {"'arm'", "x86-64-v3"});
+  refuse([](auto &wrong) { wrong.numbers["learning_rate"] = -1; }, {"learning_rate -1"});
+  refuse([](auto &wrong) { wrong.numbers["beta1"] = 1; }, {"beta1 1", "below 1"});
+  refuse([](auto &wrong) { wrong.groups = {{"*", {{"eps", NAN}}}}; }, {"eps nan"});
+  refuse([](auto &wrong) { wrong.numbers["weight_decya"] = 1; }, {"'weight_decya'", "did you mean 'weight_decay'"});
+  EXPECT_FALSE(hasCompiled);
+
+  Trainer trainer(modelPath, options());
+  FitOptions fit{.data = {"there-is-none.npz"}};
+  fit.batch = 0;
+  expectError<Error>([&] { trainer.fit(fit); }, {"batch 0", "whole number from 1"});
+  fit.batch = 1;
+  fit.keep = 0;
+  expectError<Error>([&] { trainer.fit(fit); }, {"keep 0"});
+  fit.keep = 1;
+  fit.schedule = "cosin";
+  expectError<Error>([&] { trainer.fit(fit); }, {"'cosin'", "did you mean 'cosine'"});
 }
 
 } // namespace

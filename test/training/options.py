@@ -62,6 +62,7 @@ def check_class_axis(tool):
     found = train(tool, "pictures.onnx", "--data", "pictures.npz")
     assert found == train(tool, "pictures.onnx", "--data", "pictures.npz", "--class-axis", -3)
 
+    tool.remove("run")
     for data in (["--data", "square.npz"], ["--compile-only", "-o", "square.stone"]):
         tool.refuse(["[n, 6, 6]", "more than one", "--class-axis"], "square.onnx", *data, codes=[2])
     first, last = (train(tool, "square.onnx", "--data", "square.npz", "--class-axis", axis) for axis in (1, 2))
@@ -88,8 +89,9 @@ def check_schedules(tool):
             (["'constant'", "nothing"], ["--end-factor", 0.5]),
             (["start_factor", "--warmup"], ["--start-factor", 0.5]),
             (["step_size"], ["--schedule", "step"]),
-            (["pct_start", "1.5"], ["--schedule", "one-cycle", "--pct-start", 1.5]),
-            (["'polynomial'", "one-cycle"], ["--schedule", "polynomial"])]:
+            (["--pct-start 1.5", "from 0 to 1"], ["--schedule", "one-cycle", "--pct-start", 1.5]),
+            (["--schedule polynomial", "one-cycle"], ["--schedule", "polynomial"])]:
+        tool.remove("run")
         tool.refuse(parts, *LANGUAGE, *options, codes=[2])
 
 
@@ -98,6 +100,7 @@ def check_momentum(tool):
     sgd = [*LANGUAGE, "--optimizer", "sgd", "--schedule", "one-cycle", "--lr", 1]
     for options in (["--momentum", 0.9], ["--betas", 0.9, 0.99], ["--number", "beta1=0.8"],
                     ["--group", "head:momentum=0.5"]):
+        tool.remove("run")
         tool.refuse(["one-cycle", "--no-cycle-momentum"], *sgd, *options, codes=[2])
     kept = train(tool, *sgd, "--momentum", 0.9, "--no-cycle-momentum")
     pinned = train(tool, *sgd, "--base-momentum", 0.9, "--max-momentum", 0.9)
@@ -107,6 +110,7 @@ def check_momentum(tool):
 
     adam = [*LANGUAGE, "--schedule", "one-cycle", "--lr", 0.1]
     assert train(tool, *adam, "--betas", 0.5, 0.999, "--no-cycle-momentum") != train(tool, *adam)
+    tool.remove("run")
     tool.refuse(["--no-cycle-momentum"], *LANGUAGE, "--schedule", "one-cycle", "--optimizer", "adagrad", codes=[1])
 
 

@@ -2,6 +2,7 @@
 
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Options.h"
 #include "tools/freestone/TemporaryFolder.h"
 #include "tools/freestone/Verbs.h"
 #include <algorithm>
@@ -120,6 +121,7 @@ static Json measurePhases(const Model &model, const std::vector<NamedTensor> &in
 
 static Json measure(const Arguments &arguments, const CLI::App &verb) {
   std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
+  TraceFile trace(arguments.runtime.tracePath);
   Json report;
   TemporaryFolder folder;
   std::string artifact = arguments.model;
@@ -127,7 +129,9 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
     artifact = folder.path() + "/model.stone";
     double begin = now();
     bool wasKept;
-    report["compile"] = Json::parse(ModelCache(arguments.compile).compileTo(artifact, arguments.model, "", wasKept));
+    auto accept = [&](const train::ReadModel &read) { (void)matchInputs(read.inputs, inputs); };
+    report["compile"] =
+        Json::parse(ModelCache(arguments.compile, accept).compileTo(artifact, arguments.model, "", wasKept));
     // What is found in the cache took no time to compile, and how long that took once is not known.
     report[wasKept ? "cache_seconds" : "compile_seconds"] = now() - begin;
     report["from_cache"] = wasKept;
@@ -140,7 +144,6 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
   report["peak_bytes"] = cold.peakBytes;
 
   Model model = Model::load(artifact);
-  TraceFile trace(arguments.runtime.tracePath);
   Session session(model, arguments.runtime, trace.get());
   session.setInputs(inputs);
   std::vector<double> times = measureRuns(session, arguments.seconds);
@@ -203,15 +206,15 @@ static void print(const Json &report) {
       fmt::print("{:>12.3f} ms  {}\n", phase["seconds"].get<double>() * 1e3, phase["phase"].get<std::string>());
 }
 
+static constexpr double mostSeconds = 1e6;
+
 void addBenchVerb(CLI::App &app) {
   CLI::App *verb = app.add_subcommand("bench", "Measures how long a model takes to start, compile, load and run.");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("model", arguments->model, "the .onnx or .stone file")->required();
-  verb->add_option("--input", arguments->inputs, "as for run")->expected(1)->take_all();
+  addText(*verb, "model", arguments->model, fileKind, "the .onnx or .stone file")->required();
+  addTexts(*verb, "--input", arguments->inputs, formKind, "as for run");
   arguments->runtime.addTo(*verb);
-  verb->add_option("--seconds", arguments->seconds, "how long to run")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  addNumber(*verb, "--seconds", arguments->seconds, {0, mostSeconds, false, true}, "how long to run");
   verb->add_flag("--phases", arguments->phases, "also prints how long each phase of one run took");
   verb->add_flag("--json", arguments->json, "prints JSON");
   arguments->compile.addTo(*verb);

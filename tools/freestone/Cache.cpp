@@ -3,6 +3,7 @@
 #include "cache/Eviction.h"
 #include "cache/Explanation.h"
 #include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include <cerrno>
 #include <chrono>
@@ -201,7 +202,7 @@ static EntryFile findEntry(const cache::Folder &folder, const std::string &begin
 static void explain(const Arguments &arguments) {
   OpenCache cache(false);
   if (!cache.folder())
-    throw Failure(Exit::Failed, "the cache is empty");
+    throw Failure(Exit::Failed, fmt::format("the cache is empty: no key begins with {}", arguments.keys[0]));
   EntryFile one = findEntry(*cache.folder(), arguments.keys[0]), other = findEntry(*cache.folder(), arguments.keys[1]);
   std::vector<std::string> lines =
       one.kind == other.kind
@@ -231,14 +232,18 @@ void addCacheVerb(CLI::App &app) {
     removeUntil(given, given.size.empty() ? cacheSettings().maxBytes : cache::parseBytes(given.size).value(),
                 cache::stampLife);
   });
-  prune->add_option("--size", arguments->size, "what may stay: 500M, 8G; by default FREESTONE_CACHE_SIZE")
-      ->check([](const std::string &text) {
-        return cache::parseBytes(text) ? "" : "must be a number of bytes, such as 500M";
-      });
+  auto takeSize = [arguments](const std::string &text) {
+    if (!cache::parseBytes(text))
+      refuseValue("--size", text, "must be a number of bytes, such as 500M or 8G");
+    arguments->size = text;
+  };
+  prune
+      ->add_option_function<std::string>("--size", takeSize, "what may stay: 500M, 8G; by default FREESTONE_CACHE_SIZE")
+      ->type_name(formKind);
   add("clear", "Removes everything that no process has open.",
       [](const Arguments &given) { removeUntil(given, 0, std::chrono::hours(0)); });
-  add("explain", "Says in what two entries differ.", explain)
-      ->add_option("keys", arguments->keys, "the beginnings of their keys")
+  addTexts(*add("explain", "Says in what two entries differ.", explain), "keys", arguments->keys, nameKind,
+           "the beginnings of their keys")
       ->expected(2)
       ->required();
 }

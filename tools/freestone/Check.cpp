@@ -1,6 +1,7 @@
 // freestone check: says whether a model would compile, and what in it would not.
 
 #include "tools/freestone/Compiler.h"
+#include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -47,7 +48,7 @@ void addCheckVerb(CLI::App &app) {
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("model", arguments->model, "the .onnx file")->required();
+  addText(*verb, "model", arguments->model, fileKind, "the .onnx file")->required();
   verb->add_flag("--json", arguments->json, "prints the report as JSON");
   arguments->compile.addTo(*verb);
   verb->callback([arguments] {

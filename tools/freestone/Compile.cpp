@@ -1,6 +1,7 @@
 // freestone compile: an ONNX model becomes one file.
 
 #include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include <filesystem>
 #include <fmt/format.h>
@@ -32,8 +33,8 @@ void addCompileVerb(CLI::App &app) {
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("model", arguments->model, "the .onnx file")->required();
-  verb->add_option("-o,--output", arguments->output, "the .stone file; by default beside the model");
+  addText(*verb, "model", arguments->model, fileKind, "the .onnx file")->required();
+  addText(*verb, "-o,--output", arguments->output, newFileKind, "the .stone file; by default beside the model");
   verb->add_flag("--strip-weights", arguments->compile.stripWeights,
                  "leaves the weights out; they are supplied when the file is loaded");
   verb->add_flag("--json", arguments->json, "prints what was done as JSON");
@@ -41,6 +42,7 @@ void addCompileVerb(CLI::App &app) {
   verb->callback([arguments] {
     if (arguments->output.empty())
       arguments->output = std::filesystem::path(arguments->model).replace_extension(".stone").string();
+    requireWritable("--output", arguments->output);
     bool wasKept;
     std::string statistics = ModelCache(arguments->compile).compileTo(arguments->output, arguments->model, "", wasKept);
     if (wasKept)

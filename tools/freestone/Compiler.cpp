@@ -1,41 +1,38 @@
 #include "tools/freestone/Compiler.h"
 #include "compiler/driver/Switches.h"
 #include "tools/freestone/CompileProgress.h"
+#include "tools/freestone/Options.h"
 #include "train/CompilerLibrary.h"
 #include "train/Error.h"
+#include "train/OptionRules.h"
 #include <charconv>
 #include <cstring>
 #include <fmt/ranges.h>
 
 namespace freestone::tools {
 
+static constexpr double mostJobs = 1024;
+
 void CompileArguments::addTo(CLI::App &verb) {
   const char *group = "Compiling";
-  verb.add_option("--target", target, "host, x86-64-v3 or x86-64-v4")->capture_default_str()->group(group);
-  verb.add_option("-O", level, "how hard to optimise, 0 to 3")
-      ->check(CLI::Range(0, 3))
-      ->capture_default_str()
+  addWord(verb, "--target", target, train::choiceOf("target"), "host, x86-64-v3 or x86-64-v4")->group(group);
+  addNumber(verb, "-O", level, words::wholeFrom(0, 3), "how hard to optimise")->group(group);
+  addTexts(verb, "--dim", dims, formKind, "what a symbolic size may be: seq=2:1024, or seq=8:1024:8 for multiples of 8")
       ->group(group);
-  verb.add_option("--dim", dims, "what a symbolic size may be: seq=2:1024, or seq=8:1024:8 for multiples of 8")
-      ->allow_extra_args(false)
-      ->group(group);
-  verb.add_option("--bind", binds, "fixes a symbolic size: batch=8")->allow_extra_args(false)->group(group);
-  std::vector<std::string> names;
+  addTexts(verb, "--bind", binds, formKind, "fixes a symbolic size: batch=8")->group(group);
+  words::Choice switches;
   std::string effects = "leaves out optimisations, separated by commas:";
   for (const driver::SwitchInfo &info : driver::switchTable) {
-    names.emplace_back(info.name);
+    switches.words.emplace_back(info.name);
     effects += fmt::format("\n{} ({})", info.name, info.effect);
   }
-  verb.add_option("--disable", disabled, effects)
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(names))
+  addWords(verb, "--disable", disabled, switches, effects)->group(group);
+  addNumber(verb, "--compile-jobs", jobs, words::wholeFrom(1, mostJobs),
+            "programs that are compiled at the same time; by default as many as CPUs and memory allow")
+      ->default_str("")
       ->group(group);
-  verb.add_option("--compile-jobs", jobs,
-                  "programs that are compiled at the same time; by default as many as CPUs and memory allow")
-      ->check(CLI::PositiveNumber)
-      ->group(group);
-  verb.add_option("--mlir-print-ir-tree-dir", printIrTreeDir, "writes the program after every pass into this folder")
+  addText(verb, "--mlir-print-ir-tree-dir", printIrTreeDir, folderKind,
+          "writes the program after every pass into this folder")
       ->group(group);
   verb.add_flag("--no-cache", noCache, "compiles even what was compiled before, and keeps nothing")->group(group);
   verb.add_flag("--explain-miss", explainMiss, "says why what was compiled before does not serve")->group(group);
@@ -83,6 +80,8 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
                                std::string step)
     : target(arguments.target), modelPath(std::move(model)), outputPath(std::move(output)), training(std::move(step)),
       printIrTreeDir(arguments.printIrTreeDir), disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
+  if (!printIrTreeDir.empty())
+    requireFolder("--mlir-print-ir-tree-dir", printIrTreeDir);
   symbols.reserve(arguments.dims.size() + arguments.binds.size());
   for (bool range : {true, false})
     for (const std::string &text : range ? arguments.dims : arguments.binds) {
@@ -157,12 +156,19 @@ Compiler::Check Compiler::check(const CompileOptions &options) const {
   return {true, take(result), ""};
 }
 
-std::string Compiler::compile(const CompileOptions &options) const {
+std::string Compiler::compile(const CompileOptions &options, const train::Acceptance &accept) const {
   CompileProgress progress("begins");
   freestone_compile_options observed = *options.get();
   observed.progress = CompileProgress::report;
   observed.progress_user = &progress;
-  return take(interface->compile(&observed));
+  train::AcceptCall call(accept);
+  call.addTo(observed);
+  freestone_compiler_result result = interface->compile(&observed);
+  if (call.hasThrown()) {
+    interface->free_result(&result);
+    call.rethrow();
+  }
+  return take(result);
 }
 
 std::string Compiler::inspect(const CompileOptions &options, const std::string &level) const {

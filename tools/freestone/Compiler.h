@@ -6,6 +6,7 @@
 #include "compiler/driver/Interface.h"
 #include "tools/freestone/Failure.h"
 #include "tools/tensor/Tensor.h"
+#include "train/Acceptance.h"
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
@@ -71,8 +72,8 @@ public:
     std::string reason; ///< when not supported
   };
   Check check(const CompileOptions &options) const;
-  /// Returns the statistics as JSON.
-  std::string compile(const CompileOptions &options) const;
+  /// Returns the statistics as JSON. What `accept` throws of the model that was read ends the compilation.
+  std::string compile(const CompileOptions &options, const train::Acceptance &accept = {}) const;
   std::string inspect(const CompileOptions &options, const std::string &level) const;
   /// `wide`: floats come back as f64.
   std::vector<NamedTensor> interpret(const CompileOptions &options, const std::vector<NamedTensor> &inputs,

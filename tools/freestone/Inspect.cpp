@@ -2,6 +2,7 @@
 
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -92,10 +93,9 @@ void addInspectVerb(CLI::App &app) {
   CLI::App *verb =
       app.add_subcommand("inspect", "Shows the program at any level, or what an artifact says about itself.");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("model", arguments->model, "the .onnx or .stone file")->required();
-  verb->add_option("--level", arguments->level, "graph, tile, task, llvm or asm")
-      ->check(CLI::IsMember({"graph", "tile", "task", "llvm", "asm"}))
-      ->capture_default_str();
+  addText(*verb, "model", arguments->model, fileKind, "the .onnx or .stone file")->required();
+  addWord(*verb, "--level", arguments->level, {{"graph", "tile", "task", "llvm", "asm"}},
+          "graph, tile, task, llvm or asm");
   verb->add_flag("--json", arguments->json, "prints JSON");
   verb->add_flag("--check", arguments->check, "verifies the checksums of an artifact's weights too");
   arguments->compile.addTo(*verb);

@@ -1,6 +1,7 @@
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
 #include "tools/tensor/TensorSource.h"
+#include "words/NearNames.h"
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -65,22 +66,35 @@ Model Model::load(const std::string &path, freestone_load_options options) {
   return model;
 }
 
-Model Model::compile(const std::string &path, const CompileArguments &arguments) {
-  cache::Entry entry = ModelCache(arguments).compile(path);
+/// For a compilation.
+static train::Acceptance acceptanceOf(const Model::Check &check) {
+  if (!check)
+    return {};
+  return [&check](const train::ReadModel &model) { check(model.inputs, model.outputs); };
+}
+
+Model Model::compile(const std::string &path, const CompileArguments &arguments, const Check &check) {
+  cache::Entry entry = ModelCache(arguments, acceptanceOf(check)).compile(path);
   freestone_load_options options = {};
   options.file_bytes = entry.payloadBytes();
   Model model = load(entry.path(), options);
   model.entry = std::move(entry);
+  if (check)
+    check(model.inputs(), model.outputs());
   return model;
 }
 
-Model Model::open(const std::string &path, const CompileArguments &arguments, const CLI::App &verb) {
+Model Model::open(const std::string &path, const CompileArguments &arguments, const CLI::App &verb,
+                  const Check &check) {
   if (!isArtifact(path))
-    return compile(path, arguments);
+    return compile(path, arguments, check);
   if (arguments.given(verb))
     throw Failure(Exit::Usage,
                   fmt::format("{} is compiled already; options of the compiler mean nothing for it", path));
-  return load(path);
+  Model model = load(path);
+  if (check)
+    check(model.inputs(), model.outputs());
+  return model;
 }
 
 std::string Model::describe() const {
@@ -174,6 +188,13 @@ std::vector<freestone_trace_span> Session::trace() const {
   return spans;
 }
 
+static std::vector<std::string> namesOf(const std::vector<ValueInfo> &infos) {
+  std::vector<std::string> names;
+  for (const ValueInfo &info : infos)
+    names.push_back(info.name);
+  return names;
+}
+
 static std::string listed(const std::vector<ValueInfo> &infos) {
   std::vector<std::string> texts;
   for (const ValueInfo &info : infos)
@@ -189,11 +210,11 @@ std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, con
     if (named.name.empty() && infos.size() == 1)
       found = infos.begin();
     if (found == infos.end())
-      throw Failure(
-          Exit::Usage,
-          named.name.empty()
-              ? fmt::format("an --input without a name, but the model has {} inputs: {}", infos.size(), listed(infos))
-              : fmt::format("the model has no input '{}'; it has {}", named.name, listed(infos)));
+      throw Failure(Exit::Usage, named.name.empty()
+                                     ? fmt::format("an --input without a name, but the model has {} inputs: {}",
+                                                   infos.size(), listed(infos))
+                                     : fmt::format("the model has no input '{}'; it has {}{}", named.name,
+                                                   listed(infos), words::suggest(named.name, namesOf(infos))));
     const Tensor *&slot = ordered[static_cast<size_t>(found - infos.begin())];
     if (slot)
       throw Failure(Exit::Usage, fmt::format("input '{}' is given twice", found->name));
@@ -208,9 +229,13 @@ std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, con
 
 std::vector<NamedTensor> readAllInputs(const std::vector<std::string> &arguments) {
   std::vector<NamedTensor> tensors;
-  for (const std::string &argument : arguments)
-    for (NamedTensor &tensor : readInputs(argument))
-      tensors.push_back(std::move(tensor));
+  try {
+    for (const std::string &argument : arguments)
+      for (NamedTensor &tensor : readInputs(argument))
+        tensors.push_back(std::move(tensor));
+  } catch (const TensorError &error) {
+    throw TensorError(fmt::format("--input: {}", error.what()));
+  }
   return tensors;
 }
 

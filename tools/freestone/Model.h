@@ -19,12 +19,7 @@ void check(freestone_status status);
 /// True when the file begins as an artifact does. Throws TensorError when it can't be read.
 bool isArtifact(const std::string &path);
 
-/// One input or output.
-struct ValueInfo {
-  std::string name;
-  freestone_dtype dtype;
-  std::vector<std::string> shape; ///< size expressions
-};
+using freestone::ValueInfo;
 
 /// "x: f32[batch, 784]"
 std::string describe(const ValueInfo &value);
@@ -33,11 +28,15 @@ class Model {
 public:
   /// Loads an artifact.
   static Model load(const std::string &path, bool checkWeights = false);
+  /// Throws what does not fit a model's inputs and outputs.
+  using Check = std::function<void(const std::vector<ValueInfo> &inputs, const std::vector<ValueInfo> &outputs)>;
+
   /// Compiles, unless the cache has it already.
-  static Model compile(const std::string &path, const CompileArguments &arguments);
+  static Model compile(const std::string &path, const CompileArguments &arguments, const Check &check = {});
   /// Whichever the file asks for. `arguments` are refused for an artifact if any is given on the command line of
-  /// `verb`.
-  static Model open(const std::string &path, const CompileArguments &arguments, const CLI::App &verb);
+  /// `verb`. `check` is asked before anything is compiled.
+  static Model open(const std::string &path, const CompileArguments &arguments, const CLI::App &verb,
+                    const Check &check = {});
 
   freestone_artifact *get() const { return artifact.get(); }
   const std::vector<ValueInfo> &inputs() const { return inputInfo; }

@@ -27,7 +27,8 @@ cache::Settings cacheSettings() {
   return settings;
 }
 
-ModelCache::ModelCache(const CompileArguments &arguments) : arguments(arguments) {
+ModelCache::ModelCache(const CompileArguments &arguments, train::Acceptance accept)
+    : arguments(arguments), accept(std::move(accept)) {
   cache::Settings settings = cacheSettings();
   // Whoever wants to see every pass wants every pass to run.
   if (arguments.noCache || !arguments.printIrTreeDir.empty())
@@ -56,7 +57,7 @@ std::string ModelCache::make(const std::string &path, const std::string &model, 
   if (files->folder())
     options.keepCode(*files);
   try {
-    return Compiler::open().compile(options);
+    return Compiler::open().compile(options, accept);
   } catch (const Failure &failure) {
     // The compiler names the file that it could not write.
     if (std::string(failure.what()).find(path) != std::string::npos)
@@ -122,7 +123,7 @@ std::string ModelCache::compileTo(const std::string &output, const std::string &
                                   bool &wasKept, const std::vector<std::string> &graphs) {
   wasKept = false;
   if (!files->folder())
-    return Compiler::open().compile(CompileOptions(arguments, model, output, training));
+    return Compiler::open().compile(CompileOptions(arguments, model, output, training), accept);
   cache::Entry entry = compile(model, training, graphs);
   copyPayload(entry, output);
   wasKept = entry.wasKept();

@@ -18,8 +18,8 @@ cache::Settings cacheSettings();
 /// Throws what Compiler throws.
 class ModelCache {
 public:
-  /// `arguments` must outlive this.
-  explicit ModelCache(const CompileArguments &arguments);
+  /// `arguments` must outlive this. `accept` is asked before something is compiled, and not of what is there already.
+  explicit ModelCache(const CompileArguments &arguments, train::Acceptance accept = {});
   ModelCache(const ModelCache &) = delete;
   ModelCache &operator=(const ModelCache &) = delete;
 
@@ -41,6 +41,7 @@ private:
   std::string make(const std::string &path, const std::string &model, const std::string &training);
 
   const CompileArguments &arguments;
+  const train::Acceptance accept;
   std::unique_ptr<CompileProgress> waiting; ///< while another process is waited for
   std::unique_ptr<cache::Store> files;
 };

@@ -1,8 +1,10 @@
 // freestone run: runs a model once, or often, and writes its outputs.
 
 #include "tools/freestone/Model.h"
+#include "tools/freestone/Options.h"
 #include "tools/freestone/Verbs.h"
 #include "tools/tensor/TensorSource.h"
+#include "words/NearNames.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -54,20 +56,39 @@ static void printOutput(const NamedTensor &output) {
   fmt::print("\n");
 }
 
-/// Splits "name=out.npy"; without a name it is the only output.
-static void writeOutput(const std::string &argument, const std::vector<NamedTensor> &outputs) {
-  size_t equals = argument.find('=');
-  std::string name = equals == std::string::npos ? "" : argument.substr(0, equals);
-  std::string path = equals == std::string::npos ? argument : argument.substr(equals + 1);
-  if (!path.ends_with(".npy"))
-    throw Failure(Exit::Usage, fmt::format("--output {} does not end in .npy", argument));
-  for (const NamedTensor &output : outputs)
-    if (output.name == name || (name.empty() && outputs.size() == 1))
-      return writeTensorFile(path, output.tensor);
+namespace {
+
+/// One of --output: "name=out.npy"; without a name it is the only output.
+struct OutputFile {
+  explicit OutputFile(const std::string &argument) {
+    size_t equals = argument.find('=');
+    name = equals == std::string::npos ? "" : argument.substr(0, equals);
+    path = equals == std::string::npos ? argument : argument.substr(equals + 1);
+    if (!path.ends_with(".npy"))
+      throw Failure(Exit::Usage, fmt::format("--output {} does not end in .npy", argument));
+    requireWritable("--output", path);
+  }
+  /// The place of the output among all of these names.
+  size_t find(const std::vector<std::string> &names) const {
+    auto found = std::ranges::find(names, name);
+    if (found != names.end())
+      return static_cast<size_t>(found - names.begin());
+    if (name.empty() && names.size() == 1)
+      return 0;
+    throw Failure(Exit::Usage, fmt::format("--output {}: the model has no output '{}'; it has {}{}", name, name,
+                                           words::listNames(names), words::suggest(name, names)));
+  }
+
+  std::string name, path;
+};
+
+} // namespace
+
+static auto namesOf(const auto &outputs) {
   std::vector<std::string> names;
-  for (const NamedTensor &output : outputs)
+  for (const auto &output : outputs)
     names.push_back(output.name);
-  throw Failure(Exit::Usage, fmt::format("the model has no output '{}'; it has {}", name, fmt::join(names, ", ")));
+  return names;
 }
 
 static std::vector<NamedTensor> interpret(const Arguments &arguments, const std::vector<NamedTensor> &inputs) {
@@ -89,10 +110,15 @@ static void supplyWeights(Model &model, const Arguments &arguments) {
 }
 
 static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::App &verb,
-                                        const std::vector<NamedTensor> &inputs) {
-  Model model = Model::open(arguments.model, arguments.compile, verb);
-  supplyWeights(model, arguments);
+                                        const std::vector<NamedTensor> &inputs, const std::vector<OutputFile> &files) {
   TraceFile trace(arguments.runtime.tracePath);
+  auto check = [&](const std::vector<ValueInfo> &taken, const std::vector<ValueInfo> &given) {
+    (void)matchInputs(taken, inputs);
+    for (const OutputFile &file : files)
+      (void)file.find(namesOf(given));
+  };
+  Model model = Model::open(arguments.model, arguments.compile, verb, check);
+  supplyWeights(model, arguments);
   Session session(model, arguments.runtime, trace.get());
   session.setInputs(inputs);
   std::vector<double> seconds;
@@ -118,10 +144,17 @@ static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::A
 
 static void run(const Arguments &arguments, const CLI::App &verb) {
   std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
+  std::vector<OutputFile> files(arguments.outputs.begin(), arguments.outputs.end());
+  if (!arguments.weightsPath.empty() && !isArtifact(arguments.model))
+    throw Failure(Exit::Usage,
+                  fmt::format("--weights {}: only an artifact of --strip-weights takes them, and {} is none",
+                              arguments.weightsPath, arguments.model));
+  if (!arguments.outputsPath.empty())
+    requireWritable("--outputs", arguments.outputsPath);
   std::vector<NamedTensor> outputs =
-      arguments.interpret ? interpret(arguments, inputs) : execute(arguments, verb, inputs);
-  for (const std::string &output : arguments.outputs)
-    writeOutput(output, outputs);
+      arguments.interpret ? interpret(arguments, inputs) : execute(arguments, verb, inputs, files);
+  for (const OutputFile &file : files)
+    writeTensorFile(file.path, outputs[file.find(namesOf(outputs))].tensor);
   if (!arguments.outputsPath.empty()) {
     std::vector<const NamedTensor *> pointers;
     for (const NamedTensor &output : outputs)
@@ -135,18 +168,16 @@ static void run(const Arguments &arguments, const CLI::App &verb) {
 void addRunVerb(CLI::App &app) {
   CLI::App *verb = app.add_subcommand("run", "Runs a model.");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("model", arguments->model, "the .onnx or .stone file")->required();
-  verb->add_option("--input", arguments->inputs,
-                   "name=file.npy, name=file.pb, file.npz (by names), name=2x3xf32=0.5, name=4xi64=1,2,3,4 or "
-                   "name=1x16xi64=random:SEED[:LOW:HIGH]")
-      ->expected(1)
-      ->take_all();
-  verb->add_option("--output", arguments->outputs, "writes an output: name=out.npy")->expected(1)->take_all();
-  verb->add_option("--outputs", arguments->outputsPath, "writes all outputs into one .npz file");
+  addText(*verb, "model", arguments->model, fileKind, "the .onnx or .stone file")->required();
+  addTexts(*verb, "--input", arguments->inputs, formKind,
+           "name=file.npy, name=file.pb, file.npz (by names), name=2x3xf32=0.5, name=4xi64=1,2,3,4 or "
+           "name=1x16xi64=random:SEED[:LOW:HIGH]");
+  addTexts(*verb, "--output", arguments->outputs, newFileKind, "writes an output: name=out.npy");
+  addText(*verb, "--outputs", arguments->outputsPath, newFileKind, "writes all outputs into one .npz file");
   arguments->runtime.addTo(*verb);
-  verb->add_option("--repeat", arguments->repeat, "runs so often and prints the times")->check(CLI::PositiveNumber);
-  verb->add_option("--weights", arguments->weightsPath,
-                   "a .npz file with the weights of an artifact compiled with --strip-weights");
+  addNumber(*verb, "--repeat", arguments->repeat, words::wholeFrom(1), "runs so often and prints the times");
+  addText(*verb, "--weights", arguments->weightsPath, fileKind,
+          "a .npz file with the weights of an artifact compiled with --strip-weights");
   verb->add_flag("--interpret", arguments->interpret,
                  "evaluates the .onnx file with the reference interpreter, in double precision");
   verb->add_flag("--wide", arguments->wide, "with --interpret: leaves floating-point outputs in double precision")

@@ -1,6 +1,8 @@
 #include "tools/freestone/RuntimeOptions.h"
 
 #include "tools/freestone/Model.h"
+#include "tools/freestone/Options.h"
+#include "train/OptionRules.h"
 #include <map>
 
 namespace freestone::tools {
@@ -8,6 +10,7 @@ namespace freestone::tools {
 TraceFile::TraceFile(const std::string &path) : timeline(nullptr, freestone_timeline_release) {
   if (path.empty())
     return;
+  requireWritable("--trace", path);
   freestone_timeline *created = nullptr;
   check(freestone_timeline_create(path.c_str(), &created));
   timeline.reset(created);
@@ -22,17 +25,19 @@ static const std::map<std::string, uint32_t> switchBits = {
     {"spin", FREESTONE_SPIN}, {"moves", FREESTONE_MOVES}, {"overlap", FREESTONE_OVERLAP}, {"alerts", FREESTONE_ALERTS}};
 
 void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
-  verb.add_option("--threads", threads, "workers; by default as many as this process may use")
-      ->check(CLI::NonNegativeNumber)
+  addNumber(verb, "--threads", threads, train::rangeOf("threads"),
+            "workers; by default as many as this process may use")
+      ->default_str("")
       ->group(group);
-  verb.add_option("--trace", tracePath, "writes what every thread did when, task by task, as .json for ui.perfetto.dev")
+  addText(verb, "--trace", tracePath, newFileKind,
+          "writes what every thread did when, task by task, as .json for ui.perfetto.dev")
       ->group(group);
-  verb.add_option(
-          "--switch-off", switchedOff,
-          "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
-          "host does), alerts (of workers before a run is ready)")
-      ->delimiter(',')
-      ->check(CLI::IsMember(switchBits))
+  words::Choice switches;
+  for (const auto &[name, bit] : switchBits)
+    switches.words.push_back(name);
+  addWords(verb, "--switch-off", switchedOff, switches,
+           "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
+           "host does), alerts (of workers before a run is ready)")
       ->group(group);
 }
 

@@ -3,15 +3,19 @@
 #include "formats/ElementType.h"
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
+#include "tools/freestone/Options.h"
 #include "tools/freestone/TrainOptions.h"
 #include "tools/freestone/TrainPlan.h"
 #include "tools/freestone/Verbs.h"
-#include "train/ArrayDataset.h"
+#include "train/Acceptance.h"
 #include "train/Error.h"
 #include "train/ModelExport.h"
 #include "train/ModelOutputs.h"
+#include "train/RunFolder.h"
 #include "train/RunOptions.h"
+#include "train/StepData.h"
 #include "train/TokenDataset.h"
+#include "words/NearNames.h"
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -34,16 +38,18 @@ void interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+/// Faults name the option that named the files.
+train::ArrayFiles openFiles(const std::string &option, const std::vector<std::string> &arguments) {
+  try {
+    return train::ArrayFiles::open(arguments);
+  } catch (const train::Error &error) {
+    throw train::Error(fmt::format("{}: {}", option, error.what()));
+  }
+}
+
 /// The arrays of --data or --eval-data, and the samples in them.
 struct Data {
-  explicit Data(const std::vector<std::string> &arguments) : files(train::ArrayFiles::open(arguments)) {}
-
-  /// The one text of tokens.
-  const formats::TensorView &tokens() const {
-    if (files.arrays().size() != 1)
-      throw Failure(Exit::Usage, "--window needs one array of tokens, but there are: " + files.describe());
-    return files.arrays().front();
-  }
+  Data(const std::string &option, const std::vector<std::string> &arguments) : files(openFiles(option, arguments)) {}
 
   train::ArrayFiles files;
   std::unique_ptr<train::Dataset> samples;
@@ -60,8 +66,9 @@ private:
   std::vector<double> classWeights() const;
   void compile(const std::string &path);
   static void printCompilation(const std::string &statistics, bool wasKept);
-  std::vector<train::Field> fields(const train::Trainer &trainer) const;
-  void makeSamples(Data &data, const train::Trainer &trainer) const;
+  void accept(const train::StepDescription &step, const std::vector<freestone::ValueInfo> &inputs);
+  train::Acceptance acceptance();
+  void requireBeginning() const;
   MemoryQuestion memoryQuestion() const;
   void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
   Artifact loadStep();
@@ -86,7 +93,7 @@ std::vector<double> Training::classWeights() const {
     if (!std::filesystem::exists(name))
       throw Failure(Exit::Usage, fmt::format("--class-weights {} is no file, and no array of the data{}", name,
                                              data ? ": " + data->files.describe() : ""));
-    file = train::ArrayFiles::open({"class-weights=" + name});
+    file = openFiles("--class-weights", {"class-weights=" + name});
     array = &file->arrays().front();
   }
   if (array->shape.size() != 1 || (array->dtype != FREESTONE_F32 && array->dtype != FREESTONE_F64))
@@ -105,9 +112,18 @@ std::vector<double> Training::classWeights() const {
 
 /// What the labels look like, so that the compiler finds the dimension of the classes.
 train::LabelFacts Training::labelFacts() const {
-  if (!options.fit.window.empty())
+  if (!options.fit.window.empty()) {
+    if (data)
+      (void)train::textOf(data->files);
     return {{}, {-1, -1}};
-  const formats::TensorView *array = data ? data->files.find(options.step.labels) : nullptr;
+  }
+  if (!data)
+    return {};
+  const formats::TensorView *array = data->files.find(options.step.labels);
+  if (!array && train::takesLabels(options.step))
+    throw Failure(Exit::Usage,
+                  fmt::format("--labels {}: the data have no array of this name, but {}{}", options.step.labels,
+                              data->files.describe(), words::suggest(options.step.labels, data->files.names())));
   if (!array || formats::isFloat(array->dtype))
     return {};
   return train::describeLabels(std::string(formats::typeName(array->dtype)), array->shape,
@@ -119,9 +135,13 @@ std::string Training::describeStep(train::FirstNumbers first) {
   return options.describeStep(labelFacts(), first);
 }
 
+train::Acceptance Training::acceptance() {
+  return [this](const train::ReadModel &model) { accept(model.step.value(), model.inputs); };
+}
+
 void Training::compile(const std::string &path) {
   bool wasKept;
-  std::string statistics = ModelCache(options.compile)
+  std::string statistics = ModelCache(options.compile, acceptance())
                                .compileTo(path, options.model, describeStep(train::FirstNumbers::Given), wasKept,
                                           train::graphFiles(options.step));
   printCompilation(statistics, wasKept);
@@ -143,37 +163,34 @@ Artifact Training::loadStep() {
     options.refuseCompiledIn(verb);
     return Artifact::load(options.model);
   }
-  step = ModelCache(options.compile)
+  step = ModelCache(options.compile, acceptance())
              .compile(options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
   compiles = step.wasKept() ? 0 : 1;
   printCompilation(step.about(), step.wasKept());
   return Artifact::load(step.path(), step.payloadBytes());
 }
 
-std::vector<train::Field> Training::fields(const train::Trainer &trainer) const {
-  std::vector<train::Field> fields;
-  const train::StepDescription &about = trainer.description();
-  for (const freestone::ValueInfo &input : trainer.dataInputs()) {
-    train::Field field{input.name, input.dtype, input.shape};
-    if (input.name == about.labels && about.classes > 0)
-      field.range = train::IntegerRange{0, about.classes - 1, about.ignoreIndex};
-    fields.push_back(std::move(field));
-  }
-  return fields;
+/// Finds all that is wrong with options and data for a step, before it is compiled where it is not yet.
+void Training::accept(const train::StepDescription &step, const std::vector<freestone::ValueInfo> &inputs) {
+  train::checkNumbers(step, options.step);
+  train::checkSchedule(step, options.fit);
+  std::vector<train::Field> fields = train::dataFields(step, inputs);
+  for (Data *from : {data.get(), evaluation.get()})
+    if (from)
+      from->samples = train::openSamples(from->files, options.fit.window, step, fields);
+  if (!data || options.plan || options.compileOnly)
+    return;
+  train::checkFixedBatch(*data->samples, options.fit.batch);
 }
 
-void Training::makeSamples(Data &from, const train::Trainer &trainer) const {
-  std::vector<train::Field> all = fields(trainer);
-  if (options.fit.window.empty()) {
-    from.samples = std::make_unique<train::ArrayDataset>(from.files, all);
-    return;
+/// Throws train::Error unless the training can begin in its folder, or go on there.
+void Training::requireBeginning() const {
+  try {
+    (void)train::findBeginning(options.fit.folder, options.fit.resume, options.step.seed);
+  } catch (const train::Error &error) {
+    throw train::Error(
+        fmt::format("{} {}: {}", options.fit.resume ? "--resume" : "--out", options.fit.folder, error.what()));
   }
-  const std::string &labels = trainer.description().labels;
-  if (all.size() != 2 || labels.empty())
-    throw Failure(Exit::Usage, "--window is for models with one input of tokens, and a loss over classes");
-  bool labelsFirst = all.front().name == labels;
-  from.samples = std::make_unique<train::TokenDataset>(from.tokens(), train::parseWindow(options.fit.window),
-                                                       all[labelsFirst ? 1 : 0], all[labelsFirst ? 0 : 1]);
 }
 
 MemoryQuestion Training::memoryQuestion() const {
@@ -259,18 +276,22 @@ void Training::run() {
   options.fit.resume = !options.resume.empty();
   if (options.fit.resume)
     options.fit.folder = options.resume;
+  if (!options.compileOnly && !options.plan)
+    requireBeginning();
   if (options.fit.data.empty() && !options.compileOnly && !options.plan)
     throw Failure(Exit::Usage, "name the data to train on with --data");
   if (!options.fit.data.empty())
-    data = std::make_unique<Data>(options.fit.data);
+    data = std::make_unique<Data>("--data", options.fit.data);
   if (!options.fit.evaluationData.empty())
-    evaluation = std::make_unique<Data>(options.fit.evaluationData);
+    evaluation = std::make_unique<Data>("--eval-data", options.fit.evaluationData);
 
   if (options.compileOnly) {
     if (options.output.empty())
       throw Failure(Exit::Usage, "name the file that --compile-only writes with -o");
+    requireWritable("--output", options.output);
     return compile(options.output);
   }
+  TraceFile trace(options.runtime.tracePath);
   Artifact artifact = loadStep();
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
   if (description.foldedNorms > 0)
@@ -288,13 +309,11 @@ void Training::run() {
       fmt::print("the memory follows from the size '{}', which is not known: name --data or --window\n", unknown);
     return;
   }
-  TraceFile trace(options.runtime.tracePath);
   train::Execution execution{options.runtime.threads, options.runtime.switches(), trace.get()};
   train::Trainer trainer(artifact, std::move(description), execution, options.step.seed);
   train::setNumbers(trainer, options.step);
-  makeSamples(*data, trainer);
-  if (evaluation)
-    makeSamples(*evaluation, trainer);
+  if (!data->samples)
+    accept(trainer.description(), trainer.dataInputs());
   std::signal(SIGINT, interrupt);
   train::TrainingResult result;
   try {

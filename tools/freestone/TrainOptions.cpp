@@ -1,6 +1,8 @@
 #include "tools/freestone/TrainOptions.h"
 
+#include "tools/freestone/Options.h"
 #include "train/Error.h"
+#include "train/OptionRules.h"
 #include "train/RunOptions.h"
 #include "train/TokenDataset.h"
 #include <algorithm>
@@ -9,20 +11,23 @@
 namespace freestone::tools {
 
 /// NAME=VALUE
-static std::pair<std::string, double> parseNumber(const char *option, const std::string &text) {
+static std::pair<std::string, double> parseNumber(const std::string &option, const std::string &text) {
   size_t equals = text.find('=');
-  double value;
-  if (equals == 0 || equals == std::string::npos || !CLI::detail::lexical_cast(text.substr(equals + 1), value))
-    throw CLI::ValidationError(option, fmt::format("'{}' is not of the form NAME=VALUE", text));
-  std::string name = text.substr(0, equals);
-  return {name == "lr" ? "learning_rate" : name, value};
+  if (equals == 0 || equals == std::string::npos)
+    refuseValue(option, text, "must be of the form NAME=VALUE");
+  std::string name = text.substr(0, equals), value = text.substr(equals + 1);
+  if (name == "lr")
+    name = "learning_rate";
+  if (std::optional<std::string> complaint = train::rangeOfNumber(name).complain(value))
+    refuseValue(option, text, fmt::format("{} {}", name, *complaint));
+  return {name, numberOf<double>(value)};
 }
 
 /// PATTERN:NAME=VALUE,NAME=VALUE
 static ParameterGroup parseGroup(const std::string &text) {
   size_t colon = text.rfind(':');
   if (colon == 0 || colon == std::string::npos)
-    throw CLI::ValidationError("--group", fmt::format("'{}' is not of the form PATTERN:NAME=VALUE,…", text));
+    refuseValue("--group", text, "must be of the form PATTERN:NAME=VALUE,NAME=VALUE");
   ParameterGroup group{text.substr(0, colon)};
   for (const std::string &number : CLI::detail::split(text.substr(colon + 1), ','))
     group.numbers.insert(parseNumber("--group", number));
@@ -32,117 +37,122 @@ static ParameterGroup parseGroup(const std::string &text) {
 /// Options of the schedule, of which train/Schedule.cpp has the numbers.
 static void addSchedule(CLI::App &verb, FitOptions &fit) {
   const char *group = "Schedule (names, meanings and defaults are PyTorch's)";
-  verb.add_option("--schedule", fit.schedule, "constant, linear, cosine, step, one-cycle")
-      ->capture_default_str()
+  addWord(verb, "--schedule", fit.schedule, train::choiceOf("schedule"), "constant, linear, cosine, step, one-cycle")
       ->group(group);
-  verb.add_option("--warmup", fit.warmup, "steps until the learning rate is reached")
-      ->check(CLI::NonNegativeNumber)
+  addNumber(verb, "--warmup", fit.warmup, train::rangeOf("warmup"), "steps until the learning rate is reached")
       ->group(group);
   for (const train::ScheduleNumber &number : train::scheduleNumbers()) {
     std::string key(number.name), option = key, meaning(number.meaning);
     std::ranges::replace(option, '_', '-');
     auto set = [&fit, key](double value) { fit.scheduleNumbers[key] = value; };
-    bool isFlag = std::holds_alternative<bool train::Schedule::*>(number.member);
-    bool isNeeded = number.range == train::ScheduleNumber::Range::Positive && number.defaultValue() == 0;
-    if (isFlag)
-      verb.add_flag_callback("--no-" + option, [set] { set(0); }, meaning)->group(group);
+    if (std::holds_alternative<bool train::Schedule::*>(number.member))
+      verb.add_flag_callback(
+              "--no-" + option, [set] { set(0); }, meaning)
+          ->group(group);
     else
-      verb.add_option_function<double>("--" + option, set,
-                                       isNeeded ? meaning : fmt::format("{}; {}", meaning, number.defaultValue()))
+      addNumberText(
+          verb, "--" + option, number.range, [set](const std::string &text) { set(numberOf<double>(text)); }, meaning,
+          number.range.contains(number.defaultValue()) ? fmt::format("{}", number.defaultValue()) : "")
           ->group(group);
   }
 }
 
 void TrainOptions::addTo(CLI::App &verb) {
-  verb.add_option("model", model, "the .onnx file, or a step compiled by --compile-only")->required();
-  const char *dataGroup = "Data";
-  verb.add_option("--data", fit.data,
-                  "files of arrays named as the model's inputs: .npz, .npy, .safetensors, name=file.npy")
-      ->group(dataGroup);
-  verb.add_option("--eval-data", fit.evaluationData, "the same, to evaluate on")->group(dataGroup);
-  verb.add_option("--labels", step.labels, "the array with the labels")->group(dataGroup);
-  verb.add_option("--window", fit.window,
-                  "the data are one text of tokens, read in windows of 64, or of 32:256 at random")
-      ->group(dataGroup);
-  verb.add_option("--batch", fit.batch, "samples of a step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(dataGroup);
-  verb.add_option("--accumulate", step.accumulate, "batches whose gradients are summed before each step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(dataGroup);
-  verb.add_option("--epochs", fit.epochs, "passes over the data")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(dataGroup);
-  verb.add_option("--steps", fit.steps, "ends after so many steps")->check(CLI::PositiveNumber)->group(dataGroup);
-  verb.add_option("--seed", step.seed, "of the order of the data and of dropout")
-      ->capture_default_str()
-      ->group(dataGroup);
-  verb.add_flag("--no-shuffle", fit.noShuffle, "takes the data in their order")->group(dataGroup);
+  addText(verb, "model", model, fileKind, "the .onnx file, or a step compiled by --compile-only")->required();
+  addData(verb);
+  addLoss(verb);
+  addOptimizer(verb);
+  addSchedule(verb, fit);
+  addChoiceOfParameters(verb);
+  addPrecision(verb);
+  addRun(verb);
+  compile.addTo(verb);
+}
 
-  const char *lossGroup = "Loss";
-  verb.add_option(
-          "--loss", step.loss,
+void TrainOptions::addData(CLI::App &verb) {
+  const char *group = "Data";
+  addTexts(verb, "--data", fit.data, fileKind,
+           "files of arrays named as the model's inputs: .npz, .npy, .safetensors, name=file.npy")
+      ->allow_extra_args(true)
+      ->group(group);
+  addTexts(verb, "--eval-data", fit.evaluationData, fileKind, "the same, to evaluate on")
+      ->allow_extra_args(true)
+      ->group(group);
+  addText(verb, "--labels", step.labels, nameKind, "the array with the labels")->group(group);
+  auto takeWindow = [this](const std::string &text) {
+    try {
+      (void)train::parseWindow(text);
+    } catch (const train::Error &) {
+      refuseValue("--window", text, "must be a number of tokens, 64, or the least and the most, 32:256");
+    }
+    fit.window = text;
+  };
+  verb.add_option_function<std::string>(
+          "--window", takeWindow, "the data are one text of tokens, read in windows of 64, or of 32:256 at random")
+      ->type_name(formKind)
+      ->group(group);
+  addNumber(verb, "--batch", fit.batch, train::rangeOf("batch"), "samples of a step")->group(group);
+  addNumber(verb, "--accumulate", step.accumulate, train::rangeOf("accumulate"),
+            "batches whose gradients are summed before each step")
+      ->group(group);
+  addNumber(verb, "--epochs", fit.epochs, train::rangeOf("epochs"), "passes over the data")->group(group);
+  addNumber(verb, "--steps", fit.steps, train::rangeOf("steps"), "ends after so many steps")->group(group);
+  addNumber(verb, "--seed", step.seed, train::rangeOf("seed"), "of the order of the data and of dropout")->group(group);
+  verb.add_flag("--no-shuffle", fit.noShuffle, "takes the data in their order")->group(group);
+}
+
+void TrainOptions::addLoss(CLI::App &verb) {
+  const char *group = "Loss";
+  addWord(verb, "--loss", step.loss, train::choiceOf("loss"),
           "softmax-cross-entropy, nll, sigmoid-cross-entropy, mse, l1, huber, cosine; output:NAME of the model; or "
           "file:LOSS.onnx, a graph of its own")
-      ->capture_default_str()
-      ->group(lossGroup);
-  verb.add_option("--logits", step.logits, "the output that the loss takes, if the model has several")
-      ->group(lossGroup);
-  verb.add_option("--class-axis", step.classAxis, "the dimension of the classes")->group(lossGroup);
-  verb.add_option("--ignore-index", step.ignoreIndex, "the label that does not count")
-      ->capture_default_str()
-      ->group(lossGroup);
-  verb.add_option("--label-smoothing", step.labelSmoothing)
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str()
-      ->group(lossGroup);
-  verb.add_option("--class-weights", classWeights, "how much each class counts: a .npy file, or an array of the data")
-      ->group(lossGroup);
-  verb.add_option("--delta", step.huberDelta, "of the Huber loss")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(lossGroup);
+      ->group(group);
+  addText(verb, "--logits", step.logits, nameKind, "the output that the loss takes, if the model has several")
+      ->group(group);
+  addNumber(verb, "--class-axis", step.classAxis, train::rangeOf("class-axis"), "the dimension of the classes")
+      ->group(group);
+  addNumber(verb, "--ignore-index", step.ignoreIndex, train::rangeOf("ignore-index"), "the label that does not count")
+      ->group(group);
+  addNumber(verb, "--label-smoothing", step.labelSmoothing, train::rangeOf("label-smoothing"), "")->group(group);
+  addText(verb, "--class-weights", classWeights, fileKind,
+          "how much each class counts: a .npy file, or an array of the data")
+      ->group(group);
+  addNumber(verb, "--delta", step.huberDelta, train::rangeOf("delta"), "of the Huber loss")->group(group);
+}
 
-  const char *optimizerGroup = "Optimizer (names, meanings and defaults are PyTorch's)";
-  verb.add_option(
-          "--optimizer", step.optimizer,
+/// One of the numbers by name: `--weight-decay` is weight_decay.
+CLI::Option *TrainOptions::addNamed(CLI::App &verb, const std::string &option, const std::string &key,
+                                    const std::string &what) {
+  auto set = [this, key](const std::string &text) { step.numbers[key] = numberOf<double>(text); };
+  return addNumberText(verb, option, train::rangeOfNumber(key), set, what);
+}
+
+void TrainOptions::addOptimizer(CLI::App &verb) {
+  const char *group = "Optimizer (names, meanings and defaults are PyTorch's)";
+  addWord(verb, "--optimizer", step.optimizer, train::choiceOf("optimizer"),
           "sgd, adam, amsgrad, adamw, adagrad, rmsprop, lamb, lion, or file:OPTIMIZER.onnx, a graph of one parameter's "
           "update")
-      ->capture_default_str()
-      ->group(optimizerGroup);
-  auto addNamed = [&](const char *option, const char *key, const char *what, const CLI::Validator &range,
-                      const char *group) {
-    std::string name = key;
-    verb.add_option_function<double>(
-            option, [this, name](double value) { step.numbers[name] = value; }, what)
-        ->check(range)
-        ->group(group);
+      ->group(group);
+  addNamed(verb, "--lr", "learning_rate", "learning rate")->group(group);
+  addNamed(verb, "--clip-norm", "clip_norm", "the largest norm of all gradients together")->group(group);
+  auto takeBetas = [this](const std::vector<std::string> &texts) {
+    for (auto [key, text] : {std::pair("beta1", texts[0]), std::pair("beta2", texts[1])}) {
+      if (std::optional<std::string> complaint = train::rangeOfNumber(key).complain(text))
+        refuseValue("--betas", text, *complaint);
+      step.numbers[key] = numberOf<double>(text);
+    }
   };
-  addNamed("--lr", "learning_rate", "learning rate", CLI::NonNegativeNumber, optimizerGroup);
-  addNamed("--clip-norm", "clip_norm", "the largest norm of all gradients together", CLI::PositiveNumber,
-           optimizerGroup);
-  verb.add_option_function<std::vector<double>>(
-          "--betas",
-          [this](const std::vector<double> &betas) {
-            step.numbers["beta1"] = betas[0];
-            step.numbers["beta2"] = betas[1];
-          },
-          "two numbers")
-      ->check(CLI::Range(0.0, 1.0))
+  verb.add_option_function<std::vector<std::string>>("--betas", takeBetas, "two numbers")
+      ->type_name(fmt::format("NUMBER({})", train::rangeOfNumber("beta1").brief()))
       ->delimiter(',')
       ->expected(2)
-      ->group(optimizerGroup);
-  auto addNumber = [&](const char *name, const char *what, const CLI::Validator &range, const char *group) {
+      ->group(group);
+  for (const char *name :
+       {"momentum", "dampening", "weight-decay", "eps", "alpha", "lr-decay", "initial-accumulator-value"}) {
     std::string key = name;
     std::ranges::replace(key, '-', '_');
-    addNamed(fmt::format("--{}", name).c_str(), key.c_str(), what, range, group);
-  };
-  for (const char *name :
-       {"momentum", "dampening", "weight-decay", "eps", "alpha", "lr-decay", "initial-accumulator-value"})
-    addNumber(name, "", CLI::NonNegativeNumber, optimizerGroup);
+    addNamed(verb, fmt::format("--{}", name), key, "")->group(group);
+  }
   verb.add_option_function<std::vector<std::string>>(
           "--number",
           [this](const std::vector<std::string> &texts) {
@@ -150,7 +160,8 @@ void TrainOptions::addTo(CLI::App &verb) {
               step.numbers.insert(parseNumber("--number", text));
           },
           "another number of the optimizer, such as one that a graph of its own takes: NAME=VALUE")
-      ->group(optimizerGroup);
+      ->type_name(formKind)
+      ->group(group);
   verb.add_option_function<std::vector<std::string>>(
           "--group",
           [this](const std::vector<std::string> &texts) {
@@ -158,70 +169,69 @@ void TrainOptions::addTo(CLI::App &verb) {
               step.groups.push_back(parseGroup(text));
           },
           "numbers of their own for parameters of these names: 'head.*:lr=0.01,weight_decay=0'")
-      ->group(optimizerGroup);
-  verb.add_flag("--nesterov", step.nesterov)->group(optimizerGroup);
-  verb.add_flag("--amsgrad", step.amsgrad)->group(optimizerGroup);
-  verb.add_flag("--centered", step.centered)->group(optimizerGroup);
+      ->type_name(formKind)
+      ->group(group);
+  verb.add_flag("--nesterov", step.nesterov)->group(group);
+  verb.add_flag("--amsgrad", step.amsgrad)->group(group);
+  verb.add_flag("--centered", step.centered)->group(group);
+}
 
-  addSchedule(verb, fit);
-
-  const char *whatGroup = "What is trained";
-  verb.add_option("--train", step.train, "trains parameters of these names too: 'head.*'")->group(whatGroup);
-  verb.add_option("--freeze", step.freeze, "leaves parameters of these names as they are")->group(whatGroup);
-  verb.add_option("--no-decay", step.noDecay, "no weight decay for parameters of these names")->group(whatGroup);
-  verb.add_flag("--freeze-norm", step.freezeNorm, "batch normalisations keep their statistics")->group(whatGroup);
-  verb.add_flag("--no-dropout", step.noDropout, "drops nothing")->group(whatGroup);
-  verb.add_option(
-          "--recompute", step.recompute,
+void TrainOptions::addChoiceOfParameters(CLI::App &verb) {
+  const char *group = "What is trained";
+  auto addPatterns = [&](const char *option, std::vector<std::string> &patterns, const char *what) {
+    addTexts(verb, option, patterns, nameKind, what)->allow_extra_args(true)->group(group);
+  };
+  addPatterns("--train", step.train, "trains parameters of these names too: 'head.*'");
+  addPatterns("--freeze", step.freeze, "leaves parameters of these names as they are");
+  addPatterns("--no-decay", step.noDecay, "no weight decay for parameters of these names");
+  verb.add_flag("--freeze-norm", step.freezeNorm, "batch normalisations keep their statistics")->group(group);
+  verb.add_flag("--no-dropout", step.noDropout, "drops nothing")->group(group);
+  addWord(verb, "--recompute", step.recompute, train::choiceOf("recompute"),
           "what the backward pass computes again rather than finding it in memory: none, blocks (all but products), or "
           "auto:BYTES (no more than is needed to keep so many, such as 200M, for --batch and --window)")
-      ->capture_default_str()
-      ->group(whatGroup);
-  verb.add_flag("--plan", plan, "lists parameters and memory, and trains nothing")->group(whatGroup);
+      ->group(group);
+  verb.add_flag("--plan", plan, "lists parameters and memory, and trains nothing")->group(group);
+}
 
-  const char *precisionGroup = "Precision (names and defaults of the loss scale are PyTorch's GradScaler's)";
-  verb.add_option("--precision", step.precision, "of products: fp32, bf16 or fp16; parameters stay fp32")
-      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
-      ->capture_default_str()
-      ->group(precisionGroup);
-  verb.add_option("--moments", step.moments, "of the optimizer: fp32 or bf16")
-      ->check(CLI::IsMember({"fp32", "bf16"}))
-      ->capture_default_str()
-      ->group(precisionGroup);
-  verb.add_option("--init-scale", step.initialScale, "loss scale of the first step; 65536")
-      ->check(CLI::PositiveNumber)
-      ->group(precisionGroup);
-  addNumber("growth-factor", "of the scale after --growth-interval steps without overflow; 2", CLI::Range(1.0, 1e30),
-            precisionGroup);
-  addNumber("backoff-factor", "of the scale after a step whose gradients overflow; 0.5", CLI::Range(1e-30, 1.0),
-            precisionGroup);
-  addNumber("growth-interval", "2000", CLI::PositiveNumber, precisionGroup);
+void TrainOptions::addPrecision(CLI::App &verb) {
+  const char *group = "Precision (names and defaults of the loss scale are PyTorch's GradScaler's)";
+  addWord(verb, "--precision", step.precision, train::choiceOf("precision"),
+          "of products: fp32, bf16 or fp16; parameters stay fp32")
+      ->group(group);
+  addWord(verb, "--moments", step.moments, train::choiceOf("moments"), "of the optimizer: fp32 or bf16")->group(group);
+  addNumber(verb, "--init-scale", step.initialScale, train::rangeOf("init-scale"),
+            "loss scale of the first step; 65536")
+      ->group(group);
+  addNamed(verb, "--growth-factor", "growth_factor", "of the scale after --growth-interval steps without overflow; 2")
+      ->group(group);
+  addNamed(verb, "--backoff-factor", "backoff_factor", "of the scale after a step whose gradients overflow; 0.5")
+      ->group(group);
+  addNamed(verb, "--growth-interval", "growth_interval", "2000")->group(group);
   verb.add_flag("--no-loss-scaling", step.noLossScaling,
                 "for fp16 too; bf16 and fp32 scale only if one of these numbers is given")
-      ->group(precisionGroup);
+      ->group(group);
+}
 
-  const char *runGroup = "The run";
-  verb.add_option("--out", fit.folder, "the folder of checkpoints, metrics and the trained model")
-      ->capture_default_str()
-      ->group(runGroup);
-  verb.add_option("--save-every", fit.saveEvery, "steps between checkpoints; by default one an epoch")
-      ->check(CLI::PositiveNumber)
-      ->group(runGroup);
-  verb.add_option("--eval-every", fit.evalEvery, "steps between evaluations; by default one an epoch")
-      ->check(CLI::PositiveNumber)
-      ->group(runGroup);
-  verb.add_option("--keep", fit.keep, "checkpoints that stay")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(runGroup);
-  verb.add_option("--resume", resume, "goes on with the training in this folder")->group(runGroup);
-  runtime.addTo(verb, runGroup);
+void TrainOptions::addRun(CLI::App &verb) {
+  const char *group = "The run";
+  addText(verb, "--out", fit.folder, folderKind, "the folder of checkpoints, metrics and the trained model")
+      ->group(group);
+  addNumber(verb, "--save-every", fit.saveEvery, train::rangeOf("save-every"),
+            "steps between checkpoints; 0: one an epoch")
+      ->group(group);
+  addNumber(verb, "--eval-every", fit.evalEvery, train::rangeOf("eval-every"),
+            "steps between evaluations; 0: one an epoch")
+      ->group(group);
+  addNumber(verb, "--keep", fit.keep, train::rangeOf("keep"), "checkpoints that stay")->group(group);
+  addText(verb, "--resume", resume, folderKind, "goes on with the training in this folder")->group(group);
+  runtime.addTo(verb, group);
   verb.add_flag("--read-each-step", readEachStep,
                 "waits for each step's loss before the next one begins, to measure what that costs")
-      ->group(runGroup);
-  verb.add_flag("--compile-only", compileOnly, "writes the compiled step to -o and trains nothing")->group(runGroup);
-  verb.add_option("-o,--output", output, "the .stone file of --compile-only")->group(runGroup);
-  compile.addTo(verb);
+      ->group(group);
+  verb.add_flag("--compile-only", compileOnly, "writes the compiled step to -o and trains nothing")->group(group);
+  addText(verb, "-o,--output", output, newFileKind, "the .stone file of --compile-only")
+      ->needs("--compile-only")
+      ->group(group);
 }
 
 std::string TrainOptions::describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const {

@@ -28,6 +28,15 @@ struct TrainOptions {
   void checkSchedule() const;
   /// Throws Failure (usage) when an option was given that is decided in a step that is compiled already.
   void refuseCompiledIn(const CLI::App &verb) const;
+
+private:
+  void addData(CLI::App &verb);
+  void addLoss(CLI::App &verb);
+  void addOptimizer(CLI::App &verb);
+  void addChoiceOfParameters(CLI::App &verb);
+  void addPrecision(CLI::App &verb);
+  void addRun(CLI::App &verb);
+  CLI::Option *addNamed(CLI::App &verb, const std::string &option, const std::string &key, const std::string &what);
 };
 
 } // namespace freestone::tools

@@ -1,8 +1,10 @@
 // freestone verify: runs cases in the layout of ONNX's backend tests and compares the numbers.
 
+#include "tools/freestone/Options.h"
 #include "tools/freestone/ProcessPool.h"
 #include "tools/freestone/TestCase.h"
 #include "tools/freestone/Verbs.h"
+#include "train/OptionRules.h"
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -91,6 +93,7 @@ static void verify(const Arguments &arguments) {
   for (const std::string &path : arguments.paths)
     for (TestCase &test : findTestCases(path))
       cases.push_back(std::move(test));
+  (void)CompileOptions(arguments.test.compile, ""); // a wrong option is not the fault of each case
   // Opened before the first fork: every child then has it for nothing.
   Compiler::open().warmUp();
 
@@ -115,26 +118,27 @@ static void verify(const Arguments &arguments) {
     throw Failure(Exit::Failed, "");
 }
 
+static constexpr double mostProcesses = 1024, mostSeconds = 1e6;
+
 void addVerifyVerb(CLI::App &app) {
   CLI::App *verb =
       app.add_subcommand("verify", "Runs cases in the layout of ONNX's backend tests and compares the numbers.");
   auto arguments = std::make_shared<Arguments>();
   arguments->test.compile.jobs = 1;
-  verb->add_option("path", arguments->paths, "folders of cases, at any depth")->required();
-  verb->add_option("--rtol", arguments->test.rtol,
-                   "relative tolerance; by default the case's own, else 1e-3 (bf16: at least 2^-6)");
-  verb->add_option("--atol", arguments->test.atol, "absolute tolerance; by default the case's own, else 1e-7");
-  verb->add_option("--ulp", arguments->test.ulp, "instead: how many representable numbers a float may be off")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_option("--jobs", arguments->jobs, "cases at a time, each in a process of its own")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  verb->add_option("--threads", arguments->test.threads, "workers of every run")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  verb->add_option("--timeout", arguments->timeout, "seconds after which a case has failed")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  addTexts(*verb, "path", arguments->paths, folderKind, "folders of cases, at any depth")
+      ->required()
+      ->allow_extra_args(true);
+  addNumber(*verb, "--rtol", arguments->test.rtol, words::notNegative,
+            "relative tolerance; by default the case's own, else 1e-3 (bf16: at least 2^-6)");
+  addNumber(*verb, "--atol", arguments->test.atol, words::notNegative,
+            "absolute tolerance; by default the case's own, else 1e-7");
+  addNumber(*verb, "--ulp", arguments->test.ulp, words::wholeFrom(0),
+            "instead: how many representable numbers a float may be off");
+  addNumber(*verb, "--jobs", arguments->jobs, words::wholeFrom(1, mostProcesses),
+            "cases at a time, each in a process of its own");
+  addNumber(*verb, "--threads", arguments->test.threads, train::rangeOf("threads"), "workers of every run");
+  addNumber(*verb, "--timeout", arguments->timeout, {0, mostSeconds, false, true},
+            "seconds after which a case has failed");
   verb->add_flag("--allow-unsupported", arguments->allowUnsupported, "unsupported cases are no failure");
   verb->add_flag("--json", arguments->json, "prints one JSON document instead of lines");
   arguments->test.compile.addTo(*verb);

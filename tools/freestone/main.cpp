@@ -2,6 +2,7 @@
 
 #include "freestone/runtime.h"
 #include "tools/freestone/Failure.h"
+#include "tools/freestone/UsageFault.h"
 #include "tools/freestone/Verbs.h"
 #include "tools/tensor/Tensor.h"
 #include <cstdio>
@@ -33,7 +34,9 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     // --help and --version are errors to CLI11, with exit code 0.
-    return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::Usage);
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    return fail(Exit::Usage, describeUsageFault(app, error).c_str());
   } catch (const Failure &failure) {
     return fail(failure.exit, failure.what());
   } catch (const TensorError &error) {
