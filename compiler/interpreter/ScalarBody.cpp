@@ -159,10 +159,12 @@ ScalarBody::Step ScalarBody::prepareCast(Operation &op) {
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) { return unary(op, zeroExtended); })
       .Case<arith::TruncIOp, arith::IndexCastOp>([&](auto) { return unary(op, wrapped); })
       .Case([&](arith::SIToFPOp) {
-        return unary(op, [](Scalar a) { return Scalar{.real = static_cast<double>(a.integer)}; });
+        return unary(op, [=](Scalar a) { return Scalar{.real = roundInteger(to, a.integer, false)}; });
       })
       .Case([&](arith::UIToFPOp) {
-        return unary(op, [=](Scalar a) { return Scalar{.real = static_cast<double>(toUnsigned(from, a.integer))}; });
+        return unary(op, [=](Scalar a) {
+          return Scalar{.real = roundInteger(to, static_cast<int64_t>(toUnsigned(from, a.integer)), true)};
+        });
       })
       .Case<arith::FPToSIOp, arith::FPToUIOp>([&](auto) {
         return unary(op, [=](Scalar a) {
