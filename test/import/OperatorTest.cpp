@@ -176,7 +176,7 @@ TEST(Operator, RandomNumbersAskForARange) {
   for (const char *ends : {"low = 2.0, high = 1.0", "low = 0.0, high = inf"})
     EXPECT_NE(importText(std::string("agraph (float[n] x) => (float[n] y) { y = RandomUniformLike<") + ends + ">(x) }")
                   .reason()
-                  .find("low up to high"),
+                  .find("low not above high"),
               std::string::npos);
 }
 

@@ -93,7 +93,7 @@ Tensor randomLike(Node &node, Tensor like, ArrayRef<Expr> shape) {
   if (node.op().starts_with("RandomUniform")) {
     double low = node.real("low", 0), high = node.real("high", 1);
     if (!(std::isfinite(low) && std::isfinite(high) && low <= high)) {
-      node.refuse("needs finite numbers with low up to high");
+      node.refuse("low and high must be finite, and low not above high");
       return {};
     }
     return uniformBetween(node, shape, low, high, type);
