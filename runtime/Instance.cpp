@@ -242,11 +242,21 @@ Status Instance::checkInputs(const SizePlan &plan) const {
   return {};
 }
 
-/// What a run writes in place can't be given to it from outside too.
+/// What a run writes of its own can't be given to it from outside too: the state, and the runtime's memory of outputs
+/// that nobody has taken.
 Status Instance::checkApart(const TensorView &view, const TensorInfo &info, const char *what) const {
-  if (!kept || !kept->overlaps(view))
-    return {};
-  return {Code::InvalidArgument, what + (" '" + info.name) + "' overlaps the state that the instance runs on"};
+  auto refuse = [&](const std::string &other) -> Status {
+    return {Code::InvalidArgument, what + (" '" + info.name) + "' overlaps " + other};
+  };
+  if (kept && kept->overlaps(view))
+    return refuse("the state that the instance runs on");
+  const PreparedRun &run = *places[nextPlace];
+  for (size_t i = 0; i < run.outputs.size(); ++i)
+    if (const auto &memory = run.outputs[i]; memory && memory->takers.load(std::memory_order_acquire) == 0 &&
+                                             overlap(view, {memory->block.data(), {}, memory->block.size()}))
+      return refuse("the memory of output '" + program.outputs[i].name +
+                    "', which the runtime uses again; take the output to keep it");
+  return {};
 }
 
 Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
@@ -256,12 +266,15 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
   const TensorView &view = *outputs[index];
   if (Status status = checkShape(plan, info, view, "output"); !status.ok())
     return status;
-  auto begin = reinterpret_cast<uintptr_t>(view.data);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto other = reinterpret_cast<uintptr_t>(inputs[i]->data);
-    if (view.bytes && inputs[i]->bytes && begin < other + inputs[i]->bytes && other < begin + view.bytes)
-      return {Code::InvalidArgument, "output '" + info.name + "' overlaps input '" + program.inputs[i].name + "'"};
-  }
+  auto refuse = [&](const char *what, const TensorInfo &other) -> Status {
+    return {Code::InvalidArgument, "output '" + info.name + "' overlaps " + what + " '" + other.name + "'"};
+  };
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (overlap(view, *inputs[i]))
+      return refuse("input", program.inputs[i]);
+  for (size_t i = 0; i < index; ++i)
+    if (outputs[i] && overlap(view, *outputs[i]))
+      return refuse("output", program.outputs[i]);
   return checkApart(view, info, "output");
 }
 

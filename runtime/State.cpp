@@ -59,7 +59,4 @@ void State::write(size_t index, const void *rows) const {
     std::memcpy(data(index), rows, info.bytes);
 }
 
-bool State::overlaps(const TensorView &view) const {
-  auto begin = reinterpret_cast<uintptr_t>(view.data), own = reinterpret_cast<uintptr_t>(block.data());
-  return begin < own + block.size() && own < begin + view.bytes;
-}
+bool State::overlaps(const TensorView &view) const { return overlap(view, {block.data(), {}, block.size()}); }

@@ -35,6 +35,11 @@ DLTensor freestone::runtime::toDLTensor(void *data, DType dtype, const std::vect
   return tensor;
 }
 
+bool freestone::runtime::overlap(const TensorView &a, const TensorView &b) {
+  auto begin = reinterpret_cast<uintptr_t>(a.data), other = reinterpret_cast<uintptr_t>(b.data);
+  return a.bytes > 0 && b.bytes > 0 && begin < other + b.bytes && other < begin + a.bytes;
+}
+
 namespace {
 
 std::string nameOf(DLDataType type) {

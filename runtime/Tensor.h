@@ -18,6 +18,9 @@ struct TensorView {
   int64_t bytes = 0;
 };
 
+/// Whether any byte of one view is a byte of the other. What has no bytes overlaps nothing.
+bool overlap(const TensorView &a, const TensorView &b);
+
 /// Takes a tensor that must be what `info` says but for its sizes: dtype and rank, on the CPU, C-contiguous, aligned to
 /// its element. `kind` names it: "input". The memory of `view` is used again; it is undefined after an error. Errors:
 /// InvalidArgument, Mismatch.

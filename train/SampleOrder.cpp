@@ -1,5 +1,5 @@
 #include "train/SampleOrder.h"
-#include "train/Philox.h"
+#include "train/RandomIndex.h"
 #include <bit>
 
 namespace freestone::train {
@@ -19,9 +19,7 @@ SampleOrder::SampleOrder(int64_t samples, uint64_t seed, int64_t epoch, bool shu
 uint64_t SampleOrder::permute(uint64_t value) const {
   uint64_t left = value >> rightBits, right = value & ((1ull << rightBits) - 1);
   auto mask = [&](uint32_t round, uint64_t half) -> uint64_t {
-    return philox(
-        {static_cast<uint32_t>(half), round, static_cast<uint32_t>(epoch), static_cast<uint32_t>(RandomUse::Order)},
-        {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)})[0];
+    return randomBits(seed, RandomUse::Order, epoch, uint64_t(round) << 32 | static_cast<uint32_t>(half))[0];
   };
   for (uint32_t round = 0; round < rounds; round += 2) {
     left ^= mask(round, right) & ((1ull << leftBits) - 1);

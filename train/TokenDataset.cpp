@@ -3,7 +3,7 @@
 #include "train/CheckedCopy.h"
 #include "train/Error.h"
 #include "train/FieldShape.h"
-#include "train/Philox.h"
+#include "train/RandomIndex.h"
 #include <algorithm>
 #include <fmt/format.h>
 

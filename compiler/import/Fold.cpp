@@ -248,8 +248,12 @@ std::optional<Element> foldCast(const Element &x, mlir::Type from, mlir::Type to
     return Element(bounds.simplify(1 - isEqual(value, Expr::constant(value.context(), 0), bounds)));
   }
   std::optional<double> real = x.asReal();
-  if (isa<mlir::FloatType>(to))
+  if (isa<mlir::FloatType>(to)) {
+    // Beyond 2^53 a double would be rounded already.
+    if (x.isInteger() && real && std::fabs(*real) > 0x1p53)
+      return std::nullopt;
     return real ? std::optional<Element>(roundTo(*real, to)) : std::optional(x);
+  }
   if (x.isInteger())
     return fitting(x.asExpr(), to);
   if (!(std::fabs(*real) < 9e18))

@@ -309,9 +309,7 @@ static Tensor evaluate(CastOp op, const Tensor &x) {
   if (x.isReal())
     return map<double, int64_t>(x, type, [=](double value) { return truncate(value, type, saturate); });
   if (isa<FloatType>(type))
-    return map<int64_t, double>(x, type, [=](int64_t value) {
-      return roundTo(type, isUnsigned ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value));
-    });
+    return map<int64_t, double>(x, type, [=](int64_t value) { return roundInteger(type, value, isUnsigned); });
   return map<int64_t, int64_t>(x, type, [=](int64_t value) { return narrow(value, isUnsigned, type, saturate); });
 }
 

@@ -1,4 +1,5 @@
 #include "compiler/interpreter/Evaluate.h"
+#include "compiler/interpreter/RandomBits.h"
 #include "compiler/interpreter/Rounding.h"
 #include "compiler/weights/WeightStore.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -72,28 +73,13 @@ static Tensor evaluate(IotaOp op, const Dims &dims) {
   return result;
 }
 
-/// Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3).
-static std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    uint64_t left = uint64_t(0xD2511F53) * counter[0], right = uint64_t(0xCD9E8D57) * counter[2];
-    counter = {static_cast<uint32_t>(right >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(right),
-               static_cast<uint32_t>(left >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(left)};
-    key = {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85};
-  }
-  return counter;
-}
-
 static Tensor evaluate(RandomBitsOp op, const Dims &dims, const Tensor &key) {
   Type type = op.getType().getElementType();
   Tensor result(type, dims);
-  const int64_t *words = key.data<int64_t>();
-  auto word = [&](int place) { return static_cast<uint32_t>(words[place]); };
-  for (int64_t i = 0, count = result.size(); i < count; ++i) {
-    std::array<uint32_t, 4> block =
-        philox({static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32), word(2), word(3)}, {word(0), word(1)});
-    uint64_t bits = type.isInteger(64) ? uint64_t(block[1]) << 32 | block[0] : block[0];
-    result.data<int64_t>()[i] = static_cast<int64_t>(bits);
-  }
+  std::array<uint32_t, 4> words;
+  std::copy_n(key.data<int64_t>(), words.size(), words.begin());
+  for (int64_t i = 0, count = result.size(); i < count; ++i)
+    result.data<int64_t>()[i] = getRandomBits(type, words, i);
   return result;
 }
 

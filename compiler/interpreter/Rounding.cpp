@@ -37,6 +37,16 @@ double roundTo(Type type, double value) {
   return std::abs(rounded) > format.largest ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
 }
 
+double roundInteger(Type type, int64_t value, bool isUnsigned) {
+  bool isNegative = !isUnsigned && value < 0;
+  uint64_t magnitude = isNegative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  // More bits than a double has become one that says whether any was set, which is all that rounding to fewer asks.
+  if (!type.isF64() && magnitude >= 1ull << 53)
+    magnitude = (magnitude & ~0xfffull) | ((magnitude & 0xfff) ? 0x800 : 0);
+  double real = static_cast<double>(magnitude);
+  return roundTo(type, isNegative ? -real : real);
+}
+
 int64_t wrapTo(Type type, int64_t value) {
   unsigned width = cast<IntegerType>(type).getWidth();
   if (width == 64)

@@ -9,6 +9,9 @@ namespace freestone::interpreter {
 /// The nearest value of a float type, ties to even, with its denormals and its overflow to infinity.
 double roundTo(mlir::Type floatType, double value);
 
+/// The nearest value to an integer, which is given as its 64 bits.
+double roundInteger(mlir::Type floatType, int64_t value, bool isUnsigned);
+
 /// The low bits of a value as a value of an integer type (bool: whether it is odd).
 int64_t wrapTo(mlir::Type integerType, int64_t value);
 

@@ -1,5 +1,6 @@
 #include "compiler/interpreter/ScalarBody.h"
 
+#include "compiler/interpreter/RandomBits.h"
 #include "compiler/interpreter/Rounding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -158,10 +159,12 @@ ScalarBody::Step ScalarBody::prepareCast(Operation &op) {
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) { return unary(op, zeroExtended); })
       .Case<arith::TruncIOp, arith::IndexCastOp>([&](auto) { return unary(op, wrapped); })
       .Case([&](arith::SIToFPOp) {
-        return unary(op, [](Scalar a) { return Scalar{.real = static_cast<double>(a.integer)}; });
+        return unary(op, [=](Scalar a) { return Scalar{.real = roundInteger(to, a.integer, false)}; });
       })
       .Case([&](arith::UIToFPOp) {
-        return unary(op, [=](Scalar a) { return Scalar{.real = static_cast<double>(toUnsigned(from, a.integer))}; });
+        return unary(op, [=](Scalar a) {
+          return Scalar{.real = roundInteger(to, static_cast<int64_t>(toUnsigned(from, a.integer)), true)};
+        });
       })
       .Case<arith::FPToSIOp, arith::FPToUIOp>([&](auto) {
         return unary(op, [=](Scalar a) {
@@ -228,6 +231,15 @@ FailureOr<ScalarBody::Step> ScalarBody::prepare(Operation &op, ArrayRef<Tensor> 
       check->emitError(check.getMessage());
       return false;
     });
+  if (auto random = dyn_cast<tile::RandomBitsOp>(op)) {
+    SmallVector<unsigned> key = llvm::map_to_vector(random.getKey(), [&](Value word) { return placeOf(word); });
+    return Step([key, to = placeOf(random), index = placeOf(random.getIndex()), type = random.getType()](Frame &frame) {
+      std::array<uint32_t, 4> words;
+      llvm::transform(key, words.begin(), [&](unsigned place) { return frame.values[place].integer; });
+      frame.values[to].integer = wrap(type, getRandomBits(type, words, frame.values[index].integer));
+      return true;
+    });
+  }
   if (auto read = dyn_cast<tile::ReadOp>(op)) {
     SmallVector<unsigned> indices;
     for (Value index : read.getIndices())

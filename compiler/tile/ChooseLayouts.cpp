@@ -96,6 +96,9 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
     // The micro-kernels read panels; narrower types are read element by element.
     if (!op.getResultType(0).getElementType().isF32() || dims.accumulate != Accumulate::multiplyAdd)
       continue;
+    // What is computed once, in @init, reads the weights as they come.
+    if (isHoistable(op.getResult(0)))
+      continue;
     auto isPackable = [&](unsigned input) {
       Value tensor = op.getInputs()[input];
       return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(tensor) && isHoistable(tensor);

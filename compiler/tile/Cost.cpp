@@ -18,6 +18,8 @@ static int64_t getCost(Operation &op) {
     return 1;
   if (isa<math::MathDialect>(op.getDialect()))
     return 20;
+  if (isa<RandomBitsOp>(op))
+    return 60;
   return 1;
 }
 

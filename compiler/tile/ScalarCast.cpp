@@ -93,12 +93,9 @@ Value emitCast(ImplicitLocOpBuilder &builder, Value operand, Type from, Type to)
     return emitFloatToFloat(b, operand, to);
   if (fromFloat)
     return emitFloatToInteger(b, emitCast(b, operand, from, getAccumulatorType(from)), to);
-  if (isa<FloatType>(to)) {
-    Type wide = getAccumulatorType(to);
-    Value converted = fromUnsigned ? arith::UIToFPOp::create(b, wide, operand).getResult()
-                                   : arith::SIToFPOp::create(b, wide, operand).getResult();
-    return emitCast(b, converted, wide, to);
-  }
+  if (isa<FloatType>(to))
+    return fromUnsigned ? arith::UIToFPOp::create(b, to, operand).getResult()
+                        : arith::SIToFPOp::create(b, to, operand).getResult();
   unsigned fromWidth = operand.getType().getIntOrFloatBitWidth(), toWidth = type.getIntOrFloatBitWidth();
   if (fromWidth == toWidth)
     return operand;

@@ -339,12 +339,15 @@ FREESTONE_API freestone_status freestone_instance_output_info(const freestone_in
 
 /* Binds an input without copying: the tensor's memory must stay valid and unchanged until the run ends; the struct
  * itself may go. It stays bound for later runs. CPU, C-contiguous, aligned to its element, never read past its end.
- * Errors: INVALID_ARGUMENT, MISMATCH (dtype, rank, device, layout). Sizes are checked by `prepare` and `run`. */
+ * Inputs may overlap each other; `prepare` and `run` refuse one that lies in the state, or in the memory of an output
+ * of an earlier run that was not taken and is used again, with INVALID_ARGUMENT. Errors: INVALID_ARGUMENT, MISMATCH
+ * (dtype, rank, device, layout). Sizes are checked by `prepare` and `run`. */
 FREESTONE_API freestone_status freestone_instance_set_input(freestone_instance *instance, size_t index,
                                                             const DLTensor *tensor);
 
 /* Binds the caller's memory to an output: C-contiguous, of exactly the shape that `output_shape` tells after `prepare`,
- * not overlapping any input or state. Stays bound for later runs; null gives the output back to the runtime. Errors: as
+ * not overlapping any input, other output or state, which `prepare` and `run` refuse with INVALID_ARGUMENT; what has no
+ * elements overlaps nothing. Stays bound for later runs; null gives the output back to the runtime. Errors: as
  * set_input. */
 FREESTONE_API freestone_status freestone_instance_set_output(freestone_instance *instance, size_t index,
                                                              const DLTensor *tensor);

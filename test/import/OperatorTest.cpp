@@ -154,6 +154,36 @@ TEST(Operator, RandomNumbersHaveTheirDistribution) {
   }
 }
 
+// Of bf16 one number in 512 would round to 1, and of f16 one in 4,096.
+TEST(Operator, UniformNumbersNeverReachTheirEnd) {
+  Imported model = importText(R"(agraph (float[n] x) => (float[n] b, float[n] h, float[n] f, double[n] d, float[n] p)
+    { brain = RandomUniformLike<dtype = 16>(x) half = RandomUniformLike<dtype = 10>(x)
+      f = RandomUniformLike<low = 1.0, high = 1.000001>(x) d = RandomUniformLike<dtype = 11, low = 0.1, high = 0.2>(x)
+      point = RandomUniformLike<dtype = 16, low = 1.001, high = 1.002>(x)
+      b = Cast<to = 1>(brain) h = Cast<to = 1>(half) p = Cast<to = 1>(point) })");
+  ASSERT_TRUE(model.model.module) << model.reason();
+  mlir::Type f32 = mlir::Float32Type::get(model.context.get());
+  auto outputs = interpreter::interpret(
+      model.main(), {HostTensor::copy<float>(f32, {100000}, std::vector<float>(100000))}, *model.model.weights);
+  ASSERT_TRUE(mlir::succeeded(outputs));
+  std::pair<float, float> ends[] = {{0, 1}, {0, 1}, {1, 1.000001f}};
+  for (auto [output, end] : llvm::zip(*outputs, ends))
+    for (float value : output.elements<float>())
+      ASSERT_TRUE(value >= end.first && value < end.second) << value;
+  for (double value : (*outputs)[3].elements<double>())
+    ASSERT_TRUE(value >= 0.1f && value < 0.2f) << value;
+  // There is no bf16 from 1.001 to 1.002.
+  EXPECT_EQ(llvm::count((*outputs)[4].elements<float>(), 1), 100000);
+}
+
+TEST(Operator, RandomNumbersAskForARange) {
+  for (const char *ends : {"low = 2.0, high = 1.0", "low = 0.0, high = inf"})
+    EXPECT_NE(importText(std::string("agraph (float[n] x) => (float[n] y) { y = RandomUniformLike<") + ends + ">(x) }")
+                  .reason()
+                  .find("low not above high"),
+              std::string::npos);
+}
+
 TEST(Operator, RandomNumbersReachOutputs) {
   // What depends on the values, also through a body, and not what depends on the shape alone.
   Imported model = importText(R"(agraph (float[n] x, float r, bool t, bool c)

@@ -43,6 +43,33 @@ TEST(RoundingTest, RoundsAsLlvmDoes) {
   }
 }
 
+TEST(RoundingTest, IntegersRoundOnce) {
+  MLIRContext context;
+  auto nearest = [](const llvm::fltSemantics &semantics, uint64_t value, bool isUnsigned) {
+    llvm::APFloat number(semantics);
+    number.convertFromAPInt(APInt(64, value), !isUnsigned, llvm::APFloat::rmNearestTiesToEven);
+    bool isInexact;
+    number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &isInexact);
+    return number.convertToDouble();
+  };
+  std::pair<Type, const llvm::fltSemantics *> formats[] = {{Float16Type::get(&context), &llvm::APFloat::IEEEhalf()},
+                                                           {BFloat16Type::get(&context), &llvm::APFloat::BFloat()},
+                                                           {Float32Type::get(&context), &llvm::APFloat::IEEEsingle()},
+                                                           {Float64Type::get(&context), &llvm::APFloat::IEEEdouble()}};
+  uint64_t state = 1;
+  for (int i = 0; i < 20000; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    // A number of 9, 25 or 54 digits, the last of which is a half, and what is next to it.
+    int digits = i % 3 == 0 ? 9 : i % 3 == 1 ? 25 : 54, scale = static_cast<int>(state >> 32) % (65 - digits);
+    uint64_t half = (state >> (64 - digits) | 1 | 1ull << (digits - 1)) << scale;
+    for (uint64_t value : {half - 1, half, half + 1, 0 - half})
+      for (bool isUnsigned : {false, true})
+        for (auto [type, semantics] : formats)
+          ASSERT_EQ(roundInteger(type, static_cast<int64_t>(value), isUnsigned), nearest(*semantics, value, isUnsigned))
+              << value;
+  }
+}
+
 TEST(RoundingTest, Integers) {
   MLIRContext context;
   Type i8 = IntegerType::get(&context, 8), ui8 = IntegerType::get(&context, 8, IntegerType::Unsigned);

@@ -1,5 +1,6 @@
 #include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "random/Philox.h"
 #include "test/interpreter/RunText.h"
 
 namespace freestone::interpreter {
@@ -116,18 +117,23 @@ TEST_F(ShapeTest, Weight) {
             "there is no weight 'v'");
 }
 
-// The known answers of Random123's philox4x32x10: counter and key of zeros, of ones.
+// The known answer of Random123's philox4x32x10 for a counter and key of zeros: all four words are used.
 TEST_F(ShapeTest, RandomBits) {
-  auto results = runMain(R"(() -> (!graph.tensor<[1], ui32>, !graph.tensor<[1], ui64>) {
+  auto results = runMain(R"(() -> (!graph.tensor<[5], ui32>, !graph.tensor<[2, 1], ui64>) {
     %k = graph.constant dense<0> : tensor<4xui32> -> !graph.tensor<[4], ui32>
-    %r = graph.random_bits %k : !graph.tensor<[4], ui32> -> !graph.tensor<[1], ui32>
-    %s = graph.random_bits %k : !graph.tensor<[4], ui32> -> !graph.tensor<[1], ui64>
-    return %r, %s : !graph.tensor<[1], ui32>, !graph.tensor<[1], ui64>
+    %r = graph.random_bits %k : !graph.tensor<[4], ui32> -> !graph.tensor<[5], ui32>
+    %s = graph.random_bits %k : !graph.tensor<[4], ui32> -> !graph.tensor<[2, 1], ui64>
+    return %r, %s : !graph.tensor<[5], ui32>, !graph.tensor<[2, 1], ui64>
   })",
                          {});
   ASSERT_EQ(results.size(), 2u);
-  EXPECT_EQ(integers(results[0]), std::vector<int64_t>{0x6627e8d5});
-  EXPECT_EQ(static_cast<uint64_t>(integers(results[1])[0]), 0xe169c58d6627e8d5u);
+  std::vector<int64_t> words = integers(results[0]), wide = integers(results[1]);
+  ASSERT_EQ(words.size(), 5u);
+  EXPECT_EQ(std::vector(words.begin(), words.end() - 1),
+            (std::vector<int64_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(words[4], random::streamWord({}, 4));
+  EXPECT_EQ(static_cast<uint64_t>(wide[0]), 0xe169c58d6627e8d5u);
+  EXPECT_EQ(static_cast<uint64_t>(wide[1]), 0x9b00dbd8bc57ac4cu);
 }
 
 TEST_F(ShapeTest, MatchShapeNamesValueExpectedAndActual) {

@@ -26,6 +26,57 @@ TEST(Output, GoesIntoTheCallersMemory) {
   EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(x));
 }
 
+TEST(Output, SharesNoMemoryWithAnotherOutput) {
+  Instance instance(loadNonzero(), 1);
+  std::vector<float> x = {0, 3, 0, 5};
+  std::vector<int64_t> memory(8);
+  auto viewFrom = [&](size_t begin, int64_t count) { return TensorRef(memory.data() + begin, {count}); };
+  instance.setInput(0, viewOf(x));
+  instance.setOutput(0, viewFrom(0, 4));
+  for (size_t begin : {0, 1, 3}) {
+    instance.setOutput(1, viewFrom(begin, 4));
+    EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { instance.run(); }),
+              "output 'doubles' overlaps output 'positions'");
+    EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { check(freestone_instance_prepare(instance.get())); }),
+              "output 'doubles' overlaps output 'positions'");
+    EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { instance.submit(); }),
+              "output 'doubles' overlaps output 'positions'");
+  }
+  instance.setOutput(1, viewFrom(4, 4));
+  instance.run();
+  EXPECT_EQ(memory, (std::vector<int64_t>{1, 3, 0, 0, 2, 6, 0, 0}));
+
+  // What has no elements overlaps nothing, wherever it is.
+  instance.setInput(0, {memory.data(), {kDLFloat, 32, 1}, {0}});
+  instance.setOutput(0, viewFrom(2, 0));
+  instance.setOutput(1, viewFrom(2, 0));
+  instance.run();
+}
+
+// A view of an output lives until the next run: what it shows can't be what that run reads or writes as the caller's.
+TEST(Output, IsNoMemoryOfTheNextRun) {
+  Instance instance(loadReverse(), 1);
+  std::vector<float> x = ramp(64);
+  instance.setInput(0, viewOf(x));
+  instance.run();
+  DLTensor view;
+  check(freestone_instance_output(instance.get(), 0, &view));
+  TensorRef last(static_cast<float *>(view.data), {64});
+  instance.setInput(0, last);
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { instance.run(); }),
+            "input 'x' overlaps the memory of output 'y', which the runtime uses again; take the output to keep it");
+  instance.setInput(0, viewOf(x));
+  instance.setOutput(0, last);
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { instance.run(); }),
+            "output 'y' overlaps the memory of output 'y', which the runtime uses again; take the output to keep it");
+  check(freestone_instance_set_output(instance.get(), 0, nullptr));
+  instance.run();
+  Tensor taken = instance.output(0);
+  instance.setInput(0, {taken.data<float>(), {64}});
+  instance.run();
+  EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(reversed(x)));
+}
+
 TEST(Output, LivesAsLongAsItsTaker) {
   Artifact artifact = loadReverse();
   std::optional<Tensor> kept;

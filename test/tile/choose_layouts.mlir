@@ -13,7 +13,7 @@
 // CHECK-NOT:     rsqrt
 // CHECK-LABEL: func.func @init
 // CHECK-SAME:    (%[[W:.*]]: !graph.tensor<[50, 64], f32> {graph.weight = "embedding"}, %{{.*}}: !graph.tensor<[64], f32> {graph.weight = "variance"})
-// CHECK-SAME:    -> (!graph.tensor<[2, 64, 32], f32> {graph.weight = "embedding:packed"}, !graph.tensor<[64], f32> {graph.weight = "variance:folded"})
+// CHECK-SAME:    -> (!graph.tensor<[2, 64, 32], f32> {graph.weight = "embedding:packed"}, !graph.tensor<[64], f32> {graph.weight = "variance:folded"}, !graph.tensor<[64, 64], f32> {graph.weight = "embedding:folded"})
 // CHECK:         tile.compute [2, 64, 32] [parallel, parallel, parallel] ins(%[[W]] : #[[PACK]]) fill [0.000000e+00 : f32]
 // CHECK:         rsqrt
 
@@ -39,4 +39,13 @@ func.func @evaluate(%x: !graph.tensor<[k, 64], f32>) -> !graph.tensor<[k, 50], f
   %t = graph.transpose %w [1, 0] : !graph.tensor<[50, 64], f32>
   %z = graph.contract %x, %t batch [] x [] contract [1] x [0] : !graph.tensor<[k, 64], f32>, !graph.tensor<[64, 50], f32>
   return %z : !graph.tensor<[k, 50], f32>
+}
+
+// A product of weights is one of the weights, of which neither is packed for it.
+// CHECK-LABEL: func.func @product
+// CHECK-SAME:    !graph.tensor<[64, 64], f32> {graph.weight = "embedding:folded"})
+func.func @product() -> !graph.tensor<[64, 64], f32> {
+  %w = graph.weight "embedding" : !graph.tensor<[50, 64], f32>
+  %z = graph.contract %w, %w batch [] x [] contract [0] x [0] : !graph.tensor<[50, 64], f32>, !graph.tensor<[50, 64], f32>
+  return %z : !graph.tensor<[64, 64], f32>
 }

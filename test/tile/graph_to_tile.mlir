@@ -125,3 +125,26 @@ func.func @maxima(%x: !graph.tensor<[b, 14, 14], f32>) -> (!graph.tensor<[b, 7, 
   %i = graph.window_argmax %x sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : !graph.tensor<[b, 14, 14], f32>
   return %y, %i : !graph.tensor<[b, 7, 7], f32>, !graph.tensor<[b, 7, 7], i64>
 }
+
+// -----
+
+// Random bits are those of the row-major index.
+// CHECK-LABEL: func.func @random
+// CHECK:         tile.compute [b, n] [parallel, parallel] ins(%arg0 : #{{.*}}, %arg0 : #{{.*}}, %arg0 : #{{.*}}, %arg0 : #{{.*}}) {
+// CHECK-NEXT:    ^bb0(%[[K0:.*]]: i32, %[[K1:.*]]: i32, %[[K2:.*]]: i32, %[[K3:.*]]: i32):
+// CHECK:           %[[AT:.*]] = arith.addi
+// CHECK-NEXT:      tile.random_bits{{\[}}%[[K0]], %[[K1]], %[[K2]], %[[K3]]] at %[[AT]] : i64
+func.func @random(%key: !graph.tensor<[4], ui32>) -> !graph.tensor<[b, n], ui64> {
+  %r = graph.random_bits %key : !graph.tensor<[4], ui32> -> !graph.tensor<[b, n], ui64>
+  return %r : !graph.tensor<[b, n], ui64>
+}
+
+// -----
+
+// Integers become narrow floats at once: by way of f32 they might be rounded twice.
+// CHECK-LABEL: func.func @narrow
+// CHECK:         arith.sitofp %{{.*}} : i32 to bf16
+func.func @narrow(%x: !graph.tensor<[n], i32>) -> !graph.tensor<[n], bf16> {
+  %y = graph.cast %x to bf16 : !graph.tensor<[n], i32>
+  return %y : !graph.tensor<[n], bf16>
+}

@@ -98,3 +98,11 @@ func.func @view_of_rows(%x: !graph.tensor<[2, 3], f32>) {
   %r = tile.view %x : !graph.tensor<[2, 3], f32> -> !graph.tensor<[3, 2], f32>
   return
 }
+
+// -----
+
+func.func @random_bits(%word: i32, %i: index) {
+  // expected-error @+1 {{needs a key of 4 words, not of 2}}
+  %r = tile.random_bits[%word, %word] at %i : i32
+  return
+}

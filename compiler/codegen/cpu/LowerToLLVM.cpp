@@ -15,6 +15,20 @@ using namespace freestone;
 
 namespace {
 
+/// Before bf16 and f16 become f32, since what is rounded to f32 first may end up somewhere else.
+struct ExpandConversions : PassWrapper<ExpandConversions, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandConversions)
+
+  StringRef getArgument() const override { return "codegen-expand-conversions"; }
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    codegen::populateExpandConversionPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
 /// Writes what the processor has no instruction for as what it has.
 struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandOperations)
@@ -61,6 +75,7 @@ void freestone::codegen::buildLowerToLLVMPipeline(OpPassManager &passes, const D
   math::MathExtendToSupportedTypesOptions extend;
   extend.targetTypeStr = "f32";
   passes.addPass(math::createMathExtendToSupportedTypes(extend));
+  passes.addPass(std::make_unique<ExpandConversions>());
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
   emulate.sourceTypeStrs = {"bf16", "f16"};
   emulate.targetTypeStr = "f32";

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/VectorizeBody.h"
 
+#include "compiler/codegen/cpu/RandomBlocks.h"
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -337,6 +338,11 @@ Value BodyVectorizer::clone(Operation *op) {
     return emission.getSize(size.getSize().getExpr());
   if (auto readOp = dyn_cast<tile::ReadOp>(op))
     return read(readOp);
+  if (auto random = dyn_cast<tile::RandomBitsOp>(op)) {
+    auto key = llvm::map_to_vector(random.getKey(), [&](Value word) { return get(word); });
+    assert(llvm::none_of(key, [](Value word) { return isa<VectorType>(word.getType()); }) && "one key for all lanes");
+    return emitRandomBits(builder, location, key, get(random.getIndex()), random.getType());
+  }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(get(operand));

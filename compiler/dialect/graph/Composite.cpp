@@ -68,13 +68,9 @@ public:
   }
   /// Of f16, exponentials and their sum round to f16: ONNX defines its softmax in that precision and tests it to an
   /// ulp. The seven bits of bf16 would be too few.
-  Value softmax(Value x, int64_t axis) {
-    auto rounded = [&](Value value) { return narrow.isF16() ? widen(narrowed(value)) : value; };
-    Value power = rounded(unary(UnaryKind::exp, sub(x, reduceAndRepeat(ReduceKind::max, x, axis))));
-    Value sum = rounded(ReduceOp::create(builder, location, ReduceKind::add, power, axis));
-    // One division for all elements of a row.
-    return mul(power, repeat(unary(UnaryKind::reciprocal, sum), typeOf(x), axis));
-  }
+  Value softmax(Value x, int64_t axis) { return softmax(x, axis, /*hides=*/false); }
+  /// The same, but 0 where all of a row is -inf.
+  Value softmaxOfVisible(Value x, int64_t axis) { return softmax(x, axis, /*hides=*/true); }
   /// x over the root of the mean of its squares.
   Value normalize(Value x, ArrayRef<int64_t> axes, double epsilon) {
     Value meanSquare = mean(mul(x, x), axes);
@@ -83,6 +79,26 @@ public:
   }
 
 private:
+  Value softmax(Value x, int64_t axis, bool hides) {
+    auto rounded = [&](Value value) { return narrow.isF16() ? widen(narrowed(value)) : value; };
+    Value most = ReduceOp::create(builder, location, ReduceKind::max, x, axis);
+    // Next to a finite number -inf has an exponential of 0, and a gradient.
+    if (hides)
+      most = binary(BinaryKind::max, most, lowest(typeOf(most)));
+    Value power = rounded(unary(UnaryKind::exp, sub(x, repeat(most, typeOf(x), axis))));
+    Value sum = rounded(ReduceOp::create(builder, location, ReduceKind::add, power, axis));
+    // Where anything is seen, the largest alone has an exponential of 1.
+    if (hides)
+      sum = binary(BinaryKind::max, sum, number(0.5, typeOf(sum)));
+    // One division for all elements of a row.
+    return mul(power, repeat(unary(UnaryKind::reciprocal, sum), typeOf(x), axis));
+  }
+  /// The lowest number that is finite.
+  Value lowest(TensorType type) {
+    const llvm::fltSemantics &semantics = cast<FloatType>(type.getElementType()).getFloatSemantics();
+    return number(APFloat::getLargest(semantics, /*Negative=*/true).convertToDouble(), type);
+  }
+
   OpBuilder &builder;
   Location location;
   Type narrow;
@@ -219,7 +235,7 @@ FailureOr<SmallVector<Value>> AttentionOp::decompose(OpBuilder &builder) {
     Value last = compose.add(compose.coordinate(rank - 2, type), compose.size(offset.getExpr(), type));
     hide(CompareOp::create(builder, getLoc(), CompareKind::le, compose.coordinate(rank - 1, type), last));
   }
-  Value result = compose.contract(compose.softmax(scores, rank - 1), compose.widen(getValue()), rank - 2);
+  Value result = compose.contract(compose.softmaxOfVisible(scores, rank - 1), compose.widen(getValue()), rank - 2);
   return SmallVector<Value>{compose.narrowed(result)};
 }
 

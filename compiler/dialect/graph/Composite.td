@@ -53,7 +53,8 @@ def Graph_AttentionOp : Graph_CompositeOp<"attention"> {
   let description = [{
     Query [batch…, s, d], key [batch…, t, d], value [batch…, t, e], result [batch…, s, e]. The mask [batch…, s, t] is
     added if of the element type, and where it is a bool, false hides. With `causal` o, row i sees columns j ≤ i + o.
-    `softcap` c > 0 makes scores c * tanh(score / c) before the mask. A row that sees nothing gives NaN.
+    `softcap` c > 0 makes scores c * tanh(score / c) before the mask. A row that sees nothing (all
+    its scores are -inf) gives 0 and has a gradient of 0.
     ```mlir
     %y = graph.attention %q, %k, %v scale 0.125 causal <0> : !graph.tensor<[b, h, s, 64], f32>, …
     ```

@@ -65,9 +65,9 @@ def Graph_IotaOp : Graph_TypedOp<"iota", [Pure]> {
 def Graph_RandomBitsOp : Graph_TypedOp<"random_bits", [Pure]> {
   let summary = "independent random bits from a key: Philox4x32-10";
   let description = [{
-    The key is [4] x ui32: the generator's two key words, then the two upper words of its counter. The counter's lower
-    64 bits are the row-major index of the element; ui32 elements are word 0 of the block, ui64 words 0 (low) and 1
-    (high).
+    The key is [4] x ui32: the generator's two key words, then the two upper words of its counter, whose lower 64 bits
+    count blocks of four words. With i the row-major index of the element, ui32 elements are word i % 4 of block i / 4,
+    ui64 elements words 2 * (i % 2) (low) and 2 * (i % 2) + 1 (high) of block i / 2.
     ```mlir
     %r = graph.random_bits %key : !graph.tensor<[4], ui32> -> !graph.tensor<[b, s], ui32>
     ```

@@ -45,6 +45,12 @@ LogicalResult ReadOp::verify() {
   return success();
 }
 
+LogicalResult RandomBitsOp::verify() {
+  if (getKey().size() != 4)
+    return emitOpError("needs a key of 4 words, not of ") << getKey().size();
+  return success();
+}
+
 LogicalResult GroupOp::verifyRegions() {
   for (Operation &op : getBody()->without_terminator())
     if (!isa<ComputeOp, OpaqueOp>(op))

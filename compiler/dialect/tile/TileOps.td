@@ -158,6 +158,20 @@ def Tile_ReadOp : Tile_Op<"read", [Pure]> {
   }];
 }
 
+def Tile_RandomBitsOp : Tile_Op<"random_bits", [Pure]> {
+  let summary = "the random bits of one element, by its row-major index: see `graph.random_bits`";
+  let description = [{
+    The four words of the key, then the index. Neighbouring points that ask for neighbouring elements share blocks.
+    ```mlir
+    %r = tile.random_bits[%k0, %k1, %k2, %k3] at %i : i32
+    ```
+  }];
+  let arguments = (ins Variadic<I32>:$key, Index:$index);
+  let results = (outs AnyTypeOf<[I32, I64]>:$bits);
+  let assemblyFormat = "`[` $key `]` `at` $index attr-dict `:` type($bits)";
+  let hasVerifier = 1;
+}
+
 def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let summary = "ends the run with a message where data make a result undefined";
   let description = [{

@@ -23,23 +23,51 @@ Tensor randomKey(Node &node, uint64_t draw) {
   return builder.fixedRandomKey(isReal ? bit_cast<uint32_t>(seed->f()) : uint64_t(seed->i()), draw);
 }
 
-Tensor randomBits(Node &node, ArrayRef<Expr> shape, uint64_t draw = 0) {
+Tensor randomBits(Node &node, ArrayRef<Expr> shape, unsigned width, uint64_t draw = 0) {
   GraphBuilder &builder = node.builder();
-  mlir::Type word = builder.ir.getIntegerType(32, false);
+  mlir::Type word = builder.ir.getIntegerType(width, false);
   return builder.emit<graph::RandomBitsOp>(graph::TensorType::get(shape, word), randomKey(node, draw).value());
 }
 
-/// Independent f32 from 0 to below 1: every one is a multiple of 2^-24.
-Tensor uniform(Node &node, ArrayRef<Expr> shape, uint64_t draw = 0) {
-  Tensor bits = randomBits(node, shape, draw);
-  Tensor upper = binary(BinaryKind::shr, bits, scalarLike(8, bits));
-  return cast(upper, node.builder().f32()) * 0x1p-24;
+/// In which numbers that become `type` are drawn: f64 for itself, f32 for all others.
+mlir::Type drawnType(Node &node, mlir::Type type) { return type.isF64() ? type : node.builder().f32(); }
+
+/// Independent numbers from 0 to below 1: multiples of 2^-24 in f32, of 2^-53 in f64.
+Tensor uniform(Node &node, ArrayRef<Expr> shape, mlir::Type drawn) {
+  unsigned width = drawn.getIntOrFloatBitWidth(), digits = drawn.isF64() ? 53 : 24;
+  Tensor bits = randomBits(node, shape, width);
+  Tensor upper = binary(BinaryKind::shr, bits, scalarLike(width - digits, bits));
+  return cast(upper, drawn) * std::ldexp(1, -static_cast<int>(digits));
 }
 
-/// By Box and Muller, from two uniform numbers each.
-Tensor normal(Node &node, ArrayRef<Expr> shape) {
-  Tensor radius = sqrt(-2.0 * log(1.0 - uniform(node, shape, 0)));
-  return radius * cos(uniform(node, shape, 1) * (2 * M_PI));
+/// Independent numbers from `low` to below `high`, rounded to the nearest of `type`. What would round beyond an end
+/// becomes the last number inside. Where the type has no number inside, all are `low`, rounded.
+Tensor uniformBetween(Node &node, ArrayRef<Expr> shape, double low, double high, mlir::Type type) {
+  Tensor unit = uniform(node, shape, drawnType(node, type));
+  if (low == 0 && high == 1 && type == unit.elementType())
+    return unit;
+  auto rounded = [&](double value, APFloat::roundingMode mode) {
+    APFloat number(value);
+    bool isInexact;
+    number.convert(cast<mlir::FloatType>(type).getFloatSemantics(), mode, &isInexact);
+    return number;
+  };
+  APFloat first = rounded(low, APFloat::rmTowardPositive), last = rounded(high, APFloat::rmTowardNegative);
+  if (last.convertToDouble() == high)
+    last.next(/*nextDown=*/true);
+  if (last < first)
+    first = last = rounded(low, APFloat::rmNearestTiesToEven);
+  Tensor scaled = cast(unit, node.builder().ir.getF64Type()) * (high - low) + low;
+  return cast(clamp(scaled, first.convertToDouble(), last.convertToDouble()), type);
+}
+
+/// By Box and Muller, from two uniform numbers each, of all bits: as far as 6.7 in f32 and 9.4 in f64.
+Tensor normal(Node &node, ArrayRef<Expr> shape, mlir::Type drawn) {
+  unsigned width = drawn.getIntOrFloatBitWidth();
+  double unit = std::ldexp(1, -static_cast<int>(width));
+  auto draw = [&](uint64_t number) { return cast(randomBits(node, shape, width, number), drawn); };
+  Tensor positive = max(draw(0) * unit, unit / 2);
+  return sqrt(-2.0 * log(positive)) * cos(draw(1) * (2 * M_PI * unit));
 }
 
 /// The type that the node says, else f32, or that of `like`.
@@ -57,12 +85,20 @@ Tensor randomLike(Node &node, Tensor like, ArrayRef<Expr> shape) {
   mlir::Type type = typeOf(node, like);
   if (!type)
     return {};
+  if (!isa<mlir::FloatType>(type)) {
+    node.refuse("draws floats, not " + typeName(type));
+    return {};
+  }
   node.importer().noteRandom(node, {});
   if (node.op().starts_with("RandomUniform")) {
     double low = node.real("low", 0), high = node.real("high", 1);
-    return cast(uniform(node, shape) * (high - low) + low, type);
+    if (!(std::isfinite(low) && std::isfinite(high) && low <= high)) {
+      node.refuse("low and high must be finite, and low not above high");
+      return {};
+    }
+    return uniformBetween(node, shape, low, high, type);
   }
-  return cast(normal(node, shape) * node.real("scale", 1) + node.real("mean", 0), type);
+  return cast(normal(node, shape, drawnType(node, type)) * node.real("scale", 1) + node.real("mean", 0), type);
 }
 
 /// One with the probability that the element says. ONNX's own definition by other operators has it the other way round.
@@ -72,13 +108,14 @@ Tensor bernoulli(Node &node) {
   if (!type)
     return {};
   node.importer().noteRandom(node, {});
-  return cast(uniform(node, x.shape()) < cast(x, node.builder().f32()), type);
+  mlir::Type drawn = drawnType(node, x.elementType());
+  return cast(uniform(node, x.shape(), drawn) < cast(x, drawn), type);
 }
 
 /// True where x is kept, which is so with a probability of 1 - ratio.
 Tensor keepMask(Node &node, Tensor x, double ratio) {
-  Tensor bits = randomBits(node, x.shape());
-  return compare(CompareKind::ge, bits, scalarLike(std::round(ratio * 0x1p32), bits));
+  Tensor bits = randomBits(node, x.shape(), 32);
+  return compare(CompareKind::ge, bits, scalarLike(std::min(std::round(ratio * 0x1p32), 0x1p32 - 1), bits));
 }
 
 void setDropout(Node &node, Tensor result, Tensor mask) {
@@ -102,7 +139,7 @@ void dropoutAsWritten(Node &node, Tensor x) {
   node.importer().noteRandom(node, {1, 2});
   ratio = cast(reshape(ratio, {}), builder.f32());
   training = reshape(training, {});
-  Tensor keep = uniform(node, x.shape()) >= ratio;
+  Tensor keep = uniform(node, x.shape(), builder.f32()) >= ratio;
   Tensor dropped = select(keep, x * cast(1.0 / (1.0 - ratio), x.elementType()), 0.0);
   setDropout(node, select(training, dropped, x), keep | logicalNot(training));
 }

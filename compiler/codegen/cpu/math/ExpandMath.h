@@ -10,6 +10,10 @@ namespace freestone::codegen {
 /// stays.
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns);
 
+/// Rewrites conversions of f64 to bf16 and f16, and of integers of 32 and 64 bits to bf16, so that they round once, by
+/// way of f32. Before bf16 and f16 themselves are emulated in f32.
+void populateExpandConversionPatterns(mlir::RewritePatternSet &patterns);
+
 } // namespace freestone::codegen
 
 #endif // FREESTONE_COMPILER_CODEGEN_CPU_MATH_EXPANDMATH_H

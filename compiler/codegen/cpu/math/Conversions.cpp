@@ -1,0 +1,85 @@
+// Conversions to bf16 and f16 that round once. The processor has them from f32 alone; what is wider goes there first,
+// rounded to odd: the last bit says whether anything was cut off, so that the second rounding is that of the number
+// itself (Boldo and Melquiond, When double rounding is odd, 2005).
+#include "compiler/codegen/cpu/math/ExpandMath.h"
+#include "compiler/codegen/cpu/math/Real.h"
+
+using namespace mlir;
+
+namespace freestone::codegen {
+
+namespace {
+
+bool isNarrow(Type type) { return getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 16; }
+
+Type withElement(Type like, Type element) {
+  auto vector = dyn_cast<VectorType>(like);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+Value constantLike(ImplicitLocOpBuilder &b, Type type, uint64_t bits) {
+  auto element = cast<IntegerType>(getElementTypeOrSelf(type));
+  TypedAttr value = IntegerAttr::get(element, APInt(element.getWidth(), bits));
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = DenseElementsAttr::get(vector, Attribute(value));
+  return arith::ConstantOp::create(b, value);
+}
+
+struct NarrowDouble : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    if (!isNarrow(op.getType()) || !getElementTypeOrSelf(op.getIn()).isF64())
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Real x(b, op.getIn()), nearest = x.narrowed(), back = nearest.widened();
+    Value bits = nearest.bits(), one = nearest.integer(1), zero = nearest.integer(0);
+    auto magnitude = [&](Real real) { return real.with(math::AbsFOp::create(b, real.get())); };
+    Value towards = arith::SelectOp::create(b, (magnitude(back) > magnitude(x)).value,
+                                            arith::SubIOp::create(b, bits, one), arith::AddIOp::create(b, bits, one));
+    Value isInexact = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back.get(), x.get());
+    Value isEven = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, arith::AndIOp::create(b, bits, one), zero);
+    Value odd = arith::SelectOp::create(b, arith::AndIOp::create(b, isInexact, isEven), towards, bits);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), nearest.fromBits(odd).get());
+    return success();
+  }
+};
+
+/// Integers of 32 bits have room in f64. Of 64 bits those that have not give up their lowest twelve for one, which says
+/// whether any was set.
+template <typename ConvertOp> struct NarrowInteger : OpRewritePattern<ConvertOp> {
+  using OpRewritePattern<ConvertOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConvertOp op, PatternRewriter &rewriter) const override {
+    constexpr bool isSigned = std::is_same_v<ConvertOp, arith::SIToFPOp>;
+    Value x = op.getIn();
+    Type type = x.getType();
+    unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    // In f32 there is room for the narrow, and for all integers below the infinity of f16.
+    if (!getElementTypeOrSelf(op.getType()).isBF16() || width < 32)
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    if (width == 64) {
+      auto constant = [&](uint64_t bits) { return constantLike(b, type, bits); };
+      Value lowest = arith::AndIOp::create(b, x, constant(0xfff));
+      Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, lowest, constant(0));
+      Value marked = arith::OrIOp::create(b, arith::AndIOp::create(b, x, constant(~uint64_t(0xfff))),
+                                          arith::SelectOp::create(b, any, constant(0x800), constant(0)));
+      Value distance = isSigned ? arith::AddIOp::create(b, x, constant(1ull << 53)).getResult() : x;
+      Value isLarge =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, distance, constant(isSigned ? 1ull << 54 : 1ull << 53));
+      x = arith::SelectOp::create(b, isLarge, marked, x);
+    }
+    Value wide = ConvertOp::create(b, withElement(type, b.getF64Type()), x);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
+    return success();
+  }
+};
+
+} // namespace
+
+void populateExpandConversionPatterns(RewritePatternSet &patterns) {
+  patterns.add<NarrowDouble, NarrowInteger<arith::SIToFPOp>, NarrowInteger<arith::UIToFPOp>>(patterns.getContext());
+}
+
+} // namespace freestone::codegen
