@@ -71,7 +71,8 @@ void MapEmitter::emitTile(Value tile) {
     rowCount = rowCount * extent;
   Expr columnCount = parallel.back(), rows = planned("rows"), columns = planned("columns");
 
-  Value chunks = emission.getSize(Expr::ceilDiv(columnCount, columns));
+  // Rows without elements are one chunk, which is empty.
+  Value chunks = emission.getSize(Expr::max(Expr::ceilDiv(columnCount, columns), Expr::constant(columns.context(), 1)));
   Value rowTile = emission.divide(tile, chunks);
   Value chunk = emission.subtract(tile, emission.multiply(rowTile, chunks));
   Value from = emission.multiply(chunk, emission.getSize(columns));
