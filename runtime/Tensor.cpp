@@ -102,8 +102,8 @@ Status freestone::runtime::viewTensor(const DLTensor &tensor, const TensorInfo &
     return Status(Code::InvalidArgument, named("has no data"));
 
   alignas(64) static char nothing[64];
-  view.data = view.bytes > 0 ? static_cast<char *>(tensor.data) + tensor.byte_offset : nothing;
-  if (reinterpret_cast<uintptr_t>(view.data) % dtypeBytes(info.dtype) != 0)
+  view.data = tensor.data ? static_cast<char *>(tensor.data) + tensor.byte_offset : nothing;
+  if (view.bytes > 0 && reinterpret_cast<uintptr_t>(view.data) % dtypeBytes(info.dtype) != 0)
     return mismatch("must be aligned to its element of " + std::to_string(dtypeBytes(info.dtype)) + " bytes");
   return {};
 }

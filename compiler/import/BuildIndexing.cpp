@@ -25,6 +25,16 @@ Tensor withBatchOf(Tensor x, Tensor indices, int64_t batchDims) {
   return conform(indices, expected, "the batch dimensions of data and indices");
 }
 
+/// Indices of single elements along an axis name nothing beyond the data along the others.
+bool fitsBeside(Tensor x, Tensor indices, int64_t axis) {
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    if (dim != axis &&
+        !x.builder().makeAtMost(indices.dim(dim), x.dim(dim),
+                                "indices must not be longer than the data along dimension " + Twine(dim)))
+      return false;
+  return true;
+}
+
 /// Gathering known elements by known indices; nothing where an index is out of range or not known.
 std::optional<Content> gatherKnown(Tensor x, Tensor indices, int64_t axis) {
   const Content *places = indices.constant();
@@ -73,6 +83,8 @@ Tensor gatherElements(Tensor x, Tensor indices, int64_t axis) {
   GraphBuilder &builder = x.builder();
   if (x.rank() != indices.rank() || axis < 0 || axis >= x.rank())
     return builder.reject("data and indices must have one rank");
+  if (!fitsBeside(x, indices, axis))
+    return {};
   mlir::Value operand = x.value(), places = indices.value();
   return builder.emit<graph::GatherElementsOp>(operand, places, uint64_t(axis));
 }
@@ -98,7 +110,8 @@ Tensor scatterElements(Tensor x, Tensor indices, Tensor updates, int64_t axis, g
   GraphBuilder &builder = x.builder();
   if (x.rank() != indices.rank() || x.rank() != updates.rank() || x.elementType() != updates.elementType())
     return builder.reject("data, indices and updates must have one rank, data and updates one type");
-  if (!(updates = conform(updates, indices.shape(), "the shapes of indices and updates")))
+  if (!(updates = conform(updates, indices.shape(), "the shapes of indices and updates")) ||
+      !fitsBeside(x, indices, axis))
     return {};
   mlir::Value operand = x.value(), places = indices.value(), values = updates.value();
   return builder.emit<graph::ScatterElementsOp>(kind, operand, places, values, uint64_t(axis));

@@ -98,6 +98,8 @@ std::pair<Tensor, Tensor> topK(Tensor x, Expr k, int64_t axis, bool largest) {
   if (!x)
     return {};
   GraphBuilder &builder = x.builder();
+  if (!builder.makeAtMost(k, x.dim(axis), "k must not be more than there are elements"))
+    return {};
   auto op = builder.create<graph::TopKOp>(x.value(), axis, builder.current(k), !largest);
   return {builder.fromValue(op.getValues()), builder.fromValue(op.getIndices())};
 }

@@ -220,6 +220,18 @@ bool GraphBuilder::makeEqual(ArrayRef<Expr> lhs, ArrayRef<Expr> rhs, const Twine
   return true;
 }
 
+bool GraphBuilder::makeAtMost(Expr lhs, Expr rhs, const Twine &what) {
+  Expr room = current(rhs) - current(lhs);
+  sym::Interval range = facts.interval(room);
+  if (range.hi < 0) {
+    reject(what + ", but " + current(lhs).str() + " is more than " + current(rhs).str());
+    return false;
+  }
+  if (range.lo < 0 && !regions && !facts.dependsOnData(room))
+    facts.requireSize(room, describe(what));
+  return true;
+}
+
 void GraphBuilder::substitute(StringRef symbol, Expr replacement, const Twine &text) {
   auto replace = [&](StringRef name) -> std::optional<Expr> {
     return name == symbol ? std::optional(replacement) : std::nullopt;

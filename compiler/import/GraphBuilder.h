@@ -84,6 +84,10 @@ public:
   /// The same, axis by axis; the shapes must have one rank.
   bool makeEqual(llvm::ArrayRef<Expr> lhs, llvm::ArrayRef<Expr> rhs, const llvm::Twine &what);
 
+  /// Sees to it that one size is not above another: by proof, or by a check at entry; refuses, saying `what`, where it
+  /// always is. Nothing is required of what may never run, nor of what data decide.
+  bool makeAtMost(Expr lhs, Expr rhs, const llvm::Twine &what);
+
   /// Says why the operator at hand can't be compiled. The first reason stays.
   Tensor refuse(const llvm::Twine &reason) { return stop(Refusal::Kind::Unsupported, reason); }
   /// Says in what the model is wrong.

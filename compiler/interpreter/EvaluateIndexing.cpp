@@ -100,6 +100,8 @@ static FailureOr<int64_t> forEachVector(Operation *op, const Tensor &data, const
 
 static FailureOr<Tensor> evaluate(GatherNdOp op, const Tensor &x, const Tensor &indices, const Dims &dims) {
   Tensor result(x.getElementType(), dims);
+  if (result.size() == 0)
+    return result;
   SmallVector<int64_t> starts;
   FailureOr<int64_t> block =
       forEachVector(op, x, indices, op.getBatchDims(), [&](int64_t from, int64_t) { starts.push_back(from); });

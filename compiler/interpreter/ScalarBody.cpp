@@ -244,13 +244,13 @@ FailureOr<ScalarBody::Step> ScalarBody::prepare(Operation &op, ArrayRef<Tensor> 
     SmallVector<unsigned> indices;
     for (Value index : read.getIndices())
       indices.push_back(placeOf(index));
-    return Step([read, indices, to = placeOf(read), tensor = reads[read.getReadNumber()]](Frame &frame) mutable {
+    return Step([indices, to = placeOf(read), tensor = reads[read.getReadNumber()]](Frame &frame) {
       int64_t position = 0;
       for (auto [axis, place] : llvm::enumerate(indices)) {
         int64_t at = frame.values[place].integer, extent = tensor.getDim(axis);
         if (at < 0 || at >= extent) {
-          read->emitError("reads index ") << at << " of dimension " << axis << ", whose size is " << extent;
-          return false;
+          frame.values[to] = Scalar{};
+          return true;
         }
         position = position * extent + at;
       }

@@ -26,6 +26,7 @@ public:
   void runOnOperation() override;
 
 private:
+  LogicalResult settle();
   bool visit(ComputeOp consumer);
   bool inlineInto(ComputeOp consumer, unsigned input);
   bool isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer);
@@ -358,6 +359,24 @@ void InlineProducers::eraseUnused() {
       op.erase();
 }
 
+/// Visits all computes until none changes.
+LogicalResult InlineProducers::settle() {
+  auto getComputes = [&] { return getOperation().getBody().front().getOps<ComputeOp>(); };
+  // Producers come first, so that what reaches a consumer is already short: few rounds suffice. A producer moves past
+  // one compute a round at least, and through every form that it may take.
+  constexpr int64_t forms = 16;
+  int64_t rounds = forms * (1 + std::distance(getComputes().begin(), getComputes().end()));
+  for (bool changed = true; changed; --rounds) {
+    if (rounds == 0)
+      return failure();
+    changed = false;
+    eraseUnused();
+    for (auto op : llvm::make_early_inc_range(getComputes()))
+      changed |= visit(op);
+  }
+  return success();
+}
+
 void InlineProducers::runOnOperation() {
   if (!enable)
     return;
@@ -365,13 +384,9 @@ void InlineProducers::runOnOperation() {
   inlined = permuted = factored = 0;
   for (bool settles : {false, true}) {
     settlesCopies = settles;
-    // Producers come first, so that what reaches a consumer is already short.
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      eraseUnused();
-      for (auto op : llvm::make_early_inc_range(getOperation().getBody().front().getOps<ComputeOp>()))
-        changed |= visit(op);
+    if (failed(settle())) {
+      getOperation().emitError("internal error: putting computes into their consumers comes to no end");
+      return signalPassFailure();
     }
   }
   eraseUnused();

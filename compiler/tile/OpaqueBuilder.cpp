@@ -102,18 +102,12 @@ void OpaqueBuilder::loop(Value from, Value to, llvm::function_ref<void(Value)> b
 }
 
 void OpaqueBuilder::onlyIf(Value condition, llvm::function_ref<void()> body) {
+  if (!condition)
+    return body();
   auto branch = scf::IfOp::create(inside, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(inside);
   inside.setInsertionPoint(branch.thenBlock()->getTerminator());
   body();
-}
-
-Value OpaqueBuilder::position(Value index, Value extent) {
-  Value zero = constant(0), given = toIndex(index);
-  Value wrapped = arith::SelectOp::create(inside, less(given, zero), add(given, extent), given);
-  CheckOp::create(inside, arith::CmpIOp::create(inside, arith::CmpIPredicate::ult, wrapped, extent),
-                  "an index is outside of its axis");
-  return arith::MaxSIOp::create(inside, min(wrapped, sub(extent, constant(1))), zero);
 }
 
 OpaqueOp OpaqueBuilder::finish() {

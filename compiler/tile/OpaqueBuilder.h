@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_TILE_OPAQUEBUILDER_H
 
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/tile/DataIndex.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace freestone::tile {
@@ -42,10 +43,11 @@ public:
   mlir::ValueRange loop(mlir::Value from, mlir::Value to, mlir::ValueRange carried, LoopBody body);
   void loop(mlir::Value from, mlir::Value to, llvm::function_ref<void(mlir::Value)> body);
   void loop(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
+  /// Null: always.
   void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
 
-  /// An index of data as a position within `extent`, as gather has it: checked, and inside whatever the data are.
-  mlir::Value position(mlir::Value index, mlir::Value extent);
+  /// An index of data along an axis. What it leads to is only for `onlyIf(inside, …)`.
+  DataIndex dataIndex(mlir::Value index, mlir::Value extent) { return emitDataIndex(inside, index, extent); }
 
   /// Ends the body.
   OpaqueOp finish();

@@ -77,16 +77,32 @@ func.func @convolve(%x: !graph.tensor<[n, 8, 8, 8], f32>, %w: !graph.tensor<[16,
 
 // -----
 
-// Indices of data are counted from the end where negative, checked, and clamped.
+// Indices of data are counted from the end where negative, and checked; what is outside, tile.read does not touch.
 // CHECK-LABEL: func.func @gather
 // CHECK:         tile.compute [b, 16] [parallel, parallel] ins(%arg1 : #{{.*}}) reads(%arg0)
-// CHECK:           tile.check %{{.*}}, "an index is outside of its axis"
-// CHECK:           %[[INSIDE:.*]] = arith.maxsi
+// CHECK:           %[[POSITION:.*]] = arith.select
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi ult, %[[POSITION]]
+// CHECK:           tile.check %[[INSIDE]], "an index is outside of its axis"
 // CHECK:           %[[COLUMN:.*]] = tile.index 1 : index
-// CHECK:           tile.read %{{.*}}[%[[INSIDE]], %[[COLUMN]]]
+// CHECK:           tile.read %{{.*}}[%[[POSITION]], %[[COLUMN]]]
 func.func @gather(%x: !graph.tensor<[v, 16], f32>, %i: !graph.tensor<[b], i64>) -> !graph.tensor<[b, 16], f32> {
   %y = graph.gather %x, %i axis 0 batch_dims 0 : !graph.tensor<[v, 16], f32>, !graph.tensor<[b], i64>
   return %y : !graph.tensor<[b, 16], f32>
+}
+
+// -----
+
+// An update whose index is outside is not written.
+// CHECK-LABEL: func.func @scatter
+// CHECK:         tile.opaque [1] ins(%arg0, %arg1, %arg2)
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi ult
+// CHECK:           tile.check %[[INSIDE]], "an index is outside of its axis"
+// CHECK:           scf.if %[[INSIDE]]
+// CHECK:             memref.store
+func.func @scatter(%x: !graph.tensor<[v, 16], f32>, %i: !graph.tensor<[b, 1], i64>, %u: !graph.tensor<[b, 16], f32>) -> !graph.tensor<[v, 16], f32> {
+  %y = graph.scatter_nd add %x, %i, %u
+       : !graph.tensor<[v, 16], f32>, !graph.tensor<[b, 1], i64>, !graph.tensor<[b, 16], f32>
+  return %y : !graph.tensor<[v, 16], f32>
 }
 
 // -----

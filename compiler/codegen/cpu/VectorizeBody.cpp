@@ -156,14 +156,30 @@ Value BodyVectorizer::getInside(unsigned input, ArrayRef<Expr> indices) {
     std::optional<unsigned> loop = index.asSymbol() ? tile::asLoop(*index.asSymbol()) : std::nullopt;
     if (loop && extents[*loop] == extent)
       continue;
-    Value coordinate = getIndexLanes(at);
-    Value size = emission.getSize(extent);
-    if (isa<VectorType>(coordinate.getType()))
-      size = spread(size);
-    // Unsigned, so that a negative coordinate is a large one.
-    inside = combine(inside, arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, coordinate, size));
+    inside = combine(inside, isBelow(getIndexLanes(at), extent));
   }
   return inside;
+}
+
+/// Whether data lead to an element of the tensor; null where they always do, along loops over its dimensions.
+Value BodyVectorizer::getInside(tile::ReadOp op, graph::TensorType type) {
+  Value inside;
+  SmallVector<Expr> extents = compute.getExtents();
+  for (auto [index, extent] : llvm::zip_equal(op.getIndices(), type.getShape())) {
+    auto loop = index.getDefiningOp<tile::IndexOp>();
+    if (!loop || extents[loop.getLoop()] != extent)
+      inside = combine(inside, isBelow(get(index), extent));
+  }
+  return inside;
+}
+
+/// Whether a coordinate is one of a dimension.
+Value BodyVectorizer::isBelow(Value coordinate, Expr extent) {
+  Value size = emission.getSize(extent);
+  if (isa<VectorType>(coordinate.getType()))
+    size = spread(size);
+  // Unsigned, so that a negative coordinate is a large one.
+  return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, coordinate, size);
 }
 
 Value BodyVectorizer::getFill(Type type, TypedAttr fill) {
@@ -195,21 +211,27 @@ Value BodyVectorizer::gather(Value memory, Value base, Value indices, Type stora
                                   getFill(vectorOf(storage), fill));
 }
 
+/// Where a scalar condition holds, or where there is none, what is loaded; else the fill.
+Value BodyVectorizer::loadIf(Value condition, Type type, TypedAttr fill, function_ref<Value()> load) {
+  if (!condition)
+    return load();
+  auto branch = scf::IfOp::create(builder, location, TypeRange{type}, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, location, load());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, location, getFill(type, fill));
+  return branch.getResult(0);
+}
+
 Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask, TypedAttr fill) {
   std::optional<Expr> stride = getLaneStride(linear);
   bool uniform = stride && stride->isConstant(0);
   bool maskIsVector = mask && isa<VectorType>(mask.getType());
   if (uniform && !maskIsVector) {
     Value index = emission.getIndex(linear, points.positions);
-    if (!mask)
-      return memref::LoadOp::create(builder, location, memory, index);
-    auto branch = scf::IfOp::create(builder, location, TypeRange{storage}, mask, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(builder, location, memref::LoadOp::create(builder, location, memory, index).getResult());
-    builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, location, getFill(storage, fill));
-    return branch.getResult(0);
+    return loadIf(mask, storage, fill,
+                  [&]() -> Value { return memref::LoadOp::create(builder, location, memory, index); });
   }
   mask = combine(mask, points.mask);
   if (mask)
@@ -312,6 +334,7 @@ Value BodyVectorizer::read(tile::ReadOp op) {
   unsigned number = op.getReadNumber();
   Value tensor = compute.getReads()[number], memory = emission.getBuffer(tensor);
   auto type = cast<graph::TensorType>(tensor.getType());
+  Type storage = tile::getStorageType(type.getElementType());
   Value linear = emission.getConstant(0);
   for (auto [operand, extent] : llvm::zip_equal(op.getIndices(), type.getShape())) {
     Value index = get(operand), size = emission.getSize(extent);
@@ -322,12 +345,26 @@ Value BodyVectorizer::read(tile::ReadOp op) {
     }
     linear = emission.add(emission.multiply(linear, size), index);
   }
-  Value value;
-  if (isa<VectorType>(linear.getType()))
-    value =
-        gather(memory, emission.getConstant(0), linear, tile::getStorageType(type.getElementType()), points.mask, {});
-  else
-    value = memref::LoadOp::create(builder, location, memory, linear);
+  Value inside = getInside(op, type);
+  if (!isa<VectorType>(linear.getType())) {
+    Value value = loadIf(inside, storage, {},
+                         [&]() -> Value { return memref::LoadOp::create(builder, location, memory, linear); });
+    return toScalarType(value, type.getElementType());
+  }
+  auto gatherAt = [&](Value places) {
+    return gather(memory, emission.getConstant(0), places, storage, points.mask, {});
+  };
+  if (!inside || !isa<VectorType>(inside.getType()))
+    return toScalarType(loadIf(inside, vectorOf(storage), {}, [&] { return gatherAt(linear); }), type.getElementType());
+  // Without instructions for it, gathering under a mask is a branch for every lane. So lanes that are outside read the
+  // first element, if there is one.
+  Value zero = emission.getConstant(0), some;
+  Expr elements = type.getNumElements();
+  if (std::optional<int64_t> count = elements.asConstant(); !count || *count == 0)
+    some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, emission.getSize(elements), zero);
+  Value places = arith::SelectOp::create(builder, location, inside, linear, spread(zero));
+  Value gathered = loadIf(some, vectorOf(storage), {}, [&] { return gatherAt(places); });
+  Value value = arith::SelectOp::create(builder, location, inside, gathered, getFill(vectorOf(storage), {}));
   return toScalarType(value, type.getElementType());
 }
 

@@ -58,6 +58,10 @@ private:
                              mlir::TypedAttr fill);
   mlir::Value loadRepeated(mlir::Value memory, sym::Expr linear, int64_t times, mlir::Value phase, mlir::Type storage);
   mlir::Value read(tile::ReadOp op);
+  mlir::Value getInside(tile::ReadOp op, graph::TensorType type);
+  mlir::Value isBelow(mlir::Value coordinate, sym::Expr extent);
+  mlir::Value loadIf(mlir::Value condition, mlir::Type type, mlir::TypedAttr fill,
+                     llvm::function_ref<mlir::Value()> load);
   mlir::Value gather(mlir::Value memory, mlir::Value base, mlir::Value indices, mlir::Type storage, mlir::Value mask,
                      mlir::TypedAttr fill);
   std::optional<sym::Expr> getLaneStride(sym::Expr index);

@@ -144,8 +144,8 @@ def Tile_SizeOp : Tile_Op<"size", [Pure]> {
 def Tile_ReadOp : Tile_Op<"read", [Pure]> {
   let summary = "an element at indices that depend on data";
   let description = [{
-    The tensor is an argument of the body of a compute, which stands for an operand of its `reads`. The indices must be
-    inside.
+    The tensor is an argument of the body of a compute, which stands for an operand of its `reads`. Where an index is
+    outside of its dimension, as any is where that is empty, nothing is touched, and the element is 0.
   }];
   let arguments = (ins Graph_Tensor:$tensor, Variadic<Index>:$indices);
   let results = (outs AnyType:$element);
@@ -175,8 +175,9 @@ def Tile_RandomBitsOp : Tile_Op<"random_bits", [Pure]> {
 def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let summary = "ends the run with a message where data make a result undefined";
   let description = [{
-    What the message tells: the node of the location, then `message`. Computing goes on with any value; nothing that
-    follows may trap or leave a buffer because the condition is false.
+    What the message tells: the node of the location, then `message`. Computing goes on; nothing that follows may trap
+    or leave a buffer because the condition is false: `tile.read` sees to that itself, a body that is written out has
+    to.
   }];
   let arguments = (ins I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict";

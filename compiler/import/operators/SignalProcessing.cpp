@@ -143,6 +143,8 @@ Tensor stft(Node &node) {
   if (isOneSided && parts->imaginary)
     return node.reject("one side alone is of real signals");
   Expr frames = builder.defineSize("frames", Expr::floorDiv(signal.dim(1) - *length, *step) + builder.size(1));
+  if (frames.asConstant().value_or(0) < 0)
+    return node.reject("the signal is shorter than a frame");
   Tensor places = iota(builder, {frames, *length}, 0, builder.i64()) * reshape(builder.vector(ArrayRef(*step)), {}) +
                   iota(builder, {frames, *length}, 1, builder.i64());
   // [batch · frames, length, 1]

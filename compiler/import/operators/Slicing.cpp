@@ -38,7 +38,8 @@ Tensor sliceAxis(Node &node, Tensor x, int64_t axis, Expr start, Expr end, int64
     start = normalizeBound(builder, start, extent, zero, extent);
     end = normalizeBound(builder, end, extent, zero, extent);
   } else {
-    start = normalizeBound(builder, start, extent, zero, extent - 1);
+    // From the last element of none on there is nothing.
+    start = normalizeBound(builder, start, extent, Expr::min(zero, extent - 1), extent - 1);
     end = normalizeBound(builder, end, extent, builder.size(-1), extent - 1);
   }
   Expr span = step > 0 ? end - start : start - end;
@@ -65,7 +66,7 @@ Tensor sliceByValues(Node &node, Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr>
     auto place = [&](Expr bound, Expr low) {
       return Expr::max(low, Expr::min(bound + isNegative(bound) * extent, extent - reverse));
     };
-    Expr start = builder.define("start", place(first[axis], zero)),
+    Expr start = builder.define("start", place(first[axis], Expr::min(zero, extent - reverse))),
          end = builder.define("end", place(last[axis], -reverse));
     Expr size = builder.define("size", Expr::max(Expr::ceilDiv(end - start, by[axis]), zero), sym::Interval::size());
     auto scalar = [&](Expr value) { return builder.fromContent({Element(value)}, {}, builder.i64()); };

@@ -1,3 +1,4 @@
+#include "compiler/tile/DataIndex.h"
 #include "compiler/tile/lowering/Lowering.h"
 
 using namespace mlir;
@@ -7,19 +8,9 @@ namespace freestone::tile {
 
 namespace {
 
-/// An index of data as a position within `extent`: counted from the end where negative, checked, and clamped so that
-/// what follows reads inside whatever the data are.
+/// What `tile.read` takes for an index of data along an axis of this size.
 Value emitPosition(ComputeBody &body, Value index, Expr extent) {
-  ImplicitLocOpBuilder &b = body.builder;
-  Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
-  Value size = body.size(extent);
-  Value given = arith::IndexCastOp::create(b, b.getIndexType(), index);
-  Value negative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, given, zero);
-  Value position = arith::SelectOp::create(b, negative, arith::AddIOp::create(b, given, size), given);
-  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, position, size);
-  CheckOp::create(b, inside, "an index is outside of its axis");
-  Value last = arith::SubIOp::create(b, size, one);
-  return arith::MaxSIOp::create(b, arith::MinSIOp::create(b, position, last), zero);
+  return emitDataIndex(body.builder, index, body.size(extent)).position;
 }
 
 struct LowerGather : OpRewritePattern<graph::GatherOp> {

@@ -41,6 +41,10 @@ mlir::TypedAttr getIdentity(graph::ReduceKind kind, mlir::Type element);
 mlir::Value emitCombine(mlir::ImplicitLocOpBuilder &builder, graph::ReduceKind kind, mlir::Value accumulator,
                         mlir::Value value, mlir::Type element);
 
+/// Whether one element comes strictly before another; NaN counts as larger than every number.
+mlir::Value emitPrecedes(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, mlir::Value y, mlir::Type element,
+                         bool descending);
+
 /// A compute's result in another element type.
 mlir::FailureOr<mlir::Value> castTo(mlir::OpBuilder &builder, mlir::Location location, mlir::Value tensor,
                                     mlir::Type element);

@@ -8,9 +8,6 @@ using freestone::sym::Expr;
 
 namespace freestone::tile {
 
-namespace {
-
-/// Whether one element comes strictly before another; NaN counts as larger than every number.
 Value emitPrecedes(ImplicitLocOpBuilder &b, Value x, Value y, Type element, bool descending) {
   if (descending)
     std::swap(x, y);
@@ -21,6 +18,8 @@ Value emitPrecedes(ImplicitLocOpBuilder &b, Value x, Value y, Type element, bool
   Value yIsNan = emitCompare(b, graph::CompareKind::ne, y, y, element);
   return arith::OrIOp::create(b, less, arith::AndIOp::create(b, xIsNumber, yIsNan));
 }
+
+namespace {
 
 /// Sorts lines along an axis by merging ever longer runs of positions, which is stable; a tile is one line. The
 /// positions go back and forth between two results that nobody else sees.
@@ -41,7 +40,10 @@ public:
 
     Value kept = line.size(keptLength);
     Value target = line.add(line.mul(line.mul(outerNumber, kept), stride), innerNumber);
-    line.loop(zero, kept, [&](Value i) {
+    Value there = line.min(kept, length);
+    CheckOp::create(line.ir(), arith::CmpIOp::create(line.ir(), arith::CmpIPredicate::eq, there, kept),
+                    "more elements are asked for than there are");
+    line.loop(zero, there, [&](Value i) {
       Value position = line.loadResult(2, line.add(positions, i));
       Value place = line.add(target, line.mul(i, stride));
       line.store(0, place, line.load(0, getKeyPlace(line.toIndex(position))));

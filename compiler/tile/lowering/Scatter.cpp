@@ -58,17 +58,17 @@ struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
       line.loop(zero, line.size(updateShape[axis]), [&](Value i) {
         at[axis] = i;
         Value source = line.linearize(at, updateShape);
-        at[axis] = line.position(line.load(1, source), length);
-        Value position = line.linearize(at, shape);
-        line.store(0, position,
-                   emitUpdate(line.ir(), op.getKind(), line.loadResult(0, position), line.load(2, source),
-                              type.getElementType()));
+        DataIndex target = line.dataIndex(line.load(1, source), length);
+        line.onlyIf(target.inside, [&] {
+          at[axis] = target.position;
+          Value position = line.linearize(at, shape);
+          line.store(0, position,
+                     emitUpdate(line.ir(), op.getKind(), line.loadResult(0, position), line.load(2, source),
+                                type.getElementType()));
+        });
       });
     };
-    if (hasUpdates)
-      line.onlyIf(hasUpdates, update);
-    else
-      update();
+    line.onlyIf(hasUpdates, update);
     rewriter.replaceOp(op, line.finish());
     return success();
   }
@@ -93,20 +93,24 @@ struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
     Value zero = whole.constant(0), size = whole.size(sliceSize);
     whole.loop(zero, whole.size(type.getNumElements()), [&](Value i) { whole.store(0, i, whole.load(0, i)); });
     whole.loop(zero, whole.size(slices), [&](Value slice) {
-      Value begin = zero;
+      Value begin = zero, inside;
       for (int64_t component = 0; component < *depth; ++component) {
         Value extent = whole.size(shape[component]);
         Value source = whole.add(whole.mul(slice, whole.constant(*depth)), whole.constant(component));
-        begin = whole.add(whole.mul(begin, extent), whole.position(whole.load(1, source), extent));
+        DataIndex target = whole.dataIndex(whole.load(1, source), extent);
+        begin = whole.add(whole.mul(begin, extent), target.position);
+        inside = inside ? arith::AndIOp::create(whole.ir(), inside, target.inside).getResult() : target.inside;
       }
-      begin = whole.mul(begin, size);
-      Value updates = whole.mul(slice, size);
-      whole.loop(zero, size, [&](Value i) {
-        Value position = whole.add(begin, i);
-        whole.store(0, position,
-                    emitUpdate(whole.ir(), op.getKind(), whole.loadResult(0, position),
-                               whole.load(2, whole.add(updates, i)), type.getElementType()));
-      });
+      auto update = [&] {
+        Value first = whole.mul(begin, size), updates = whole.mul(slice, size);
+        whole.loop(zero, size, [&](Value i) {
+          Value position = whole.add(first, i);
+          whole.store(0, position,
+                      emitUpdate(whole.ir(), op.getKind(), whole.loadResult(0, position),
+                                 whole.load(2, whole.add(updates, i)), type.getElementType()));
+        });
+      };
+      whole.onlyIf(inside, update);
     });
     rewriter.replaceOp(op, whole.finish());
     return success();

@@ -61,9 +61,10 @@ private:
     Value zero = body.constant(0), less = body.constant(-1), greater = body.constant(1);
     return body.loop(zero, body.size(inner * outer), zero, [&](Value i, ValueRange order) -> SmallVector<Value> {
       Value x = load(a, i), y = load(b, i);
-      Value isLess = emitCompare(ir, graph::CompareKind::lt, x, y, element);
-      Value isEqual = emitCompare(ir, graph::CompareKind::eq, x, y, element);
-      Value here = arith::SelectOp::create(ir, isEqual, zero, arith::SelectOp::create(ir, isLess, less, greater));
+      Value isLess = emitPrecedes(ir, x, y, element, /*descending=*/false);
+      Value isGreater = emitPrecedes(ir, y, x, element, /*descending=*/false);
+      Value notLess = arith::SelectOp::create(ir, isGreater, greater, zero);
+      Value here = arith::SelectOp::create(ir, isLess, less, notLess);
       Value undecided = arith::CmpIOp::create(ir, arith::CmpIPredicate::eq, order[0], zero);
       return {arith::SelectOp::create(ir, undecided, here, order[0])};
     })[0];
