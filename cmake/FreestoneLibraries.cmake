@@ -31,6 +31,15 @@ function(freestone_precompile_executable target)
   target_precompile_headers(${target} REUSE_FROM freestone_precompiled)
 endfunction()
 
+# freestone_precompile(TARGET headers…): headers of other projects, parsed once for all files of a target.
+function(freestone_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    # ccache can't reuse an object whose header carries the time of its making.
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()
+
 # freestone_compile_with_exceptions(sources…): for the few files of a room that call a library which throws (ONNX).
 function(freestone_compile_with_exceptions)
   set_source_files_properties(${ARGN} PROPERTIES

@@ -29,11 +29,7 @@ target_link_libraries(freestone_mlir INTERFACE MLIR LLVM)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
 add_library(freestone_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
 target_link_libraries(freestone_precompiled PRIVATE freestone_mlir)
-if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  # ccache can't reuse what depends on a header that carries the time of its making.
-  target_compile_options(freestone_precompiled PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-endif()
-target_precompile_headers(freestone_precompiled PRIVATE
+freestone_precompile(freestone_precompiled
   <llvm/ADT/DenseMap.h>
   <llvm/ADT/STLExtras.h>
   <llvm/ADT/SmallVector.h>

@@ -29,6 +29,9 @@ struct LanePoints {
 /// Lanes along `points.lane` that never leave one panel of so many: it becomes panel * width + lane.
 void keepWithinPanel(Emission &emission, LanePoints &points, int64_t width);
 
+/// Whether an expression has a symbol in it.
+bool dependsOn(sym::Expr expr, sym::Expr symbol);
+
 /// By how much an index grows when `symbol` does by one; nothing where that is not the same everywhere.
 std::optional<sym::Expr> getStride(sym::Expr index, sym::Expr symbol);
 

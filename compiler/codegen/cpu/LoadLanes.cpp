@@ -1,0 +1,211 @@
+#include "compiler/codegen/cpu/VectorizeBody.h"
+
+#include "compiler/plan/IndexMaps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+
+namespace {
+
+/// An index that stays for some lanes, then grows by one: `number` grows by one from lane to lane.
+struct Repetition {
+  Expr number;
+  int64_t times;
+};
+
+} // namespace
+
+/// Nothing where the index is none, or so slow that most of a vector would be one element.
+static std::optional<Repetition> getRepetition(Expr index, Expr lane) {
+  constexpr int64_t mostTimes = 4;
+  std::optional<Repetition> repetition;
+  for (const sym::Term &term : index.terms())
+    for (const sym::Factor &factor : term.factors) {
+      if (!dependsOn(factor.atom, lane))
+        continue;
+      std::optional<int64_t> times;
+      if (factor.atom.kind() == sym::Kind::FloorDiv)
+        times = factor.atom.operands()[1].asConstant();
+      if (repetition || term.coefficient != 1 || term.factors.size() != 1 || factor.power != 1 || !times ||
+          *times < 2 || *times > mostTimes)
+        return std::nullopt;
+      std::optional<Expr> stride = getStride(factor.atom.operands()[0], lane);
+      if (!stride || !stride->isConstant(1))
+        return std::nullopt;
+      repetition = Repetition{factor.atom.operands()[0], *times};
+    }
+  return repetition;
+}
+
+Value BodyVectorizer::gather(Value memory, Value base, Value indices, Type storage, Value mask, TypedAttr fill) {
+  if (!mask)
+    mask = arith::ConstantOp::create(builder, location,
+                                     DenseElementsAttr::get(vectorOf(builder.getI1Type()), builder.getBoolAttr(true)));
+  Type i64 = builder.getI64Type();
+  indices = arith::IndexCastOp::create(builder, location, vectorOf(i64), indices);
+  return vector::GatherOp::create(builder, location, vectorOf(storage), memory, ValueRange{base}, indices, mask,
+                                  getFill(vectorOf(storage), fill));
+}
+
+/// Where a scalar condition holds, or where there is none, what is loaded; else the fill.
+Value BodyVectorizer::loadIf(Value condition, Type type, TypedAttr fill, function_ref<Value()> load) {
+  if (!condition)
+    return load();
+  auto branch = scf::IfOp::create(builder, location, TypeRange{type}, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, location, load());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, location, getFill(type, fill));
+  return branch.getResult(0);
+}
+
+Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask, TypedAttr fill) {
+  std::optional<Expr> stride = getLaneStride(linear);
+  bool uniform = stride && stride->isConstant(0);
+  bool maskIsVector = mask && isa<VectorType>(mask.getType());
+  if (uniform && !maskIsVector) {
+    Value index = emission.getIndex(linear, points.positions);
+    return loadIf(mask, storage, fill,
+                  [&]() -> Value { return memref::LoadOp::create(builder, location, memory, index); });
+  }
+  mask = combine(mask, points.mask);
+  if (mask)
+    mask = spread(mask);
+  VectorType type = vectorOf(storage);
+  if (stride && stride->isConstant(1)) {
+    Value index = emission.getIndex(linear, points.positions);
+    if (!mask)
+      return vector::LoadOp::create(builder, location, type, memory, index);
+    return vector::MaskedLoadOp::create(builder, location, type, memory, index, mask, getFill(type, fill));
+  }
+  if (stride && stride->isConstant(2) && points.lanes > 1)
+    return loadEveryOther(memory, emission.getIndex(linear, points.positions), storage, mask, fill);
+  if (!stride && !fill)
+    if (std::optional<Repetition> repetition = getRepetition(linear, points.lane)) {
+      Expr phase = Expr::mod(repetition->number, repetition->times);
+      return loadRepeated(memory, linear, repetition->times, emission.getIndex(phase, points.positions), storage);
+    }
+  if (!stride)
+    return gather(memory, emission.getConstant(0), getIndexLanes(linear), storage, mask, fill);
+  Value numbers = vector::StepOp::create(builder, location, vectorOf(builder.getIndexType()));
+  Value step = spread(emission.getIndex(*stride, points.positions));
+  return gather(memory, emission.getIndex(linear, points.positions),
+                arith::MulIOp::create(builder, location, numbers, step), storage, mask, fill);
+}
+
+/// One vector of neighbours, each given to `times` lanes: faster than a gather. Lane 0 is the `phase`-th that has its
+/// element. Lanes that are computed come first, so that an element is used where its first lane is.
+Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Value phase, Type storage) {
+  VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
+  int64_t lanes = points.lanes;
+  Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
+  auto select = [&](llvm::function_ref<Value(int64_t)> make) {
+    Value chosen = make(0);
+    for (int64_t number = 1; number < times; ++number) {
+      Value isHere = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, phase,
+                                           emission.getConstant(number));
+      chosen = arith::SelectOp::create(builder, location, isHere, make(number), chosen);
+    }
+    return chosen;
+  };
+  Value used = select([&](int64_t number) -> Value {
+    SmallVector<int64_t> firstLanes;
+    for (int64_t element = 0; element < lanes; ++element)
+      firstLanes.push_back(std::min(lanes, std::max<int64_t>(0, element * times - number)));
+    if (points.mask)
+      return vector::ShuffleOp::create(builder, location, points.mask, none, firstLanes);
+    SmallVector<bool> isUsed = llvm::map_to_vector(firstLanes, [&](int64_t lane) { return lane < lanes; });
+    return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(maskType, ArrayRef<bool>(isUsed)));
+  });
+  Value elements = vector::MaskedLoadOp::create(builder, location, type, memory,
+                                                emission.getIndex(linear, points.positions), used, getFill(type, {}));
+  return select([&](int64_t number) -> Value {
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      order.push_back((number + lane) / times);
+    return vector::ShuffleOp::create(builder, location, elements, elements, order);
+  });
+}
+
+/// Two vectors that end with the last element that is used, and every other element of them: faster than a gather.
+Value BodyVectorizer::loadEveryOther(Value memory, Value index, Type storage, Value mask, TypedAttr fill) {
+  VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
+  int64_t lanes = points.lanes;
+  // The second vector begins with the last element of the first one.
+  int64_t starts[2] = {0, lanes - 1};
+  Value vectors[2];
+  for (int half = 0; half < 2; ++half) {
+    Value at = emission.add(index, emission.getConstant(starts[half]));
+    if (!mask) {
+      vectors[half] = vector::LoadOp::create(builder, location, type, memory, at);
+      continue;
+    }
+    SmallVector<int64_t> used;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t element = starts[half] + lane;
+      used.push_back(element % 2 == 0 ? element / 2 : lanes);
+    }
+    Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
+    Value some = vector::ShuffleOp::create(builder, location, mask, none, used);
+    vectors[half] = vector::MaskedLoadOp::create(builder, location, type, memory, at, some, getFill(type, fill));
+  }
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    order.push_back(2 * lane < lanes ? 2 * lane : 2 * lane + 1);
+  return vector::ShuffleOp::create(builder, location, vectors[0], vectors[1], order);
+}
+
+Value BodyVectorizer::load(unsigned input) {
+  graph::TensorType type = compute.getInputType(input);
+  SmallVector<Expr> indices = tile::getIndices(compute, input, points.loops);
+  TypedAttr fill = compute.getFill(input);
+  Value inside = fill ? getInside(input, indices) : Value();
+  Value memory = emission.getBuffer(compute.getInputs()[input]);
+  Value value = loadAt(getLinear(type, indices), memory, tile::getStorageType(type.getElementType()), inside, fill);
+  return toScalarType(value, type.getElementType());
+}
+
+Value BodyVectorizer::read(tile::ReadOp op) {
+  unsigned number = op.getReadNumber();
+  Value tensor = compute.getReads()[number], memory = emission.getBuffer(tensor);
+  auto type = cast<graph::TensorType>(tensor.getType());
+  Type storage = tile::getStorageType(type.getElementType());
+  Value linear = emission.getConstant(0);
+  for (auto [operand, extent] : llvm::zip_equal(op.getIndices(), type.getShape())) {
+    Value index = get(operand), size = emission.getSize(extent);
+    if (isa<VectorType>(linear.getType()) || isa<VectorType>(index.getType())) {
+      linear = spread(linear);
+      index = spread(index);
+      size = spread(size);
+    }
+    linear = emission.add(emission.multiply(linear, size), index);
+  }
+  Value inside = getInside(op, type);
+  if (!isa<VectorType>(linear.getType())) {
+    Value value = loadIf(inside, storage, {},
+                         [&]() -> Value { return memref::LoadOp::create(builder, location, memory, linear); });
+    return toScalarType(value, type.getElementType());
+  }
+  auto gatherAt = [&](Value places) {
+    return gather(memory, emission.getConstant(0), places, storage, points.mask, {});
+  };
+  if (!inside || !isa<VectorType>(inside.getType()))
+    return toScalarType(loadIf(inside, vectorOf(storage), {}, [&] { return gatherAt(linear); }), type.getElementType());
+  // Without instructions for it, gathering under a mask is a branch for every lane. So lanes that are outside read the
+  // first element, if there is one.
+  Value zero = emission.getConstant(0), some;
+  Expr elements = type.getNumElements();
+  if (std::optional<int64_t> count = elements.asConstant(); !count || *count == 0)
+    some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, emission.getSize(elements), zero);
+  Value places = arith::SelectOp::create(builder, location, inside, linear, spread(zero));
+  Value gathered = loadIf(some, vectorOf(storage), {}, [&] { return gatherAt(places); });
+  Value value = arith::SelectOp::create(builder, location, inside, gathered, getFill(vectorOf(storage), {}));
+  return toScalarType(value, type.getElementType());
+}
