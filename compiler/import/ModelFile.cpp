@@ -108,6 +108,22 @@ bool ModelFile::isMapped(ArrayRef<char> bytes) const {
          llvm::any_of(buffers, [&](const auto &buffer) { return contains(bytesOf(*buffer)); });
 }
 
+void ModelFile::copyInitializer(int index, StringRef name) {
+  onnx::GraphProto &graph = *proto.mutable_graph();
+  std::string original = graph.initializer(index).name();
+  onnx::TensorProto copy = graph.initializer(index);
+  copy.set_name(name.str());
+  *graph.add_initializer() = std::move(copy);
+  cutOut.push_back(cutOut[index]);
+  for (const onnx::ValueInfoProto &info : graph.input())
+    if (info.name() == original) {
+      onnx::ValueInfoProto input = info;
+      input.set_name(name.str());
+      *graph.add_input() = std::move(input);
+      break;
+    }
+}
+
 FailureOr<ArrayRef<char>> ModelFile::rawInitializer(int index, std::string &error) {
   const onnx::TensorProto &tensor = proto.graph().initializer(index);
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
