@@ -253,6 +253,8 @@ void Run::finishAfterError() {
 }
 
 TrainingResult Run::run() {
+  for (const std::string &sentence : trainer.description().describeKept())
+    progress.note(sentence);
   lastEnd = Clock::now();
   Trainer::Counters before = trainer.counters();
   try {

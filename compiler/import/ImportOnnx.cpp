@@ -120,12 +120,12 @@ LogicalResult ModelImport::importWeights() {
       scope.values[proto.name()] = ModelValue(Tensor());
       continue;
     }
+    bool hasPath = origin.kind == InitializerOrigin::Kind::Named && StringRef(proto.name()).contains('.');
     bool isKept = options.keepWeights && data.type.isFloat() &&
                   (!data.dims.empty() || origin.kind == InitializerOrigin::Kind::Parameter ||
-                   keptNumbers.match(proto.name()));
+                   is_contained(options.keptNumbers, proto.name()) || (hasPath && keptNumbers.match(proto.name())));
     if (data.count <= GraphBuilder::maxConstant && !data.isStripped() && !isKept) {
-      if (data.type.isFloat() && data.dims.empty() && origin.kind == InitializerOrigin::Kind::Named &&
-          StringRef(proto.name()).contains('.'))
+      if (hasPath && data.type.isFloat() && data.dims.empty())
         result.numbers.push_back(proto.name());
       scope.values[proto.name()] = builder->fromData(data);
       continue;

@@ -39,7 +39,8 @@ struct ImportOptions {
   /// In the form of training: BatchNormalization uses its statistics and leaves them alone; nothing is dropped.
   bool freezeNorm = false, noDropout = false;
   /// Float initializers of rank 1 or more, and those of rank 0 that the exporter calls parameters, stay weights however
-  /// small they are, so that they can be trained; so do those of rank 0 by these patterns of names.
+  /// small they are, so that they can be trained. So do those of rank 0 by these names, and by these patterns where
+  /// their names have the path of a module.
   bool keepWeights = false;
   std::vector<std::string> keptNumbers = {};
   /// Each parameter becomes an initializer of its own (see `separateInitializers`); nothing: as the file has them.

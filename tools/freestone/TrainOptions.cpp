@@ -169,6 +169,10 @@ void TrainOptions::addTo(CLI::App &verb) {
   verb.add_option("--train", step.train, "trains parameters of these names too: 'head.*'")->group(whatGroup);
   verb.add_option("--freeze", step.freeze, "leaves parameters of these names as they are")->group(whatGroup);
   verb.add_option("--no-decay", step.noDecay, "no weight decay for parameters of these names")->group(whatGroup);
+  verb.add_option("--tie", step.tie, "keeps initializers of these names one tensor where several nodes take them")
+      ->group(whatGroup);
+  verb.add_option("--untie", step.untie, "makes one tensor for each node of initializers of these names")
+      ->group(whatGroup);
   verb.add_flag("--freeze-norm", step.freezeNorm, "batch normalisations keep their statistics")->group(whatGroup);
   verb.add_flag("--no-dropout", step.noDropout, "drops nothing")->group(whatGroup);
   verb.add_option(
@@ -261,10 +265,10 @@ void TrainOptions::refuseCompiledIn(const CLI::App &verb) const {
                              "--ignore-index",  "--label-smoothing", "--delta",
                              "--optimizer",     "--nesterov",        "--amsgrad",
                              "--centered",      "--train",           "--freeze",
-                             "--no-decay",      "--freeze-norm",     "--no-dropout",
-                             "--recompute",     "--precision",       "--moments",
-                             "--class-weights", "--no-loss-scaling", "--initial-accumulator-value",
-                             "--compile-only"})
+                             "--no-decay",      "--tie",             "--untie",
+                             "--freeze-norm",   "--no-dropout",      "--recompute",
+                             "--precision",     "--moments",         "--class-weights",
+                             "--no-loss-scaling", "--initial-accumulator-value", "--compile-only"})
     if (verb.count(option))
       throw Failure(Exit::Usage, fmt::format("{} is compiled already, and {} was decided then; compile the model anew",
                                              model, option));
