@@ -51,6 +51,11 @@ std::vector<std::string> readQuoted(StringRef line) {
   return names;
 }
 
+/// Whether the exported program quotes a parameter, a buffer or a constant of the module.
+bool isOfModule(StringRef quoted) {
+  return quoted.starts_with("p_") || quoted.starts_with("b_") || quoted.starts_with("c_");
+}
+
 bool isMove(const onnx::NodeProto &node) {
   return is_contained({"Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Expand", "Cast", "Flatten"},
                       node.op_type());
@@ -198,9 +203,8 @@ std::vector<std::string> Separation::findLostNames(const std::string &name, Arra
   std::vector<std::string> lost;
   for (const std::string &text : quoted) {
     StringRef value = text;
-    bool isOfModule = value.starts_with("p_") || value.starts_with("b_") || value.starts_with("c_");
     bool isComputed = !origin.sources.empty() && stemOf(value) == stemOf(name);
-    if ((isOfModule || isComputed) && !quotable.contains(value))
+    if ((isOfModule(value) || isComputed) && !quotable.contains(value))
       lost.push_back(text);
   }
   return lost;
@@ -246,18 +250,19 @@ std::string Separation::chooseName(const onnx::TensorProto &tensor, const Use &u
   std::string place = placeOf(node), flat = StringRef(place).lower();
   std::replace(flat.begin(), flat.end(), '.', '_');
   StringRef role = findRole(use), own = StringRef(tensor.name()).substr(StringRef(tensor.name()).rfind('.') + 1);
-  StringRef leaf = role.empty() || role == "*" ? own : role;
+  StringRef leaf = role == "*" ? (own == "bias" ? "scale" : own) : role.empty() ? own : role;
   SmallVector<std::pair<StringRef, StringRef>> told;
   std::vector<std::string> lost = findLostNames(tensor.name(), readQuoted(noteOf(node, "pkg.torch.onnx.fx_node")));
   for (StringRef text : lost)
-    if (StringRef rest = text.drop_front(2); flat.empty() || rest.consume_front(flat + "_"))
+    if (StringRef rest = text.drop_front(isOfModule(text) ? 2 : 0);
+        flat.empty() || !isOfModule(text) || rest.consume_front(flat + "_"))
       told.push_back({text, rest});
   auto found = find_if(told, [&](const auto &pair) { return pair.second.equals_insensitive(leaf); });
   if (found == told.end() && told.size() == 1) {
     found = told.begin();
     leaf = found->second;
   }
-  if (found != told.end())
+  if (found != told.end() && isOfModule(found->first))
     origin.kind = found->first.starts_with("b_") ? Kind::Buffer : found->first.starts_with("c_") ? Kind::Constant
                                                                                                  : Kind::Parameter;
   std::string name = (place.empty() ? leaf : place + "." + leaf).str();
@@ -300,7 +305,7 @@ void Separation::separate(int index) {
   const onnx::TensorProto &tensor = graph.initializer(index);
   std::optional<StringRef> isTied = tie.match(tensor.name()), isUntied = untie.match(tensor.name());
   SmallVector<Use> &all = uses[tensor.name()];
-  if (all.size() < 2)
+  if (all.size() < 2 || origins[tensor.name()].kind == Kind::Constant)
     return;
   std::vector<std::pair<std::string, SmallVector<Use>>> groups;
   for (const Use &use : all) {

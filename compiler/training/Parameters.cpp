@@ -32,6 +32,12 @@ bool onlyMoves(mlir::Operation *op) {
              graph::PadOp>(op);
 }
 
+/// At most one dimension has several elements.
+bool isVector(Value value) {
+  return count_if(cast<graph::TensorType>(value.getType()).getShape(),
+                  [](sym::Expr size) { return size.asConstant() != 1; }) <= 1;
+}
+
 /// Whether a value is a product of a layer, as it is or moved.
 bool isProduct(Value value) {
   mlir::Operation *op = value.getDefiningOp();
@@ -40,7 +46,8 @@ bool isProduct(Value value) {
   return op && isa<graph::ContractOp, graph::ConvolveOp>(op);
 }
 
-Role getRole(mlir::OpOperand &use) {
+/// `isVector`: what the operand was before it was repeated.
+Role getRole(mlir::OpOperand &use, bool isVector) {
   mlir::Operation *op = use.getOwner();
   unsigned number = use.getOperandNumber();
   if (isa<graph::ContractOp>(op))
@@ -55,7 +62,7 @@ Role getRole(mlir::OpOperand &use) {
     switch (binary.getKind()) {
     case graph::BinaryKind::add:
     case graph::BinaryKind::sub:
-      return {"bias", isProduct(binary->getOperand(1 - number))};
+      return {"bias", isVector && isProduct(binary->getOperand(1 - number))};
     case graph::BinaryKind::mul:
     case graph::BinaryKind::div:
       return {"scale"};
@@ -86,7 +93,7 @@ public:
   /// What a weight is behind operators that only move it; else behind a function of it.
   Role find(Value weight) {
     seen.clear();
-    if (Role role = findMoved(weight))
+    if (Role role = findMoved(weight, isVector(weight)))
       return role;
     seen.clear();
     return findComputed(weight);
@@ -96,14 +103,14 @@ private:
   bool isOnPath(mlir::Operation *op) const {
     return any_of(op->getResults(), [&](Value result) { return active.contains(result); });
   }
-  Role findMoved(Value value);
+  Role findMoved(Value value, bool isVector);
   Role findComputed(Value value);
 
   DenseSet<Value> active;
   SmallPtrSet<mlir::Operation *, 16> seen;
 };
 
-Role Roles::findMoved(Value value) {
+Role Roles::findMoved(Value value, bool isVector) {
   Role found;
   for (mlir::OpOperand &use : value.getUses()) {
     mlir::Operation *op = use.getOwner();
@@ -111,7 +118,11 @@ Role Roles::findMoved(Value value) {
     bool isInside = op->getBlock() != value.getParentBlock();
     if (!isInside && !isOnPath(op))
       continue;
-    Role role = onlyMoves(op) ? seen.insert(op).second ? findMoved(op->getResult(0)) : Role() : getRole(use);
+    Role role;
+    if (!onlyMoves(op))
+      role = getRole(use, isVector);
+    else if (seen.insert(op).second)
+      role = findMoved(op->getResult(0), isVector);
     if (role && (!found || role.isOfLayer))
       found = role;
     if (found.isOfLayer)
@@ -126,7 +137,7 @@ Role Roles::findComputed(Value value) {
     if (!isOnPath(op) || !seen.insert(op).second)
       continue;
     for (Value result : op->getResults()) {
-      Role role = findMoved(result);
+      Role role = findMoved(result, isVector(result));
       if (role && !onlyMoves(op))
         return {role.text + ", behind " + describe(op).str()};
       if (!role)
@@ -138,7 +149,7 @@ Role Roles::findComputed(Value value) {
   return {};
 }
 
-/// Elements that are 0 and so low that a softmax leaves nothing of them.
+/// Elements that are either one number, as 0, or so low that a softmax leaves nothing of them.
 bool isMask(const Weight *weight) {
   constexpr double low = -1e4;
   if (!weight || weight->bytes.empty())
@@ -146,15 +157,17 @@ bool isMask(const Weight *weight) {
   auto type = cast<mlir::FloatType>(weight->elementType);
   size_t width = type.getWidth() / 8;
   bool hidesAny = false;
+  std::optional<double> shown;
   for (size_t at = 0; at + width <= weight->bytes.size(); at += width) {
     uint64_t bits = 0;
     memcpy(&bits, weight->bytes.data() + at, width);
-    APFloat number(type.getFloatSemantics(), APInt(type.getWidth(), bits));
-    if (number.isZero())
-      continue;
-    if (number.isNaN() || number.convertToDouble() > low)
+    double number = APFloat(type.getFloatSemantics(), APInt(type.getWidth(), bits)).convertToDouble();
+    if (number <= low)
+      hidesAny = true;
+    else if (std::isnan(number) || number != shown.value_or(number))
       return false;
-    hidesAny = true;
+    else
+      shown = number;
   }
   return hidesAny;
 }

@@ -38,8 +38,8 @@ struct Parameter {
 /// All float weights of a function of the graph level that are `initializers` of the model, in the order of their first
 /// use. Those of rank 1 or more are trained that a gradient of `losses`, values of the function, reaches; and those of
 /// rank 0 that the exporter calls parameters. No parameters are statistics of normalisations and weights of classes, by
-/// the function's attributes; what the exporter calls a buffer or a constant; masks, whose elements are 0 and so low
-/// that nothing is left of them in a softmax; and what the exporter has computed, unless it is a factor of a product, a
+/// the function's attributes; what the exporter calls a buffer or a constant; masks, whose elements are 0, or one other
+/// number, and so low that nothing is left of them in a softmax; and what the exporter has computed, unless it is a factor of a product, a
 /// kernel, a table, or the bias of one of these. `weights` has their elements. Fails with the pattern that matches no
 /// weight.
 llvm::FailureOr<std::vector<Parameter>> chooseParameters(mlir::func::FuncOp function,
