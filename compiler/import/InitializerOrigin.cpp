@@ -62,21 +62,21 @@ InitializerOrigin describeFolded(StringRef name, ArrayRef<std::string> folded) {
       origin.sources.push_back(part);
     else
       moves += isMoved(part);
-  bool isWhole = origin.sources.size() + moves == folded.size();
+  bool isWhole = isMoved(name) && origin.sources.size() + moves == folded.size();
   // The parameters of the outermost module have no path.
   if (origin.sources.empty() && moves + 1 == folded.size()) {
     auto rest = find_if(folded, [](StringRef part) { return !isMoved(part); });
     if (!isFilled(*rest)) {
       origin.sources.push_back(*rest);
-      isWhole = true;
+      isWhole = isMoved(name);
     }
   }
-  if (origin.sources.size() != 1)
-    return origin;
-  if (isLifted(origin.sources.front()))
+  if (all_of(origin.sources, isLifted))
     origin.kind = Kind::Constant;
   else if (isWhole)
     origin.kind = Kind::Named;
+  if (origin.sources.size() != 1)
+    return origin;
   origin.quoted = isWhole && isCountedUp(name) ? quoteParameter(origin.sources.front()) : name.str();
   return origin;
 }

@@ -21,7 +21,7 @@ struct InitializerOrigin {
     Parameter,
     /// … a buffer, which PyTorch does not train, …
     Buffer,
-    /// … or a constant of its code.
+    /// … or a constant of its code, or computed of such.
     Constant,
     /// The exporter made it of constants and other initializers, and its name is one that exporters count up.
     Computed

@@ -243,8 +243,9 @@ training::chooseParameters(mlir::func::FuncOp function, ArrayRef<Value> losses,
       parameter.reason = "no gradient of the loss reaches it";
     else
       parameter.reason = refuse(parameter, initializers.at(parameter.name), role, weights.find(name));
-    parameter.couldBeTrained =
-        !frozen && !chosen && reason == excluded.end() && reachesLoss && !parameter.reason.empty();
+    bool isConstant = initializers.at(parameter.name).kind == Origin::Constant;
+    parameter.couldBeTrained = !frozen && !chosen && reason == excluded.end() && reachesLoss &&
+                               !parameter.reason.empty() && !isConstant;
     parameter.trained = chosen ? !frozen : parameter.reason.empty();
     if (parameter.reason.empty())
       parameter.reason = role ? role.text : "reaches the loss";

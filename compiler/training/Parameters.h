@@ -26,7 +26,8 @@ struct Parameter {
   std::string name;
   graph::TensorType type;
   bool trained = false;
-  /// Not trained, although it reaches the loss and nobody said so: `--train` makes a parameter of it.
+  /// Not trained, although it reaches the loss and neither the user nor the exporter said so of a constant: `--train`
+  /// makes a parameter of it.
   bool couldBeTrained = false;
   bool decays = true;
   /// The pattern of its group; empty where it has none.
