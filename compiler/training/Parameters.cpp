@@ -73,14 +73,6 @@ Role getRole(mlir::OpOperand &use, bool isVector) {
   return {};
 }
 
-StringRef describe(mlir::Operation *op) {
-  if (auto unary = dyn_cast<graph::UnaryOp>(op))
-    return graph::stringifyUnaryKind(unary.getKind());
-  if (auto binary = dyn_cast<graph::BinaryOp>(op))
-    return graph::stringifyBinaryKind(binary.getKind());
-  return op->getName().stripDialect();
-}
-
 /// The roles of weights in a function whose loss is known.
 class Roles {
 public:
@@ -90,13 +82,14 @@ public:
 
   bool reachesLoss(Value weight) const { return active.contains(weight); }
 
-  /// What a weight is behind operators that only move it; else behind a function of it.
+  /// What a weight is behind operators that only move it; else by which node of the model it gets to the loss.
   Role find(Value weight) {
     seen.clear();
-    if (Role role = findMoved(weight, isVector(weight)))
-      return role;
-    seen.clear();
-    return findComputed(weight);
+    way.clear();
+    Role role = findMoved(weight, isVector(weight));
+    if (!role && !way.empty())
+      role.text = "reaches the loss by '" + way + "'";
+    return role;
   }
 
 private:
@@ -104,10 +97,10 @@ private:
     return any_of(op->getResults(), [&](Value result) { return active.contains(result); });
   }
   Role findMoved(Value value, bool isVector);
-  Role findComputed(Value value);
 
   DenseSet<Value> active;
   SmallPtrSet<mlir::Operation *, 16> seen;
+  std::string way;
 };
 
 Role Roles::findMoved(Value value, bool isVector) {
@@ -119,34 +112,20 @@ Role Roles::findMoved(Value value, bool isVector) {
     if (!isInside && !isOnPath(op))
       continue;
     Role role;
-    if (!onlyMoves(op))
+    auto node = dyn_cast<mlir::NameLoc>(op->getLoc());
+    if (!onlyMoves(op)) {
       role = getRole(use, isVector);
-    else if (seen.insert(op).second)
+      if (way.empty() && node)
+        way = node.getName().str();
+    } else if (seen.insert(op).second) {
       role = findMoved(op->getResult(0), isVector);
+    }
     if (role && (!found || role.isOfLayer))
       found = role;
     if (found.isOfLayer)
       break;
   }
   return found;
-}
-
-Role Roles::findComputed(Value value) {
-  for (mlir::OpOperand &use : value.getUses()) {
-    mlir::Operation *op = use.getOwner();
-    if (!isOnPath(op) || !seen.insert(op).second)
-      continue;
-    for (Value result : op->getResults()) {
-      Role role = findMoved(result, isVector(result));
-      if (role && !onlyMoves(op))
-        return {role.text + ", behind " + describe(op).str()};
-      if (!role)
-        role = findComputed(result);
-      if (role)
-        return {role.text};
-    }
-  }
-  return {};
 }
 
 /// Elements that are either one number, as 0, or so low that a softmax leaves nothing of them.

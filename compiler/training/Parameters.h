@@ -32,7 +32,8 @@ struct Parameter {
   bool decays = true;
   /// The pattern of its group; empty where it has none.
   std::string group;
-  /// Why it is trained or not: "kernel of a convolution", "scale, behind tanh", "frozen by 'encoder.*'".
+  /// Why it is trained or not: "kernel of a convolution", "reaches the loss by 'node_tanh'", "frozen by
+  /// 'encoder.*'".
   std::string reason;
 };
 

@@ -70,8 +70,8 @@ TEST_F(ParametersTest, OperandsThatAreMadeToBeLearnt) {
       {"a = Unsqueeze(x, one) b = Conv(a, w) y = Flatten(b)", "float[2, 1, 3]", 6, "w: kernel of a convolution"},
       {"a = Unsqueeze(x, one) b = ConvTranspose<strides = [2]>(a, w) y = Flatten(b)", "float[1, 2, 3]", 6,
        "w: kernel of a transposed convolution"},
-      {"y = Max(x, w)", "float[4]", 4, "w: reaches the loss"},
-      {"y = Pow(x, w)", "float[4]", 4, "w: reaches the loss"},
+      {"y = Max(x, w)", "float[4]", 4, "w: reaches the loss by 'y'"},
+      {"y = Pow(x, w)", "float[4]", 4, "w: reaches the loss by 'y'"},
       // No gradient comes through a comparison, a step, or a number that is no float.
       {"c = Greater(x, w) y = Where(c, x, x)", "float[4]", 4, "not w: no gradient of the loss reaches it"},
       {"t = Floor(w) y = Mul(x, t)", "float[4]", 4, "not w: no gradient of the loss reaches it"},
@@ -87,9 +87,9 @@ TEST_F(ParametersTest, OperandsThatAreMadeToBeLearnt) {
       {"a = Identity(w) b = Reshape(a, flat) c = Identity(b) y = Mul(x, c)", "float[2, 2]", 4, "w: scale"},
       {"t = Slice(w, zero, four) y = MatMul(x, t)", "float[6, 3]", 18, "w: factor of a contraction"},
       // Computed with, before it gets there.
-      {"t = Exp(w) y = MatMul(x, t)", "float[4, 3]", 12, "w: factor of a contraction, behind exp"},
-      {"t = Tanh(w) y = Mul(t, x)", "float[4]", 4, "w: scale, behind tanh"},
-      {"t = Softplus(w) u = Neg(t) y = Add(x, u)", "float[4]", 4, "w: bias, behind neg"},
+      {"t = Exp(w) y = MatMul(x, t)", "float[4, 3]", 12, "w: reaches the loss by 't'"},
+      {"t = Tanh(w) y = Mul(t, x)", "float[4]", 4, "w: reaches the loss by 't'"},
+      {"t = Softplus(w) u = Neg(t) y = Add(x, u)", "float[4]", 4, "w: reaches the loss by 't'"},
       // One number is a constant of the program, wherever it is; one in a vector is learnt.
       {"y = Mul(x, w)", "float", 1, ""},
       {"t = Reshape(w, one) y = Add(x, t)", "float", 1, ""},

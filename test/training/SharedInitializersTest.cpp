@@ -7,12 +7,11 @@ namespace freestone::importer {
 
 namespace {
 
-/// Four vectors' worth of nodes are added to a model that each test writes.
 class SharedInitializersTest : public testing::Test {
 protected:
   void read(const std::string &body, const std::string &producer = "") {
-    std::string header = "<ir_version: 10, opset_import: [\"\" : 20], producer_name: \"" + producer + "\">";
-    onnx::OnnxParser parser((header + body).c_str());
+    std::string text = "<ir_version: 10, opset_import: [\"\" : 20], producer_name: \"" + producer + "\">" + body;
+    onnx::OnnxParser parser(text.c_str());
     auto status = parser.Parse(model);
     ASSERT_TRUE(status.IsOK()) << status.ErrorMessage();
     // The parser writes typed elements; exporters write raw ones.
@@ -23,6 +22,7 @@ protected:
       }
   }
 
+  /// What PyTorch's exporter notes at a node: its path of modules, and the arguments in the exported program.
   void note(onnx::NodeProto &node, const std::string &scopes, const std::string &quoted) {
     auto add = [&](const char *key, const std::string &value) {
       auto *entry = node.add_metadata_props();
@@ -94,7 +94,7 @@ TEST_F(SharedInitializersTest, ScalesAndBiasesOfSeveralLayersAreUntied) {
   EXPECT_EQ(graph.node(1).input(2), "second.bias");
   std::string error;
   EXPECT_EQ(file->rawInitializer(0, error)->size(), 8u);
-  EXPECT_EQ(file->rawInitializer(2, error)->data(), file->rawInitializer(0, error)->data()) << "no bytes are copied";
+  EXPECT_EQ(*file->rawInitializer(2, error), *file->rawInitializer(0, error));
 }
 
 TEST_F(SharedInitializersTest, MatricesAndWhatIsNoScaleStayTied) {
