@@ -60,9 +60,9 @@ def check_export(tool, model):
     run = f"{model}.run"
     tool.remove(run)
     told = tool.train(model, *DATA, "--epochs", 3, "--out", run).stderr
-    for kept in ("not trained (a mask): 'mask'; to train it: --train mask",
-                 "not trained (a single number): 'layer.factor'; to train it: --train layer.factor",
-                 "not trained (computed by the exporter): 'val_9'; to train it: --train val_9"):
+    for kept in ("not trained (a mask): 'mask'; to train it: --train 'mask'",
+                 "not trained (a single number): 'layer.factor'; to train it: --train 'layer.factor'",
+                 "not trained (computed by the exporter): 'val_9'; to train it: --train 'val_9'"):
         assert told.count(kept) == 1, told
     before, after = tensors(tool.folder / model), tool.weights(run)
     assert set(after) == {*before, "second.weight", "second.bias"}, set(after)
