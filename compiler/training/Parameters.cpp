@@ -92,7 +92,15 @@ public:
     return role;
   }
 
+  /// Whether a weight reaches the loss by sines and cosines alone, of what follows from it and from integers: it is the
+  /// frequencies by which places are told.
+  bool tellsPlaces(Value weight) {
+    seen.clear();
+    return tellsPlaces(weight, weight);
+  }
+
 private:
+  bool tellsPlaces(Value value, Value weight);
   bool isOnPath(mlir::Operation *op) const {
     return any_of(op->getResults(), [&](Value result) { return active.contains(result); });
   }
@@ -128,6 +136,36 @@ Role Roles::findMoved(Value value, bool isVector) {
   return found;
 }
 
+/// Whether a value is computed of no other float weight or input than `only`.
+bool followsFrom(Value value, Value only, SmallPtrSetImpl<mlir::Operation *> &seen) {
+  mlir::Operation *op = value.getDefiningOp();
+  if (value == only || !isa<mlir::FloatType>(cast<graph::TensorType>(value.getType()).getElementType()))
+    return true;
+  if (!op || isa<graph::WeightOp>(op))
+    return false;
+  return !seen.insert(op).second ||
+         all_of(op->getOperands(), [&](Value operand) { return followsFrom(operand, only, seen); });
+}
+
+bool Roles::tellsPlaces(Value value, Value weight) {
+  return all_of(value.getUses(), [&](mlir::OpOperand &use) {
+    mlir::Operation *op = use.getOwner();
+    // It is the loss, or no one follows it there.
+    if (op->hasTrait<mlir::OpTrait::IsTerminator>() || op->getBlock() != value.getParentBlock())
+      return false;
+    if (!isOnPath(op) || !seen.insert(op).second)
+      return true;
+    SmallPtrSet<mlir::Operation *, 16> behind;
+    if (auto unary = dyn_cast<graph::UnaryOp>(op))
+      return (unary.getKind() == graph::UnaryKind::sin || unary.getKind() == graph::UnaryKind::cos) &&
+             followsFrom(value, weight, behind);
+    bool isProduct = isa<graph::ContractOp>(op);
+    if (auto binary = dyn_cast<graph::BinaryOp>(op))
+      isProduct = binary.getKind() == graph::BinaryKind::mul;
+    return (isProduct || onlyMoves(op)) && tellsPlaces(op->getResult(0), weight);
+  });
+}
+
 /// Elements that are either one number, as 0, or so low that a softmax leaves nothing of them.
 bool isMask(const Weight *weight) {
   constexpr double low = -1e4;
@@ -152,7 +190,7 @@ bool isMask(const Weight *weight) {
 }
 
 /// Why what reaches the loss is no parameter; empty where it is one.
-std::string refuse(const Parameter &parameter, const InitializerOrigin &origin, const Role &role,
+std::string refuse(const Parameter &parameter, const InitializerOrigin &origin, const Role &role, bool tellsPlaces,
                    const Weight *weight) {
   std::string source = origin.sources.size() == 1 ? ", of '" + origin.sources.front() + "'" : "";
   switch (origin.kind) {
@@ -168,6 +206,8 @@ std::string refuse(const Parameter &parameter, const InitializerOrigin &origin, 
       return "a single number";
     if (isMask(weight))
       return "a mask";
+    if (tellsPlaces)
+      return "frequencies of places";
     return origin.kind == Origin::Computed && !role.isOfLayer ? "computed by the exporter" + source : "";
   }
   llvm_unreachable("all kinds are handled");
@@ -202,9 +242,10 @@ training::chooseParameters(mlir::func::FuncOp function, ArrayRef<Value> losses,
     parameter.name = name.str();
     parameter.type = places.front().getType();
     Role role;
-    bool reachesLoss = false;
+    bool reachesLoss = false, tellsPlaces = true;
     for (graph::WeightOp op : places) {
       reachesLoss |= roles.reachesLoss(op.getResult());
+      tellsPlaces &= roles.tellsPlaces(op.getResult());
       if (Role other = roles.find(op.getResult()); other && (!role || other.isOfLayer))
         role = other;
     }
@@ -221,7 +262,7 @@ training::chooseParameters(mlir::func::FuncOp function, ArrayRef<Value> losses,
     else if (!reachesLoss)
       parameter.reason = "no gradient of the loss reaches it";
     else
-      parameter.reason = refuse(parameter, initializers.at(parameter.name), role, weights.find(name));
+      parameter.reason = refuse(parameter, initializers.at(parameter.name), role, tellsPlaces, weights.find(name));
     bool isConstant = initializers.at(parameter.name).kind == Origin::Constant;
     parameter.couldBeTrained = !frozen && !chosen && reason == excluded.end() && reachesLoss &&
                                !parameter.reason.empty() && !isConstant;

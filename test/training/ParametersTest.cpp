@@ -131,6 +131,17 @@ TEST_F(ParametersTest, MasksAreConstants) {
     EXPECT_EQ(parameter.couldBeTrained, parameter.name == "m" || parameter.name == "h") << parameter.name;
 }
 
+TEST_F(ParametersTest, FrequenciesOfPlacesAreConstants) {
+  const std::string places = "a = Cast<to = 1>(i) b = Unsqueeze(a, one) c = Mul(b, w) s = Sin(c) d = Cos(c) e = Mul(x, s) ";
+  auto expect = [&](const std::string &nodes, const std::string &expected) {
+    choose(nodes, {initializer("float[4]", "w", 4), "int64[1] one = {1}"});
+    EXPECT_EQ(tell("w"), expected) << nodes;
+  };
+  expect(places + "y = Add(e, d)", "not w: frequencies of places");
+  expect(places + "f = Add(e, d) y = Mul(f, w)", "w: scale");
+  expect("c = Mul(x, w) s = Sin(c) d = Cos(c) y = Add(s, d)", "w: scale");
+}
+
 TEST_F(ParametersTest, WhatExportersCountUpIsAConstantUnlessALayerTakesIt) {
   choose(R"(a = MatMul(x, "val_1") b = Add(a, "val_2") c = Add(b, "val_3") d = Mul(c, "onnx::Mul_4") y = Add(d, "layer.5"))",
          {initializer("float[4, 4]", "\"val_1\"", 16), initializer("float[4]", "\"val_2\"", 4),
