@@ -22,10 +22,11 @@ struct ExportOptions {
 };
 
 /// Writes `model`, a serialised ModelProto, to `path` with the named initializers of its main graph replaced; all other
-/// bytes stay as they are, but for nodes that get initializers of their own. Shapes must be the initializers'; a float tensor of another float type than the initializer
-/// is rounded to it. External data of the model are taken in, or copied to the new second file. Both files appear only
-/// when complete. A model whose weights were left out gets them all from `weights`. Throws Error, naming the
-/// initializer: none of that name, another shape, no elements at all, external data that can't be read.
+/// bytes stay as they are, but for nodes that get initializers of their own. Shapes must be the initializers'; a float
+/// tensor of another float type than the initializer is rounded to it. External data of the model are taken in, or
+/// copied to the new second file. Both files appear only when complete. A model whose weights were left out gets them
+/// all from `weights`. Throws Error, naming the initializer: none of that name, another shape, no elements at all,
+/// external data that can't be read.
 void exportModel(formats::Bytes model, std::span<const formats::TensorView> weights, const std::string &path,
                  const ExportOptions &options = {});
 

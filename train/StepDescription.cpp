@@ -57,8 +57,8 @@ StepDescription StepDescription::parse(const std::string &text) {
           value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
     for (const Json &parameter : json.at("parameters"))
       description.parameters.push_back({parameter.at("name"), parameter.at("shape"), parameter.at("trained"),
-                                        parameter.at("could_be_trained"), parameter.at("decays"),
-                                        parameter.at("group"), parameter.at("reason")});
+                                        parameter.at("could_be_trained"), parameter.at("decays"), parameter.at("group"),
+                                        parameter.at("reason")});
     description.ties = json.at("ties");
     for (const Json &untied : json.at("untied")) {
       SeparateInitializer &separate = description.separate.emplace_back();

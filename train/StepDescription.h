@@ -16,8 +16,8 @@ struct ParameterInfo {
   bool trained = false;
   bool couldBeTrained = false; ///< reaches the loss, and is kept though nobody said so
   bool decays = true;          ///< takes part in weight decay
-  std::string group;  ///< the pattern of its group; empty where it has none
-  std::string reason; ///< why it is trained or not, for people
+  std::string group;           ///< the pattern of its group; empty where it has none
+  std::string reason;          ///< why it is trained or not, for people
 };
 
 /// What a trainer knows of a compiled step besides its inputs and states: the compiler writes it.

@@ -155,8 +155,8 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   };
   std::string complaint;
   FailureOr<std::vector<training::Parameter>> parameters =
-      training::chooseParameters(main, findLosses(main, choice.loss), result.model.initializers,
-                                 *result.model.weights, training.patterns, complaint);
+      training::chooseParameters(main, findLosses(main, choice.loss), result.model.initializers, *result.model.weights,
+                                 training.patterns, complaint);
   if (failed(parameters))
     return fail(ImportError::Kind::Usage, "the pattern '" + complaint + "' matches no float weight of the model");
   result.parameters = std::move(*parameters);

@@ -104,8 +104,7 @@ LogicalResult ModelFile::read(ArrayRef<char> bytes, std::string &error) {
 
 bool ModelFile::isMapped(ArrayRef<char> bytes) const {
   auto contains = [&](ArrayRef<char> from) { return bytes.begin() >= from.begin() && bytes.end() <= from.end(); };
-  return contains(whole) ||
-         llvm::any_of(buffers, [&](const auto &buffer) { return contains(bytesOf(*buffer)); });
+  return contains(whole) || llvm::any_of(buffers, [&](const auto &buffer) { return contains(bytesOf(*buffer)); });
 }
 
 void ModelFile::copyInitializer(int index, StringRef name) {

@@ -263,8 +263,9 @@ std::string Separation::chooseName(const onnx::TensorProto &tensor, const Use &u
     leaf = found->second;
   }
   if (found != told.end() && isOfModule(found->first))
-    origin.kind = found->first.starts_with("b_") ? Kind::Buffer : found->first.starts_with("c_") ? Kind::Constant
-                                                                                                 : Kind::Parameter;
+    origin.kind = found->first.starts_with("b_")   ? Kind::Buffer
+                  : found->first.starts_with("c_") ? Kind::Constant
+                                                   : Kind::Parameter;
   std::string name = (place.empty() ? leaf : place + "." + leaf).str();
   std::string unique = name;
   for (int number = 2; taken.contains(unique); ++number)
@@ -323,9 +324,9 @@ void Separation::separate(int index) {
     return;
   StringRef kept = isVector(tensor) ? "no scales and biases of layers" : "only vectors are untied by themselves";
   explainTie(tensor, groups.front().second,
-             isTied                                   ? ("tied by '" + *isTied + "'").str()
+             isTied                                      ? ("tied by '" + *isTied + "'").str()
              : isPyTorch && groups.front().first.empty() ? "so it is in the module that was exported"
-                                                      : kept);
+                                                         : kept);
 }
 
 /// The elements of a float matrix, as bytes; empty for what is none, or has no elements at hand.
@@ -376,8 +377,8 @@ void Separation::tieTransposed() {
       if (otherWidth != width || !isTransposed(elements, others, matrix.dims(0), matrix.dims(1), width))
         continue;
       result.transposed[matrix.name()] = original.name();
-      result.ties[original.name()] += (result.ties.contains(original.name()) ? "; " : "") +
-                                      ("'" + matrix.name() + "' is its transposed copy");
+      result.ties[original.name()] +=
+          (result.ties.contains(original.name()) ? "; " : "") + ("'" + matrix.name() + "' is its transposed copy");
       break;
     }
   }

@@ -44,9 +44,9 @@ class ModelFile;
 /// so. Training would tie what the model does not tie, and untie what it does.
 ///
 /// Which nodes share a parameter is read off the notes of PyTorch's exporter: the program that it wrote quotes the
-/// parameters of every node. Where a file has no notes, vectors are untied that are scale, bias or statistics of several
-/// layers, and everything else is left as it is. The main graph of the file is changed so that each parameter is an
-/// initializer; `unmatched` is a pattern that no float initializer matches.
+/// parameters of every node. Where a file has no notes, vectors are untied that are scale, bias or statistics of
+/// several layers, and everything else is left as it is. The main graph of the file is changed so that each parameter
+/// is an initializer; `unmatched` is a pattern that no float initializer matches.
 llvm::FailureOr<SharedInitializers> separateInitializers(ModelFile &file,
                                                          std::map<std::string, InitializerOrigin> &origins,
                                                          const TiePatterns &patterns, std::string &unmatched);

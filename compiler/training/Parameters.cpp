@@ -76,9 +76,12 @@ Role getRole(mlir::OpOperand &use, bool isVector) {
 /// The roles of weights in a function whose loss is known.
 class Roles {
 public:
-  Roles(mlir::Block &block, ArrayRef<Value> losses, ArrayRef<Value> weights)
-      : active(grad::findActive(
-            block, map_to_vector(losses, [](Value loss) { return grad::Seed{loss, {}}; }), weights)) {}
+  Roles(mlir::Block &block, ArrayRef<Value> losses, ArrayRef<Value> weights) {
+    SmallVector<grad::Seed> seeds;
+    for (Value loss : losses)
+      seeds.push_back({loss, {}});
+    active = grad::findActive(block, seeds, weights);
+  }
 
   bool reachesLoss(Value weight) const { return active.contains(weight); }
 
@@ -264,8 +267,8 @@ training::chooseParameters(mlir::func::FuncOp function, ArrayRef<Value> losses,
     else
       parameter.reason = refuse(parameter, initializers.at(parameter.name), role, tellsPlaces, weights.find(name));
     bool isConstant = initializers.at(parameter.name).kind == Origin::Constant;
-    parameter.couldBeTrained = !frozen && !chosen && reason == excluded.end() && reachesLoss &&
-                               !parameter.reason.empty() && !isConstant;
+    parameter.couldBeTrained =
+        !frozen && !chosen && reason == excluded.end() && reachesLoss && !parameter.reason.empty() && !isConstant;
     parameter.trained = chosen ? !frozen : parameter.reason.empty();
     if (parameter.reason.empty())
       parameter.reason = role ? role.text : "reaches the loss";

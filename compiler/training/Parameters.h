@@ -41,9 +41,9 @@ struct Parameter {
 /// use. Those of rank 1 or more are trained that a gradient of `losses`, values of the function, reaches; and those of
 /// rank 0 that the exporter calls parameters. No parameters are statistics of normalisations and weights of classes, by
 /// the function's attributes; what the exporter calls a buffer or a constant; masks, whose elements are 0, or one other
-/// number, and so low that nothing is left of them in a softmax; frequencies whose sines and cosines tell places; and what the exporter has computed, unless it is a factor of a product, a
-/// kernel, a table, or the bias of one of these. `weights` has their elements. Fails with the pattern that matches no
-/// weight.
+/// number, and so low that nothing is left of them in a softmax; frequencies whose sines and cosines tell places; and
+/// what the exporter has computed, unless it is a factor of a product, a kernel, a table, or the bias of one of these.
+/// `weights` has their elements. Fails with the pattern that matches no weight.
 llvm::FailureOr<std::vector<Parameter>> chooseParameters(mlir::func::FuncOp function,
                                                          llvm::ArrayRef<mlir::Value> losses,
                                                          const std::map<std::string, InitializerOrigin> &initializers,

@@ -133,7 +133,8 @@ TEST(ModelExport, nodesGetInitializersOfTheirOwn) {
 TEST(ModelExport, transposedCopiesFollowTheirParameters) {
   Folder folder;
   std::vector<float> turned = {6, 3, 5, 2, 4, 1};
-  std::string model = modelOf({tensor("w", 1, {2, 3}, raw(bytesOf(before))), tensor("v", 1, {3, 2}, raw(bytesOf(before)))});
+  std::string model =
+      modelOf({tensor("w", 1, {2, 3}, raw(bytesOf(before))), tensor("v", 1, {3, 2}, raw(bytesOf(before)))});
   EXPECT_EQ(exported(model, {viewOf("w", FREESTONE_F32, {2, 3}, after)}, folder, {.transposed = {{"v", "w"}}}),
             modelOf({tensor("w", 1, {2, 3}, raw(bytesOf(after))), tensor("v", 1, {3, 2}, raw(bytesOf(turned)))}));
 }

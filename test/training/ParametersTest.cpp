@@ -132,7 +132,8 @@ TEST_F(ParametersTest, MasksAreConstants) {
 }
 
 TEST_F(ParametersTest, FrequenciesOfPlacesAreConstants) {
-  const std::string places = "a = Cast<to = 1>(i) b = Unsqueeze(a, one) c = Mul(b, w) s = Sin(c) d = Cos(c) e = Mul(x, s) ";
+  const std::string places =
+      "a = Cast<to = 1>(i) b = Unsqueeze(a, one) c = Mul(b, w) s = Sin(c) d = Cos(c) e = Mul(x, s) ";
   auto expect = [&](const std::string &nodes, const std::string &expected) {
     choose(nodes, {initializer("float[4]", "w", 4), "int64[1] one = {1}"});
     EXPECT_EQ(tell("w"), expected) << nodes;
@@ -143,10 +144,11 @@ TEST_F(ParametersTest, FrequenciesOfPlacesAreConstants) {
 }
 
 TEST_F(ParametersTest, WhatExportersCountUpIsAConstantUnlessALayerTakesIt) {
-  choose(R"(a = MatMul(x, "val_1") b = Add(a, "val_2") c = Add(b, "val_3") d = Mul(c, "onnx::Mul_4") y = Add(d, "layer.5"))",
-         {initializer("float[4, 4]", "\"val_1\"", 16), initializer("float[4]", "\"val_2\"", 4),
-          initializer("float[4]", "\"val_3\"", 4), initializer("float[4]", "\"onnx::Mul_4\"", 4),
-          initializer("float[4]", "\"layer.5\"", 4)});
+  choose(
+      R"(a = MatMul(x, "val_1") b = Add(a, "val_2") c = Add(b, "val_3") d = Mul(c, "onnx::Mul_4") y = Add(d, "layer.5"))",
+      {initializer("float[4, 4]", "\"val_1\"", 16), initializer("float[4]", "\"val_2\"", 4),
+       initializer("float[4]", "\"val_3\"", 4), initializer("float[4]", "\"onnx::Mul_4\"", 4),
+       initializer("float[4]", "\"layer.5\"", 4)});
   EXPECT_EQ(tell("val_1"), "val_1: factor of a contraction");
   EXPECT_EQ(tell("val_2"), "val_2: bias") << "of a product";
   EXPECT_EQ(tell("val_3"), "not val_3: computed by the exporter");

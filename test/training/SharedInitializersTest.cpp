@@ -85,8 +85,8 @@ TEST_F(SharedInitializersTest, ScalesAndBiasesOfSeveralLayersAreUntied) {
     [third] d = Mul(c, s)
     [fourth] y = Add(d, b)
   })");
-  EXPECT_EQ(separate(), (Texts{"second.weight of s 1.1", "third.s of s 2.1", "second.bias of b 1.2",
-                               "fourth.bias of b 3.1"}));
+  EXPECT_EQ(separate(),
+            (Texts{"second.weight of s 1.1", "third.s of s 2.1", "second.bias of b 1.2", "fourth.bias of b 3.1"}));
   const onnx::GraphProto &graph = file->model().graph();
   EXPECT_EQ(graph.initializer_size(), 6);
   EXPECT_EQ(graph.node(0).input(1), "s");
@@ -160,16 +160,17 @@ TEST_F(SharedInitializersTest, TheExportedProgramTellsWhoseAParameterIs) {
   callParameter("a.norm.weight", "p_a_norm_weight");
   callParameter("a.norm.bias", "p_a_norm_bias");
   callParameter("a.w", "p_a_w");
-  EXPECT_EQ(separate(), (Texts{"b.norm.weight of a.norm.weight 2.1", "b.norm.bias of a.norm.bias 2.2",
-                               "b.w of a.w 4.1"}))
+  EXPECT_EQ(separate(),
+            (Texts{"b.norm.weight of a.norm.weight 2.1", "b.norm.bias of a.norm.bias 2.2", "b.w of a.w 4.1"}))
       << "a module that is called twice has one scale";
 }
 
 TEST_F(SharedInitializersTest, ALayersOwnParametersAreToldApart) {
-  read(R"(agraph (float[n, 2, k] x) => (float[n, 2, k] y) <float[2] "n.weight" = {0, 0}, float[2] "n.running_var" = {1, 1}> {
+  read(
+      R"(agraph (float[n, 2, k] x) => (float[n, 2, k] y) <float[2] "n.weight" = {0, 0}, float[2] "n.running_var" = {1, 1}> {
     y = BatchNormalization(x, "n.weight", "n.weight", "n.weight", "n.running_var")
   })",
-       "pytorch");
+      "pytorch");
   note(*model.mutable_graph()->mutable_node(0), "['', 'n', 'batch_norm']",
        "%x, %p_n_weight, %p_n_bias, %b_n_running_mean, %b_n_running_var");
   callParameter("n.weight", "p_n_weight");
@@ -178,7 +179,8 @@ TEST_F(SharedInitializersTest, ALayersOwnParametersAreToldApart) {
 }
 
 TEST_F(SharedInitializersTest, IdentitiesOfPyTorchNameParameters) {
-  std::string body = R"(agraph (float[n, 2] x) => (float[n, 2] y) <float[2] "a.bias" = {0, 0}, float[2, 2] "a.w" = {0, 0, 0, 0}> {
+  std::string body =
+      R"(agraph (float[n, 2] x) => (float[n, 2] y) <float[2] "a.bias" = {0, 0}, float[2, 2] "a.w" = {0, 0, 0, 0}> {
     [Identity_0] "b.bias" = Identity("a.bias")
     [Identity_1] "b.w" = Identity("a.w")
     c = Add(x, "a.bias")

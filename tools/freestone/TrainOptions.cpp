@@ -261,14 +261,12 @@ void TrainOptions::checkSchedule() const {
 }
 
 void TrainOptions::refuseCompiledIn(const CLI::App &verb) const {
-  for (const char *option : {"--loss",          "--logits",          "--class-axis",
-                             "--ignore-index",  "--label-smoothing", "--delta",
-                             "--optimizer",     "--nesterov",        "--amsgrad",
-                             "--centered",      "--train",           "--freeze",
-                             "--no-decay",      "--tie",             "--untie",
-                             "--freeze-norm",   "--no-dropout",      "--recompute",
-                             "--precision",     "--moments",         "--class-weights",
-                             "--no-loss-scaling", "--initial-accumulator-value", "--compile-only"})
+  for (const char *option :
+       {"--loss",        "--logits",          "--class-axis",   "--ignore-index",    "--label-smoothing",
+        "--delta",       "--optimizer",       "--nesterov",     "--amsgrad",         "--centered",
+        "--train",       "--freeze",          "--no-decay",     "--tie",             "--untie",
+        "--freeze-norm", "--no-dropout",      "--recompute",    "--precision",       "--moments",
+        "--class-weights", "--no-loss-scaling", "--initial-accumulator-value", "--compile-only"})
     if (verb.count(option))
       throw Failure(Exit::Usage, fmt::format("{} is compiled already, and {} was decided then; compile the model anew",
                                              model, option));
