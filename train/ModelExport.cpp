@@ -53,6 +53,7 @@ void storeFloat(freestone_dtype dtype, double value, uint8_t *target) {
 /// An initializer and the elements that it gets.
 struct Entry {
   Initializer initializer;
+  std::string copyName; ///< of a copy of the one before; its message is written with this name
   bool changes = false; ///< its message is written anew, with these elements
   Bytes elements;
 };
@@ -76,9 +77,12 @@ struct Pieces {
 class Exporter {
 public:
   Exporter(Bytes model, std::span<const TensorView> weights, const std::string &path, const ExportOptions &options)
-      : model(model), path(path), options(options) {
+      : model(model), path(path), options(options), renames(options.separate) {
     for (const TensorView &weight : weights)
       replacements[weight.name] = &weight;
+    for (const auto &[copy, original] : options.transposed)
+      if (auto weight = replacements.find(original); weight != replacements.end())
+        replacements[copy] = &transposedWeights.emplace_back(transpose(*weight->second, copy));
   }
 
   void run() {
@@ -117,6 +121,8 @@ private:
         Entry &entry = entries.emplace_back(surveyInitializer(tensor.payload));
         if (entry.changes)
           size += entry.elements.size() - entry.initializer.rawData.value_or(Bytes()).size();
+        for (const std::string &name : renames.copiesOf(std::string(entry.initializer.name)))
+          size += entries.emplace_back(surveyInitializer(tensor.payload, name)).elements.size();
       });
     });
     if (!replacements.empty()) {
@@ -130,9 +136,11 @@ private:
       entry.changes |= isSplit && entry.elements.size() >= smallestExternal;
   }
 
-  Entry surveyInitializer(Bytes tensor) {
-    Entry entry{parseInitializer(tensor), false, {}};
-    const Initializer &initializer = entry.initializer;
+  Entry surveyInitializer(Bytes tensor, const std::string &copyName = "") {
+    Entry entry{parseInitializer(tensor), copyName, false, {}};
+    Initializer &initializer = entry.initializer;
+    if (!copyName.empty())
+      initializer.name = copyName;
     auto replacement = replacements.find(initializer.name);
     if (replacement != replacements.end()) {
       entry.changes = true;
@@ -168,6 +176,19 @@ private:
     return keep(std::move(converted));
   }
 
+  /// A matrix the other way round.
+  TensorView transpose(const TensorView &weight, const std::string &name) {
+    if (weight.shape.size() != 2)
+      throw Error(fmt::format("the initializer '{}' is {}, which is no matrix that '{}' could be a transposed copy of",
+                              weight.name, describe(weight.dtype, weight.shape), name));
+    size_t width = elementBytes(weight.dtype), rows = weight.shape[0], columns = weight.shape[1];
+    std::string turned(weight.bytes.size(), '\0');
+    for (size_t row = 0; row < rows; ++row)
+      for (size_t column = 0; column < columns; ++column)
+        std::memcpy(&turned[(column * rows + row) * width], &weight.bytes[(row * columns + column) * width], width);
+    return {name, weight.dtype, {weight.shape[1], weight.shape[0]}, keep(std::move(turned))};
+  }
+
   Bytes readExternal(const Initializer &initializer) {
     const ExternalData &external = *initializer.external;
     if (external.location.empty() || external.location[0] == '/' || external.location.find("..") != std::string::npos)
@@ -198,17 +219,46 @@ private:
       if (!isMessage(field, onnx_field::modelGraph))
         return out.add(field.whole);
       Pieces graph;
+      int64_t node = 0;
       forEachField(field.payload, [&](const ProtobufField &member) {
+        if (isMessage(member, onnx_field::graphNode))
+          return addNode(graph, node++, member);
+        if (isMessage(member, onnx_field::graphInput))
+          return addInput(graph, member);
         if (!isMessage(member, onnx_field::graphInitializer))
           return graph.add(member.whole);
         if (const Entry &current = *entry++; current.changes)
           addMessage(graph, onnx_field::graphInitializer, rewriteInitializer(member.payload, current));
         else
           graph.add(member.whole);
+        for (; entry != entries.end() && !entry->copyName.empty(); ++entry)
+          addMessage(graph, onnx_field::graphInitializer, rewriteInitializer(member.payload, *entry));
       });
       addMessage(out, onnx_field::modelGraph, graph);
     });
     return out;
+  }
+
+  void addNode(Pieces &graph, int64_t position, const ProtobufField &node) {
+    if (renames.dropsNode(position))
+      return;
+    std::optional<std::string> renamed = renames.renameInputs(position, node.payload);
+    if (!renamed)
+      return graph.add(node.whole);
+    addMessage(graph, onnx_field::graphNode, std::move(*renamed));
+  }
+
+  /// Where initializers are listed among the inputs, so are their copies.
+  void addInput(Pieces &graph, const ProtobufField &input) {
+    graph.add(input.whole);
+    for (const std::string &name : renames.copiesOf(readValueName(input.payload)))
+      addMessage(graph, onnx_field::graphInput, renameValue(input.payload, name));
+  }
+
+  void addMessage(Pieces &out, uint64_t number, std::string message) {
+    Pieces pieces;
+    pieces.add(keep(std::move(message)));
+    addMessage(out, number, pieces);
   }
 
   void addMessage(Pieces &out, uint64_t number, const Pieces &message) {
@@ -221,9 +271,14 @@ private:
   /// The tensor with its elements where they were, and all other fields as they are.
   Pieces rewriteInitializer(Bytes tensor, const Entry &entry) {
     Pieces out;
-    bool placed = false;
+    bool placed = !entry.changes;
     forEachField(tensor, [&](const ProtobufField &field) {
-      if (!holdsElements(field.number))
+      if (field.number == onnx_field::name && !entry.copyName.empty()) {
+        std::string name;
+        writeDelimitedField(name, onnx_field::name, entry.copyName);
+        return out.add(keep(std::move(name)));
+      }
+      if (!holdsElements(field.number) || !entry.changes)
         return out.add(field.whole);
       if (!placed)
         addElements(out, entry);
@@ -266,7 +321,9 @@ private:
   Bytes model;
   const std::string &path;
   const ExportOptions &options;
+  const GraphRenames renames;
   std::map<std::string, const TensorView *> replacements;
+  std::deque<TensorView> transposedWeights;
   std::map<std::string, MappedFile> files;
   std::deque<std::string> texts; ///< what is neither in the model nor in the weights
   std::vector<Entry> entries;

@@ -8,9 +8,10 @@
 
 namespace freestone::train {
 
-/// ONNX's field numbers on the way to an initializer's elements, fixed by onnx.proto for ever.
+/// ONNX's field numbers on the way to an initializer's elements and uses, fixed by onnx.proto for ever.
 namespace onnx_field {
-constexpr uint64_t modelGraph = 7, graphInitializer = 5;
+constexpr uint64_t modelGraph = 7, graphNode = 1, graphInitializer = 5, graphInput = 11;
+constexpr uint64_t nodeInput = 1, valueName = 1;
 constexpr uint64_t dims = 1, dataType = 2, name = 8, rawData = 9, externalData = 13, dataLocation = 14;
 constexpr uint64_t entryKey = 1, entryValue = 2;
 } // namespace onnx_field

@@ -2,6 +2,7 @@
 #define FREESTONE_TRAIN_STEPDESCRIPTION_H
 
 #include "freestone/freestone.h"
+#include "train/GraphRenames.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,9 +15,10 @@ struct ParameterInfo {
   std::string name;
   std::vector<int64_t> shape;
   bool trained = false;
-  bool decays = true; ///< takes part in weight decay
-  std::string group;  ///< the pattern of its group; empty where it has none
-  std::string reason; ///< why it is trained or not, for people
+  bool couldBeTrained = false; ///< reaches the loss, and is kept though nobody said so
+  bool decays = true;          ///< takes part in weight decay
+  std::string group;           ///< the pattern of its group; empty where it has none
+  std::string reason;          ///< why it is trained or not, for people
 };
 
 /// What a trainer knows of a compiled step besides its inputs and states: the compiler writes it.
@@ -32,10 +34,18 @@ struct StepDescription {
   int64_t foldedNorms = 0;    ///< batch normalisations that an exporter has folded into convolutions
   std::map<std::string, double> hyperparameters; ///< inputs of rank 0 and the values that they were compiled with
   std::vector<ParameterInfo> parameters;
+  std::map<std::string, std::string> ties;       ///< initializers that several nodes take: which ones, and why
+  std::vector<SeparateInitializer> separate;     ///< parameters that the model's file keeps as others
+  std::map<std::string, std::string> transposed; ///< initializers of the file that are transposed copies of parameters
 
   /// Throws Error for a number that the step does not take, telling which it does.
   void requireNumber(const std::string &name) const;
   bool scalesLoss() const { return hyperparameters.contains("growth_interval"); }
+
+  /// Why a parameter is trained or not, and with which other tensors of the file it is one.
+  std::string explain(const ParameterInfo &parameter) const;
+  /// Sentences that name what could be trained and is not, and the option that trains it: one for each reason.
+  std::vector<std::string> describeKept() const;
 
   /// Throws Error.
   static StepDescription parse(const std::string &json);

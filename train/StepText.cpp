@@ -128,6 +128,8 @@ std::string describeStep(const TrainerOptions &options, const LabelFacts &labels
   step["train"] = options.train;
   step["freeze"] = options.freeze;
   step["no_decay"] = options.noDecay;
+  step["tie"] = options.tie;
+  step["untie"] = options.untie;
   step["freeze_norm"] = options.freezeNorm;
   step["no_dropout"] = options.noDropout;
   step["recompute"] = options.recompute;

@@ -306,7 +306,9 @@ void Trainer::exportModel(const std::string &path) const {
     self->requireRest();
     std::string_view model = self->artifact.attachment("model.onnx");
     train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, self->trainer.weights(), path,
-                       {.modelFolder = self->modelFolder});
+                       {.modelFolder = self->modelFolder,
+                        .separate = self->trainer.description().separate,
+                        .transposed = self->trainer.description().transposed});
   });
 }
 

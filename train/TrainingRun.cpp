@@ -263,6 +263,8 @@ TrainingResult Run::run() {
   if (data.samples() < options.batch)
     progress.note(fmt::format("note: the data have {} samples, fewer than a batch of {}: each step takes all of them",
                               data.samples(), options.batch));
+  for (const std::string &sentence : trainer.description().describeKept())
+    progress.note(sentence);
   lastEnd = Clock::now();
   Trainer::Counters before = trainer.counters();
   try {

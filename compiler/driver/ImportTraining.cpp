@@ -78,6 +78,37 @@ std::vector<PortReport> reportInputs(func::FuncOp step) {
   return ports;
 }
 
+/// The outputs of the model that the loss may take: the one that is named, those that a graph of the user's takes by
+/// their names, or all.
+SmallVector<Value> findLosses(func::FuncOp main, training::LossChoice loss) {
+  SmallVector<Value> all, named;
+  for (unsigned index = 0; index < main.getNumResults(); ++index) {
+    auto name = main.getResultAttrOfType<StringAttr>(index, "graph.name");
+    if (!name)
+      continue;
+    Value output = main.getBody().front().getTerminator()->getOperand(index);
+    all.push_back(output);
+    bool isTaken = name == loss.output;
+    for (unsigned number = 0; loss.graph && number < loss.graph.getNumArguments(); ++number)
+      isTaken |= loss.graph.getArgAttrOfType<StringAttr>(number, "graph.name") == name;
+    if (isTaken)
+      named.push_back(output);
+  }
+  return named.empty() ? all : named;
+}
+
+/// Parameters that the program holds as constants: single numbers, which nothing shows to be parameters.
+void addNumbers(const ImportedModel &model, MLIRContext *context, std::vector<training::Parameter> &parameters) {
+  for (const std::string &name : model.numbers) {
+    training::Parameter parameter;
+    parameter.name = name;
+    parameter.type = graph::TensorType::getStatic({}, Float32Type::get(context));
+    parameter.couldBeTrained = true;
+    parameter.reason = "a single number";
+    parameters.push_back(std::move(parameter));
+  }
+}
+
 /// What the backward pass of a step computes again is decided when gradients and forward pass are simplified.
 void requestRecompute(func::FuncOp function, const TrainingOptions &training) {
   SmallVector<unsigned> losses;
@@ -110,6 +141,8 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     own.keepWeights = true;
     own.freezeNorm = training.freezeNorm;
     own.noDropout = training.noDropout;
+    own.ties = training.patterns.ties;
+    own.keptNumbers = training.patterns.train;
     return importOnnx(context, path, own, error);
   };
   FailureOr<ImportedModel> step = import(ModelForm::Training);
@@ -140,12 +173,14 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   };
   std::string complaint;
   FailureOr<std::vector<training::Parameter>> parameters =
-      training::chooseParameters(main, result.model.initializers, training.patterns, complaint);
+      training::chooseParameters(main, findLosses(main, choice.loss), result.model.initializers, *result.model.weights,
+                                 training.patterns, complaint);
   if (failed(parameters))
     return fail(ImportError::Kind::Usage,
                 "the pattern '" + complaint + "' matches no float weight of the model" +
                     words::suggest(complaint, {result.model.initializers.begin(), result.model.initializers.end()}));
   result.parameters = std::move(*parameters);
+  addNumbers(result.model, context, result.parameters);
 
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {

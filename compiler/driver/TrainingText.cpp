@@ -225,6 +225,8 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
     members.read("train", options.patterns.train);
     members.read("freeze", options.patterns.freeze);
     members.read("no_decay", options.patterns.noDecay);
+    members.read("tie", options.patterns.ties.tie);
+    members.read("untie", options.patterns.ties.untie);
     readPrecision(members, options.step, options.optimizerFile, context);
     for (const training::GroupChoice &group : options.step.optimizer.groups)
       options.patterns.groups.push_back(group.pattern);
@@ -245,6 +247,27 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
 
 static StringRef describeType(mlir::FloatType type) { return !type ? "fp32" : type.isBF16() ? "bf16" : "fp16"; }
 
+static json::Array describeUntied(const SharedInitializers &shared) {
+  json::Array untied;
+  for (const UntiedInitializer &initializer : shared.untied) {
+    json::Array inputs;
+    for (auto [node, input] : initializer.inputs)
+      inputs.push_back(json::Array{node, input});
+    json::Object described{{"name", initializer.name}, {"of", initializer.of}, {"inputs", std::move(inputs)}};
+    if (initializer.identity)
+      described["identity"] = *initializer.identity;
+    untied.push_back(std::move(described));
+  }
+  return untied;
+}
+
+static json::Object describeNames(const std::map<std::string, std::string> &names) {
+  json::Object described;
+  for (const auto &[name, text] : names)
+    described[name] = text;
+  return described;
+}
+
 json::Object driver::describeTraining(const ImportedTraining &training, const TrainingOptions &options) {
   json::Object hyperparameters;
   for (const training::Hyperparameter &number : training.ports.hyperparameters)
@@ -254,6 +277,7 @@ json::Object driver::describeTraining(const ImportedTraining &training, const Tr
     parameters.push_back(json::Object{{"name", parameter.name},
                                       {"shape", json::Array(*parameter.type.getStaticShape())},
                                       {"trained", parameter.trained},
+                                      {"could_be_trained", parameter.couldBeTrained},
                                       {"decays", parameter.decays},
                                       {"group", parameter.group},
                                       {"reason", parameter.reason}});
@@ -269,5 +293,8 @@ json::Object driver::describeTraining(const ImportedTraining &training, const Tr
                       {"moments", describeType(options.step.optimizer.moments)},
                       {"folded_norms", training.model.report.foldedNorms},
                       {"hyperparameters", std::move(hyperparameters)},
-                      {"parameters", std::move(parameters)}};
+                      {"parameters", std::move(parameters)},
+                      {"ties", describeNames(training.model.shared.ties)},
+                      {"untied", describeUntied(training.model.shared)},
+                      {"transposed", describeNames(training.model.shared.transposed)}};
 }

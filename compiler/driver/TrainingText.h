@@ -16,7 +16,7 @@ namespace freestone::driver {
 ///  "optimizer": {"kind": "adamw", "file": "", "nesterov": false, "amsgrad": false, "centered": false,
 ///                "numbers": {"weight_decay": 0.1, …},         by PyTorch's names; betas are beta1 and beta2
 ///                "groups": [{"pattern": "head.*", "numbers": {"learning_rate": 0.01, …}}]},
-///  "train": ["pattern"], "freeze": […], "no_decay": […],
+///  "train": ["pattern"], "freeze": […], "no_decay": […], "tie": […], "untie": […],
 ///  "precision": "fp32", "moments": "fp32",                    or "bf16"; precision also "fp16"
 ///  "scale_loss": false, "accumulate": false, "freeze_norm": false, "no_dropout": false,
 ///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "blocks", "auto:BYTES"; how large batches
@@ -31,8 +31,12 @@ llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRCon
 /// {"labels": "y", "takes_seed": true, "classes": 10, "ignore_index": -100, "optimizer": "adamw", "hyperparameters":
 /// {"learning_rate": 0.001, …},
 ///  "precision": "bf16", "narrow_products": 14, "folded_norms": 0, "moments": "fp32",
-///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "decays": true, "group": "", "reason":
-///  "…"}, …]}
+///  "parameters": [{"name": "fc1.weight", "shape": [10, 4], "trained": true, "could_be_trained": false, "decays": true,
+///                  "group": "", "reason": "…"}, …],
+///  "ties": {"wte.weight": "…"},                               why several nodes take one initializer
+///  "untied": [{"name": "norm.weight", "of": "ln.weight", "inputs": [[12, 1], …], "identity": 3}, …],
+///                  nodes of the file that take another initializer, by their positions; an Identity that is one now
+///  "transposed": {"val_28": "wte.weight"}}                    initializers that are transposed copies of parameters
 /// ```
 llvm::json::Object describeTraining(const ImportedTraining &training, const TrainingOptions &options);
 

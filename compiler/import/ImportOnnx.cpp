@@ -3,8 +3,10 @@
 #include "compiler/import/CheckModel.h"
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ModelFile.h"
+#include "compiler/import/Operations.h"
 #include "compiler/import/RandomReach.h"
 #include "compiler/import/SizeInputs.h"
+#include "compiler/weights/NamePatterns.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
@@ -42,6 +44,7 @@ private:
   void addUnsupported(StringRef part, const std::string &name, const Twine &reason) {
     result.report.unsupported.push_back({name, "", 0, reason.str(), part.str()});
   }
+  LogicalResult separateParameters();
   LogicalResult importWeights();
   LogicalResult importInputs();
   void importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize);
@@ -59,6 +62,7 @@ private:
   std::unique_ptr<GraphBuilder> builder;
   Scope scope;
   std::vector<std::string> inputNames;
+  std::map<std::string, InitializerOrigin> origins;
 };
 
 std::string typeText(const onnx::TypeProto &type) {
@@ -82,12 +86,28 @@ bool holdsFoldedNorm(const onnx::NodeProto &node) {
   });
 }
 
+LogicalResult ModelImport::separateParameters() {
+  origins = findOrigins(graph);
+  if (!options.ties)
+    return success();
+  std::string unmatched;
+  FailureOr<SharedInitializers> shared = separateInitializers(file, origins, *options.ties, unmatched);
+  if (failed(shared))
+    return fail(ImportError::Kind::Usage, "the pattern '" + unmatched + "' matches no float weight of the model");
+  result.shared = std::move(*shared);
+  return success();
+}
+
 LogicalResult ModelImport::importWeights() {
+  NamePatterns keptNumbers(options.keptNumbers);
   for (const std::shared_ptr<MemoryBuffer> &mapping : file.mappings())
     result.weights->keepAlive(mapping);
   size_t kept = file.mappings().size();
   for (int index = 0; index < graph.initializer_size(); ++index) {
     const onnx::TensorProto &proto = graph.initializer(index);
+    if (result.shared.transposed.contains(proto.name()))
+      continue;
+    const InitializerOrigin &origin = origins[proto.name()];
     std::string complaint;
     FailureOr<ArrayRef<char>> raw = file.rawInitializer(index, complaint);
     if (failed(raw))
@@ -100,8 +120,13 @@ LogicalResult ModelImport::importWeights() {
       scope.values[proto.name()] = ModelValue(Tensor());
       continue;
     }
-    bool isKept = options.keepWeights && data.type.isFloat() && !data.dims.empty();
+    bool hasPath = origin.kind == InitializerOrigin::Kind::Named && StringRef(proto.name()).contains('.');
+    bool isKept = options.keepWeights && data.type.isFloat() &&
+                  (!data.dims.empty() || origin.kind == InitializerOrigin::Kind::Parameter ||
+                   is_contained(options.keptNumbers, proto.name()) || (hasPath && keptNumbers.match(proto.name())));
     if (data.count <= GraphBuilder::maxConstant && !data.isStripped() && !isKept) {
+      if (hasPath && data.type.isFloat() && data.dims.empty())
+        result.numbers.push_back(proto.name());
       scope.values[proto.name()] = builder->fromData(data);
       continue;
     }
@@ -110,12 +135,14 @@ LogicalResult ModelImport::importWeights() {
       result.weights->add(proto.name(), data.type, data.dims, data.bytes);
     else
       result.weights->addOwned(proto.name(), data.type, data.dims, {data.bytes.begin(), data.bytes.end()});
-    result.initializers.insert(proto.name());
+    result.initializers[proto.name()] = origin;
     std::optional<Content> content;
     if (data.count <= GraphBuilder::maxContent && !data.isStripped() && !data.type.isFloat())
       content = contentOf(data);
     scope.values[proto.name()] = builder->fromWeight(proto.name(), data.dims, data.type, std::move(content));
   }
+  for (const auto &[copy, original] : result.shared.transposed)
+    scope.values[copy] = ModelValue(transpose(scope.values[original].tensor, {1, 0}));
   for (const std::shared_ptr<MemoryBuffer> &mapping : file.mappings().drop_front(kept))
     result.weights->keepAlive(mapping);
   return success();
@@ -311,7 +338,7 @@ FailureOr<ImportedModel> ModelImport::run() {
   }
   result.report.nodes = graph.node_size();
   result.report.foldedNorms = count_if(graph.node(), holdsFoldedNorm);
-  if (failed(importInputs()) || failed(applyBounds()) || failed(importWeights()))
+  if (failed(separateParameters()) || failed(importInputs()) || failed(applyBounds()) || failed(importWeights()))
     return failure();
   GraphImporter nodes(*builder, file.model(), result.report);
   nodes.importMain(scope, graph.node());

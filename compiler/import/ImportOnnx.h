@@ -1,12 +1,12 @@
 #ifndef FREESTONE_COMPILER_IMPORT_IMPORTONNX_H
 #define FREESTONE_COMPILER_IMPORT_IMPORTONNX_H
 
+#include "compiler/import/SharedInitializers.h"
 #include "compiler/weights/WeightStore.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <limits>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,8 +38,13 @@ struct ImportOptions {
   ModelForm form = ModelForm::AsWritten;
   /// In the form of training: BatchNormalization uses its statistics and leaves them alone; nothing is dropped.
   bool freezeNorm = false, noDropout = false;
-  /// Float initializers of rank 1 or more stay weights however small they are, so that they can be trained.
+  /// Float initializers of rank 1 or more, and those of rank 0 that the exporter calls parameters, stay weights however
+  /// small they are, so that they can be trained. So do those of rank 0 by these names, and by these patterns where
+  /// their names have the path of a module.
   bool keepWeights = false;
+  std::vector<std::string> keptNumbers = {};
+  /// Each parameter becomes an initializer of its own (see `separateInitializers`); nothing: as the file has them.
+  std::optional<TiePatterns> ties = {};
 
   /// Whether normalisations give their statistics new values.
   bool updatesStatistics() const { return form == ModelForm::Training && !freezeNorm; }
@@ -95,8 +100,12 @@ struct ModelReport {
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::unique_ptr<WeightStore> weights;
-  /// Names of the weights that are initializers of the model; import made the others, of what nodes say and compute.
-  std::set<std::string> initializers;
+  /// The weights that are initializers of the model, by name; import made the others, of what nodes say and compute.
+  std::map<std::string, InitializerOrigin> initializers;
+  /// How parameters share initializers, where that was asked for.
+  SharedInitializers shared;
+  /// Float initializers of rank 0 that the program holds as constants and whose names have the path of a module.
+  std::vector<std::string> numbers;
   ModelReport report;
 };
 

@@ -104,8 +104,23 @@ LogicalResult ModelFile::read(ArrayRef<char> bytes, std::string &error) {
 
 bool ModelFile::isMapped(ArrayRef<char> bytes) const {
   auto contains = [&](ArrayRef<char> from) { return bytes.begin() >= from.begin() && bytes.end() <= from.end(); };
-  return contains(whole) ||
-         llvm::any_of(buffers, [&](const auto &buffer) { return contains(bytesOf(*buffer)); });
+  return contains(whole) || llvm::any_of(buffers, [&](const auto &buffer) { return contains(bytesOf(*buffer)); });
+}
+
+void ModelFile::copyInitializer(int index, StringRef name) {
+  onnx::GraphProto &graph = *proto.mutable_graph();
+  std::string original = graph.initializer(index).name();
+  onnx::TensorProto copy = graph.initializer(index);
+  copy.set_name(name.str());
+  *graph.add_initializer() = std::move(copy);
+  cutOut.push_back(cutOut[index]);
+  for (const onnx::ValueInfoProto &info : graph.input())
+    if (info.name() == original) {
+      onnx::ValueInfoProto input = info;
+      input.set_name(name.str());
+      *graph.add_input() = std::move(input);
+      break;
+    }
 }
 
 FailureOr<ArrayRef<char>> ModelFile::rawInitializer(int index, std::string &error) {

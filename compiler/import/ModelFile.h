@@ -21,6 +21,12 @@ public:
   static llvm::FailureOr<ModelFile> parse(llvm::ArrayRef<char> bytes, std::string &error);
 
   const onnx::ModelProto &model() const { return proto; }
+  /// To be changed in what is no tensor's elements; initializers stay in their places.
+  onnx::ModelProto &mutableModel() { return proto; }
+
+  /// Appends a copy of initializer `index` of the main graph by another name, with the same bytes. Where the graph
+  /// lists its initializers among the inputs, so it does the copy.
+  void copyInitializer(int index, llvm::StringRef name);
 
   /// The raw bytes of initializer `index` of the main graph, wherever they are kept: in the file, in external data, or
   /// in the message. Empty where it has none or keeps its elements in typed fields. Lives as long as `mappings()`.

@@ -58,6 +58,8 @@ struct TrainerOptions {
   std::vector<std::string> train = {};   ///< patterns of parameters that are trained besides: "head.*"
   std::vector<std::string> freeze = {};  ///< … that stay as they are
   std::vector<std::string> noDecay = {}; ///< … without weight decay
+  std::vector<std::string> tie = {};     ///< … that stay one tensor where several nodes take them
+  std::vector<std::string> untie = {};   ///< … that become one tensor for each node
   bool freezeNorm = false;               ///< batch normalisations keep their statistics
   bool noDropout = false;
   std::string recompute = "none"; ///< none, blocks, auto:BYTES of activations for batches of these sizes:

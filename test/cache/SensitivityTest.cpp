@@ -105,6 +105,8 @@ TEST(Sensitivity, EachOptionOfATrainingThatDecidesWhatIsCompiledCounts) {
       {"train", [](StepKeys &of) { of.options.train = {"a"}; }},
       {"freeze", [](StepKeys &of) { of.options.freeze = {"a"}; }},
       {"no decay", [](StepKeys &of) { of.options.noDecay = {"a"}; }},
+      {"tie", [](StepKeys &of) { of.options.tie = {"a"}; }},
+      {"untie", [](StepKeys &of) { of.options.untie = {"a"}; }},
       {"freeze norm", [](StepKeys &of) { of.options.freezeNorm = true; }},
       {"no dropout", [](StepKeys &of) { of.options.noDropout = true; }},
       {"recompute", [](StepKeys &of) { of.options.recompute = "blocks"; }},

@@ -88,6 +88,57 @@ TEST(ModelExport, typedElementsBecomeRaw) {
               24u);
 }
 
+TEST(ModelExport, nodesGetInitializersOfTheirOwn) {
+  Folder folder;
+  auto node = [](const std::vector<std::string> &inputs) {
+    std::string out;
+    for (const std::string &input : inputs)
+      writeDelimitedField(out, onnx_field::nodeInput, input);
+    writeDelimitedField(out, 4, "Mul");
+    return out;
+  };
+  auto model = [&](const std::vector<std::string> &nodes, const std::vector<std::string> &tensors,
+                   const std::vector<std::string> &inputs) {
+    std::string graph, out;
+    for (const std::string &each : nodes)
+      writeDelimitedField(graph, onnx_field::graphNode, each);
+    for (const std::string &each : tensors)
+      writeDelimitedField(graph, onnx_field::graphInitializer, each);
+    for (const std::string &each : inputs) {
+      std::string info;
+      writeDelimitedField(info, onnx_field::valueName, each);
+      writeDelimitedField(info, 2, "a type");
+      writeDelimitedField(graph, onnx_field::graphInput, info);
+    }
+    writeDelimitedField(out, onnx_field::modelGraph, graph);
+    return out;
+  };
+  std::string kept = tensor("w", 1, {6}, raw(bytesOf(before)));
+  std::string given = model({node({"w"}), node({"x", "w"}), node({"w", "w", "w"})}, {kept}, {"x", "w"});
+  // The copies have the documentation of what they are copies of.
+  auto copyOf = [&](const std::string &name, const std::vector<float> &elements) {
+    std::string text = tensor("w", 1, {6}, raw(bytesOf(elements))), head, renamed;
+    writeDelimitedField(head, onnx_field::name, "w");
+    writeDelimitedField(renamed, onnx_field::name, name);
+    return text.replace(text.find(head), head.size(), renamed);
+  };
+  ExportOptions options;
+  options.separate = {{"i", "w", {}, 0}, {"one", "w", {{1, 1}}}, {"two", "w", {{2, 0}, {2, 2}}}};
+  EXPECT_EQ(exported(given, {viewOf("one", FREESTONE_F32, {6}, after)}, folder, options),
+            model({node({"x", "one"}), node({"two", "w", "two"})},
+                  {kept, copyOf("i", before), copyOf("one", after), copyOf("two", before)},
+                  {"x", "w", "i", "one", "two"}));
+}
+
+TEST(ModelExport, transposedCopiesFollowTheirParameters) {
+  Folder folder;
+  std::vector<float> turned = {6, 3, 5, 2, 4, 1};
+  std::string model =
+      modelOf({tensor("w", 1, {2, 3}, raw(bytesOf(before))), tensor("v", 1, {3, 2}, raw(bytesOf(before)))});
+  EXPECT_EQ(exported(model, {viewOf("w", FREESTONE_F32, {2, 3}, after)}, folder, {.transposed = {{"v", "w"}}}),
+            modelOf({tensor("w", 1, {2, 3}, raw(bytesOf(after))), tensor("v", 1, {3, 2}, raw(bytesOf(turned)))}));
+}
+
 TEST(ModelExport, masterWeightsAreRoundedToTheModelsType) {
   Folder folder;
   std::vector<float> master = {1.0f, 1.00048828125f, -65504, 3.14159265f};

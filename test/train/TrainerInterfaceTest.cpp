@@ -352,9 +352,11 @@ TEST(TrainerInterface, WhatCanNotBeTrainedIsSaidInASentence) {
   unknown = options();
   unknown.precision = "fp8";
   expectError<Error>([&] { Trainer(modelPath, unknown); }, {"fp8"});
-  unknown = options();
-  unknown.freeze = {"nothing.*"};
-  expectError<Error>([&] { Trainer(modelPath, unknown); }, {"nothing.*"});
+  for (auto patterns : {&TrainerOptions::freeze, &TrainerOptions::tie, &TrainerOptions::untie}) {
+    unknown = options();
+    unknown.*patterns = {"nothing.*"};
+    expectError<Error>([&] { Trainer(modelPath, unknown); }, {"nothing.*"});
+  }
 }
 
 TEST(TrainerInterface, NumbersOutOfRangeAreRefusedBeforeAnythingIsCompiled) {

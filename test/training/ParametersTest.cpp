@@ -33,7 +33,9 @@ protected:
     model.emplace(importText("agraph (float[n, 4] x, int64[n] i) => (float[p, q] y) <" + declared + "> {" + nodes + "}",
                              options));
     ASSERT_TRUE(model->model.module) << model->reason();
-    auto chosen = chooseParameters(model->main(), model->model.initializers, patterns, unmatched);
+    mlir::Value loss = model->main().getBody().front().getTerminator()->getOperand(0);
+    auto chosen =
+        chooseParameters(model->main(), loss, model->model.initializers, *model->model.weights, patterns, unmatched);
     chose = succeeded(chosen);
     parameters = chose ? std::move(*chosen) : std::vector<Parameter>();
   }
@@ -66,8 +68,16 @@ TEST_F(ParametersTest, OperandsThatAreMadeToBeLearnt) {
       {"y = Div(x, w)", "float[1]", 1, "w: scale"},
       {"y = Gather(w, i)", "float[5, 3]", 15, "w: table of an embedding"},
       {"a = Unsqueeze(x, one) b = Conv(a, w) y = Flatten(b)", "float[2, 1, 3]", 6, "w: kernel of a convolution"},
-      {"y = Max(x, w)", "float[4]", 4, "not w: no operand that is learnt"},
-      {"c = Greater(x, w) y = Where(c, x, x)", "float[4]", 4, "not w: no operand that is learnt"},
+      {"a = Unsqueeze(x, one) b = ConvTranspose<strides = [2]>(a, w) y = Flatten(b)", "float[1, 2, 3]", 6,
+       "w: kernel of a transposed convolution"},
+      {"y = Max(x, w)", "float[4]", 4, "w: reaches the loss by 'y'"},
+      {"y = Pow(x, w)", "float[4]", 4, "w: reaches the loss by 'y'"},
+      // No gradient comes through a comparison, a step, or a number that is no float.
+      {"c = Greater(x, w) y = Where(c, x, x)", "float[4]", 4, "not w: no gradient of the loss reaches it"},
+      {"t = Floor(w) y = Mul(x, t)", "float[4]", 4, "not w: no gradient of the loss reaches it"},
+      {"t = Cast<to = 7>(w) u = Cast<to = 1>(t) y = Mul(x, u)", "float[4]", 4,
+       "not w: no gradient of the loss reaches it"},
+      {"t = Mul(x, w) y = Identity(x)", "float[4]", 4, "not w: no gradient of the loss reaches it"},
       // Only moved on the way.
       {"t = Transpose(w) y = MatMul(x, t)", "float[3, 4]", 12, "w: factor of a contraction"},
       {"t = Identity(w) y = MatMul(x, t)", "float[4, 3]", 12, "w: factor of a contraction"},
@@ -75,8 +85,11 @@ TEST_F(ParametersTest, OperandsThatAreMadeToBeLearnt) {
       {"t = Concat<axis = 1>(w, w) y = MatMul(x, t)", "float[4, 3]", 12, "w: factor of a contraction"},
       {"t = Cast<to = 1>(w) y = MatMul(x, t)", "double[4, 3]", 12, "w: factor of a contraction"},
       {"a = Identity(w) b = Reshape(a, flat) c = Identity(b) y = Mul(x, c)", "float[2, 2]", 4, "w: scale"},
+      {"t = Slice(w, zero, four) y = MatMul(x, t)", "float[6, 3]", 18, "w: factor of a contraction"},
       // Computed with, before it gets there.
-      {"t = Exp(w) y = MatMul(x, t)", "float[4, 3]", 12, "not w: no operand that is learnt"},
+      {"t = Exp(w) y = MatMul(x, t)", "float[4, 3]", 12, "w: reaches the loss by 't'"},
+      {"t = Tanh(w) y = Mul(t, x)", "float[4]", 4, "w: reaches the loss by 't'"},
+      {"t = Softplus(w) u = Neg(t) y = Add(x, u)", "float[4]", 4, "w: reaches the loss by 't'"},
       // One number is a constant of the program, wherever it is; one in a vector is learnt.
       {"y = Mul(x, w)", "float", 1, ""},
       {"t = Reshape(w, one) y = Add(x, t)", "float", 1, ""},
@@ -87,7 +100,8 @@ TEST_F(ParametersTest, OperandsThatAreMadeToBeLearnt) {
   };
   for (const Case &one : cases) {
     SCOPED_TRACE(one.nodes + " with " + one.type);
-    choose(one.nodes, {initializer(one.type, "w", one.count), "int64[1] one = {1}", "int64[1] flat = {-1}"});
+    choose(one.nodes, {initializer(one.type, "w", one.count), "int64[1] one = {1}", "int64[1] flat = {-1}",
+                       "int64[1] zero = {0}", "int64[1] four = {4}"});
     EXPECT_EQ(tell("w"), one.expected);
     EXPECT_EQ(tell("one") + tell("flat"), "");
   }
@@ -100,9 +114,70 @@ TEST_F(ParametersTest, AllPartsOfAConcatenation) {
     EXPECT_EQ(tell(name), std::string(name) + ": factor of a contraction");
 }
 
-TEST_F(ParametersTest, OneUseThatLearnsIsEnough) {
+TEST_F(ParametersTest, TheRoleInALayerIsTheReason) {
   choose("a = Max(x, w) b = Mul(a, w) y = Min(b, w)", {initializer("float[4]", "w", 4)});
   EXPECT_EQ(tell("w"), "w: scale");
+}
+
+TEST_F(ParametersTest, MasksAreConstants) {
+  choose("a = Add(x, m) b = Add(a, h) c = Add(b, k) d = Add(c, w) y = Add(d, z)",
+         {"float[4] m = {0, -10000, 0, -3.4e38}", "float[4] h = {1, -1e9, 1, 1}", "float[4] k = {0, 0, 1, -1e9}",
+          "float[4] w = {0, -9999, 0, 0}", "float[4] z = {0, 0, 0, 0}"});
+  EXPECT_EQ(tell("m"), "not m: a mask");
+  EXPECT_EQ(tell("h"), "not h: a mask");
+  for (const char *name : {"k", "w", "z"})
+    EXPECT_EQ(tell(name), std::string(name) + ": bias");
+  for (const Parameter &parameter : parameters)
+    EXPECT_EQ(parameter.couldBeTrained, parameter.name == "m" || parameter.name == "h") << parameter.name;
+}
+
+TEST_F(ParametersTest, FrequenciesOfPlacesAreConstants) {
+  const std::string places =
+      "a = Cast<to = 1>(i) b = Unsqueeze(a, one) c = Mul(b, w) s = Sin(c) d = Cos(c) e = Mul(x, s) ";
+  auto expect = [&](const std::string &nodes, const std::string &expected) {
+    choose(nodes, {initializer("float[4]", "w", 4), "int64[1] one = {1}"});
+    EXPECT_EQ(tell("w"), expected) << nodes;
+  };
+  expect(places + "y = Add(e, d)", "not w: frequencies of places");
+  expect(places + "f = Add(e, d) y = Mul(f, w)", "w: scale");
+  expect("c = Mul(x, w) s = Sin(c) d = Cos(c) y = Add(s, d)", "w: scale");
+}
+
+TEST_F(ParametersTest, WhatExportersCountUpIsAConstantUnlessALayerTakesIt) {
+  choose(
+      R"(a = MatMul(x, "val_1") b = Add(a, "val_2") c = Add(b, "val_3") d = Mul(c, "onnx::Mul_4") y = Add(d, "layer.5"))",
+      {initializer("float[4, 4]", "\"val_1\"", 16), initializer("float[4]", "\"val_2\"", 4),
+       initializer("float[4]", "\"val_3\"", 4), initializer("float[4]", "\"onnx::Mul_4\"", 4),
+       initializer("float[4]", "\"layer.5\"", 4)});
+  EXPECT_EQ(tell("val_1"), "val_1: factor of a contraction");
+  EXPECT_EQ(tell("val_2"), "val_2: bias") << "of a product";
+  EXPECT_EQ(tell("val_3"), "not val_3: computed by the exporter");
+  EXPECT_EQ(tell("onnx::Mul_4"), "not onnx::Mul_4: computed by the exporter");
+  EXPECT_EQ(tell("layer.5"), "layer.5: bias");
+  ParameterPatterns patterns;
+  patterns.train = {"val_3"};
+  choose(R"(y = Add(x, "val_3"))", {initializer("float[4]", "\"val_3\"", 4)}, patterns);
+  EXPECT_EQ(tell("val_3"), "val_3: chosen by 'val_3'");
+}
+
+TEST_F(ParametersTest, TheExportersWordCounts) {
+  using Kind = InitializerOrigin::Kind;
+  choose("a = Add(x, p) b = Add(a, q) c = Add(b, k) y = Add(c, f)",
+         {"float[4] p = {0, -10000, 0, 0}", initializer("float[4]", "q", 4), initializer("float[4]", "k", 4),
+          initializer("float[4]", "f", 4)});
+  auto &origins = model->model.initializers;
+  origins["p"].kind = Kind::Parameter;
+  origins["q"].kind = Kind::Buffer;
+  origins["k"].kind = Kind::Constant;
+  origins["f"] = {Kind::Computed, {"layer.decay"}};
+  mlir::Value loss = model->main().getBody().front().getTerminator()->getOperand(0);
+  parameters = *chooseParameters(model->main(), loss, origins, *model->model.weights, {}, unmatched);
+  EXPECT_EQ(tell("p"), "p: bias");
+  EXPECT_EQ(tell("q"), "not q: a buffer, as the exporter says");
+  EXPECT_EQ(tell("k"), "not k: a constant, as the exporter says");
+  EXPECT_EQ(tell("f"), "not f: computed by the exporter, of 'layer.decay'");
+  for (const Parameter &parameter : parameters)
+    EXPECT_EQ(parameter.couldBeTrained, parameter.name == "q" || parameter.name == "f") << parameter.name;
 }
 
 TEST_F(ParametersTest, NormalisationsKeepTheirStatistics) {
@@ -163,7 +238,6 @@ TEST_F(ParametersTest, PatternsDecideOtherwise) {
   }
 }
 
-/// A weight of rank 0 comes of a file without weights, where none can be a constant.
 TEST_F(ParametersTest, ASingleNumberIsTrainedOnlyWhereItIsChosen) {
   mlir::MLIRContext context;
   mlir::DialectRegistry registry;
@@ -180,14 +254,19 @@ TEST_F(ParametersTest, ASingleNumberIsTrainedOnlyWhereItIsChosen) {
                                                         &context);
   ASSERT_TRUE(module);
   auto function = module->lookupSymbol<mlir::func::FuncOp>("main");
+  mlir::Value loss = function.getBody().front().getTerminator()->getOperand(0);
+  WeightStore weights;
   for (bool isChosen : {false, true}) {
     ParameterPatterns patterns;
     if (isChosen)
       patterns.train = {"w"};
-    parameters = *chooseParameters(function, {"w"}, patterns, unmatched);
+    parameters = *chooseParameters(function, loss, {{"w", {}}}, weights, patterns, unmatched);
     EXPECT_EQ(tell("w"), isChosen ? "w: chosen by 'w'" : "not w: a single number");
+    EXPECT_EQ(parameters.front().couldBeTrained, !isChosen);
   }
-  EXPECT_TRUE(chooseParameters(function, {}, {}, unmatched)->empty())
+  parameters = *chooseParameters(function, loss, {{"w", {InitializerOrigin::Kind::Parameter}}}, weights, {}, unmatched);
+  EXPECT_EQ(tell("w"), "w: scale") << "the exporter calls it a parameter";
+  EXPECT_TRUE(chooseParameters(function, loss, {}, weights, {}, unmatched)->empty())
       << "only initializers of the model are parameters";
 }
 

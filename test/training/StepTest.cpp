@@ -53,7 +53,9 @@ protected:
       module->push_back(accumulate);
     }
     std::string error;
-    FailureOr<std::vector<Parameter>> parameters = chooseParameters(step, {"w", "bias", "largest"}, {}, error);
+    Value logits = step.getBody().front().getTerminator()->getOperand(0);
+    FailureOr<std::vector<Parameter>> parameters =
+        chooseParameters(step, logits, {{"w", {}}, {"bias", {}}, {"largest", {}}}, weights, {}, error);
     ASSERT_TRUE(succeeded(parameters));
     ASSERT_TRUE(succeeded(buildTrainingStep(functions, choice, *parameters, weights, error))) << error;
     ASSERT_TRUE(succeeded(verify(*module)));

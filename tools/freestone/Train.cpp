@@ -219,7 +219,7 @@ void Training::printPlan(const Artifact &artifact, const train::StepDescription 
     fmt::print("{:<{}}  {:>10}  {}{}{}  {}\n", parameter.name, widest, elements,
                parameter.trained ? "trained" : "kept   ",
                parameter.trained && !parameter.group.empty() ? fmt::format(", group '{}'", parameter.group) : "",
-               parameter.trained && !parameter.decays ? ", no decay" : "", parameter.reason);
+               parameter.trained && !parameter.decays ? ", no decay" : "", description.explain(parameter));
   }
   uint64_t bytes = 0;
   for (const StateInfo &state : artifact.states())
@@ -259,6 +259,8 @@ void Training::exportResult(const Artifact &artifact, train::Trainer &trainer, b
   exported.modelFolder = std::filesystem::path(options.model).parent_path().string();
   if (exported.modelFolder.empty())
     exported.modelFolder = ".";
+  exported.separate = trainer.description().separate;
+  exported.transposed = trainer.description().transposed;
   train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, trainer.weights(), path,
                      exported);
   if (!isWhole || isArtifact(options.model)) {

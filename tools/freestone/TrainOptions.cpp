@@ -184,6 +184,8 @@ void TrainOptions::addChoiceOfParameters(CLI::App &verb) {
   addPatterns("--train", step.train, "trains parameters of these names too: 'head.*'");
   addPatterns("--freeze", step.freeze, "leaves parameters of these names as they are");
   addPatterns("--no-decay", step.noDecay, "no weight decay for parameters of these names");
+  addPatterns("--tie", step.tie, "keeps initializers of these names one tensor where several nodes take them");
+  addPatterns("--untie", step.untie, "makes one tensor for each node of initializers of these names");
   verb.add_flag("--freeze-norm", step.freezeNorm, "batch normalisations keep their statistics")->group(group);
   verb.add_flag("--no-dropout", step.noDropout, "drops nothing")->group(group);
   addWord(verb, "--recompute", step.recompute, train::choiceOf("recompute"),
@@ -267,14 +269,12 @@ void TrainOptions::checkSchedule() const {
 }
 
 void TrainOptions::refuseCompiledIn(const CLI::App &verb) const {
-  for (const char *option : {"--loss",          "--logits",          "--class-axis",
-                             "--ignore-index",  "--label-smoothing", "--delta",
-                             "--optimizer",     "--nesterov",        "--amsgrad",
-                             "--centered",      "--train",           "--freeze",
-                             "--no-decay",      "--freeze-norm",     "--no-dropout",
-                             "--recompute",     "--precision",       "--moments",
-                             "--class-weights", "--no-loss-scaling", "--initial-accumulator-value",
-                             "--compile-only"})
+  for (const char *option :
+       {"--loss",        "--logits",          "--class-axis",   "--ignore-index",    "--label-smoothing",
+        "--delta",       "--optimizer",       "--nesterov",     "--amsgrad",         "--centered",
+        "--train",       "--freeze",          "--no-decay",     "--tie",             "--untie",
+        "--freeze-norm", "--no-dropout",      "--recompute",    "--precision",       "--moments",
+        "--class-weights", "--no-loss-scaling", "--initial-accumulator-value", "--compile-only"})
     if (verb.count(option))
       throw Failure(Exit::Usage, fmt::format("{} is compiled already, and {} was decided then; compile the model anew",
                                              model, option));
