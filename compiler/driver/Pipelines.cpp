@@ -24,15 +24,17 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;
+  tile::ConnectOptions connect;
   // A target that is none is refused where it is used for code.
-  if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target))
+  if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
     layouts.columns = device->getPanelWidth(32);
-  else
+    connect.cacheBytes = device->getL2Bytes();
+  } else {
     llvm::consumeError(device.takeError());
+  }
   tile::LayOutStateOptions laidOut;
   laidOut.enable = switches.layOutState;
   laidOut.width = layouts.columns;
-  tile::ConnectOptions connect;
   connect.epilogues = switches.connectEpilogues;
   connect.rows = switches.connectRows;
   connect.maps = switches.connectMaps;

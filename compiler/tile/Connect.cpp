@@ -69,6 +69,7 @@ private:
   }
 
   Reachability paths;
+  sym::Bounds sizes;
   int64_t cacheBytes;
   std::array<bool, edgeKinds> wanted;
   std::array<int64_t, edgeKinds> connected = {};
@@ -88,7 +89,7 @@ bool isWeightedSum(ComputeOp op) {
 }
 
 Connector::Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
-    : paths(function.getBody().front()), cacheBytes(cacheBytes), wanted(wanted) {
+    : paths(function.getBody().front()), sizes(getSizeBounds(function)), cacheBytes(cacheBytes), wanted(wanted) {
   for (auto op : function.getBody().front().getOps<ComputeOp>()) {
     // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed
     // elsewhere.
@@ -112,7 +113,7 @@ void Connector::collectEdges() {
     for (auto [input, tensor] : llvm::enumerate(consumer.getInputs())) {
       auto producer = tensor.getDefiningOp<ComputeOp>();
       if (producer && groupOf.contains(producer) && !consumer.getFill(input))
-        edges.push_back({producer, consumer, estimateBytes(cast<graph::TensorType>(tensor.getType()))});
+        edges.push_back({producer, consumer, estimateBytes(cast<graph::TensorType>(tensor.getType()), sizes)});
     }
   }
   // Results of contractions first: their epilogue is there only once. Then the largest savings.
@@ -139,7 +140,7 @@ void Connector::collectSiblings() {
       for (unsigned second = first + 1; second < ops.size(); ++second)
         if (ops[first].getExtents() == ops[second].getExtents() &&
             ops[first].getNumReductions() == ops[second].getNumReductions())
-          edges.push_back({ops[first], ops[second], estimateBytes(cast<graph::TensorType>(read.first.getType())),
+          edges.push_back({ops[first], ops[second], estimateBytes(cast<graph::TensorType>(read.first.getType()), sizes),
                            /*areSiblings=*/true});
 }
 
@@ -215,7 +216,7 @@ bool Connector::fitsRows(const Group &joined) {
   for (ComputeOp member : joined.members)
     for (Type result : member.getResultTypes()) {
       auto type = cast<graph::TensorType>(result);
-      bytes += estimateBytes(type.withShape(type.getShape().drop_front(*joined.rows)));
+      bytes += estimateBytes(type.withShape(type.getShape().drop_front(*joined.rows)), sizes);
     }
   return bytes <= cacheBytes / 2;
 }

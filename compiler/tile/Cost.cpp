@@ -60,10 +60,12 @@ bool isWeightOnly(ComputeOp op) {
   return llvm::all_of(op.getOperands(), [](Value operand) { return isWeightOnly(operand); });
 }
 
-int64_t estimateBytes(graph::TensorType type) {
+int64_t estimateBytes(graph::TensorType type, const sym::Bounds &sizes) {
   constexpr int64_t typicalSize = 128;
-  std::optional<int64_t> elements =
-      getStorageElements(type).evaluate([&](StringRef) { return std::optional<int64_t>(typicalSize); });
+  std::optional<int64_t> elements = getStorageElements(type).evaluate([&](StringRef symbol) -> std::optional<int64_t> {
+    sym::Interval range = sizes.of(symbol).range;
+    return std::clamp(typicalSize, std::max<int64_t>(range.lo, 0), std::max<int64_t>(range.hi, 0));
+  });
   int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   return elements.value_or(std::numeric_limits<int32_t>::max()) * bytes;
 }

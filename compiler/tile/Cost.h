@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_TILE_COST_H
 #define FREESTONE_COMPILER_TILE_COST_H
 
+#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/tile/TileDialect.h"
 
 namespace freestone::tile {
@@ -23,8 +24,8 @@ sym::Expr getNumPoints(llvm::ArrayRef<sym::Expr> extents, mlir::MLIRContext *con
 bool isWeightOnly(ComputeOp op);
 bool isWeightOnly(mlir::Value tensor);
 
-/// The bytes of a tensor, for comparing: sizes that only a run brings count as their hint, or as a typical size.
-int64_t estimateBytes(graph::TensorType type);
+/// The bytes of a tensor, for comparing: a size that only a run brings counts as a typical one within its bounds.
+int64_t estimateBytes(graph::TensorType type, const sym::Bounds &sizes);
 
 } // namespace freestone::tile
 

@@ -94,15 +94,15 @@ bool isPooled(ComputeOp op, ComputeOp consumer) {
 /// costs more than a read is computed anew only where it would have to wait in memory: made behind a sum of products
 /// for maps elsewhere, such as a derivative for the way back. The exponentials of a softmax stay in a cache until their
 /// row is done.
-bool isViewOfOneTensor(ComputeOp op) {
+bool isViewOfOneTensor(ComputeOp op, const sym::Bounds &sizes) {
   int64_t cost = getBodyCost(op);
   if (!isMap(op) || op.getNumResults() != 1 || cost > costOfStoring)
     return false;
   constexpr int64_t muchSmaller = 8;
-  int64_t bytes = estimateBytes(op.getResultType(0));
+  int64_t bytes = estimateBytes(op.getResultType(0), sizes);
   Value large;
   for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
-    if (estimateBytes(op.getInputType(input)) * muchSmaller <= bytes)
+    if (estimateBytes(op.getInputType(input), sizes) * muchSmaller <= bytes)
       continue;
     if (large || tensor.hasOneUse() || !op.getMap(input).isPermutation() || op.getFill(input))
       return false;
@@ -127,7 +127,7 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
     return true;
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
     return false;
-  if (isViewOfOneTensor(source) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
+  if (isViewOfOneTensor(source, sizes) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
     return !isWeightOnly(source);
   if (pools && isPooled(source, consumer))
     return true;

@@ -1,0 +1,24 @@
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect))' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect{cache-bytes=16777216}))' \
+// RUN:   | FileCheck %s --check-prefix=LARGE
+
+// Rows of unknown length are taken for short, and their passes are one program.
+// CHECK-LABEL: func.func @unknown
+// CHECK:         tile.group
+// LARGE-LABEL: func.func @unknown
+// LARGE:         tile.group
+func.func @unknown(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f32> {
+  %y = graph.softmax %x axis 1 : !graph.tensor<[m, n], f32>
+  return %y : !graph.tensor<[m, n], f32>
+}
+
+// Rows whose bounds say that they are too long for the cache are not connected, unless it is larger.
+// CHECK-LABEL: func.func @bounded
+// CHECK-NOT:     tile.group
+// LARGE-LABEL: func.func @bounded
+// LARGE:         tile.group
+func.func @bounded(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f32>
+    attributes {graph.symbols = {n = #sym.bounds<[200000, 400000]>}} {
+  %y = graph.softmax %x axis 1 : !graph.tensor<[m, n], f32>
+  return %y : !graph.tensor<[m, n], f32>
+}
