@@ -175,10 +175,13 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   FailureOr<std::vector<training::Parameter>> parameters =
       training::chooseParameters(main, findLosses(main, choice.loss), result.model.initializers, *result.model.weights,
                                  training.patterns, complaint);
-  if (failed(parameters))
+  if (failed(parameters)) {
+    std::vector<std::string> names;
+    for (const auto &initializer : result.model.initializers)
+      names.push_back(initializer.first);
     return fail(ImportError::Kind::Usage,
-                "the pattern '" + complaint + "' matches no float weight of the model" +
-                    words::suggest(complaint, {result.model.initializers.begin(), result.model.initializers.end()}));
+                "the pattern '" + complaint + "' matches no float weight of the model" + words::suggest(complaint, names));
+  }
   result.parameters = std::move(*parameters);
   addNumbers(result.model, context, result.parameters);
 

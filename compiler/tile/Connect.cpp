@@ -69,7 +69,7 @@ private:
   }
 
   Reachability paths;
-  sym::Bounds sizes;
+  TypicalSizes sizes;
   int64_t cacheBytes;
   std::array<bool, edgeKinds> wanted;
   std::array<int64_t, edgeKinds> connected = {};
@@ -89,7 +89,7 @@ bool isWeightedSum(ComputeOp op) {
 }
 
 Connector::Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
-    : paths(function.getBody().front()), sizes(getSizeBounds(function)), cacheBytes(cacheBytes), wanted(wanted) {
+    : paths(function.getBody().front()), sizes(function), cacheBytes(cacheBytes), wanted(wanted) {
   for (auto op : function.getBody().front().getOps<ComputeOp>()) {
     // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed
     // elsewhere.
@@ -113,7 +113,7 @@ void Connector::collectEdges() {
     for (auto [input, tensor] : llvm::enumerate(consumer.getInputs())) {
       auto producer = tensor.getDefiningOp<ComputeOp>();
       if (producer && groupOf.contains(producer) && !consumer.getFill(input))
-        edges.push_back({producer, consumer, estimateBytes(cast<graph::TensorType>(tensor.getType()), sizes)});
+        edges.push_back({producer, consumer, sizes.getBytes(cast<graph::TensorType>(tensor.getType()))});
     }
   }
   // Results of contractions first: their epilogue is there only once. Then the largest savings.
@@ -140,7 +140,7 @@ void Connector::collectSiblings() {
       for (unsigned second = first + 1; second < ops.size(); ++second)
         if (ops[first].getExtents() == ops[second].getExtents() &&
             ops[first].getNumReductions() == ops[second].getNumReductions())
-          edges.push_back({ops[first], ops[second], estimateBytes(cast<graph::TensorType>(read.first.getType()), sizes),
+          edges.push_back({ops[first], ops[second], sizes.getBytes(cast<graph::TensorType>(read.first.getType())),
                            /*areSiblings=*/true});
 }
 
@@ -216,7 +216,7 @@ bool Connector::fitsRows(const Group &joined) {
   for (ComputeOp member : joined.members)
     for (Type result : member.getResultTypes()) {
       auto type = cast<graph::TensorType>(result);
-      bytes += estimateBytes(type.withShape(type.getShape().drop_front(*joined.rows)), sizes);
+      bytes += sizes.getBytes(type.withShape(type.getShape().drop_front(*joined.rows)));
     }
   return bytes <= cacheBytes / 2;
 }

@@ -1,6 +1,7 @@
 #include "compiler/tile/Cost.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -60,11 +61,27 @@ bool isWeightOnly(ComputeOp op) {
   return llvm::all_of(op.getOperands(), [](Value operand) { return isWeightOnly(operand); });
 }
 
-int64_t estimateBytes(graph::TensorType type, const sym::Bounds &sizes) {
-  constexpr int64_t typicalSize = 128;
+static constexpr int64_t typicalSize = 128;
+
+TypicalSizes::TypicalSizes(Operation *op) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function)
+    function = op->getParentOfType<func::FuncOp>();
+  auto symbols = function ? function->getAttrOfType<DictionaryAttr>("graph.symbols") : DictionaryAttr();
+  if (!symbols)
+    return;
+  for (NamedAttribute symbol : symbols)
+    if (auto known = dyn_cast<sym::SymbolBoundsAttr>(symbol.getValue())) {
+      sym::Interval range = known.getBounds().range;
+      int64_t least = std::max<int64_t>(range.lo, 0);
+      sizes[symbol.getName()] = known.getHint().value_or(std::clamp(typicalSize, least, std::max(range.hi, least)));
+    }
+}
+
+int64_t TypicalSizes::getBytes(graph::TensorType type) const {
   std::optional<int64_t> elements = getStorageElements(type).evaluate([&](StringRef symbol) -> std::optional<int64_t> {
-    sym::Interval range = sizes.of(symbol).range;
-    return std::clamp(typicalSize, std::max<int64_t>(range.lo, 0), std::max<int64_t>(range.hi, 0));
+    auto known = sizes.find(symbol);
+    return known == sizes.end() ? typicalSize : known->second;
   });
   int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   return elements.value_or(std::numeric_limits<int32_t>::max()) * bytes;

@@ -1,7 +1,6 @@
 #ifndef FREESTONE_COMPILER_TILE_COST_H
 #define FREESTONE_COMPILER_TILE_COST_H
 
-#include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/tile/TileDialect.h"
 
 namespace freestone::tile {
@@ -24,8 +23,21 @@ sym::Expr getNumPoints(llvm::ArrayRef<sym::Expr> extents, mlir::MLIRContext *con
 bool isWeightOnly(ComputeOp op);
 bool isWeightOnly(mlir::Value tensor);
 
-/// The bytes of a tensor, for comparing: a size that only a run brings counts as a typical one within its bounds.
-int64_t estimateBytes(graph::TensorType type, const sym::Bounds &sizes);
+/// Sizes that only a run brings, for comparing bytes: the hint that a function gives for a symbol, else a typical size
+/// within its bounds.
+class TypicalSizes {
+public:
+  /// Of sizes of which nothing is known.
+  TypicalSizes() = default;
+  /// Of the function that `op` is or stands in.
+  explicit TypicalSizes(mlir::Operation *op);
+
+  /// The bytes of a tensor, its layout's padding included.
+  int64_t getBytes(graph::TensorType type) const;
+
+private:
+  llvm::StringMap<int64_t> sizes;
+};
 
 } // namespace freestone::tile
 

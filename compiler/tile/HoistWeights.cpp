@@ -227,10 +227,10 @@ bool isHoistable(Value value) {
   for (Value operand : op->getOperands()) {
     if (!isHoistable(operand))
       return false;
-    before += estimateBytes(cast<graph::TensorType>(operand.getType()), {});
+    before += TypicalSizes().getBytes(cast<graph::TensorType>(operand.getType()));
   }
   for (Type result : op->getResultTypes())
-    after += estimateBytes(cast<graph::TensorType>(result), {});
+    after += TypicalSizes().getBytes(cast<graph::TensorType>(result));
   return isa<PackOp>(op) || after <= std::max(freeBytes, largestGrowth * before);
 }
 

@@ -43,6 +43,7 @@ private:
   }
 
   sym::Bounds sizes;
+  TypicalSizes typicalSizes;
   /// While copies still look for consumers that take them as an index map, nothing else happens to them.
   bool settlesCopies = false;
   int64_t inlined, permuted, factored;
@@ -94,15 +95,15 @@ bool isPooled(ComputeOp op, ComputeOp consumer) {
 /// costs more than a read is computed anew only where it would have to wait in memory: made behind a sum of products
 /// for maps elsewhere, such as a derivative for the way back. The exponentials of a softmax stay in a cache until their
 /// row is done.
-bool isViewOfOneTensor(ComputeOp op, const sym::Bounds &sizes) {
+bool isViewOfOneTensor(ComputeOp op, const TypicalSizes &sizes) {
   int64_t cost = getBodyCost(op);
   if (!isMap(op) || op.getNumResults() != 1 || cost > costOfStoring)
     return false;
   constexpr int64_t muchSmaller = 8;
-  int64_t bytes = estimateBytes(op.getResultType(0), sizes);
+  int64_t bytes = sizes.getBytes(op.getResultType(0));
   Value large;
   for (auto [input, tensor] : llvm::enumerate(op.getInputs())) {
-    if (estimateBytes(op.getInputType(input), sizes) * muchSmaller <= bytes)
+    if (sizes.getBytes(op.getInputType(input)) * muchSmaller <= bytes)
       continue;
     if (large || tensor.hasOneUse() || !op.getMap(input).isPermutation() || op.getFill(input))
       return false;
@@ -127,7 +128,7 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
     return true;
   if (isSumOfProducts(consumer) || (isCopy(consumer) && !settlesCopies))
     return false;
-  if (isViewOfOneTensor(source, sizes) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
+  if (isViewOfOneTensor(source, typicalSizes) && llvm::count(consumer.getInputs(), consumer.getInputs()[input]) == 1)
     return !isWeightOnly(source);
   if (pools && isPooled(source, consumer))
     return true;
@@ -381,6 +382,7 @@ void InlineProducers::runOnOperation() {
   if (!enable)
     return;
   sizes = getSizeBounds(getOperation());
+  typicalSizes = TypicalSizes(getOperation());
   inlined = permuted = factored = 0;
   for (bool settles : {false, true}) {
     settlesCopies = settles;

@@ -3,6 +3,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/tile/Aliases.h"
+#include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -17,18 +18,8 @@ using namespace freestone::tile;
 
 namespace {
 
-/// What symbols are taken to be where bytes are compared.
-constexpr int64_t typicalSize = 64;
-
 /// What is small may live on: moved, it would stand between others that are done side by side.
 constexpr int64_t leastFreed = 8192;
-
-int64_t getBytes(Value value) {
-  auto type = cast<graph::TensorType>(value.getType());
-  auto typical = [](StringRef) { return std::optional(typicalSize); };
-  return type.getNumElements().evaluate(typical).value_or(0) *
-         std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
-}
 
 struct ShortenLives : tile::impl::ShortenLivesBase<ShortenLives> {
   using ShortenLivesBase::ShortenLivesBase;
@@ -37,12 +28,13 @@ struct ShortenLives : tile::impl::ShortenLivesBase<ShortenLives> {
     if (!enable)
       return;
     Block &block = getOperation().getBody().front();
+    TypicalSizes sizes(getOperation());
     hoistAliases(block);
     SmallVector<Operation *> computes;
     for (Operation &op : block)
       if (isa<ComputeOp, GroupOp>(op))
         computes.push_back(&op);
-    int64_t moved = llvm::count_if(computes, [](Operation *op) { return moveUp(op); });
+    int64_t moved = llvm::count_if(computes, [&](Operation *op) { return moveUp(op, sizes); });
     count(getOperation(), "shortened", moved);
   }
 
@@ -81,7 +73,7 @@ private:
     return true;
   }
 
-  static bool moveUp(Operation *op) {
+  static bool moveUp(Operation *op, const TypicalSizes &sizes) {
     Operation *latest = nullptr;
     int64_t freed = 0, made = 0;
     llvm::SmallPtrSet<void *, 8> seen;
@@ -92,10 +84,10 @@ private:
       Value root = getMemory(operand);
       if (seen.insert(root.getAsOpaquePointer()).second && root.getDefiningOp<graph::WeightOp>() == nullptr &&
           !isa<BlockArgument>(root) && isLastUse(op, root))
-        freed += getBytes(root);
+        freed += sizes.getBytes(cast<graph::TensorType>(root.getType()));
     }
     for (Value result : op->getResults())
-      made += getBytes(result);
+      made += sizes.getBytes(cast<graph::TensorType>(result.getType()));
     if (!latest || freed < made + leastFreed)
       return false;
     // Nothing is gained where nothing but free operations stands between, and sizes are known only behind what finds

@@ -12,12 +12,20 @@ func.func @unknown(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f32>
   return %y : !graph.tensor<[m, n], f32>
 }
 
-// Rows whose bounds say that they are too long for the cache are not connected, unless it is larger.
+// Rows that are too long for the cache, by the bounds or the hint of their size, are not connected, unless it is larger.
 // CHECK-LABEL: func.func @bounded
 // CHECK-NOT:     tile.group
 // LARGE-LABEL: func.func @bounded
 // LARGE:         tile.group
 func.func @bounded(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f32>
+    attributes {graph.symbols = {n = #sym.bounds<[2, 400000], hint 200000>}} {
+  %y = graph.softmax %x axis 1 : !graph.tensor<[m, n], f32>
+  return %y : !graph.tensor<[m, n], f32>
+}
+
+// CHECK-LABEL: func.func @least
+// CHECK-NOT:     tile.group
+func.func @least(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f32>
     attributes {graph.symbols = {n = #sym.bounds<[200000, 400000]>}} {
   %y = graph.softmax %x axis 1 : !graph.tensor<[m, n], f32>
   return %y : !graph.tensor<[m, n], f32>

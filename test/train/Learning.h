@@ -47,7 +47,7 @@ protected:
     train::StepDescription about;
     about.labels = "y";
     about.hyperparameters = {{"learning_rate", 0.1}};
-    about.parameters = {{"w", {4}, true, true, "", ""}};
+    about.parameters = {{.name = "w", .shape = {4}, .trained = true}};
     return {artifact, about, execution, 0};
   }
   train::TrainingResult run(train::Trainer &trainer, const train::TrainingOptions &options) const {
