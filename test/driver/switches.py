@@ -55,7 +55,8 @@ def compile_and_run(model, name, *options):
 
 def known_switches():
     usage = subprocess.run([freestone_runtime.freestone(), "compile", "--help"], check=True, capture_output=True, text=True).stdout
-    return set(re.search(r"--disable TEXT:{(.*?)}", usage).group(1).split(","))
+    listed = re.search(r"^  --disable .*?(?=^  -)", usage, re.MULTILINE | re.DOTALL).group()
+    return set(re.findall(r"^ {10,}([a-z-]+) \(", listed, re.MULTILINE))
 
 
 def main():
