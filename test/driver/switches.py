@@ -37,7 +37,7 @@ SWITCHES = {
     "reuse-memory": "reused",
 }
 # test/training/switches.py has those of training steps.
-OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "dot-products", "shorten-lives", "donate"}
+OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "dot-products", "shorten-live-ranges", "donate"}
 # Where others leave nothing to do, it is looked at without them.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 

@@ -1,5 +1,5 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect))' | FileCheck %s
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect{cache-bytes=16777216}))' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse))' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse{cache-bytes=16777216}))' \
 // RUN:   | FileCheck %s --check-prefix=LARGE
 
 // Rows of unknown length are taken for short, and their passes are one program.
