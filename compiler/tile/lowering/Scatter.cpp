@@ -26,6 +26,30 @@ Value emitUpdate(ImplicitLocOpBuilder &builder, ScatterKind kind, Value old, Val
   llvm_unreachable("every kind has an update");
 }
 
+/// The result of a scatter before its updates. Elements that are all the same need no tensor to be copied from.
+class Initial {
+public:
+  explicit Initial(Value operand) : operand(operand), splat(getSplat(operand)) {}
+
+  /// What a scatter reads, in this order.
+  enum Input : unsigned { indices, updates, copied };
+  template <typename ScatterOp> SmallVector<Value> getInputs(ScatterOp op) const {
+    SmallVector<Value> inputs = {op.getIndices(), op.getUpdates()};
+    if (!splat)
+      inputs.push_back(operand);
+    return inputs;
+  }
+
+  void write(OpaqueBuilder &tile, Value from, Value to) const {
+    Value everywhere = splat ? arith::ConstantOp::create(tile.ir(), splat).getResult() : Value();
+    tile.loopInVectors(from, to, [&](Value i) { tile.store(0, i, everywhere ? everywhere : tile.load(copied, i)); });
+  }
+
+private:
+  Value operand;
+  TypedAttr splat;
+};
+
 /// No update leaves its line along the axis. A tile is such a line; of another axis than the last, the neighbouring
 /// lines of a block, whose elements at one place of the axis stand in a row.
 struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
@@ -45,66 +69,55 @@ struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
     for (Expr extent : blocks)
       count = count * extent;
 
-    // Elements that are all the same need no tensor to be copied from.
-    TypedAttr splat = getSplat(op.getOperand());
-    SmallVector<Value> inputs = {op.getIndices(), op.getUpdates()};
-    if (!splat)
-      inputs.push_back(op.getOperand());
-    OpaqueBuilder tile(rewriter, op.getLoc(), count, inputs, type);
+    Initial initial(op.getOperand());
+    OpaqueBuilder tile(rewriter, op.getLoc(), count, initial.getInputs(op), type);
     SmallVector<Value> at = tile.delinearize(tile.tile(), blocks);
     Value zero = tile.constant(0), length = tile.size(shape[axis]);
     Value begin = hasBlocks ? tile.mul(at[last], tile.constant(blockLines)) : zero;
     Value end = hasBlocks ? tile.min(tile.add(begin, tile.constant(blockLines)), tile.size(shape[last])) : length;
-
-    Value initial = splat ? arith::ConstantOp::create(tile.ir(), splat).getResult() : Value();
-    auto fillRow = [&] {
-      at[last] = zero;
-      Value row = tile.linearize(at, shape);
-      tile.loopInVectors(tile.add(row, begin), tile.add(row, end),
-                         [&](Value i) { tile.store(0, i, initial ? initial : tile.load(2, i)); });
-    };
-    auto forAxis = [&](Value extent, llvm::function_ref<void()> body) {
-      tile.loop(zero, extent, [&](Value i) {
-        at[axis] = i;
+    auto forEach = [&](int64_t dim, Value from, Value to, llvm::function_ref<void()> body) {
+      tile.loop(from, to, [&](Value i) {
+        at[dim] = i;
         body();
       });
     };
+
+    auto writeRow = [&] {
+      at[last] = zero;
+      Value row = tile.linearize(at, shape);
+      initial.write(tile, tile.add(row, begin), tile.add(row, end));
+    };
     if (hasBlocks)
-      forAxis(length, fillRow);
+      forEach(axis, zero, length, writeRow);
     else
-      fillRow();
+      writeRow();
 
     Value hasUpdates;
-    for (int64_t dim = 0; dim <= last; ++dim) {
-      if (dim == axis || dim == last || shape[dim] == updateShape[dim])
+    for (int64_t dim = 0; dim < last; ++dim) {
+      if (dim == axis || shape[dim] == updateShape[dim])
         continue;
       Value within = tile.less(at[dim], tile.size(updateShape[dim]));
       hasUpdates = hasUpdates ? arith::AndIOp::create(tile.ir(), hasUpdates, within).getResult() : within;
     }
     auto update = [&] {
-      Value source = tile.linearize(at, updateShape), place = at[axis];
-      DataIndex target = tile.dataIndex(tile.load(0, source), length);
+      Value source = tile.linearize(at, updateShape);
+      DataIndex target = tile.dataIndex(tile.load(Initial::indices, source), length);
       tile.onlyIf(target.inside, [&] {
-        at[axis] = target.position;
-        Value position = tile.linearize(at, shape);
+        SmallVector<Value> there(at);
+        there[axis] = target.position;
+        Value position = tile.linearize(there, shape);
         tile.store(0, position,
-                   emitUpdate(tile.ir(), op.getKind(), tile.loadResult(0, position), tile.load(1, source),
-                              type.getElementType()));
+                   emitUpdate(tile.ir(), op.getKind(), tile.loadResult(0, position),
+                              tile.load(Initial::updates, source), type.getElementType()));
       });
-      at[axis] = place;
     };
     auto updateRow = [&] {
-      tile.loop(begin, tile.min(end, tile.size(updateShape[last])), [&](Value column) {
-        at[last] = column;
-        update();
-      });
-    };
-    tile.onlyIf(hasUpdates, [&] {
       if (hasBlocks)
-        forAxis(tile.size(updateShape[axis]), updateRow);
+        forEach(last, begin, tile.min(end, tile.size(updateShape[last])), update);
       else
-        forAxis(tile.size(updateShape[axis]), update);
-    });
+        update();
+    };
+    tile.onlyIf(hasUpdates, [&] { forEach(axis, zero, tile.size(updateShape[axis]), updateRow); });
     rewriter.replaceOp(op, tile.finish());
     return success();
   }
@@ -137,18 +150,13 @@ struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
       sliceSize = sliceSize * extent;
     Expr tiles = chooseTiles(vectors, vectors * sliceSize, elements);
 
-    // Elements that are all the same need no tensor to be copied from.
-    TypedAttr splat = getSplat(op.getOperand());
-    SmallVector<Value> inputs = {op.getIndices(), op.getUpdates()};
-    if (!splat)
-      inputs.push_back(op.getOperand());
-    OpaqueBuilder run(rewriter, op.getLoc(), tiles, inputs, type);
+    Initial initial(op.getOperand());
+    OpaqueBuilder run(rewriter, op.getLoc(), tiles, initial.getInputs(op), type);
     // Runs begin with a line of the cache.
     constexpr int64_t granule = 64;
     Value length = run.size(Expr::ceilDiv(elements, tiles * granule) * granule);
     Value begin = run.mul(run.tile(), length), end = run.min(run.add(begin, length), run.size(elements));
-    Value initial = splat ? arith::ConstantOp::create(run.ir(), splat).getResult() : Value();
-    run.loopInVectors(begin, end, [&](Value i) { run.store(0, i, initial ? initial : run.load(2, i)); });
+    initial.write(run, begin, end);
 
     Value zero = run.constant(0), size = run.size(sliceSize);
     run.loop(zero, run.size(vectors), [&](Value vector) {
@@ -156,7 +164,7 @@ struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
       for (int64_t component = 0; component < *depth; ++component) {
         Value extent = run.size(shape[component]);
         Value source = run.add(run.mul(vector, run.constant(*depth)), run.constant(component));
-        DataIndex target = run.dataIndex(run.load(0, source), extent);
+        DataIndex target = run.dataIndex(run.load(Initial::indices, source), extent);
         slice = run.add(run.mul(slice, extent), target.position);
         inside = inside ? arith::AndIOp::create(run.ir(), inside, target.inside).getResult() : target.inside;
       }
@@ -164,8 +172,8 @@ struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
         Value first = run.mul(slice, size), toUpdates = run.sub(run.mul(vector, size), first);
         run.loopInVectors(run.max(first, begin), run.min(run.add(first, size), end), [&](Value i) {
           run.store(0, i,
-                    emitUpdate(run.ir(), op.getKind(), run.loadResult(0, i), run.load(1, run.add(toUpdates, i)),
-                               type.getElementType()));
+                    emitUpdate(run.ir(), op.getKind(), run.loadResult(0, i),
+                               run.load(Initial::updates, run.add(toUpdates, i)), type.getElementType()));
         });
       });
     });
