@@ -23,22 +23,22 @@ void count(std::atomic<uint64_t> &counter) {
 
 } // namespace
 
-Patience::Spin Gang::chooseSpin(int workers, int others, Switches switches) {
+SpinPolicy::Spin Gang::chooseSpin(int workers, int others, Switches switches) {
   // What spins uses up the quota that the others need.
   int cpus = platform::affinityCpus();
   if (workers + others > std::min(cpus, platform::quotaCpus().value_or(cpus)))
-    return Patience::Spin::Never;
-  return switches.spin ? Patience::Spin::Adaptively : Patience::Spin::Shortly;
+    return SpinPolicy::Spin::Never;
+  return switches.spin ? SpinPolicy::Spin::Adaptively : SpinPolicy::Spin::Shortly;
 }
 
 Gang::Gang(int workers, Switches switches, std::function<bool()> cancelled)
     : lines(workers), cancelled(std::move(cancelled)), mayMove(switches.moves && workers <= platform::affinityCpus()),
       seenCpus(workers) {
-  Patience::Spin spin = chooseSpin(workers, 0, switches);
-  mayAlert = switches.alerts && spin != Patience::Spin::Never;
-  Patience patience(spin);
+  SpinPolicy::Spin spin = chooseSpin(workers, 0, switches);
+  mayAlert = switches.alerts && spin != SpinPolicy::Spin::Never;
+  SpinPolicy policy(spin);
   for (Line &line : lines)
-    line.patience = line.parking = patience;
+    line.policy = line.parking = policy;
 }
 
 Result<std::unique_ptr<Gang>> Gang::start(int workers, Switches switches, std::function<bool()> cancelled) {
@@ -87,7 +87,7 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   for (int worker = 1; worker < size(); ++worker) {
     Line &line = lines[worker];
     auto isDone = [&] { return line.finishedRun.load(std::memory_order_seq_cst) == runs; };
-    line.waiters.await(lines[0].patience, isDone);
+    line.waiters.await(lines[0].policy, isDone);
   }
   if (size() > 1) // for those who now go to sleep
     lines[0].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
@@ -217,7 +217,7 @@ bool Gang::awaitAll(int worker, int64_t number) {
       continue;
     count(own.waits);
     auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
-    if (own.patience.spin(hasArrived))
+    if (own.policy.spin(hasArrived))
       continue;
     count(own.sleeps);
     settle(worker);

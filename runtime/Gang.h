@@ -1,7 +1,7 @@
 #ifndef FREESTONE_RUNTIME_GANG_H
 #define FREESTONE_RUNTIME_GANG_H
 
-#include "runtime/Patience.h"
+#include "runtime/SpinPolicy.h"
 #include "runtime/Status.h"
 #include "runtime/Switches.h"
 #include "runtime/Trace.h"
@@ -51,7 +51,7 @@ public:
   const Trace &trace(int worker) const { return lines[worker].trace; }
 
   /// How a thread waits when so many besides the workers may be awake.
-  static Patience::Spin chooseSpin(int workers, int others, Switches switches);
+  static SpinPolicy::Spin chooseSpin(int workers, int others, Switches switches);
 
   /// Sums over all workers.
   struct Counters {
@@ -72,8 +72,8 @@ private:
     WaitPoint waiters;
     platform::SleepMask mask;                                          ///< between runs
     std::atomic<uint64_t> waits = 0, sleeps = 0, moves = 0, parks = 0; ///< written by its worker
-    Patience patience{Patience::Spin::Never};                          ///< its worker's, within a run
-    Patience parking{Patience::Spin::Never};                           ///< between runs
+    SpinPolicy policy{SpinPolicy::Spin::Never};                          ///< its worker's, within a run
+    SpinPolicy parking{SpinPolicy::Spin::Never};                           ///< between runs
     Trace trace;                                                       ///< written by its worker
   };
 

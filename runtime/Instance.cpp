@@ -11,7 +11,7 @@ Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry,
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
       planner(entry, functions.bind), inputs(entry.inputs.size()), outputs(entry.outputs.size()),
       queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches),
-      turnPatience(switches.spin ? Patience::Spin::Shortly : Patience::Spin::Never) {
+      turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
   symbols.reserve(entry.symbols.size());
   addPlace();
 }

@@ -158,7 +158,7 @@ private:
 
   // Between the caller and the queue's thread.
   RunOrder ownOrder;               ///< where there is no state
-  Patience turnPatience;           ///< of whoever runs, until others on the same state have
+  SpinPolicy turnSpinPolicy;           ///< of whoever runs, until others on the same state have
   std::vector<Job> jobs;           ///< job n is at n modulo their number
   std::unique_ptr<RunQueue> queue; ///< the last member: it ends first
 };

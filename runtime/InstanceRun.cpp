@@ -111,7 +111,7 @@ Status Instance::startQueue() {
   if (queue || !switches.overlap)
     return {};
   jobs.resize(2 * queueDepth);
-  Patience::Spin spin = Gang::chooseSpin(threads(), 1, switches);
+  SpinPolicy::Spin spin = Gang::chooseSpin(threads(), 1, switches);
   bool mayMove = switches.moves && threads() < platform::affinityCpus();
   Result<std::unique_ptr<RunQueue>> started = RunQueue::start(spin, mayMove, [this](int64_t job) { work(job); });
   if (!started.ok())
@@ -149,7 +149,7 @@ void Instance::work(int64_t number) { (void)doJob(jobs[number % jobs.size()]); }
 /// On whichever thread. Only runs fail.
 Status Instance::doJob(const Job &job) {
   RunOrder &order = this->order();
-  order.await(job.place, turnPatience);
+  order.await(job.place, turnSpinPolicy);
   bool isDropped = order.isDropped(job.place);
   if (!job.run) {
     if (!isDropped)

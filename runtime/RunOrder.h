@@ -22,8 +22,8 @@ public:
     return std::nullopt;
   }
 
-  void await(int64_t place, Patience &patience) {
-    waiters.await(patience, [&] { return served.load(std::memory_order_seq_cst) >= place - 1; });
+  void await(int64_t place, SpinPolicy &policy) {
+    waiters.await(policy, [&] { return served.load(std::memory_order_seq_cst) >= place - 1; });
   }
   /// Whose turn it was, it is over.
   void leave(int64_t place) {

@@ -10,7 +10,7 @@ using namespace freestone::runtime;
 /// A move takes some 20 µs: time enough between two that it never counts.
 static constexpr int64_t moveIntervalNs = 2'000'000;
 
-Result<std::unique_ptr<RunQueue>> RunQueue::start(Patience::Spin spin, bool mayMove,
+Result<std::unique_ptr<RunQueue>> RunQueue::start(SpinPolicy::Spin spin, bool mayMove,
                                                   std::function<void(int64_t job)> execute) {
   std::unique_ptr<RunQueue> queue(new RunQueue(spin, mayMove, std::move(execute)));
   SignalsBlocked blocked;
@@ -41,14 +41,14 @@ void RunQueue::await(int64_t job) {
   if (hasFinished(job))
     return;
   int64_t begin = now();
-  results.await(hostPatience, [&] { return finished.load(std::memory_order_seq_cst) >= job; });
+  results.await(hostSpinPolicy, [&] { return finished.load(std::memory_order_seq_cst) >= job; });
   ++waits;
   waitedNs += now() - begin;
 }
 
 void RunQueue::work() {
   for (int64_t job = 1;; ++job) {
-    jobs.await(runnerPatience, [&] {
+    jobs.await(runnerSpinPolicy, [&] {
       return announced.load(std::memory_order_seq_cst) >= job || stopping.load(std::memory_order_seq_cst);
     });
     if (announced.load(std::memory_order_acquire) < job)

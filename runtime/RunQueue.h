@@ -1,7 +1,7 @@
 #ifndef FREESTONE_RUNTIME_RUNQUEUE_H
 #define FREESTONE_RUNTIME_RUNQUEUE_H
 
-#include "runtime/Patience.h"
+#include "runtime/SpinPolicy.h"
 #include "runtime/Status.h"
 #include "runtime/WaitPoint.h"
 #include <functional>
@@ -17,7 +17,7 @@ class RunQueue {
 public:
   /// Starts the thread, which calls `execute` with the numbers 1, 2, … and, if it `mayMove`, leaves the CPU of the one
   /// who submits. Errors: Internal.
-  static Result<std::unique_ptr<RunQueue>> start(Patience::Spin spin, bool mayMove,
+  static Result<std::unique_ptr<RunQueue>> start(SpinPolicy::Spin spin, bool mayMove,
                                                  std::function<void(int64_t job)> execute);
   /// Returns when all that was submitted has finished.
   ~RunQueue();
@@ -41,8 +41,8 @@ public:
   Counters counters() const;
 
 private:
-  RunQueue(Patience::Spin spin, bool mayMove, std::function<void(int64_t job)> execute)
-      : execute(std::move(execute)), mayMove(mayMove), hostPatience(spin), runnerPatience(spin) {}
+  RunQueue(SpinPolicy::Spin spin, bool mayMove, std::function<void(int64_t job)> execute)
+      : execute(std::move(execute)), mayMove(mayMove), hostSpinPolicy(spin), runnerSpinPolicy(spin) {}
   void work();
   void settle(int64_t time);
 
@@ -55,13 +55,13 @@ private:
   alignas(128) std::atomic<int64_t> announced = 0;
   std::atomic<int> hostCpu = -1; ///< where the last job was submitted
   WaitPoint jobs;
-  Patience hostPatience;
+  SpinPolicy hostSpinPolicy;
   std::atomic<bool> stopping = false;
 
   alignas(128) std::atomic<int64_t> finished = 0;
   std::atomic<uint64_t> starved = 0, busyNs = 0, moves = 0;
   WaitPoint results;
-  Patience runnerPatience;
+  SpinPolicy runnerSpinPolicy;
 };
 
 } // namespace freestone::runtime

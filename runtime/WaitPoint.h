@@ -1,7 +1,7 @@
 #ifndef FREESTONE_RUNTIME_WAITPOINT_H
 #define FREESTONE_RUNTIME_WAITPOINT_H
 
-#include "runtime/Patience.h"
+#include "runtime/SpinPolicy.h"
 #include "runtime/platform/Futex.h"
 #include <atomic>
 #include <chrono>
@@ -28,8 +28,8 @@ public:
   bool hasSleepers() const { return sleepers.load(std::memory_order_seq_cst) > 0; }
 
   /// Spins, then sleeps, until `isReady` holds.
-  template <typename Ready> void await(Patience &patience, Ready isReady) {
-    if (patience.spin(isReady))
+  template <typename Ready> void await(SpinPolicy &policy, Ready isReady) {
+    if (policy.spin(isReady))
       return;
     while (!isReady())
       sleep({}, isReady);

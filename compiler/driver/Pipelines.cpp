@@ -24,36 +24,36 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;
-  tile::ConnectOptions connect;
+  tile::FuseOptions fusion;
   // A target that is none is refused where it is used for code.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
     layouts.columns = device->getPanelWidth(32);
-    connect.cacheBytes = device->getL2Bytes();
+    fusion.cacheBytes = device->getL2Bytes();
   } else {
     llvm::consumeError(device.takeError());
   }
   tile::LayOutStateOptions laidOut;
   laidOut.enable = switches.layOutState;
   laidOut.width = layouts.columns;
-  connect.epilogues = switches.connectEpilogues;
-  connect.rows = switches.connectRows;
-  connect.maps = switches.connectMaps;
-  connect.siblings = switches.connectSiblings;
+  fusion.epilogues = switches.fuseEpilogues;
+  fusion.rows = switches.fuseRows;
+  fusion.maps = switches.fuseMaps;
+  fusion.siblings = switches.fuseSiblings;
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;
   functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));
-  functions.addPass(tile::createInlineProducers({switches.inlineProducers, switches.connectPools}));
+  functions.addPass(tile::createInlineProducers({switches.inlineProducers, switches.fusePools}));
   functions.addPass(createCSEPass());
-  functions.addPass(tile::createConnect(connect));
+  functions.addPass(tile::createFuse(fusion));
   passes.addPass(tile::createChooseLayouts(layouts));
   OpPassManager &all = passes.nest<func::FuncOp>();
-  all.addPass(tile::createConnectPools({switches.connectPools}));
+  all.addPass(tile::createFusePools({switches.fusePools}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());
-  all.addPass(tile::createShortenLives({switches.shortenLives}));
+  all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
   // Memory is given from here on: nothing may merge or reorder operations any more.
   all.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));

@@ -14,7 +14,7 @@ namespace freestone::driver {
 /// graph → graph: composites become core operators, what is known is folded, what is equal is computed once.
 void addGraphPipeline(mlir::OpPassManager &passes, const Options &options);
 
-/// graph → tile: operators become programs, connected, laid out and cut.
+/// graph → tile: operators become programs, fused, laid out and tiled.
 void addTilePipeline(mlir::OpPassManager &passes, const Options &options);
 
 /// tile → task: one phase a call, edges between them, memory planned.

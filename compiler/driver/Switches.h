@@ -7,15 +7,15 @@ namespace freestone::driver {
 
 struct Switches {
   bool inlineProducers = true;
-  bool connectEpilogues = true;
-  bool connectRows = true;
-  bool connectMaps = true;
-  bool connectSiblings = true;
-  bool connectPools = true;
+  bool fuseEpilogues = true;
+  bool fuseRows = true;
+  bool fuseMaps = true;
+  bool fuseSiblings = true;
+  bool fusePools = true;
   bool packWeights = true;
   bool layOutState = true;
   bool coalesceLoops = true;
-  bool shortenLives = true;
+  bool shortenLiveRanges = true;
   bool residueClasses = true;
   bool weightGradients = true;
   bool dotProducts = true;
@@ -31,9 +31,9 @@ struct Switches {
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
-      switches.inlineProducers = switches.connectEpilogues = switches.connectRows = switches.connectMaps =
-          switches.connectSiblings = switches.connectPools = switches.packWeights = switches.layOutState =
-              switches.coalesceLoops = switches.shortenLives = switches.residueClasses = switches.weightGradients =
+      switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
+          switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
+              switches.coalesceLoops = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
                   switches.dotProducts =
                   switches.keepPacked = switches.donateState = switches.mergePhases = switches.elideWaits =
                       switches.reuseMemory = false;
@@ -50,11 +50,11 @@ struct SwitchInfo {
 
 inline constexpr SwitchInfo switchTable[] = {
     {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},
-    {"epilogues", &Switches::connectEpilogues, "epilogues", "contractions carry what follows on their elements"},
-    {"rows", &Switches::connectRows, "rows", "reductions over the same rows are passes of one program"},
-    {"maps", &Switches::connectMaps, "maps", "elementwise computes over the same loops are one program"},
-    {"siblings", &Switches::connectSiblings, "siblings", "reductions that read the same elements are one program"},
-    {"pools", &Switches::connectPools, "pools", "convolutions pool their results before these leave the tile"},
+    {"epilogues", &Switches::fuseEpilogues, "epilogues", "contractions carry what follows on their elements"},
+    {"rows", &Switches::fuseRows, "rows", "reductions over the same rows are passes of one program"},
+    {"maps", &Switches::fuseMaps, "maps", "elementwise computes over the same loops are one program"},
+    {"siblings", &Switches::fuseSiblings, "siblings", "reductions that read the same elements are one program"},
+    {"pools", &Switches::fusePools, "pools", "convolutions pool their results before these leave the tile"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"state-layouts", &Switches::layOutState, "laid_out",
      "trained weights stay in the panels that contractions read, from step to step"},
@@ -67,7 +67,7 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
-    {"shorten-lives", &Switches::shortenLives, "shortened", "computes stand where what they read was made"},
+    {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},

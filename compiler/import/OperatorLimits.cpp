@@ -7,6 +7,8 @@ static constexpr OperatorLimit limits[] = {
     {"Constant", "constants that are strings or sparse are not supported"},
     {"Bernoulli Cast CastLike EyeLike RandomNormal RandomNormalLike RandomUniform RandomUniformLike",
      "the type NAME is not supported"},
+    {"RandomNormal RandomNormalLike RandomUniform RandomUniformLike", "draws floats, not TYPE"},
+    {"RandomUniform RandomUniformLike", "low and high must be finite, and low not above high"},
     {"Range", "a range of floats needs constant inputs"},
     {"Range", "the length depends on data"},
     {"If Loop Scan", "its body gives sequences or optionals, whose number only the run knows"},

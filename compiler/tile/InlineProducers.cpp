@@ -211,7 +211,7 @@ bool InlineProducers::permuteSum(ComputeOp copy) {
   return producer && isReadByLoops && isSumOfProducts(producer) && permuteProducer(copy);
 }
 
-/// A map over a reshaped result takes on the shape in which the result is made, so that the two can be connected.
+/// A map over a reshaped result takes on the shape in which the result is made, so that the two can be fused.
 bool InlineProducers::takeProducersShape(ComputeOp consumer) {
   if (!isMap(consumer) || consumer.getNumResults() != 1)
     return false;

@@ -80,23 +80,23 @@ def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> 
                  Option<"pools", "pools", "bool", "true", "What pools a convolution takes what comes between">];
 }
 
-def Connect : TilePass<"tile-connect", "::mlir::func::FuncOp"> {
+def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
   let summary = "groups computes whose intermediates need not go through memory";
   let description = [{
     A contraction or window with the elementwise computes over its result; reductions with all computes over the same
     rows, among them further reductions (softmax, norms); elementwise computes over the same loops; reductions that read
-    the same elements. Edges are connected in the order of the bytes that they save, unless a cycle arises, a row is too
+    the same elements. Edges are fused in the order of the bytes that they save, unless a cycle arises, a row is too
     large to stay in the cache, or one tile would be all that is left of much work. Counts edges by kind, `epilogues`,
     `rows`, `maps` and `siblings`, and `groups`.
   }];
-  let options = [Option<"epilogues", "epilogues", "bool", "true", "Connect contractions with what follows on their elements">,
-                 Option<"rows", "rows", "bool", "true", "Connect what runs over the same rows as a reduction">,
-                 Option<"maps", "maps", "bool", "true", "Connect elementwise computes over the same loops">,
-                 Option<"siblings", "siblings", "bool", "true", "Connect reductions that read the same elements">,
+  let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
+                 Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,
+                 Option<"maps", "maps", "bool", "true", "Fuse elementwise computes over the same loops">,
+                 Option<"siblings", "siblings", "bool", "true", "Fuse reductions that read the same elements">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "What a worker's cache (L2) holds">];
 }
 
-def ConnectPools : TilePass<"tile-connect-pools", "::mlir::func::FuncOp"> {
+def FusePools : TilePass<"tile-fuse-pools", "::mlir::func::FuncOp"> {
   let summary = "groups convolutions with the pooling of their results";
   let description = [{
     Where nothing else reads the result of a convolution with packed weights, and what does reduces rectangles of pixels
@@ -122,7 +122,7 @@ def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
   }];
 }
 
-def ShortenLives : TilePass<"tile-shorten-lives", "::mlir::func::FuncOp"> {
+def ShortenLiveRanges : TilePass<"tile-shorten-live-ranges", "::mlir::func::FuncOp"> {
   let summary = "moves computes up to where their operands are made, where that frees more memory than it takes";
   let description = [{
     A compute that is the last to read more bytes than it writes, such as a sum over a gradient that joins the norm of all gradients at

@@ -45,7 +45,7 @@ const Operator operators[] = {
 };
 
 const char *const passes[] = {"func.func(graph-decompose)",       "func.func(graph-to-tile)",
-                              "func.func(tile-inline-producers)", "func.func(tile-connect)",
+                              "func.func(tile-inline-producers)", "func.func(tile-fuse)",
                               "func.func(tile-coalesce-loops)",   "tile-outline"};
 
 class Lowering : public testing::TestWithParam<Operator> {};

@@ -37,7 +37,7 @@ SWITCHES = {
     "reuse-memory": "reused",
 }
 # test/training/switches.py has those of training steps.
-OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "dot-products", "shorten-lives", "donate"}
+OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "dot-products", "shorten-live-ranges", "donate"}
 # Where others leave nothing to do, it is looked at without them.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
@@ -55,7 +55,8 @@ def compile_and_run(model, name, *options):
 
 def known_switches():
     usage = subprocess.run([freestone_runtime.freestone(), "compile", "--help"], check=True, capture_output=True, text=True).stdout
-    return set(re.search(r"--disable TEXT:{(.*?)}", usage).group(1).split(","))
+    listed = re.search(r"^  --disable .*?(?=^  -)", usage, re.MULTILINE | re.DOTALL).group()
+    return set(re.findall(r"^ {10,}([a-z-]+) \(", listed, re.MULTILINE))
 
 
 def main():

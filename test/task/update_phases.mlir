@@ -1,4 +1,4 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,cse,tile-inline-producers,cse,tile-connect,tile-coalesce-loops,cse,tile-shorten-lives,task-copy-results),task-update-state,tile-outline,tile-choose-tiles{target=x86-64-v4},task-form-phases,task-merge-phases,task.program(task-order-phases))' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,cse,tile-inline-producers,cse,tile-fuse,tile-coalesce-loops,cse,tile-shorten-live-ranges,task-copy-results),task-update-state,tile-outline,tile-choose-tiles{target=x86-64-v4},task-form-phases,task-merge-phases,task.program(task-order-phases))' \
 // RUN:   | FileCheck %s
 
 // The step of an optimizer that takes the norm of all gradients: the sums of rows of every gradient, their totals, the

@@ -1,5 +1,5 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-connect),tile-choose-layouts)' | FileCheck %s
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-connect),tile-choose-layouts{enable=false})' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts)' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{enable=false})' \
 // RUN:   | FileCheck %s --check-prefix=OFF
 
 // A tied embedding is read as it is by the gather, and packed by the contraction; the transposition is one with the packing.

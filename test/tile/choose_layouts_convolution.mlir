@@ -1,5 +1,5 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-connect),tile-choose-layouts)' | FileCheck %s
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-connect),tile-choose-layouts{convolutions=false})' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts)' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{convolutions=false})' \
 // RUN:   | FileCheck %s --check-prefix=CONTRACTION
 
 // The weights of a convolution that fills its panels are packed along the channels out; those of few channels stay.

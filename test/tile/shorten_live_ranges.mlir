@@ -1,4 +1,4 @@
-// RUN: freestone-opt %s --tile-shorten-lives | FileCheck %s
+// RUN: freestone-opt %s --tile-shorten-live-ranges | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -8,7 +8,7 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace freestone::tile {
-#define GEN_PASS_DEF_SHORTENLIVES
+#define GEN_PASS_DEF_SHORTENLIVERANGES
 #include "compiler/tile/Passes.h.inc"
 } // namespace freestone::tile
 
@@ -21,8 +21,8 @@ namespace {
 /// What is small may live on: moved, it would stand between others that are done side by side.
 constexpr int64_t leastFreed = 8192;
 
-struct ShortenLives : tile::impl::ShortenLivesBase<ShortenLives> {
-  using ShortenLivesBase::ShortenLivesBase;
+struct ShortenLiveRanges : tile::impl::ShortenLiveRangesBase<ShortenLiveRanges> {
+  using ShortenLiveRangesBase::ShortenLiveRangesBase;
 
   void runOnOperation() override {
     if (!enable)

@@ -1,5 +1,5 @@
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-connect),tile-choose-layouts,func.func(tile-connect-pools))' | FileCheck %s
-// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers{pools=false},tile-connect),tile-choose-layouts,func.func(tile-connect-pools{enable=false}))' \
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts,func.func(tile-fuse-pools))' | FileCheck %s
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers{pools=false},tile-fuse),tile-choose-layouts,func.func(tile-fuse-pools{enable=false}))' \
 // RUN:   | FileCheck %s --check-prefix=APART
 
 // Bias and rectifier go to the pool, so that nothing is between it and the convolution; what follows the pool stays with it.

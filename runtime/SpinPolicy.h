@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_PATIENCE_H
-#define FREESTONE_RUNTIME_PATIENCE_H
+#ifndef FREESTONE_RUNTIME_SPINPOLICY_H
+#define FREESTONE_RUNTIME_SPINPOLICY_H
 
 #include "runtime/machine/Instructions.h"
 #include <chrono>
@@ -12,14 +12,14 @@ namespace freestone::runtime {
 /// long pays while the CPUs are free. On a busy machine whoever spins keeps the one it waits for from running; there
 /// long spins end in vain. Each that does costs credit, one that succeeds restores it. Without credit the thread spins
 /// shortly, and tries a long spin now and then: two workers that sleep in turn would never leave that state otherwise.
-class Patience {
+class SpinPolicy {
 public:
   enum class Spin {
     Never,     ///< there are more threads than CPUs: it never pays
     Shortly,   ///< 200 pauses
     Adaptively ///< for as long as it pays
   };
-  explicit Patience(Spin mode) : mode(mode) {}
+  explicit SpinPolicy(Spin mode) : mode(mode) {}
 
   /// Returns whether `isReady` held in time; it must load sequentially consistently.
   template <typename Ready> bool spin(Ready isReady) {
@@ -64,4 +64,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_PATIENCE_H
+#endif // FREESTONE_RUNTIME_SPINPOLICY_H

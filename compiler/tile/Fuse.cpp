@@ -11,7 +11,7 @@
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
 namespace freestone::tile {
-#define GEN_PASS_DEF_CONNECT
+#define GEN_PASS_DEF_FUSE
 #include "compiler/tile/Passes.h.inc"
 } // namespace freestone::tile
 
@@ -30,7 +30,7 @@ constexpr size_t edgeKinds = 4;
 /// An intermediate of which a consumer could take a tile right where it is made; or a tensor that two reductions read.
 struct Edge {
   ComputeOp producer, consumer;
-  /// What connecting saves: the tensor is not read again.
+  /// Saved by fusion: the tensor is not read again.
   int64_t bytes;
   bool areSiblings = false;
 };
@@ -45,19 +45,19 @@ struct Group {
 };
 
 /// Decides which computes become one, by union of groups along edges.
-class Connector {
+class Fuser {
 public:
-  /// Edges are connected of the kinds that are `wanted`.
-  Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted);
+  /// Edges of the kinds that are `wanted` are fused.
+  Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted);
 
-  void connect();
-  int64_t getConnected(EdgeKind kind) const { return connected[static_cast<unsigned>(kind)]; }
+  void fuse();
+  int64_t getFused(EdgeKind kind) const { return fused[static_cast<unsigned>(kind)]; }
   SmallVector<Group *> getGroups();
 
 private:
   void collectEdges();
   void collectSiblings();
-  bool tryConnect(const Edge &edge);
+  bool tryFuse(const Edge &edge);
   bool isCompatible(const Group &producer, const Group &consumer);
   bool areEdgesCompatible(const Group &joined);
   bool fitsRows(const Group &joined);
@@ -72,7 +72,7 @@ private:
   TypicalSizes sizes;
   int64_t cacheBytes;
   std::array<bool, edgeKinds> wanted;
-  std::array<int64_t, edgeKinds> connected = {};
+  std::array<int64_t, edgeKinds> fused = {};
   SmallVector<std::unique_ptr<Group>> groups;
   DenseMap<Operation *, Group *> groupOf;
   SmallVector<Edge> edges;
@@ -88,7 +88,7 @@ bool isWeightedSum(ComputeOp op) {
          !isa<BlockArgument>(rows) && !isWeightOnly(rows);
 }
 
-Connector::Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
+Fuser::Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
     : paths(function.getBody().front()), sizes(function), cacheBytes(cacheBytes), wanted(wanted) {
   for (auto op : function.getBody().front().getOps<ComputeOp>()) {
     // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed
@@ -107,7 +107,7 @@ Connector::Connector(func::FuncOp function, int64_t cacheBytes, std::array<bool,
   collectEdges();
 }
 
-void Connector::collectEdges() {
+void Fuser::collectEdges() {
   for (auto &group : groups) {
     ComputeOp consumer = group->members.front();
     for (auto [input, tensor] : llvm::enumerate(consumer.getInputs())) {
@@ -125,7 +125,7 @@ void Connector::collectEdges() {
 }
 
 /// Reductions with the same loops that read a tensor at the same places.
-void Connector::collectSiblings() {
+void Fuser::collectSiblings() {
   llvm::MapVector<std::pair<Value, AffineMap>, SmallVector<ComputeOp>> readers;
   for (auto &group : groups) {
     ComputeOp op = group->members.front();
@@ -171,7 +171,7 @@ bool haveSameRows(ComputeOp a, ComputeOp b, unsigned rows) {
          ArrayRef(a.getExtents()).take_front(rows) == ArrayRef(b.getExtents()).take_front(rows);
 }
 
-bool Connector::isCompatible(const Group &producer, const Group &consumer) {
+bool Fuser::isCompatible(const Group &producer, const Group &consumer) {
   if (producer.anchor && (consumer.anchor || consumer.rows))
     return false;
   if (consumer.anchor)
@@ -179,7 +179,7 @@ bool Connector::isCompatible(const Group &producer, const Group &consumer) {
   return !producer.rows || !consumer.rows || producer.rows == consumer.rows;
 }
 
-bool Connector::areEdgesCompatible(const Group &joined) {
+bool Fuser::areEdgesCompatible(const Group &joined) {
   ComputeOp first = joined.anchor ? joined.anchor : joined.members.front();
   unsigned rows = joined.rows.value_or(first.getNumParallel());
   for (ComputeOp member : joined.members) {
@@ -205,7 +205,7 @@ bool Connector::areEdgesCompatible(const Group &joined) {
 constexpr int64_t mostInOneTile = 8192;
 
 /// A row's intermediates stay in the cache, or nothing is saved.
-bool Connector::fitsRows(const Group &joined) {
+bool Fuser::fitsRows(const Group &joined) {
   if (!joined.rows)
     return true;
   if (*joined.rows == 0 && llvm::any_of(joined.members, [](ComputeOp member) {
@@ -222,8 +222,8 @@ bool Connector::fitsRows(const Group &joined) {
 }
 
 /// What has no rows is one tile for one worker. Where nothing but numbers would pass from one group to the other,
-/// connecting saves little, unless both read the same elements or the consumer computes but numbers itself.
-bool Connector::isWorthOneTile(const Group &producer, const Group &consumer) {
+/// fusion saves little, unless both read the same elements or the consumer computes but numbers itself.
+bool Fuser::isWorthOneTile(const Group &producer, const Group &consumer) {
   llvm::SmallPtrSet<Value, 16> seen;
   bool isScalar = true;
   for (ComputeOp member : producer.members) {
@@ -239,7 +239,7 @@ bool Connector::isWorthOneTile(const Group &producer, const Group &consumer) {
   return isScalar;
 }
 
-bool Connector::tryConnect(const Edge &edge) {
+bool Fuser::tryFuse(const Edge &edge) {
   Group *producer = groupOf[edge.producer], *consumer = groupOf[edge.consumer];
   if (producer == consumer || !isCompatible(*producer, *consumer))
     return false;
@@ -259,20 +259,20 @@ bool Connector::tryConnect(const Edge &edge) {
     groupOf[member] = producer;
   *producer = std::move(joined);
   consumer->members.clear();
-  ++connected[static_cast<unsigned>(kind)];
+  ++fused[static_cast<unsigned>(kind)];
   return true;
 }
 
-void Connector::connect() {
+void Fuser::fuse() {
   bool changed = true;
   while (changed) {
     changed = false;
     for (const Edge &edge : edges)
-      changed |= tryConnect(edge);
+      changed |= tryFuse(edge);
   }
 }
 
-SmallVector<Group *> Connector::getGroups() {
+SmallVector<Group *> Fuser::getGroups() {
   SmallVector<Group *> result;
   for (auto &group : groups)
     if (group->members.size() > 1)
@@ -280,18 +280,18 @@ SmallVector<Group *> Connector::getGroups() {
   return result;
 }
 
-class Connect : public tile::impl::ConnectBase<Connect> {
+class Fuse : public tile::impl::FuseBase<Fuse> {
 public:
-  using ConnectBase::ConnectBase;
+  using FuseBase::FuseBase;
 
   void runOnOperation() override {
     if (epilogues)
       permuteAnchors();
-    Connector connector(getOperation(), cacheBytes, {epilogues, rows, maps, siblings});
-    connector.connect();
+    Fuser fuser(getOperation(), cacheBytes, {epilogues, rows, maps, siblings});
+    fuser.fuse();
     for (auto [kind, name] : llvm::enumerate(std::array<StringRef, edgeKinds>{"epilogues", "rows", "maps", "siblings"}))
-      count(getOperation(), name, connector.getConnected(static_cast<EdgeKind>(kind)));
-    SmallVector<Group *> groups = connector.getGroups();
+      count(getOperation(), name, fuser.getFused(static_cast<EdgeKind>(kind)));
+    SmallVector<Group *> groups = fuser.getGroups();
     for (Group *group : groups)
       makeGroup(group->members);
     count(getOperation(), "groups", groups.size());
@@ -304,7 +304,7 @@ private:
 };
 
 /// A sum of products whose one consumer runs over its result in another order takes on that order.
-void Connect::permuteAnchors() {
+void Fuse::permuteAnchors() {
   for (auto op : llvm::make_early_inc_range(getOperation().getBody().front().getOps<ComputeOp>())) {
     if (!op.getNumReductions() || !op->hasOneUse())
       continue;

@@ -1,5 +1,5 @@
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect))' | FileCheck %s
-// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-connect{epilogues=false rows=false maps=false siblings=false}))' \
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse))' | FileCheck %s
+// RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse{epilogues=false rows=false maps=false siblings=false}))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
 
 // A contraction carries its epilogue.

@@ -5,7 +5,7 @@
 #include "compiler/tile/MakeGroup.h"
 
 namespace freestone::tile {
-#define GEN_PASS_DEF_CONNECTPOOLS
+#define GEN_PASS_DEF_FUSEPOOLS
 #include "compiler/tile/Passes.h.inc"
 } // namespace freestone::tile
 
@@ -15,24 +15,24 @@ using namespace freestone::tile;
 
 namespace {
 
-class ConnectPools : public tile::impl::ConnectPoolsBase<ConnectPools> {
+class FusePools : public tile::impl::FusePoolsBase<FusePools> {
 public:
-  using ConnectPoolsBase::ConnectPoolsBase;
+  using FusePoolsBase::FusePoolsBase;
 
   void runOnOperation() override {
     if (!enable)
       return;
     for (ComputeOp op : llvm::to_vector(getOperation().getBody().front().getOps<ComputeOp>()))
-      if (connect(op))
+      if (fuse(op))
         count(getOperation(), "pools", 1);
   }
 
 private:
-  bool connect(ComputeOp op);
+  bool fuse(ComputeOp op);
 };
 
 /// A convolution by windows whose one reader pools it joins the reader, or the group that this begins.
-bool ConnectPools::connect(ComputeOp op) {
+bool FusePools::fuse(ComputeOp op) {
   std::optional<ConvolutionForm> form = ConvolutionForm::get(op);
   if (!form || !isa_and_nonnull<PanelsAttr>(op.getInputType(form->weights).getLayout()) || !op.getResult(0).hasOneUse())
     return false;
