@@ -1,5 +1,6 @@
 #include "compiler/tile/OpaqueBuilder.h"
 
+#include "compiler/tile/VectorizeLoop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -50,6 +51,7 @@ Value OpaqueBuilder::mul(Value a, Value b) { return arith::MulIOp::create(inside
 Value OpaqueBuilder::div(Value a, Value b) { return arith::DivUIOp::create(inside, a, b); }
 Value OpaqueBuilder::rem(Value a, Value b) { return arith::RemUIOp::create(inside, a, b); }
 Value OpaqueBuilder::min(Value a, Value b) { return arith::MinSIOp::create(inside, a, b); }
+Value OpaqueBuilder::max(Value a, Value b) { return arith::MaxSIOp::create(inside, a, b); }
 Value OpaqueBuilder::less(Value a, Value b) { return arith::CmpIOp::create(inside, arith::CmpIPredicate::slt, a, b); }
 Value OpaqueBuilder::toIndex(Value integer) {
   return arith::IndexCastOp::create(inside, inside.getIndexType(), integer);
@@ -90,15 +92,25 @@ ValueRange OpaqueBuilder::loop(Value from, Value to, ValueRange carried, LoopBod
   return loop.getResults();
 }
 
-void OpaqueBuilder::loop(Value from, Value to, Value step, llvm::function_ref<void(Value)> body) {
-  auto loop = scf::ForOp::create(inside, from, to, step);
-  OpBuilder::InsertionGuard guard(inside);
-  inside.setInsertionPoint(loop.getBody()->getTerminator());
+static scf::ForOp createLoop(ImplicitLocOpBuilder &builder, Value from, Value to, Value step,
+                             llvm::function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(builder, from, to, step);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
   body(loop.getInductionVar());
+  return loop;
+}
+
+void OpaqueBuilder::loop(Value from, Value to, Value step, llvm::function_ref<void(Value)> body) {
+  createLoop(inside, from, to, step, body);
 }
 
 void OpaqueBuilder::loop(Value from, Value to, llvm::function_ref<void(Value)> body) {
   loop(from, to, constant(1), body);
+}
+
+void OpaqueBuilder::loopInVectors(Value from, Value to, llvm::function_ref<void(Value)> body) {
+  vectorizeLoop(inside, createLoop(inside, from, to, constant(1), body));
 }
 
 void OpaqueBuilder::onlyIf(Value condition, llvm::function_ref<void()> body) {

@@ -30,6 +30,7 @@ public:
   mlir::Value div(mlir::Value a, mlir::Value b);
   mlir::Value rem(mlir::Value a, mlir::Value b);
   mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value max(mlir::Value a, mlir::Value b);
   mlir::Value less(mlir::Value a, mlir::Value b);
   mlir::Value toIndex(mlir::Value integer);
   mlir::Value toI64(mlir::Value index);
@@ -43,6 +44,8 @@ public:
   mlir::ValueRange loop(mlir::Value from, mlir::Value to, mlir::ValueRange carried, LoopBody body);
   void loop(mlir::Value from, mlir::Value to, llvm::function_ref<void(mlir::Value)> body);
   void loop(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
+  /// A loop whose iterations `vectorizeLoop` does several at once.
+  void loopInVectors(mlir::Value from, mlir::Value to, llvm::function_ref<void(mlir::Value)> body);
   /// Null: always.
   void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
 

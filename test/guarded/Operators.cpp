@@ -37,6 +37,11 @@ const std::vector<OperatorCase> operatorCases = {
                        "ScatterND<reduction = \"max\">(x, i, u) }"},
     {"ScatterND0", "g (float[a, b] x, int64[c, 0] i, float[c, a, b] u) => (float[p, q] y) { y = ScatterND<reduction = "
                    "\"add\">(x, i, u) }"},
+    // Of so many columns that a tile is no whole result.
+    {"ScatterNDLong", "g (float[a, 2000] x, int64[c, 1] i, float[c, 2000] u) => (float[p, q] y) { y = "
+                      "ScatterND<reduction = \"add\">(x, i, u) }"},
+    {"ScatterElementsLong", "g (float[a, 130] x, int64[c, 129] i, float[c, 129] u) => (float[p, q] y) { y = "
+                            "ScatterElements<axis = 0, reduction = \"add\">(x, i, u) }"},
     {"ScatterElements0",
      "g (float[a, b] x, int64[c, d] i, float[c, d] u) => (float[p, q] y) { y = ScatterElements<axis = 0>(x, i, u) }"},
     {"ScatterElements1", "g (float[a, b] x, int64[c, d] i, float[c, d] u) => (float[p, q] y) { y = "

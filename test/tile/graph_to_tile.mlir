@@ -92,21 +92,6 @@ func.func @gather(%x: !graph.tensor<[v, 16], f32>, %i: !graph.tensor<[b], i64>) 
 
 // -----
 
-// An update whose index is outside is not written.
-// CHECK-LABEL: func.func @scatter
-// CHECK:         tile.opaque [1] ins(%arg0, %arg1, %arg2)
-// CHECK:           %[[INSIDE:.*]] = arith.cmpi ult
-// CHECK:           tile.check %[[INSIDE]], "an index is outside of its axis"
-// CHECK:           scf.if %[[INSIDE]]
-// CHECK:             memref.store
-func.func @scatter(%x: !graph.tensor<[v, 16], f32>, %i: !graph.tensor<[b, 1], i64>, %u: !graph.tensor<[b, 16], f32>) -> !graph.tensor<[v, 16], f32> {
-  %y = graph.scatter_nd add %x, %i, %u
-       : !graph.tensor<[v, 16], f32>, !graph.tensor<[b, 1], i64>, !graph.tensor<[b, 16], f32>
-  return %y : !graph.tensor<[v, 16], f32>
-}
-
-// -----
-
 // CHECK-LABEL: func.func @cumulate
 // CHECK:         tile.opaque [n] ins(%arg0)
 // CHECK:         ^bb0(%{{.*}}: index, %[[IN:.*]]: memref<?xf32>, %[[OUT:.*]]: memref<?xf32>):

@@ -26,55 +26,114 @@ Value emitUpdate(ImplicitLocOpBuilder &builder, ScatterKind kind, Value old, Val
   llvm_unreachable("every kind has an update");
 }
 
-/// A tile is one line of the result along the axis: no update leaves its line.
+/// The result of a scatter before its updates. Elements that are all the same need no tensor to be copied from.
+class Initial {
+public:
+  explicit Initial(Value operand) : operand(operand), splat(getSplat(operand)) {}
+
+  /// What a scatter reads, in this order.
+  enum Input : unsigned { indices, updates, copied };
+  template <typename ScatterOp> SmallVector<Value> getInputs(ScatterOp op) const {
+    SmallVector<Value> inputs = {op.getIndices(), op.getUpdates()};
+    if (!splat)
+      inputs.push_back(operand);
+    return inputs;
+  }
+
+  void write(OpaqueBuilder &tile, Value from, Value to) const {
+    Value everywhere = splat ? arith::ConstantOp::create(tile.ir(), splat).getResult() : Value();
+    tile.loopInVectors(from, to, [&](Value i) { tile.store(0, i, everywhere ? everywhere : tile.load(copied, i)); });
+  }
+
+private:
+  Value operand;
+  TypedAttr splat;
+};
+
+/// No update leaves its line along the axis. A tile is such a line; of another axis than the last, the neighbouring
+/// lines of a block, whose elements at one place of the axis stand in a row.
 struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::ScatterElementsOp op, PatternRewriter &rewriter) const override {
+    constexpr int64_t blockLines = 64;
     auto type = cast<graph::TensorType>(op.getOperand().getType());
     ArrayRef<Expr> shape = type.getShape(), updateShape = graph::getShape(op.getIndices());
-    int64_t axis = op.getAxis();
-    SmallVector<Expr> lines(shape);
-    lines[axis] = Expr::constant(getContext(), 1);
-    Expr count = Expr::constant(getContext(), 1);
-    for (Expr extent : lines)
+    int64_t axis = op.getAxis(), last = shape.size() - 1;
+    bool hasBlocks = axis != last;
+    SmallVector<Expr> blocks(shape);
+    if (hasBlocks)
+      blocks[last] = Expr::ceilDiv(shape[last], blockLines);
+    blocks[axis] = Expr::constant(getContext(), 1);
+    Expr count = blocks[axis];
+    for (Expr extent : blocks)
       count = count * extent;
-    OpaqueBuilder line(rewriter, op.getLoc(), count, {op.getOperand(), op.getIndices(), op.getUpdates()}, type);
-    SmallVector<Value> at = line.delinearize(line.tile(), lines);
-    Value zero = line.constant(0), length = line.size(shape[axis]);
-    line.loop(zero, length, [&](Value i) {
-      at[axis] = i;
-      Value position = line.linearize(at, shape);
-      line.store(0, position, line.load(0, position));
-    });
-    Value hasUpdates;
-    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
-      if (dim == axis || shape[dim] == updateShape[dim])
-        continue;
-      Value within = line.less(at[dim], line.size(updateShape[dim]));
-      hasUpdates = hasUpdates ? arith::AndIOp::create(line.ir(), hasUpdates, within).getResult() : within;
-    }
-    auto update = [&] {
-      line.loop(zero, line.size(updateShape[axis]), [&](Value i) {
-        at[axis] = i;
-        Value source = line.linearize(at, updateShape);
-        DataIndex target = line.dataIndex(line.load(1, source), length);
-        line.onlyIf(target.inside, [&] {
-          at[axis] = target.position;
-          Value position = line.linearize(at, shape);
-          line.store(0, position,
-                     emitUpdate(line.ir(), op.getKind(), line.loadResult(0, position), line.load(2, source),
-                                type.getElementType()));
-        });
+
+    Initial initial(op.getOperand());
+    OpaqueBuilder tile(rewriter, op.getLoc(), count, initial.getInputs(op), type);
+    SmallVector<Value> at = tile.delinearize(tile.tile(), blocks);
+    Value zero = tile.constant(0), length = tile.size(shape[axis]);
+    Value begin = hasBlocks ? tile.mul(at[last], tile.constant(blockLines)) : zero;
+    Value end = hasBlocks ? tile.min(tile.add(begin, tile.constant(blockLines)), tile.size(shape[last])) : length;
+    auto forEach = [&](int64_t dim, Value from, Value to, llvm::function_ref<void()> body) {
+      tile.loop(from, to, [&](Value i) {
+        at[dim] = i;
+        body();
       });
     };
-    line.onlyIf(hasUpdates, update);
-    rewriter.replaceOp(op, line.finish());
+
+    auto writeRow = [&] {
+      at[last] = zero;
+      Value row = tile.linearize(at, shape);
+      initial.write(tile, tile.add(row, begin), tile.add(row, end));
+    };
+    if (hasBlocks)
+      forEach(axis, zero, length, writeRow);
+    else
+      writeRow();
+
+    Value hasUpdates;
+    for (int64_t dim = 0; dim < last; ++dim) {
+      if (dim == axis || shape[dim] == updateShape[dim])
+        continue;
+      Value within = tile.less(at[dim], tile.size(updateShape[dim]));
+      hasUpdates = hasUpdates ? arith::AndIOp::create(tile.ir(), hasUpdates, within).getResult() : within;
+    }
+    auto update = [&] {
+      Value source = tile.linearize(at, updateShape);
+      DataIndex target = tile.dataIndex(tile.load(Initial::indices, source), length);
+      tile.onlyIf(target.inside, [&] {
+        SmallVector<Value> there(at);
+        there[axis] = target.position;
+        Value position = tile.linearize(there, shape);
+        tile.store(0, position,
+                   emitUpdate(tile.ir(), op.getKind(), tile.loadResult(0, position),
+                              tile.load(Initial::updates, source), type.getElementType()));
+      });
+    };
+    auto updateRow = [&] {
+      if (hasBlocks)
+        forEach(last, begin, tile.min(end, tile.size(updateShape[last])), update);
+      else
+        update();
+    };
+    tile.onlyIf(hasUpdates, [&] { forEach(axis, zero, tile.size(updateShape[axis]), updateRow); });
+    rewriter.replaceOp(op, tile.finish());
     return success();
   }
 };
 
-/// One tile: updates may meet anywhere, and are applied in order.
+/// Every tile looks at every vector of indices, which costs about as much as the update of a few vectors: many short
+/// updates make few tiles.
+Expr chooseTiles(Expr vectors, Expr updates, Expr elements) {
+  constexpr int64_t mostTiles = 32, leastElements = 4096, elementsPerVector = 64;
+  auto constant = [&](int64_t value) { return Expr::constant(vectors.context(), value); };
+  Expr least = Expr::max(constant(leastElements), vectors * elementsPerVector);
+  return Expr::min(constant(mostTiles - 1), Expr::floorDiv(elements + updates, least)) + 1;
+}
+
+/// A tile is a run of the result's elements: of all updates, in their order, it applies what falls into its run. So
+/// updates may meet anywhere, and no tile waits for another.
 struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -84,35 +143,41 @@ struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
     std::optional<int64_t> depth = indexShape.back().asConstant();
     if (!depth)
       return rewriter.notifyMatchFailure(op, "the size of the last dimension of the indices is not known");
-    Expr one = Expr::constant(getContext(), 1), slices = one, sliceSize = one;
+    Expr one = Expr::constant(getContext(), 1), vectors = one, sliceSize = one, elements = type.getNumElements();
     for (Expr extent : indexShape.drop_back())
-      slices = slices * extent;
+      vectors = vectors * extent;
     for (Expr extent : shape.drop_front(*depth))
       sliceSize = sliceSize * extent;
-    OpaqueBuilder whole(rewriter, op.getLoc(), one, {op.getOperand(), op.getIndices(), op.getUpdates()}, type);
-    Value zero = whole.constant(0), size = whole.size(sliceSize);
-    whole.loop(zero, whole.size(type.getNumElements()), [&](Value i) { whole.store(0, i, whole.load(0, i)); });
-    whole.loop(zero, whole.size(slices), [&](Value slice) {
-      Value begin = zero, inside;
+    Expr tiles = chooseTiles(vectors, vectors * sliceSize, elements);
+
+    Initial initial(op.getOperand());
+    OpaqueBuilder run(rewriter, op.getLoc(), tiles, initial.getInputs(op), type);
+    // Runs begin with a line of the cache.
+    constexpr int64_t granule = 64;
+    Value length = run.size(Expr::ceilDiv(elements, tiles * granule) * granule);
+    Value begin = run.mul(run.tile(), length), end = run.min(run.add(begin, length), run.size(elements));
+    initial.write(run, begin, end);
+
+    Value zero = run.constant(0), size = run.size(sliceSize);
+    run.loop(zero, run.size(vectors), [&](Value vector) {
+      Value slice = zero, inside;
       for (int64_t component = 0; component < *depth; ++component) {
-        Value extent = whole.size(shape[component]);
-        Value source = whole.add(whole.mul(slice, whole.constant(*depth)), whole.constant(component));
-        DataIndex target = whole.dataIndex(whole.load(1, source), extent);
-        begin = whole.add(whole.mul(begin, extent), target.position);
-        inside = inside ? arith::AndIOp::create(whole.ir(), inside, target.inside).getResult() : target.inside;
+        Value extent = run.size(shape[component]);
+        Value source = run.add(run.mul(vector, run.constant(*depth)), run.constant(component));
+        DataIndex target = run.dataIndex(run.load(Initial::indices, source), extent);
+        slice = run.add(run.mul(slice, extent), target.position);
+        inside = inside ? arith::AndIOp::create(run.ir(), inside, target.inside).getResult() : target.inside;
       }
-      auto update = [&] {
-        Value first = whole.mul(begin, size), updates = whole.mul(slice, size);
-        whole.loop(zero, size, [&](Value i) {
-          Value position = whole.add(first, i);
-          whole.store(0, position,
-                      emitUpdate(whole.ir(), op.getKind(), whole.loadResult(0, position),
-                                 whole.load(2, whole.add(updates, i)), type.getElementType()));
+      run.onlyIf(inside, [&] {
+        Value first = run.mul(slice, size), toUpdates = run.sub(run.mul(vector, size), first);
+        run.loopInVectors(run.max(first, begin), run.min(run.add(first, size), end), [&](Value i) {
+          run.store(0, i,
+                    emitUpdate(run.ir(), op.getKind(), run.loadResult(0, i),
+                               run.load(Initial::updates, run.add(toUpdates, i)), type.getElementType()));
         });
-      };
-      whole.onlyIf(inside, update);
+      });
     });
-    rewriter.replaceOp(op, whole.finish());
+    rewriter.replaceOp(op, run.finish());
     return success();
   }
 };

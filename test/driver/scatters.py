@@ -1,0 +1,161 @@
+"""Scatters give the bits of NumPy's, one update after the other, on any number of workers: scatters.py FREESTONE.
+
+Sizes with less than a vector and more, with one tile and many, of every element type that is computed in another way;
+for AVX2 and for this machine.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx.parser
+
+# Where ONNX has another name than NumPy.
+ONNX_TYPES = {"float32": "float", "float64": "double"}
+COMBINE = {"none": lambda old, new: new, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+# The shape of the operand, how many leading dimensions a vector of indices names, and how many vectors there are.
+ND_SIZES = [
+    ((1, 1), 1, 3),
+    ((7, 5), 1, 40),
+    ((7, 5), 2, 90),
+    ((2, 768), 1, 500),
+    ((1000, 37), 1, 300),
+    ((4099, 96), 1, 700),
+    ((300, 64, 16), 2, 200),
+    ((700, 300), 2, 5000),
+    ((0, 16), 1, 0),
+    ((600, 130), 1, 0),
+]
+
+# The shapes of the operand and of the indices, and the axis.
+ELEMENTS_SIZES = [
+    ((9, 70), (9, 30), 1),
+    ((9, 700), (5, 90), 1),
+    ((50, 7), (90, 7), 0),
+    ((50, 200), (80, 133), 0),
+    ((6, 40, 150), (4, 60, 130), 1),
+    ((6, 0, 150), (6, 0, 150), 1),
+]
+
+
+def draw(random, shape, dtype):
+    if dtype == "bool":
+        return random.integers(0, 2, shape).astype(bool)
+    values = random.standard_normal(shape) * 4
+    return np.abs(values).astype(dtype) if dtype == "uint8" else values.astype(dtype)
+
+
+def scatter_nd(x, indices, updates, combine):
+    result = x.copy()
+    for place in np.ndindex(indices.shape[:-1]):
+        target = tuple(indices[place])
+        result[target] = combine(result[target], updates[place])
+    return result
+
+
+def scatter_elements(x, indices, updates, axis, combine):
+    result = x.copy()
+    for place in np.ndindex(indices.shape):
+        target = list(place)
+        target[axis] = indices[place]
+        result[tuple(target)] = combine(result[tuple(target)], updates[place])
+    return result
+
+
+def draw_indices(random, shape, extent):
+    """Many meet, and some count from the end."""
+    indices = np.minimum(random.integers(0, max(extent, 1), shape), random.integers(0, max(extent, 1), shape))
+    return np.where(random.random(shape) < 0.3, indices - extent, indices)
+
+
+class Tool:
+    def __init__(self, freestone, folder):
+        self.freestone, self.folder = freestone, pathlib.Path(folder)
+
+    def compile(self, graph, target):
+        (self.folder / "m.onnx").write_bytes(
+            onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 24, "ai.onnx.preview.training" : 1]> {graph}').SerializeToString())
+        command = [self.freestone, "compile", self.folder / "m.onnx", "-o", self.folder / "m.stone", "--target", target]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    def run(self, inputs, workers):
+        np.savez(self.folder / "in.npz", **inputs)
+        subprocess.run([self.freestone, "run", self.folder / "m.stone", "--threads", str(workers), "--input", self.folder / "in.npz",
+                        "--outputs", self.folder / "out.npz"], check=True, stdout=subprocess.DEVNULL)
+        with np.load(self.folder / "out.npz") as outputs:
+            return outputs["y"]
+
+    def expect(self, inputs, expected, what):
+        for workers in (1, 2, 3):
+            actual = self.run(inputs, workers)
+            assert actual.dtype == expected.dtype and actual.shape == expected.shape, what
+            assert actual.tobytes() == expected.tobytes(), f"{what}: other bits on {workers} workers"
+
+
+def dims(prefix, rank):
+    return ", ".join(f"{prefix}{dim}" for dim in range(rank))
+
+
+def check_nd(tool, random, target, dtype, kind, sizes):
+    graphs = {}
+    for shape, depth, count in sizes:
+        graphs.setdefault((len(shape), depth), []).append((shape, count))
+    for (rank, depth), cases in graphs.items():
+        kept = ", ".join(f"a{dim}" for dim in range(depth, rank))
+        element = ONNX_TYPES.get(dtype, dtype)
+        tool.compile(f"g ({element}[{dims('a', rank)}] x, int64[n, {depth}] i, {element}[n{', ' if kept else ''}{kept}] u) => "
+                     f"({element}[{dims('p', rank)}] y) {{ y = ScatterND<reduction = \"{kind}\">(x, i, u) }}", target)
+        for shape, count in cases:
+            x, updates = draw(random, shape, dtype), draw(random, (count, *shape[depth:]), dtype)
+            indices = np.stack([draw_indices(random, (count,), extent) for extent in shape[:depth]], axis=-1)
+            tool.expect({"x": x, "i": indices, "u": updates}, scatter_nd(x, indices, updates, COMBINE[kind]),
+                        f"ScatterND {kind} of {count} vectors of {depth} into {dtype}{list(shape)} for {target}")
+
+
+def check_elements(tool, random, target, dtype, kind):
+    graphs = {}
+    for shape, updated, axis in ELEMENTS_SIZES:
+        graphs.setdefault((len(shape), axis), []).append((shape, updated))
+    for (rank, axis), cases in graphs.items():
+        element = ONNX_TYPES.get(dtype, dtype)
+        tool.compile(f"g ({element}[{dims('a', rank)}] x, int64[{dims('b', rank)}] i, {element}[{dims('b', rank)}] u) => "
+                     f"({element}[{dims('p', rank)}] y) {{ y = ScatterElements<axis = {axis}, reduction = \"{kind}\">(x, i, u) }}",
+                     target)
+        for shape, updated in cases:
+            x, updates = draw(random, shape, dtype), draw(random, updated, dtype)
+            indices = draw_indices(random, updated, shape[axis])
+            tool.expect({"x": x, "i": indices, "u": updates}, scatter_elements(x, indices, updates, axis, COMBINE[kind]),
+                        f"ScatterElements {kind} of {list(updated)} into {dtype}{list(shape)} along {axis} for {target}")
+
+
+def check_gradient(tool, random, target):
+    """The table that is added to is all zeros, which nothing need copy."""
+    tool.compile("g (float[2000, 72] x, int64[n] i, float[n, 72] w) => (float[2000, 72] y) { r = Gather(x, i) m = Mul(r, w) "
+                 "s = ReduceSum<keepdims = 0>(m) y = ai.onnx.preview.training.Gradient<xs = [\"x\"], y = \"s\">(x) }", target)
+    x, weights = draw(random, (2000, 72), "float32"), draw(random, (900, 72), "float32")
+    indices = draw_indices(random, (900,), 2000)
+    expected = scatter_nd(np.zeros_like(x), indices[:, None], weights, np.add)
+    tool.expect({"x": x, "i": indices, "w": weights}, expected, f"the gradient of an embedding for {target}")
+
+
+def main():
+    # Every model is compiled, and the user's own cache does not grow.
+    os.environ.setdefault("FREESTONE_CACHE", "off")
+    random = np.random.default_rng(7)
+    with tempfile.TemporaryDirectory() as folder:
+        tool = Tool(sys.argv[1], folder)
+        for target in ("x86-64-v3", "host"):
+            check_nd(tool, random, target, "float32", "add", ND_SIZES)
+            for dtype, kind in (("float32", "none"), ("float64", "max"), ("float16", "add"), ("int64", "mul"), ("int8", "min"),
+                                ("uint8", "max"), ("bool", "none")):
+                check_nd(tool, random, target, dtype, kind, ND_SIZES[1:6:2])
+            check_elements(tool, random, target, "float32", "add")
+            check_elements(tool, random, target, "bool", "none")
+            check_gradient(tool, random, target)
+
+
+main()
