@@ -19,6 +19,8 @@ public:
 
   /// The scalar of an element, and its place in memory.
   mlir::Value load(unsigned input, mlir::Value position);
+  /// Neighbours from a place on, as a vector.
+  mlir::Value loadRun(unsigned input, mlir::Value position, int64_t elements);
   mlir::Value loadResult(unsigned result, mlir::Value position);
   void store(unsigned result, mlir::Value position, mlir::Value scalar);
 
@@ -31,6 +33,7 @@ public:
   mlir::Value rem(mlir::Value a, mlir::Value b);
   mlir::Value min(mlir::Value a, mlir::Value b);
   mlir::Value less(mlir::Value a, mlir::Value b);
+  mlir::Value isEqual(mlir::Value a, mlir::Value b);
   mlir::Value toIndex(mlir::Value integer);
   mlir::Value toI64(mlir::Value index);
 
@@ -53,7 +56,8 @@ public:
   OpaqueOp finish();
 
 private:
-  mlir::Value loadFrom(mlir::Value buffer, mlir::Value position, mlir::Type element);
+  /// A scalar, or a vector of them, of what memory holds.
+  mlir::Value fromStored(mlir::Value stored, mlir::Type element);
 
   OpaqueOp op;
   mlir::ImplicitLocOpBuilder inside;

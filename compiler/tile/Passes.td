@@ -7,7 +7,8 @@ include "mlir/Pass/PassBase.td"
 /// function or module.
 class TilePass<string name, string anchor> : Pass<name, anchor> {
   let dependentDialects = ["::freestone::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
