@@ -73,3 +73,43 @@ std::optional<SmallVector<Combiner>> tile::getCombiners(tile::ComputeOp compute)
   }
   return combiners;
 }
+
+/// What a value is computed of: the first values on the way that are `given`, and what needs no operand.
+static SmallVector<Value> getSources(Value value, ArrayRef<Value> given) {
+  SmallVector<Value> sources;
+  llvm::SetVector<Value> needed;
+  needed.insert(value);
+  for (unsigned i = 0; i < needed.size(); ++i) {
+    Operation *op = needed[i].getDefiningOp();
+    if (!op || !op->getNumOperands() || llvm::is_contained(given, needed[i]))
+      sources.push_back(needed[i]);
+    else
+      needed.insert_range(op->getOperands());
+  }
+  return sources;
+}
+
+std::optional<Selection> tile::getSelection(tile::ComputeOp compute) {
+  Selection selection;
+  SmallVector<Value> given(compute.getAccumulators().begin(), compute.getAccumulators().end());
+  auto isAccumulator = [&](Value value) { return llvm::is_contained(compute.getAccumulators(), value); };
+  for (auto [accumulator, yielded] :
+       llvm::zip_equal(compute.getAccumulators(), compute.getBody()->getTerminator()->getOperands())) {
+    auto select = yielded.getDefiningOp<arith::SelectOp>();
+    if (!select || select.getFalseValue() != accumulator ||
+        (selection.takes && selection.takes != select.getCondition()) ||
+        llvm::any_of(getSources(select.getTrueValue(), {}), isAccumulator))
+      return std::nullopt;
+    selection.takes = select.getCondition();
+    selection.values.push_back(select.getTrueValue());
+  }
+  llvm::append_range(given, selection.values);
+  auto isGiven = [&](Value value) {
+    return llvm::is_contained(given, value) || value.getDefiningOp<arith::ConstantOp>();
+  };
+  if (!selection.takes || !llvm::all_of(getSources(selection.takes, given), isGiven))
+    return std::nullopt;
+  return selection;
+}
+
+bool tile::canKeepLanes(tile::ComputeOp compute) { return getCombiners(compute) || getSelection(compute); }

@@ -72,7 +72,7 @@ static LogicalResult verifyPass(ProgramOp program, const RowPasses &passes, unsi
   if (loops != 1 && (!extents || static_cast<int64_t>(extents->size()) != loops))
     return program.emitOpError("has no ") << loops << " loops over the elements of a row in pass " << pass;
   for (const RowPasses::Entry &entry : passes.entries)
-    if (lanes > 1 && entry.role == RowRole::reduction && entry.pass == pass && !getCombiners(entry.compute))
+    if (lanes > 1 && entry.role == RowRole::reduction && entry.pass == pass && !canKeepLanes(entry.compute))
       return program.emitOpError("reduces in pass ") << pass << " in an order that " << lanes << " lanes can't keep";
   return success();
 }

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using freestone::sym::Expr;
@@ -15,20 +16,28 @@ OpaqueBuilder::OpaqueBuilder(OpBuilder &builder, Location location, Expr tiles, 
     : op(OpaqueOp::create(builder, location, SmallVector<Type>(results.begin(), results.end()), tiles, inputs)),
       inside(ImplicitLocOpBuilder::atBlockEnd(location, op.getBody())) {}
 
-Value OpaqueBuilder::loadFrom(Value buffer, Value position, Type element) {
-  Value stored = memref::LoadOp::create(inside, buffer, position);
+Value OpaqueBuilder::fromStored(Value stored, Type element) {
   if (!element.isInteger(1))
     return stored;
-  Value zero = arith::ConstantIntOp::create(inside, 0, 8);
+  Value zero = arith::ConstantOp::create(inside, inside.getZeroAttr(stored.getType()));
   return arith::CmpIOp::create(inside, arith::CmpIPredicate::ne, stored, zero);
 }
 
 Value OpaqueBuilder::load(unsigned input, Value position) {
-  return loadFrom(op.getInputBuffers()[input], position, graph::getElementType(op.getInputs()[input]));
+  return fromStored(memref::LoadOp::create(inside, op.getInputBuffers()[input], position),
+                    graph::getElementType(op.getInputs()[input]));
+}
+
+Value OpaqueBuilder::loadRun(unsigned input, Value position, int64_t elements) {
+  Value buffer = op.getInputBuffers()[input];
+  auto type = VectorType::get({elements}, cast<MemRefType>(buffer.getType()).getElementType());
+  return fromStored(vector::LoadOp::create(inside, type, buffer, position),
+                    graph::getElementType(op.getInputs()[input]));
 }
 
 Value OpaqueBuilder::loadResult(unsigned result, Value position) {
-  return loadFrom(op.getResultBuffers()[result], position, graph::getElementType(op.getResult(result)));
+  return fromStored(memref::LoadOp::create(inside, op.getResultBuffers()[result], position),
+                    graph::getElementType(op.getResult(result)));
 }
 
 void OpaqueBuilder::store(unsigned result, Value position, Value scalar) {
@@ -53,6 +62,7 @@ Value OpaqueBuilder::rem(Value a, Value b) { return arith::RemUIOp::create(insid
 Value OpaqueBuilder::min(Value a, Value b) { return arith::MinSIOp::create(inside, a, b); }
 Value OpaqueBuilder::max(Value a, Value b) { return arith::MaxSIOp::create(inside, a, b); }
 Value OpaqueBuilder::less(Value a, Value b) { return arith::CmpIOp::create(inside, arith::CmpIPredicate::slt, a, b); }
+Value OpaqueBuilder::isEqual(Value a, Value b) { return arith::CmpIOp::create(inside, arith::CmpIPredicate::eq, a, b); }
 Value OpaqueBuilder::toIndex(Value integer) {
   return arith::IndexCastOp::create(inside, inside.getIndexType(), integer);
 }

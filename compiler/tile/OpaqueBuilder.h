@@ -19,6 +19,8 @@ public:
 
   /// The scalar of an element, and its place in memory.
   mlir::Value load(unsigned input, mlir::Value position);
+  /// Neighbours from a place on, as a vector.
+  mlir::Value loadRun(unsigned input, mlir::Value position, int64_t elements);
   mlir::Value loadResult(unsigned result, mlir::Value position);
   void store(unsigned result, mlir::Value position, mlir::Value scalar);
 
@@ -32,6 +34,7 @@ public:
   mlir::Value min(mlir::Value a, mlir::Value b);
   mlir::Value max(mlir::Value a, mlir::Value b);
   mlir::Value less(mlir::Value a, mlir::Value b);
+  mlir::Value isEqual(mlir::Value a, mlir::Value b);
   mlir::Value toIndex(mlir::Value integer);
   mlir::Value toI64(mlir::Value index);
 
@@ -56,7 +59,8 @@ public:
   OpaqueOp finish();
 
 private:
-  mlir::Value loadFrom(mlir::Value buffer, mlir::Value position, mlir::Type element);
+  /// A scalar, or a vector of them, of what memory holds.
+  mlir::Value fromStored(mlir::Value stored, mlir::Type element);
 
   OpaqueOp op;
   mlir::ImplicitLocOpBuilder inside;

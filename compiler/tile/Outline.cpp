@@ -72,6 +72,17 @@ void cloneInto(OpBuilder &builder, Operation *op, ProgramSymbols &symbols, IRMap
   copy->walk([&](SizeOp size) { size.setSizeAttr(symbols.convert(size.getSize().getExpr()).attr()); });
 }
 
+/// What the program of a unit returns. A result of an opaque that nobody uses is its scratch; that which binds a symbol
+/// is used by the caller.
+SmallVector<Value> getReturned(Operation *unit) {
+  bool isOpaque = isa<OpaqueOp>(unit), binds = unit->hasAttr("binds");
+  SmallVector<Value> returned;
+  for (OpResult result : unit->getResults())
+    if (!isOpaque || !result.use_empty() || (binds && result.getResultNumber() == 0))
+      returned.push_back(result);
+  return returned;
+}
+
 void Outline::outlineIn(func::FuncOp function) {
   SmallVector<Operation *> units;
   for (Operation &op : function.getBody().front())
@@ -84,7 +95,7 @@ void Outline::outlineIn(func::FuncOp function) {
 void Outline::outline(Operation *unit, func::FuncOp function) {
   MLIRContext *context = &getContext();
   SmallVector<Operation *> members = {unit};
-  SmallVector<Value> results(unit->getResults());
+  SmallVector<Value> called = getReturned(unit), results = called;
   if (auto group = dyn_cast<GroupOp>(unit)) {
     members.clear();
     for (Operation &op : group.getBody()->without_terminator())
@@ -128,10 +139,11 @@ void Outline::outline(Operation *unit, func::FuncOp function) {
   count(getOperation(), "generalised", llvm::count_if(symbols.getSizes(), [](Expr size) { return size.isConstant(); }));
 
   builder.setInsertionPoint(unit);
-  auto call = CallOp::create(builder, unit->getLoc(), unit->getResultTypes(), callee.getSymName(),
+  auto call = CallOp::create(builder, unit->getLoc(), TypeRange(ValueRange(called)), callee.getSymName(),
                              arguments.getArrayRef(), getExprArrayAttr(context, symbols.getSizes()));
   call->setDiscardableAttrs(unit->getDiscardableAttrDictionary());
-  unit->replaceAllUsesWith(call.getResults());
+  for (auto [value, result] : llvm::zip_equal(called, call.getResults()))
+    value.replaceAllUsesWith(result);
   unit->erase();
 }
 

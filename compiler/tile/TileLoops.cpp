@@ -62,7 +62,7 @@ static std::optional<unsigned> findRowLoops(ArrayRef<ComputeOp> computes) {
 /// Where lanes can't each keep an accumulator, a pass goes element by element.
 static bool canKeepLanes(const RowPasses &passes, unsigned pass) {
   return llvm::all_of(passes.entries, [&](const RowPasses::Entry &entry) {
-    return entry.role != RowRole::reduction || entry.pass != pass || getCombiners(entry.compute);
+    return entry.role != RowRole::reduction || entry.pass != pass || canKeepLanes(entry.compute);
   });
 }
 

@@ -105,6 +105,21 @@ func.func @cumulate(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n, m], f32
 
 // -----
 
+// One pass over a row; neighbours that are all behind the ten best so far are left aside together.
+// CHECK-LABEL: func.func @top_k
+// CHECK:         tile.opaque [n] ins(%arg0)
+// CHECK:           %[[NEIGHBOURS:.*]] = vector.load %{{.*}} : memref<?xf32>, vector<32xf32>
+// CHECK:           arith.cmpf olt, %{{.*}}, %[[NEIGHBOURS]] : vector<32xf32>
+// CHECK:           vector.reduction <or>
+// CHECK:           scf.if
+// CHECK:         -> (!graph.tensor<[n, 10], f32>, !graph.tensor<[n, 10], i64>, !graph.tensor<[10], f32>, !graph.tensor<[10], i64>)
+func.func @top_k(%x: !graph.tensor<[n, m], f32>) -> (!graph.tensor<[n, 10], f32>, !graph.tensor<[n, 10], i64>) {
+  %v, %i = graph.top_k %x axis 1 k <10> : !graph.tensor<[n, m], f32>
+  return %v, %i : !graph.tensor<[n, 10], f32>, !graph.tensor<[n, 10], i64>
+}
+
+// -----
+
 // The number of selected elements is a value of the run: one program counts, the next has as many results.
 // CHECK-LABEL: func.func @nonzero
 // CHECK:         %[[COUNT:.*]] = tile.opaque [1] ins(%arg0) attributes {binds = "k", bound = #sym.expr<m*n>}

@@ -1,7 +1,6 @@
 #include "compiler/codegen/cpu/EmitRows.h"
 
-#include "compiler/plan/Combiner.h"
-#include "compiler/codegen/cpu/VectorizeBody.h"
+#include "compiler/codegen/cpu/LaneReduction.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RowPasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,8 +30,7 @@ public:
 private:
   /// A reduction of the pass at hand and where its accumulators stand among those of the pass.
   struct Reduction {
-    tile::ComputeOp compute;
-    std::optional<SmallVector<tile::Combiner>> combiners;
+    LaneReduction lanes;
     unsigned first;
   };
 
@@ -59,15 +57,13 @@ private:
   void emitScalars(unsigned before);
   SmallVector<Expr> getLoops(unsigned number);
   void emitPass(unsigned number);
-  SmallVector<Value> emitLoops(const Pass &pass, Elements outer, ValueRange accumulators);
-  SmallVector<Value> emitRun(const Pass &pass, const Elements &outer, ValueRange accumulators);
-  SmallVector<Value> emitElements(const Pass &pass, const Elements &elements, ValueRange accumulators);
+  SmallVector<Value> emitLoops(Pass &pass, Elements outer, ValueRange accumulators);
+  SmallVector<Value> emitRun(Pass &pass, const Elements &outer, ValueRange accumulators);
+  SmallVector<Value> emitElements(Pass &pass, const Elements &elements, ValueRange accumulators);
   LanePoints getPoints(tile::ComputeOp compute, const Elements &elements);
   void setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements);
   void keep(Value result, Value value, const Elements &elements);
   Value loadKept(Value result, const Elements &elements);
-  Value getConstant(TypedAttr scalar, unsigned lanes);
-  Value combine(const tile::Combiner &combiner, Value lhs, Value rhs);
 
   Emission &emission;
   OpBuilder &builder;
@@ -172,18 +168,6 @@ void RowEmitter::emitScalars(unsigned before) {
   }
 }
 
-Value RowEmitter::getConstant(TypedAttr scalar, unsigned lanes) {
-  if (lanes > 1)
-    scalar = DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar));
-  return arith::ConstantOp::create(builder, location, scalar);
-}
-
-/// The combiner's operation on other operands, scalars or vectors.
-Value RowEmitter::combine(const tile::Combiner &combiner, Value lhs, Value rhs) {
-  OperationState state(location, combiner.op->getName(), {lhs, rhs}, {lhs.getType()});
-  return builder.create(state)->getResult(0);
-}
-
 /// The extents of the loops of a pass over the elements of a row.
 SmallVector<Expr> RowEmitter::getLoops(unsigned number) {
   if (tiling.getRunLoops()[number] > 1)
@@ -196,44 +180,32 @@ SmallVector<Expr> RowEmitter::getLoops(unsigned number) {
 
 void RowEmitter::emitPass(unsigned number) {
   Pass pass{number, {}, getLoops(number), static_cast<unsigned>(tiling.getLanes()[number])};
-  bool vectorized = pass.lanes > 1;
-  unsigned accumulatorCount = 0;
+  SmallVector<Value> accumulators;
   for (const RowPasses::Entry &entry : passes.entries) {
     if (entry.role != RowRole::reduction || entry.pass != number)
       continue;
-    tile::ComputeOp compute = entry.compute;
-    pass.reductions.push_back({compute, tile::getCombiners(compute), accumulatorCount});
-    accumulatorCount += compute.getNumResults();
+    Reduction &reduction = pass.reductions.emplace_back(
+        Reduction{LaneReduction(emission, entry.compute, pass.lanes), static_cast<unsigned>(accumulators.size())});
+    llvm::append_range(accumulators, reduction.lanes.getStart());
   }
-
-  SmallVector<Value> accumulators;
-  for (Reduction &reduction : pass.reductions)
-    for (unsigned result = 0; result < reduction.compute.getNumResults(); ++result)
-      accumulators.push_back(getConstant(
-          vectorized ? (*reduction.combiners)[result].neutral : reduction.compute.getInit(result), pass.lanes));
   accumulators = emitLoops(pass, {{}, emission.getConstant(0)}, accumulators);
 
   for (Reduction &reduction : pass.reductions) {
-    tile::ComputeOp compute = reduction.compute;
-    for (unsigned result = 0; result < compute.getNumResults(); ++result) {
-      Value value = accumulators[reduction.first + result];
-      if (vectorized) {
-        const tile::Combiner &combiner = (*reduction.combiners)[result];
-        Value across =
-            vector::ReductionOp::create(builder, location, combiner.kind, value, arith::FastMathFlags::reassoc);
-        value = combine(combiner, getConstant(compute.getInit(result), 1), across);
-      }
-      Value tensor = compute.getResult(result);
+    tile::ComputeOp compute = reduction.lanes.getCompute();
+    LanePoints row = getPoints(compute, {});
+    SmallVector<Value> results =
+        reduction.lanes.emitResults(row, ArrayRef(accumulators).slice(reduction.first, compute.getNumResults()),
+                                    emission.getSize(pass.extents.back()));
+    for (auto [tensor, value] : llvm::zip_equal(compute.getResults(), results)) {
       computed[tensor] = value;
       if (Value memory = emission.getBuffer(tensor))
-        BodyVectorizer(emission, compute, getPoints(compute, {}))
-            .store(value, cast<graph::TensorType>(tensor.getType()), memory);
+        BodyVectorizer(emission, compute, row).store(value, cast<graph::TensorType>(tensor.getType()), memory);
     }
   }
 }
 
 /// The loops of a pass from the next one on; returns the accumulators behind them.
-SmallVector<Value> RowEmitter::emitLoops(const Pass &pass, Elements outer, ValueRange accumulators) {
+SmallVector<Value> RowEmitter::emitLoops(Pass &pass, Elements outer, ValueRange accumulators) {
   unsigned depth = outer.loops.size();
   if (depth + 1 == pass.extents.size())
     return emitRun(pass, outer, accumulators);
@@ -253,7 +225,7 @@ SmallVector<Value> RowEmitter::emitLoops(const Pass &pass, Elements outer, Value
 }
 
 /// The innermost loop: whole vectors, then one masked.
-SmallVector<Value> RowEmitter::emitRun(const Pass &pass, const Elements &outer, ValueRange accumulators) {
+SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, ValueRange accumulators) {
   Value zero = emission.getConstant(0), length = emission.getSize(pass.extents.back());
   Value width = emission.getConstant(pass.lanes);
   Value whole = emission.multiply(emission.divide(length, width), width);
@@ -290,8 +262,7 @@ SmallVector<Value> RowEmitter::emitRun(const Pass &pass, const Elements &outer, 
 }
 
 /// All computes of a pass at some elements; returns the accumulators behind them.
-SmallVector<Value> RowEmitter::emitElements(const Pass &pass, const Elements &elements, ValueRange accumulators) {
-  unsigned lanes = elements.lanes;
+SmallVector<Value> RowEmitter::emitElements(Pass &pass, const Elements &elements, ValueRange accumulators) {
   SmallVector<Value> next = llvm::to_vector_of<Value>(accumulators);
   SmallVector<Value> here;
   for (const RowPasses::Entry &entry : passes.entries) {
@@ -312,22 +283,10 @@ SmallVector<Value> RowEmitter::emitElements(const Pass &pass, const Elements &el
       continue;
     }
 
-    const Reduction &reduction =
-        *llvm::find_if(pass.reductions, [&](const Reduction &other) { return other.compute == compute; });
-    if (lanes == 1) {
-      for (auto [number, argument] : llvm::enumerate(compute.getAccumulators()))
-        body.set(argument, next[reduction.first + number]);
-      for (auto [number, value] : llvm::enumerate(body.getYielded()))
-        next[reduction.first + number] = value;
-      continue;
-    }
-    for (auto [number, combiner] : llvm::enumerate(*reduction.combiners)) {
-      Value value = body.getVector(combiner.value);
-      if (elements.mask)
-        value = arith::SelectOp::create(builder, location, elements.mask, value, getConstant(combiner.neutral, lanes));
-      Value &accumulator = next[reduction.first + number];
-      accumulator = combine(combiner, accumulator, value);
-    }
+    Reduction &reduction =
+        *llvm::find_if(pass.reductions, [&](const Reduction &other) { return other.lanes.getCompute() == compute; });
+    MutableArrayRef<Value> kept = MutableArrayRef(next).slice(reduction.first, compute.getNumResults());
+    llvm::copy(reduction.lanes.emitStep(body, ArrayRef<Value>(kept), elements.mask), kept.begin());
   }
   // Values of elements hold at this point alone.
   for (Value result : here)
@@ -361,14 +320,14 @@ Value RowEmitter::loadKept(Value result, const Elements &elements) {
     value = memref::LoadOp::create(builder, location, memory, number);
   } else {
     auto type = VectorType::get({lanes}, storage);
-    Value rest = getConstant(builder.getZeroAttr(storage), lanes);
+    Value rest = getLaneConstant(emission, builder.getZeroAttr(storage), lanes);
     value = mask ? vector::MaskedLoadOp::create(builder, location, type, memory, number, mask, rest).getResult()
                  : vector::LoadOp::create(builder, location, type, memory, number).getResult();
   }
   if (scalar == storage)
     return value;
   return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value,
-                               getConstant(builder.getZeroAttr(storage), lanes));
+                               getLaneConstant(emission, builder.getZeroAttr(storage), lanes));
 }
 
 } // namespace

@@ -1,8 +1,7 @@
-#include "compiler/tile/OpaqueBuilder.h"
+#include "compiler/tile/lowering/Lines.h"
 #include "compiler/tile/lowering/Lowering.h"
 
 using namespace mlir;
-using freestone::sym::Expr;
 
 namespace freestone::tile {
 
@@ -15,18 +14,10 @@ struct LowerCumulate : OpRewritePattern<graph::CumulateOp> {
   LogicalResult matchAndRewrite(graph::CumulateOp op, PatternRewriter &rewriter) const override {
     auto type = cast<graph::TensorType>(op.getOperand().getType());
     Type element = type.getElementType(), wide = getAccumulatorType(element);
-    int64_t axis = op.getAxis();
-    Expr outer = Expr::constant(getContext(), 1), inner = outer;
-    for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
-      if (static_cast<int64_t>(dim) < axis)
-        outer = outer * extent;
-      else if (static_cast<int64_t>(dim) > axis)
-        inner = inner * extent;
-    }
-    OpaqueBuilder line(rewriter, op.getLoc(), outer * inner, op.getOperand(), type);
-    Value stride = line.size(inner), length = line.size(type.getDim(axis)), one = line.constant(1);
-    Value begin =
-        line.add(line.mul(line.mul(line.div(line.tile(), stride), length), stride), line.rem(line.tile(), stride));
+    Lines lines(type, op.getAxis());
+    OpaqueBuilder line(rewriter, op.getLoc(), lines.getCount(), op.getOperand(), type);
+    Value stride = line.size(lines.inner), length = line.size(lines.length), one = line.constant(1);
+    Value begin = lines.getBegin(line, line.tile(), lines.length);
     Value identity = arith::ConstantOp::create(line.ir(), getIdentity(op.getKind(), wide));
     line.loop(line.constant(0), length, identity, [&](Value i, ValueRange carried) -> SmallVector<Value> {
       Value place = op.getReverse() ? line.sub(line.sub(length, one), i) : i;

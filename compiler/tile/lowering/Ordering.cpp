@@ -1,7 +1,8 @@
-#include "compiler/tile/OpaqueBuilder.h"
+#include "compiler/tile/lowering/Lines.h"
 #include "compiler/tile/lowering/Lowering.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using freestone::sym::Expr;
@@ -21,119 +22,209 @@ Value emitPrecedes(ImplicitLocOpBuilder &b, Value x, Value y, Type element, bool
 
 namespace {
 
-/// Sorts lines along an axis by merging ever longer runs of positions, which is stable; a tile is one line. The
-/// positions go back and forth between two results that nobody else sees.
-class LineSorter {
+/// An operator of two results, the ordered elements of lines and their positions. A tile is one line. Results that
+/// nobody uses are not computed; scratch is as long as one line's.
+class LineOrdering {
+protected:
+  LineOrdering(PatternRewriter &rewriter, Operation *op, int64_t axis, bool descending, ArrayRef<Type> scratch,
+               Expr scratchLength)
+      : rewriter(rewriter), op(op), type(cast<graph::TensorType>(op->getOperand(0).getType())), lines(type, axis),
+        kept(graph::getShape(op->getResult(0))[axis]), descending(descending),
+        line(rewriter, op->getLoc(), lines.getCount(), op->getOperand(0), getResultTypes(scratch, scratchLength)),
+        keys(lines.getBegin(line, line.tile(), lines.length)), ordered(lines.getBegin(line, line.tile(), kept)),
+        stride(line.size(lines.inner)) {}
+
+  Type getElement() { return type.getElementType(); }
+
+  /// The result that is number `i` of the scratch.
+  unsigned scratch(unsigned i) { return 2 - op->getResult(0).use_empty() - op->getResult(1).use_empty() + i; }
+
+  Value getKeyPlace(Value position) { return line.add(keys, line.mul(position, stride)); }
+  Value loadKey(Value position) { return line.load(0, getKeyPlace(position)); }
+  Value precedes(Value x, Value y) { return emitPrecedes(line.ir(), x, y, getElement(), descending); }
+
+  /// Writes what is number `i` in order.
+  void emitResult(Value i, Value key, Value position) {
+    Value place = line.add(ordered, line.mul(i, stride));
+    Value values[] = {key, position};
+    unsigned result = 0;
+    for (auto [tensor, value] : llvm::zip_equal(op->getResults(), values))
+      if (!tensor.use_empty())
+        line.store(result++, place, value);
+  }
+
+  void replace() {
+    OpaqueOp opaque = line.finish();
+    unsigned result = 0;
+    for (Value tensor : op->getResults())
+      if (!tensor.use_empty())
+        rewriter.replaceAllUsesWith(tensor, opaque.getResult(result++));
+    rewriter.eraseOp(op);
+  }
+
+  PatternRewriter &rewriter;
+  Operation *op;
+  graph::TensorType type;
+  Lines lines;
+  Expr kept;
+  bool descending;
+  OpaqueBuilder line;
+  Value keys, ordered, stride;
+
+private:
+  SmallVector<graph::TensorType> getResultTypes(ArrayRef<Type> scratch, Expr scratchLength) {
+    SmallVector<graph::TensorType> types;
+    for (Value tensor : op->getResults())
+      if (!tensor.use_empty())
+        types.push_back(cast<graph::TensorType>(tensor.getType()));
+    for (Type element : scratch)
+      types.push_back(graph::TensorType::get(ArrayRef<Expr>{scratchLength}, element));
+    return types;
+  }
+};
+
+/// Sorts whole lines.
+class LineSorter : LineOrdering {
 public:
-  LineSorter(PatternRewriter &rewriter, Location location, Value operand, int64_t axis, Expr kept, bool descending)
-      : type(cast<graph::TensorType>(operand.getType())), descending(descending), axisLength(type.getDim(axis)),
-        keptLength(kept), inner(Expr::constant(rewriter.getContext(), 1)), outer(inner),
-        line(rewriter, location, getLines(axis), operand, getResultTypes(rewriter, axis)) {}
+  LineSorter(PatternRewriter &rewriter, graph::SortOp op)
+      : LineOrdering(rewriter, op, op.getAxis(), op.getDescending(), {rewriter.getI64Type(), rewriter.getI64Type()},
+                     graph::getShape(op.getOperand())[op.getAxis()]) {}
 
-  OpaqueOp sort() {
-    Value zero = line.constant(0), length = line.size(axisLength), stride = line.size(inner);
-    Value outerNumber = line.div(line.tile(), stride), innerNumber = line.rem(line.tile(), stride);
-    keys = line.add(line.mul(line.mul(outerNumber, length), stride), innerNumber);
-    positions = line.mul(line.tile(), length);
-    line.loop(zero, length, [&](Value i) { line.store(2, line.add(positions, i), line.toI64(i)); });
-    emitPasses(length);
-
-    Value kept = line.size(keptLength);
-    Value target = line.add(line.mul(line.mul(outerNumber, kept), stride), innerNumber);
-    Value there = line.min(kept, length);
-    CheckOp::create(line.ir(), arith::CmpIOp::create(line.ir(), arith::CmpIPredicate::eq, there, kept),
-                    "more elements are asked for than there are");
-    line.loop(zero, there, [&](Value i) {
-      Value position = line.loadResult(2, line.add(positions, i));
-      Value place = line.add(target, line.mul(i, stride));
-      line.store(0, place, line.load(0, getKeyPlace(line.toIndex(position))));
-      line.store(1, place, position);
+  void sort() {
+    Value length = line.size(lines.length);
+    unsigned list = scratch(0), other = scratch(1);
+    emitMergeSort(line, length, list, other, [&](Value x, Value y) { return precedes(loadKey(x), loadKey(y)); });
+    line.loop(line.constant(0), length, [&](Value i) {
+      Value position = line.loadResult(list, i);
+      emitResult(i, loadKey(line.toIndex(position)), position);
     });
-    return line.finish();
+    replace();
+  }
+};
+
+/// Passes a line once and keeps the best elements so far in a heap, the last of them in order on its top: most of a
+/// long line does not precede that one.
+class LineSelector : LineOrdering {
+public:
+  LineSelector(PatternRewriter &rewriter, graph::TopKOp op)
+      : LineOrdering(rewriter, op, op.getAxis(), !op.getSmallest(),
+                     {graph::getElementType(op.getOperand()), rewriter.getI64Type()}, op.getK().getExpr()) {}
+
+  void select() {
+    ImplicitLocOpBuilder &b = line.ir();
+    Value zero = line.constant(0), one = line.constant(1), length = line.size(lines.length), asked = line.size(kept);
+    Value count = line.min(asked, length);
+    CheckOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, asked),
+                    "more elements are asked for than there are");
+
+    line.loop(zero, count, [&](Value i) { store(i, {loadKey(i), line.toI64(i)}); });
+    Value parents = line.div(count, line.constant(2));
+    line.loop(zero, parents, [&](Value i) {
+      Value parent = line.sub(line.sub(parents, one), i);
+      sink(parent, count, load(parent));
+    });
+    // Where nothing is kept, there is no top to compare with.
+    emitPass(count, arith::SelectOp::create(b, line.less(zero, count), length, count));
+    // The top goes behind all others, again and again.
+    line.loop(one, count, [&](Value i) {
+      Value last = line.sub(count, i);
+      Entry entry = load(last);
+      store(last, load(zero));
+      sink(zero, last, entry);
+    });
+    line.loop(zero, count, [&](Value i) {
+      Entry entry = load(i);
+      emitResult(i, entry.key, entry.position);
+    });
+    replace();
   }
 
 private:
-  Expr getLines(int64_t axis) {
-    for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
-      if (static_cast<int64_t>(dim) < axis)
-        outer = outer * extent;
-      else if (static_cast<int64_t>(dim) > axis)
-        inner = inner * extent;
-    }
-    return outer * inner;
+  /// An element of the line and its position, an i64.
+  struct Entry {
+    Value key, position;
+  };
+
+  /// Elements that are compared at once, where they follow each other in memory.
+  static constexpr int64_t blockElements = 32;
+
+  Entry load(Value place) { return {line.loadResult(scratch(0), place), line.loadResult(scratch(1), place)}; }
+  void store(Value place, Entry entry) {
+    line.store(scratch(0), place, entry.key);
+    line.store(scratch(1), place, entry.position);
   }
 
-  SmallVector<graph::TensorType> getResultTypes(Builder &builder, int64_t axis) {
-    SmallVector<Expr> shape(type.getShape());
-    shape[axis] = keptLength;
-    graph::TensorType values = type.withShape(shape), scratch = type.withElementType(builder.getI64Type());
-    return {values, values.withElementType(builder.getI64Type()), scratch, scratch};
-  }
-
-  Value getKeyPlace(Value position) { return line.add(keys, line.mul(position, line.size(inner))); }
-
-  /// Runs of one element, then of two, four, …; each pass merges into the second list and copies it back.
-  void emitPasses(Value length) {
+  /// Whether x comes after y in the order of the results; of equals the one that stands later.
+  Value follows(Entry x, Entry y) {
     ImplicitLocOpBuilder &b = line.ir();
-    Value first = line.constant(1), two = line.constant(2);
-    scf::WhileOp::create(
-        b, TypeRange(b.getIndexType()), ValueRange(first),
-        [&](OpBuilder &, Location, ValueRange width) {
-          scf::ConditionOp::create(b, line.less(width[0], length), width);
+    Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, x.position, y.position);
+    Value before = precedes(x.key, y.key), after = precedes(y.key, x.key);
+    return arith::SelectOp::create(b, before, emitConstant(b, b.getI1Type(), 0),
+                                   arith::OrIOp::create(b, after, isLater));
+  }
+
+  /// Puts an entry into a heap of `size` entries (at least 1) whose place `hole` is free: what follows it moves up.
+  void sink(Value hole, Value size, Entry entry) {
+    ImplicitLocOpBuilder &b = line.ir();
+    Value one = line.constant(1), last = line.sub(size, one);
+    Type index = b.getIndexType();
+    auto moves = scf::WhileOp::create(
+        b, TypeRange({index, index}), ValueRange(hole),
+        [&](OpBuilder &, Location, ValueRange hole) {
+          Value left = line.add(line.mul(hole[0], line.constant(2)), one), right = line.min(line.add(left, one), last);
+          Value isEntry = line.less(left, size);
+          left = line.min(left, last);
+          Value child = arith::SelectOp::create(b, follows(load(right), load(left)), right, left);
+          Value goesOn = arith::AndIOp::create(b, isEntry, follows(load(child), entry));
+          scf::ConditionOp::create(b, goesOn, {hole[0], child});
         },
-        [&](OpBuilder &, Location, ValueRange width) {
-          Value runs = line.mul(width[0], two);
-          line.loop(line.constant(0), length, runs, [&](Value begin) { emitMerge(begin, width[0], length); });
-          line.loop(line.constant(0), length, [&](Value i) {
-            Value place = line.add(positions, i);
-            line.store(2, place, line.loadResult(3, place));
-          });
-          scf::YieldOp::create(b, runs);
+        [&](OpBuilder &, Location, ValueRange places) {
+          store(places[0], load(places[1]));
+          scf::YieldOp::create(b, places[1]);
         });
+    store(moves.getResult(0), entry);
   }
 
-  /// Merges [begin, begin + width) and what follows it. Of equals the left one goes first.
-  void emitMerge(Value begin, Value width, Value length) {
-    ImplicitLocOpBuilder &b = line.ir();
-    Value middle = line.min(line.add(begin, width), length), end = line.min(line.add(middle, width), length);
-    Value one = line.constant(1), last = line.sub(length, one);
-    line.loop(begin, end, {begin, middle}, [&](Value i, ValueRange carried) -> SmallVector<Value> {
-      Value left = carried[0], right = carried[1];
-      auto positionAt = [&](Value place) { return line.loadResult(2, line.add(positions, line.min(place, last))); };
-      Value leftPosition = positionAt(left), rightPosition = positionAt(right);
-      Value leftKey = line.load(0, getKeyPlace(line.toIndex(leftPosition)));
-      Value rightKey = line.load(0, getKeyPlace(line.toIndex(rightPosition)));
-      Value precedes = emitPrecedes(b, rightKey, leftKey, type.getElementType(), descending);
-      Value leftIsLeft = line.less(left, middle), rightIsLeft = line.less(right, end);
-      Value leftIsGone = arith::XOrIOp::create(b, leftIsLeft, arith::ConstantIntOp::create(b, 1, 1));
-      Value takesRight = arith::AndIOp::create(b, rightIsLeft, arith::OrIOp::create(b, leftIsGone, precedes));
-      line.store(3, line.add(positions, i), arith::SelectOp::create(b, takesRight, rightPosition, leftPosition));
-      return {arith::SelectOp::create(b, takesRight, left, line.add(left, one)),
-              arith::SelectOp::create(b, takesRight, line.add(right, one), right)};
+  /// Passes the elements [count, end), which stand behind the `count` ones of the heap: of equals the heap's stay.
+  void emitPass(Value count, Value end) {
+    auto passEach = [&](Value from, Value to) {
+      line.loop(from, to, [&](Value i) {
+        Value key = loadKey(i), zero = line.constant(0);
+        line.onlyIf(precedes(key, load(zero).key), [&] { sink(zero, count, {key, line.toI64(i)}); });
+      });
+    };
+    if (!lines.inner.isConstant(1))
+      return passEach(count, end);
+    Value block = line.constant(blockElements);
+    Value whole = line.sub(end, line.rem(line.sub(end, count), block));
+    line.loop(count, whole, block, [&](Value begin) {
+      line.onlyIf(anyPrecedesTop(begin), [&] { passEach(begin, line.add(begin, block)); });
     });
+    passEach(whole, end);
   }
 
-  graph::TensorType type;
-  bool descending;
-  Expr axisLength, keptLength, inner, outer;
-  OpaqueBuilder line;
-  Value keys, positions;
+  Value anyPrecedesTop(Value begin) {
+    ImplicitLocOpBuilder &b = line.ir();
+    Type element = getElement(), wide = getAccumulatorType(element);
+    Value run = line.loadRun(0, getKeyPlace(begin), blockElements);
+    auto type = cast<VectorType>(run.getType());
+    Value top = vector::BroadcastOp::create(b, type, load(line.constant(0)).key);
+    if (wide != element) {
+      auto wideType = VectorType::get(type.getShape(), wide);
+      run = arith::ExtFOp::create(b, wideType, run);
+      top = arith::ExtFOp::create(b, wideType, top);
+    }
+    Value precede = emitPrecedes(b, run, top, wide, descending);
+    return vector::ReductionOp::create(b, vector::CombiningKind::OR, precede);
+  }
 };
-
-LogicalResult replaceBySorted(PatternRewriter &rewriter, Operation *op, LineSorter sorter) {
-  OpaqueOp sorted = sorter.sort();
-  rewriter.replaceOp(op, sorted.getResults().take_front(2));
-  return success();
-}
 
 struct LowerSort : OpRewritePattern<graph::SortOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::SortOp op, PatternRewriter &rewriter) const override {
-    int64_t axis = op.getAxis();
-    return replaceBySorted(rewriter, op,
-                           LineSorter(rewriter, op.getLoc(), op.getOperand(), axis,
-                                      graph::getShape(op.getOperand())[axis], op.getDescending()));
+    LineSorter(rewriter, op).sort();
+    return success();
   }
 };
 
@@ -141,9 +232,8 @@ struct LowerTopK : OpRewritePattern<graph::TopKOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::TopKOp op, PatternRewriter &rewriter) const override {
-    return replaceBySorted(
-        rewriter, op,
-        LineSorter(rewriter, op.getLoc(), op.getOperand(), op.getAxis(), op.getK().getExpr(), !op.getSmallest()));
+    LineSelector(rewriter, op).select();
+    return success();
   }
 };
 

@@ -1,4 +1,4 @@
-#include "compiler/tile/OpaqueBuilder.h"
+#include "compiler/tile/lowering/Lines.h"
 #include "compiler/tile/lowering/Lowering.h"
 
 using namespace mlir;
@@ -8,106 +8,87 @@ namespace freestone::tile {
 
 namespace {
 
-/// Finds the different slices along an axis, in one tile: every slice is compared with those found before. All lists
-/// have room for as many as there are slices; the number found is the first result.
+/// Finds the different slices along an axis, in one tile: slices in order stand beside their equals. All lists have
+/// room for as many as there are slices; the number found is the first result.
 class SliceFinder {
 public:
-  // The results of the program.
-  enum { count, first, inverse, counts, found, occurrences, places, numResults };
+  // The results of the program; the last two are scratch.
+  enum { count, first, inverse, counts, order, places, numResults };
 
   SliceFinder(PatternRewriter &rewriter, graph::UniqueOp op)
-      : type(cast<graph::TensorType>(op.getOperand().getType())), axis(op.getAxis()), sorted(op.getSorted()),
-        inner(Expr::constant(rewriter.getContext(), 1)), outer(inner), one(inner),
-        body(rewriter, op.getLoc(), one, op.getOperand(), getResultTypes(rewriter)) {
-    for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
-      if (static_cast<int64_t>(dim) < axis)
-        outer = outer * extent;
-      else if (static_cast<int64_t>(dim) > axis)
-        inner = inner * extent;
-    }
-  }
+      : type(cast<graph::TensorType>(op.getOperand().getType())), sorted(op.getSorted()), lines(type, op.getAxis()),
+        one(Expr::constant(rewriter.getContext(), 1)),
+        body(rewriter, op.getLoc(), one, op.getOperand(), getResultTypes(rewriter)) {}
 
   OpaqueOp find() {
-    Value zero = body.constant(0), length = body.size(type.getDim(axis));
-    ValueRange total = body.loop(zero, length, zero, [&](Value slice, ValueRange known) {
-      return SmallVector<Value>{emitSlice(slice, known[0])};
+    Value zero = body.constant(0), length = body.size(lines.length);
+    emitMergeSort(body, length, order, places, [&](Value a, Value b) { return precedes(a, b); });
+    // Sorting is stable: the first of equals in order is the first one in the operand, too.
+    body.loop(zero, length, zero, [&](Value i, ValueRange previous) -> SmallVector<Value> {
+      Value slice = body.toIndex(body.loadResult(order, i));
+      Value isNew = arith::OrIOp::create(body.ir(), body.isEqual(i, zero), precedes(previous[0], slice));
+      Value equal = arith::SelectOp::create(body.ir(), isNew, slice, previous[0]);
+      body.store(inverse, slice, body.toI64(equal));
+      return {equal};
+    });
+    ValueRange total = body.loop(zero, length, zero, [&](Value i, ValueRange known) -> SmallVector<Value> {
+      return {emitSlice(sorted ? body.toIndex(body.loadResult(order, i)) : i, known[0])};
     });
     body.store(count, zero, body.toI64(total[0]));
-    body.loop(zero, total[0], [&](Value group) { emitPlace(group, total[0]); });
-    body.loop(zero, length, [&](Value slice) {
-      body.store(inverse, slice, body.loadResult(places, body.toIndex(body.loadResult(inverse, slice))));
-    });
     return body.finish();
   }
 
 private:
   SmallVector<graph::TensorType> getResultTypes(Builder &builder) {
-    auto list = graph::TensorType::get(ArrayRef<Expr>{type.getDim(axis)}, builder.getI64Type());
+    auto list = graph::TensorType::get(ArrayRef<Expr>{lines.length}, builder.getI64Type());
     SmallVector<graph::TensorType> types(numResults, list);
     types[count] = list.withShape(ArrayRef<Expr>{one});
     return types;
   }
 
+  /// Element number `element` of a slice.
   Value load(Value slice, Value element) {
-    Value stride = body.size(inner), length = body.size(type.getDim(axis));
-    Value outerNumber = body.div(element, stride), innerNumber = body.rem(element, stride);
-    return body.load(0, body.add(body.mul(body.add(body.mul(outerNumber, length), slice), stride), innerNumber));
+    return body.load(0, body.add(lines.getBegin(body, element, lines.length), body.mul(slice, body.size(lines.inner))));
   }
 
-  /// Negative, 0 or positive as slice a comes before b, equals it or comes after.
-  Value compare(Value a, Value b) {
+  /// Whether slice a comes before b: their first different elements decide.
+  Value precedes(Value a, Value b) {
     ImplicitLocOpBuilder &ir = body.ir();
     Type element = type.getElementType();
     Value zero = body.constant(0), less = body.constant(-1), greater = body.constant(1);
-    return body.loop(zero, body.size(inner * outer), zero, [&](Value i, ValueRange order) -> SmallVector<Value> {
-      Value x = load(a, i), y = load(b, i);
-      Value isLess = emitPrecedes(ir, x, y, element, /*descending=*/false);
-      Value isGreater = emitPrecedes(ir, y, x, element, /*descending=*/false);
-      Value notLess = arith::SelectOp::create(ir, isGreater, greater, zero);
-      Value here = arith::SelectOp::create(ir, isLess, less, notLess);
-      Value undecided = arith::CmpIOp::create(ir, arith::CmpIPredicate::eq, order[0], zero);
-      return {arith::SelectOp::create(ir, undecided, here, order[0])};
-    })[0];
+    Value decided =
+        body.loop(zero, body.size(lines.getCount()), zero, [&](Value i, ValueRange known) -> SmallVector<Value> {
+          Value x = load(a, i), y = load(b, i);
+          Value isLess = emitPrecedes(ir, x, y, element, /*descending=*/false);
+          Value isGreater = emitPrecedes(ir, y, x, element, /*descending=*/false);
+          Value notLess = arith::SelectOp::create(ir, isGreater, greater, zero);
+          Value here = arith::SelectOp::create(ir, isLess, less, notLess);
+          return {arith::SelectOp::create(ir, body.isEqual(known[0], zero), here, known[0])};
+        })[0];
+    return body.less(decided, zero);
   }
 
-  /// Looks a slice up among the `known` first ones, adds it where it is new, and returns how many are known then.
+  /// Counts a slice among its equals, the first of which `inverse` tells, and writes their place there: `known` where
+  /// it is that first one itself. Returns how many different ones are known then.
   Value emitSlice(Value slice, Value known) {
     ImplicitLocOpBuilder &ir = body.ir();
     Value zero = body.constant(0), one = body.constant(1);
-    Value group = body.loop(zero, known, known, [&](Value candidate, ValueRange match) -> SmallVector<Value> {
-      Value order = compare(slice, body.toIndex(body.loadResult(found, candidate)));
-      Value equal = arith::CmpIOp::create(ir, arith::CmpIPredicate::eq, order, zero);
-      return {arith::SelectOp::create(ir, equal, candidate, match[0])};
-    })[0];
-    Value isNew = arith::CmpIOp::create(ir, arith::CmpIPredicate::eq, group, known);
+    Value equal = body.toIndex(body.loadResult(inverse, slice)), isNew = body.isEqual(equal, slice);
     body.onlyIf(isNew, [&] {
-      body.store(found, group, body.toI64(slice));
-      body.store(occurrences, group, body.toI64(zero));
+      body.store(places, slice, body.toI64(known));
+      body.store(first, known, body.toI64(slice));
+      body.store(counts, known, body.toI64(zero));
     });
-    body.store(occurrences, group, arith::AddIOp::create(ir, body.loadResult(occurrences, group), body.toI64(one)));
-    body.store(inverse, slice, body.toI64(group));
+    Value place = body.loadResult(places, equal), counted = body.loadResult(counts, body.toIndex(place));
+    body.store(counts, body.toIndex(place), arith::AddIOp::create(ir, counted, body.toI64(one)));
+    body.store(inverse, slice, place);
     return arith::SelectOp::create(ir, isNew, body.add(known, one), known);
   }
 
-  /// The place of a group among the results: as it was found, or after all that are smaller.
-  void emitPlace(Value group, Value total) {
-    ImplicitLocOpBuilder &ir = body.ir();
-    Value zero = body.constant(0), position = body.loadResult(found, group), place = group;
-    if (sorted)
-      place = body.loop(zero, total, zero, [&](Value other, ValueRange smaller) -> SmallVector<Value> {
-        Value order = compare(body.toIndex(body.loadResult(found, other)), body.toIndex(position));
-        Value next = body.add(smaller[0], body.constant(1));
-        return {arith::SelectOp::create(ir, body.less(order, zero), next, smaller[0])};
-      })[0];
-    body.store(places, group, body.toI64(place));
-    body.store(first, place, position);
-    body.store(counts, place, body.loadResult(occurrences, group));
-  }
-
   graph::TensorType type;
-  int64_t axis;
   bool sorted;
-  Expr inner, outer, one;
+  Lines lines;
+  Expr one;
   OpaqueBuilder body;
 };
 

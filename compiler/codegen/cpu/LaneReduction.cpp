@@ -1,0 +1,99 @@
+#include "compiler/codegen/cpu/LaneReduction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+
+Value codegen::getLaneConstant(Emission &emission, TypedAttr scalar, unsigned lanes) {
+  if (lanes > 1)
+    scalar = DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar));
+  return arith::ConstantOp::create(emission.builder, emission.location, scalar);
+}
+
+LaneReduction::LaneReduction(Emission &emission, tile::ComputeOp compute, unsigned lanes)
+    : emission(emission), builder(emission.builder), location(emission.location), compute(compute), lanes(lanes) {
+  if (lanes == 1)
+    return;
+  combiners = tile::getCombiners(compute);
+  if (!combiners)
+    selection = tile::getSelection(compute);
+}
+
+SmallVector<Value> LaneReduction::getStart() {
+  SmallVector<Value> start;
+  for (unsigned result = 0; result < compute.getNumResults(); ++result)
+    start.push_back(
+        getLaneConstant(emission, combiners ? (*combiners)[result].neutral : compute.getInit(result), lanes));
+  return start;
+}
+
+/// The combiner's operation on other operands, scalars or vectors.
+Value LaneReduction::combine(const tile::Combiner &combiner, Value lhs, Value rhs) {
+  OperationState state(location, combiner.op->getName(), {lhs, rhs}, {lhs.getType()});
+  return builder.create(state)->getResult(0);
+}
+
+SmallVector<Value> LaneReduction::emitStep(BodyVectorizer &body, ValueRange accumulators, Value mask) {
+  if (selection)
+    return select(body, accumulators, mask);
+  if (!combiners) {
+    for (auto [argument, value] : llvm::zip_equal(compute.getAccumulators(), accumulators))
+      body.set(argument, value);
+    return body.getYielded();
+  }
+  SmallVector<Value> next;
+  for (auto [combiner, accumulator] : llvm::zip_equal(*combiners, accumulators)) {
+    Value value = body.getVector(combiner.value);
+    if (mask)
+      value =
+          arith::SelectOp::create(builder, location, mask, value, getLaneConstant(emission, combiner.neutral, lanes));
+    next.push_back(combine(combiner, accumulator, value));
+  }
+  return next;
+}
+
+SmallVector<Value> LaneReduction::select(BodyVectorizer &body, ValueRange accumulators, Value mask) {
+  for (auto [argument, value] : llvm::zip_equal(compute.getAccumulators(), accumulators))
+    body.set(argument, value);
+  Value takes = body.getVector(selection->takes);
+  if (mask)
+    takes = arith::AndIOp::create(builder, location, takes, mask);
+  SmallVector<Value> next;
+  for (auto [value, accumulator] : llvm::zip_equal(selection->values, accumulators))
+    next.push_back(arith::SelectOp::create(builder, location, takes, body.getVector(value), accumulator));
+  return next;
+}
+
+SmallVector<Value> LaneReduction::emitResults(const LanePoints &row, ValueRange accumulators, Value used) {
+  if (selection)
+    return selectAmongLanes(row, accumulators, used);
+  if (!combiners)
+    return llvm::to_vector_of<Value>(accumulators);
+  SmallVector<Value> results;
+  for (auto [number, combiner] : llvm::enumerate(*combiners)) {
+    Value across = vector::ReductionOp::create(builder, location, combiner.kind, accumulators[number],
+                                               arith::FastMathFlags::reassoc);
+    results.push_back(combine(combiner, getLaneConstant(emission, compute.getInit(number), 1), across));
+  }
+  return results;
+}
+
+/// What a lane kept is offered to the accumulators as a point's values are. A lane without points has none to offer.
+SmallVector<Value> LaneReduction::selectAmongLanes(const LanePoints &row, ValueRange accumulators, Value used) {
+  SmallVector<Value> start;
+  for (unsigned result = 0; result < compute.getNumResults(); ++result)
+    start.push_back(getLaneConstant(emission, compute.getInit(result), 1));
+  Value end = emission.minimum(used, emission.getConstant(lanes));
+  auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), end, emission.getConstant(1), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  BodyVectorizer body(emission, compute, row);
+  for (auto [value, kept] : llvm::zip_equal(selection->values, accumulators))
+    body.set(value, vector::ExtractOp::create(builder, location, kept, loop.getInductionVar()));
+  scf::YieldOp::create(builder, location, select(body, loop.getRegionIterArgs(), {}));
+  return llvm::to_vector_of<Value>(loop.getResults());
+}

@@ -1,0 +1,45 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_LANEREDUCTION_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_LANEREDUCTION_H
+
+#include "compiler/codegen/cpu/VectorizeBody.h"
+#include "compiler/plan/Combiner.h"
+
+namespace freestone::codegen {
+
+/// A scalar that all lanes have; no vector where there is one lane.
+mlir::Value getLaneConstant(Emission &emission, mlir::TypedAttr scalar, unsigned lanes);
+
+/// A reduction along lanes, each of which keeps accumulators of its own.
+class LaneReduction {
+public:
+  /// Where there are several lanes, `canKeepLanes(compute)` must hold.
+  LaneReduction(Emission &emission, tile::ComputeOp compute, unsigned lanes);
+
+  tile::ComputeOp getCompute() const { return compute; }
+
+  /// The accumulators before all points.
+  llvm::SmallVector<mlir::Value> getStart();
+  /// The accumulators behind the points of `body`; `mask` as in `LanePoints`.
+  llvm::SmallVector<mlir::Value> emitStep(BodyVectorizer &body, mlir::ValueRange accumulators, mlir::Value mask);
+  /// The results, scalars, of the accumulators behind all points. `row` is where the parallel loops stand; the first
+  /// `used` lanes had points, or all.
+  llvm::SmallVector<mlir::Value> emitResults(const LanePoints &row, mlir::ValueRange accumulators, mlir::Value used);
+
+private:
+  llvm::SmallVector<mlir::Value> select(BodyVectorizer &body, mlir::ValueRange accumulators, mlir::Value mask);
+  llvm::SmallVector<mlir::Value> selectAmongLanes(const LanePoints &row, mlir::ValueRange accumulators,
+                                                  mlir::Value used);
+  mlir::Value combine(const tile::Combiner &combiner, mlir::Value lhs, mlir::Value rhs);
+
+  Emission &emission;
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+  tile::ComputeOp compute;
+  unsigned lanes;
+  std::optional<llvm::SmallVector<tile::Combiner>> combiners;
+  std::optional<tile::Selection> selection;
+};
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_LANEREDUCTION_H

@@ -1,0 +1,23 @@
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile),tile-outline,tile-choose-tiles)' | FileCheck %s
+
+// What nobody uses of a sorting stays inside of its program: two lists of positions of one row are a worker's scratch. The positions that
+// nobody asks for are not computed.
+// CHECK-LABEL: tile.program @p0 symbols [s0, s1](%{{.*}}: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
+// CHECK-SAME:    tiles = s0, scratch = 128*(s1 ceildiv 8)
+// CHECK:         tile.return %{{.*}}#0 : !graph.tensor<[s0, s1], f32>
+
+// The best ten of a row are kept in the scratch, whatever its length.
+// CHECK-LABEL: tile.program @p1
+// CHECK-SAME:    tiles = s0, scratch = 192
+
+// A size that is bound is a result.
+// CHECK-LABEL: tile.program @p2 {{.*}} -> (!graph.tensor<[1], i64>, 
+// CHECK-LABEL: func.func @main
+func.func @main(%x: !graph.tensor<[n, m], f32>, %y: !graph.tensor<[l], f32>)
+    -> (!graph.tensor<[n, m], f32>, !graph.tensor<[n, 10], f32>, !graph.tensor<[n, 10], i64>, !graph.tensor<[u], f32>) {
+  %s, %p = graph.sort %x axis 1 : !graph.tensor<[n, m], f32>
+  %v, %i = graph.top_k %x axis 1 k <10> : !graph.tensor<[n, m], f32>
+  %d, %f, %r, %c = graph.unique %y axis 0 sorted : !graph.tensor<[l], f32>
+      -> !graph.tensor<[u], f32>, !graph.tensor<[u], i64>, !graph.tensor<[l], i64>, !graph.tensor<[u], i64>
+  return %s, %v, %i, %d : !graph.tensor<[n, m], f32>, !graph.tensor<[n, 10], f32>, !graph.tensor<[n, 10], i64>, !graph.tensor<[u], f32>
+}
