@@ -70,7 +70,7 @@ static const ChoiceRule<TrainerOptions> stepChoices[] = {
     {"precision", &TrainerOptions::precision, {{"fp32", "bf16", "fp16"}}},
     {"moments", &TrainerOptions::moments, {{"fp32", "bf16"}}},
     {"recompute", &TrainerOptions::recompute, {{"none", "blocks"}, {"auto:BYTES"}}},
-    {"target", &TrainerOptions::target, {{"host", "x86-64-v3", "x86-64-v4"}}}};
+    {"target", &TrainerOptions::target, {{"host", "x86-64-v3", "x86-64-v4"}, {}, {"+amx-bf16", "-amx-bf16", "+avx512bf16", "-avx512bf16"}}}};
 
 static const ChoiceRule<FitOptions> fitChoices[] = {{"schedule", &FitOptions::schedule, {scheduleNames()}}};
 

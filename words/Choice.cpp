@@ -9,9 +9,17 @@ namespace freestone::words {
 static std::string_view prefixOf(std::string_view form) { return form.substr(0, form.find(':') + 1); }
 
 bool Choice::contains(std::string_view text) const {
-  return std::ranges::find(words, text) != words.end() || std::ranges::any_of(forms, [&](const std::string &form) {
-           return text.starts_with(prefixOf(form)) && text.size() > prefixOf(form).size();
-         });
+  if (std::ranges::any_of(forms, [&](const std::string &form) {
+        return text.starts_with(prefixOf(form)) && text.size() > prefixOf(form).size();
+      }))
+    return true;
+  while (!additions.empty() && text.find(',') != text.npos) {
+    size_t comma = text.rfind(',');
+    if (std::ranges::find(additions, text.substr(comma + 1)) == additions.end())
+      return false;
+    text = text.substr(0, comma);
+  }
+  return std::ranges::find(words, text) != words.end();
 }
 
 std::string Choice::describe() const {
@@ -19,13 +27,17 @@ std::string Choice::describe() const {
   all.insert(all.end(), forms.begin(), forms.end());
   std::string last = all.back();
   all.pop_back();
-  return all.empty() ? last : listNames(all, all.size()) + " or " + last;
+  std::string text = all.empty() ? last : listNames(all, all.size()) + " or " + last;
+  if (!additions.empty())
+    text += ", and behind it after commas " + listNames(additions, additions.size());
+  return text;
 }
 
 std::optional<std::string> Choice::complain(std::string_view text) const {
   if (contains(text))
     return std::nullopt;
-  return "must be " + describe() + suggest(text, words);
+  std::string word(text.substr(0, additions.empty() ? text.npos : text.find(',')));
+  return "must be " + describe() + (contains(word) ? "" : suggest(word, words));
 }
 
 } // namespace freestone::words

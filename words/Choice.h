@@ -13,6 +13,8 @@ struct Choice {
   std::vector<std::string> words;
   /// What it takes besides, as it is told: "file:LOSS.onnx" stands for `file:` and anything behind it.
   std::vector<std::string> forms = {};
+  /// What may stand behind one of the words, each after a comma: "x86-64-v4,+amx-bf16".
+  std::vector<std::string> additions = {};
 
   bool contains(std::string_view text) const;
   /// "sgd, adam or file:OPTIMIZER.onnx"

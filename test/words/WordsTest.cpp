@@ -50,6 +50,16 @@ TEST(NumberRange, RefusesWhatItDoesNotTake) {
   EXPECT_EQ((NumberRange{0, 1, false, false, true}.complain("1")), "must be a number from 0, below 1");
 }
 
+TEST(Choice, TakesAdditionsBehindItsWords) {
+  const Choice choice{{"host", "v4"}, {}, {"+tiles", "-tiles"}};
+  for (const char *text : {"host", "v4,+tiles", "host,+tiles,-tiles"})
+    EXPECT_EQ(choice.complain(text), std::nullopt) << text;
+  const std::string all = "must be host or v4, and behind it after commas +tiles, -tiles";
+  for (const char *text : {"v4,", "v4,tiles", "+tiles", ",+tiles", "v4,+tiles,"})
+    EXPECT_EQ(choice.complain(text), all) << text;
+  EXPECT_EQ(choice.complain("hos,+tiles"), all + "; did you mean 'host'?");
+}
+
 TEST(Choice, TakesItsWordsAndForms) {
   const Choice choice{optimizers, {"file:OPTIMIZER.onnx"}};
   EXPECT_EQ(choice.complain("adam"), std::nullopt);
