@@ -10,6 +10,7 @@
 // CHECK:           arith.select
 // OFF-LABEL: func.func @apart
 // OFF-NOT:     residue_classes
+// OFF-SAME:    summed_by_points = 1
 // OFF:         tile.compute [n, 32, 2*h, 2*w, 64, 2, 2]
 // OFF:           arith.select
 func.func @apart(%x: !graph.tensor<[n, 64, h, w], f32>, %k: !graph.tensor<[32, 64, 2, 2], f32>) -> !graph.tensor<[n, 32, 2*h, 2*w], f32> {
@@ -49,6 +50,7 @@ func.func @zeros(%x: !graph.tensor<[n, 4, w], f32>, %k: !graph.tensor<[8, 4, 1],
 // Paddings that only a run knows.
 // CHECK-LABEL: func.func @unknown
 // CHECK-NOT:     residue_classes
+// CHECK-SAME:    summed_by_points = 1
 // CHECK:         tile.compute [n, 8, p + 2*w - 1, 4, 1]
 func.func @unknown(%x: !graph.tensor<[n, 4, w], f32>, %k: !graph.tensor<[8, 4, 1], f32>) -> !graph.tensor<[n, 8, p + 2*w - 1], f32> {
   %y = graph.convolve %x, %k strides [1] dilations [1] operand_dilation [2] low [p] high [0] groups 1

@@ -240,8 +240,10 @@ struct LowerConvolve : OpRewritePattern<graph::ConvolveOp> {
     SmallVector<ResidueClasses> dims;
     for (unsigned dim = 0; dim < convolution.getNumSpatial(); ++dim) {
       std::optional<ResidueClasses> classes = ResidueClasses::get(convolution.getDim(dim));
-      if (!classes || (isDilated && !residueClasses))
+      if (!classes || (isDilated && !residueClasses)) {
+        count(op->getParentOfType<func::FuncOp>(), "summed_by_points", 1);
         return replaceByRounded(rewriter, op, convolution.sumPoints());
+      }
       dims.push_back(std::move(*classes));
     }
     if (isDilated) {
