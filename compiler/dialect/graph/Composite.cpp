@@ -31,7 +31,7 @@ public:
   Value select(Value condition, Value x, Value y) { return SelectOp::create(builder, location, condition, x, y); }
   Value number(double value, TensorType type) { return ConstantOp::create(builder, location, type, value); }
 
-  /// Reduced along the axes, and repeated along them again.
+  /// A reduction, broadcast back along the reduced axes.
   Value reduceAndRepeat(ReduceKind kind, Value x, ArrayRef<int64_t> axes) {
     return repeat(ReduceOp::create(builder, location, kind, x, axes), typeOf(x), axes);
   }
@@ -49,7 +49,7 @@ public:
       count = count * typeOf(x).getDim(axis);
     return binary(BinaryKind::div, sum, cast(size(count, typeOf(sum)), getElementType(sum)));
   }
-  /// A size in every place of a type, as i64.
+  /// A tensor of i64 whose elements are all this size.
   Value size(sym::Expr value, TensorType type) {
     TensorType i64 = type.withElementType(builder.getI64Type());
     if (std::optional<int64_t> constant = value.asConstant())
@@ -66,12 +66,12 @@ public:
     SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(rank - 2));
     return ContractOp::create(builder, location, lhs, rhs, batch, batch, {rank - 1}, {rhsDim});
   }
-  /// Of f16, exponentials and their sum round to f16: ONNX defines its softmax in that precision and tests it to an
-  /// ulp. The seven bits of bf16 would be too few.
+  /// Softmax of f16 rounds exponentials and their sum to f16: ONNX defines it in that precision and tests it to an ulp.
+  /// bf16 has too few bits for this and computes in f32.
   Value softmax(Value x, int64_t axis) { return softmax(x, axis, /*hides=*/false); }
-  /// The same, but 0 where all of a row is -inf.
+  /// Softmax that gives 0 for rows whose elements are all -inf.
   Value softmaxOfVisible(Value x, int64_t axis) { return softmax(x, axis, /*hides=*/true); }
-  /// x over the root of the mean of its squares.
+  /// Root-mean-square normalization: x / sqrt(mean(x²) + epsilon).
   Value normalize(Value x, ArrayRef<int64_t> axes, double epsilon) {
     Value meanSquare = mean(mul(x, x), axes);
     Value scale = unary(UnaryKind::rsqrt, add(meanSquare, number(epsilon, typeOf(meanSquare))));
@@ -82,18 +82,19 @@ private:
   Value softmax(Value x, int64_t axis, bool hides) {
     auto rounded = [&](Value value) { return narrow.isF16() ? widen(narrowed(value)) : value; };
     Value most = ReduceOp::create(builder, location, ReduceKind::max, x, axis);
-    // Next to a finite number -inf has an exponential of 0, and a gradient.
+    // A row of -inf alone keeps its -inf as the shift: -inf next to a finite number has an exponential and a gradient
+    // of 0.
     if (hides)
       most = binary(BinaryKind::max, most, lowest(typeOf(most)));
     Value power = rounded(unary(UnaryKind::exp, sub(x, repeat(most, typeOf(x), axis))));
     Value sum = rounded(ReduceOp::create(builder, location, ReduceKind::add, power, axis));
-    // Where anything is seen, the largest alone has an exponential of 1.
+    // A visible row has a sum of at least 1, the exponential of its maximum.
     if (hides)
       sum = binary(BinaryKind::max, sum, number(0.5, typeOf(sum)));
-    // One division for all elements of a row.
+    // One division a row instead of one an element.
     return mul(power, repeat(unary(UnaryKind::reciprocal, sum), typeOf(x), axis));
   }
-  /// The lowest number that is finite.
+  /// The lowest finite number.
   Value lowest(TensorType type) {
     const llvm::fltSemantics &semantics = cast<FloatType>(type.getElementType()).getFloatSemantics();
     return number(APFloat::getLargest(semantics, /*Negative=*/true).convertToDouble(), type);
@@ -108,7 +109,7 @@ SmallVector<int64_t> getAxesFrom(int64_t axis, Value x) {
   return llvm::to_vector(llvm::seq(axis, typeOf(x).getRank()));
 }
 
-/// Composites whose result has the type of their operand.
+/// Shape rule of composites whose result has the type of their operand.
 FailureOr<TensorType> deduceAlong(TensorType type, int64_t axis, Refusal refuse) {
   if (!isFloat(type.getElementType()))
     return refuse("needs floats, not ", type);

@@ -4,7 +4,8 @@
 include "compiler/dialect/graph/GraphBase.td"
 include "compiler/dialect/graph/GraphInterfaces.td"
 
-/// What deserves to survive as one operator. All compute f16 and bf16 in f32 and round once; softmax rounds f16 between.
+/// Operators worth keeping whole for fusion and gradients. All compute f16 and bf16 in f32 and round once; softmax of
+/// f16 also rounds in between.
 class Graph_CompositeOp<string mnemonic>
     : Graph_DeducedOp<mnemonic, [DeclareOpInterfaceMethods<Graph_CompositeOpInterface>]>;
 
@@ -50,10 +51,10 @@ def Graph_GeluOp : Graph_CompositeOp<"gelu"> {
 
 def Graph_AttentionOp : Graph_CompositeOp<"attention"> {
   let summary = "softmax(scale * query keyᵀ + mask) value";
-  let description = [{
-    Query [batch…, s, d], key [batch…, t, d], value [batch…, t, e], result [batch…, s, e]. The mask [batch…, s, t] is
-    added if of the element type, and where it is a bool, false hides. With `causal` o, row i sees columns j ≤ i + o.
-    `softcap` c > 0 makes scores c * tanh(score / c) before the mask. A row that sees nothing (all
+  Query [batch…, s, d], key [batch…, t, d], value [batch…, t, e], result [batch…, s, e]. A mask [batch…, s, t] of the
+  element type is added to the scores; a bool mask hides scores where it is false. With `causal` o, row i sees columns j
+  ≤ i + o. `softcap` c > 0 turns scores into c * tanh(score / c) before the mask. A fully masked row (all scores -inf)
+  gives 0 and has a gradient of 0.
     its scores are -inf) gives 0 and has a gradient of 0.
     ```mlir
     %y = graph.attention %q, %k, %v scale 0.125 causal <0> : !graph.tensor<[b, h, s, 64], f32>, …

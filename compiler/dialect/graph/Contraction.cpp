@@ -21,7 +21,7 @@ SmallVector<int64_t> ContractOp::getRhsFree() {
   return getFreeDims(typeOf(getRhs()).getRank(), getRhsBatch(), getRhsContract());
 }
 
-/// The element type of sums of products; null if these operands have none.
+/// The element type of the sums of products; null if the operands have none in common.
 static Type getProductType(TensorType lhs, TensorType rhs, std::optional<Type> wanted) {
   Type left = lhs.getElementType(), right = rhs.getElementType();
   if (isBool(left) || isBool(right) || (wanted && (!isElementType(*wanted) || isBool(*wanted))))

@@ -7,9 +7,9 @@ include "compiler/dialect/graph/Reduction.td"
 def Graph_ContractOp : Graph_DeducedOp<"contract"> {
   let summary = "sums products over common dimensions";
   let description = [{
-    The dimensions of the result are the batch dimensions, then the left operand's others, then the right one's. With
-    `element_type` products and sums are of that type (i32 for i8 operands, whose types may then differ), else of the
-    operands'.
+    The dimensions of the result are the batch dimensions, then the left operand's free dimensions, then the right
+    operand's. Products and sums are of `element_type` (i32 for i8 operands, whose types may then differ); without it,
+    of the operands' type.
     ```mlir
     %z = graph.contract %x, %y batch [0] x [0] contract [2] x [1]
          : !graph.tensor<[b, m, k], f32>, !graph.tensor<[b, k, n], f32>
@@ -38,9 +38,9 @@ def Graph_ConvolveOp : Graph_DeducedOp<"convolve"> {
   let summary = "sums products over channels and windows";
   let description = [{
     Operand [N, C, spatial…], kernel [O, C / groups, spatial…], result [N, O, spatial…]. `operand_dilation` d puts d - 1
-    zeros between the operand's elements, which makes the transposed convolution; then `low` and `high` add zeros, or
-    cut where negative. The result has `(padded - ((k - 1)*dilation + 1)) floordiv stride + 1` places. `element_type` as
-    in `graph.contract`.
+    zeros between the operand's elements, which makes a transposed convolution; then `low` and `high` add zeros, or crop
+    where negative. The spatial sizes of the result are `(padded - ((k - 1)*dilation + 1)) floordiv stride + 1`.
+    `element_type` as in `graph.contract`.
     ```mlir
     %y = graph.convolve %x, %w strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1
          : !graph.tensor<[n, 3, h, w], f32>, !graph.tensor<[8, 3, 3, 3], f32>
@@ -67,7 +67,8 @@ def Graph_ConvolveOp : Graph_DeducedOp<"convolve"> {
 def Graph_WindowOp : Graph_DeducedOp<"window"> {
   let summary = "combines the elements of windows over the trailing dimensions; padding counts as the identity";
   let description = [{
-    As many trailing dimensions as `sizes` has. The result has as many places as that of `graph.convolve`.
+    Windows span the last dimensions, one for each of `sizes`. The spatial sizes of the result are as in
+    `graph.convolve`.
     ```mlir
     %y = graph.window max %x sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0]
          : !graph.tensor<[n, c, h, w], f32>
@@ -84,7 +85,7 @@ def Graph_WindowOp : Graph_DeducedOp<"window"> {
 
 def Graph_WindowArgmaxOp : Graph_DeducedOp<"window_argmax"> {
   let summary = [{
-    where the maximum of each window is: the i64 row-major index within the trailing dimensions, the first of equals
+    argmax of each window: the i64 row-major index within the trailing dimensions, the first of equals
   }];
   let description = "Windows as in `graph.window max`; the index counts in the operand without padding.";
   let arguments = (ins Graph_Tensor:$operand, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides,

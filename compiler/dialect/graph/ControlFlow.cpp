@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace freestone::graph {
 
-/// Whether a value of the first type may arrive as one of the second: sizes are equal, or a symbol that takes any.
+/// Whether a value of the first type may be passed as the second: sizes are equal, or a symbol that is bound there.
 static bool arrives(TensorType value, TensorType place) {
   if (value.getRank() != place.getRank() || value.getElementType() != place.getElementType())
     return false;
@@ -136,7 +136,7 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (failed(unifyArguments(type, getOperandTypes(), unifier, &reason)))
     return emitOpError("calls @") << getCallee() << ": " << reason;
 
-  // What is still unbound the callee finds out; the caller has a symbol of its own for it.
+  // Symbols that only the callee binds have a counterpart in the caller, which any size fits.
   for (auto [formal, actual] : llvm::zip_equal(type.getResults(), getResultTypes()))
     if (auto to = cast<TensorType>(formal), from = cast<TensorType>(actual); to.getRank() == from.getRank())
       unifier.bind(to, from);

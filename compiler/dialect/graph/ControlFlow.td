@@ -6,9 +6,8 @@ include "compiler/dialect/graph/GraphInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-// Regions see the values around them. A size that a join can't know before (it differs between branches, or changes
-// from one iteration to the next) is a fresh symbol of the result or of the region's argument, bound where the value
-// arrives.
+// Regions see the values around them. A size unknown before a join (it differs between branches or iterations) is a
+// fresh symbol of the result or of the region's argument, bound where the value is passed.
 
 class Graph_RegionOp<string mnemonic, list<Trait> traits = []>
     : Graph_Op<mnemonic, !listconcat(traits, [RecursiveMemoryEffects, SingleBlock,
@@ -44,10 +43,10 @@ def Graph_IfOp : Graph_RegionOp<"if"> {
 def Graph_WhileOp : Graph_RegionOp<"while", [AttrSizedOperandSegments]> {
   let summary = "repeats a region while a condition holds, at most `max_trip` times";
   let description = [{
-    Arguments of the body: the number of the iteration (i64 of rank 0), the carried values. It yields whether to go on
-    (bool of rank 0), the carried values, then values to collect. Results: the last carried values, then every collected
-    value along a new first dimension. Without `max_trip` there is no limit, without `condition` the first iteration
-    begins.
+    Arguments of the body: the iteration number (i64 of rank 0), the carried values. It yields the continuation
+    condition (bool of rank 0), the carried values, then values to collect. Results: the last carried values, then every
+    collected value stacked along a new first dimension. Without `max_trip` there is no limit; without `condition` the
+    first iteration always runs.
   }];
   let arguments = (ins Optional<Graph_Tensor>:$max_trip, Optional<Graph_Tensor>:$condition,
                        Variadic<Graph_Tensor>:$carried);
@@ -96,7 +95,8 @@ def Graph_CallOp : Graph_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInter
     calls a function; its symbols are unified with the sizes of the operands and substituted in the results
   }];
   let description = [{
-    A symbol of the results that no argument binds is one that the callee finds out; it is a symbol of the caller here.
+    A symbol of the results that no argument binds depends on data: the callee binds it, and it is a symbol of the
+    caller here.
     ```mlir
     %y = graph.call @f(%x) : (!graph.tensor<[4*b, 8], f32>) -> !graph.tensor<[4*b], f32>
     ```

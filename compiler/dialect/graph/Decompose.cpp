@@ -22,7 +22,7 @@ int64_t decomposeComposites(Operation *root, function_ref<bool(Operation *)> kee
     FailureOr<SmallVector<Value>> values = op.decompose(builder);
     if (failed(values))
       continue;
-    // What it was made of may hold composites again.
+    // A decomposition may contain composites again.
     Operation *made = before ? before->getNextNode() : &op->getBlock()->front();
     for (; made != op; made = made->getNextNode())
       collect(made);

@@ -10,8 +10,8 @@ class Operation;
 
 namespace freestone::graph {
 
-/// Replaces composites within `root` by core operators until none is left that can be and that `keep` (where given)
-/// does not hold back. Returns how many were replaced.
+/// Decomposes the composites within `root` into core operators, except those that `keep` (if given) accepts and those
+/// without a decomposition. Returns the number of decomposed operators.
 int64_t decomposeComposites(mlir::Operation *root, llvm::function_ref<bool(mlir::Operation *)> keep = nullptr);
 
 } // namespace freestone::graph

@@ -60,7 +60,7 @@ FailureOr<TensorType> BinaryOp::deduce(Adaptor op, Refusal refuse) {
   return lhs;
 }
 
-/// Only what gives the same bits for every value, -0.0 and NaN included.
+/// Folds only where the result is bit-identical for every value, -0.0 and NaN included.
 OpFoldResult BinaryOp::fold(FoldAdaptor op) {
   bool real = isFloat(typeOf(getLhs()).getElementType());
   switch (getKind()) {
@@ -115,7 +115,7 @@ FailureOr<TensorType> CastOp::deduce(Adaptor op, Refusal refuse) {
   return typeOf(op.getOperand()).withElementType(op.getElementType());
 }
 
-/// Whether every value of `from` is one of `to`.
+/// Whether every value of type `from` is exact in type `to`.
 static bool holds(Type to, Type from) {
   if (isa<FloatType>(from) && isa<FloatType>(to))
     return to.isF64() || (to.isF32() && !from.isF64()) || to == from;

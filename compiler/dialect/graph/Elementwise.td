@@ -32,10 +32,10 @@ def Graph_UnaryOp : Graph_DeducedOp<"unary"> {
 def Graph_BinaryOp : Graph_DeducedOp<"binary"> {
   let summary = "a function of two elements at the same place";
   let description = [{
-    Both operands have the type of the result. Integer `div` truncates and `rem` has the sign of the dividend (C's);
-    `mod` has the sign of the divisor; a quotient or remainder by the integer 0 is 0. `max` and `min` give NaN where an
-    operand is. `shr` is arithmetic for signed, logical for unsigned integers; shifts by the width or more give what
-    shifting bit by bit does. Integers wrap around. Bool has `and`, `or`, `xor` alone.
+    Both operands have the type of the result. Integer `div` truncates and `rem` has the sign of the dividend (as in C);
+    `mod` has the sign of the divisor; integer quotients and remainders by 0 are 0. `max` and `min` propagate NaN. `shr`
+    is arithmetic for signed, logical for unsigned integers; a shift by at least the width is as many shifts by one bit.
+    Integers wrap around. Bool has `and`, `or`, `xor` alone.
     ```mlir
     %z = graph.binary add %x, %y : !graph.tensor<[n], f32>
     ```

@@ -8,9 +8,9 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits>;
 
-/// An operator with one result, whose type follows from operands and attributes: builders need none. `deduce` is the
-/// shape rule and the verifier in one. Where it refuses, builders make an operator that does not verify (of the type
-/// that `getTypeOfRefused` gives), so that a wrong model ends in a diagnostic.
+/// An operator with one result, whose type is inferred from operands and attributes: builders need none. `deduce` is
+/// the shape rule and the verifier in one. Where it refuses, builders make an operator that does not verify (its type
+/// is that of `getTypeOfRefused`), so that an invalid model ends in a diagnostic.
 class Graph_DeducedOp<string mnemonic, list<Trait> traits = []>
     : Graph_Op<mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptor])> {
   let results = (outs Graph_Tensor:$result);
@@ -32,7 +32,7 @@ class Graph_DeducedOp<string mnemonic, list<Trait> traits = []>
   }];
 }
 
-/// An operator that is told the type of its one result.
+/// An operator with one result of a given type.
 class Graph_TypedOp<string mnemonic, list<Trait> traits = []> : Graph_Op<mnemonic, traits> {
   let results = (outs Graph_Tensor:$result);
 }

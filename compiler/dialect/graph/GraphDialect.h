@@ -48,7 +48,7 @@ inline mlir::Type getElementType(mlir::Value value) { return llvm::cast<TensorTy
 mlir::ArrayAttr getExprArrayAttr(mlir::MLIRContext *context, llvm::ArrayRef<sym::Expr> exprs);
 llvm::SmallVector<sym::Expr> getExprs(mlir::ArrayAttr attr);
 
-/// `graph`, and the dialects that its programs are made of (`sym`, `func`).
+/// Registers `graph` and the dialects of its programs (`sym`, `func`).
 void registerGraphDialects(mlir::DialectRegistry &registry);
 
 } // namespace freestone::graph

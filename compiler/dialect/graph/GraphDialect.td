@@ -14,12 +14,12 @@ def Graph_Dialect : Dialect {
     A small core of operators with explicit broadcasts, from which everything else is built. Shapes follow forward: the
     type of a result is deduced from operands and attributes.
 
-    Attributes of a function: `graph.symbols = {b = #sym.bounds<…>}` is what is known of its symbols;
-    `graph.value_symbols = {n = [1, 0]}` binds n by element 0 of argument 1; `graph.definitions = [["r", #sym.expr<n ceildiv 8>]]`
-    defines r by symbols that are bound, and by those defined before it; every other symbol is bound by the first dimension of an
-    argument that is exactly this symbol. `graph.name` of an argument or result is its name in the
-    model; `graph.state` of an argument and of a result names what is kept from run to run: its old and its new value. All functions of
-    a module share it. `graph.initial` of such an argument names the weight that it begins as, else it begins as zeros.
+    Attributes of a function: `graph.symbols = {b = #sym.bounds<…>}` bounds its symbols;
+    `graph.value_symbols = {n = [1, 0]}` binds n to element 0 of argument 1; `graph.definitions = [["r", #sym.expr<n ceildiv 8>]]` defines r by symbols
+    bound or defined before it; every other symbol is bound by the first argument dimension that is exactly this symbol.
+    `graph.name` of an argument or result is its name in the model. `graph.state` of an argument (old value) and of a
+    result (new value) names state that persists from run to run, shared by all functions of a module. `graph.initial`
+    of such an argument names the weight that holds its first value, else zeros.
   }];
   let cppNamespace = "::freestone::graph";
   let dependentDialects = ["::freestone::sym::SymDialect"];

@@ -4,7 +4,7 @@
 include "mlir/IR/OpBase.td"
 
 def Graph_CompositeOpInterface : OpInterface<"CompositeOpInterface"> {
-  let description = "An operator that says what it is made of.";
+  let description = "An operator that decomposes into core operators.";
   let cppNamespace = "::freestone::graph";
   let methods = [InterfaceMethod<[{
       Builds the same results from core operators at the insertion point of `builder`, in the types of the results. Fails
@@ -17,7 +17,7 @@ def Graph_SymbolBinderInterface : OpInterface<"SymbolBinderInterface"> {
   let description = "An operator that gives symbols their values where it runs: sizes that depend on data.";
   let cppNamespace = "::freestone::graph";
   let methods = [InterfaceMethod<[{
-      Adds the expressions whose values it finds out; those that are a bare, new symbol bind it.
+      Adds the expressions whose values the operator determines at run time; a bare, new symbol is bound by it.
     }],
     "void", "collectBound", (ins "::llvm::SmallVectorImpl<::freestone::sym::Expr> &":$bound)>];
 }

@@ -32,7 +32,7 @@ FailureOr<TensorType> GatherElementsOp::deduce(Adaptor op, Refusal refuse) {
   return operand.withShape(indices.getShape());
 }
 
-/// The length of the index vectors along the last dimension, where it is known and the operand has so many dimensions.
+/// The length of the index vectors along the last dimension; nothing where it is unknown or exceeds the operand's rank.
 static std::optional<int64_t> getVectorLength(TensorType operand, TensorType indices, int64_t batch) {
   if (!isIndex(indices.getElementType()) || indices.getRank() == 0)
     return std::nullopt;
@@ -51,7 +51,7 @@ FailureOr<TensorType> GatherNdOp::deduce(Adaptor op, Refusal refuse) {
   return operand.withShape(shape);
 }
 
-/// Bool elements are only replaced.
+/// Bool elements can be replaced, not combined.
 static bool combines(ScatterKind kind, Type elementType) { return kind == ScatterKind::none || !isBool(elementType); }
 
 FailureOr<TensorType> ScatterElementsOp::deduce(Adaptor op, Refusal refuse) {

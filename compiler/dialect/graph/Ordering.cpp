@@ -61,7 +61,7 @@ LogicalResult NonZeroOp::verify() {
 
 void NonZeroOp::collectBound(SmallVectorImpl<sym::Expr> &bound) { bound.push_back(getType().getDim(1)); }
 
-/// The type with another size at one dimension.
+/// The type with the size of one dimension replaced.
 static TensorType resize(TensorType type, int64_t axis, sym::Expr size) {
   SmallVector<sym::Expr> shape(type.getShape());
   shape[axis] = size;

@@ -13,7 +13,7 @@ class Graph_OrderingOp<string mnemonic> : Graph_Op<mnemonic, [Pure, InferTypeOpA
 def Graph_TopKOp : Graph_OrderingOp<"top_k"> {
   let summary = "the k largest (or smallest) elements along an axis in order, and their positions";
   let description = [{
-    Of equals the one that stands first comes first; NaN counts as larger than every number.
+    Ties keep the order of their positions; NaN counts as larger than every number.
     ```mlir
     %v, %i = graph.top_k %x axis 1 k <4> : !graph.tensor<[b, n], f32>
     ```
@@ -32,8 +32,7 @@ def Graph_SortOp : Graph_OrderingOp<"sort"> {
   let assemblyFormat = "$operand `axis` $axis (`descending` $descending^)? attr-dict `:` type($operand)";
 }
 
-/// An operator whose result has a size that depends on data. It binds that size's symbol, so it is not removed while
-/// that is used.
+/// An operator with a data-dependent size, which it binds to a symbol. It is not removed while the symbol has uses.
 class Graph_BinderOp<string mnemonic> : Graph_Op<mnemonic, [DeclareOpInterfaceMethods<Graph_SymbolBinderInterface>]> {
   let hasVerifier = 1;
 }
@@ -48,7 +47,7 @@ def Graph_NonZeroOp : Graph_BinderOp<"nonzero"> {
 
 def Graph_CompressOp : Graph_BinderOp<"compress"> {
   let summary = "the slices along an axis for which a condition holds; their number is bound";
-  let description = "The condition has rank 1; beyond its end nothing is taken.";
+  let description = "The condition has rank 1; slices beyond its end are not taken.";
   let arguments = (ins Graph_Tensor:$operand, Graph_Tensor:$condition, I64Attr:$axis);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = [{
@@ -62,7 +61,7 @@ def Graph_UniqueOp : Graph_BinderOp<"unique"> {
   let summary = "the different slices along an axis; their number u is bound";
   let description = [{
     In ascending (lexicographic) order if `sorted`, else in the order of first occurrence. Further results, i64: the
-    first position of each [u], the place of every slice of the operand among them [n], how often each occurs [u].
+    position of each first occurrence [u], the index of every operand slice among the results [n], the counts [u].
   }];
   let arguments = (ins Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$sorted);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$first, Graph_Tensor:$inverse, Graph_Tensor:$counts);

@@ -9,10 +9,10 @@ def Graph_ReduceKindAttr : EnumAttr<Graph_Dialect, Graph_ReduceKind, "reduction"
 def Graph_ArgKindAttr : EnumAttr<Graph_Dialect, Graph_ArgKind, "extremum">;
 
 def Graph_ReduceOp : Graph_DeducedOp<"reduce"> {
-  let summary = "combines the elements along axes, which the result no longer has";
+  let summary = "reduces along axes, which are dropped";
   let description = [{
     An empty reduction gives the identity (of `max` and `min`: the infinity or the end of the type's range). `max` and
-    `min` of floats give NaN where an element is. Bool has `and` and `or`, and `max` and `min` in the same sense.
+    `min` of floats propagate NaN. Bool has `and` and `or`, with `max` and `min` as their synonyms.
     ```mlir
     %y = graph.reduce add %x axes [1] : !graph.tensor<[m, n], f32>   // !graph.tensor<[m], f32>
     ```
@@ -23,14 +23,14 @@ def Graph_ReduceOp : Graph_DeducedOp<"reduce"> {
 }
 
 def Graph_ArgReduceOp : Graph_DeducedOp<"arg_reduce"> {
-  let summary = "the i64 position of the extremum along an axis, which the result no longer has";
+  let summary = "the i64 position of the extremum along an axis, which is dropped";
   let description = "The first of equals, or the last with `last`; the first NaN where there is one.";
   let arguments = (ins Graph_ArgKindAttr:$kind, Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$last_index);
   let assemblyFormat = "`` $kind $operand `axis` $axis (`last` $last_index^)? attr-dict `:` type($operand)";
 }
 
 def Graph_CumulateOp : Graph_DeducedOp<"cumulate"> {
-  let summary = "the running combination along an axis";
+  let summary = "the running reduction (prefix scan) along an axis";
   let description = "Element i combines elements 0…i, without i if `exclusive`; from the end if `reverse`.";
   let arguments = (ins Graph_ReduceKindAttr:$kind, Graph_Tensor:$operand, I64Attr:$axis, UnitAttr:$exclusive,
                        UnitAttr:$reverse);

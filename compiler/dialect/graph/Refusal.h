@@ -7,7 +7,7 @@
 
 namespace freestone::graph {
 
-/// How a shape rule says no: with a diagnostic on an operation that exists (verification), silently on one that is
+/// How a shape rule refuses operands: with a diagnostic on an existing operation (verification), silently while one is
 /// being built.
 class Refusal {
 public:
@@ -24,7 +24,7 @@ private:
   mlir::Operation *op = nullptr;
 };
 
-/// The type of the result of an operator whose shape rule refused it: that of its first operand, else an f32 of rank 0.
+/// The type of an operator whose shape rule refused its operands: that of the first operand, else an f32 of rank 0.
 mlir::Type getTypeOfRefused(mlir::MLIRContext *context, mlir::ValueRange operands);
 
 } // namespace freestone::graph

@@ -29,7 +29,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor op) {
   return getSplat(op.getOperand());
 }
 
-/// A broadcast of a broadcast, or of a reshape that only adds sizes of 1, is one broadcast.
+/// Merges a broadcast of a broadcast, or of a reshape that only adds sizes of 1, into one broadcast.
 LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewriter) {
   if (auto before = op.getOperand().getDefiningOp<BroadcastOp>()) {
     SmallVector<int64_t> dims = llvm::map_to_vector(before.getDims(), [&](int64_t dim) { return op.getDims()[dim]; });
@@ -100,7 +100,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor op) {
   return getSplat(op.getOperand());
 }
 
-/// A transpose of a transpose is one. One that moves only sizes of 1 is a reshape.
+/// Merges a transpose of a transpose; a transpose that only moves sizes of 1 becomes a reshape.
 LogicalResult TransposeOp::canonicalize(TransposeOp op, PatternRewriter &rewriter) {
   ArrayRef<int64_t> permutation = op.getPermutation();
   if (auto before = op.getOperand().getDefiningOp<TransposeOp>()) {

@@ -25,7 +25,7 @@ def Graph_BroadcastOp : Graph_TypedOp<"broadcast", [Pure]> {
 def Graph_ReshapeOp : Graph_TypedOp<"reshape", [Pure]> {
   let summary = "the same elements in row-major order under another shape; free";
   let description = [{
-    The numbers of elements are equal expressions; where they are not provably so, `graph.match_shape` comes first.
+    The numbers of elements must be provably equal; `graph.match_shape` asserts sizes for which there is no proof.
   }];
   let arguments = (ins Graph_Tensor:$operand);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
@@ -52,7 +52,7 @@ def Graph_SliceOp : Graph_DeducedOp<"slice"> {
   let summary = "every step-th element from a start, along each dimension";
   let description = [{
     `starts` are the first elements taken (not negative), `sizes` the numbers of elements taken; `steps` differ from 0
-    and may be negative. All that is taken lies within the operand.
+    and may be negative. The slice lies within the operand.
     ```mlir
     %y = graph.slice %x starts [0, n - 1] sizes [b, n] steps [1, -1] : !graph.tensor<[b, n], f32>
     ```
@@ -66,9 +66,9 @@ def Graph_SliceOp : Graph_DeducedOp<"slice"> {
 }
 
 def Graph_PadOp : Graph_DeducedOp<"pad"> {
-  let summary = "puts a value before, after and between the elements; negative amounts before and after cut off";
+  let summary = "inserts a value before, after and between the elements; negative amounts before and after crop";
   let description = [{
-    `interior` elements are put between each two neighbours, before `low` and `high` are added or cut.
+    `interior` elements are inserted between neighbours, before `low` and `high` are added or cropped.
     ```mlir
     %y = graph.pad %x, %zero low [0, 1] high [0, -1] interior [0, 0]
          : !graph.tensor<[b, s], f32>, !graph.tensor<[], f32>
@@ -84,7 +84,7 @@ def Graph_PadOp : Graph_DeducedOp<"pad"> {
 }
 
 def Graph_ConcatOp : Graph_DeducedOp<"concat"> {
-  let summary = "tensors one after another along an axis";
+  let summary = "concatenates tensors along an axis";
   let arguments = (ins Variadic<Graph_Tensor>:$operands, I64Attr:$axis);
   let assemblyFormat = "$operands `axis` $axis attr-dict `:` type($operands)";
   let hasFolder = 1;
@@ -93,8 +93,8 @@ def Graph_ConcatOp : Graph_DeducedOp<"concat"> {
 def Graph_MatchShapeOp : Graph_TypedOp<"match_shape", [DeclareOpInterfaceMethods<Graph_SymbolBinderInterface>]> {
   let summary = "asserts sizes, and binds the symbols among them that are new";
   let description = [{
-    Where they differ the run ends with a message that names the value (`label`), the expected and the actual size. A
-    dimension of the result that is a symbol not bound before is bound here.
+    A mismatch ends the run with a message that names the value (`label`), the expected and the actual size. A result
+    dimension that is a symbol not bound before is bound here.
     ```mlir
     %y = graph.match_shape %x label "mask" : !graph.tensor<[n, k], f32> -> !graph.tensor<[n, 2*m], f32>
     ```

@@ -1,4 +1,4 @@
-// What the shape rules of several families share.
+// Predicates and sizes that the shape rules of several operator families share.
 #ifndef FREESTONE_COMPILER_DIALECT_GRAPH_SHAPERULES_H
 #define FREESTONE_COMPILER_DIALECT_GRAPH_SHAPERULES_H
 
@@ -12,26 +12,26 @@ inline bool isFloat(mlir::Type elementType) { return llvm::isa<mlir::FloatType>(
 inline bool isBool(mlir::Type elementType) { return elementType.isSignlessInteger(1); }
 inline bool isInteger(mlir::Type elementType) { return !isFloat(elementType) && !isBool(elementType); }
 
-/// Types that index: i32 and i64.
+/// Whether elements of this type are indices: i32 and i64.
 inline bool isIndex(mlir::Type elementType) {
   return elementType.isSignlessInteger(32) || elementType.isSignlessInteger(64);
 }
 
 inline bool hasAxis(TensorType type, int64_t axis) { return axis >= 0 && axis < type.getRank(); }
 
-/// Different dimensions of the type.
+/// Whether these are distinct dimensions of the type.
 bool areDims(llvm::ArrayRef<int64_t> dims, TensorType type);
 
-/// The number of places of a window that spans `span` of `size` elements, never negative where constant.
+/// The number of positions of a window that spans `span` of `size` elements; never negative where constant.
 sym::Expr getWindowPlaces(sym::Expr size, sym::Expr span, int64_t stride);
 
-/// Whether a constant is this number everywhere; a null attribute is not.
+/// Whether a constant is a splat of this number; false for a null attribute.
 bool isSplatOf(mlir::Attribute constant, double value);
 
-/// A constant of one element everywhere as the attribute of any shape; null if it is none.
+/// The element of a splat constant, as an attribute of any shape; null if the constant is no splat.
 mlir::Attribute getSplat(mlir::Attribute constant);
 
-/// Where the product of a list of sizes is provably another than that of a second list.
+/// Whether two shapes provably differ in their numbers of elements.
 bool haveDifferentProducts(TensorType lhs, TensorType rhs);
 
 } // namespace freestone::graph

@@ -4,9 +4,9 @@
 include "compiler/dialect/graph/GraphBase.td"
 
 def Graph_ConstantOp : Graph_TypedOp<"constant", [Pure, ConstantLike]> {
-  let summary = "known elements: at most 64, or the same one everywhere";
+  let summary = "a constant: at most 64 elements, or a splat";
   let description = [{
-    One element stands for all of the result, whose sizes may then be symbolic.
+    A splat may have symbolic sizes.
     ```mlir
     %c = graph.constant dense<[1, 2]> : tensor<2xi64> -> !graph.tensor<[2], i64>
     %z = graph.constant dense<0.0> : tensor<f32> -> !graph.tensor<[b, s], f32>
@@ -17,9 +17,9 @@ def Graph_ConstantOp : Graph_TypedOp<"constant", [Pure, ConstantLike]> {
   let hasVerifier = 1;
   let hasFolder = 1;
   let builders = [
-    /// Of the static type of `value`.
+    /// A constant of the static type of `value`.
     OpBuilder<(ins "::mlir::DenseElementsAttr":$value)>,
-    /// One number everywhere, rounded to the element type; integers up to 2^53.
+    /// A splat, rounded to the element type; integers up to 2^53.
     OpBuilder<(ins "::freestone::graph::TensorType":$type, "double":$value)>,
     OpBuilder<(ins "::freestone::graph::TensorType":$type, "int64_t":$value)>,
     OpBuilder<(ins "::freestone::graph::TensorType":$type, "int":$value), [{
@@ -27,7 +27,7 @@ def Graph_ConstantOp : Graph_TypedOp<"constant", [Pure, ConstantLike]> {
     }]>];
   let extraClassDeclaration = [{
     static constexpr int64_t maxElements = 64;
-    /// Whether one element stands for all.
+    /// Whether all elements are equal and stored once.
     bool isSplat() { return ::llvm::cast<::mlir::DenseElementsAttr>(getValue()).isSplat(); }
   }];
 }
@@ -79,7 +79,8 @@ def Graph_RandomBitsOp : Graph_TypedOp<"random_bits", [Pure]> {
 
 def Graph_BarrierOp : Graph_DeducedOp<"barrier"> {
   let summary = [{
-    the operand, computed after the others; hides it from folding and from sharing with what stands before
+    the identity, computed after the other operands; an optimization barrier against folding and sharing with earlier
+    operators
   }];
   let arguments = (ins Graph_Tensor:$operand, Variadic<Graph_Tensor>:$after);
   let assemblyFormat = "$operand (`after` $after^)? attr-dict `:` type($operand) (`,` type($after)^)?";

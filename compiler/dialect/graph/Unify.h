@@ -6,14 +6,13 @@
 
 namespace freestone::graph {
 
-/// What the symbols of a callee's signature are in terms of its caller. A symbol that stands alone as a size is bound
-/// by the first size that it meets; all else of the signature must then agree.
+/// Expresses the symbols of a callee's signature in symbols of its caller. A symbol that stands alone as a size is
+/// bound by the first size that it meets; all other sizes of the signature must then agree.
 class Unifier {
 public:
   /// Binds the unbound symbols that are whole sizes of `formal`; ranks must agree.
   void bind(TensorType formal, TensorType actual);
-  /// What keeps `actual` from being `formal` with the bound symbols replaced: a sentence without subject; empty if
-  /// nothing does.
+  /// Why `actual` differs from `formal` under the bound symbols: a sentence without subject; empty if they agree.
   std::string explainMismatch(TensorType formal, TensorType actual) const;
 
   sym::Expr apply(sym::Expr expr) const;
@@ -28,8 +27,7 @@ private:
 llvm::LogicalResult unifyArguments(mlir::FunctionType callee, mlir::TypeRange arguments, Unifier &unifier,
                                    std::string *error);
 
-/// The types of the results of a call of a function of this type; symbols that the arguments do not bind stay as they
-/// are. Fails as `unifyArguments` does.
+/// The result types of a call; symbols that the arguments do not bind stay unchanged. Fails as `unifyArguments` does.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> deduceCall(mlir::FunctionType callee, mlir::TypeRange arguments,
                                                           std::string *error = nullptr);
 

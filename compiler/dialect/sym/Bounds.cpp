@@ -10,14 +10,14 @@ using namespace freestone::sym::detail;
 static constexpr int64_t minusInfinity = Interval::minusInfinity;
 static constexpr int64_t plusInfinity = Interval::plusInfinity;
 
-/// How often an interval is refined by expanding a division or a minimum.
+/// Nesting depth to which divisions and minima are expanded to refine an interval.
 static constexpr unsigned maxRefinements = 4;
 
-/// How many sums are refined in one analysis: with minima inside of minima their number grows exponentially.
+/// Sums refined in one analysis: nested minima would make their number grow exponentially.
 static constexpr unsigned maxRefinedSums = 500;
 
-/// An end of an interval, wide enough that no product of two finite ends comes near infinity. A lower end of the
-/// largest int64_t is finite here (the value is at least that), and so is an upper end of the smallest.
+/// An end of an interval, wide enough that no product of two finite ends reaches infinity. INT64_MAX is finite as a
+/// lower end (the value is at least this), and so is INT64_MIN as an upper end.
 using Wide = __int128;
 static constexpr Wide infinity = (static_cast<Wide>(1) << 126) + 1;
 
@@ -152,8 +152,8 @@ Interval IntervalAnalysis::ofTerms(Expr sum, unsigned refinements) {
   return result;
 }
 
-/// With every atom written as its lower end and a rest that is not negative, b*s - b with s >= 1 is b*s', which terms
-/// by themselves do not show.
+/// Replaces every atom by its lower bound plus a non-negative rest: b*s - b with s >= 1 becomes b*s', whose sign the
+/// single terms do not show.
 Interval IntervalAnalysis::ofShiftedTerms(Expr sum, unsigned refinements) {
   Expr shifted = Expr::constant(sum.context(), 0);
   for (const Term &term : sum.terms()) {
@@ -197,7 +197,7 @@ Interval IntervalAnalysis::withDivisionExpanded(Expr sum, int64_t coefficient, E
     return Interval::all();
   Interval range = add(ofSum(rest, refinements - 1), multiply(Interval::point(ratio), Interval{1 - divisor, 0}));
   Interval whole = Interval::point(scale);
-  // What is scaled up is a multiple of the scale: round inwards.
+  // The scaled sum is a multiple of the scale: round inwards.
   return {negate(divide(negate(range), whole)).lo, divide(range, whole).hi};
 }
 
@@ -289,7 +289,7 @@ int64_t Bounds::divisor(Expr expr) const {
     int64_t product = llvm::AbsoluteValue(term.coefficient);
     for (const Factor &factor : term.factors) {
       int64_t divisor = divisorOfAtom(*this, factor.atom);
-      // A product that overflows is still a multiple of what it was before.
+      // On overflow the divisor found so far still holds.
       for (unsigned i = 0; i < factor.power; ++i)
         if (int64_t larger; !llvm::MulOverflow(product, divisor, larger))
           product = larger;

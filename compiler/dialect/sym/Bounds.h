@@ -24,7 +24,7 @@ struct Interval {
   bool operator==(const Interval &other) const = default;
 };
 
-/// What is known of one symbol.
+/// The known facts of one symbol.
 struct SymbolBounds {
   Interval range = Interval::size();
   /// Every value is a multiple of this (at least 1).
@@ -33,12 +33,12 @@ struct SymbolBounds {
   bool operator==(const SymbolBounds &other) const = default;
 };
 
-/// What is known of the symbols of a function, and what follows from it for expressions. All answers are sound:
-/// "provably" means for every assignment within the bounds; an interval contains every value. Const members may be
-/// called by several threads.
+/// The known bounds of a function's symbols, and the facts of expressions that follow from them. All answers are sound:
+/// "provably" means for every assignment within the bounds; an interval contains every value. Thread-safe as long as no
+/// thread sets bounds.
 class Bounds {
 public:
-  /// `unknown` is assumed of symbols that were never set: a size is not negative, an element of an input may be.
+  /// `unknown` bounds symbols that were never set: sizes are not negative, elements of inputs may be.
   explicit Bounds(Interval unknown = Interval::all()) : unknown(unknown) {}
 
   void set(llvm::StringRef symbol, SymbolBounds bounds) { symbols[symbol] = bounds; }
@@ -57,8 +57,8 @@ public:
   /// The greatest known common divisor of the values of the expression; 0 for the constant 0.
   int64_t divisor(Expr expr) const;
 
-  /// An expression of equal value for every assignment within the bounds, in which the bounds decided minima, maxima,
-  /// divisions by what can't be zero, and symbols of one value.
+  /// An expression of equal value for every assignment within the bounds. The bounds decide minima and maxima, cancel
+  /// divisors that can't be zero, and replace symbols of one value.
   Expr simplify(Expr expr) const;
 
 private:

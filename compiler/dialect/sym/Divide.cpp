@@ -57,8 +57,8 @@ static Expr withoutConstant(Expr sum) {
   return getSum(sum.context(), sum.constantTerm() == 0 ? terms : terms.drop_back());
 }
 
-/// The remainder that `-remainder + divisor - 1` leaves, and the sum of products that this gives to the quotient:
-/// remainder floordiv divisor == products - mirrored floordiv divisor.
+/// A remainder mirrored to `-remainder + divisor - 1`, and the products that this adds to the quotient: remainder
+/// floordiv divisor == products - mirrored floordiv divisor.
 struct MirroredSum {
   Expr mirrored, products;
 };
@@ -95,14 +95,14 @@ Expr freestone::sym::detail::divideTerms(Expr dividend, int64_t divisor) {
 
   if (std::optional<Expr> merged = mergeNestedDivision(remainder, divisor))
     return addTerms(quotient, *merged);
-  // The mirror image of a half is the other half, which `joinDivisions` chooses between.
+  // Half of an even divisor mirrors to the other half; `joinDivisions` chooses between them.
   if (divisor == 2)
     return addTerms(quotient, getAtom(Kind::FloorDiv, {remainder, Expr::constant(context, divisor)}));
   auto [mirrored, total] = mirror(remainder, divisor);
   if (std::optional<Expr> merged = mergeNestedDivision(mirrored, divisor))
     return addTerms(addTerms(quotient, total), scaleTerms(*merged, -1));
 
-  // Of the two forms, rounded down and rounded up, only one may exist.
+  // Rounded down and rounded up are two forms of one value; keep one of them.
   Expr constant = Expr::constant(context, divisor);
   if (Expr::compare(mirrored, remainder) > 0)
     return addTerms(quotient, getAtom(Kind::FloorDiv, {remainder, constant}));
@@ -124,7 +124,7 @@ Expr Expr::floorDiv(Expr dividend, int64_t divisor) {
   return joinDivisions(divideTerms(dividend, divisor));
 }
 
-/// Both signs of both operands meet in one form: leading coefficients are positive, the rounding takes up the sign.
+/// Normalizes signs: leading coefficients become positive, the rounding mode takes up the sign.
 static Expr divideBySymbolic(Expr dividend, Expr divisor, Kind rounding) {
   MLIRContext *context = dividend.context();
   if (dividend.isConstant(0))
@@ -150,7 +150,7 @@ static Expr divideBySymbolic(Expr dividend, Expr divisor, Kind rounding) {
         rounding == Kind::FloorDiv ? Expr::floorDiv(dividend, *constant) : Expr::ceilDiv(dividend, *constant);
     return negative ? -quotient : quotient;
   }
-  // Without a remainder both roundings agree; the quotient itself is wrong where the divisor is 0.
+  // Without a remainder both roundings agree. The quotient can't replace the division: the divisor may be 0.
   if (rounding == Kind::CeilDiv && dividend.exactDiv(divisor))
     rounding = Kind::FloorDiv;
   Expr atom = getAtom(rounding, {dividend, divisor});

@@ -20,7 +20,7 @@ int freestone::sym::detail::compareProducts(ArrayRef<Factor> lhs, ArrayRef<Facto
   unsigned lhsDegree = degreeOf(lhs), rhsDegree = degreeOf(rhs);
   if (lhsDegree != rhsDegree)
     return lhsDegree > rhsDegree ? -1 : 1;
-  // Of equal degree neither can be a proper prefix of the other.
+  // Products of equal degree are never proper prefixes of each other.
   for (auto [left, right] : llvm::zip(lhs, rhs)) {
     if (int order = Expr::compare(left.atom, right.atom))
       return order;
@@ -65,7 +65,7 @@ static Expr getUnsortedSum(MLIRContext *context, SmallVectorImpl<Term> &terms) {
   size_t kept = 0;
   for (size_t begin = 0, end = 0; begin < terms.size(); begin = end) {
     Term merged = terms[begin];
-    // Summed wide, so that only a coefficient that ends outside of 64 bits is invalid, whatever the order.
+    // Summed in 128 bits, so that overflow depends on the final coefficient alone, not on the order of terms.
     __int128 coefficient = merged.coefficient;
     for (end = begin + 1; end < terms.size() && terms[end].factors == merged.factors; ++end)
       coefficient += terms[end].coefficient;
@@ -187,7 +187,7 @@ Expr Expr::operator*(int64_t other) const { return scaleTerms(*this, other); }
 Expr Expr::operator-() const { return *this * -1; }
 
 Expr Expr::operator-(Expr other) const {
-  // -other may not exist although the difference does.
+  // The negation of `other` may overflow where the difference does not.
   if (*this == other && !isInvalid())
     return constant(context(), 0);
   return *this + -other;

@@ -17,8 +17,8 @@ namespace detail {
 struct ExprStorage;
 } // namespace detail
 
-/// What an expression is at its root. Everything but `Polynomial` and `Invalid` is an atom: a thing polynomials are
-/// made of. `mod` has no kind: `x mod y` is `x - y*(x floordiv y)`. `max` of two is `a + b - min(a, b)`.
+/// The root of an expression. All but `Polynomial` and `Invalid` are atoms, of which polynomials are made. `mod` has no
+/// kind: `x mod y` is `x - y*(x floordiv y)`. `max` of two is `a + b - min(a, b)`.
 enum class Kind : uint8_t { Symbol, FloorDiv, CeilDiv, Min, Max, Polynomial, Invalid };
 
 /// An integer expression over named symbols in its one canonical form: a handle on a uniqued attribute, so that
@@ -59,8 +59,8 @@ public:
   /// `x - y*floorDiv(x, y)`: has the sign of the divisor; the dividend where the divisor is 0.
   static Expr mod(Expr dividend, Expr divisor);
   static Expr mod(Expr dividend, int64_t divisor);
-  /// Operands are taken to be values of 64 bits, so that the largest (smallest) of these is neutral: ONNX's "to the
-  /// end". An expression where one is not has no value.
+  /// Operands are values of 64 bits, so INT64_MAX (of `max`: INT64_MIN) is neutral: ONNX's "to the end". Evaluation
+  /// fails where an operand leaves 64 bits.
   static Expr min(Expr lhs, Expr rhs);
   static Expr max(Expr lhs, Expr rhs);
   static Expr min(llvm::ArrayRef<Expr> operands);
@@ -75,7 +75,7 @@ public:
   std::optional<llvm::StringRef> asSymbol() const;
   bool isInvalid() const { return kind() == Kind::Invalid; }
 
-  /// Replaces symbols at once (not repeatedly); those answered with nothing stay.
+  /// Replaces all symbols at once (not repeatedly); symbols without a replacement stay.
   Expr substitute(llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement) const;
   /// Adds the names of the symbols in the order in which they are printed.
   void collectSymbols(llvm::SetVector<mlir::StringAttr> &symbols) const;
@@ -88,12 +88,12 @@ public:
   bool isAtom() const { return kind() < Kind::Polynomial; }
   /// Of `FloorDiv` and `CeilDiv`: dividend, divisor. Of `Min` and `Max`: two or more. Else none.
   llvm::ArrayRef<Expr> operands() const;
-  /// The sum that this is, in canonical order: none for 0 and the invalid expression, one for an atom.
+  /// The terms of the sum, in canonical order: none for 0 and the invalid expression, one for an atom.
   llvm::ArrayRef<Term> terms() const;
-  /// The constant of the sum.
+  /// The constant term.
   int64_t constantTerm() const;
 
-  /// A total order that depends on the text of names alone, never on addresses: negative, zero or positive.
+  /// A total order by the text of names, never by addresses: negative, zero or positive.
   static int compare(Expr lhs, Expr rhs);
 
   void print(llvm::raw_ostream &os) const;
@@ -125,7 +125,7 @@ struct Factor {
   bool operator==(const Factor &other) const = default;
 };
 
-/// A coefficient (never 0) times a product of factors in canonical order; without factors it is the sum's constant.
+/// A coefficient (never 0) times a product of factors in canonical order; the product of no factors is the constant.
 struct Term {
   int64_t coefficient;
   llvm::ArrayRef<Factor> factors;

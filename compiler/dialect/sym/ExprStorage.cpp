@@ -50,7 +50,7 @@ static ExprAttr getUniqued(MLIRContext *context, Kind kind, StringAttr name, Arr
 }
 
 Expr Expr::symbol(StringAttr name) {
-  // The name is interned without a type, whatever attribute it came in.
+  // Uniquing ignores the type that a name's attribute may have.
   return Expr(getUniqued(name.getContext(), Kind::Symbol, StringAttr::get(name.getContext(), name.getValue()), {}, {}));
 }
 

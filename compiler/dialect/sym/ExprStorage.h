@@ -6,7 +6,7 @@
 
 namespace freestone::sym::detail {
 
-/// What `ExprAttr` points to; private to the room. An atom has itself as its only term, so that every expression is a
+/// The storage of `ExprAttr`; private to the room. An atom has itself as its only term, so that every expression is a
 /// sum.
 struct ExprStorage : mlir::AttributeStorage {
   struct KeyTy {
@@ -16,7 +16,7 @@ struct ExprStorage : mlir::AttributeStorage {
     Kind kind;
     mlir::StringAttr name;
     llvm::ArrayRef<Expr> operands;
-    /// Of polynomials alone.
+    /// Only of polynomials.
     llvm::ArrayRef<Term> terms;
   };
 
@@ -33,25 +33,25 @@ struct ExprStorage : mlir::AttributeStorage {
 /// The order of a product of factors: higher degree first, then by the text of the factors; the empty product is last.
 int compareProducts(llvm::ArrayRef<Factor> lhs, llvm::ArrayRef<Factor> rhs);
 
-/// The atom with these operands, which must already be in the form that the rules of its kind leave.
+/// The atom with these operands, already normalized by the rules of its kind.
 Expr getAtom(Kind kind, llvm::ArrayRef<Expr> operands);
 
-/// The canonical form of a minimum or maximum over the integers, where no constant is the largest.
+/// The canonical form of a minimum or maximum over unbounded integers.
 Expr getExtremum(Kind kind, llvm::ArrayRef<Expr> operands);
 
-/// The sum of terms in canonical order, no two of one product and none 0.
+/// The sum of terms in canonical order, with distinct products and no zero coefficient.
 Expr getSum(mlir::MLIRContext *context, llvm::ArrayRef<Term> terms);
 
 /// Arithmetic on terms alone, for rules that `Expr`'s operators apply.
 Expr addTerms(Expr lhs, Expr rhs);
 Expr multiplyTerms(Expr lhs, Expr rhs);
 Expr scaleTerms(Expr expr, int64_t factor);
-/// The dividend is no constant, the divisor above 1.
+/// The quotient; the dividend is no constant, the divisor above 1.
 Expr divideTerms(Expr dividend, int64_t divisor);
 
 /// A sum in which divisions of the same dividend by a and 2a are joined; part of the canonical form.
 Expr joinDivisions(Expr sum);
-/// The same sum in the one form where nothing is joined, from which `joinDivisions` starts.
+/// The same sum with all joined divisions split, from which `joinDivisions` starts.
 Expr splitDivisions(Expr sum);
 
 /// The quotient of two products, or nothing where a factor is missing.
@@ -61,7 +61,7 @@ std::optional<llvm::SmallVector<Factor, 4>> divideProducts(llvm::ArrayRef<Factor
 /// The greatest common divisor of the coefficients, the constant's included; 0 for 0.
 uint64_t contentOf(Expr expr);
 
-/// Every coefficient divided by one that divides them all.
+/// The expression with every coefficient divided by a common divisor.
 Expr divideCoefficients(Expr expr, int64_t divisor);
 
 /// Dividend and divisor of an atom `x floordiv c` with a constant c; nothing for other expressions.

@@ -43,7 +43,7 @@ static ArrayRef<Term> productsOf(Expr expr) {
   return !terms.empty() && terms.back().factors.empty() ? terms.drop_back() : terms;
 }
 
-/// Of operands that differ by a constant keeps the smallest.
+/// Keeps only the smallest of operands that differ by a constant.
 static void absorb(Operands &operands) {
   Operands kept;
   for (Expr operand : operands) {
@@ -56,7 +56,7 @@ static void absorb(Operands &operands) {
   operands = kept;
 }
 
-/// k*min(a, b) + rest is min(k*a + rest, k*b + rest), and so is -k*max(-a, -b) + rest. Does one such step.
+/// Flattens one operand: k*min(a, b) + rest is min(k*a + rest, k*b + rest), and so is -k*max(-a, -b) + rest.
 static bool flattenOne(Operands &operands) {
   for (Expr *it = operands.begin(); it != operands.end(); ++it) {
     for (const Term &term : it->terms()) {
@@ -82,9 +82,9 @@ static bool flattenOne(Operands &operands) {
   return false;
 }
 
-/// Subtracts what all operands share from each; returns it, or an invalid expression.
+/// Subtracts the common part of all operands from each; returns it, or an invalid expression.
 static Expr translate(Operands &operands) {
-  // What is shared must not depend on how divisions are joined.
+  // Split first: the common part must not depend on how divisions are joined.
   Operands split;
   for (Expr operand : operands)
     split.push_back(splitDivisions(operand));
@@ -99,7 +99,8 @@ static Expr translate(Operands &operands) {
   return joinDivisions(shared);
 }
 
-/// The atom of three operands and more has a second form, -max(-a, -b, -c) moved to coefficients that are not negative.
+/// Chooses between an atom of three and more operands and its dual, -max(-a, -b, -c) moved to non-negative
+/// coefficients.
 static Expr chooseForm(Operands &operands) {
   llvm::sort(operands, lessByText);
   if (operands.size() == 2)
@@ -125,7 +126,7 @@ static Expr minimumOf(Operands operands) {
   Expr base = Expr::constant(context, 0);
   int64_t scale = 1;
   do {
-    // Dropping an operand may leave more in common to the others.
+    // Dropping an operand may leave the others a larger common part.
     for (size_t before = 0; before != operands.size();) {
       before = operands.size();
       base = base + translate(operands) * scale;

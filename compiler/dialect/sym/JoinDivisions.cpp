@@ -4,9 +4,9 @@ using namespace mlir;
 using namespace freestone::sym;
 using namespace freestone::sym::detail;
 
-// x floordiv 2a + (x + a) floordiv 2a == x floordiv a: of the three, a sum needs two at most. Convolutions, poolings
-// and splits produce all of them for the same size. The sum is first written without any upper half, which leaves only
-// one way to write it; from there, upper halves come back wherever they make it shorter.
+// x floordiv 2a + (x + a) floordiv 2a == x floordiv a: a sum needs at most two of the three. Convolutions, poolings and
+// splits produce all of them for the same size. The sum is first rewritten without upper halves, which is unique; from
+// there, upper halves come back wherever they make it shorter.
 
 namespace {
 
@@ -18,10 +18,10 @@ struct Halves {
 
 } // namespace
 
-/// Steps after which a sum is left as it is.
+/// Limit of rewriting steps for one sum.
 static constexpr unsigned maxSteps = 64;
 
-/// Above this, halves are not looked for.
+/// Divisors above this are not split into halves.
 static constexpr int64_t maxDivisor = 1 << 16;
 
 static bool isEvenDivision(Expr atom) {
@@ -29,7 +29,7 @@ static bool isEvenDivision(Expr atom) {
   return division && division->divisor % 2 == 0 && division->divisor <= maxDivisor;
 }
 
-/// Of an even division.
+/// The halves of a division by an even constant.
 static Halves halvesOf(Expr atom) {
   auto [dividend, divisor] = *asConstantDivision(atom);
   int64_t half = divisor / 2;
@@ -39,7 +39,7 @@ static Halves halvesOf(Expr atom) {
   return isUpper ? Halves{true, other, atom} : Halves{false, atom, other};
 }
 
-/// The sum of both halves.
+/// The sum of both halves: the undivided quotient.
 static Expr wholeOf(const Halves &halves) {
   auto [dividend, divisor] = *asConstantDivision(halves.lower);
   return divisor == 2 ? dividend : divideTerms(dividend, divisor / 2);
@@ -73,8 +73,8 @@ static bool isRelated(Expr division, ArrayRef<Factor> cofactor, const Term &othe
   return otherDivision && sharesProduct(dividend, otherDivision->dividend);
 }
 
-/// Calls `visit(term, factor index)` for divisions by even constants, of `sum`, that share terms with others if
-/// `relatedOnly`.
+/// Calls `visit(term, factor index)` for the divisions by even constants in `sum`; with `relatedOnly`, only for those
+/// that share terms with others.
 static void forEachHalf(Expr sum, bool relatedOnly, llvm::function_ref<bool(const Term &, size_t)> visit) {
   ArrayRef<Term> terms = sum.terms();
   for (const Term &term : terms) {
@@ -92,7 +92,7 @@ static void forEachHalf(Expr sum, bool relatedOnly, llvm::function_ref<bool(cons
   }
 }
 
-/// The sum with `factor` of `term` written as `replacement`.
+/// The sum with one factor of `term` replaced.
 static Expr replaceFactor(Expr sum, const Term &term, size_t factor, Expr replacement) {
   SmallVector<Factor, 4> storage;
   Expr cofactor = getSum(sum.context(), cofactorOf(term, factor, storage));
@@ -119,7 +119,7 @@ static Expr withoutUpperHalves(Expr sum, bool relatedOnly) {
   return Expr::invalid(sum.context());
 }
 
-/// Fewer terms are better; coefficients do not count, so that multiples of a sum are written alike.
+/// Compares by the number of terms; coefficients do not count, so that multiples of a sum get the same form.
 static bool isBetter(Expr lhs, Expr rhs) {
   if (lhs.isInvalid() || lhs.terms().size() != rhs.terms().size())
     return !lhs.isInvalid() && lhs.terms().size() < rhs.terms().size();

@@ -51,7 +51,7 @@ private:
   OpBuilder &builder;
   Location location;
   llvm::function_ref<Value(StringRef)> symbolValue;
-  /// Null where overflow is not asked for.
+  /// Null for unchecked arithmetic.
   Value *overflow;
   llvm::DenseMap<Expr, Value> lowered;
 };
@@ -76,7 +76,7 @@ Value ExprLowering::lowerDivision(Expr atom) {
 
   Value divisor = lower(atom.operands()[1]);
   Value zero = constant(0);
-  // With the sign moved to the dividend and 0 replaced, no division is undefined.
+  // No division is undefined: the sign moves to the dividend, a divisor of 0 is replaced.
   Value isNegative = compare(arith::CmpIPredicate::slt, divisor, zero);
   dividend = subtract(select(isNegative, zero, dividend), select(isNegative, dividend, zero));
   divisor = subtract(select(isNegative, zero, divisor), select(isNegative, divisor, zero));
@@ -89,7 +89,7 @@ Value ExprLowering::lowerDivision(Expr atom) {
   Value inexact =
       compare(roundDown ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt, remainder, zero);
   Value step = arith::ExtUIOp::create(builder, location, builder.getI64Type(), inexact);
-  // A quotient with a remainder is far from the ends of 64 bits.
+  // An inexact quotient is far from the ends of 64 bits.
   Value rounded = roundDown ? Value(arith::SubIOp::create(builder, location, quotient, step))
                             : Value(arith::AddIOp::create(builder, location, quotient, step));
   return select(isZero, zero, rounded);
@@ -119,7 +119,7 @@ Value ExprLowering::lowerAtom(Expr atom) {
   return result;
 }
 
-/// The order of operations is that of `evaluate`, so that both overflow for the same values.
+/// Operations in the order of `evaluate`, so that both overflow for the same values.
 Value ExprLowering::lowerTerm(const Term &term) {
   Value product;
   if (term.factors.empty() || term.coefficient != 1)

@@ -11,9 +11,9 @@ namespace freestone::sym {
 mlir::Value lowerExpr(mlir::OpBuilder &builder, mlir::Location location, Expr expr,
                       llvm::function_ref<mlir::Value(llvm::StringRef)> symbolValue);
 
-/// The same with LLVM's checked arithmetic (dialects `arith` and `llvm`). `overflow` is an i1 that this accumulates
-/// into: null before the first call, and after a call true at run time wherever `Expr::evaluate` gives nothing; the
-/// value is then unspecified, but computing it is never undefined.
+/// As `lowerExpr`, with LLVM's checked arithmetic (dialects `arith` and `llvm`). `overflow` accumulates an i1: null
+/// before the first call, afterwards true at run time wherever `Expr::evaluate` gives nothing. The value is then
+/// unspecified, but its computation is never undefined behaviour.
 mlir::Value lowerExprChecked(mlir::OpBuilder &builder, mlir::Location location, Expr expr,
                              llvm::function_ref<mlir::Value(llvm::StringRef)> symbolValue, mlir::Value &overflow);
 

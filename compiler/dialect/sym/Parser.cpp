@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace freestone::sym;
 
-/// Deeper nesting is refused rather than recursed into.
+/// Deeper nesting is refused, so that recursion can't exhaust the stack.
 static constexpr unsigned maxNesting = 256;
 
 namespace {
@@ -26,7 +26,7 @@ public:
   bool consumeRParen() { return succeeded(parser.parseOptionalRParen()); }
   bool consumeComma() { return succeeded(parser.parseOptionalComma()); }
 
-  /// `//` begins a comment here, so division has names alone.
+  /// `//` begins a comment of MLIR's, so division is spelled in words.
   std::optional<StringRef> consumeDivision() {
     for (StringRef name : {"floordiv", "ceildiv", "mod"})
       if (succeeded(parser.parseOptionalKeyword(name)))
@@ -84,7 +84,7 @@ public:
     if (digits.empty())
       return std::nullopt;
     rest = rest.drop_front(digits.size());
-    // Four bits for a digit are more than enough.
+    // Four bits a digit suffice.
     value = APInt(digits.size() * 4 + 1, digits, 10);
     return success();
   }

@@ -10,8 +10,8 @@ using namespace freestone::sym::detail;
 
 namespace {
 
-/// A part of a sum that reads better than its canonical terms: coefficient times `x mod c`, `x ceildiv c` or `max(a,
-/// b)`. Reading it back gives the canonical terms again.
+/// A readable form of some terms of a sum: coefficient times `x mod c`, `x ceildiv c` or `max(a, b)`. Parsing it gives
+/// the canonical terms again.
 struct Idiom {
   int64_t coefficient;
   StringRef name;
@@ -31,9 +31,9 @@ private:
   void printInfix(StringRef name, Expr lhs, Expr rhs);
   void printOperand(Expr expr);
   void printName(StringRef name);
-  /// Prints the sign between two parts, or before the first, and gives what is left to print.
+  /// Prints the sign between two parts, or before the first; returns the magnitude.
   std::string printSign(int64_t value);
-  /// Prints sign and coefficient of a part; true if the part then stands alone, without sign and coefficient before it.
+  /// Prints sign and coefficient of a part; true if the coefficient is printed alone, as for constants.
   bool printCoefficient(int64_t coefficient);
 
   llvm::raw_ostream &os;
@@ -44,7 +44,7 @@ private:
 
 static size_t countTerms(Expr expr) { return expr.terms().size(); }
 
-/// Takes `idiom` out of `sum` if that makes it shorter.
+/// Moves `idiom` out of `sum` if that makes the sum shorter.
 static bool extract(Expr &sum, Idiom idiom, Expr value, SmallVectorImpl<Idiom> &idioms) {
   Expr rest = sum - value * idiom.coefficient;
   if (rest.isInvalid() || countTerms(rest) + 1 >= countTerms(sum))
@@ -54,7 +54,7 @@ static bool extract(Expr &sum, Idiom idiom, Expr value, SmallVectorImpl<Idiom> &
   return true;
 }
 
-/// Moves what can be written as one idiom from the sum to `idioms`.
+/// Moves one idiom from the sum to `idioms`; false if there is none.
 static bool extractOne(Expr &sum, SmallVectorImpl<Idiom> &idioms) {
   for (const Term &term : sum.terms()) {
     auto multiple = asMultipleOfAtom(term);
@@ -75,7 +75,7 @@ static bool extractOne(Expr &sum, SmallVectorImpl<Idiom> &idioms) {
     if (coefficient % divisor == 0 &&
         extract(sum, {coefficient / divisor, "mod", dividend, constant}, Expr::mod(dividend, divisor), idioms))
       return true;
-    // -(x floordiv c) is (-x) ceildiv c; the products of x move to make it positive.
+    // -(x floordiv c) is (-x) ceildiv c; its sign is absorbed by the products of x.
     SmallVector<Term, 8> mirrored;
     for (const Term &inner : dividend.terms())
       mirrored.push_back({inner.factors.empty() ? -inner.coefficient : divisor - inner.coefficient, inner.factors});
@@ -114,7 +114,7 @@ void ExprPrinter::printSum(Expr expr) {
 
 std::string ExprPrinter::printSign(int64_t value) {
   bool leading = std::exchange(first, false);
-  // The smallest integer has no magnitude that could be read back after a minus.
+  // INT64_MIN has no magnitude that could be parsed after a minus.
   bool minus = value < 0 && value != std::numeric_limits<int64_t>::min();
   if (leading)
     os << (minus ? "-" : "");
@@ -163,7 +163,7 @@ void ExprPrinter::printAtom(Expr atom) {
   default:
     break;
   }
-  // Rounded down after adding the divisor less 1 is rounded up.
+  // floor((x + c - 1) / c) is a division rounded up.
   auto division = asConstantDivision(atom);
   if (division && division->dividend.constantTerm() == division->divisor - 1)
     return printInfix("ceildiv", division->dividend - (division->divisor - 1), atom.operands()[1]);
@@ -194,7 +194,7 @@ void ExprPrinter::printOperand(Expr expr) {
   os << (bare ? "" : ")");
 }
 
-/// Words that the parsers read as something other than a symbol.
+/// Words that the parsers do not read as symbols.
 static bool isReserved(StringRef name) {
   return llvm::is_contained({"floordiv", "ceildiv", "mod", "invalid", "true", "false"}, name);
 }

@@ -5,7 +5,7 @@ using namespace mlir;
 using namespace freestone::sym;
 using namespace freestone::sym::detail;
 
-/// Drops operands that another one always beats.
+/// Drops operands that another operand always dominates.
 static Expr simplifyExtremum(const Bounds &bounds, Kind kind, ArrayRef<Expr> operands) {
   SmallVector<Expr, 4> kept(operands);
   for (size_t i = 0; i < kept.size();) {
@@ -41,7 +41,7 @@ static Expr divide(Kind kind, Expr dividend, Expr divisor) {
   return kind == Kind::FloorDiv ? Expr::floorDiv(dividend, divisor) : Expr::ceilDiv(dividend, divisor);
 }
 
-/// The divisor may lose factors that it shares with every term of the dividend if they are not 0.
+/// Cancels factors of the divisor that all terms of the dividend share, if they can't be 0.
 static Expr simplifyDivision(const Bounds &bounds, Kind kind, Expr dividend, Expr divisor) {
   if (divisor.isConstant() || !bounds.provablyNonZero(divisor))
     return divide(kind, dividend, divisor);
@@ -49,7 +49,7 @@ static Expr simplifyDivision(const Bounds &bounds, Kind kind, Expr dividend, Exp
   for (const Factor &factor : divisor.terms().front().factors) {
     for (unsigned i = 0; i < factor.power; ++i) {
       auto smallerRemainder = remainder.exactDiv(factor.atom), smallerDivisor = divisor.exactDiv(factor.atom);
-      // The divisor is a multiple of the factor and not 0, so neither is the factor.
+      // A nonzero multiple of the factor implies a nonzero factor.
       if (!smallerRemainder || !smallerDivisor)
         break;
       remainder = *smallerRemainder;

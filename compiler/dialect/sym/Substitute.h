@@ -6,11 +6,11 @@
 
 namespace freestone::sym {
 
-/// Replaces symbols in every type and attribute of `root` and of all operations within it: what is learnt of a size
-/// holds for the whole function at once.
+/// Replaces symbols in every type and attribute of `root` and the operations within it: a fact about a size holds for
+/// the whole function at once.
 void substituteSymbols(mlir::Operation *root, llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
 
-/// The same for one attribute or type.
+/// Replaces symbols in one attribute or type.
 mlir::Type substituteSymbols(mlir::Type type, llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);
 mlir::Attribute substituteSymbols(mlir::Attribute attribute,
                                   llvm::function_ref<std::optional<Expr>(llvm::StringRef)> replacement);

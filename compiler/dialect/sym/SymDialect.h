@@ -18,7 +18,7 @@
 
 namespace mlir {
 
-/// Lets `Expr` be a parameter of the attributes and types of other dialects: printed bare.
+/// Lets `Expr` be a bare-printed parameter of attributes and types of other dialects.
 template <>
 struct FieldParser<freestone::sym::Expr> {
   static FailureOr<freestone::sym::Expr> parse(AsmParser &parser) {

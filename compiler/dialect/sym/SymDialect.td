@@ -23,8 +23,8 @@ def Sym_ExprAttr : AttrDef<Sym_Dialect, "Expr"> {
   let mnemonic = "expr";
   let summary = "an integer expression in canonical form";
   let description = [{
-    Printed `#sym.expr<4*h + 1>`, and bare as a parameter of other attributes and types. Made by the arithmetic of
-    `freestone::sym::Expr`; there is no other way, so that what exists is canonical.
+    Printed `#sym.expr<4*h + 1>`, and bare as a parameter of other attributes and types. Only the arithmetic of
+    `freestone::sym::Expr` makes expressions, so every one is canonical.
   }];
   let parameters = (ins "::freestone::sym::Kind":$kind);
   let storageClass = "ExprStorage";
@@ -36,7 +36,7 @@ def Sym_ExprAttr : AttrDef<Sym_Dialect, "Expr"> {
   let extraClassDeclaration = [{
     ::freestone::sym::Expr getExpr() const { return ::freestone::sym::Expr(*this); }
 
-    /// For the canonical form alone: use the arithmetic of `Expr`.
+    /// For the rules of the canonical form alone; elsewhere use the arithmetic of `Expr`.
     static ExprAttr getCanonical(::mlir::MLIRContext *context, ::freestone::sym::Kind kind, ::mlir::StringAttr name,
                                  ::llvm::ArrayRef<::freestone::sym::Expr> operands,
                                  ::llvm::ArrayRef<::freestone::sym::Term> terms);
@@ -45,10 +45,10 @@ def Sym_ExprAttr : AttrDef<Sym_Dialect, "Expr"> {
 
 def Sym_SymbolBoundsAttr : AttrDef<Sym_Dialect, "SymbolBounds"> {
   let mnemonic = "bounds";
-  let summary = "what is known of the values of one symbol";
+  let summary = "the known bounds of one symbol";
   let description = [{
-    Printed `#sym.bounds<[1, 2048]>`, `#sym.bounds<[0, inf], multiple_of 8, hint 128>`. The range and the divisor hold for every
-    run; the hint is a usual value, which decides between plans and is never relied on.
+    Printed `#sym.bounds<[1, 2048]>`, `#sym.bounds<[0, inf], multiple_of 8, hint 128>`. Range and divisor hold for every
+    run; the hint is a typical value that ranks plans and never affects correctness.
   }];
   let parameters = (ins "int64_t":$lo, "int64_t":$hi, "int64_t":$multipleOf, "std::optional<int64_t>":$hint);
   let builders = [AttrBuilder<(ins "::freestone::sym::SymbolBounds":$bounds,

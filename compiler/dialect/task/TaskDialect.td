@@ -10,9 +10,10 @@ def Task_Dialect : Dialect {
   let name = "task";
   let summary = "the plane of units × time: phases of tiles, laid on workers";
   let description = [{
-    A `task.program` is one SPMD program for W workers, W known at run time. Every worker runs the same phases in the same order
-    and computes its share of each phase's tiles by formula: tile t of T belongs to worker floor(t*W/T). There is no dispatcher
-    and no barrier: a phase names the earlier phases that it must come `after`, and waits for their progress numbers only.
+    A `task.program` is one SPMD program for W workers, W known at run time. Every worker runs the same phases in the
+    same order and computes its share of each phase's tiles by formula: tile t of T belongs to worker floor(t*W/T).
+    There is no dispatcher and no global barrier: a phase names the earlier phases that it must come `after`, and waits
+    for their progress numbers only.
   }];
   let cppNamespace = "::freestone::task";
   let dependentDialects = ["::freestone::sym::SymDialect", "::freestone::tile::TileDialect"];
@@ -29,8 +30,8 @@ def Task_SymbolAttr : AttrDef<Task_Dialect, "Symbol"> {
   let mnemonic = "symbol";
   let summary = "a symbol of a program and what binds it";
   let description = [{
-    `dim i, d`: dimension d of input i. `element i, k`: element k of the integer input i. `runtime i, 0`: element 0 of buffer i,
-    which a phase writes; until then it counts as its upper bound `bound`.
+    `dim i, d`: dimension d of input i. `element i, k`: element k of the integer input i. `runtime i, 0`: element 0 of
+    buffer i, which a phase writes; before that phase it counts as its upper bound `bound`.
     ```mlir
     #task.symbol<"b" dim 0, 1 in [8, 512] multiple_of 8>
     ```

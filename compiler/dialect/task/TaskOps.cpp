@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace freestone;
 
-// Sizes stand bare, as in types.
+// Sizes are printed bare, as in types.
 
 static ParseResult parseSize(OpAsmParser &parser, sym::ExprAttr &size) {
   sym::Expr expr;

@@ -25,8 +25,8 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
       }
     }
     ```
-    `define [["rows", #sym.expr<n ceildiv 8>]]` names sizes that follow from the symbols and from those defined before them.
-    Inputs and outputs stand in the order of the model's. Progress number of a phase is its index in the program.
+    `define [["rows", #sym.expr<n ceildiv 8>]]` names sizes that follow from the symbols and earlier definitions. Inputs
+    and outputs keep the model's order. A phase's progress number is its index in the program.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$symbols, OptionalAttr<ArrayAttr>:$definitions,
                        OptionalAttr<ArrayAttr>:$assertions);
@@ -42,13 +42,14 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
 }
 
 def Task_BufferOp : Task_Op<"buffer"> {
-  let summary = "bytes that phases read and write";
+  let summary = "storage that phases read and write";
   let description = [{
-    The type is that of the value it was made for; reshapes of it are the same buffer. Inputs and weights are read only; a weight
-    with a `value` is a constant of the program. State is what its name stands for in all programs of the module, from run to run: of
-    static size, at first zeros or the weight `initial`. An arena buffer is planned by `task-plan-memory`: `horizon` is the last phase
-    known to be complete on all workers before the first definition (-1: none), `last_use` the last phase that touches it; two
-    arena buffers may share bytes where one's last use is not after the other's horizon.
+    The type is that of the value the buffer was made for; reshapes of the value share the buffer. Inputs and weights
+    are read-only; a weight with a `value` is a constant of the program. State has a static size and persists from run
+    to run under its name, in all programs of the module; it begins as zeros or as the weight `initial`.
+    `task-plan-memory` assigns arena buffers: `horizon` is the last phase known to be complete on all workers before the
+    first definition (-1: none), `last_use` the last phase that touches the buffer. Two arena buffers may share bytes
+    where one's last use is not after the other's horizon.
   }];
   let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$horizon,
                        OptionalAttr<I64Attr>:$last_use, OptionalAttr<ElementsAttr>:$value,
@@ -68,9 +69,10 @@ def Task_BufferOp : Task_Op<"buffer"> {
 def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "one step of every worker: its share of the tiles of one or more independent programs";
   let description = [{
-    `after all [p]`: every worker has finished phase p before any begins this one. `after same [p]`: a worker reads of p only
-    what it wrote itself; no wait. Tiles of neighbouring spaces of one program are dealt together, as one row. `binds` names the run-time symbol that the phase's result gives a value: worker 0, whose
-    tile 0 is, then derives all sizes anew before it publishes. Without tiles the value is the symbol's lower bound.
+    `after all [p]`: every worker has finished phase p before any begins this one. `after same [p]`: a worker reads only
+    its own writes of p; no wait. Neighbouring spaces of one program are dealt together, as one row of tiles. `binds`
+    names the run-time symbol whose value is the phase's result: worker 0, which runs tile 0, then derives all sizes
+    anew before it publishes its progress. Without tiles the symbol gets its lower bound.
   }];
   let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, DenseI64ArrayAttr:$same_after,
                        OptionalAttr<StrAttr>:$binds);
@@ -81,14 +83,15 @@ def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerm
   let extraClassDeclaration = [{
     ::llvm::SmallVector<SpaceOp, 8> getSpaces();
 
-    /// Where the tiles of a space stand: behind `before` others of `total` that are dealt to the workers as one row.
+    /// The tiles of a space within its deal: `before` tiles of other spaces come first, `total` tiles are dealt in one
+    /// row.
     struct Deal {
       ::freestone::sym::Expr before, total;
       bool operator==(const Deal &other) const { return before == other.before && total == other.total; }
     };
-    /// Of each space.
+    /// One for each space.
     ::llvm::SmallVector<Deal, 8> getDeals();
-    /// Of all spaces.
+    /// The number of tiles of all spaces.
     ::freestone::sym::Expr getTiles();
   }];
 }
@@ -96,14 +99,15 @@ def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerm
 def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegments]> {
   let summary = "all tiles of one call of a tile.program";
   let description = [{
-    `sizes` are the values of the program's symbols in the symbols of the entry. `reads` and `writes` say, for each operand, the
-    number c of consecutive elements that one tile touches, where tile t touches nothing outside [t*c, (t+1)*c), or `?` (an
-    attribute `unit`) where it may touch anything. No two tiles write the same element; of a buffer that is input and output a tile
-    reads only what it writes. `sites` are the numbers of the program's
-    `tile.check`s. `operations` are the floating-point operations of all tiles, `padding` what they compute besides and throw away.
+    `sizes` are the values of the program's symbols, in symbols of the entry. `reads` and `writes` give, for each
+    operand, the number c of consecutive elements that one tile touches: tile t touches nothing outside [t*c, (t+1)*c).
+    `?` (an attribute `unit`) means any element. No two tiles write the same element; of a buffer that is input and
+    output, a tile reads only elements that it writes. `sites` are the numbers of the program's `tile.check`s.
+    `operations` counts the floating-point operations of all tiles, `padding` the additional ones whose results are
+    discarded.
 
-    With `service` it is one call of a function that the application offers under the name in place of the program's, in this
-    version, by worker 0; `views` are the operands' types, inputs first.
+    With `service`, the space is one call of the function that the application offers under this name and version, by
+    worker 0; `views` are the operands' types, inputs first.
     ```mlir
     task.space @"onednn.relu"(%x) to (%y) sizes [] tiles 1 scratch 0 reads [?] writes [?] sites []
         service 2 views [!graph.tensor<[n], f32>, !graph.tensor<[n], f32>] : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>

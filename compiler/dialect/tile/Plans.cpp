@@ -6,7 +6,7 @@ using namespace freestone::tile;
 
 using EmitError = function_ref<InFlightDiagnostic()>;
 
-/// A size of code, which is at least `least`.
+/// Refuses a size of code below `least`.
 static LogicalResult verifySize(EmitError emitError, StringRef name, int64_t value, int64_t least = 1) {
   if (value >= least)
     return success();

@@ -111,7 +111,7 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &state) {
   return parser.resolveOperands(inputs, type.getInputs(), location, state.operands);
 }
 
-/// The sizes carry the program's names for the reader's sake; their order is what counts.
+/// The sizes are printed with the program's names for readability; only their order matters.
 void CallOp::print(OpAsmPrinter &printer) {
   auto program = SymbolTable::lookupNearestSymbolFrom<ProgramOp>(*this, getCalleeAttr());
   SmallVector<StringAttr> names = program ? program.getSymbols() : SmallVector<StringAttr>();

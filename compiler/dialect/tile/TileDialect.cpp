@@ -73,7 +73,7 @@ LogicalResult PanelsAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
   return success();
 }
 
-/// Panel number, then what remains, then the place within the panel.
+/// Panel number, then the other dimensions, then the position within the panel.
 static SmallVector<sym::Expr> split(ArrayRef<sym::Expr> dims, int64_t axis, int64_t batch, sym::Expr panel,
                                     sym::Expr within) {
   SmallVector<sym::Expr> result(dims.take_front(batch));

@@ -30,7 +30,7 @@ sym::Expr getStorageElements(graph::TensorType type);
 /// The linear position in memory of the element at `indices`, its layout applied.
 sym::Expr getLinearIndex(graph::TensorType type, llvm::ArrayRef<sym::Expr> indices);
 
-/// Whether an operation gives the bytes of its operand, in another shape or layout.
+/// Whether an operation's result aliases its operand, in another shape or layout.
 bool isAlias(mlir::Operation *op);
 
 using graph::getExprArrayAttr;

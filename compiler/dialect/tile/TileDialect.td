@@ -9,10 +9,10 @@ def Tile_Dialect : Dialect {
   let name = "tile";
   let summary = "tensor programs: loops over sizes that are expressions, with a scalar body";
   let description = [{
-    What one operator computes is a `tile.compute`: loops, index maps, a body of scalars. Computes stand inline in a
-    function among operators of the graph, are connected into a `tile.group`, and outlined as a `tile.program` that
-    `tile.call` calls. Any of them can be lowered alone. What a program is (elementwise, reduction, contraction, …) is
-    read off its loops, never declared.
+    `tile.compute` is one operator's computation: loops, index maps, a body of scalars. Computes stand inline in a
+    function among operators of the graph, are fused into a `tile.group`, and outlined as a `tile.program` that
+    `tile.call` calls. Each of these can be lowered alone. The kind of a program (elementwise, reduction, contraction,
+    …) is read off its loops, never declared.
   }];
   let cppNamespace = "::freestone::tile";
   let dependentDialects = ["::freestone::sym::SymDialect", "::freestone::graph::GraphDialect"];
@@ -21,7 +21,7 @@ def Tile_Dialect : Dialect {
 
 def Tile_PanelsAttr : AttrDef<Tile_Dialect, "Panels"> {
   let mnemonic = "panels";
-  let summary = "a tensor whose one axis is cut into panels that lie one after another";
+  let summary = "a tensor packed into panels along one axis";
   let description = [{
     The logical shape stays; stored is `[batch dims…][ceil(extent(axis) / width)][other dims…][width]`, the last panel
     padded with zeros. `batch` counts the leading dimensions that stay in front.

@@ -15,10 +15,10 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "one scalar body over a space of loops";
   let description = [{
-    The loops are `extents` long, parallel ones first, then those that reduce. The dimensions of every result are the
-    parallel loops in order. `ins` are read once per point through an affine map from loops to coordinates; `symbols`
-    are the sizes that the maps' symbols stand for. A read outside its operand gives the operand's `fill`; without one
-    all reads are inside. `reads` are tensors that the body reads at indices that depend on data.
+    The loops have the sizes `extents`, parallel loops first, then reduction loops. The dimensions of every result are
+    the parallel loops in order. `ins` are read once per point through an affine map from loops to coordinates;
+    `symbols` are the sizes that the maps' symbols stand for. An out-of-bounds read gives the operand's `fill`; without
+    one all reads are in bounds. `reads` are tensors that the body reads at data-dependent indices.
 
     Arguments of the body: a scalar per operand of `ins`; where loops reduce, an accumulator per result, which begins as
     its `init`; a tensor per operand of `reads`. It yields a scalar per result: the value, or the next accumulator. The
@@ -53,15 +53,15 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromA
     unsigned getNumLoops() { return getLoopExtents().size(); }
     bool isParallel(unsigned loop) { return loop < getNumParallel(); }
     unsigned getNumReductions() { return getNumLoops() - getNumParallel(); }
-    /// The sizes that the symbols of all maps stand for.
+    /// The sizes of the symbols of all maps.
     ::llvm::SmallVector<::freestone::sym::Expr> getSymbolSizes();
     ::mlir::AffineMap getMap(unsigned input) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getIndexMaps()[input]).getValue();
     }
     ::llvm::SmallVector<::mlir::AffineMap> getMaps();
-    /// What a read outside gives; null where all reads are inside.
+    /// The value of an out-of-bounds read; null where all reads are in bounds.
     ::mlir::TypedAttr getFill(unsigned input) { return ::llvm::dyn_cast<::mlir::TypedAttr>(getFillValues()[input]); }
-    /// The first value of a result's accumulator; only where loops reduce.
+    /// The initial value of a result's accumulator; only with reduction loops.
     ::mlir::TypedAttr getInit(unsigned result) { return ::llvm::cast<::mlir::TypedAttr>(getInitValues()[result]); }
     ::mlir::Block *getBody() { return &getRegion().front(); }
     ::mlir::Block::BlockArgListType getInputArgs() { return getBody()->getArguments().take_front(getInputs().size()); }
@@ -80,13 +80,12 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, IsolatedFromA
 }
 
 def Tile_OpaqueOp : Tile_Op<"opaque", [IsolatedFromAbove, Pure, SingleBlock]> {
-  let summary = "tiles of written-out loops, for what is no loop nest with an affine map";
+  let summary = "tiles as explicit loops, for computations that are no affine loop nest";
   let description = [{
-    The body computes one tile: `%t` is its number, then every operand and every result comes as a flat, row-major
-    buffer of its elements (bool as i8, unsigned as signless). Tiles may run in any order and at the same time, so each
-    writes elements of its own. A result that nobody uses is scratch memory. With an attribute `binds = "n"` the one
-    element of the first result, an i64, is the value of the symbol n, known once this has run; programs of that size
-    take the result as an operand.
+    The body computes one tile: `%t` is its number, followed by every operand and result as a flat, row-major buffer
+    (bool as i8, unsigned as signless). Tiles may run in any order and concurrently, so each writes its own elements. A
+    result without uses is scratch memory. An attribute `binds = "n"` makes the single i64 element of the first result
+    the value of the symbol n from then on; programs of that size take the result as an operand.
     ```mlir
     %r = tile.opaque [rows] ins(%x) {
     ^bb0(%t: index, %in: memref<?xf32>, %out: memref<?xf32>):
@@ -142,10 +141,10 @@ def Tile_SizeOp : Tile_Op<"size", [Pure]> {
 }
 
 def Tile_ReadOp : Tile_Op<"read", [Pure]> {
-  let summary = "an element at indices that depend on data";
+  let summary = "an element at data-dependent indices";
   let description = [{
-    The tensor is an argument of the body of a compute, which stands for an operand of its `reads`. Where an index is
-    outside of its dimension, as any is where that is empty, nothing is touched, and the element is 0.
+    The tensor is an argument of the compute's body, which stands for an operand of its `reads`. Out-of-bounds indices
+    (in an empty dimension: all) access no memory and give 0.
   }];
   let arguments = (ins Graph_Tensor:$tensor, Variadic<Index>:$indices);
   let results = (outs AnyType:$element);
@@ -153,7 +152,7 @@ def Tile_ReadOp : Tile_Op<"read", [Pure]> {
   let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$tensor, "::mlir::ValueRange":$indices)>];
   let extraClassDeclaration = [{
-    /// Which of the compute's `reads` this reads.
+    /// The number of the operand among the compute's `reads`.
     unsigned getReadNumber();
   }];
 }
@@ -161,7 +160,7 @@ def Tile_ReadOp : Tile_Op<"read", [Pure]> {
 def Tile_RandomBitsOp : Tile_Op<"random_bits", [Pure]> {
   let summary = "the random bits of one element, by its row-major index: see `graph.random_bits`";
   let description = [{
-    The four words of the key, then the index. Neighbouring points that ask for neighbouring elements share blocks.
+    Operands: the four words of the key, then the index. Adjacent points that read adjacent elements share blocks.
     ```mlir
     %r = tile.random_bits[%k0, %k1, %k2, %k3] at %i : i32
     ```
@@ -175,18 +174,17 @@ def Tile_RandomBitsOp : Tile_Op<"random_bits", [Pure]> {
 def Tile_CheckOp : Tile_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let summary = "ends the run with a message where data make a result undefined";
   let description = [{
-    What the message tells: the node of the location, then `message`. Computing goes on; nothing that follows may trap
-    or leave a buffer because the condition is false: `tile.read` sees to that itself, a body that is written out has
-    to.
+    The message names the node of the location, then `message`. Execution continues; nothing that follows may trap or
+    leave a buffer because the condition is false: `tile.read` ensures this itself, the body of a `tile.opaque` must.
   }];
   let arguments = (ins I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict";
 }
 
 def Tile_GroupOp : Tile_Op<"group", [RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "computes that become one program";
+  let summary = "computes fused into one program";
   let description = [{
-    Holds computes in order; what no computation outside needs is not yielded, and never becomes a buffer.
+    Holds computes in order. A value without uses outside the group is not yielded and never becomes a buffer.
     ```mlir
     %h = tile.group {
       %c = tile.compute … ins(%x : …, %w : …)
@@ -218,9 +216,9 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
 }
 
 def Tile_ViewOp : Tile_Op<"view", [Pure]> {
-  let summary = "the same memory, as a tensor in a layout or as the row-major tensor that it is stored as";
+  let summary = "an alias: the same memory with or without a layout";
   let description = [{
-    Free, as a reshape is. One side has a layout, the other one the shape of its storage.
+    Free, as a reshape is. One side has a layout, the other side is row-major in the shape of its storage.
     ```mlir
     %w = tile.view %s : !graph.tensor<[36, 384, 32], f32> -> !graph.tensor<[1152, 384], f32, #tile.panels<axis = 0, width = 32>>
     ```
@@ -234,8 +232,8 @@ def Tile_ViewOp : Tile_Op<"view", [Pure]> {
 def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]> {
   let summary = "a tensor program over canonical symbols";
   let description = [{
-    The symbols are the run-time numbers that its sizes are made of, bound by the caller. `plan` says how its
-    code is made (see `tile-choose-tiles`).
+    The caller binds the symbols, from which all sizes of the program are made. `plan` decides how code is made for it
+    (see `tile-choose-tiles`).
     ```mlir
     tile.program @p0 symbols [s0, s1] (%x: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0, s1], f32>) {
       %r = tile.compute …
@@ -260,7 +258,7 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, SingleBlock, Symbol]
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::llvm::SmallVector<ComputeOp> getComputes();
 
-    /// The tiling of the plan, if there is one and it is of this kind.
+    /// The tiling of the plan; null if there is no plan or it is of another kind.
     template <typename Tiling> Tiling getTiling() {
       return getPlan() ? ::llvm::dyn_cast<Tiling>(getPlan()->getTiling()) : Tiling();
     }
@@ -274,12 +272,12 @@ def Tile_ReturnOp : Tile_Op<"return", [HasParent<"ProgramOp">, Pure, ReturnLike,
 }
 
 def Tile_CallOp : Tile_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, Pure]> {
-  let summary = "computes a program at sizes";
+  let summary = "calls a program with sizes";
   let description = [{
     ```mlir
     %r = tile.call @p0(%x) [s0 = b*s, s1 = 384] : (!graph.tensor<[b*s, 384], f32>) -> !graph.tensor<[b*s, 384], f32>
     ```
-    Its types are the program's with these sizes in place of the symbols.
+    Types are those of the program with these sizes substituted for its symbols.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Tensor>:$inputs, ArrayAttr:$symbol_sizes);
   let results = (outs Variadic<Graph_Tensor>:$results);
@@ -291,10 +289,10 @@ def Tile_CallOp : Tile_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 }
 
 def Tile_LibraryOp : Tile_Op<"library", [Pure]> {
-  let summary = "computes through a service of a library";
+  let summary = "calls a service of a library";
   let description = [{
-    The caller allocates the results, the service fills them. `name` and `version` name a function that the application
-    offers when it makes an instance of the artifact; without it the artifact is refused there. Operands and results are
+    The caller allocates the results, the service fills them. `name` and `version` identify a function that the
+    application offers to an instance of the artifact; an instance without it is refused. Operands and results are
     row-major.
     ```mlir
     %r = tile.library "onednn.matmul" version 2 (%x, %w) : (!graph.tensor<[m, k], f32>, !graph.tensor<[k, n], f32>) -> !graph.tensor<[m, n], f32>

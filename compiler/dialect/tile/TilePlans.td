@@ -4,7 +4,7 @@
 include "compiler/dialect/tile/TileDialect.td"
 include "mlir/IR/EnumAttr.td"
 
-/// A part of a plan. Sizes are elements unless they say bytes; expressions are over the symbols of the program.
+/// A part of a plan. Sizes count elements unless they say bytes; expressions use the symbols of the program.
 class Tile_PlanPart<string name, string partMnemonic> : AttrDef<Tile_Dialect, name> {
   let mnemonic = partMnemonic;
   let assemblyFormat = "`<` struct(params) `>`";
@@ -12,17 +12,17 @@ class Tile_PlanPart<string name, string partMnemonic> : AttrDef<Tile_Dialect, na
 }
 
 def Tile_MicroKernelAttr : Tile_PlanPart<"MicroKernel", "micro_kernel"> {
-  let summary = "the block of sums that a micro-kernel keeps in registers";
+  let summary = "the block of accumulators that a micro-kernel keeps in registers";
   let description = [{
-    At most `rows` rows of `vectors` vectors of `lanes` elements; `unroll` steps of k a turn of its loop. A packed panel of the vector
-    operand is `vectors * lanes` columns wide.
+    At most `rows` rows of `vectors` vectors of `lanes` elements; its loop is unrolled by `unroll` steps of k. A packed
+    panel of the vector operand is `vectors * lanes` columns wide.
     ```mlir
     #tile.micro_kernel<rows = 14, vectors = 2, lanes = 16, unroll = 2>
     ```
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$unroll);
   let extraClassDeclaration = [{
-    /// Columns of a panel.
+    /// The columns of a packed panel.
     int64_t getWidth() const { return getVectors() * getLanes(); }
   }];
 }
@@ -30,10 +30,11 @@ def Tile_MicroKernelAttr : Tile_PlanPart<"MicroKernel", "micro_kernel"> {
 def Tile_ContractionTilingAttr : Tile_PlanPart<"ContractionTiling", "contraction"> {
   let summary = "how a contraction is tiled: outer loops, then rows, columns, steps of k, panels, the micro-kernel";
   let description = [{
-    A tile has at most `rows` rows of A, a multiple of the kernel's, and `panels` panels of B: fewer where that makes `least_tiles`
-    tiles, or where rows are fewer than twice the panels. Blocks of one extent are of about equal size. It sums at most `depth` steps of k at a time, a multiple of `depth_unit`. Where k has at most `kept_depths`
-    blocks, what is packed for a tile stays packed for the ones that follow: rows of A, and panels of B that take at most
-    `kept_columns` elements. An epilogue prefetches its operands `prefetch_rows` rows ahead.
+    A tile has at most `rows` rows of A, a multiple of the kernel's, and at most `panels` panels of B: fewer where that
+    yields `least_tiles` tiles, or where rows are fewer than twice the panels. Blocks of one extent have about equal
+    sizes. Blocks of k have at most `depth` steps, a multiple of `depth_unit`. With at most `kept_depths` blocks of k,
+    the operands packed for a tile stay packed for later tiles: rows of A, and panels of B of at most `kept_columns`
+    elements. An epilogue prefetches its operands `prefetch_rows` rows ahead.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$rows, "int64_t":$panels, "int64_t":$least_tiles,
                         "int64_t":$depth, "int64_t":$depth_unit, "int64_t":$kept_depths, "int64_t":$kept_columns, "int64_t":$prefetch_rows);
@@ -45,39 +46,39 @@ def Tile_DotProductUnit : I32EnumAttr<"DotProductUnit", "what sums products of p
 }
 
 def Tile_DotProductTilingAttr : Tile_PlanPart<"DotProductTiling", "dot_products"> {
-  let summary = "how a contraction of bf16 is tiled whose products are summed in pairs of steps of k";
+  let summary = "how a bf16 contraction is tiled for dot products: pairs of steps of k";
   let description = [{
-    As a contraction, in whole units of 32 rows, columns and steps. A kernel sums at most `groups` units of k at a time; panels of B
-    stay packed where they take at most `kept_columns` elements.
+    As for a contraction, in whole units of 32 rows, columns and steps. A kernel sums at most `groups` units of k at a
+    time; panels of B of at most `kept_columns` elements stay packed.
   }];
   let parameters = (ins EnumParameter<Tile_DotProductUnit>:$unit, "int64_t":$rows, "int64_t":$columns, "int64_t":$depth,
                         "int64_t":$groups, "int64_t":$kept_columns, "int64_t":$prefetch_rows);
 }
 
 def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution"> {
-  let summary = "how a convolution is tiled: outer loops, then channels out, rows, pixels, channels in, panels, rows, the micro-kernel";
+  let summary = "how a convolution is tiled: outer loops, then output channels, rows, pixels, input channels, panels, rows, the micro-kernel";
   let description = [{
-    A tile is a rectangle of at most `area` pixels, `pixels` of them in a row, for at most `panels` panels of channels out; it sums at
-    most `channels` channels of the picture at a time, whose windows it copies first.
+    A tile is a rectangle of at most `area` pixels, `pixels` of them in a row, for at most `panels` panels of output
+    channels. It sums at most `channels` input channels at a time, whose windows are packed first.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$pixels, "int64_t":$area, "int64_t":$panels,
                         "int64_t":$channels);
 }
 
 def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weight_gradient"> {
-  let summary = "how the gradient of a convolution's weights is tiled: outer loops, then a panel of the gradient's channels, images, rows";
+  let summary = "how a convolution's weight gradient is tiled: outer loops, then a panel of output-gradient channels, images, rows";
   let description = [{
-    A tile sums rows of places of an image, so many at a time as a panel of the gradient has at most `places` places, and the copied
-    picture `plane` elements; at least one. The micro-kernel's rows are the channels and taps of the picture.
+    A tile sums over rows of one image at a time: as many rows as keep a panel of the output gradient within `places`
+    positions and the packed input within `plane` elements, at least one. The micro-kernel's rows are the channels and
+    taps of the input.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$places, "int64_t":$plane);
 }
 
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
   let summary = "how reductions along rows in memory are tiled: rows, then passes over a row";
-  let description = [{
-    The first `row_loops` loops count rows, `rows` of them a tile. Pass p over a row has `run_loops[p]` loops (1: all elements are one
-    run), the innermost one in vectors of `lanes[p]` elements (1: element by element).
+  The first `row_loops` loops count rows, `rows` of them a tile. Pass p over a row has `run_loops[p]` inner loops (1:
+  all elements are contiguous), vectorized by `lanes[p]` elements (1: scalar).
   }];
   let parameters = (ins "int64_t":$row_loops, "::freestone::sym::Expr":$rows, ArrayRefParameter<"int64_t">:$run_loops,
                         ArrayRefParameter<"int64_t">:$lanes);
@@ -87,10 +88,10 @@ def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
 }
 
 def Tile_MapTilingAttr : Tile_PlanPart<"MapTiling", "map"> {
-  let summary = "how computes over the same parallel loops are tiled: rows, then columns";
+  let summary = "how elementwise computes over the same parallel loops are tiled: rows, then columns";
   let description = [{
-    The innermost parallel loop counts columns, the others rows. A tile has `rows` rows and `columns` columns, computed in vectors of
-    `lanes` elements (1: element by element), `vectors` of them side by side.
+    The innermost parallel loop counts columns, the others rows. A tile has `rows` rows and `columns` columns, computed
+    in vectors of `lanes` elements (1: scalar), `vectors` of them interleaved.
   }];
   let parameters = (ins "::freestone::sym::Expr":$rows, "::freestone::sym::Expr":$columns, "int64_t":$lanes,
                         "int64_t":$vectors);
@@ -98,15 +99,15 @@ def Tile_MapTilingAttr : Tile_PlanPart<"MapTiling", "map"> {
 
 def Tile_OpaqueTilingAttr : AttrDef<Tile_Dialect, "OpaqueTiling"> {
   let mnemonic = "written_out";
-  let summary = "the tiles that a `tile.opaque` writes out itself";
+  let summary = "the tiles of a `tile.opaque`, which its body defines";
 }
 
 def Tile_PlanAttr : Tile_PlanPart<"Plan", "plan"> {
   let summary = "how the code of a program is made, and what the task level knows of its tiles";
   let description = [{
-    `tiling` decides every size that the code depends on. What follows from it stands beside it for the task level: the number of
-    tiles, the bytes of scratch of a worker, and how many consecutive elements tile t touches of every argument (`reads`) and result
-    (`writes`), or unit where that is not known.
+    `tiling` decides every size that the code depends on. The other members follow from it, for the task level: the
+    number of tiles, a worker's scratch in bytes, and the number of consecutive elements of every argument (`reads`) and
+    result (`writes`) that tile t touches, or unit where unknown.
     ```mlir
     #tile.plan<#tile.map<rows = 1, columns = 4096, lanes = 16, vectors = 1>, tiles = s0 ceildiv 4096, scratch = 0,
                reads = [#sym.expr<4096>], writes = [#sym.expr<4096>]>
