@@ -6,8 +6,8 @@
 
 namespace freestone {
 
-/// Says all of a processor that follows from its architecture: what LLVM is told, instructions, vectors, the pair unit.
-/// One file an architecture, as of `runtime/machine`. Fails for a processor that programs can't be compiled for.
+/// Fills in all that follows from a processor's architecture: LLVM's target, instructions, vectors, the pair unit. One
+/// file an architecture, as in `runtime/machine`. Fails for a processor that programs can't be compiled for.
 llvm::Error describeProcessor(const runtime::Processor &processor, DeviceDescription &device);
 
 } // namespace freestone

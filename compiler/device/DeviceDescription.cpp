@@ -5,7 +5,7 @@
 
 using namespace freestone;
 
-/// Keeps the defaults where the system does not say.
+/// Keeps the defaults where the operating system gives no sizes.
 static void describeMemory(DeviceDescription &device) {
   device.units = runtime::platform::coresOfMachine();
   std::vector<runtime::platform::Cache> caches = runtime::platform::dataCaches();

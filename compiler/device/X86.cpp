@@ -7,8 +7,8 @@
 
 using namespace freestone;
 
-/// Every feature of the machine at hand, with the word of the loader where it has one: LLVM does not ask whether the
-/// system lets a process have tiles.
+/// Every feature of this machine for LLVM. Features known to the loader follow the loader: LLVM does not check whether
+/// the operating system lets a process use AMX tiles.
 static std::string listHostFeatures(const runtime::Processor &processor) {
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   for (const runtime::architecture::Feature &known : runtime::architecture::features())
@@ -20,7 +20,7 @@ static std::string listHostFeatures(const runtime::Processor &processor) {
   return llvm::join(all, ",") + ",";
 }
 
-/// What changes add to a level, and take from it.
+/// The features that `changes` add to a level or remove from it.
 static std::string listChanges(const runtime::Processor &processor) {
   std::string features;
   for (const std::string &change : processor.changes) {
@@ -35,7 +35,7 @@ static std::string listChanges(const runtime::Processor &processor) {
 static PairUnit choosePairUnit(const runtime::Processor &processor, llvm::StringRef cpu) {
   if (processor.has("amx-tile") && processor.has("amx-bf16"))
     return PairUnit::tiles;
-  // At twice the rate of f32 on AMD's cores, on Intel's at half of it: there it is used where it is asked for.
+  // Twice the rate of f32 on AMD's cores, half of it on Intel's: there it is used only on request.
   bool isAskedFor = llvm::is_contained(processor.changes, "+avx512bf16");
   bool isFast = processor.level == "host" && cpu.starts_with("znver");
   return processor.has("avx512bf16") && (isAskedFor || isFast) ? PairUnit::vectors : PairUnit::none;
@@ -49,7 +49,7 @@ llvm::Error freestone::describeProcessor(const runtime::Processor &processor, De
   device.triple = "x86_64-unknown-linux-gnu";
   device.cpu = isHost ? llvm::sys::getHostCPUName().str() : processor.level;
   device.features = isHost ? listHostFeatures(processor) : listChanges(processor);
-  // Programs ask for the width that they want; the tuning of some processors would halve it.
+  // Programs choose their vector width; the tuning of some processors would halve it.
   device.features += "-prefer-256-bit";
   for (std::string_view feature : processor.features)
     (feature.starts_with("amx-") ? device.pairInstructions : device.instructions).emplace_back(feature);

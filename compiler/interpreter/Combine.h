@@ -8,7 +8,7 @@
 
 namespace freestone::interpreter {
 
-/// A reduction of elements as pairs; for integers wrapping in the element type. NaN wins over every number.
+/// A reduction of two elements; integers wrap in the element type, NaN propagates.
 class Combine {
 public:
   Combine(graph::ReduceKind kind, mlir::Type type)
@@ -45,7 +45,7 @@ public:
     llvm_unreachable("all reductions are here");
   }
 
-  /// What changes no element.
+  /// The identity of the reduction.
   template <typename T> T identity() const {
     switch (kind) {
     case graph::ReduceKind::add:

@@ -1,6 +1,5 @@
-// The operators of the graph, and computes of the tile level, evaluated family by family. Operands come with the sizes
-// that their types say; a result has the sizes that the type of the operation says, or, where the operation finds them
-// out, those that come out.
+// Evaluation of graph operators and of computes of the tile level, family by family. Operands have the sizes of their
+// types; a result has the sizes of its type, or, where they depend on data, those that the evaluation finds.
 #ifndef FREESTONE_COMPILER_INTERPRETER_EVALUATE_H
 #define FREESTONE_COMPILER_INTERPRETER_EVALUATE_H
 
@@ -15,7 +14,7 @@ namespace freestone::interpreter {
 
 using Tensors = llvm::SmallVector<Tensor, 1>;
 
-/// What an operation sees: its operands and the values of the symbols.
+/// The inputs of an evaluation: operands and values of the symbols.
 struct Context {
   llvm::ArrayRef<Tensor> operands;
   const Symbols &symbols;
@@ -27,7 +26,7 @@ struct Context {
   }
 };
 
-/// Each evaluates the operations of one family, and gives nothing of others.
+/// Each evaluates the operations of one family; nothing for other operations.
 std::optional<mlir::FailureOr<Tensors>> evaluateContraction(mlir::Operation *op, const Context &context);
 std::optional<mlir::FailureOr<Tensors>> evaluateElementwise(mlir::Operation *op, const Context &context);
 std::optional<mlir::FailureOr<Tensors>> evaluateIndexing(mlir::Operation *op, const Context &context);
@@ -41,7 +40,7 @@ std::optional<mlir::FailureOr<Tensors>> evaluateWindow(mlir::Operation *op, cons
 /// Dimension i of the result is dimension `permutation[i]`.
 Tensor transpose(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation);
 
-/// Moves a row-major index on by one; false after the last.
+/// Advances a row-major index by one element; false after the last.
 bool advance(llvm::MutableArrayRef<int64_t> index, llvm::ArrayRef<int64_t> dims);
 
 } // namespace freestone::interpreter

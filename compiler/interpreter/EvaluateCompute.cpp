@@ -30,13 +30,13 @@ int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> loops, ArrayRef<int64_t> siz
   }
 }
 
-/// One operand as a point of the loops sees it.
+/// Reads one operand at points of the loops.
 struct Reader {
   Tensor tensor;
   AffineMap map;
   std::optional<Scalar> fill;
 
-  /// The element, or nothing where the point is outside and there is no fill.
+  /// The element; nothing where the point is out of bounds and there is no fill.
   std::optional<Scalar> read(ArrayRef<int64_t> point, ArrayRef<int64_t> sizes) const {
     int64_t position = 0;
     for (auto [axis, index] : llvm::enumerate(map.getResults())) {
@@ -52,7 +52,7 @@ struct Reader {
 Scalar toScalar(TypedAttr value) {
   if (auto real = dyn_cast<FloatAttr>(value))
     return {.real = real.getValueAsDouble()};
-  // The bits of a bool are all sign.
+  // A true bool is -1 when sign-extended, 1 here.
   auto integer = cast<IntegerAttr>(value);
   return {.integer = integer.getType().isInteger(1) ? !integer.getValue().isZero() : integer.getValue().getSExtValue()};
 }
@@ -113,7 +113,7 @@ FailureOr<Tensors> evaluateCompute(tile::ComputeOp op, const Context &context) {
   return results;
 }
 
-/// The element that is stored at each place of the storage of panels; none in the padding.
+/// Visits the element at each position of a packed layout, padding left out.
 template <typename Function>
 void forStored(tile::PanelsAttr panels, ArrayRef<int64_t> shape, ArrayRef<int64_t> storage, Function function) {
   Dims strides = getStrides(shape), at(storage.size());
@@ -154,7 +154,7 @@ Tensor evaluateView(tile::ViewOp op, const Tensor &operand, ArrayRef<int64_t> di
 std::optional<FailureOr<Tensors>> evaluateTile(Operation *op, const Context &context) {
   if (auto compute = dyn_cast<tile::ComputeOp>(op))
     return evaluateCompute(compute, context);
-  // The same elements: where they lie in memory means nothing here.
+  // Values do not depend on their layout.
   if (isa<tile::PackOp>(op))
     return Tensors{context.operands[0]};
   if (auto view = dyn_cast<tile::ViewOp>(op)) {

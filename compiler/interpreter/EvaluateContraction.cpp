@@ -7,7 +7,7 @@ using namespace freestone::graph;
 
 namespace freestone::interpreter {
 
-/// Integers that were summed in 64 bits, in their own width.
+/// Wraps 64-bit sums to the width of the element type.
 static void wrapAll(Tensor &tensor) {
   if (tensor.isReal())
     return;
@@ -26,7 +26,7 @@ static SmallVector<int64_t> join(ArrayRef<int64_t> a, ArrayRef<int64_t> b, Array
   return llvm::to_vector(llvm::concat<const int64_t>(a, b, c));
 }
 
-/// As products of matrices [batch, m, k] and [batch, k, n].
+/// Computes batched matrix products [batch, m, k] times [batch, k, n].
 static Tensor evaluate(ContractOp op, const Tensor &lhs, const Tensor &rhs, const Dims &dims) {
   SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
   Tensor left = transpose(lhs, join(op.getLhsBatch(), lhsFree, op.getLhsContract()));
@@ -45,12 +45,12 @@ static Tensor evaluate(ContractOp op, const Tensor &lhs, const Tensor &rhs, cons
 
 namespace {
 
-/// One image and group of a convolution as a matrix [channels · kernel places, output places].
+/// One image and group of a convolution as an im2col matrix [channels · taps, output positions].
 struct Patches {
   ArrayRef<int64_t> strides, dilations, spread;
   Dims low, extents, window, places;
 
-  /// The position in the image that a place of the window reads, or -1 where it reads padding.
+  /// The input position that a tap of the window reads, or -1 for padding.
   int64_t position(ArrayRef<int64_t> place, ArrayRef<int64_t> tap) const {
     int64_t linear = 0;
     for (size_t dim = 0; dim < extents.size(); ++dim) {

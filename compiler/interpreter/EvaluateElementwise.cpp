@@ -121,7 +121,7 @@ static Tensor evaluateInteger(UnaryKind kind, const Tensor &x, Type type) {
   }
 }
 
-/// NaN where an operand is.
+/// Maximum that propagates NaN.
 static double largest(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 static double smallest(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 
@@ -159,7 +159,7 @@ static Tensor evaluateReal(BinaryKind kind, const Tensor &x, const Tensor &y, Ty
   }
 }
 
-/// By squaring, wrapping around; a negative exponent gives the truncated quotient.
+/// By squaring, wrapping around; a negative exponent truncates the quotient.
 static uint64_t power(int64_t base, int64_t exponent, bool isUnsigned) {
   if (exponent < 0 && !isUnsigned)
     return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
@@ -180,7 +180,7 @@ template <typename T> static T remainder(T a, T b) {
   return b == 0 || (std::is_signed_v<T> && b == static_cast<T>(-1)) ? 0 : a % b;
 }
 
-/// Integers as `T`, int64_t or uint64_t.
+/// Integers as `T`: int64_t or uint64_t.
 template <typename T> static Tensor evaluateInteger(BinaryKind kind, const Tensor &x, const Tensor &y, Type type) {
   int64_t width = cast<IntegerType>(type).getWidth();
   auto wrapped = [&](auto function) {
@@ -290,7 +290,7 @@ static int64_t truncate(double value, Type type, bool saturate) {
 static int64_t narrow(int64_t value, bool wasUnsigned, Type type, bool saturate) {
   if (!saturate)
     return wrapTo(type, value);
-  // In 128 bits both ui64 and i64 have their values.
+  // 128 bits hold the values of both ui64 and i64.
   auto widen = [](int64_t bits, bool isUnsigned) {
     return isUnsigned ? static_cast<__int128>(static_cast<uint64_t>(bits)) : static_cast<__int128>(bits);
   };

@@ -7,7 +7,7 @@ using namespace freestone::graph;
 
 namespace freestone::interpreter {
 
-/// An index as it counts from the start; a diagnostic where it is outside.
+/// The index counted from the start; a diagnostic where it is out of bounds.
 static FailureOr<int64_t> normalize(Operation *op, int64_t index, int64_t extent) {
   int64_t normal = index < 0 ? index + extent : index;
   if (normal < 0 || normal >= extent)
@@ -43,7 +43,7 @@ static FailureOr<Tensor> evaluate(GatherOp op, const Tensor &x, const Tensor &in
   return result;
 }
 
-/// Calls `visit(element of the data, number of the index)` for element-wise indices along an axis.
+/// Calls `visit(data element, number of the index)` for element-wise indices along an axis.
 template <typename Visit>
 static LogicalResult forEachElement(Operation *op, const Tensor &data, const Tensor &indices, int64_t axis,
                                     Visit visit) {
@@ -75,8 +75,8 @@ static FailureOr<Tensor> evaluate(GatherElementsOp op, const Tensor &x, const Te
   return failed(status) ? FailureOr<Tensor>(failure()) : result;
 }
 
-/// Calls `visit(first element of the data, number of the vector)` for vectors of indices, and gives how many elements
-/// each names.
+/// Calls `visit(first data element, number of the vector)` for index vectors, and returns the number of elements that
+/// each selects.
 template <typename Visit>
 static FailureOr<int64_t> forEachVector(Operation *op, const Tensor &data, const Tensor &indices, int64_t batchDims,
                                         Visit visit) {
@@ -115,7 +115,7 @@ static FailureOr<Tensor> evaluate(GatherNdOp op, const Tensor &x, const Tensor &
   return result;
 }
 
-/// What a scatter makes of the element that is there and the update.
+/// Combines an update with the existing element of a scatter.
 template <typename T> static T merge(ScatterKind kind, const Combine &combine, T there, T update) {
   return kind == ScatterKind::none ? update : combine(there, update);
 }
@@ -135,7 +135,7 @@ static Combine getCombine(ScatterKind kind, Type type) {
   llvm_unreachable("all kinds are here");
 }
 
-/// A copy that can be written.
+/// A writable copy.
 static Tensor copy(const Tensor &x) {
   Tensor result(x.getElementType(), x.getDims());
   x.visit([&](auto kind) {

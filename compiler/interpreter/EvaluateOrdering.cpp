@@ -11,7 +11,7 @@ namespace freestone::interpreter {
 /// A total order in which NaN is the largest.
 static bool less(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 
-/// Sorts along an axis, which keeps its first `count` places; `descending` keeps equals in their order, too.
+/// Sorts along an axis and keeps its first `count` positions; `descending` keeps the order of ties as well.
 static Tensors sortAlong(Operation *op, const Tensor &x, int64_t axis, int64_t count, bool descending,
                          const Dims &dims) {
   int64_t outer = getNumElements(x.getDims().take_front(axis)), extent = x.getDim(axis);
@@ -30,7 +30,7 @@ static Tensors sortAlong(Operation *op, const Tensor &x, int64_t axis, int64_t c
             return x.isUnsigned() ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
         };
         std::iota(order.begin(), order.end(), 0);
-        // Positions decide between equals.
+        // Ties are ordered by position.
         llvm::sort(order, [&](int64_t i, int64_t j) {
           if (isLess(at(i), at(j)) || isLess(at(j), at(i)))
             return isLess(at(i), at(j)) != descending;
@@ -71,7 +71,7 @@ static Tensors evaluate(NonZeroOp op, const Tensor &x) {
   return {result};
 }
 
-/// The slices along an axis, in this order.
+/// Gathers slices along an axis.
 static Tensor takeSlices(const Tensor &x, int64_t axis, ArrayRef<int64_t> slices) {
   Dims dims(x.getDims());
   dims[axis] = slices.size();
@@ -141,7 +141,7 @@ static Tensors evaluate(UniqueOp op, const Tensor &x) {
       first.push_back(order[i]);
     group[order[i]] = first.size() - 1;
   }
-  // Groups are in ascending order; their first occurrences say the other one.
+  // Groups are in ascending order; the order of first occurrence ranks them anew.
   SmallVector<int64_t> rank(first.size()), place(first.size());
   std::iota(rank.begin(), rank.end(), 0);
   if (!op.getSorted())

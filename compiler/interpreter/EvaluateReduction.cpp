@@ -6,7 +6,7 @@ using namespace freestone::graph;
 
 namespace freestone::interpreter {
 
-/// The sizes before, at and after an axis.
+/// The sizes before, of and after an axis.
 struct AxisView {
   int64_t outer = 1, extent, inner = 1;
 
@@ -18,7 +18,7 @@ struct AxisView {
 };
 
 static Tensor evaluate(ReduceOp op, const Tensor &x, const Dims &dims) {
-  // The axes go last, so that each result combines neighbours.
+  // With the reduced axes last, each result reduces contiguous elements.
   SmallVector<int64_t> permutation;
   for (int64_t dim = 0; dim < x.getRank(); ++dim)
     if (!llvm::is_contained(op.getAxes(), dim))
@@ -42,7 +42,7 @@ static Tensor evaluate(ReduceOp op, const Tensor &x, const Dims &dims) {
   return result;
 }
 
-/// Whether `a` comes before `b` as the extremum.
+/// Whether `a` precedes `b` as the extremum.
 static bool isBetter(ArgKind kind, double a, double b) {
   if (std::isnan(a) || std::isnan(b))
     return std::isnan(a) && !std::isnan(b);

@@ -15,7 +15,7 @@ bool advance(MutableArrayRef<int64_t> index, ArrayRef<int64_t> dims) {
   return false;
 }
 
-/// Copies a box of `dims` elements from one strided place to another.
+/// Copies a box of `dims` elements between strided arrays.
 template <typename T>
 static void copyStrided(const T *in, ArrayRef<int64_t> inStrides, T *out, ArrayRef<int64_t> outStrides,
                         ArrayRef<int64_t> dims) {
@@ -43,7 +43,7 @@ static void copyStrided(const T *in, ArrayRef<int64_t> inStrides, T *out, ArrayR
   } while (advance(index, outer));
 }
 
-/// A tensor of `dims` whose elements lie in `tensor` from `offset` on, by these strides.
+/// A strided view of `tensor` from `offset` on, copied to a tensor of `dims`.
 static Tensor readStrided(const Tensor &tensor, ArrayRef<int64_t> dims, int64_t offset, ArrayRef<int64_t> strides) {
   Tensor result(tensor.getElementType(), dims);
   result.visit([&](auto kind) {
@@ -98,7 +98,7 @@ static FailureOr<Tensor> evaluate(SliceOp op, const Tensor &x, const Dims &dims,
 
 static FailureOr<Tensor> evaluate(PadOp op, const Tensor &x, const Tensor &value, const Dims &dims,
                                   const Symbols &symbols) {
-  // Element i lands at low + i*(interior + 1); what lands outside is cut off.
+  // Element i goes to low + i*(interior + 1); positions out of bounds are cropped.
   Dims first, count, inStrides = getStrides(x.getDims()), outStrides = getStrides(dims);
   int64_t inOffset = 0, outOffset = 0;
   for (auto [dim, expr, interior] : llvm::enumerate(op.getLow(), op.getInterior())) {

@@ -8,12 +8,12 @@ namespace freestone::interpreter {
 
 namespace {
 
-/// Windows over the trailing dimensions.
+/// Positions of windows over the trailing dimensions.
 struct Windows {
   ArrayRef<int64_t> sizes, strides, dilations, extents, places;
   Dims low;
 
-  /// Calls `read(linear index)` for every element of the window at a place, padding left out.
+  /// Calls `read(linear index)` for every element of the window at a position, padding left out.
   template <typename Read> void forEach(ArrayRef<int64_t> place, Read read) const {
     Dims tap(sizes.size(), 0);
     do {
@@ -29,7 +29,8 @@ struct Windows {
     } while (advance(tap, sizes));
   }
 
-  /// Calls `visit(first element of the image, place, number of the result)` for every window of `images` images.
+  /// Calls `visit(first element of the image, window position, number of the result)` for every window of `images`
+  /// images.
   template <typename Visit> void forEachWindow(int64_t images, Visit visit) const {
     int64_t imageSize = getNumElements(extents), number = 0;
     if (getNumElements(places) == 0)
@@ -88,7 +89,7 @@ static Tensor findMaxima(Type type, const Tensor &x, const Windows &windows, con
       int64_t best = -1;
       const T *in = x.data<T>() + image;
       windows.forEach(place, [&](int64_t element) {
-        // NaN differs from itself, and is the maximum from its first place on.
+        // The first NaN stays the maximum, although it differs from itself.
         if (best < 0 || (combine(in[best], in[element]) != in[best] && in[best] == in[best]))
           best = element;
       });

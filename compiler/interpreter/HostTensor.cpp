@@ -61,7 +61,7 @@ Tensor Tensor::retyped(Type type) const {
 
 Tensor Tensor::fromHost(const HostTensor &host) { return fromBytes(host.elementType, host.dims, host.bytes); }
 
-/// Reads elements that are stored as `Stored`; bytes may lie at any address.
+/// Decodes elements of the C++ type `Stored`; bytes may be unaligned.
 template <typename Stored, typename Convert> static void decode(ArrayRef<char> bytes, Tensor &tensor, Convert convert) {
   tensor.visit([&](auto kind) {
     auto *out = tensor.data<decltype(kind)>();

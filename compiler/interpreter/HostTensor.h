@@ -13,12 +13,12 @@ struct HostTensor {
   /// An element type of `!graph.tensor`.
   mlir::Type elementType;
   std::vector<int64_t> dims;
-  /// `getNumElements() * getElementBytes(elementType)` of them.
+  /// `getNumElements() * getElementBytes(elementType)` bytes.
   std::vector<char> bytes;
 
   int64_t getNumElements() const;
 
-  /// Of zeros.
+  /// A tensor of zeros.
   static HostTensor allocate(mlir::Type elementType, llvm::ArrayRef<int64_t> dims);
   /// A copy of elements whose C++ type is that of `elementType` (f16 and bf16 as their bits, bool as bytes).
   template <typename T>

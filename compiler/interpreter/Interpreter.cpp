@@ -12,7 +12,7 @@ namespace freestone::interpreter {
 
 namespace {
 
-/// Functions as they are run: copies without composites.
+/// The module's functions, copied and with composites decomposed.
 class Functions {
 public:
   func::FuncOp prepare(func::FuncOp function) {
@@ -28,7 +28,7 @@ private:
   DenseMap<Operation *, OwningOpRef<func::FuncOp>> copies;
 };
 
-/// One call of a function that runs.
+/// One running call of a function.
 class Activation {
 public:
   Activation(Functions &functions, func::FuncOp original, const WeightStore &weights, LibraryCaller libraries)
@@ -39,11 +39,11 @@ public:
 
 private:
   LogicalResult bindInputs(ArrayRef<Tensor> inputs);
-  /// Requires that the symbols are what the function says of them.
+  /// Requires that the symbols' values are within the function's bounds.
   LogicalResult requireBounds();
-  /// Runs a block; gives the operands of its terminator.
+  /// Runs a block; returns the operands of its terminator.
   FailureOr<Tensors> run(Block &block, ArrayRef<Tensor> arguments);
-  /// The same, with what it binds in a scope of its own.
+  /// Runs a region with its own scope of symbols.
   FailureOr<Tensors> runRegion(Region &region, ArrayRef<Tensor> arguments);
   FailureOr<Tensors> evaluate(Operation *op, ArrayRef<Tensor> operands);
   FailureOr<Tensors> evaluate(IfOp op, const Tensor &condition);
@@ -53,12 +53,12 @@ private:
   FailureOr<Tensors> evaluate(MatchShapeOp op, const Tensor &x);
   FailureOr<Tensors> evaluate(tile::CallOp op, ArrayRef<Tensor> operands);
   FailureOr<Tensors> evaluate(tile::LibraryOp op, ArrayRef<Tensor> operands);
-  /// Values along a new first dimension.
+  /// Stacks values along a new first dimension.
   FailureOr<Tensor> stack(Operation *op, unsigned result, ArrayRef<Tensor> values);
   Tensors lookup(ValueRange operands) {
     return llvm::to_vector_of<Tensor, 1>(llvm::map_range(operands, [&](Value value) { return values.at(value); }));
   }
-  /// Values of a block that nothing after an operation uses.
+  /// Values of a block whose last use is an operation; their memory is released after it.
   ArrayRef<Value> getDeadAfter(Operation *op);
 
   Functions &functions;
@@ -216,7 +216,7 @@ FailureOr<Tensors> Activation::evaluate(IfOp op, const Tensor &condition) {
 FailureOr<Tensor> Activation::stack(Operation *op, unsigned result, ArrayRef<Tensor> parts) {
   auto type = cast<graph::TensorType>(op->getResult(result).getType());
   Dims dims = {static_cast<int64_t>(parts.size())};
-  // Without a part there is none to tell a size that was to be found out.
+  // Without iterations, no collected value gives a data-dependent size.
   for (auto [dim, size] : llvm::enumerate(type.getShape().drop_front()))
     dims.push_back(parts.empty() ? symbols.evaluate(size).value_or(0) : parts.front().getDim(dim));
   Tensor stacked(type.getElementType(), dims);

@@ -16,20 +16,20 @@ class WeightStore;
 
 namespace freestone::interpreter {
 
-/// Computes a `tile.library`: fills `outputs`, which have their types and sizes. Fails where there is no such service,
-/// or where it fails.
+/// Computes a `tile.library`: fills `outputs`, which have their types and sizes. Fails if the service is missing or
+/// fails itself.
 using LibraryCaller =
     llvm::function_ref<llvm::LogicalResult(llvm::StringRef name, int64_t version, llvm::ArrayRef<HostTensor> inputs,
                                            llvm::MutableArrayRef<HostTensor> outputs)>;
 
-/// Evaluates a function of the graph level, of the tile level (all but `tile.opaque`), or of both side by side: floats
-/// in double precision, not rounded between operators (a `graph.cast` to a narrower float rounds), integers exactly and
-/// wrapping in their width. Inputs are in the order of the arguments and of their types. Results have the element types
-/// of the function, rounded to them; with `wide` every float result is f64, not rounded.
+/// Evaluates a function of the graph level, of the tile level (all but `tile.opaque`), or of both mixed: floats in
+/// double precision, not rounded between operators (a `graph.cast` to a narrower float rounds), integers exactly and
+/// wrapping in their width. Inputs have the order and types of the arguments. Results are rounded to the function's
+/// element types; with `wide` every float result is f64, not rounded.
 ///
-/// Fails with a diagnostic at the operation: sizes that contradict each other (naming value, expected and actual size),
-/// an index out of range, an unknown weight, an operation of another level, a service that is not there. Leaves the
-/// function as it is. May be called from several threads for functions of one context.
+/// Fails with a diagnostic at the operation: contradicting sizes (naming value, expected and actual size), an index out
+/// of range, an unknown weight, an operation of another level, a missing service. Does not change the function.
+/// Thread-safe for functions of one context.
 mlir::FailureOr<std::vector<HostTensor>> interpret(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> inputs,
                                                    const WeightStore &weights, bool wide = false,
                                                    LibraryCaller libraries = nullptr);

@@ -1,7 +1,7 @@
 #include "compiler/interpreter/MatrixProduct.h"
 #include <algorithm>
 
-// One body, compiled for several instruction sets; the loader picks.
+// One source, compiled for several instruction sets; the dynamic loader selects one.
 #if defined(__x86_64__) && defined(__linux__)
 #define FREESTONE_FOR_THIS_MACHINE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
@@ -16,7 +16,7 @@ constexpr int64_t tileRows = 4, tileColumns = 16, depth = 256;
 
 } // namespace
 
-/// A tile of at most `tileRows` rows whose sums stay in registers.
+/// A block of at most `tileRows` rows with accumulators in registers.
 template <typename T>
 static inline __attribute__((always_inline)) void addTile(const T *lhs, int64_t lhsStride, const T *rhs, T *result,
                                                           int64_t n, int64_t rows, int64_t columns, int64_t k) {
@@ -52,7 +52,7 @@ void addMatrixProduct(const double *lhs, const double *rhs, double *result, int6
   addProduct(lhs, rhs, result, m, n, k);
 }
 
-// As unsigned numbers, whose overflow is defined.
+// Unsigned arithmetic, whose overflow is defined.
 void addMatrixProduct(const int64_t *lhs, const int64_t *rhs, int64_t *result, int64_t m, int64_t n, int64_t k) {
   addProduct(reinterpret_cast<const uint64_t *>(lhs), reinterpret_cast<const uint64_t *>(rhs),
              reinterpret_cast<uint64_t *>(result), m, n, k);

@@ -6,7 +6,7 @@
 
 namespace freestone::interpreter {
 
-/// Element `index` of a tensor of random bits, 32 or 64 of them, as the interpreter stores it.
+/// Element `index` of a tensor of 32 or 64 random bits, in the interpreter's representation.
 inline int64_t getRandomBits(mlir::Type type, std::array<uint32_t, 4> key, uint64_t index) {
   if (type.getIntOrFloatBitWidth() == 32)
     return random::streamWord(key, index);

@@ -9,7 +9,7 @@ namespace freestone::interpreter {
 
 namespace {
 
-/// Bits of the fraction and exponent of the smallest normal number.
+/// The fraction bits of a float format and the exponent of its smallest normal number.
 struct Format {
   int fraction;
   int smallestExponent;
@@ -31,7 +31,7 @@ double roundTo(Type type, double value) {
     return static_cast<float>(value);
   Format format = formatOf(type);
   int exponent = std::max(std::ilogb(value), format.smallestExponent);
-  // Scaling by a power of two is exact, so this rounds once.
+  // Scaling by a power of two is exact, so this line rounds only once.
   double rounded =
       std::ldexp(std::nearbyint(std::ldexp(value, format.fraction - exponent)), exponent - format.fraction);
   return std::abs(rounded) > format.largest ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
@@ -40,7 +40,7 @@ double roundTo(Type type, double value) {
 double roundInteger(Type type, int64_t value, bool isUnsigned) {
   bool isNegative = !isUnsigned && value < 0;
   uint64_t magnitude = isNegative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-  // More bits than a double has become one that says whether any was set, which is all that rounding to fewer asks.
+  // Bits beyond a double's fraction collapse into one sticky bit, which suffices to round to narrower types.
   if (!type.isF64() && magnitude >= 1ull << 53)
     magnitude = (magnitude & ~0xfffull) | ((magnitude & 0xfff) ? 0x800 : 0);
   double real = static_cast<double>(magnitude);

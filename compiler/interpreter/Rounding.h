@@ -6,20 +6,20 @@
 
 namespace freestone::interpreter {
 
-/// The nearest value of a float type, ties to even, with its denormals and its overflow to infinity.
+/// Rounds to a float type: to nearest, ties to even, with denormals and overflow to infinity.
 double roundTo(mlir::Type floatType, double value);
 
-/// The nearest value to an integer, which is given as its 64 bits.
+/// Rounds a 64-bit integer, signed or unsigned, to a float type.
 double roundInteger(mlir::Type floatType, int64_t value, bool isUnsigned);
 
-/// The low bits of a value as a value of an integer type (bool: whether it is odd).
+/// Truncates to the width of an integer type (bool: the lowest bit).
 int64_t wrapTo(mlir::Type integerType, int64_t value);
 
-/// The range of an integer type; of ui64 the largest is given as its bits.
+/// The range of an integer type; the largest ui64 is returned as its bits.
 int64_t getSmallest(mlir::Type integerType);
 int64_t getLargest(mlir::Type integerType);
 
-/// f16 and bf16 from and to their bits; `value` is one of the type.
+/// Conversion between f16 or bf16 and their bits; `value` must be exact in the type.
 double decodeNarrow(mlir::Type floatType, uint16_t bits);
 uint16_t encodeNarrow(mlir::Type floatType, double value);
 

@@ -37,7 +37,7 @@ static uint64_t toUnsigned(Type type, int64_t value) {
   return width == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t(1) << width) - 1);
 }
 
-/// NaN where an operand is.
+/// Maximum that propagates NaN.
 static double largest(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 static double smallest(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 
@@ -106,7 +106,7 @@ ScalarBody::Step ScalarBody::prepareInteger(Operation &op) {
   if (op.getNumOperands() != 2 || op.getNumResults() != 1 || !op.getResult(0).getType().isIntOrIndex())
     return {};
   Type type = op.getResult(0).getType();
-  // Divisions by zero and shifts by too much give anything; here 0.
+  // Divisions by zero and shifts by at least the width are unspecified; here they give 0.
   auto as = [&]<typename T>(T (*function)(T a, T b)) {
     return binary(op, [function, type](Scalar a, Scalar b) {
       auto convert = [&](int64_t value) {
@@ -153,7 +153,7 @@ ScalarBody::Step ScalarBody::prepareCast(Operation &op) {
       .Case([&](arith::ExtFOp) { return unary(op, same); })
       .Case([&](arith::TruncFOp) { return unary(op, [=](Scalar a) { return Scalar{.real = roundTo(to, a.real)}; }); })
       .Case([&](arith::ExtSIOp) {
-        // The bits of a bool are all sign.
+        // A true bool is -1 when sign-extended, 1 here.
         return unary(op, [=](Scalar a) { return Scalar{.integer = from.isInteger(1) ? -a.integer : a.integer}; });
       })
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) { return unary(op, zeroExtended); })
@@ -168,7 +168,7 @@ ScalarBody::Step ScalarBody::prepareCast(Operation &op) {
       })
       .Case<arith::FPToSIOp, arith::FPToUIOp>([&](auto) {
         return unary(op, [=](Scalar a) {
-          // Beyond 64 bits anything may come out.
+          // Out of the range of 64 bits the result is unspecified.
           bool fits = a.real > -0x1p63 && a.real < 0x1p64;
           bool isLarge = a.real >= 0x1p63;
           int64_t value = !fits     ? 0

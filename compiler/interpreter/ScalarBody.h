@@ -7,34 +7,35 @@
 
 namespace freestone::interpreter {
 
-/// A number of a body, which its type says how to read: floats as doubles, integers sign-extended (bool 0 or 1).
+/// A scalar of a body, untagged: floats are doubles, integers sign-extended (bool 0 or 1).
 union Scalar {
   double real;
   int64_t integer;
 };
 
-/// The element of a tensor as a scalar of a body, and back: bodies know no unsigned types.
+/// Conversion between tensor elements and scalars of a body: bodies have no unsigned types.
 Scalar getElement(const Tensor &tensor, int64_t position);
 void setElement(Tensor &tensor, int64_t position, Scalar value);
 
-/// The body of a `tile.compute`, made ready to run at many points.
+/// The body of a `tile.compute`, translated once and run at many points.
 class ScalarBody {
 public:
-  /// Fails with a diagnostic at an operation that no body has. `reads` are the tensors that the body reads itself.
+  /// Fails with a diagnostic at an operation that bodies can't contain. `reads` are the tensors read at data-dependent
+  /// indices.
   static mlir::FailureOr<ScalarBody> create(tile::ComputeOp compute, llvm::ArrayRef<Tensor> reads,
                                             const Symbols &symbols);
 
-  /// Runs at a point of the loops; `arguments` are the inputs, then the accumulators. The result lives until the next
-  /// call.
+  /// Runs at a point of the loops; `arguments` are the inputs, then the accumulators. The result is valid until the
+  /// next call.
   mlir::FailureOr<llvm::ArrayRef<Scalar>> run(llvm::ArrayRef<int64_t> point, llvm::ArrayRef<Scalar> arguments);
 
 private:
-  /// What operations compute with: a place for every value, and the point.
+  /// The state of one run: a slot for every value, and the point.
   struct Frame {
     std::vector<Scalar> values;
     llvm::ArrayRef<int64_t> point;
   };
-  /// False: a diagnostic was given.
+  /// Returns false after a diagnostic.
   using Step = std::function<bool(Frame &)>;
 
   unsigned placeOf(mlir::Value value) { return places.try_emplace(value, places.size()).first->second; }

@@ -7,8 +7,7 @@
 
 namespace freestone::interpreter {
 
-/// The values of the symbols of a running function. A region that runs is a scope of its own: what it binds ends with
-/// it.
+/// The values of the symbols of a running function. A running region is a scope: its bindings end with it.
 class Symbols {
 public:
   Symbols() : scopes(1) {}
@@ -28,8 +27,8 @@ public:
 
   /// Binds the unbound symbols that are whole sizes.
   void bindSizes(llvm::ArrayRef<sym::Expr> shape, llvm::ArrayRef<int64_t> dims);
-  /// Requires that sizes are what the type says, else a diagnostic at `op` that names `what`, the expected and the
-  /// actual size.
+  /// Requires that sizes match the type, else gives a diagnostic at `op` that names `what`, the expected and the actual
+  /// size.
   llvm::LogicalResult require(mlir::Operation *op, const llvm::Twine &what, graph::TensorType type,
                               const Tensor &tensor) const;
 

@@ -15,18 +15,18 @@ int64_t getNumElements(llvm::ArrayRef<int64_t> dims);
 /// Row-major strides, in elements.
 Dims getStrides(llvm::ArrayRef<int64_t> dims);
 
-/// A value of the interpreter: every float a double, every integer the 64 bits of its value (ui64 as its bits),
-/// row-major. Copies share the elements; only who made them writes them.
+/// A value of the interpreter, row-major: floats are stored as doubles, integers as 64 bits (ui64 as its bits). Copies
+/// share the elements; only the creator writes them.
 class Tensor {
 public:
   Tensor() = default;
-  /// Of zeros.
+  /// A tensor of zeros.
   Tensor(mlir::Type elementType, llvm::ArrayRef<int64_t> dims);
 
   static Tensor scalar(mlir::Type elementType, int64_t value);
   static Tensor fromHost(const HostTensor &host);
   static Tensor fromBytes(mlir::Type elementType, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes);
-  /// Rounded to `elementType`, which differs from that of the tensor only in the width of a float.
+  /// Rounds to `elementType`, which may differ from the tensor's only in the width of a float.
   HostTensor toHost(mlir::Type elementType) const;
 
   mlir::Type getElementType() const { return elementType; }
@@ -37,7 +37,7 @@ public:
   bool isReal() const { return llvm::isa<mlir::FloatType>(elementType); }
   bool isUnsigned() const { return elementType.isUnsignedInteger() || elementType.isSignlessInteger(1); }
 
-  /// `T` is double of floats, int64_t of everything else.
+  /// `T` is double for floats, else int64_t.
   template <typename T> T *data() {
     static_assert(std::is_same_v<T, double> || std::is_same_v<T, int64_t>);
     return static_cast<T *>(elements.get());

@@ -6,11 +6,11 @@
 
 namespace freestone::interpreter {
 
-/// Memory of zeros, aligned for every element. It may be released by any thread.
+/// Zeroed memory, aligned for every element type. Any thread may release it.
 std::shared_ptr<void> allocateTensorMemory(int64_t bytes);
 
-/// While one lives, what this thread releases is kept for the next of the same size: fresh pages are what large tensors
-/// cost most.
+/// While alive, keeps memory released by this thread for the next tensor of the same size: fresh pages dominate the
+/// cost of large tensors.
 class KeepTensorMemory {
 public:
   KeepTensorMemory();

@@ -20,7 +20,7 @@ struct FoldConstantsPass : impl::FoldConstantsBase<FoldConstantsPass> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) { ops.push_back(op); });
-    // In program order, so that what is folded makes its users foldable.
+    // In program order, so that folded operators make their users foldable.
     for (Operation *op : ops)
       if (isCandidate(op))
         fold(op);
@@ -34,7 +34,7 @@ private:
   }
 
   void fold(Operation *op) {
-    // An element that is everywhere stays so through what works place by place, whatever the sizes are.
+    // Pointwise operators on splats give splats, whatever the sizes are.
     bool placewise = isa<UnaryOp, BinaryOp, CompareOp, SelectOp, CastOp>(op);
     bool splats = placewise && llvm::all_of(op->getOperands(), [](Value operand) {
                     return operand.getDefiningOp<ConstantOp>().isSplat();
@@ -58,7 +58,7 @@ private:
     ++numFolded;
   }
 
-  /// Runs the operator alone, on the constants or on their one element.
+  /// Evaluates the operator alone, on its constants or on the scalars of its splats.
   FailureOr<std::vector<interpreter::HostTensor>> evaluate(Operation *op, bool onScalars) {
     OpBuilder builder(&getContext());
     Location location = op->getLoc();
@@ -78,7 +78,7 @@ private:
       result.setType(type);
     func::ReturnOp::create(builder, location, copy->getResults());
 
-    // What fails here (an index out of range) fails again at run time, with its message.
+    // A failure here (an index out of range) happens again at run time, which reports it.
     ScopedDiagnosticHandler quiet(&getContext(), [thread = llvm::get_threadid()](Diagnostic &) {
       return success(thread == llvm::get_threadid());
     });

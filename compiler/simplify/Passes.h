@@ -11,11 +11,11 @@ namespace freestone::graph {
 #define GEN_PASS_REGISTRATION
 #include "compiler/simplify/Passes.h.inc"
 
-/// Appends what makes the graphs of a module smaller and keeps their meaning: canonicalisation, constants, common
-/// subexpressions, what is dead. Composites stay.
+/// Appends passes that shrink graphs and keep their meaning: canonicalization, constant folding, common subexpression
+/// elimination, dead code elimination. Composites stay.
 void addSimplifyPipeline(mlir::OpPassManager &modules);
 
-/// That pipeline by the name `graph-simplify`.
+/// Registers that pipeline as `graph-simplify`.
 void registerSimplifyPipeline();
 
 } // namespace freestone::graph

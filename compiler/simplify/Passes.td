@@ -4,9 +4,9 @@
 include "mlir/Pass/PassBase.td"
 
 def Decompose : Pass<"graph-decompose", "::mlir::func::FuncOp"> {
-  let summary = "composites into core operators";
+  let summary = "decomposes composites into core operators";
   let description = [{
-    In: any graph. Out: the same without operators of `CompositeOpInterface`, but those of the names in `keep`.
+    In: any graph. Out: the same graph without operators of `CompositeOpInterface`, except those named in `keep`.
     ```mlir
     %y = graph.softmax %x axis 1 : !graph.tensor<[m, n], f32>
     ```
@@ -27,10 +27,10 @@ def Decompose : Pass<"graph-decompose", "::mlir::func::FuncOp"> {
 }
 
 def FoldConstants : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
-  let summary = "operators of small constants into constants, through the interpreter";
+  let summary = "folds operators of small constants, through the interpreter";
   let description = [{
-    In: any graph. Out: the same; an operator whose operands are all constants and whose results are constants again (at most 64
-    elements, or one element everywhere) is gone. Every result is rounded to its element type, as the operator at run time does.
+    In: any graph. Out: the same graph without operators whose operands are all constants and whose results are
+    constants again (at most 64 elements, or a splat). Every result is rounded to its element type, as at run time.
     ```mlir
     %d = graph.constant dense<64.0> : tensor<f32> -> !graph.tensor<[b, h], f32>
     %r = graph.unary sqrt %d : !graph.tensor<[b, h], f32>
@@ -45,10 +45,11 @@ def FoldConstants : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
 }
 
 def PruneBinders : Pass<"graph-prune-binders", "::mlir::func::FuncOp"> {
-  let summary = "removes operators with data-dependent sizes that nobody asks for";
+  let summary = "removes dead operators with data-dependent sizes";
   let description = [{
-    In: any graph. Out: the same without `nonzero`, `compress` and `unique` whose results have no use and whose sizes appear in no
-    other type or attribute. (That they bind a symbol keeps the usual dead code elimination from them.)
+    In: any graph. Out: the same graph without those `nonzero`, `compress` and `unique` whose results are unused and
+    whose sizes appear in no other type or attribute. (Ordinary dead code elimination keeps them because they bind a
+    symbol.)
     ```mlir
     %i = graph.nonzero %x : !graph.tensor<[m], f32> -> !graph.tensor<[1, n], i64>   // removed where n is used nowhere
     ```
@@ -57,9 +58,10 @@ def PruneBinders : Pass<"graph-prune-binders", "::mlir::func::FuncOp"> {
 }
 
 def BindSymbols : Pass<"graph-bind-symbols", "::mlir::func::FuncOp"> {
-  let summary = "puts in the values of symbols that have only one";
+  let summary = "replaces symbols of a single possible value by it";
   let description = [{
-    In: any graph. Out: the same, where symbols whose bounds in `graph.symbols` are a single value are that constant.
+    In: any graph. Out: the same graph, with a constant in place of each symbol whose bounds in `graph.symbols` are a
+    single value.
     ```mlir
     func.func @main(%x: !graph.tensor<[b, s], f32>) attributes {graph.symbols = {b = #sym.bounds<[8, 8]>}}
     ```

@@ -20,7 +20,7 @@ struct PruneBindersPass : impl::PruneBindersBase<PruneBindersPass> {
       if (isa<NonZeroOp, CompressOp, UniqueOp>(op) && op->use_empty())
         dead.push_back(op);
     });
-    // The last ones first: they may be what the sizes of others are used by.
+    // In reverse order: a later binder may be the last user of an earlier one's sizes.
     for (Operation *op : llvm::reverse(dead)) {
       if (isAskedFor(op))
         continue;

@@ -3,7 +3,7 @@
 using namespace llvm;
 using namespace freestone;
 
-/// The bytes of `count` elements of a float or an integer.
+/// The bytes of `count` elements that all equal `value`.
 static std::vector<char> fill(mlir::Type type, int64_t count, double value) {
   uint64_t bits = static_cast<uint64_t>(value);
   if (auto floats = dyn_cast<mlir::FloatType>(type)) {

@@ -11,8 +11,7 @@ namespace {
 
 constexpr StringRef statePrefix = "state/";
 
-/// Whether every operator computes each element of tensors of this shape by itself, so that the graph is the same one
-/// in any other.
+/// Whether the graph is elementwise on tensors of this shape, so that it is valid for any other shape as well.
 bool isElementwise(mlir::func::FuncOp function, ArrayRef<sym::Expr> shape) {
   auto fits = [&](Value value) {
     auto type = cast<graph::TensorType>(value.getType());
@@ -29,7 +28,7 @@ bool isElementwise(mlir::func::FuncOp function, ArrayRef<sym::Expr> shape) {
          });
 }
 
-/// A copy with tensors of this shape in place of those of one dimension.
+/// A copy with tensors of this shape in place of the one-dimensional ones.
 mlir::func::FuncOp reshaped(mlir::func::FuncOp function, ArrayRef<sym::Expr> shape) {
   mlir::func::FuncOp copy = function.clone();
   auto change = [&](Value value) {
@@ -54,8 +53,8 @@ bool GraphUpdate::isOfStep(StringRef input) {
          input.starts_with(statePrefix);
 }
 
-/// Whether the parameter comes as it is, or flat. Where that makes no difference it comes as it is, since layouts then
-/// stay.
+/// Whether the graph takes the parameter flat or in its own shape; the latter where both are valid, since it keeps
+/// layouts.
 LogicalResult GraphUpdate::chooseShape(Tensor value) {
   GraphInlining declared(graph, function);
   graph::TensorType type = declared.getInputType(*declared.findInput("parameter"));
@@ -77,7 +76,7 @@ Tensor GraphUpdate::place(Tensor tensor) {
   return isFlat ? grad::reshape(tensor, {tensor.type().getNumElements()}) : tensor;
 }
 
-/// What the step knows as a single number; null for others.
+/// A scalar of the step by its name; null for other inputs.
 Tensor GraphUpdate::findScalar(StringRef input, const Numbers &numbers, const grad::StepValues &step) {
   if (input == "learning_rate")
     return Tensor(function.builder(), step.learningRate);
@@ -89,7 +88,7 @@ Tensor GraphUpdate::findScalar(StringRef input, const Numbers &numbers, const gr
   return input == "weight_decay" && !parameter.decays ? grad::splatLike(0, number->second) : number->second;
 }
 
-/// All but the parameter and its gradient; tensors that nothing else gives are states.
+/// Sets all inputs but the parameter and its gradient; tensors without another source are states.
 LogicalResult GraphUpdate::setInputs(GraphInlining &inlining, const Numbers &numbers, const grad::StepValues &step) {
   std::string why;
   for (unsigned index = 0; index < inlining.getInputCount(); ++index) {
@@ -115,7 +114,7 @@ LogicalResult GraphUpdate::setInputs(GraphInlining &inlining, const Numbers &num
   return success();
 }
 
-/// What replaces a parameter or a state; what is skipped stays to the bit.
+/// The new value of a parameter or a state; a skipped step keeps the old value bit for bit.
 FailureOr<Tensor> GraphUpdate::takeOutput(GraphInlining &inlining, const std::string &name, Tensor before, Value skip) {
   Tensor after = inlining.findOutput(name);
   if (!after)

@@ -7,24 +7,24 @@
 
 namespace freestone::training {
 
-/// The update of one parameter by an optimizer that is a graph of the user's. It takes `parameter`, `gradient` and
-/// whatever it wants of `learning_rate`, `step` (the number of this step, from 1), states `state/NAME` that begin as
-/// zeros, and floats of one element, which are its numbers. It gives `parameter_new` and `state/NAME_new`. One that
-/// declares a single dimension takes every parameter flat.
+/// The update of one parameter by an optimizer given as a graph. The graph takes `parameter`, `gradient` and optionally
+/// `learning_rate`, `step` (the number of this step, from 1), states `state/NAME` that begin as zeros, and floats of
+/// one element, which are its numbers. It returns `parameter_new` and `state/NAME_new`. A graph whose parameter has a
+/// single dimension takes every parameter flat.
 class GraphUpdate {
 public:
   using Numbers = std::map<std::string, grad::Tensor>;
 
-  /// `graph` has both the inputs `parameter` and `gradient`.
+  /// `graph` must have the inputs `parameter` and `gradient`.
   GraphUpdate(mlir::func::FuncOp graph, const Parameter &parameter, StepFunction &function, std::string &error)
       : graph(graph), parameter(parameter), function(function), error(error) {}
 
   /// Updates the parameter and its states `optimizer/NAME/PARAMETER`. Fails with a sentence where the graph does not
-  /// fit it.
+  /// fit the parameter.
   mlir::LogicalResult build(const Numbers &numbers, grad::Tensor value, grad::Tensor gradient,
                             const grad::StepValues &step);
 
-  /// Whether an input is given by the step, and is no number.
+  /// Whether the step gives this input a value other than one of the graph's numbers.
   static bool isOfStep(llvm::StringRef input);
 
 private:
@@ -48,7 +48,7 @@ private:
   const Parameter &parameter;
   StepFunction &function;
   std::string &error;
-  /// The graph in the parameter's own shape, where it may be used so.
+  /// The graph in the parameter's own shape, if it is valid there.
   mlir::OwningOpRef<mlir::func::FuncOp> inShape;
   bool isFlat = false;
   std::vector<State> states;

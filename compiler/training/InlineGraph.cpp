@@ -83,8 +83,8 @@ graph::TensorType GraphInlining::getFinalType(unsigned index) {
       sym::substituteSymbols(getInputType(index), [&](StringRef symbol) { return replace(symbol); }));
 }
 
-/// Every symbol that no value has told gets a name that the function does not have yet. What stands for a larger
-/// expression is replaced by that.
+/// Every symbol that no input binds gets a name unused in the function; symbols that stand for a larger expression are
+/// replaced by it.
 void GraphInlining::settleSizes() {
   mlir::func::FuncOp function = into.getFunction();
   mlir::MLIRContext *context = function.getContext();
@@ -111,7 +111,7 @@ void GraphInlining::settleSizes() {
     sizes[name] = sym::Expr::symbol(context, free);
     all.emplace_back(mlir::StringAttr::get(context, free), symbol.getValue());
   }
-  if (definitions) // Each uses those before it only.
+  if (definitions) // Each uses earlier definitions only.
     for (auto definition : definitions.getAsRange<mlir::ArrayAttr>()) {
       sym::Expr size = cast<sym::ExprAttr>(definition[1]).getExpr();
       sizes.try_emplace(cast<mlir::StringAttr>(definition[0]).getValue(),
@@ -120,7 +120,7 @@ void GraphInlining::settleSizes() {
   function->setAttr(symbolsAttr, mlir::DictionaryAttr::get(context, all));
 }
 
-/// What the importer could only assume of sizes must hold of those that there are.
+/// Asserts the importer's assumptions about sizes for the actual sizes.
 LogicalResult GraphInlining::addAssertions(std::string &error) {
   auto list = graph->getAttrOfType<mlir::ArrayAttr>(assertionsAttr);
   if (!list)

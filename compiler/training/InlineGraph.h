@@ -5,8 +5,8 @@
 
 namespace freestone::training {
 
-/// A graph that the user gives besides the model, on its way into a function of a step. Its inputs get values one after
-/// the other, whose sizes its own sizes then are; sizes that none of them tells become sizes of the function.
+/// A graph given besides the model (a loss, an optimizer), while it is inlined into a function of a step. Its inputs
+/// are set one by one and bind its sizes; sizes that no input binds become symbols of the function.
 class GraphInlining {
 public:
   /// `graph` is an imported `func @main` of one block.
@@ -14,23 +14,23 @@ public:
 
   unsigned getInputCount() { return graph.getNumArguments(); }
   llvm::StringRef getInputName(unsigned index);
-  /// As the graph declares it.
+  /// The declared type.
   graph::TensorType getInputType(unsigned index);
   std::optional<unsigned> findInput(llvm::StringRef name);
-  /// "'x', 'y'".
+  /// Quoted names: "'x', 'y'".
   std::string describeInputs();
 
-  /// Fails with a sentence where the value is of another rank or type than the input, floats of other widths aside, or
-  /// has sizes that do not fit.
+  /// Fails with a sentence where the value differs from the input in rank, in element type (any float width is
+  /// accepted), or in sizes.
   mlir::LogicalResult setInput(unsigned index, grad::Tensor value, std::string &error);
   bool isSet(unsigned index) const { return bool(values[index]); }
-  /// The input in sizes of the function, once all values that tell them have been set.
+  /// The input's type in symbols of the function, once all values that bind them are set.
   graph::TensorType getFinalType(unsigned index);
 
-  /// Puts the graph's operators into the function. All inputs must be set. Fails with a sentence where sizes contradict
-  /// each other or depend on data.
+  /// Inlines the graph's operators into the function. All inputs must be set. Fails with a sentence where sizes
+  /// contradict each other or depend on data.
   mlir::LogicalResult inlineBody(std::string &error);
-  /// An output by name after `inlineBody`; null if there is none.
+  /// The output of this name, after `inlineBody`; null if there is none.
   grad::Tensor findOutput(llvm::StringRef name);
   llvm::ArrayRef<std::pair<std::string, grad::Tensor>> getOutputs() const { return outputs; }
 

@@ -36,7 +36,7 @@ private:
   std::string &error;
 };
 
-/// Whether labels of this shape, -1 for sizes that are not known, may name the classes along `axis`.
+/// Whether labels of this shape (-1 for unknown sizes) may be classes along `axis`.
 bool fitsAxis(ArrayRef<sym::Expr> predictions, ArrayRef<int64_t> labels, int64_t axis) {
   if (labels.size() + 1 != predictions.size())
     return false;
@@ -55,8 +55,8 @@ std::string describeShape(ArrayRef<sym::Expr> shape) {
   return text + "]";
 }
 
-/// The dimension of the classes as the user says, else the one behind the first that the labels fit. A size that is not
-/// known, or varies, fits many, so that of several the one that is a constant is taken: classes are.
+/// The class axis: the user's choice, else the axis after the first that fits the labels. Unknown and symbolic sizes
+/// fit many axes; among several candidates the only constant one is taken, since the number of classes is constant.
 LogicalResult LossBuilder::findClassAxis(ModelLoss &built) {
   ArrayRef<sym::Expr> shape = built.predictions.shape();
   int64_t rank = shape.size();
@@ -84,7 +84,7 @@ LogicalResult LossBuilder::findClassAxis(ModelLoss &built) {
               " of classes; name another with --class-axis");
 }
 
-/// The weights are data of the program, under a name that no initializer of a model needs.
+/// Class weights are constants of the program, under a name that no model's initializer can have.
 LogicalResult LossBuilder::addClassWeights(const ModelLoss &built, grad::ClassLossOptions &options) {
   ArrayRef<double> numbers = choice.classWeights;
   if (numbers.empty())
@@ -103,7 +103,7 @@ LogicalResult LossBuilder::addClassWeights(const ModelLoss &built, grad::ClassLo
   return success();
 }
 
-/// A graph of the user's: what it takes has the name of an output or an input of the model, or comes with the data.
+/// A loss given as a graph: its inputs are outputs or inputs of the model by name, or arrays of the data.
 FailureOr<ModelLoss> LossBuilder::buildGraph() {
   GraphInlining graph(choice.graph, function);
   auto refuse = [&](const Twine &why) { return fail("the loss does not fit the model: " + why); };

@@ -15,36 +15,36 @@ enum class LossKind {
   L1,
   Huber,
   Cosine,
-  /// An output of the model is the loss itself.
+  /// An output of the model is the loss.
   Output,
-  /// A graph of the user's.
+  /// A graph given by the user.
   Graph
 };
 
-/// By the name on the command line (`softmax-cross-entropy`, `nll`, `sigmoid-cross-entropy`, `mse`, `l1`, `huber`,
+/// Parses the name on the command line (`softmax-cross-entropy`, `nll`, `sigmoid-cross-entropy`, `mse`, `l1`, `huber`,
 /// `cosine`); nothing for others.
 std::optional<LossKind> getLossKind(llvm::StringRef name);
 
 struct LossChoice {
   LossKind kind = LossKind::SoftmaxCrossEntropy;
-  /// An imported `func @main`, for the kind Graph. Its inputs are outputs of the model by their names (the first is
-  /// that of `output` if none has such a name), inputs of the model, and arrays of the data. Its output is the loss of
-  /// a batch, one element; or there are two, the sum over what counts and how much counts.
+  /// An imported `func @main`, for the kind Graph. Its inputs are outputs of the model by name (if none has such a
+  /// name, the first input is `output`), inputs of the model, and arrays of the data. It returns the mean loss of a
+  /// batch as one element, or two values: the weighted sum of losses and the sum of their weights.
   mlir::func::FuncOp graph;
-  /// The output that the loss takes (or is); empty: the only one.
+  /// The output that the loss takes (or is); empty: the model's only output.
   std::string output;
-  /// The input that the labels become.
+  /// The name of the input for labels.
   std::string labels = "labels";
-  /// Their element type; null: i64 for classes, that of the predictions else.
+  /// Element type of the labels; null: i64 for classes, else that of the predictions.
   mlir::Type labelType;
-  /// The dimension of the classes; without it, the only one behind the first without which the predictions have the
-  /// labels' shape, or of several the only one that is a constant. Where nothing is known of the labels, all fit.
+  /// The class axis. Without it: the only axis after the first whose removal gives the labels' shape, or the only
+  /// constant one among several. With an unknown label shape all axes fit.
   std::optional<int64_t> classAxis;
-  /// What is known of the labels' shape: their rank in numbers, -1 for sizes that vary. Empty: nothing.
+  /// The labels' shape as far as it is known, -1 for sizes that vary. Empty: unknown.
   llvm::SmallVector<int64_t> labelShape;
   int64_t ignoreIndex = -100;
   double labelSmoothing = 0;
-  /// One number for each class, of losses over classes; empty: all count alike.
+  /// One weight for each class, for losses over classes; empty: all 1.
   llvm::SmallVector<double> classWeights;
   double huberDelta = 1;
 };
@@ -53,23 +53,23 @@ inline bool isOverClasses(LossKind kind) {
   return kind == LossKind::SoftmaxCrossEntropy || kind == LossKind::NegativeLogLikelihood;
 }
 
-/// Whether the labels are named by the choice.
+/// Whether losses of this kind take their labels from `LossChoice::labels`.
 inline bool takesLabels(LossKind kind) { return kind != LossKind::Output && kind != LossKind::Graph; }
 
-/// The loss of a function of the model, and the predictions and labels that it compares.
+/// The loss of a model's function, with the predictions and labels that it compares.
 struct ModelLoss {
   grad::Loss loss;
   grad::Tensor predictions, labels;
-  /// The input that the labels are; empty where nothing, or more than one array, is given besides the model's inputs.
+  /// The input for labels; empty if the loss takes no array besides the model's inputs, or several.
   std::string labelName;
   int64_t classAxis = 0;
-  /// Their number, where it is a constant.
+  /// The number of classes, where it is constant.
   std::optional<int64_t> classes;
 };
 
-/// Builds the loss of what the function gives; the labels become an input of it, class weights one of `weights`. Fails
-/// with a sentence for the user: no such output, predictions without a class axis, another number of class weights than
-/// of classes.
+/// Builds the loss of a function's outputs; labels become an input of it, class weights an entry of `weights`. Fails
+/// with a sentence for the user: no such output, predictions without a class axis, class weights that differ in number
+/// from the classes.
 llvm::FailureOr<ModelLoss> buildModelLoss(StepFunction &function, const LossChoice &choice, WeightStore &weights,
                                           std::string &error);
 

@@ -7,8 +7,8 @@ using namespace freestone;
 using namespace freestone::training;
 using grad::Tensor;
 
-/// The axes that contractions take as columns, of a matrix whose dimension i is axis `axes[i]` of a parameter. False
-/// where anything else reads it.
+/// Collects the parameter's axes that contractions take as columns; dimension i of the matrix is axis `axes[i]` of the
+/// parameter. False if the matrix has other users.
 static bool collectColumns(mlir::Value matrix, ArrayRef<int64_t> axes, SmallVectorImpl<int64_t> &columns) {
   return all_of(matrix.getUses(), [&](mlir::OpOperand &use) {
     if (auto transpose = dyn_cast<graph::TransposeOp>(use.getOwner())) {
@@ -79,7 +79,7 @@ void ParameterLayouts::describeIn(mlir::func::FuncOp function) const {
     if (!name)
       continue;
     auto known = panels.find(name.getValue());
-    // `optimizer/KIND/PARAMETER` or `accumulated/gradient/PARAMETER`, whose names no parameter has.
+    // `optimizer/KIND/PARAMETER` or `accumulated/gradient/PARAMETER`; no parameter's name begins like this.
     StringRef prefix = name.getValue().split('/').first;
     if (known == panels.end() && (prefix == "optimizer" || prefix == "accumulated"))
       known = panels.find(name.getValue().split('/').second.split('/').second);

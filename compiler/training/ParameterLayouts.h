@@ -6,21 +6,22 @@
 
 namespace freestone::training {
 
-/// Which parameters are stored in panels, as the contractions that take them read them, and what follows for the
-/// functions of a training step. A matrix [n, k] in panels along n is a state [n/width, k, width]: the model reads it
-/// transposed and reshaped, so that its gradient, its moments and its update are in panels as well.
+/// Chooses the parameters that are stored as packed panels, in the order in which their contractions read them, and
+/// rewrites the functions of a training step accordingly. A matrix [n, k] packed along n is a state [n/width, k,
+/// width]: the model reads it transposed and reshaped, so that gradient, moments and update are packed as well.
 class ParameterLayouts {
 public:
-  /// Chooses trained matrices of f32 of which one contraction of `model`, and nothing else, takes the columns, where
-  /// they fill their panels. Others, such as a table that is gathered from too, stay row-major. A width of 0: all do.
+  /// Chooses trained f32 matrices whose only user is one contraction of `model` that takes them as columns, and whose
+  /// columns fill whole panels. Others, such as a table that is also gathered from, stay row-major. A width of 0 packs
+  /// none.
   ParameterLayouts(mlir::func::FuncOp model, llvm::ArrayRef<Parameter> parameters, int64_t width);
 
-  /// Has a function of the model, whose weights are no states yet, read them as they are stored.
+  /// Makes a function of the model, whose weights are no states yet, read the packed parameters.
   void applyTo(mlir::func::FuncOp function) const;
-  /// The parameters with the types that they are stored in.
+  /// The parameters with their stored types.
   std::vector<Parameter> getStored(llvm::ArrayRef<Parameter> parameters) const;
-  /// Marks the states of a finished function that are stored in panels, `tile.panels` = [axis, width]: parameters, and
-  /// what the optimizer and sums of gradients keep in their shape.
+  /// Marks the packed states of a finished function with `tile.panels` = [axis, width]: parameters, and the optimizer
+  /// states and gradient sums of their shape.
   void describeIn(mlir::func::FuncOp function) const;
 
 private:

@@ -14,14 +14,14 @@ namespace {
 
 using Origin = InitializerOrigin::Kind;
 
-/// Attributes of a function: names of weights that are no parameters, whatever takes them, and why.
+/// Function attributes that list weights that are never parameters, and the reason to report.
 constexpr std::pair<StringRef, StringRef> notLearnt[] = {{"graph.statistics", "statistics of a normalisation"},
                                                          {"graph.class_weights", "weights of a loss's classes"}};
 
-/// What a weight is to the operator that takes it, for people.
+/// The use of a weight by an operator, worded for users.
 struct Role {
   std::string text;
-  /// A layer's own: a factor of a product, a kernel, a table, or the bias of one of these.
+  /// Belongs to a layer: a factor of a product, a kernel, a table, or the bias of one of these.
   bool isOfLayer = false;
 
   explicit operator bool() const { return !text.empty(); }
@@ -32,13 +32,13 @@ bool onlyMoves(mlir::Operation *op) {
              graph::PadOp>(op);
 }
 
-/// At most one dimension has several elements.
+/// Whether at most one dimension has several elements.
 bool isVector(Value value) {
   return count_if(cast<graph::TensorType>(value.getType()).getShape(),
                   [](sym::Expr size) { return size.asConstant() != 1; }) <= 1;
 }
 
-/// Whether a value is a product of a layer, as it is or moved.
+/// Whether a value is the product of a layer, possibly reshaped or moved.
 bool isProduct(Value value) {
   mlir::Operation *op = value.getDefiningOp();
   while (op && onlyMoves(op))
@@ -46,7 +46,7 @@ bool isProduct(Value value) {
   return op && isa<graph::ContractOp, graph::ConvolveOp>(op);
 }
 
-/// `isVector`: what the operand was before it was repeated.
+/// `isVector`: before it was broadcast, the operand had at most one dimension of several elements.
 Role getRole(mlir::OpOperand &use, bool isVector) {
   mlir::Operation *op = use.getOwner();
   unsigned number = use.getOperandNumber();
@@ -73,7 +73,7 @@ Role getRole(mlir::OpOperand &use, bool isVector) {
   return {};
 }
 
-/// The roles of weights in a function whose loss is known.
+/// The roles of weights in a function with a known loss.
 class Roles {
 public:
   Roles(mlir::Block &block, ArrayRef<Value> losses, ArrayRef<Value> weights) {
@@ -85,7 +85,8 @@ public:
 
   bool reachesLoss(Value weight) const { return active.contains(weight); }
 
-  /// What a weight is behind operators that only move it; else by which node of the model it gets to the loss.
+  /// The role of a weight, seen through operators that only move elements; else the node through which it reaches the
+  /// loss.
   Role find(Value weight) {
     seen.clear();
     way.clear();
@@ -95,8 +96,8 @@ public:
     return role;
   }
 
-  /// Whether a weight reaches the loss by sines and cosines alone, of what follows from it and from integers: it is the
-  /// frequencies by which places are told.
+  /// Whether a weight reaches the loss only through sines and cosines of values computed from it and integers: the
+  /// frequencies of a positional encoding.
   bool tellsPlaces(Value weight) {
     seen.clear();
     return tellsPlaces(weight, weight);
@@ -118,7 +119,7 @@ Role Roles::findMoved(Value value, bool isVector) {
   Role found;
   for (mlir::OpOperand &use : value.getUses()) {
     mlir::Operation *op = use.getOwner();
-    // Roles within the region of an operator are found there; whether the region is on the path was seen outside.
+    // Within an operator's region roles are found locally; whether the region reaches the loss was checked outside.
     bool isInside = op->getBlock() != value.getParentBlock();
     if (!isInside && !isOnPath(op))
       continue;
@@ -139,7 +140,7 @@ Role Roles::findMoved(Value value, bool isVector) {
   return found;
 }
 
-/// Whether a value is computed of no other float weight or input than `only`.
+/// Whether `only` is the one float weight or input that a value is computed from.
 bool followsFrom(Value value, Value only, SmallPtrSetImpl<mlir::Operation *> &seen) {
   mlir::Operation *op = value.getDefiningOp();
   if (value == only || !isa<mlir::FloatType>(cast<graph::TensorType>(value.getType()).getElementType()))
@@ -153,7 +154,7 @@ bool followsFrom(Value value, Value only, SmallPtrSetImpl<mlir::Operation *> &se
 bool Roles::tellsPlaces(Value value, Value weight) {
   return all_of(value.getUses(), [&](mlir::OpOperand &use) {
     mlir::Operation *op = use.getOwner();
-    // It is the loss, or no one follows it there.
+    // A terminator is the loss itself or the end of the search within a region.
     if (op->hasTrait<mlir::OpTrait::IsTerminator>() || op->getBlock() != value.getParentBlock())
       return false;
     if (!isOnPath(op) || !seen.insert(op).second)
@@ -169,7 +170,7 @@ bool Roles::tellsPlaces(Value value, Value weight) {
   });
 }
 
-/// Elements that are either one number, as 0, or so low that a softmax leaves nothing of them.
+/// Whether all elements are one number (such as 0) or so low that a softmax gives 0 for them.
 bool isMask(const Weight *weight) {
   constexpr double low = -1e4;
   if (!weight || weight->bytes.empty())
@@ -192,7 +193,7 @@ bool isMask(const Weight *weight) {
   return hidesAny;
 }
 
-/// Why what reaches the loss is no parameter; empty where it is one.
+/// The reason why a weight that reaches the loss is no parameter; empty if it is one.
 std::string refuse(const Parameter &parameter, const InitializerOrigin &origin, const Role &role, bool tellsPlaces,
                    const Weight *weight) {
   std::string source = origin.sources.size() == 1 ? ", of '" + origin.sources.front() + "'" : "";
@@ -222,7 +223,7 @@ FailureOr<std::vector<Parameter>>
 training::chooseParameters(mlir::func::FuncOp function, ArrayRef<Value> losses,
                            const std::map<std::string, InitializerOrigin> &initializers, const WeightStore &weights,
                            const ParameterPatterns &patterns, std::string &unmatched) {
-  // One weight may stand in the function several times.
+  // A weight may be referenced by several operators of the function.
   MapVector<StringRef, SmallVector<graph::WeightOp>> ops;
   SmallVector<Value> values;
   function.walk([&](graph::WeightOp op) {

@@ -7,17 +7,17 @@
 
 namespace freestone::training {
 
-/// What the user says of parameters by patterns of their names: `*` stands for any characters, `?` for one.
+/// The user's choice of parameters by name patterns: `*` stands for any characters, `?` for one.
 struct ParameterPatterns {
-  /// Trained although nothing shows that they are parameters.
+  /// Trained even if the model does not show that they are parameters.
   std::vector<std::string> train;
-  /// Not trained; stronger than `train`.
+  /// Not trained; takes precedence over `train`.
   std::vector<std::string> freeze;
   /// Trained without weight decay.
   std::vector<std::string> noDecay;
-  /// Those of a group; the first pattern that matches counts.
+  /// Parameter groups; the first matching pattern counts.
   std::vector<std::string> groups;
-  /// Of initializers that several nodes take.
+  /// Which initializers of several uses are one tied parameter.
   TiePatterns ties = {};
 };
 
@@ -26,11 +26,11 @@ struct Parameter {
   std::string name;
   graph::TensorType type;
   bool trained = false;
-  /// Not trained, although it reaches the loss and neither the user nor the exporter said so of a constant: `--train`
-  /// makes a parameter of it.
+  /// Not trained, although it reaches the loss and was neither frozen by the user nor exported as a constant or buffer:
+  /// `--train` makes it a parameter.
   bool couldBeTrained = false;
   bool decays = true;
-  /// The pattern of its group; empty where it has none.
+  /// The pattern of its group; empty without one.
   std::string group;
   /// Why it is trained or not: "kernel of a convolution", "reaches the loss by 'node_tanh'", "frozen by
   /// 'encoder.*'".
@@ -38,12 +38,15 @@ struct Parameter {
 };
 
 /// All float weights of a function of the graph level that are `initializers` of the model, in the order of their first
-/// use. Those of rank 1 or more are trained that a gradient of `losses`, values of the function, reaches; and those of
-/// rank 0 that the exporter calls parameters. No parameters are statistics of normalisations and weights of classes, by
-/// the function's attributes; what the exporter calls a buffer or a constant; masks, whose elements are 0, or one other
-/// number, and so low that nothing is left of them in a softmax; frequencies whose sines and cosines tell places; and
-/// what the exporter has computed, unless it is a factor of a product, a kernel, a table, or the bias of one of these.
-/// `weights` has their elements. Fails with the pattern that matches no weight.
+/// use. Trained are those of rank 1 or more that have a gradient of `losses`, values of the function, and those of rank
+/// 0 that the exporter calls parameters.
+///
+/// Not trained: statistics of normalizations and class weights, by the function's attributes; the exporter's buffers
+/// and constants; masks, whose elements are one number (such as 0) or so low that a softmax gives 0 for them;
+/// frequencies of positional encodings, used through sines and cosines only; and values that the exporter computed,
+/// unless they are a factor of a product, a kernel, a table, or the bias of one of these.
+///
+/// `weights` holds the elements. Fails with the pattern that matches no weight.
 llvm::FailureOr<std::vector<Parameter>> chooseParameters(mlir::func::FuncOp function,
                                                          llvm::ArrayRef<mlir::Value> losses,
                                                          const std::map<std::string, InitializerOrigin> &initializers,

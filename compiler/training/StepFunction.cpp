@@ -9,7 +9,7 @@ using grad::Tensor;
 
 StepFunction::StepFunction(mlir::func::FuncOp function)
     : function(function), ir(function.getLoc(), function.getBody().front().getTerminator()) {
-  // A state that the model's own form of training updates stays one.
+  // States that the model itself updates in training (running statistics) stay states.
   mlir::Operation *terminator = function.getBody().front().getTerminator();
   for (unsigned index = 0; index < function.getNumResults(); ++index)
     if (auto state = function.getResultAttrOfType<mlir::StringAttr>(index, "graph.state"))

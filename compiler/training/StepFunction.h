@@ -7,42 +7,42 @@
 
 namespace freestone::training {
 
-/// A function of a model that gets further inputs, states and outputs. New operators go before its return; its old
-/// outputs are dropped by `finish`.
+/// A function of a model, extended by inputs, states and outputs. New operators go before its return; `finish` drops
+/// its old outputs.
 class StepFunction {
 public:
   explicit StepFunction(mlir::func::FuncOp function);
 
   mlir::ImplicitLocOpBuilder &builder() { return ir; }
   mlir::func::FuncOp getFunction() { return function; }
-  /// An output of the model by name, or the only one where the name is empty. Null with a sentence if there is none.
+  /// An output of the model by name, or its only output where the name is empty. Null with a sentence if there is none.
   grad::Tensor findOutput(llvm::StringRef name, std::string &error);
 
-  /// Of the model; null if there is none.
+  /// The model's output of this name; null if there is none.
   grad::Tensor lookupOutput(llvm::StringRef name);
   grad::Tensor lookupInput(llvm::StringRef name);
-  /// A name that two inputs have.
+  /// A name that two inputs share.
   std::optional<llvm::StringRef> findDoubledInput();
 
   grad::Tensor addInput(llvm::StringRef name, graph::TensorType type);
-  /// `initial` names the weight that the state begins as; empty: zeros.
+  /// `initial` names the weight that holds the first value; empty: zeros.
   grad::Tensor addState(llvm::StringRef name, graph::TensorType type, llvm::StringRef initial = "");
-  /// The value of a state after the run. Each state at most once.
+  /// Sets the value of a state after the run, at most once for each state.
   void updateState(llvm::StringRef name, grad::Tensor value) { results.push_back({name.str(), true, value.value()}); }
   void addOutput(llvm::StringRef name, grad::Tensor value) { results.push_back({name.str(), false, value.value()}); }
 
-  /// A weight becomes a state that begins as it; returns the old value.
+  /// Turns a weight into a state with the weight as its first value; returns the old value.
   grad::Tensor takeWeight(llvm::StringRef name, graph::TensorType type);
-  /// The states that the model's own form of training gives new values: statistics.
+  /// The states that the model itself updates in training: running statistics.
   std::vector<std::pair<std::string, graph::TensorType>> getUpdatedStates() const;
 
-  /// These stay as they are where `skip` holds. All of them must be states already.
+  /// Keeps the old values of these where `skip` holds. All must be states already.
   void keepStatistics(grad::Tensor skip);
 
   /// Whether the model draws random numbers.
   bool hasRandomKey() { return bool(findRandomKey()); }
-  /// The model's random numbers follow from these, both i64 of rank 0: arguments, or the seed computed of arguments at
-  /// the start.
+  /// Derives the model's random numbers from seed and step, both i64 of rank 0: arguments, or a seed computed from
+  /// arguments at the start.
   void provideRandomKey(grad::Tensor seed, grad::Tensor step);
 
   /// Sets the results and their names.
@@ -62,7 +62,7 @@ private:
 
   mlir::func::FuncOp function;
   mlir::ImplicitLocOpBuilder ir;
-  /// The first ones are the model's own states.
+  /// The model's own states come first.
   std::vector<Result> results;
   size_t statisticsCount = 0;
 };

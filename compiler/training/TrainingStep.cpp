@@ -15,7 +15,7 @@ namespace {
 constexpr StringRef stepsDoneName = "optimizer/step";
 constexpr StringRef accumulatedPrefix = "accumulated/";
 
-/// The gradients of one batch, and what they were computed with.
+/// The gradients of one batch, with the values behind them.
 struct BatchGradients {
   ModelLoss model;
   /// The mean over the counted elements of the batch.
@@ -23,14 +23,14 @@ struct BatchGradients {
   SmallVector<const Parameter *> trained;
   SmallVector<Tensor> parameters;
   SmallVector<Tensor> gradients;
-  /// Of the loss; null where it is not scaled.
+  /// The loss scale; null without loss scaling.
   Tensor scale;
   Tensor stepsDone;
-  /// Batches since the last step; null where nothing asks for it.
+  /// Batches since the last step; null if the step does not depend on it.
   Tensor batches;
 };
 
-/// The elements that a batch counts; 1 where it counts none, so that it adds 0 to a sum of batches, and not NaN.
+/// The number of counted elements of a batch; 1 where there are none, so that such a batch adds 0 to a sum, not NaN.
 Tensor getCounted(mlir::ImplicitLocOpBuilder &builder, const grad::Loss &loss) {
   Tensor count(builder, loss.count);
   return grad::select(grad::equal(count, 0.0), 1.0, count);
@@ -65,7 +65,7 @@ private:
   WeightStore &weights;
   std::string &error;
   StepPorts ports;
-  /// Weights that the form of training gives new values.
+  /// Weights that the model itself updates in training.
   std::vector<std::pair<std::string, graph::TensorType>> statistics;
 };
 
@@ -82,12 +82,12 @@ grad::LossScaleOptions StepBuilder::takeScalingNumbers(StepFunction &function) {
   return scaling;
 }
 
-/// A scalar that the entries keep together, beginning as `initial`.
+/// A scalar state shared by the entries, with the first value `initial`.
 Tensor StepBuilder::takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial) {
   return addFilledState(function, weights, name, graph::TensorType::getStatic({}, type), initial);
 }
 
-/// No input of the model may have the name of one that the step takes besides, and no parameter that of its state.
+/// Refuses a model whose inputs or parameters have names of the step's own inputs and states.
 LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
   for (unsigned index = 0; index < source.getNumArguments(); ++index) {
     auto name = source.getArgAttrOfType<mlir::StringAttr>(index, "graph.name");
@@ -106,7 +106,7 @@ LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
   return success();
 }
 
-/// Batches of one step draw different numbers: each has a seed of its own, that of the first being the user's.
+/// The batches of one step draw different random numbers: each has its own seed, the first the user's.
 void StepBuilder::provideRandomKey(StepFunction &function, BatchGradients &batch) {
   if (!function.hasRandomKey())
     return;
@@ -155,7 +155,7 @@ FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
   return batch;
 }
 
-/// Makes sums over elements of the means over the batch, and adds what was accumulated.
+/// Turns the gradients of the batch mean into sums over elements, and adds the accumulated sums.
 void StepBuilder::addAccumulated(StepFunction &function, BatchGradients &batch) {
   auto takeSum = [&](StringRef name, graph::TensorType type) {
     return function.addState((accumulatedPrefix + name).str(), type);
@@ -208,7 +208,7 @@ LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
   return success();
 }
 
-/// The number of the first gradient whose sum of squares is not finite, or -1.
+/// The index of the first gradient whose sum of squares is not finite, or -1.
 static Tensor findCulprit(mlir::ImplicitLocOpBuilder &b, ArrayRef<Value> squares) {
   Tensor culprit = grad::splat(b, -1, graph::TensorType::get({}, b.getI64Type()));
   for (size_t number = squares.size(); number-- > 0;) {
@@ -246,10 +246,10 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   const grad::Loss &loss = batch->model.loss;
   SmallVector<Value> gradients = map_to_vector(batch->gradients, [](Tensor gradient) { return gradient.value(); });
 
-  // What the gradients are multiples of: the scale, and the number of elements that they are sums over.
+  // The gradients' common factor: the loss scale times the number of elements that they are summed over.
   Tensor multiple = batch->scale;
-  // A gradient that is not finite makes its square so, and the sum. Where the squares of finite gradients overflow, the
-  // factor would be no number.
+  // The skip decision: a gradient that is not finite makes its sum of squares, and so the norm, not finite. Overflowing
+  // squares of finite gradients skip the step as well: they leave no usable clipping factor.
   SmallVector<Value> squares;
   Tensor norm(b, grad::buildGlobalNorm(b, location, gradients, &squares));
   Tensor skip = grad::logicalNot(norm < std::numeric_limits<double>::infinity());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr StringRef rateName = "learning_rate";
 
-/// Whether a number decides which states there are, so that it is compiled in.
+/// Whether a number decides which states exist, and is therefore compiled in.
 bool isStructural(const grad::NamedNumber &number, const grad::Optimizer &optimizer) {
   return number.name == "momentum" && (optimizer.*number.number).isConstant(0);
 }
@@ -25,7 +25,7 @@ Tensor Updates::addNumber(std::vector<Hyperparameter> &numbers, StringRef name, 
   return function.addInput(name, graph::TensorType::getStatic({}, function.builder().getF64Type()));
 }
 
-/// Inputs of the graph that nothing else gives are its numbers.
+/// Inputs of the graph without another source are its numbers.
 LogicalResult Updates::takeGraphNumbers(std::vector<Hyperparameter> &numbers) {
   GraphInlining graph(choice.graph, function);
   if (!graph.findInput("parameter") || !graph.findInput("gradient"))

@@ -12,22 +12,22 @@ struct Hyperparameter {
   double value;
 };
 
-/// Parameters that have numbers of their own, by the pattern that chose them.
+/// Parameters with their own numbers, chosen by a name pattern.
 struct GroupChoice {
   std::string pattern;
   std::map<std::string, double> numbers;
 };
 
 struct OptimizerChoice {
-  /// The kind and its flags; its numbers become inputs of the step.
+  /// Kind and flags of a built-in optimizer; its numbers become inputs of the step.
   grad::Optimizer builtIn;
-  /// An imported `func @main` in place of what is built in, as GraphUpdate takes it; null: none.
+  /// An imported `func @main` in place of a built-in optimizer, as in GraphUpdate; null: none.
   mlir::func::FuncOp graph;
-  /// Of the graph.
+  /// The numbers of the graph, by input name.
   std::map<std::string, double> numbers;
   std::optional<double> learningRate;
   std::vector<GroupChoice> groups;
-  /// bf16, in which moments are kept; null: in the types of the parameters.
+  /// bf16 for moments; null: the parameters' types.
   mlir::FloatType moments;
 };
 
@@ -37,17 +37,17 @@ public:
   Updates(const OptimizerChoice &choice, StepFunction &function, WeightStore &weights, std::string &error)
       : choice(choice), function(function), weights(weights), error(error) {}
 
-  /// Makes inputs of what may change from step to step: `weight_decay`, and `weight_decay/PATTERN` of a group, whose
-  /// rate is that of the step times `learning_rate_factor/PATTERN`. Fails with a sentence for a number that the
-  /// optimizer does not take.
+  /// Makes numbers that may change from step to step inputs: `weight_decay`, and `weight_decay/PATTERN` of a group,
+  /// whose learning rate is that of the step times `learning_rate_factor/PATTERN`. Fails with a sentence for a number
+  /// that the optimizer does not have.
   mlir::LogicalResult takeNumbers(std::vector<Hyperparameter> &numbers);
-  /// Updates one parameter and its states `optimizer/NAME/PARAMETER`; `gradient` is what the optimizer takes. Fails
-  /// with a sentence where the graph does not fit the parameter.
+  /// Updates one parameter and its states `optimizer/NAME/PARAMETER`; `gradient` is unscaled and clipped. Fails with a
+  /// sentence where the graph does not fit the parameter.
   mlir::LogicalResult build(const Parameter &parameter, grad::Tensor value, grad::Tensor gradient,
                             grad::StepValues values);
 
 private:
-  /// What parameters of one group have.
+  /// The numbers of one group.
   struct Numbers {
     grad::Optimizer builtIn;
     GraphUpdate::Numbers ofGraph;

@@ -8,13 +8,13 @@
 
 namespace freestone {
 
-/// Patterns of weights' names, and which of them have matched. `*` stands for any characters, `?` for one; a text that
-/// is no pattern is a name.
+/// Patterns of weights' names, with a record of those that matched. `*` stands for any characters, `?` for one; text
+/// without either is a name.
 class NamePatterns {
 public:
   explicit NamePatterns(std::vector<std::string> texts) : texts(std::move(texts)), used(this->texts.size()) {}
 
-  /// The first pattern that matches; every one that does is used.
+  /// The first matching pattern; records all that match.
   std::optional<llvm::StringRef> match(llvm::StringRef name);
   std::optional<std::string> findUnused() const;
 

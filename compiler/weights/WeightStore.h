@@ -13,25 +13,24 @@ namespace freestone {
 /// A tensor of the model: row-major, little-endian, bool as one byte 0/1 an element.
 struct Weight {
   std::string name;
-  /// An element type of `!graph.tensor`.
+  /// Element type, as of `!graph.tensor`.
   mlir::Type elementType;
   std::vector<int64_t> dims;
-  /// Empty where the model was stripped of its weights. Not owned: see `WeightStore::keepAlive`.
+  /// Empty if the model's weights were stripped. Not owned: see `WeightStore::keepAlive`.
   llvm::ArrayRef<char> bytes;
 };
 
-/// The tensors of a model by name: what `graph.weight` refers to. Their bytes are no part of the program, and stay
-/// where they are (the mapped file of the model) where possible. Weights keep their addresses; several threads may read
-/// at the same time.
+/// The tensors of a model by name, to which `graph.weight` refers. Their bytes are no part of the program, and stay in
+/// place (the mapped file of the model) where possible. Addresses of weights are stable; concurrent reads are safe.
 class WeightStore {
 public:
   WeightStore() = default;
   WeightStore(const WeightStore &) = delete;
 
-  /// Adds a weight whose bytes belong to someone else (see `keepAlive`). The name must be new.
+  /// Adds a weight whose bytes have another owner (see `keepAlive`). The name must be new.
   const Weight &add(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<int64_t> dims,
                     llvm::ArrayRef<char> bytes);
-  /// Adds a weight with bytes of its own.
+  /// Adds a weight that owns its bytes.
   const Weight &addOwned(llvm::StringRef name, mlir::Type elementType, llvm::ArrayRef<int64_t> dims,
                          std::vector<char> bytes);
   /// Null if there is none of this name.
@@ -39,7 +38,7 @@ public:
   /// In the order in which they were added.
   llvm::ArrayRef<std::unique_ptr<Weight>> getWeights() const { return weights; }
 
-  /// Holds what bytes of weights lie in, such as a mapped file, for as long as this store lives.
+  /// Keeps the owner of weights' bytes, such as a mapped file, alive as long as this store.
   void keepAlive(std::shared_ptr<void> owner) { owners.push_back(std::move(owner)); }
 
 private:
