@@ -13,20 +13,20 @@ using namespace freestone::task;
 
 namespace {
 
-/// Numbers the weights of all entries.
+/// Indices of the weights of all entries.
 class WeightTable {
 public:
   explicit WeightTable(std::vector<runtime::Weight> &weights) : weights(weights) {}
 
   int64_t of(BufferOp buffer) { return of(*buffer.getName(), buffer); }
-  /// A weight that lies as `buffer` does.
+  /// The weight `name`, in the layout of `buffer`.
   int64_t of(StringRef name, BufferOp buffer) {
     auto [found, isNew] = indices.try_emplace(name, weights.size());
     if (isNew) {
       runtime::Weight weight;
       weight.name = name.str();
       weight.dtype = artifact::dtypeOf(cast<graph::TensorType>(buffer.getBuffer().getType()).getElementType());
-      // Packed weights are padded: what is stored is a row of elements.
+      // Packed weights are padded, so their storage is described as one row of elements.
       weight.bytes = *buffer.getBytes().asConstant();
       weight.shape = {weight.bytes / runtime::dtypeBytes(weight.dtype)};
       weights.push_back(std::move(weight));
@@ -39,7 +39,7 @@ private:
   llvm::StringMap<int64_t> indices;
 };
 
-/// Numbers the state of all entries.
+/// Indices of the states of all entries.
 class StateTable {
 public:
   StateTable(std::vector<runtime::StateInfo> &states, WeightTable &weights) : states(states), weights(weights) {}
@@ -64,7 +64,7 @@ public:
       state.bytes = *buffer.getBytes().asConstant();
       states.push_back(std::move(state));
     }
-    // Not every entry says what it begins as.
+    // Only some entries name the first value.
     if (std::optional<StringRef> initial = buffer.getInitial())
       states[found->second].initial = weights.of(*initial, buffer);
     return found->second;
@@ -114,7 +114,7 @@ DenseMap<Value, int64_t> numberBuffers(ProgramOp program) {
   return buffers;
 }
 
-/// The calls of services, in the order in which the compiled `run` numbers them.
+/// The service calls, in the numbering of the compiled `run`.
 std::vector<runtime::ServiceCall> describeServices(ProgramOp program, const SizeSlots &slots) {
   DenseMap<Value, int64_t> buffers = numberBuffers(program);
   std::vector<runtime::ServiceCall> calls;

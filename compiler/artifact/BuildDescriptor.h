@@ -6,11 +6,11 @@
 
 namespace freestone::artifact {
 
-/// The dtype of a tensor's elements; signless integers are signed. The type must be one that tensors may have.
+/// The dtype of a tensor's elements; signless integers count as signed. `elementType` must be one of `graph.tensor`'s.
 runtime::DType dtypeOf(mlir::Type elementType);
 
 /// Describes the entries, in the order of the compiled table. Weights are listed once by name, in the order of first
-/// use, without bytes. Target, producer, model name, sites and statistics are left to the caller.
+/// use, without bytes. The caller fills in target, producer, model name, sites and statistics.
 runtime::Descriptor buildDescriptor(llvm::ArrayRef<task::ProgramOp> entries);
 
 } // namespace freestone::artifact

@@ -21,10 +21,9 @@ namespace freestone::artifact {
 
 namespace {
 
-// The linker takes and gives files. These lie in memory, so that linking needs no folder that can be written, and
-// leaves nothing behind.
+// lld's inputs and outputs are files. Files in memory need no writable folder and leave nothing behind.
 
-/// What a path of this process leads to while it lives.
+/// An open file with a path under /proc, valid during its lifetime.
 class Descriptor {
 public:
   explicit Descriptor(int number) : number(number) {}
@@ -41,7 +40,7 @@ private:
   int number;
 };
 
-/// None, with the reason in errno, where there is no memory for it.
+/// A file in memory; empty, with the reason in errno, where there is no memory.
 Descriptor holdInMemory(ArrayRef<char> bytes) {
   Descriptor file(memfd_create("freestone-link", MFD_CLOEXEC));
   while (file && !bytes.empty()) {
@@ -53,10 +52,10 @@ Descriptor holdInMemory(ArrayRef<char> bytes) {
   return file;
 }
 
-/// Takes what is written to a path.
+/// Collects the bytes written to a path.
 class Pipe {
 public:
-  /// None, with the reason in errno, where there are no descriptors for it.
+  /// Null, with the reason in errno, where there are no file descriptors.
   static std::unique_ptr<Pipe> open() {
     int ends[2];
     Descriptor end(eventfd(0, EFD_CLOEXEC));
@@ -66,9 +65,9 @@ public:
   }
   ~Pipe() { finish(); }
   std::string path() const { return writeEnd.path(); }
-  /// All bytes; nobody may write any more.
+  /// All bytes; no writer may be left.
   Object finish() {
-    // Not by closing: a process that was forked meanwhile may have the pipe open, too.
+    // Closing the pipe would not signal the end: a child forked meanwhile may hold it open.
     eventfd_write(end.get(), 1);
     if (reader.joinable())
       reader.join();
@@ -146,7 +145,7 @@ FailureOr<Object> link(ArrayRef<Object> objects, std::string &error) {
     argv.push_back(argument.c_str());
 
   std::string messages;
-  // lld keeps its state in globals: two links at once crash.
+  // lld keeps its state in globals, so two concurrent links crash.
   static std::mutex linker;
   std::lock_guard<std::mutex> lock(linker);
   raw_string_ostream stream(messages);

@@ -1,4 +1,4 @@
-// C's fmin and fmax: of a number and a NaN, the number.
+// C's fmin and fmax: if one operand is NaN, the result is the other.
 
 template <typename T> static T least(T x, T y) { return x != x ? y : y < x ? y : x; }
 template <typename T> static T greatest(T x, T y) { return x != x ? y : x < y ? y : x; }

@@ -1,11 +1,11 @@
-// Bytes: copied, filled, compared. Never written so that a compiler could see a call of the function itself in it.
+// Copies, fills and compares bytes. The loops must not be recognized as calls of these same functions.
 
 using Size = decltype(sizeof(0));
 using Byte = unsigned char;
 
 namespace {
 
-/// Any bytes at any address, as a value.
+/// A value of T, unaligned and of any effective type.
 template <typename T> struct __attribute__((packed, may_alias)) Unaligned {
   T value;
 };
@@ -15,7 +15,7 @@ using Half = int __attribute__((vector_size(16)));
 template <typename T> inline T load(const Byte *from) { return reinterpret_cast<const Unaligned<T> *>(from)->value; }
 template <typename T> inline void store(Byte *to, T value) { reinterpret_cast<Unaligned<T> *>(to)->value = value; }
 
-/// From sizeof(T) to 2*sizeof(T) bytes, which may overlap: both ends are read before either is written.
+/// Copies sizeof(T) to 2*sizeof(T) bytes, which may overlap: both ends are read before either is written.
 template <typename T> inline void copyEnds(Byte *to, const Byte *from, Size size) {
   T head = load<T>(from), tail = load<T>(from + size - sizeof(T));
   store(to, head);

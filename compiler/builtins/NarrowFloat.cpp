@@ -1,5 +1,4 @@
-// Conversions between f16 or bf16 and wider floats, rounded once, to nearest, ties to even; a NaN stays a NaN of the
-// same sign.
+// Conversions between f16 or bf16 and wider floats, rounded once, to nearest, ties to even; NaN keeps its sign.
 
 namespace {
 
@@ -40,7 +39,7 @@ template <typename To, typename From> To narrow(From x) {
     int exponent = static_cast<int>(magnitude >> Format<From>::mantissa);
     Bits significand = exponent == 0 ? magnitude : (magnitude & (one - 1)) | one;
     exponent = (exponent == 0 ? 1 : exponent) - Format<From>::bias + Format<To>::bias;
-    // Below the smallest normal number fewer digits remain; far below, only whether there were any.
+    // Subnormal results have fewer digits; below them, only a sticky bit remains.
     int dropped = fewer;
     if (exponent < 1) {
       dropped += 1 - exponent;
@@ -51,7 +50,7 @@ template <typename To, typename From> To narrow(From x) {
     Bits kept = significand >> dropped, rest = significand & ((Bits(1) << dropped) - 1),
          half = Bits(1) << (dropped - 1);
     kept += rest > half || (rest == half && (kept & 1));
-    // A carry out of the significand raises the exponent, from the largest number to infinity as well.
+    // A carry out of the significand increments the exponent, up to infinity.
     unsigned long rounded = (static_cast<unsigned long>(exponent - 1) << Format<To>::mantissa) + kept;
     result = rounded > narrowInfinity ? narrowInfinity : static_cast<unsigned>(rounded);
   }

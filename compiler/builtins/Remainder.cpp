@@ -28,7 +28,7 @@ template <typename T> Scaled split(typename Format<T>::Bits magnitude) {
   return {(magnitude & (one - 1)) | one, exponent};
 }
 
-/// The bits of a number whose significand may have leading zeros.
+/// The bits of a number whose significand may have leading zeros (a subnormal one).
 template <typename T> typename Format<T>::Bits join(Scaled number) {
   using Bits = typename Format<T>::Bits;
   if (number.significand == 0)
@@ -38,7 +38,7 @@ template <typename T> typename Format<T>::Bits join(Scaled number) {
     shift = number.exponent - 1;
   Bits significand = static_cast<Bits>(number.significand << shift);
   int exponent = number.exponent - shift;
-  // A normal number's leading digit is not stored: it counts one up in the exponent.
+  // A normal number's implicit leading digit increments the exponent field.
   return significand + (static_cast<Bits>(exponent - 1) << Format<T>::mantissa);
 }
 
@@ -53,7 +53,7 @@ template <typename T> T remainderOf(T x, T y) {
     return x;
 
   Scaled rest = split<T>(dividend), unit = split<T>(divisor);
-  // As many binary digits at once as 64 bits hold beside a significand.
+  // Reduces by as many binary digits a step as fit into 64 bits beside a significand.
   constexpr int step = 63 - Format<T>::mantissa;
   rest.significand %= unit.significand;
   while (rest.exponent > unit.exponent && rest.significand != 0) {

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::driver;
 
-/// With locations: they decide what is said about the code in the names of a model.
+/// With locations: the artifact's messages about nodes are made of them.
 static std::string print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);

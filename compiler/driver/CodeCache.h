@@ -8,17 +8,18 @@
 
 namespace freestone::driver {
 
-/// The code of whole models, kept for models that differ in names and in the values of weights alone. The key is what
-/// the imported module says, with tokens in the place of names (see ModelNames), the optimisations, the machine and the
-/// compiler.
+/// A cache of the code of whole models, shared by models that differ only in names and in the values of weights. The
+/// key's ingredients are the imported module with tokens for names (see ModelNames), the optimizations, the machine and
+/// the compiler.
 class CodeCache {
 public:
-  /// `compiler` is the build (see CompilerIdentity); nothing is kept where it is empty.
+  /// `compiler` identifies the build (see CompilerIdentity); if empty, nothing is cached.
   CodeCache(cache::Store &store, const std::string &compiler) : store(store), compiler(compiler) {}
 
-  /// Looks for the code of `module`, or waits until another process has made it. Otherwise it is to be made, and kept.
+  /// Looks up the code of `module`, waiting while another process makes it. A claim without code obliges the caller to
+  /// make it and `keep` it.
   cache::Claim claim(mlir::ModuleOp module, const Switches &switches, const DeviceDescription &device);
-  /// Keeps what `claim` did not find.
+  /// Stores the code that `claim` did not find.
   void keep(llvm::StringRef code, const std::string &about);
 
 private:

@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace freestone::driver {
 
-/// What is told of a compilation though the code does not tell it.
+/// The notes on a compilation that its code does not show.
 static std::string describeCode(const Statistics &statistics) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(
@@ -31,7 +31,7 @@ static void recallCode(StringRef about, Statistics &statistics) {
   }
 }
 
-/// What a run that fails at a site tells: the tile program, which traces name too, then the node.
+/// The texts of failing sites: the tile program, by its name in traces, then the node.
 static std::vector<std::string> describeSites(ModuleOp module) {
   auto sites = module->getAttrOfType<ArrayAttr>("task.sites");
   if (!sites)
@@ -44,7 +44,7 @@ static std::vector<std::string> describeSites(ModuleOp module) {
   return {texts.begin(), texts.end()};
 }
 
-/// Compiles the imported module, with tokens or names as they stand in it.
+/// Compiles the imported module, with the tokens or names that it contains.
 FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, const DeviceDescription &device,
                                                       Failure &failure) {
   if (failed(lower(failure)))
@@ -88,7 +88,7 @@ FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, co
   return packed;
 }
 
-/// The first weight of a model that was stripped of its data, found before code is made that can't be packaged.
+/// The first weight of a model stripped of its data: found early, before code is made that can't be packaged.
 static std::optional<StringRef> findWeightWithoutData(ModuleOp module, const WeightStore &weights) {
   std::optional<StringRef> found;
   auto look = [&](StringRef name) {
@@ -117,10 +117,10 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     failure.text = ("the model has no data for its weight '" + *missing + "'").str();
     return mlir::failure();
   }
-  // Who supplies the weights supplies what the model calls one.
+  // With stripped weights, the supplier of weights supplies only the model's own; constants stay in the code.
   if (!options.stripWeights)
     moveConstantsToWeights(*model.module, *model.weights);
-  // Whoever looks at every pass knows the model by its names.
+  // A dump of every pass shows the model's own names.
   ModelNames names = options.printIrTreeDir.empty() ? ModelNames(*model.module) : ModelNames();
 
   cache::Store store(options.cache);
@@ -158,7 +158,7 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     }
     return writePackage(code, parts, path, statistics, failure.text);
   });
-  // No part of the artifact, whose bytes do not tell where its programs came from.
+  // A statistic only: the artifact's bytes do not depend on the cache.
   statistics.counters["code_from_cache"] = claim.payload.has_value();
   statistics.counters["programs_compiled"] = programs.getCompiled();
   statistics.counters["programs_from_cache"] = programs.getFound();

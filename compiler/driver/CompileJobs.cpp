@@ -6,7 +6,7 @@
 
 using namespace freestone;
 
-/// What the largest programs take while LLVM works on them, with room to spare.
+/// Memory that LLVM needs for the largest programs, with a margin.
 static constexpr uint64_t bytesOfJob = uint64_t(128) << 20;
 
 unsigned driver::chooseCompileJobs(unsigned given, unsigned cpus, std::optional<uint64_t> memory) {

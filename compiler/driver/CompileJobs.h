@@ -6,11 +6,11 @@
 
 namespace freestone::driver {
 
-/// How many programs are compiled at the same time: `given`, or where that is 0 as many as there are CPUs for this
-/// process, by its affinity and its cgroup's quota, but no more than the memory that is free can hold.
+/// The number of programs compiled in parallel: `given`, or if that is 0 one a CPU of this process (by its affinity and
+/// its cgroup's quota), limited by free memory.
 unsigned chooseCompileJobs(unsigned given);
 
-/// The same on a machine with so many CPUs and bytes; nothing: the system does not tell.
+/// As above, for a machine of so many CPUs and free bytes; nothing: the system does not report it.
 unsigned chooseCompileJobs(unsigned given, unsigned cpus, std::optional<uint64_t> memory);
 
 } // namespace freestone::driver

@@ -20,7 +20,7 @@ namespace freestone::driver {
 
 namespace {
 
-/// Gathers the errors of a context while it lives.
+/// Collects the errors of a context during its lifetime.
 class ErrorCollector {
 public:
   explicit ErrorCollector(MLIRContext *context)
@@ -89,7 +89,7 @@ FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &e
     return failure();
   }
   if (options.switches.layOutState) {
-    // A target that is none is refused where it is used for code.
+    // An invalid target is refused where code is made for it.
     if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target))
       chosen->panelWidth = device->getPanelWidth(32);
     else
@@ -131,15 +131,15 @@ LogicalResult Compilation::requireCompilable(Failure &failure) const {
 
 LogicalResult Compilation::runPipeline(Stretch stretch, void (*build)(OpPassManager &, const Options &)) {
   PassManager passes(context.get());
-  // Every pass is tested with the verifier behind it; here it would walk the whole module after each. Once per level is
-  // enough to find what the tests did not.
+  // The tests run the verifier after every pass; here it would walk the whole module each time. Once per level catches
+  // the rest.
   passes.enableVerifier(false);
   printPasses(passes, options.printIrTreeDir, stretch);
   build(passes, options);
   return failure(failed(passes.run(*model.module)) || failed(mlir::verify(*model.module)));
 }
 
-/// Products of sizes may leave 64 bits, or grow into expressions that are too large.
+/// Products of sizes may overflow 64 bits or exceed the limits of expressions.
 static LogicalResult requireValidSizes(ModuleOp module) {
   for (auto entry : module.getOps<task::ProgramOp>()) {
     task::SizeSlots slots(entry);
@@ -162,11 +162,11 @@ LogicalResult Compilation::lower(Failure &failure) {
       failed(timed("tile", failure, [&] { return runPipeline(Stretch::Tile, addTilePipeline); })) ||
       failed(timed("task", failure, [&] { return runPipeline(Stretch::Task, addTaskPipeline); })) ||
       failed(timed("sizes", failure, [&] { return requireValidSizes(*model.module); }))) {
-    // What import accepted and a later level refuses is a limit of ours, not a fault of the model.
+    // A model that passed the importer is valid: a refusal by a later level is a limit of the compiler.
     failure.kind = Failure::Kind::Unsupported;
     return mlir::failure();
   }
-  // What this finds is a fault of the compiler.
+  // A conflict here is a defect of the compiler.
   return options.checkOrder ? timed("order", failure, [&] { return runPipeline(Stretch::Task, addOrderCheck); })
                             : success();
 }

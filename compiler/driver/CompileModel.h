@@ -18,14 +18,14 @@ namespace freestone::driver {
 
 using llvm::LogicalResult;
 
-/// Why something could not be done. `text` may have several lines.
+/// The reason of a failure. `text` may have several lines.
 struct Failure {
   enum class Kind { Failed, Usage, Unsupported };
   Kind kind = Kind::Failed;
   std::string text;
 };
 
-/// What a compilation did.
+/// Times, counters and notes of one compilation.
 struct Statistics {
   std::vector<std::pair<std::string, double>> seconds; ///< per phase, in order
   std::map<std::string, int64_t> counters;
@@ -33,27 +33,27 @@ struct Statistics {
   int64_t fileBytes = 0, codeBytes = 0, weightBytes = 0;
 };
 
-/// Levels at which a program can be looked at.
+/// Levels at which a program can be printed.
 enum class Level { Graph, Tile, Task, Llvm, Assembly };
 
 class ProgramCache;
 
-/// One model on its way through the compiler. Not thread-safe; several may be under way at the same time.
+/// One model on its way through the compiler. Not thread-safe; several compilations may run at the same time.
 class Compilation {
 public:
   explicit Compilation(const Options &options);
   ~Compilation();
 
-  /// Reads the model. Afterwards `getReport` says what it is, also if it is refused as unsupported.
+  /// Reads the model. Afterwards `getReport` describes it, even if it is refused as unsupported.
   LogicalResult import(llvm::StringRef path, Failure &failure);
   const ModelReport &getReport() const { return model.report; }
   const ImportedModel &getModel() const { return model; }
-  /// What a trainer must know of the step, as JSON; empty where no training step was asked for.
+  /// The trainer's description of the step, as JSON; empty without a training step.
   const std::string &getTraining() const { return training; }
 
   /// Lowers to task programs, in place.
   LogicalResult lower(Failure &failure);
-  /// The program at a level, from the imported model on.
+  /// The program at a level, lowered from the imported model.
   mlir::FailureOr<std::string> print(Level level, Failure &failure);
   /// Evaluates the imported model with the interpreter and hands every output to `take`.
   LogicalResult interpret(llvm::ArrayRef<freestone_plain_tensor> inputs, bool wide, freestone_take_tensor take,

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace freestone;
 
-/// Arena buffers whose bytes may have been another's before.
+/// Arena buffers that reuse bytes of others.
 static int64_t countReused(task::ProgramOp entry) {
   struct Span {
     int64_t horizon, lastUse;

@@ -8,13 +8,13 @@
 
 namespace freestone::driver {
 
-/// What the passes did to a module that is now at the task level: what they counted (`tile.counters`), and what the
-/// entries tell. The counter of every switch is there, if only as 0.
+/// The counters of all passes on a module that is now at the task level: those that the passes noted (`tile.counters`),
+/// and those read off the entries. The counter of every switch is present, if only as 0.
 std::map<std::string, int64_t> collectCounters(mlir::ModuleOp module);
 
-/// Adds what the graph passes noted on functions, which are gone at the task level: operators that the backward pass
-/// computes again
-/// (`recomputed`), and bytes that are kept for it at the hints, with and without (`kept_bytes`, `kept_bytes_before`).
+/// Adds the counters that the graph passes noted on functions, which no longer exist at the task level: operators
+/// recomputed in the backward pass (`recomputed`), and bytes kept for it at the hinted sizes, with and without
+/// recomputation (`kept_bytes`, `kept_bytes_before`).
 void collectGraphCounters(mlir::ModuleOp module, std::map<std::string, int64_t> &counters);
 
 } // namespace freestone::driver

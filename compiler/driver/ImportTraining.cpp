@@ -16,8 +16,8 @@ bool isSame(const Weight &one, const Weight &other) {
   return one.elementType == other.elementType && one.dims == other.dims && one.bytes == other.bytes;
 }
 
-/// Moves a function to the module of another model. Weights that import made up for it get names of their own there,
-/// and so do all of a graph that shares none with the model.
+/// Moves a function to the module of another model. Weights that the importer created get new names there; a graph that
+/// shares no weights with the model gets new names for all of its own.
 func::FuncOp adopt(ImportedModel &into, ImportedModel &&from, StringRef name, bool sharesWeights) {
   auto function = cast<func::FuncOp>(from.module->lookupSymbol("main"));
   function->remove();
@@ -42,7 +42,7 @@ func::FuncOp adopt(ImportedModel &into, ImportedModel &&from, StringRef name, bo
   return function;
 }
 
-/// Reads a graph that the user gives for a part of the step into the module of the model; erased once it is built in.
+/// Reads a graph for a part of the step (a loss, an optimizer) into the model's module; erased once it is inlined.
 LogicalResult importGraph(ImportedModel &model, StringRef path, StringRef name, StringRef what, func::FuncOp &graph,
                           ImportError &error) {
   if (path.empty())
@@ -62,7 +62,7 @@ LogicalResult importGraph(ImportedModel &model, StringRef path, StringRef name, 
   return success();
 }
 
-/// Those of a step: of the model, the labels, and numbers.
+/// The inputs of a step: those of the model, the labels, and numbers.
 std::vector<PortReport> reportInputs(func::FuncOp step) {
   std::vector<PortReport> ports;
   for (BlockArgument argument : step.getArguments()) {
@@ -78,8 +78,7 @@ std::vector<PortReport> reportInputs(func::FuncOp step) {
   return ports;
 }
 
-/// The outputs of the model that the loss may take: the one that is named, those that a graph of the user's takes by
-/// their names, or all.
+/// The model's outputs that the loss may take: the named one, those that the user's loss graph takes by name, or all.
 SmallVector<Value> findLosses(func::FuncOp main, training::LossChoice loss) {
   SmallVector<Value> all, named;
   for (unsigned index = 0; index < main.getNumResults(); ++index) {
@@ -97,7 +96,7 @@ SmallVector<Value> findLosses(func::FuncOp main, training::LossChoice loss) {
   return named.empty() ? all : named;
 }
 
-/// Parameters that the program holds as constants: single numbers, which nothing shows to be parameters.
+/// Adds scalars that the program holds as constants: nothing shows that they are parameters.
 void addNumbers(const ImportedModel &model, MLIRContext *context, std::vector<training::Parameter> &parameters) {
   for (const std::string &name : model.numbers) {
     training::Parameter parameter;
@@ -109,7 +108,7 @@ void addNumbers(const ImportedModel &model, MLIRContext *context, std::vector<tr
   }
 }
 
-/// What the backward pass of a step computes again is decided when gradients and forward pass are simplified.
+/// Requests recomputation, which is decided after gradients and forward pass are simplified.
 void requestRecompute(func::FuncOp function, const TrainingOptions &training) {
   SmallVector<unsigned> losses;
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
@@ -190,8 +189,8 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     diagnostics += (diagnostics.empty() ? "" : "\n") + diagnostic.str();
     return success();
   });
-  // Products in another precision read copies of the parameters, which are packed as they are converted. An optimizer
-  // of the user's own may mind the order of elements.
+  // Packing does not apply: with narrow products, contractions read converted copies, which are packed on conversion;
+  // an optimizer graph may depend on the order of elements.
   bool isPlain = choice.precision || choice.optimizer.graph;
   training::ParameterLayouts layouts(main, result.parameters, isPlain ? 0 : training.panelWidth);
   layouts.applyTo(main);

@@ -6,33 +6,34 @@
 
 namespace freestone::driver {
 
-/// All that decides what a training step is, besides the model.
+/// All options of a training step.
 struct TrainingOptions {
   training::ParameterPatterns patterns;
-  /// Graphs of it are read from these files, if they are named.
+  /// Graphs of losses and optimizers are read from these files, if named.
   training::StepChoice step;
   std::string lossFile, optimizerFile;
   /// See ImportOptions.
   bool freezeNorm = false, noDropout = false;
   /// See grad::RecomputePolicy.
   std::string recompute = "none";
-  /// Samples of a batch and elements of each along its other symbolic dimensions, as they usually are; 0: not known.
+  /// Typical batch size, and typical elements of a sample along its other symbolic dimensions; 0: unknown.
   int64_t batchHint = 0, lengthHint = 0;
-  /// Of the panels that contractions read; 0: all parameters are stored row-major.
+  /// Columns of a packed panel for contractions; 0: all parameters are stored row-major.
   int64_t panelWidth = 0;
 };
 
-/// A training step, and what its user must know of it.
+/// A training step and its description for the trainer.
 struct ImportedTraining {
-  /// Its module holds `@main`, one step, `@evaluate` and, if asked for, `@accumulate`, which share their states. The
-  /// inputs that its report tells are those of the step.
+  /// Its module holds `@main`, one step, `@evaluate` and, if requested, `@accumulate`, which share their states. Its
+  /// report lists the inputs of the step.
   ImportedModel model;
   std::vector<training::Parameter> parameters;
   training::StepPorts ports;
 };
 
-/// Reads the model at `path` in both forms, and turns it into a training step. Fails as `importOnnx` does; a fault of
-/// kind Usage is an option that does not fit the model. The module is null iff the report has unsupported nodes.
+/// Reads the model at `path` in training and inference form, and turns it into a training step. Fails as `importOnnx`
+/// does; a fault of kind Usage is an option that does not fit the model. The module is null iff the report has
+/// unsupported nodes.
 mlir::FailureOr<ImportedTraining> importTraining(mlir::MLIRContext *context, llvm::StringRef path,
                                                  const ImportOptions &options, const TrainingOptions &training,
                                                  ImportError &error);

@@ -31,7 +31,7 @@ freestone_compiler_result failedWith(const Failure &failure, const std::string *
   return {status, text ? copyString(*text) : nullptr, copyString(failure.text)};
 }
 
-/// Switches off what `names` lists; the first name that is none of a switch is remembered.
+/// Switches off the optimizations that `names` lists; records the first unknown name.
 void disable(llvm::StringRef names, Options &options) {
   for (llvm::StringRef name : llvm::split(names, ',')) {
     auto *found = llvm::find_if(switchTable, [&](const SwitchInfo &info) { return name == info.name; });
@@ -143,7 +143,7 @@ llvm::json::Value parseTraining(const std::string &training) {
   return step ? std::move(*step) : llvm::json::Value(nullptr);
 }
 
-/// What `accept` is told.
+/// The text for `accept`.
 std::string describeRead(const Compilation &compilation) {
   const ModelReport &report = compilation.getReport();
   return print(llvm::json::Object{{"inputs", describePorts(report.inputs)},
@@ -191,7 +191,7 @@ freestone_compiler_result check(const freestone_compile_options *given) {
   bool ok = llvm::succeeded(compilation.lower(failure));
   ModelReport report = compilation.getReport();
   if (!ok && report.unsupported.empty()) {
-    // A level behind the importer refused: its message names the node.
+    // A level after the importer refused the model: its message names the node.
     report.unsupported.push_back({given->model_path, "", 0, failure.text, "model"});
   }
   std::string text = describeReport(report, ok);

@@ -1,5 +1,5 @@
-// The one door into libfreestone_compiler.so: a C interface that the command line and the language bindings open on
-// demand, so that whoever only runs artifacts loads no LLVM. Plain data in, plain data out; nothing of MLIR crosses it.
+// The only entry to libfreestone_compiler.so: a C interface that the command line and the language bindings load on
+// demand, so that processes that only run artifacts load no LLVM. Plain data in, plain data out, nothing of MLIR.
 #ifndef FREESTONE_COMPILER_DRIVER_INTERFACE_H
 #define FREESTONE_COMPILER_DRIVER_INTERFACE_H
 
@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-// Raised whenever a struct of this file changes other than by fields at the end of `freestone_compile_options`.
+// Incremented whenever a struct of this file changes other than by new fields at the end of
+// `freestone_compile_options`.
 enum { FREESTONE_COMPILER_INTERFACE_VERSION = 1 };
 
 typedef enum freestone_compiler_status {
@@ -18,7 +19,7 @@ typedef enum freestone_compiler_status {
   FREESTONE_COMPILER_FAILED = 1, // the model can't be read or is invalid, or writing failed, or an internal error
   FREESTONE_COMPILER_USAGE = 2,  // an option is wrong: unknown target, --dim of a symbol that the model does not have
   FREESTONE_COMPILER_UNSUPPORTED =
-      3, // the model is valid, but something in it can't be compiled; `error` says what, as `check` does
+      3, // the model is valid, but uses a feature that can't be compiled; `error` names it, as `check` does
 } freestone_compiler_status;
 
 // `--dim seq=8:1024:8` and `--bind batch=8` (minimum == maximum).
@@ -26,16 +27,16 @@ typedef struct freestone_dim_bound {
   const char *symbol; // name of the symbol, as `check` prints it
   int64_t minimum;
   int64_t maximum;     // inclusive; INT64_MAX: unbounded
-  int64_t multiple_of; // every value is; 0: nothing is known
+  int64_t multiple_of; // all values are multiples of it; 0: unknown
 } freestone_dim_bound;
 
-// What a compilation is doing; only read during the call. Fields may be added at the end.
+// The progress of a compilation; valid during the call. Fields may be added at the end.
 typedef struct freestone_compile_progress {
   size_t struct_size;
   const char *phase; // that has begun or goes on: "import", "graph", "tile", "task", "sizes", "code", "package"; and
                      // "wait", while another process makes the same code
-  int64_t done;      // programs whose code is made; told after each in "code"
-  int64_t total;     // of how many; 0 where that does not apply
+  int64_t done;      // programs compiled so far; reported after each in "code"
+  int64_t total;     // number of programs; 0 in other phases
 } freestone_compile_progress;
 
 // Set `struct_size`, zero the rest, then fill. Strings are UTF-8, owned by the caller, and only read during the call.
@@ -45,64 +46,62 @@ typedef struct freestone_compile_options {
   const char *output_path;    // the .stone file (compile); written under a temporary name and renamed
   const char *target;         // "host", "x86-64-v3" or "x86-64-v4"; null: "host"
   int32_t optimization_level; // 0…3
-  int32_t strip_weights;      // non-zero: the artifact refers to its weights instead of carrying them
+  int32_t strip_weights;      // non-zero: the artifact refers to its weights instead of containing them
   int32_t threads; // programs that are compiled at the same time, which changes nothing about the file; 0: as many as
                    // there are CPUs, if the free memory is enough for that
   size_t dim_bound_count;
   const freestone_dim_bound *dim_bounds;
-  const char *print_ir_tree_dir; // where --mlir-print-ir-tree-dir writes the module after every pass; null: nowhere
-  const char *training;          // JSON (see TrainingText.h): a training step of the model instead; null: the model
-  const char *disable; // names of optimisations to leave out (see Switches.h), separated by commas; null: none
-  // Is told where a compilation is: by one thread at a time, not always the caller's. Must not call the compiler. Null:
-  // nobody.
+  const char *print_ir_tree_dir; // folder for the module after every pass, as of --mlir-print-ir-tree-dir; null: none
+  const char *training;          // JSON (see TrainingText.h): compiles a training step of the model; null: the model
+  const char *disable; // optimizations to leave out (see Switches.h), comma-separated; null: none
+  // Receives the progress, from one thread at a time, not always the caller's. Must not call the compiler. May be null.
   void (*progress)(void *user, const freestone_compile_progress *progress);
   void *progress_user;      // handed to `progress`
-  const char *cache_folder; // where single programs are kept for other models (see cache/README.md); null: nowhere
-  int32_t cache_read_only;  // non-zero: nothing is written there
-  // Takes a sentence about the cache: a warning, of which one is enough, or why what is there does not serve. Null:
-  // nobody does.
+  const char *cache_folder; // folder of the program cache, shared by models (see cache/README.md); null: no cache
+  int32_t cache_read_only;  // non-zero: the cache is only read
+  // Receives a sentence about the cache: a warning, of which callers show one, or the reason of a miss. May be null.
   void (*say)(void *user, int32_t is_warning, const char *sentence);
   void *say_user;         // handed to `say`
-  int32_t explain_misses; // non-zero: `say` is told of what was not there
-  // What everything that is kept in `cache_folder` may take; 0: 8 GiB.
+  int32_t explain_misses; // non-zero: `say` receives the reasons of misses
+  // Size limit of `cache_folder` in bytes; 0: 8 GiB.
   uint64_t cache_max_bytes;
-  // Milliseconds that the caller has waited for a lock there whose holder may be a dead machine: that much less is
-  // waited for another one.
+  // Milliseconds that the caller has already waited for a cache lock of a possibly dead machine; deducted from further
+  // waits.
   int64_t cache_patience_spent;
-  // Is told by `compile` what was read, before anything of it is compiled: JSON, {"inputs": […], "outputs": […]} as of
-  // check (of a training step its own inputs), and "training" as of compile. 0 ends the compilation as USAGE. Null:
-  // nobody is told.
+  // Receives from `compile` a description of what was read, before anything is compiled: JSON, {"inputs": […],
+  // "outputs": […]} as of check (of a training step its own inputs), and "training" as of compile. Returning 0 ends the
+  // compilation as USAGE. May be null.
   int32_t (*accept)(void *user, const char *model);
   void *accept_user; // handed to `accept`
 } freestone_compile_options;
 
-// Result of every verb. Both strings are null or allocated with malloc; give the struct back through `free_result`.
+// Result of every function. Both strings are null or allocated with malloc; release them through `free_result`.
 typedef struct freestone_compiler_result {
   freestone_compiler_status status;
-  char *text;  // what the verb returns (see below); null unless the verb says otherwise
+  char *text;  // the returned text (see each function); null unless documented
   char *error; // the whole message, without a trailing newline; null when status is OK
 } freestone_compiler_result;
 
-// A tensor as the interpreter takes and returns it: C-contiguous, little-endian, i1 as one byte 0/1 an element.
+// A tensor for the interpreter: C-contiguous, little-endian, i1 as one byte 0/1 an element.
 typedef struct freestone_plain_tensor {
-  const char *name; // of the graph's input or output
+  const char *name; // name of the graph's input or output
   const char *type; // as in MLIR: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 i1
   int64_t rank;
   const int64_t *dims;
   const void *data;
 } freestone_plain_tensor;
 
-// Takes one output of `interpret`; the tensor and all that it points to live only during the call.
+// Receives one output of `interpret`; the tensor and all that it points to are valid during the call only.
 typedef void (*freestone_take_tensor)(void *user, const freestone_plain_tensor *tensor);
 
-// All functions may be called from any thread, one after another; `compile` serialises what must be serialised itself.
-// They never throw, exit or abort because of what a model holds. They are safe to call in a child forked from a process
-// that had opened the library and had called nothing but `warm_up`.
+// All functions may be called from any thread, one at a time; `compile` does its own serialization. They never throw,
+// exit or abort, whatever a model contains. They are safe in a forked child if the parent had opened the library and
+// called nothing but `warm_up`.
 typedef struct freestone_compiler_interface {
   int64_t version;   // FREESTONE_COMPILER_INTERFACE_VERSION
   const char *build; // version of the compiler and of LLVM, for --version and the cache key
 
-  // Does what every later call needs once (registers dialects and targets), starting no thread.
+  // One-time initialization (registers dialects and targets); starts no thread.
   void (*warm_up)(void);
 
   // Reads the model and tries every step that can refuse it, up to (not including) the generation of code. `text` is
@@ -124,7 +123,7 @@ typedef struct freestone_compiler_interface {
   //    "counters": {"name": integer, …}}                 every switchable optimisation counts what it did
   freestone_compiler_result (*compile)(const freestone_compile_options *options);
 
-  // The program at a level: "graph", "tile", "task", "llvm" (IR) or "asm". `text` is that program.
+  // The program at a level: "graph", "tile", "task", "llvm" (IR) or "asm", as `text`.
   freestone_compiler_result (*inspect)(const freestone_compile_options *options, const char *level);
 
   // Evaluates the model with the reference interpreter (fp64 for floats, exact for integers) and hands every output to
@@ -133,21 +132,21 @@ typedef struct freestone_compiler_interface {
   freestone_compiler_result (*interpret)(const freestone_compile_options *options, const freestone_plain_tensor *inputs,
                                          size_t input_count, int32_t wide, freestone_take_tensor take, void *user);
 
-  // The operators that the importer knows, as the Markdown of docs/operators.md.
+  // The supported operators, as the Markdown of docs/operators.md.
   freestone_compiler_result (*operators)(void);
 
   // Frees the strings and nulls them.
   void (*free_result)(freestone_compiler_result *result);
 } freestone_compiler_interface;
 
-// The one exported symbol of libfreestone_compiler.so. The returned table is static.
+// The only exported symbol of libfreestone_compiler.so. The returned table is static.
 #ifdef FREESTONE_COMPILER_BUILD
 __attribute__((visibility("default")))
 #endif
 const freestone_compiler_interface *
 freestone_compiler(void);
 
-// For dlsym.
+// The symbol's type, for dlsym.
 typedef const freestone_compiler_interface *(*freestone_compiler_function)(void);
 
 #ifdef __cplusplus

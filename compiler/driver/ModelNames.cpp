@@ -33,7 +33,7 @@ ModelNames::ModelNames(ModuleOp module) {
     printedSizes.push_back(sym::Expr::symbol(module.getContext(), size).str());
 }
 
-/// Of the dictionaries of a function that tell something about sizes by name.
+/// Renames the keys of a function's dictionaries about sizes.
 DictionaryAttr ModelNames::renameKeys(DictionaryAttr dictionary) {
   SmallVector<NamedAttribute> renamed;
   for (NamedAttribute entry : dictionary)
@@ -55,8 +55,8 @@ void ModelNames::renameParts(Operation *function, StringRef list, Kind kind, siz
   function->setAttr(list, builder.getArrayAttr(renamed));
 }
 
-/// Sizes are numbered as inputs have them, and then as operations make them: the order of expressions and of
-/// dictionaries depends on the names.
+/// Numbers sizes in the order of inputs, then of operations: the order of expressions and dictionaries follows from
+/// names.
 void ModelNames::takeSizes(ModuleOp module) {
   llvm::SetVector<StringAttr> symbols;
   AttrTypeWalker walker;
@@ -115,7 +115,7 @@ void ModelNames::takeValues(ModuleOp module) {
       for (StringRef attribute : named)
         if (auto name = function.getResultAttrOfType<StringAttr>(index, attribute))
           function.setResultAttr(index, attribute, tokenFor(Value, name));
-    // Of use to the importer alone.
+    // Used by the importer only.
     function->removeAttr("graph.statistics");
     function->removeAttr("graph.class_weights");
   }

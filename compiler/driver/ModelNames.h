@@ -12,20 +12,20 @@
 
 namespace freestone::driver {
 
-/// What a model calls things. A program is compiled with tokens in the place of names, so that models which differ in
-/// nothing else are one program; what is said about it in the names of the model at hand is made of these at the end.
+/// The names of a model. Programs are compiled with tokens for names, so that models which differ only in names share
+/// their code; messages and descriptors get the names of the model at hand in the end.
 class ModelNames {
 public:
   ModelNames() = default;
 
   /// Takes all names out of an imported module: of nodes (locations), of sizes, of inputs, outputs, weights and states,
-  /// and what asserts that sizes are equal. `n$0$`, `s$0$`, `v$0$` and `t$0$` stand there instead, numbered as they
-  /// appear.
+  /// and in assertions about sizes. Tokens `n$0$`, `s$0$`, `v$0$` and `t$0$` replace them, numbered in order of
+  /// appearance.
   explicit ModelNames(mlir::ModuleOp module);
 
-  /// The text with names for tokens, and sizes as expressions print them.
+  /// The text with names in place of tokens, and sizes printed as expressions.
   std::string expand(llvm::StringRef text) const;
-  /// The same for all that a descriptor tells people.
+  /// As above, for all user-visible text of a descriptor.
   void expand(runtime::Descriptor &descriptor) const;
 
 private:
@@ -46,12 +46,12 @@ private:
   std::string expand(llvm::StringRef text, bool asExpressions) const;
 
   std::array<Table, 4> tables;
-  /// Of the table of sizes, as they stand in expressions.
+  /// The names of sizes, as expressions print them.
   std::vector<std::string> printedSizes;
 };
 
-/// Makes weights of the constants whose elements are data of the model: floats of which not all are the same. Their
-/// values are then no part of the program.
+/// Turns constants that are data of the model (floats that are not all equal) into weights, so that their values are no
+/// part of the program.
 void moveConstantsToWeights(mlir::ModuleOp module, WeightStore &weights);
 
 } // namespace freestone::driver

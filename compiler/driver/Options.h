@@ -11,38 +11,38 @@
 
 namespace freestone::driver {
 
-/// Where a compilation is.
+/// The current step of a compilation.
 struct Progress {
   const char *phase;
-  /// Programs that are compiled, of how many; both 0 before that.
+  /// Programs compiled so far, and their number; both 0 before code is made.
   int64_t done = 0, total = 0;
 };
 
-/// All that decides what a compilation gives, besides the model.
+/// All inputs of a compilation besides the model.
 struct Options {
   std::string target = "host";
   int level = 2;
   Switches switches;
-  /// A name that was to be switched off and is none of a switch; empty: all were.
+  /// An unknown name in the list of switches to turn off; empty: none.
   std::string unknownSwitch;
   std::vector<DimBound> dimBounds;
   bool stripWeights = false;
-  /// A training step is compiled instead of the model: what it is, as JSON (see TrainingText.h). Empty: the model.
+  /// A training step to compile instead of the model, as JSON (see TrainingText.h). Empty: the model.
   std::string training;
-  /// Programs that are compiled at the same time; 0: see chooseCompileJobs. Decides nothing about what comes out.
+  /// Programs compiled in parallel; 0: see chooseCompileJobs. Does not affect the result.
   unsigned jobs = 0;
-  /// Where objects of single programs are kept. Decides nothing about what comes out.
+  /// The cache of single programs' objects. Does not affect the result.
   cache::Settings cache = {
       .folder = "", .mode = cache::Mode::Off, .say = nullptr, .explain = nullptr, .onWait = nullptr};
-  /// Is told what the compilation is doing, by one thread at a time; null: nobody.
+  /// Receives progress, from one thread at a time; may be null.
   std::function<void(const Progress &progress)> progress;
-  /// Is told what was read, as JSON (see Interface.h), before anything of it is compiled; false ends the compilation.
-  /// Null: nobody is.
+  /// Receives a description of what was read, as JSON (see Interface.h), before anything is compiled; false ends the
+  /// compilation. May be null.
   std::function<bool(const std::string &model)> accept;
-  /// Where to write the module after every pass; empty: nowhere.
+  /// Folder for the module after every pass; empty: none.
   std::string printIrTreeDir;
-  /// Prove the order of every program that is compiled (see task-check-order). Takes up to as long again as compiling,
-  /// and only a fault of the compiler fails it.
+  /// Proves the order of every compiled program (see task-check-order). May double the compile time; only a defect of
+  /// the compiler makes it fail.
   bool checkOrder = std::getenv("FREESTONE_CHECK_ORDER") != nullptr;
 };
 

@@ -41,7 +41,7 @@ std::vector<char> bytesOf(DenseElementsAttr value, graph::TensorType type) {
   return bytes;
 }
 
-/// The features that the code may use and a machine may lack.
+/// CPU features that the code may use and a machine may lack.
 std::vector<std::string> requiredFeatures(const DeviceDescription &device, ArrayRef<codegen::Object> objects) {
   std::vector<std::string> features = device.instructions;
   if (llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::dotProductModuleName; }))
@@ -52,8 +52,7 @@ std::vector<std::string> requiredFeatures(const DeviceDescription &device, Array
 
 std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
 
-/// A plain weight as DLPack shows it. In the model's file weights lie at any byte; those that are not aligned to their
-/// element are copied.
+/// A plain weight for DLPack. In the model's file weights may be unaligned; those are copied.
 struct PlainWeight {
   std::vector<int64_t> dims;
   std::vector<int64_t> copy;
@@ -93,7 +92,7 @@ DLTensor viewOf(const Weight &weight, PlainWeight &plain) {
   return tensor;
 }
 
-/// Runs `init` of an artifact that stores no weights which it makes.
+/// Runs `init`, in an artifact that leaves out the weights that `init` makes.
 LogicalResult makeWeights(freestone_artifact *artifact, const WeightStore &weights, std::string &error) {
   std::vector<std::unique_ptr<PlainWeight>> supplied;
   for (size_t i = 0; i < freestone_artifact_missing_weight_count(artifact); ++i) {
@@ -172,7 +171,7 @@ FailureOr<std::vector<uint8_t>> packCode(runtime::Descriptor descriptor, ArrayRe
   return failure();
 }
 
-/// Runs `init` on the weights of a model. Returned are those that it made; they lie in `artifact`.
+/// Runs `init` on the weights of a model. Returns the weights that it made; `artifact` owns them.
 static LogicalResult packWeights(std::span<const uint8_t> code, const runtime::Descriptor &descriptor,
                                  const WeightStore &weights, std::vector<const void *> &stored,
                                  freestone_artifact *&artifact, std::string &error) {
@@ -218,7 +217,7 @@ LogicalResult writePackage(ArrayRef<uint8_t> code, const ModelParts &model, Stri
     if (weight.fileOffset >= 0) {
       bytes = code.data() + weight.fileOffset;
     } else if (plain && model.stripWeights) {
-      // Supplied as it is in the model, under its own name.
+      // Supplied unpacked, under the model's name.
       weight.shape = plain->dims;
     } else if (plain) {
       if (static_cast<int64_t>(plain->bytes.size()) != weight.bytes) {

@@ -15,27 +15,27 @@ namespace freestone::driver {
 using ConstantBytes = llvm::StringMap<std::vector<char>>;
 ConstantBytes collectConstants(llvm::ArrayRef<task::ProgramOp> entries);
 
-/// A module of loops for each program of `module`, and one with the entries; takes the programs out of `module`.
+/// A module of loops for each program of `module`, and one for the entries; removes the programs from `module`.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitCode(mlir::ModuleOp module, const Options &options);
 
-/// Links the objects and packs them as an artifact that holds no weights but constants, and tells tokens in the place
-/// of names. `descriptor` lacks what is not known of the program. `error` is one sentence.
+/// Links the objects and packs them as an artifact without weights (constants excepted), with tokens for names. The
+/// caller completes `descriptor` with all that does not follow from the program. `error` is one sentence.
 mlir::FailureOr<std::vector<uint8_t>> packCode(runtime::Descriptor descriptor, llvm::ArrayRef<codegen::Object> objects,
                                                const ConstantBytes &constants, const DeviceDescription &device,
                                                std::string &error);
 
-/// What makes a model of code.
+/// The parts of an artifact that are specific to a model, besides its code.
 struct ModelParts {
   const ModelNames &names;
   const WeightStore &weights;
-  /// Stored with the artifact though they are no part of the program (see freestone_artifact_attachment).
+  /// Stored with the artifact, outside the program (see freestone_artifact_attachment).
   std::vector<std::pair<std::string, llvm::ArrayRef<char>>> attachments;
   llvm::StringRef modelPath;
   bool stripWeights = false;
 };
 
-/// Writes the artifact of a model whose code `packCode` packed: with its names, and its weights as the program reads
-/// them, which the entry `init` makes. With stripped weights `init` is left to who supplies them. `error` is one
+/// Writes the artifact of a model from the code that `packCode` packed: with the model's names, and its weights in the
+/// layouts that the entry `init` makes. With stripped weights, the supplier of weights runs `init`. `error` is one
 /// sentence.
 llvm::LogicalResult writePackage(llvm::ArrayRef<uint8_t> code, const ModelParts &model, llvm::StringRef path,
                                  Statistics &statistics, std::string &error);

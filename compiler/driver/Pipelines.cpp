@@ -25,7 +25,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;
   tile::FuseOptions fusion;
-  // A target that is none is refused where it is used for code.
+  // An invalid target is refused where code is made for it.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
     layouts.columns = device->getPanelWidth(32);
     fusion.cacheBytes = device->getL2Bytes();
@@ -54,7 +54,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
-  // Memory is given from here on: nothing may merge or reorder operations any more.
+  // From here on values have memory: no pass may merge or reorder operations.
   all.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));
   tile::OutlineOptions outline;

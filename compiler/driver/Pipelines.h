@@ -9,18 +9,18 @@ class OpPassManager;
 
 namespace freestone::driver {
 
-// The way of a program, level by level. Each takes a module that the one before left, and leaves one that is legal.
+// The levels of lowering. Each pipeline takes a module that the previous one left, and leaves a legal module.
 
-/// graph → graph: composites become core operators, what is known is folded, what is equal is computed once.
+/// graph → graph: decomposes composites, folds constants, eliminates common subexpressions.
 void addGraphPipeline(mlir::OpPassManager &passes, const Options &options);
 
 /// graph → tile: operators become programs, fused, laid out and tiled.
 void addTilePipeline(mlir::OpPassManager &passes, const Options &options);
 
-/// tile → task: one phase a call, edges between them, memory planned.
+/// tile → task: one phase a call, edges between phases, memory planned.
 void addTaskPipeline(mlir::OpPassManager &passes, const Options &options);
 
-/// Changes nothing: proves that phases which touch the same bytes are ordered.
+/// Analysis only: proves that phases which touch the same bytes are ordered.
 void addOrderCheck(mlir::OpPassManager &passes, const Options &options);
 
 } // namespace freestone::driver

@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::driver;
 
-/// Without locations and names for attributes, which depend on what else there is.
+/// Without locations and attribute aliases, which depend on the rest of the module.
 static std::string print(Operation *operation) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -47,7 +47,7 @@ cache::Ingredients ProgramCache::nameProgram(ModuleOp code, ModuleOp module, con
   };
   cache::Ingredients ingredients = device;
   if (text == texts.end()) {
-    // Kernels that programs share, and the artifact's own entry points.
+    // Names of kernels shared by programs, and of the artifact's own entry points.
     ingredients.add("program", name);
     ingredients.add("code", cache::hashOf(print(module)));
     ingredients.add("copy", "0");
@@ -58,7 +58,7 @@ cache::Ingredients ProgramCache::nameProgram(ModuleOp code, ModuleOp module, con
   std::string hash = cache::hashOf(print(module));
   ingredients.add("program", text->second);
   ingredients.add("code", hash);
-  // Equal programs that were not to be shared are two in one artifact, too.
+  // Equal programs that are not shared need distinct names within one artifact.
   ingredients.add("copy", std::to_string(timesNamed[hash]++));
   std::string own = "program_" + ingredients.key();
   (void)rename(module, "program", own);
@@ -80,7 +80,7 @@ FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const
   std::vector<codegen::Object> objects(modules.size());
   std::vector<std::pair<size_t, cache::Ingredients>> missing;
   OwningOpRef<ModuleOp> rest = ModuleOp::create(code.getLoc());
-  // The entry points come behind all programs, which have their names by then.
+  // Entry points come after all programs, whose names they refer to.
   for (auto [index, module] : llvm::enumerate(modules)) {
     cache::Ingredients ingredients = nameProgram(code, module, common);
     if (std::optional<std::string> bytes = store.find(cache::Kind::Program, ingredients)) {

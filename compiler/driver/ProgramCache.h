@@ -7,28 +7,29 @@
 
 namespace freestone::driver {
 
-/// The objects of single programs, kept between models: one that has the same layers as another compiles only what is
-/// new. What is called and how it is named in a model is no part of a program, nor are the values of weights.
+/// A cache of single programs' objects, shared by models: layers that another model has as well are not compiled again.
+/// The key does not depend on names in a model nor on values of weights.
 class ProgramCache {
 public:
-  /// `compiler` is the build (see CompilerIdentity); nothing is kept where it is empty.
+  /// `compiler` identifies the build (see CompilerIdentity); if empty, nothing is cached.
   ProgramCache(cache::Store &store, std::string compiler) : store(store), compiler(std::move(compiler)) {}
 
-  /// Remembers what the programs of `module`, at the task level, say; their code does not tell any more.
+  /// Records the text of the programs of `module`, at the task level, as an ingredient of their keys: their code alone
+  /// does not determine it.
   void describe(mlir::ModuleOp module);
 
-  /// As codegen::lowerToObjects, for modules as `emitCode` makes them: programs get names that follow from what they
-  /// are, and only those that are not kept are lowered. `report` counts these.
+  /// As codegen::lowerToObjects, for modules as of `emitCode`: programs are named by their keys, and only those that
+  /// are not cached are lowered. `report` counts the lowered ones.
   mlir::FailureOr<std::vector<codegen::Object>> lower(mlir::ModuleOp code, const DeviceDescription &device,
                                                       llvm::function_ref<void(size_t done, size_t total)> report,
                                                       llvm::StringRef printIrTreeDir = "");
 
-  /// How many objects `lower` made, and how many it found.
+  /// Objects that `lower` compiled, and objects that it found.
   int64_t getCompiled() const { return compiled; }
   int64_t getFound() const { return found; }
 
 private:
-  /// What decides the object of a module; gives the module's program its name.
+  /// The ingredients of the key of a module's object; names the module's program by it.
   cache::Ingredients nameProgram(mlir::ModuleOp code, mlir::ModuleOp module, const cache::Ingredients &device);
 
   cache::Store &store;
@@ -38,7 +39,7 @@ private:
   int64_t compiled = 0, found = 0;
 };
 
-/// Ingredients that all that is compiled has in common: the compiler, and the machine that it compiles for.
+/// Ingredients of every key: the compiler, and the machine that it compiles for.
 cache::Ingredients describeDevice(const std::string &compiler, const DeviceDescription &device);
 
 } // namespace freestone::driver

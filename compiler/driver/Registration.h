@@ -7,10 +7,10 @@ class DialectRegistry;
 
 namespace freestone {
 
-/// Our dialects, and those of upstream that programs hold between import and code.
+/// Registers Freestone's dialects, and those of upstream that programs use between import and code.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
-/// Every pass by its name, and the named pipelines. Once a process.
+/// Registers every pass and the named pipelines. Once a process.
 void registerAllPasses();
 
 } // namespace freestone

@@ -1,5 +1,5 @@
-// Every optimisation that can be switched off, so that what it gains can be measured. Plain C++, without LLVM: the
-// command line lists them too.
+// Every optimization that can be switched off, so that its effect can be measured. Plain C++ without LLVM: the command
+// line lists them as well.
 #ifndef FREESTONE_COMPILER_DRIVER_SWITCHES_H
 #define FREESTONE_COMPILER_DRIVER_SWITCHES_H
 
@@ -27,7 +27,7 @@ struct Switches {
   bool elideWaits = true;
   bool reuseMemory = true;
 
-  /// At level 0 everything is off but what makes programs fewer.
+  /// At level 0 only optimizations that reduce the number of programs are on.
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
@@ -44,7 +44,7 @@ struct Switches {
 struct SwitchInfo {
   const char *name; ///< `--disable=name`
   bool Switches::*isOn;
-  const char *counter; ///< what it did, among the counters of a compilation; 0 where it is off
+  const char *counter; ///< how often it applied, among the counters of a compilation; 0 where it is off
   const char *effect;
 };
 

@@ -10,7 +10,7 @@ using namespace freestone::driver;
 
 namespace {
 
-/// One object of the text; remembers the first member that is wrong.
+/// One JSON object; records the first invalid member.
 class Members {
 public:
   Members(const json::Object &object, std::string path, std::string &error)
@@ -129,7 +129,7 @@ void readLoss(Members &members, training::LossChoice &loss, std::string &file, m
   members.read("class_weights", loss.classWeights);
 }
 
-/// Those of an optimizer that is built in.
+/// Reads the numbers of a built-in optimizer.
 void readNumbers(Members &members, const std::map<std::string, double> &numbers, grad::Optimizer &optimizer) {
   SmallVector<grad::NamedNumber> known = grad::getNumbers(optimizer.kind);
   for (const auto &[name, value] : numbers) {
@@ -178,7 +178,7 @@ void readOptimizer(Members &members, training::OptimizerChoice &choice, std::str
   });
 }
 
-/// One of the element types that the member may name; null where it is absent or 'fp32'.
+/// An element type out of `known`; null where the member is absent or 'fp32'.
 mlir::FloatType readType(Members &members, StringRef key, ArrayRef<std::pair<StringRef, mlir::FloatType>> known) {
   std::string name = "fp32";
   members.read(key, name);

@@ -7,7 +7,7 @@
 
 namespace freestone::driver {
 
-/// Reads what a training step is from JSON; every member may be left out:
+/// Reads the description of a training step from JSON; every member is optional:
 /// ```
 /// {"loss": {"kind": "softmax-cross-entropy", "file": "", "output": "logits", "labels": "y", "label_type": "i64",
 /// "class_axis": 1,
@@ -22,11 +22,11 @@ namespace freestone::driver {
 ///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "blocks", "auto:BYTES"; how large batches
 ///  usually are
 /// ```
-/// The kind of a loss or an optimizer may be "file": that of the graph in the file. The error names the member that is
-/// unknown or of the wrong type.
+/// The kind of a loss or an optimizer may be "file", for the graph in that file. Errors name an unknown member or one
+/// of the wrong type.
 llvm::Expected<TrainingOptions> readTraining(llvm::StringRef text, mlir::MLIRContext *context);
 
-/// What the trainer must know of a step:
+/// The trainer's description of a step:
 /// ```
 /// {"labels": "y", "takes_seed": true, "classes": 10, "ignore_index": -100, "optimizer": "adamw", "hyperparameters":
 /// {"learning_rate": 0.001, …},

@@ -22,7 +22,7 @@ public:
     OpBuilder builder(terminator);
     DenseSet<Value> taken;
     SmallVector<OpOperand *> outputs;
-    // What is kept from run to run has a memory already, which no output shares.
+    // State has its own memory already, which no output shares.
     for (OpOperand &result : terminator->getOpOperands()) {
       if (function.getResultAttr(result.getOperandNumber(), stateAttr))
         taken.insert(getMemory(result.get()));

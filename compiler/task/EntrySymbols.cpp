@@ -18,7 +18,7 @@ void collect(Type type, SymbolNames &names) {
       size.collectSymbols(names);
 }
 
-/// Two sizes that import could not prove equal, and the node that needs it.
+/// Two sizes that import could not prove equal, and the node that requires it.
 struct Assertion {
   sym::Expr left, right;
   StringRef reason;
@@ -54,13 +54,13 @@ SymbolNames symbolsOf(func::FuncOp function) {
   return names;
 }
 
-/// Finds what binds a symbol of a function.
+/// Finds the binding of a function's symbols.
 class Binder {
 public:
   explicit Binder(func::FuncOp function)
       : function(function), values(function->getAttrOfType<DictionaryAttr>("graph.value_symbols")),
         bounds(function->getAttrOfType<DictionaryAttr>("graph.symbols")) {
-    // Weights and state are arguments of the function, but no inputs of the entry.
+    // Weights and states are arguments of the function, but not inputs of the entry.
     for (BlockArgument argument : function.getArguments())
       if (!function.getArgAttr(argument.getArgNumber(), "graph.weight") &&
           !function.getArgAttr(argument.getArgNumber(), stateAttr))
@@ -108,7 +108,7 @@ private:
 FailureOr<EntrySymbols> task::collectEntrySymbols(func::FuncOp function) {
   Binder binder(function);
   SymbolNames names = symbolsOf(function);
-  // Backwards: a definition uses those before it only.
+  // Backwards: a definition uses earlier ones only.
   SmallVector<Attribute> definitions;
   SymbolNames defined;
   if (auto all = function->getAttrOfType<ArrayAttr>("graph.definitions"))

@@ -8,18 +8,17 @@ namespace freestone::task {
 
 /// The symbols of a function that becomes an entry.
 struct EntrySymbols {
-  /// Each with what binds it: an element of an integer input (`graph.value_symbols`), the first input dimension that is
-  /// just this symbol, or a call that `binds` it while running; which buffer that writes is not known yet.
+  /// Each with its binding: an element of an integer input (`graph.value_symbols`), the first input dimension that is
+  /// this bare symbol, or a call that `binds` it at run time, whose result buffer is filled in later.
   llvm::SmallVector<mlir::Attribute> bound;
-  /// [name, size] for each one in use of `graph.definitions`; null if there are none.
+  /// [name, size] of each `graph.definitions` in use; null if there are none.
   mlir::ArrayAttr definitions;
 };
 
-/// Fails with a message on a symbol that nothing binds.
+/// Fails with a message on a symbol without a binding.
 mlir::FailureOr<EntrySymbols> collectEntrySymbols(mlir::func::FuncOp function);
 
-/// [actual, expected, text that names the actual one] for each pair of sizes of `graph.assertions`; null if there are
-/// none.
+/// [actual, expected, text that names the actual size] for each pair of `graph.assertions`; null if there are none.
 mlir::ArrayAttr entryAssertions(mlir::func::FuncOp function);
 
 } // namespace freestone::task

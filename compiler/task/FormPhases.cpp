@@ -20,12 +20,12 @@ using namespace freestone::task;
 
 namespace {
 
-/// The name that a user knows an operation by: the ONNX node's, where the location has one.
+/// The user's name of an operation: the ONNX node's, where the location has one.
 std::string nodeName(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return name.getName().str();
   if (auto fused = dyn_cast<FusedLoc>(location)) {
-    // The last of several nodes in one program is the one whose result it computes.
+    // A program fused from several nodes is named by the last, whose result it computes.
     for (Location part : llvm::reverse(fused.getLocations()))
       if (std::string name = nodeName(part); !name.empty())
         return name;
@@ -35,10 +35,10 @@ std::string nodeName(Location location) {
   return "";
 }
 
-/// A value has one name for each type: a splat stands for tensors of many shapes.
+/// Constants are named by value and type: a splat stands for tensors of many shapes.
 using ConstantNames = DenseMap<std::pair<Attribute, Type>, StringAttr>;
 
-/// Makes the program of one function.
+/// Builds the task program of one function.
 class PhaseFormer {
 public:
   PhaseFormer(func::FuncOp function, SmallVectorImpl<Attribute> &sites,
@@ -59,7 +59,7 @@ private:
   BufferOp addBuffer(BufferKind kind, StringRef name, Type type, Location location);
   SmallVector<Attribute> accesses(ArrayAttr planned, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
 
-  /// What the plan of a program says in the sizes of a call.
+  /// The bounds of a program's plan, in the sizes of a call.
   struct Bound {
     sym::ExprAttr tiles, scratch, operations, padding;
     ArrayAttr reads, writes;
@@ -71,7 +71,7 @@ private:
   SmallVectorImpl<Attribute> &sites;
   ConstantNames &constants;
   ProgramOp program;
-  /// Many calls of a program have the same sizes.
+  /// Cached, since many calls of a program have the same sizes.
   DenseMap<std::pair<Operation *, ArrayAttr>, Bound> plans;
   DenseMap<Value, Value> buffers;
   DenseMap<StringAttr, Value> states;
@@ -99,7 +99,7 @@ LogicalResult PhaseFormer::form() {
 
 BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Location location) {
   OpBuilder::InsertionGuard guard(builder);
-  // Buffers stand before the phases.
+  // Buffers are created before the phases.
   SmallVector<PhaseOp, 8> formed = program.getPhases();
   if (formed.empty())
     builder.setInsertionPointToEnd(&program.getBody().front());
@@ -126,7 +126,7 @@ LogicalResult PhaseFormer::formArguments() {
     auto input = function.getArgAttrOfType<StringAttr>(index, "graph.name");
     if (!weight && !input)
       return function.emitOpError("argument ") << index << " has no graph.name, graph.weight or graph.state";
-    // What `main` finds stored is what `init` takes from outside.
+    // Weights that are stored for `main` are inputs of `init`.
     bool stored = weight && function.getSymName() != tile::initName;
     buffers[argument] =
         stored ? addBuffer(BufferKind::weight, weight, argument.getType(), argument.getLoc())
@@ -264,7 +264,7 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   return success();
 }
 
-/// One phase with one tile: what the service reads and writes is not known.
+/// One phase with one tile: the elements that the service accesses are unknown.
 LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   SmallVector<Value> inputs, results;
   SmallVector<Attribute> views;
@@ -298,7 +298,7 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   return success();
 }
 
-/// The symbols that phases bind name the buffer that holds their value, now that all buffers stand.
+/// Lets symbols bound by phases refer to the buffers of their values, now that all buffers exist.
 void PhaseFormer::setRuntimeSymbols() {
   if (counts.empty())
     return;

@@ -20,8 +20,8 @@ int64_t elementBytes(Value buffer) {
   return tile::getStorageType(element).getIntOrFloatBitWidth() / 8;
 }
 
-/// The first of `tiles` that stand behind `before` others that is the worker's or a later one's: tile t of T in a row
-/// belongs to worker floor(t*W/T).
+/// The first tile of the worker or a later one, among `tiles` that come after `before` others in one row of T tiles:
+/// tile t belongs to worker floor(t*W/T).
 int64_t firstTile(int64_t worker, int64_t workers, int64_t before, int64_t tiles, int64_t total) {
   return std::clamp<int64_t>((worker * total + workers - 1) / workers - before, 0, tiles);
 }
@@ -84,8 +84,8 @@ private:
     }
   }
 
-  /// Every worker reads the sizes of a space; those that the program gives a value are written by worker 0, which also
-  /// writes the value itself where no tile does.
+  /// Adds the accesses to sizes: every worker reads the sizes of a space; worker 0 writes those that the program
+  /// determines at run time, and their value where the phase has no tiles.
   void addSizes(int64_t phase, PhaseOp op, SpaceOp space) {
     int64_t sizes = places.size();
     llvm::SetVector<StringAttr> symbols;
@@ -107,10 +107,10 @@ private:
   int64_t workers;
   Valuation valueOf;
   DenseMap<Value, Place> places;
-  /// The buffer that holds the value of a symbol.
+  /// The buffers of the values of symbols.
   DenseMap<StringAttr, Value> bound;
   std::vector<Access> accesses;
-  /// Of the space at hand: its tiles, where they stand in their row, and those of the row.
+  /// For the current space: its number of tiles, their position in the row, and the row's number of tiles.
   int64_t spaces = 0, tiles = 0, before = 0, total = 0;
 };
 
@@ -127,8 +127,8 @@ std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, ArrayRef
   return collector.take();
 }
 
-/// known[q]: the last phase that all workers have finished when any worker is in phase q. Waits of a worker's earlier
-/// phases hold in its later ones, and progress numbers only grow.
+/// known[q]: the last phase complete on all workers while any worker is in phase q. A worker's earlier waits hold in
+/// its later phases, since progress numbers only grow.
 static SmallVector<int64_t> collectKnown(ArrayRef<PhaseOp> phases) {
   SmallVector<int64_t> known;
   int64_t horizon = -1;
@@ -140,12 +140,12 @@ static SmallVector<int64_t> collectKnown(ArrayRef<PhaseOp> phases) {
   return known;
 }
 
-/// Visits every two accesses to the same bytes, one of them a write, the one of the earlier phase first, until a visit
-/// returns a sentence.
+/// Visits every pair of accesses to the same bytes, at least one of them a write, the access of the earlier phase
+/// first, until a visit returns a sentence.
 static std::optional<std::string>
 findMeeting(ArrayRef<Access> accesses,
             llvm::function_ref<std::optional<std::string>(const Access &, const Access &)> visit) {
-  // Only what lies in one memory can meet. What is read meets only what is written.
+  // Only accesses to one memory can conflict, and reads only with writes.
   struct Memory {
     SmallVector<const Access *, 0> all, writes;
   };
@@ -191,8 +191,8 @@ std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> acce
     return found != firstWrite.end() && found->second <= phase;
   };
   return findMeeting(accesses, [&](const Access &one, const Access &other) -> std::optional<std::string> {
-    // Tiles of one space never write the same elements, nor read what another of them writes, though which ones these
-    // are may not be known here.
+    // The tiles of a space write disjoint elements, and read none that another of its tiles writes, even where their
+    // extents are unknown here.
     bool isOneOutput = one.space == other.space && one.buffer == other.buffer;
     bool isOrdered =
         one.worker == other.worker || one.phase <= known[other.phase] || (isOneOutput && !(one.exact && other.exact));
@@ -209,7 +209,7 @@ std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> acce
 std::optional<std::string> findMissingEdge(ProgramOp program, ArrayRef<Access> accesses) {
   SmallVector<PhaseOp, 8> phases = program.getPhases();
   SmallVector<int64_t> known = collectKnown(phases);
-  // The phases that each comes after.
+  // The phases that each phase comes after.
   SmallVector<llvm::BitVector, 0> earlier;
   for (auto [index, phase] : llvm::enumerate(phases)) {
     llvm::BitVector &own = earlier.emplace_back(phases.size());

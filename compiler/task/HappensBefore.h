@@ -9,36 +9,36 @@
 
 namespace freestone::task {
 
-/// Bytes that one worker touches in one space of one phase. `begin` is an offset into the arena, or into the buffer's
-/// own bytes.
+/// The bytes that one worker touches in one space of one phase. `begin` is an offset into the arena, or into the
+/// buffer's own bytes.
 struct Access {
   int64_t phase;
   /// Counted through the whole program.
   int64_t space;
   int64_t worker;
-  /// Index in the program's buffers; one more than the last stands for the sizes that the program itself gives a value.
+  /// Index of the program's buffer; the number of buffers stands for the sizes determined at run time.
   int64_t buffer;
-  /// -1: the arena; else the buffer, which shares bytes with no other.
+  /// -1: the arena; else the buffer, which aliases no other.
   int64_t memory;
   int64_t begin, end;
   bool write;
-  /// The worker's tiles are known to touch these bytes alone, so that workers of one space can't meet here.
+  /// The extent is exact for this worker's tiles, so workers of one space can't conflict here.
   bool exact;
 };
 
-/// Every access of `program` for W `workers` at the sizes that `valueOf` gives; arena buffers lie at `offsets`, in the
-/// order of the program's arena buffers.
+/// Every access of `program` with W `workers`, at the sizes of `valueOf`, with arena buffers at `offsets`, in the order
+/// of the program's arena buffers.
 std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, llvm::ArrayRef<int64_t> offsets,
                                     llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf);
 
-/// Proves that any two accesses of different workers to the same bytes, one of them a write, are ordered by the
-/// program's edges (by its waits, and by the order in which each worker runs its phases), and that no buffer is written
-/// over while it is still read. Returns nothing, or a sentence that names the two phases. Knows nothing of how edges
-/// and memory were planned: it looks at `after all` and at the accesses alone.
+/// The proof of order. Proves that any two accesses of different workers to the same bytes, at least one of them a
+/// write, are ordered by the program's edges (its waits, and each worker's own order of phases), and that no buffer is
+/// overwritten during its live range. Returns nothing, or a sentence that names the two phases. Independent of the
+/// planning of edges and memory: it considers only `after all` and the accesses.
 std::optional<std::string> findConflict(ProgramOp program, llvm::ArrayRef<Access> accesses);
 
-/// Proves that every two phases of which one needs the other's bytes are joined by edges, `all` or `same`, or by what
-/// these imply, also where both touch them on one worker. Returns nothing, or a sentence that names the two phases.
+/// Proves that every dependence between two phases is joined by an edge, `all` or `same`, or implied by edges, even
+/// where both phases touch the bytes on one worker. Returns nothing, or a sentence that names the two phases.
 std::optional<std::string> findMissingEdge(ProgramOp program, llvm::ArrayRef<Access> accesses);
 
 } // namespace freestone::task

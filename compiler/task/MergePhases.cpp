@@ -15,7 +15,7 @@ using namespace freestone::task;
 
 namespace {
 
-/// What one tile touches of a buffer, of how many tiles.
+/// The elements of a buffer that one tile touches, and the number of tiles.
 struct Touch {
   size_t phase;
   Attribute tiles, elements;
@@ -27,7 +27,7 @@ class Merger {
 public:
   Merger(ProgramOp program, SymbolTable &symbols) : program(program), symbols(symbols), phases(program.getPhases()) {}
 
-  /// Returns how many phases were merged into others.
+  /// Returns the number of phases merged into others.
   int64_t merge();
 
 private:
@@ -40,10 +40,10 @@ private:
   ProgramOp program;
   SymbolTable &symbols;
   SmallVector<PhaseOp, 8> phases;
-  /// Phases whose tiles stay on the worker that computed what they read: dealt otherwise, they would wait. One tile
-  /// alone keeps no worker busy, and is better dealt.
+  /// Phases whose tiles stay on the worker that computed their inputs: dealt otherwise, they would have to wait. Phases
+  /// of a single tile keep no worker busy, and are better merged.
   llvm::SmallDenseSet<size_t> chained;
-  /// Neighbouring phases of which none waits for another: those that may be merged, and what all of them touch.
+  /// A window of neighbouring, independent phases that may be merged, and the accesses of all of them.
   SmallVector<PhaseOp> mergeable;
   DenseSet<Value> read, written;
 };
@@ -70,8 +70,7 @@ void Merger::findChains() {
     }
 }
 
-/// Tiles of loops over elements and rows take about as long wherever they stand; those of contractions are as long as
-/// their sizes make them.
+/// Tiles of elementwise and row programs take about equal time; those of contractions vary with their sizes.
 bool Merger::hasEvenTiles(PhaseOp phase) {
   return llvm::all_of(phase.getSpaces(), [&](SpaceOp space) {
     auto callee = symbols.lookup<tile::ProgramOp>(space.getProgram());
@@ -96,7 +95,7 @@ void Merger::addToWindow(PhaseOp phase) {
   }
 }
 
-/// All that may be merged goes into the first of them, calls of one program side by side.
+/// Merges the window into its first phase, with calls of one program adjacent.
 int64_t Merger::mergeWindow() {
   int64_t merged = 0;
   if (mergeable.size() > 1) {
@@ -125,7 +124,7 @@ int64_t Merger::merge() {
   findChains();
   int64_t merged = 0;
   for (auto [index, phase] : llvm::enumerate(phases)) {
-    // What follows a phase that binds a size may be of that size.
+    // Phases after one that binds a size may depend on that size.
     if (!isIndependent(phase) || phase.getBinds())
       merged += mergeWindow();
     if (phase.getBinds())

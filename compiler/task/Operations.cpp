@@ -36,8 +36,8 @@ static Expr countPadding(tile::ContractionForm &form, tile::MicroKernelAttr kern
                       kernel);
 }
 
-/// Channels out are columns, and a row of pixels rows, which are computed by twos: of an odd number above 1 the last
-/// one has a neighbour that is not there.
+/// Columns are output channels. A row's pixels are computed in pairs, padded to an even number unless there is only
+/// one.
 static Expr countPadding(tile::ConvolutionForm &form, tile::MicroKernelAttr kernel) {
   tile::ContractionForm &contraction = form.contraction;
   MLIRContext *context = contraction.compute.getContext();
@@ -61,7 +61,7 @@ task::Operations task::countOperations(tile::ProgramOp program) {
     for (Operation &op : *compute.getBody())
       scalars += countScalar(op);
     SmallVector<Expr> extents = compute.getExtents();
-    // Behind the last whole rectangle that is pooled nothing is computed.
+    // Rows and pixels outside the last full pooling window are not computed.
     if (convolution && compute == convolution->contraction.compute) {
       extents[convolution->pixelLoop] = convolution->getPixels();
       if (convolution->rowLoop)

@@ -5,17 +5,16 @@
 
 namespace freestone::task {
 
-/// What the tiles of a program do with floating-point numbers, over the program's symbols.
+/// The counts of floating-point operations of a program's tiles, over the program's symbols.
 struct Operations {
-  /// Additions, multiplications, divisions, extrema and elementary functions, one each, at every point of every loop
-  /// that the tiles run through (a multiply-add is 2). Conversions, comparisons and the written-out loops of a
-  /// `tile.opaque` are left out.
+  /// Additions, multiplications, divisions, extrema and elementary functions, one each, at every point of every loop (a
+  /// multiply-add is 2). Conversions, comparisons and the explicit loops of a `tile.opaque` are not counted.
   sym::Expr executed;
-  /// What micro-kernels compute besides, behind the ends of rows and columns, and throw away; at most.
+  /// An upper bound on the operations of micro-kernels on padding rows and columns, whose results are discarded.
   sym::Expr padding;
 };
 
-/// Counted from the loops as they are tiled: the program must have a plan.
+/// Counts over the tiled loops; the program must have a plan.
 Operations countOperations(tile::ProgramOp program);
 
 } // namespace freestone::task

@@ -14,15 +14,15 @@ using namespace freestone::task;
 
 namespace {
 
-/// Who touched a buffer, and which elements each tile touched.
+/// An access to a buffer by a phase, with the elements of each tile.
 struct Touch {
   int64_t phase;
   PhaseOp::Deal deal;
   Attribute tiles;
   Attribute elements;
 
-  /// Whether tile t of both touches the same elements, under one distribution of tiles to workers. An only tile may
-  /// touch any.
+  /// Whether tile t of both accesses touches the same elements, with equal dealing of tiles to workers. A single tile
+  /// may touch any elements.
   bool staysOnWorker(const Touch &other) const {
     bool areAligned = !isa<UnitAttr>(elements) && elements == other.elements;
     bool isOnly = cast<sym::ExprAttr>(tiles).getExpr().isConstant(1);
@@ -38,7 +38,7 @@ public:
     DenseMap<Value, SmallVector<Touch>> reads, writes;
     int64_t horizon = -1, lastBinding = -1;
     for (auto [index, phase] : llvm::enumerate(getOperation().getPhases())) {
-      // Sizes that one worker derives anew while running are read by all from then on.
+      // Sizes that worker 0 derives at run time are read by all workers from then on.
       int64_t latest = lastBinding;
       llvm::SetVector<int64_t> same;
       auto comeAfter = [&](ArrayRef<Touch> touches, const Touch &touch) {

@@ -13,7 +13,7 @@ static auto lookUpIn(const RunSizes::Values &values) {
   };
 }
 
-/// Offsets of the arena buffers; nothing if they are too large for any memory.
+/// Offsets of the arena buffers; nothing if they exceed any memory.
 static std::optional<std::vector<int64_t>> place(ProgramOp program, const RunSizes::Values &values) {
   std::vector<runtime::Lifetime> lifetimes;
   for (BufferOp buffer : program.getBuffers())

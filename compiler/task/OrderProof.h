@@ -6,15 +6,15 @@
 
 namespace freestone::task {
 
-/// Proves the edges of a program whose memory is planned, for several numbers of workers at a few sizes each, with the
-/// buffers where the runtime puts them.
+/// Proves the edges of a program with planned memory, for several numbers of workers at a few sample sizes each, with
+/// the arena offsets of the runtime.
 class OrderProof {
 public:
   explicit OrderProof(ProgramOp program, int64_t mostWorkers = 4);
 
-  /// Of the runs that are looked at, each for all numbers of workers; 0 where no sizes were found that a run can have.
+  /// The number of sampled runs, each checked for all numbers of workers; 0 where no valid sizes were found.
   int64_t getRuns() const { return runs; }
-  /// What these say (see HappensBefore.h) of the edges as they are now, with the sizes.
+  /// As in HappensBefore.h, for the current edges; the sentence includes the sizes.
   std::optional<std::string> findConflict() const { return find(task::findConflict); }
   std::optional<std::string> findMissingEdge() const { return find(task::findMissingEdge); }
 

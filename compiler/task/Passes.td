@@ -6,9 +6,10 @@ include "mlir/Pass/PassBase.td"
 def CopyResults : Pass<"task-copy-results", "::mlir::func::FuncOp"> {
   let summary = "gives every result of a function memory of its own";
   let description = [{
-    A result that is an input, a weight, a constant, or the same memory as another result is copied by a `tile.compute`, so that each
-    output has one writer and inputs stay as they are. New values of state (`graph.state`) are left to `task-update-state`. Runs while
-    computes are inline; what merges equal operations must come before, or outputs would be one memory again.
+    A result that is an input, a weight, a constant, or aliases another result is copied by a `tile.compute`, so that
+    each output has one writer and inputs stay unchanged. New values of state (`graph.state`) are left to
+    `task-update-state`. Runs while computes are inline; common subexpressions must be eliminated before, or outputs
+    would alias again.
     ```mlir
     func.func @main(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> { return %x : … }
     // →
@@ -21,14 +22,15 @@ def CopyResults : Pass<"task-copy-results", "::mlir::func::FuncOp"> {
 }
 
 def UpdateState : Pass<"task-update-state", "::mlir::ModuleOp"> {
-  let summary = "lays the new values of state over the old ones";
+  let summary = "aliases the new values of state with the old ones";
   let description = [{
-    A result with `graph.state = "w"` is the new value of what the argument of the same attribute holds (an argument alone only reads
-    it), and after this pass whatever computes it may write it to that argument's memory: every other reader of the old value stands
-    before it in the block, and what it reads of the old value itself it reads at the element that it writes. Operations are moved
-    behind readers where nothing is in the way; where it is, or where the value is an argument or returned twice, a copy is made at the
-    end. A result that is the old value is dropped. Runs behind `task-copy-results`, while computes are inline; operations must keep
-    their order from here on, and equal ones may not be merged. With `donate=false` every new value is copied. Counts `donated`.
+    A result with `graph.state = "w"` is the new value of the argument with the same attribute (an argument alone only
+    reads the state). After this pass, the operation that computes it may write it in place: every other reader of the
+    old value comes earlier in the block, and the operation itself reads the old value only at the element that it
+    writes. Operations are moved behind readers where dependences allow; where they do not, or where the value is an
+    argument or returned twice, a copy is made at the end. A result that is the old value is dropped. Runs after
+    `task-copy-results`, while computes are inline; from here on operations must keep their order, and equal ones may
+    not be merged. With `donate=false` every new value is copied. Counts `donated`.
     ```mlir
     func.func @main(%w: !graph.tensor<[4], f32> {graph.state = "w"}) -> (!graph.tensor<[4], f32> {graph.state = "w"},
                                                                          !graph.tensor<[4], f32> {graph.name = "old"}) {
@@ -49,11 +51,11 @@ def UpdateState : Pass<"task-update-state", "::mlir::ModuleOp"> {
 def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
   let summary = "functions of tile.calls → task.programs with one phase a call";
   let description = [{
-    In: functions whose bodies hold only `tile.call`, `tile.library`, `graph.reshape`, weights, constants and the return. Out: a `task.program` of
-    the same name for each, without edges. Reshapes are the same buffer; results are output buffers, written in place; argument and result
-    of one `graph.state` are one buffer. The messages of
-    all `tile.check`s are numbered in the module's attribute `task.sites`. Each space says how many floating-point operations its tiles
-    execute.
+    In: functions whose bodies hold only `tile.call`, `tile.library`, `graph.reshape`, weights, constants and the
+    return. Out: a `task.program` of the same name for each, without edges. Reshapes share their operand's buffer;
+    results are output buffers, written in place; argument and result of one `graph.state` are one buffer. The messages
+    of all `tile.check`s are numbered in the module's attribute `task.sites`. Each space gives the number of
+    floating-point operations of its tiles.
     ```mlir
     func.func @main(%x: !graph.tensor<[n, 784], f32> {graph.name = "x"}) -> (…) {
       %0 = tile.call @p0(%x, %w) [n] : …
@@ -72,12 +74,12 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
 }
 
 def MergePhases : Pass<"task-merge-phases", "::mlir::ModuleOp"> {
-  let summary = "makes one phase of several that need not wait for each other";
+  let summary = "merges independent phases";
   let description = [{
-    Of neighbouring phases of which none reads or writes what another writes, those whose programs run over elements or rows become one
-    phase, calls of one program side by side, so that their tiles are dealt to the workers together: the updates of all parameters, most
-    of which are of one tile, are then one row of tiles. Phases whose tiles stay on the worker that made what they read are left alone,
-    and so is one that binds a symbol. Counts `merged_phases`.
+    Among neighbouring phases without dependences on each other, those of elementwise and row programs become one phase,
+    with calls of one program adjacent, so that their tiles are dealt to the workers together. The updates of all
+    parameters, most of them of one tile, thus become one row of tiles. Phases whose tiles stay on the worker that
+    computed their inputs are left alone, and so is a phase that binds a symbol. Counts `merged_phases`.
     ```mlir
     task.phase "a" after all [] same [] { task.space @p0(%a) to (%x) … tiles 3 … }
     task.phase "b" after all [] same [] { task.space @p0(%b) to (%y) … tiles 1 … }
@@ -94,11 +96,11 @@ def MergePhases : Pass<"task-merge-phases", "::mlir::ModuleOp"> {
 def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
   let summary = "writes the `after` edges of every phase";
   let description = [{
-    A phase that reads what another wrote comes after it, and one that writes comes after those that read or wrote the same before:
-    `same` where each tile touches just the elements that the same tile of the same number of tiles touched, or where both have one tile
-    alone, so that no worker needs another's data; else `all`. Progress numbers only grow, so of several
-    `all` edges only the latest is kept, and none that an earlier phase's wait implies.
-    With `elide=false` every edge is `all`.
+    A phase comes after writers of its inputs, and after earlier readers and writers of its outputs. The edge is `same`
+    where each tile touches just the elements that the same tile of the same number of tiles touched, or where both
+    phases have one tile, so that no worker needs another's data; else `all`. Progress numbers only grow, so of several
+    `all` edges only the latest is kept, and none that an earlier phase's wait implies. With `elide=false` every edge is
+    `all`.
     ```mlir
     task.phase "norm" after all [] same [] { … to (%h) … tiles m scratch 0 reads [?] writes [384] … }
     task.phase "gelu" after all [] same [] { task.space @p1(%h) … tiles m … reads [384] … }
@@ -106,16 +108,16 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
     task.phase "gelu" after all [] same [0] …
     ```
   }];
-  let options = [Option<"elide", "elide", "bool", "true", "Let a worker go on without waiting where it reads only its own data">];
+  let options = [Option<"elide", "elide", "bool", "true", "Leave out waits where a worker reads only its own data">];
   let statistics = [Statistic<"waits", "waits", "Number of phases that wait for all workers">,
                     Statistic<"elided", "elided", "Number of dependences that need no wait">];
 }
 
 def PlanMemory : Pass<"task-plan-memory", "::freestone::task::ProgramOp"> {
-  let summary = "writes the horizon and the last use of every arena buffer";
+  let summary = "writes the live range of every arena buffer: horizon and last use";
   let description = [{
-    In: phases with edges. Out: each arena buffer says when its bytes are certainly free (see `task.buffer`). Offsets follow at bind,
-    when sizes are known. With `reuse=false` no two buffers share bytes.
+    In: phases with edges. Out: each arena buffer has the live range that decides when its bytes are free (see
+    `task.buffer`). The runtime assigns offsets when sizes are known. With `reuse=false` no two buffers share bytes.
     ```mlir
     %h = task.buffer arena : !graph.tensor<[n, 1024], f32>
     // →
@@ -128,15 +130,16 @@ def PlanMemory : Pass<"task-plan-memory", "::freestone::task::ProgramOp"> {
 def CheckOrder : Pass<"task-check-order", "::freestone::task::ProgramOp"> {
   let summary = "proves that phases which touch the same bytes are ordered";
   let description = [{
-    In: phases with edges, and planned memory. Changes nothing. For 1 to `workers` workers, at the smallest sizes that the program may
-    have, at small, larger and very large ones, with arena buffers where the runtime puts them: two accesses to the same bytes, one of them a
-    write, are ordered by a wait or are one worker's; where they are, an edge says so, `same` edges too; and no buffer is written over
-    while it is still read. Else, and where no sizes can be found that all assertions allow, the pass fails with a sentence.
+    In: phases with edges, and planned memory. Changes nothing. Checks 1 to `workers` workers at the smallest possible
+    sizes and at small, larger and very large ones, with the runtime's arena offsets. Two accesses to the same bytes, at
+    least one of them a write, must be ordered by a wait or belong to one worker; an edge must say so, if only `same`;
+    and no buffer may be overwritten during its live range. Otherwise, and where no sizes satisfy all assertions, the
+    pass fails with a sentence.
     ```
     phase 1 'b' of worker 0 writes what phase 2 'c' of worker 1 reads, in no order (workers = 2, n = 130)
     ```
   }];
-  let options = [Option<"workers", "workers", "int64_t", "4", "The most workers that are looked at">];
+  let options = [Option<"workers", "workers", "int64_t", "4", "The largest number of workers to check">];
   let statistics = [Statistic<"runs", "runs", "Number of sizes looked at">];
 }
 

@@ -13,7 +13,7 @@ using namespace freestone::task;
 
 namespace {
 
-/// First and last phase that touch a buffer.
+/// The live range of a buffer: first and last phase that touch it.
 struct Lifetime {
   int64_t first = -1, last = -1;
 

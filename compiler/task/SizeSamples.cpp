@@ -33,7 +33,7 @@ public:
       (symbol.getSource() == SymbolSource::runtime ? found : given).push_back(symbol);
   }
 
-  /// The try number `number`; nothing if no run has these sizes.
+  /// Attempt `number`; nothing if no run has these sizes.
   std::optional<RunSizes> sample(int64_t number) {
     Values values;
     for (auto [index, symbol] : llvm::enumerate(given))
@@ -54,7 +54,7 @@ public:
 private:
   int64_t choose(int64_t number, int64_t index) {
     static constexpr int64_t sizes[][4] = {{0, 0, 0, 0}, {3, 5, 7, 11}, {130, 67, 41, 97}, {5003, 2003, 1009, 3001}};
-    // What is no size, such as the number of a dimension, has few values that anything allows.
+    // Symbols that are no sizes, such as the number of a dimension, have few valid values, which random attempts find.
     return number < wanted ? sizes[number][index % 4] : random() % (int64_t(4) << number % 5);
   }
 
@@ -62,7 +62,7 @@ private:
     return value >= symbol.getLower() && value <= symbol.getUpper() && value % symbol.getMultipleOf() == 0;
   }
 
-  /// A value that the symbol may have near `value`.
+  /// A value near `value` within the symbol's bounds.
   static int64_t fit(int64_t value, SymbolAttr symbol) {
     int64_t multiple = symbol.getMultipleOf(), most = symbol.getUpper() / multiple * multiple;
     value = std::clamp(value, symbol.getLower(), symbol.getUpper());
@@ -70,8 +70,8 @@ private:
     return rest == 0 ? value : value > most - multiple ? most : value - rest + multiple;
   }
 
-  /// Adds what follows from the symbols that are given, and from those that the run finds: at their bounds, each of
-  /// which may depend on those before it, or as they stand in `values`.
+  /// Adds the sizes that follow from the given symbols, and the symbols determined at run time: at their bounds, each
+  /// of which may depend on earlier ones, or with their values in `values`.
   std::optional<Values> complete(Values values, bool atBound) {
     auto define = [&] {
       for (Attribute definition : elementsOf(program.getDefinitionsAttr())) {
@@ -107,7 +107,7 @@ private:
     return left && left == right;
   }
 
-  /// Changes sizes, each for one assertion at most, until all assertions hold.
+  /// Changes sizes, at most one for each assertion, until all assertions hold.
   bool meetAssertions(Values &values) {
     if (!complete(values, /*atBound=*/true))
       return false;
@@ -116,18 +116,18 @@ private:
     for (Attribute assertion : assertions)
       if (!holds(cast<ArrayAttr>(assertion), values) && !meet(cast<ArrayAttr>(assertion), values, taken))
         return false;
-    // What came later may have undone what was met before.
+    // Later changes may have violated earlier assertions.
     return llvm::all_of(assertions, [&](Attribute assertion) { return holds(cast<ArrayAttr>(assertion), values); });
   }
 
-  /// Finds a size of which the assertion holds, and takes it.
+  /// Changes one size so that the assertion holds.
   bool meet(ArrayAttr assertion, Values &values, std::set<StringRef> &taken) {
     for (SymbolAttr symbol : given) {
       if (taken.contains(symbol.getName()))
         continue;
       Values changed = values;
       int64_t &value = changed[symbol.getName().str()];
-      // What one side says where the other is the symbol itself; else what is near.
+      // If one side is a bare symbol, the value of the other side; else values nearby.
       SmallVector<int64_t> candidates;
       std::optional<Values> all = complete(values, /*atBound=*/true);
       for (int side : {0, 1})
@@ -149,7 +149,7 @@ private:
     return false;
   }
 
-  /// Whether everything has a size that is none below zero.
+  /// Whether all sizes exist and are not negative.
   bool isPossible(const Values &values) {
     auto isSize = [&](sym::Expr expr) { return evaluate(expr, values).value_or(-1) >= 0; };
     for (BufferOp buffer : program.getBuffers())

@@ -8,18 +8,18 @@
 
 namespace freestone::task {
 
-/// The sizes of one run: of every symbol of a program, and of what is defined by them.
+/// The sizes of one run: of every symbol of a program, and of its definitions.
 struct RunSizes {
   using Values = std::map<std::string, int64_t, std::less<>>;
-  /// As they are when the run begins: what it is to find out counts as its upper bound.
+  /// At the beginning of the run: symbols determined at run time count as their upper bounds.
   Values bound;
-  /// As the run finds them.
+  /// At the end of the run.
   Values found;
 };
 
-/// A few runs that bounds and assertions of `program` allow: with the smallest sizes, with ones that share no
-/// divisor, small, larger, and so large that every loop has several tiles. One where nothing is symbolic; none where
-/// the assertions can't be met by trying.
+/// A few runs within the bounds and assertions of `program`: with the smallest sizes, with coprime ones, small, larger,
+/// and large enough that every loop has several tiles. One run if nothing is symbolic; none if no attempt satisfies the
+/// assertions.
 std::vector<RunSizes> sampleSizes(ProgramOp program);
 
 } // namespace freestone::task

@@ -8,10 +8,10 @@ using namespace mlir;
 
 namespace freestone::task {
 
-/// No symbol of a model begins with this.
+/// No symbol of a model begins with this prefix.
 static constexpr StringLiteral slotPrefix = "#";
 
-/// Terms of a sum that people still read.
+/// Longest sum, in terms, to show to users.
 static constexpr size_t longestReadable = 16;
 
 std::optional<int64_t> SizeSlots::getSlot(StringRef symbol) {

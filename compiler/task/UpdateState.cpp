@@ -18,7 +18,7 @@ using sym::Expr;
 
 namespace {
 
-/// Whether element i of the operand is read where element i of `result` is computed, and only there.
+/// Whether element i of the operand is read where element i of `result` is computed, and nowhere else.
 bool isReadInPlace(tile::ComputeOp reader, unsigned input, tile::ComputeOp writer, unsigned result) {
   if (reader.getFill(input) || reader.getNumReductions() || writer.getNumReductions() ||
       reader.getExtents() != writer.getExtents())
@@ -37,7 +37,7 @@ bool isReadInPlace(tile::ComputeOp reader, unsigned input, tile::ComputeOp write
   return true;
 }
 
-/// The computes of an operation that is a compute or a group of them.
+/// The computes of an operation: itself, or the members of a group.
 SmallVector<tile::ComputeOp> getMembers(Operation *op) {
   if (auto group = dyn_cast<tile::GroupOp>(op))
     return llvm::to_vector(group.getBody()->getOps<tile::ComputeOp>());
@@ -46,7 +46,7 @@ SmallVector<tile::ComputeOp> getMembers(Operation *op) {
   return {};
 }
 
-/// Whether one member is computed from another's results.
+/// Whether one member depends on another's results.
 bool dependsOn(tile::ComputeOp member, tile::ComputeOp producer) {
   SmallVector<tile::ComputeOp> stack = {member};
   DenseSet<Operation *> seen;
@@ -62,7 +62,7 @@ bool dependsOn(tile::ComputeOp member, tile::ComputeOp producer) {
   return false;
 }
 
-/// Lays the new values of one function's state into the memory of the old ones.
+/// Aliases the new values of one function's states with the old ones.
 class StateUpdater {
 public:
   StateUpdater(func::FuncOp function, bool donate)
@@ -70,11 +70,11 @@ public:
 
   /// Returns the number of copies made.
   int64_t update();
-  /// New values that are computed in place, after `update`.
+  /// The number of new values computed in place, after `update`.
   int64_t countDonated() const;
 
 private:
-  /// A result, and the old value if the function takes it.
+  /// A result with its old value, if the function takes one.
   struct Update {
     OpOperand *result;
     Value old;
@@ -93,7 +93,7 @@ private:
   func::FuncOp function;
   Block &block;
   bool donate;
-  /// Before the return.
+  /// Inserts before the return.
   OpBuilder end;
   SmallVector<Update> updates;
   /// The old values that an operation overwrites.
@@ -101,7 +101,7 @@ private:
   int64_t copies = 0;
 };
 
-/// A result that is the old value writes nothing.
+/// Drops results that are the old value.
 void StateUpdater::dropUnchanged() {
   Operation *terminator = block.getTerminator();
   BitVector unchanged(terminator->getNumOperands());
@@ -125,7 +125,7 @@ void StateUpdater::collectUpdates() {
       updates.push_back({&result, old.lookup(name)});
 }
 
-/// The operations of the block that read a value, under another shape or layout too.
+/// The operations of the block that read a value, through aliases as well.
 SmallVector<Operation *> StateUpdater::getReaders(Value value) {
   llvm::SetVector<Operation *> readers;
   SmallVector<Value> stack = {value};
@@ -140,9 +140,9 @@ SmallVector<Operation *> StateUpdater::getReaders(Value value) {
   return readers.takeVector();
 }
 
-/// Whether the operation that computes `result` may write it over the old value, as far as it reads that itself. A tile
-/// reads the elements that it writes, each before it writes it: computes that run in several passes over a row run in
-/// no other order than that of what they need.
+/// Whether the operation that computes `result` may overwrite the old value, as far as its own reads are concerned. A
+/// tile reads only elements that it writes, each before its write: passes over a row are ordered by their dependences
+/// alone.
 bool StateUpdater::isComputedInPlace(Value result, Value old) {
   Operation *op = result.getDefiningOp();
   if (!old || !llvm::is_contained(getReaders(old), op))
@@ -169,8 +169,8 @@ bool StateUpdater::isComputedInPlace(Value result, Value old) {
   return true;
 }
 
-/// Moves the operation behind all that read the old value, unless something there needs its results already, or
-/// overwrites what it reads.
+/// Moves the operation behind all readers of the old value, unless one of them needs its results or overwrites its
+/// operands.
 bool StateUpdater::moveBehindReaders(Operation *op, Value old) {
   Operation *last = op;
   if (old)
@@ -188,7 +188,7 @@ bool StateUpdater::moveBehindReaders(Operation *op, Value old) {
       for (Value value : values)
         if (llvm::is_contained(getReaders(value), op))
           return false;
-  // Other shapes and layouts of its results go along.
+  // Aliases of its results move along.
   SmallVector<Operation *> moved = {op};
   for (size_t i = 0; i < moved.size(); ++i)
     for (Operation *user : moved[i]->getUsers())
@@ -204,7 +204,7 @@ bool StateUpdater::moveBehindReaders(Operation *op, Value old) {
 int64_t StateUpdater::update() {
   dropUnchanged();
   collectUpdates();
-  // Each new value is computed, by whatever may write it over the old one, and nothing else is there.
+  // Each new value must be computed by an operation that may write it in place; other results and arguments are copied.
   DenseSet<Value> taken;
   for (Update &update : updates) {
     Value memory = getMemory(update.result->get());

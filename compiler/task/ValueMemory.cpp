@@ -15,7 +15,7 @@ bool task::isComputed(Value value) {
 Value task::copyValue(OpBuilder &builder, Value value) {
   Location location = value.getLoc();
   auto type = cast<graph::TensorType>(value.getType());
-  // One loop over all elements, unless their number is too large an expression.
+  // One loop over all elements, unless the expression of their number is too large.
   graph::TensorType flat = type;
   if (Expr elements = type.getNumElements(); type.getShape().size() > 1 && !type.getLayout() && !elements.isInvalid())
     flat = type.withShape({elements});

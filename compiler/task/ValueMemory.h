@@ -6,19 +6,19 @@
 
 namespace freestone::task {
 
-/// Attributes of a function: the argument that holds, and the result that becomes, what a name keeps from run to run;
-/// and the weight that it begins as.
+/// Attributes of arguments and results: the state that an argument holds and a result replaces; and the weight that
+/// holds its first value.
 inline constexpr llvm::StringRef stateAttr = "graph.state";
 inline constexpr llvm::StringRef initialAttr = "graph.initial";
-/// Of a state that lies in panels: [axis, width] (see tile's PanelsAttr).
+/// Of a packed state: [axis, width] (see tile's PanelsAttr).
 inline constexpr llvm::StringRef panelsAttr = "tile.panels";
 
 using tile::getMemory;
 
-/// Whether an operation of the function computes the value, rather than that it is given.
+/// Whether an operation of the function computes the value; false for arguments, weights and constants.
 bool isComputed(mlir::Value value);
 
-/// The same elements in memory of their own.
+/// A copy in memory of its own.
 mlir::Value copyValue(mlir::OpBuilder &builder, mlir::Value value);
 
 } // namespace freestone::task

@@ -5,8 +5,8 @@
 
 namespace freestone::task {
 
-/// Checks what the functions of a module say of what they keep from run to run: types are static and the same wherever
-/// a name stands, a name is given and returned once, and all that say which weight it begins as say the same.
+/// Verifies the states of a module's functions: types are static and equal under one name, a state is taken and
+/// returned at most once, and all mentions of its initial weight agree.
 llvm::LogicalResult verifyState(mlir::ModuleOp module);
 
 } // namespace freestone::task
