@@ -21,7 +21,7 @@ constexpr std::string_view partsOfCompiler[] = {compilerLibrary, "libMLIR.", "li
 
 struct Library {
   std::string path;
-  /// The id that the linker gave to what is mapped, and where it lies in the file; empty if none.
+  /// The build id of a mapped library, and its offset in the file; empty if it has none.
   std::string buildId;
   uint64_t offset = 0;
 };
@@ -57,7 +57,7 @@ bool isPartOfCompiler(std::string_view path) {
                              [&](std::string_view prefix) { return fileName(path).starts_with(prefix); });
 }
 
-/// The libraries of the compiler that are loaded.
+/// The compiler's libraries in this process.
 std::vector<Library> loadedLibraries() {
   std::vector<Library> libraries;
   dl_iterate_phdr(
@@ -82,15 +82,15 @@ Json toJson(const FileIdentity &identity) {
           identity.attributesNanoseconds};
 }
 
-/// Each executable, and each place where it looks, has its own compiler.
+/// Executables and search paths differ in the compiler that they find, so each has its own stamp.
 std::string stampName() { return "stamp/compiler-" + hashOf(describeSearch()); }
 
-/// Files that decide, besides the compiler's own, what is opened: they say where the rest is looked for.
+/// Files besides the compiler's own that affect which libraries are found: they configure the loader's search.
 std::vector<std::string> decidingFiles() {
   return {ownExecutable().string(), ownObject().string(), "/etc/ld.so.cache"};
 }
 
-/// Null where the loader would go on to the next folder.
+/// The identity of a library; null where the loader would try the next folder.
 Json identify(FileSystem &system, const std::string &path) {
   try {
     return toJson(FileIdentity::of(openLibrary(system, path).status()));
@@ -101,7 +101,7 @@ Json identify(FileSystem &system, const std::string &path) {
   }
 }
 
-/// Whether a library of this name would be found elsewhere first by now.
+/// Whether a library of this name now exists in an earlier folder of the search.
 bool isHidden(FileSystem &system, const std::string &path, const Json &identity) {
   std::vector<std::filesystem::path> folders = loaderFolders();
   if (fileName(path).starts_with(compilerLibrary)) {
@@ -151,7 +151,7 @@ std::string CompilerIdentity::read(const Folder &folder) {
     for (const Library &library : loadedLibraries()) {
       File file = openLibrary(folder.system(), library.path);
       FileIdentity identity = FileIdentity::of(file.status());
-      // A file that was replaced since it was loaded must not be remembered as what is loaded.
+      // A file replaced since it was loaded must not be recorded as the loaded one.
       if (!library.buildId.empty() && file.read(library.offset, library.buildId.size()) != library.buildId)
         return "";
       std::string id = library.buildId.empty() ? hashOf(Mapping(folder.system(), file, identity.bytes).bytes())
@@ -165,14 +165,14 @@ std::string CompilerIdentity::read(const Folder &folder) {
   } catch (const FileError &) {
     return "";
   }
-  // LLVM's libraries alone do not tell which compiler it is.
+  // LLVM's libraries alone do not identify the compiler.
   if (!hasCompiler)
     return "";
   try {
     if (folder.mayWrite())
       folder.write(stampName(), Json{{"build", build}, {"files", std::move(files)}}.dump());
   } catch (const FileError &) {
-    // It is opened again the next time.
+    // Not recorded: the next process opens the compiler again.
   }
   return build;
 }

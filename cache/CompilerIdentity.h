@@ -7,18 +7,17 @@
 
 namespace freestone::cache {
 
-/// Which build of the compiler it is, down to the build ids of its library and of LLVM's. They are known once the
-/// compiler was opened; the cache remembers them, with the identities of the files, so that a warm start need not open
-/// it.
+/// Identifies the build of the compiler by the build ids of its library and of LLVM's. They are read from the opened
+/// compiler; the cache records them together with the identities of the files, so that a warm start need not load it.
 class CompilerIdentity {
 public:
-  /// As remembered, else as read after `open` has opened the compiler. Throws what `open` throws.
+  /// The recorded identity, else the one read after `open` has opened the compiler. Throws what `open` throws.
   static std::string find(const Folder &folder, const std::function<void()> &open);
-  /// What was remembered for this executable and where it looks for libraries; empty where nothing was, a file has
-  /// changed, or another would be found now.
+  /// The identity recorded for this executable and its search path; empty if there is none, if a file has changed, or
+  /// if the search would now find another file.
   static std::string recall(const Folder &folder);
-  /// Of the compiler that this process has opened; empty if there is none, or if its files can't be read or are not
-  /// those any more that were loaded.
+  /// The identity of the compiler that this process has opened; empty if there is none, or if its files can't be read
+  /// or were replaced since.
   static std::string read(const Folder &folder);
 };
 

@@ -22,8 +22,7 @@ void Counters::add(const std::string &name, uint64_t times) const {
     fold(name);
 }
 
-/// Of processes that fold at the same time, each file's rename and removal succeeds for one, whose numbers they are
-/// then.
+/// Concurrent folds are safe: each rename and removal succeeds for only one process, which takes over the file's count.
 void Counters::fold(const std::string &name) const {
   std::string taken = Folder::unfinishedName();
   folder.rename("count/" + name, taken);

@@ -7,16 +7,16 @@
 
 namespace freestone::cache {
 
-/// Counts of all processes that use a folder. Every count is a byte at the end of a file, so that processes count at
-/// the same time without a lock; what has grown to more than a block is folded into the name of an empty file. A
-/// process that dies or counts in that moment may make a total too small. Throws FileError.
+/// Counters shared by all processes that use a folder. Every count appends a byte to a file, so that processes count
+/// concurrently without a lock; a file larger than a block is folded into the name of an empty file. A process that
+/// dies or counts at that moment may make a total too small. Throws FileError.
 class Counters {
 public:
   explicit Counters(const Folder &folder) : folder(folder) {}
 
-  /// Names have no dots.
+  /// Names must not contain dots.
   void add(const std::string &name, uint64_t times) const;
-  /// Of everything that was ever counted.
+  /// All counts since the folder was made.
   std::map<std::string, uint64_t> totals() const;
 
 private:

@@ -15,14 +15,14 @@ namespace {
 constexpr std::array<char, 8> entryMagic = {'F', 'R', 'S', 'T', 'K', 'E', 'P', 'T'};
 constexpr uint32_t entryVersion = 1;
 
-/// The last bytes of an entry, little-endian; hashes as text.
+/// The last bytes of an entry, little-endian; hashes are text.
 struct Trailer {
   std::array<char, 8> magic = entryMagic;
   uint32_t version = entryVersion;
   uint32_t trailerBytes = 0;
   uint64_t payloadBytes = 0, metadataBytes = 0;
   std::array<char, 32> payloadHash = {}, metadataHash = {};
-  std::array<char, 32> trailerHash = {}; ///< of the fields above
+  std::array<char, 32> trailerHash = {}; ///< of the preceding fields
 };
 static_assert(sizeof(Trailer) == 128 && std::has_unique_object_representations_v<Trailer>);
 
@@ -62,7 +62,7 @@ Entry Entry::unkept(File file, std::string about) {
 std::string freestone::cache::sealOf(std::span<const uint8_t> payload, const Ingredients &ingredients, Kind kind,
                                      const std::string &about) {
   nlohmann::ordered_json json = {{"kind", nameOf(kind)}, {"ingredients", ingredients.toJson()}, {"about", about}};
-  // What the maker says may hold names of a model, which may be any bytes.
+  // The maker's text may contain names of a model, which are not necessarily UTF-8.
   std::string metadata = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   Trailer trailer;
   trailer.trailerBytes = sizeof(trailer);
@@ -79,10 +79,11 @@ Entry EntryReader::open(Kind kind, const std::string &key, Check check) const {
   entry.kept = true;
   entry.file = folder.open(std::string(nameOf(kind)) + "/" + key, O_RDONLY | O_NOFOLLOW);
   try {
-    // Says that it is in use; an eviction that was faster leaves us a file without a name, which serves as well.
+    // Protects the entry from eviction. An eviction that came first leaves an open file without a name, which is still
+    // readable.
     entry.file.lock(LOCK_SH | LOCK_NB);
   } catch (const FileError &) {
-    // Without locks it may lose its name while it is in use.
+    // Without locks the entry may be evicted while it is open; its bytes stay readable.
   }
   struct stat status = entry.file.status();
   if (!S_ISREG(status.st_mode) || (status.st_uid != geteuid() && status.st_uid != 0) ||
@@ -103,14 +104,14 @@ Entry EntryReader::open(Kind kind, const std::string &key, Check check) const {
   return entry;
 }
 
-/// What is small is read every time, and tells by its own time when it was of use last.
+/// Updates the time of last use, by which entries are evicted.
 void EntryReader::refresh(const std::string &name) const {
   if (!folder.mayWrite())
     return;
   try {
     folder.touch(name);
   } catch (const FileError &) {
-    // It counts as used earlier than it was.
+    // Only the entry's recorded last use is too early.
   }
 }
 

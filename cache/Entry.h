@@ -1,6 +1,5 @@
-// An entry is one file: what is kept (the payload, from the first byte on, so that an entry of a model loads as an
-// artifact does), then metadata as JSON, then a trailer with the checksums of both and of itself. Every byte is
-// covered.
+// An entry is one file: the payload (from the first byte on, so that an entry of a model loads as an artifact), then
+// metadata as JSON, then a trailer with the checksums of both and of itself. Every byte is covered.
 #ifndef FREESTONE_CACHE_ENTRY_H
 #define FREESTONE_CACHE_ENTRY_H
 
@@ -10,21 +9,21 @@
 
 namespace freestone::cache {
 
-/// An entry, open and right. While it lives nobody evicts it, and its bytes stay readable whatever happens to its name.
+/// An open, verified entry. Not evicted during its lifetime, and readable even if its name is removed.
 class Entry {
 public:
   Entry() = default;
-  /// What was made, but could not be kept: the payload is the whole file.
+  /// An entry outside the cache: the payload is the whole file.
   static Entry unkept(File file, std::string about);
 
-  /// A path to the open file, for this process; the payload is its first `payloadBytes` bytes.
+  /// A path to the open file, valid in this process; the payload is its first `payloadBytes` bytes.
   std::string path() const { return file.path(); }
   uint64_t payloadBytes() const { return bytes; }
   std::string payload() const { return file.read(0, bytes); }
-  /// What its maker said about it.
+  /// The maker's text about the entry.
   const std::string &about() const { return said; }
   const Ingredients &ingredients() const { return parts; }
-  /// Whether it was there, and nobody had to make it now.
+  /// Whether the entry came from the cache.
   bool wasKept() const { return kept; }
 
 private:
@@ -37,16 +36,16 @@ private:
   bool kept = false;
 };
 
-/// The bytes after the payload.
+/// The metadata and trailer that follow the payload.
 std::string sealOf(std::span<const uint8_t> payload, const Ingredients &ingredients, Kind kind,
                    const std::string &about);
 
-/// Bytes that are not those that were written; `what()` is one sentence.
+/// The bytes differ from those written; `what()` is one sentence.
 struct DamagedEntry : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// How much of an entry is looked at.
+/// Extent of the verification of an entry.
 enum class Check { Everything, UnlessStamped, MetadataOnly };
 
 /// Opens entries. Throws FileError and DamagedEntry.

@@ -31,13 +31,13 @@ std::vector<EntryFile> freestone::cache::listEntries(const Folder &folder) {
 bool freestone::cache::removeEntry(const Folder &folder, const EntryFile &entry) {
   std::string name = std::string(nameOf(entry.kind)) + "/" + entry.key;
   try {
-    // Network file systems lock for one alone only what was opened for writing.
+    // Network file systems grant exclusive locks only on files opened for writing.
     File file = folder.open(name, O_RDWR | O_NOFOLLOW);
     try {
       if (!file.lock(LOCK_EX | LOCK_NB))
         return false;
     } catch (const FileError &) {
-      // Where there are no locks, an open file only loses its name.
+      // Without locks the entry may be open elsewhere; its bytes stay readable there.
     }
     folder.remove(name);
   } catch (const FileError &error) {

@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Where in an ingredient two entries differ, and what both have there.
+/// A place where an ingredient differs between two entries, with both values.
 struct Difference {
   std::string place;
   std::string mine, theirs; ///< "nothing" where there is nothing
@@ -25,14 +25,14 @@ static const std::string *find(const Ingredients &ingredients, const std::string
   return nullptr;
 }
 
-/// Where the character of UTF-8 begins that the byte at `position` belongs to.
+/// Start of the UTF-8 character that contains the byte at `position`.
 static size_t beginOfCharacter(std::string_view text, size_t position) {
   while (position > 0 && position < text.size() && (text[position] & 0xc0) == 0x80)
     --position;
   return position;
 }
 
-/// The line of `text` that `position` lies in; of a long one, what is around that.
+/// The line of `text` around `position`, shortened if long.
 static std::string window(std::string_view text, size_t position) {
   constexpr size_t longest = 400, before = 100;
   size_t begin = position == 0 ? 0 : text.rfind('\n', position - 1) + 1;
@@ -45,11 +45,11 @@ static std::string window(std::string_view text, size_t position) {
   return (first > begin ? "…" : "") + std::string(text.substr(first, last - first)) + (last < end ? "…" : "");
 }
 
-/// The first place where two texts differ.
+/// The first difference of two texts.
 static Difference compareTexts(const std::string &place, std::string_view one, std::string_view other) {
   auto orNothing = [](std::string shown) { return shown.empty() ? "nothing" : shown; };
   auto position = static_cast<size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
-  // One that ends where the other only begins a new line lacks that line.
+  // A text that ends where the other begins a new line lacks that line.
   auto ends = [position](std::string_view text) { return text.size() == position; };
   auto goesOn = [position](std::string_view text) { return position < text.size() && text[position] == '\n'; };
   if ((ends(one) && goesOn(other)) || (goesOn(one) && ends(other))) {
@@ -60,7 +60,7 @@ static Difference compareTexts(const std::string &place, std::string_view one, s
   return {place, orNothing(window(one, position)), orNothing(window(other, position))};
 }
 
-/// Appends all places where two values differ; null: there is none.
+/// Appends all differences of two values; null: absent.
 static void compareValues(const std::string &place, const Json *one, const Json *other,
                           std::vector<Difference> &found) {
   if (one && other && one->is_object() && other->is_object()) {
@@ -81,7 +81,7 @@ static void compareValues(const std::string &place, const Json *one, const Json 
                     i < other->size() ? &(*other)[i] : nullptr, found);
     return;
   }
-  // Quotes tell a word from a number, and from nothing at all.
+  // Quotes distinguish words from numbers and from absent values.
   auto isWord = [](const Json *value) { return value && value->is_string() && *value != ""; };
   bool plain = isWord(one) && isWord(other);
   auto textOf = [plain](const Json *value) {
@@ -93,8 +93,7 @@ static void compareValues(const std::string &place, const Json *one, const Json 
     found.push_back(compareTexts(place, mine, theirs));
 }
 
-/// Where two ingredients of one name differ, which they do; null: there is none. Of texts that are no JSON this is the
-/// first place.
+/// The differences of two ingredients of one name; null: absent. Of texts that are not JSON, the first one.
 static std::vector<Difference> compareIngredients(const std::string &name, const std::string *one,
                                                   const std::string *other) {
   auto parse = [](const std::string *text) {
@@ -103,13 +102,13 @@ static std::vector<Difference> compareIngredients(const std::string &name, const
   std::vector<Difference> found;
   if (Json mine = parse(one), theirs = parse(other); mine.is_object() && theirs.is_object())
     compareValues(name, &mine, &theirs, found);
-  // What is equal as a value may still be written in another way.
+  // Equal values may still differ in their text.
   if (found.empty())
     found.push_back(compareTexts(name, one ? std::string_view(*one) : "", other ? std::string_view(*other) : ""));
   return found;
 }
 
-/// How many lines only one of both has.
+/// The number of lines that only one of the texts has.
 static size_t countDifferentLines(const std::string &one, const std::string &other) {
   auto linesOf = [](const std::string &text) {
     std::vector<std::string> lines;
@@ -124,7 +123,7 @@ static size_t countDifferentLines(const std::string &one, const std::string &oth
   return different.size();
 }
 
-/// Calls `take` with the name and both texts of all ingredients that differ.
+/// Calls `take` with the name and both texts of every ingredient that differs.
 template <typename Take> static void forEachDifferent(const Ingredients &one, const Ingredients &other, Take take) {
   for (const auto &[name, text] : one.list())
     if (const std::string *counterpart = find(other, name); !counterpart || *counterpart != text)
@@ -134,13 +133,13 @@ template <typename Take> static void forEachDifferent(const Ingredients &one, co
       take(name, static_cast<const std::string *>(nullptr), &text);
 }
 
-/// How many ingredients differ, and in how many places.
+/// The number of ingredients that differ, and the number of places.
 static std::pair<size_t, size_t> distanceOf(const Ingredients &one, const Ingredients &other) {
   std::pair<size_t, size_t> distance;
   forEachDifferent(one, other, [&](const std::string &name, const std::string *mine, const std::string *theirs) {
     ++distance.first;
     size_t lines = mine && theirs ? countDifferentLines(*mine, *theirs) : 1;
-    // A place is a line of either.
+    // A difference counts once for each side, as a line does.
     distance.second += std::max(lines, 2 * compareIngredients(name, mine, theirs).size());
   });
   return distance;
@@ -177,7 +176,7 @@ std::string freestone::cache::explainMiss(const Folder &folder, Kind kind, const
           least = distance;
         }
       } catch (const std::runtime_error &) {
-        // Damaged, or gone meanwhile.
+        // Damaged or removed meanwhile.
       }
     }
   } catch (const FileError &error) {

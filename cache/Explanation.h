@@ -5,12 +5,13 @@
 
 namespace freestone::cache {
 
-/// Which ingredients differ: "level: 2, not 1". Of JSON every place: "training.optimizer.kind: sgd, not adamw"; of
-/// other texts the first line that differs, and of a long line what is around the first byte that does. The shown texts
-/// are never the same.
+/// The ingredients that differ: "level: 2, not 1". For JSON, every place: "training.optimizer.kind: sgd, not adamw";
+/// for other texts the first line that differs, shortened around the first difference if long. The two shown texts
+/// always differ.
 std::vector<std::string> differences(const Ingredients &one, const Ingredients &other);
 
-/// One paragraph: how `wanted` differs from the entry of its kind that differs in the fewest ingredients.
+/// One paragraph: how `wanted` differs from the nearest entry of its kind, the one with the fewest differing
+/// ingredients.
 std::string explainMiss(const Folder &folder, Kind kind, const Ingredients &wanted);
 
 } // namespace freestone::cache

@@ -12,13 +12,13 @@
 
 namespace freestone::cache {
 
-/// A file operation that failed. Stays within this room: the store goes on without the cache.
+/// A failed file operation. Handled within this folder: the store goes on without the cache.
 struct FileError : std::runtime_error {
   /// Takes the reason from errno.
   explicit FileError(const std::string &what);
-  /// Appends what the operating system calls `code`.
+  /// Appends the operating system's name of `code`.
   FileError(const std::string &what, int code);
-  /// For what no call refused: `sentence` says all, and `code` is for programs alone.
+  /// A refusal by the cache itself: `sentence` is the whole message, `code` is for programs.
   static FileError refusal(const std::string &sentence, int code) { return {Whole(), sentence, code}; }
   int code;
 
@@ -27,15 +27,15 @@ private:
   FileError(Whole, const std::string &sentence, int code) : std::runtime_error(sentence), code(code) {}
 };
 
-/// What tells whether a file is the one that it was: changes with every write, replacement and rename.
+/// Identifies the contents of a file: changes with every write, replacement and rename.
 struct FileIdentity {
   uint64_t device = 0, inode = 0, bytes = 0;
   int64_t changedSeconds = 0, changedNanoseconds = 0;       ///< of the contents
-  int64_t attributesSeconds = 0, attributesNanoseconds = 0; ///< of anything; nobody can set this one back
+  int64_t attributesSeconds = 0, attributesNanoseconds = 0; ///< of any attribute; can't be set back
 
   static FileIdentity of(const struct stat &status);
   bool operator==(const FileIdentity &) const = default;
-  /// Whether a change right now would show: clocks of file systems may be as coarse as two seconds.
+  /// Whether a change from now on would be visible: clocks of file systems may have a resolution of two seconds.
   bool isSettled() const;
 };
 
@@ -44,7 +44,7 @@ class File {
 public:
   File() = default;
   File(FileSystem &system, int folder, const std::string &name, int flags, mode_t mode = 0);
-  /// New files without a name, which nobody else sees and which are gone with the process.
+  /// A new file without a name, invisible to other processes and deleted with this one.
   static File unnamed(FileSystem &system, const std::string &folder);
   static File inMemory(FileSystem &system);
   File(File &&other) noexcept : system(other.system), descriptor(std::exchange(other.descriptor, -1)) {}
@@ -57,14 +57,14 @@ public:
 
   int get() const { return descriptor; }
   explicit operator bool() const { return descriptor >= 0; }
-  /// For this process, while the file is open.
+  /// Valid in this process, while the file is open.
   std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
   struct stat status() const;
-  /// Exactly so many bytes from `offset` on.
+  /// Exactly `bytes` bytes from `offset` on.
   std::string read(uint64_t offset, size_t bytes) const;
   void append(std::string_view bytes) const;
   void protect() const;
-  /// Calls flock. False: another process has the lock. Throws where the file system knows no locks.
+  /// Calls flock. False: another process has the lock. Throws where the file system has no locks.
   bool lock(int operation) const;
 
 private:
@@ -72,7 +72,7 @@ private:
   int descriptor = -1;
 };
 
-/// The first `bytes` of a file, mapped for reading.
+/// The first `bytes` of a file, mapped read-only.
 class Mapping {
 public:
   Mapping(FileSystem &system, const File &file, size_t bytes);

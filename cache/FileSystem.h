@@ -8,16 +8,15 @@
 
 namespace freestone::cache {
 
-/// The calls to the operating system that the cache makes, with its conventions (-1 or null, and errno). Tests make
-/// each of them fail. Folders are descriptors, so that what was found to be trustworthy can't be swapped behind our
-/// back.
+/// The cache's calls to the operating system, with its conventions (-1 or null, and errno); tests make each of them
+/// fail. Folders are descriptors, so that a checked folder can't be swapped between check and use.
 class FileSystem {
 public:
   virtual ~FileSystem() = default;
   static FileSystem &system();
 
   virtual int open(int folder, const char *name, int flags, mode_t mode);
-  /// A new file for reading and writing; its name in `folder` is gone again.
+  /// A new file for reading and writing, unlinked from `folder`.
   virtual int openUnnamed(const char *folder);
   virtual int openInMemory();
   virtual int status(int file, struct stat *status);
@@ -31,11 +30,11 @@ public:
   virtual int remove(int folder, const char *name, int flags);
   /// `operation` as of flock.
   virtual int lock(int file, int operation);
-  /// Makes a file its owner's alone.
+  /// Restricts access to the owner.
   virtual int protect(int file);
-  /// Sets the times of last use and of last change to now.
+  /// Sets the times of access and modification to now.
   virtual int touch(int folder, const char *name);
-  /// Takes over the descriptor.
+  /// Takes ownership of the descriptor.
   virtual DIR *list(int folder);
 };
 

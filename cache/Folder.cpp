@@ -10,11 +10,11 @@
 
 using namespace freestone::cache;
 
-/// Tells backup programs to leave the folder out.
+/// Marks the folder for backup programs to skip.
 static constexpr std::string_view tag =
     "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of freestone; it may be removed at any time.\n";
 
-/// Opens a folder, and makes it first, with its parents, where it is missing and `mayMake`.
+/// Opens a folder; if it is missing and `mayMake`, makes it with its parents.
 static File openRoot(FileSystem &system, const std::string &path, bool mayMake) {
   constexpr int flags = O_RDONLY | O_DIRECTORY;
   try {
@@ -59,7 +59,7 @@ Folder::Folder(FileSystem &system, const std::string &path, bool mayWrite)
         throw FileError("can't make '" + path + "/" + folder + "'");
       isThere = status(folder, found);
     }
-    // Someone may have made it while others could still write the cache's folder.
+    // The folder may have been made by others, at a time when they could write the cache's folder.
     if (isThere)
       requireTrust(path + "/" + folder, found);
   }
@@ -114,7 +114,7 @@ std::string Folder::pathOf(const std::string &file) const {
   return "/proc/self/fd/" + std::to_string(root.get()) + "/" + file;
 }
 
-// What is younger may be about to be locked (folders) or renamed (files), in seconds.
+// In seconds. Younger folders may be about to be locked, younger files about to be renamed.
 static constexpr time_t youngest = 10, oldest = 3600;
 
 void Folder::sweep() const {
@@ -123,7 +123,7 @@ void Folder::sweep() const {
       try {
         (this->*sweepOne)(folder + "/" + child);
       } catch (const FileError &error) {
-        // Its own process, or another that sweeps, was faster.
+        // Its own process or another sweep has removed it already.
         if (error.code != ENOENT)
           throw;
       }
@@ -150,7 +150,7 @@ void Folder::sweepUnfinished(const std::string &unfinished) const {
     if (!handle.lock(LOCK_EX | LOCK_NB))
       return;
   } catch (const FileError &) {
-    // Without locks only time tells.
+    // Without locks, age decides.
     if (age < 24 * oldest)
       return;
   }
@@ -161,7 +161,7 @@ void Folder::sweepUnfinished(const std::string &unfinished) const {
 
 void Folder::sweepLock(const std::string &lock) const {
   struct stat found;
-  // Whoever holds it touches it all the time.
+  // A live holder touches its lock regularly.
   if (!status(lock, found) || std::time(nullptr) - found.st_mtime < oldest)
     return;
   File handle = open(lock, O_RDWR | O_NOFOLLOW);
@@ -169,7 +169,7 @@ void Folder::sweepLock(const std::string &lock) const {
     if (!handle.lock(LOCK_EX | LOCK_NB))
       return;
   } catch (const FileError &) {
-    // Without locks nobody holds it.
+    // Without locks there is no holder.
   }
   remove(lock);
 }
@@ -181,7 +181,7 @@ Workshop::Workshop(const Folder &folder) : folder(folder), own(Folder::unfinishe
     handle = folder.open(own, O_RDONLY | O_DIRECTORY);
     handle.lock(LOCK_SH | LOCK_NB);
   } catch (const FileError &) {
-    // Where there are no locks, it is swept by its age.
+    // Without locks the folder is swept by its age.
   }
 }
 
@@ -191,6 +191,6 @@ Workshop::~Workshop() {
       folder.remove(own + "/" + file);
     folder.remove(own, AT_REMOVEDIR);
   } catch (const FileError &) {
-    // It is swept later.
+    // A later sweep removes it.
   }
 }

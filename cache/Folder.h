@@ -7,9 +7,9 @@
 
 namespace freestone::cache {
 
-/// The cache's folder, opened once. Whoever can write it, or a folder within, decides what code runs, so those of
-/// another user, and those that others can write, are refused. Names are relative: "model/<key>", "stamp/…", "lock/…",
-/// "count/…"; "new/…" is what is not finished. Members throw FileError.
+/// The cache's folder, opened once. Write access to it, or to a folder within, decides which code runs, so folders of
+/// other users, and folders that others can write, are refused. Names are relative: "model/<key>", "stamp/…", "lock/…",
+/// "count/…"; unfinished files are in "new/…". Members throw FileError.
 class Folder {
 public:
   /// Makes the folder, and the folders within, if `mayWrite`.
@@ -22,21 +22,21 @@ public:
   File open(const std::string &file, int flags, mode_t mode = 0600) const {
     return File(*fileSystem, root.get(), file, flags, mode);
   }
-  /// Nothing where there is no such file.
+  /// False if there is no such file.
   bool status(const std::string &file, struct stat &status) const;
-  /// False where there was none.
+  /// False if there was none.
   bool remove(const std::string &file, int flags = 0) const;
   void rename(const std::string &from, const std::string &to) const;
   void touch(const std::string &file) const;
   std::vector<std::string> list(const std::string &folder) const { return listFolder(*fileSystem, root.get(), folder); }
 
-  /// Writes a file beside its place and renames it, so that nobody ever sees a part of it.
+  /// Writes a temporary file and renames it, so that no reader sees a part of it.
   void write(const std::string &file, std::string_view bytes) const;
-  /// A name in "new/" that nobody else uses.
+  /// A unique name in "new/".
   static std::string unfinishedName();
-  /// A path that the whole process can use, and that leads into this folder whatever becomes of its name.
+  /// A path into this folder, valid in the whole process even if the folder is renamed.
   std::string pathOf(const std::string &file) const;
-  /// Removes what processes left when they died: what was unfinished, and the files of their locks.
+  /// Removes unfinished files and locks of dead processes.
   void sweep() const;
 
 private:
@@ -49,7 +49,7 @@ private:
   File root;
 };
 
-/// A folder of its own in "new/" where one entry is made; gone with the object, and swept once its process is dead.
+/// A folder in "new/" in which one entry is made; removed with the object, or swept after the death of its process.
 class Workshop {
 public:
   explicit Workshop(const Folder &folder);

@@ -32,8 +32,8 @@ std::string freestone::cache::hashOf(std::string_view text) {
   return hashOf(std::span(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 }
 
-/// Entries tell their ingredients as JSON, which is UTF-8. Other text, such as some names of files, is told as far as
-/// it can be, and by its hash, so that what is read gives the same key.
+/// Ingredients are stored as JSON, which is UTF-8. Other text, such as some file names, is stored as its readable part
+/// with its hash, so that parsing gives the same key.
 static std::string readable(std::string text) {
   if (std::ranges::all_of(text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; }))
     return text;
@@ -47,7 +47,7 @@ void Ingredients::add(std::string name, std::string text) {
 }
 
 std::string Ingredients::key() const {
-  // Lengths go first, so that no two lists give the same bytes.
+  // Length prefixes make the encoding of a list unique.
   std::string bytes;
   for (const auto &[name, text] : all)
     for (const std::string &part : {name, text})

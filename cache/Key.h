@@ -11,25 +11,25 @@
 
 namespace freestone::cache {
 
-/// What is kept: models ready to start, the code that models share which differ in names and weights alone, objects of
+/// Kinds of entries: models ready to start, code shared by models that differ only in names and weights, objects of
 /// single programs, and texts such as assembly.
 enum class Kind { Model, Code, Program, Text };
 constexpr Kind allKinds[] = {Kind::Model, Kind::Code, Kind::Program, Kind::Text};
-/// "model"; also the name of its folder.
+/// "model"; also the folder's name.
 const char *nameOf(Kind kind);
 
-/// All that decides what an entry holds, by name and in readable form. A key is the hash of exactly this, so that two
-/// keys that differ can be explained.
+/// The ingredients of a key: everything that determines an entry's contents, by name and in readable form. A key is the
+/// hash of exactly these, so that a miss can be explained.
 class Ingredients {
 public:
-  /// Names are new, and each kind of entry has its own fixed list of them.
+  /// Names must be new; each kind of entry has its own fixed list of them.
   void add(std::string name, std::string text);
   const std::vector<std::pair<std::string, std::string>> &list() const { return all; }
-  /// 32 hexadecimal digits; the order counts.
+  /// 32 hexadecimal digits; depends on the order of ingredients.
   std::string key() const;
 
   nlohmann::ordered_json toJson() const;
-  /// Empty where `json` is none of toJson.
+  /// Empty where `json` is not a result of toJson.
   static Ingredients fromJson(const nlohmann::ordered_json &json);
 
 private:

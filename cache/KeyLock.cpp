@@ -16,7 +16,7 @@ KeyLock::KeyLock(const Folder &folder, const std::string &key, std::chrono::mill
   } catch (const FileError &) {
     file = File();
   } catch (const std::system_error &) {
-    // Without a thread the lock still shows no one else's death; others may lose patience.
+    // The lock is held without signs of life; others may time out and make the entry as well.
   }
 }
 
@@ -27,7 +27,7 @@ void KeyLock::acquire(const std::function<void()> &onWait, std::chrono::millisec
   while (true) {
     File candidate = folder.open(name, O_RDWR | O_CREAT);
     if (candidate.lock(LOCK_EX | LOCK_NB)) {
-      // Whoever had it before has removed the file: the next one must be locked then.
+      // The previous holder has removed the file; retry with its successor.
       if (!isStillThere(candidate))
         continue;
       file = std::move(candidate);
@@ -35,7 +35,7 @@ void KeyLock::acquire(const std::function<void()> &onWait, std::chrono::millisec
     }
     if (!std::exchange(waited, true) && onWait)
       onWait();
-    // Only changes count, seen by the clock of this machine: that of the other may be wrong.
+    // Signs of life are timed by this machine's clock: the other machine's may be wrong.
     if (FileIdentity now = FileIdentity::of(candidate.status()); now != sign) {
       sign = now;
       lastSign = Clock::now();
@@ -58,7 +58,7 @@ void KeyLock::showLife() {
     try {
       folder.touch(name);
     } catch (const FileError &) {
-      // Others may lose patience, and make the entry too.
+      // Others may time out and make the entry as well.
     }
   }
 }
@@ -75,9 +75,9 @@ KeyLock::~KeyLock() {
   if (!file)
     return;
   try {
-    // While it is still locked, so that only its own file is removed.
+    // Removed while still locked, so that no successor's file is removed.
     folder.remove(name);
   } catch (const FileError &) {
-    // An empty file stays.
+    // An empty file remains.
   }
 }

@@ -10,14 +10,14 @@
 
 namespace freestone::cache {
 
-/// Lets one process at a time make an entry. The lock is the kernel's (flock), which frees it the moment its process
-/// dies. Its file is touched while the process lives: a lock that shows no life for `patience`, such as one of a dead
-/// machine on a network's folder, is ignored, and so is a folder that knows no locks. Then several make the same entry,
-/// which costs time and harms nothing. Nothing throws.
+/// Lets one process at a time make an entry. The lock is the kernel's (flock), which releases it when its process dies.
+/// The holder touches the lock file regularly: a lock without signs of life for `patience`, such as that of a dead
+/// machine on a network folder, is ignored, and so is a folder without locks. Several processes may then make the same
+/// entry, which costs only time. Nothing throws.
 class KeyLock {
 public:
-  /// Waits for the lock; `onWait` is told when it has to. `spent` of the patience went on a lock that this one is taken
-  /// within.
+  /// Waits for the lock; calls `onWait` if it has to. `spent` is the part of `patience` already spent on an enclosing
+  /// lock.
   KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds patience,
           const std::function<void()> &onWait = nullptr, std::chrono::milliseconds spent = {});
   KeyLock(const KeyLock &) = delete;
@@ -26,7 +26,7 @@ public:
 
   bool isHeld() const { return static_cast<bool>(file); }
   bool hasWaited() const { return waited; }
-  /// For how long its holder had shown no life when the wait ended.
+  /// The time without signs of life of the holder at the end of the wait.
   std::chrono::milliseconds silence() const { return silent; }
 
 private:
@@ -37,7 +37,7 @@ private:
   const Folder &folder;
   std::string name;
   std::chrono::milliseconds patience;
-  File file; ///< locked, or none
+  File file; ///< locked, or empty
   bool waited = false;
   std::chrono::milliseconds silent{};
 

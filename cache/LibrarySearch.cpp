@@ -7,7 +7,7 @@
 using namespace freestone;
 namespace fs = std::filesystem;
 
-/// A variable as it was when the process began.
+/// An environment variable as of the start of the process.
 static std::string firstValueOf(const std::string &name) {
   std::ifstream file("/proc/self/environ", std::ios::binary);
   for (std::string entry; std::getline(file, entry, '\0');)
@@ -27,7 +27,7 @@ fs::path cache::ownObject() {
   if (!dladdr1(reinterpret_cast<void *>(&cache::ownObject), &info, reinterpret_cast<void **>(&map), RTLD_DL_LINKMAP) ||
       !map)
     return {};
-  // The loader knows the executable only by what it was called with.
+  // In the loader's list the executable's name is empty.
   std::error_code ignored;
   return *map->l_name ? fs::canonical(map->l_name, ignored) : ownExecutable();
 }
@@ -46,7 +46,7 @@ std::vector<fs::path> cache::loaderFolders() {
   std::error_code ignored;
   for (size_t begin = 0; begin < path.size();) {
     size_t end = std::min(path.find_first_of(":;", begin), path.size());
-    // An empty one is the folder that the process is in.
+    // An empty path is the current folder.
     std::string folder = path.substr(begin, end - begin);
     folders.push_back(fs::absolute(folder.empty() ? "." : folder, ignored));
     begin = end + 1;

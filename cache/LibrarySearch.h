@@ -7,20 +7,20 @@
 
 namespace freestone::cache {
 
-/// The executable that runs.
+/// The running executable.
 std::filesystem::path ownExecutable();
 
-/// The executable or library that this function was linked into; empty if that can't be told.
+/// The executable or library that contains this function; empty if unknown.
 std::filesystem::path ownObject();
 
-/// Where the compiler's library is looked for before the loader looks, in this order.
+/// Folders to search for the compiler's library before the loader's own search, in order.
 std::vector<std::filesystem::path> compilerFolders();
 
-/// Where the loader looks before its usual places, in this order: LD_LIBRARY_PATH as it was when the process began.
-/// What the process has done to its environment since does not count for the loader.
+/// Folders that the loader searches before its usual ones, in order: LD_LIBRARY_PATH as of the start of the process,
+/// since the loader ignores later changes.
 std::vector<std::filesystem::path> loaderFolders();
 
-/// Everything that decides, for the same files, which of them this process finds.
+/// Everything that decides which of the same files this process finds.
 std::string describeSearch();
 
 } // namespace freestone::cache

@@ -11,7 +11,7 @@ std::string cache::describeMachine() {
   Json json;
   for (const auto &[key, text] : runtime::architecture::identify())
     json[key] = text;
-  // Where the environment makes no sense nothing is compiled, and nothing kept.
+  // With an invalid environment nothing is compiled or cached.
   if (runtime::Result<runtime::Processor> here = runtime::Processor::here(); here.ok()) {
     for (const runtime::architecture::Feature &feature : runtime::architecture::features())
       json["features"][feature.name] = here->has(feature.name);

@@ -5,9 +5,9 @@
 
 namespace freestone::cache {
 
-/// What code for "this machine" may depend on: the processor's model, its features as far as the system and
-/// FREESTONE_HOST allow them, and its caches. Equal on all processors of a machine and after every start; nothing is
-/// measured.
+/// The machine-dependent inputs of code for "this machine": the processor's model, its features as far as the system
+/// and FREESTONE_HOST allow them, and its caches. Equal on all processors of a machine and after every start; nothing
+/// is measured.
 std::string describeMachine();
 
 } // namespace freestone::cache

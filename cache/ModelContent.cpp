@@ -14,7 +14,7 @@ using freestone::formats::Bytes;
 using freestone::formats::ProtobufReader;
 using freestone::formats::WireType;
 
-/// Calls `take` with every message in field `number`.
+/// Calls `take` with every submessage in field `number`.
 template <typename Take> static void forEach(Bytes message, uint64_t number, Take take) {
   for (ProtobufReader reader(message); !reader.atEnd();)
     if (auto field = reader.next(); field.number == number && field.type == WireType::Delimited)
@@ -23,7 +23,7 @@ template <typename Take> static void forEach(Bytes message, uint64_t number, Tak
 
 static std::string textOf(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
-/// The files that the initializers of a model (ModelProto.graph.initializer.external_data) lie in, each once.
+/// The files of external data of a model's initializers (ModelProto.graph.initializer.external_data), each once.
 static std::vector<std::string> externalFiles(Bytes model) {
   constexpr uint64_t graph = 7, initializer = 5, externalData = 13, key = 1, value = 2;
   std::vector<std::string> locations;
@@ -40,7 +40,7 @@ static std::vector<std::string> externalFiles(Bytes model) {
       });
     });
   } catch (const freestone::formats::FormatError &) {
-    // Not a model: the compiler says so.
+    // Not a model; the compiler reports it.
   }
   return locations;
 }
@@ -86,7 +86,7 @@ void ModelContent::add(const Folder *folder, const std::string &path, std::vecto
 bool ModelContent::isUnchanged() const {
   return std::ranges::all_of(files, [&](const auto &file) {
     struct stat status;
-    // Links are followed, as they were when the file was read.
+    // Follows symbolic links, as the first read of the file did.
     int descriptor = system.open(AT_FDCWD, file.first.c_str(), O_RDONLY | O_NONBLOCK, 0);
     if (descriptor < 0)
       return false;

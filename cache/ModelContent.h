@@ -11,11 +11,11 @@ namespace freestone::cache {
 /// The bytes of a model: its file, and the files of external data that it names.
 class ModelContent {
 public:
-  /// Reads only what has changed since it was last read; `folder` (which may be null) remembers. Nothing where a file
-  /// can't be read: the compiler says why.
+  /// Reads only files that changed since they were last hashed; `folder` (which may be null) holds the hashes. Nothing
+  /// where a file can't be read; the compiler reports why.
   static std::optional<ModelContent> read(FileSystem &system, const Folder *folder, const std::string &path);
 
-  /// Of all its files in order.
+  /// The hash of all files, in order.
   const std::string &hash() const { return combined; }
   /// Whether the files are still those that were read.
   bool isUnchanged() const;

@@ -9,7 +9,7 @@
 
 using namespace freestone::cache;
 
-/// What is the same in another order, or said twice, gives the same text.
+/// Sorted and without duplicates, so that equivalent lists give equal text.
 static std::string sorted(const std::vector<std::string> &texts) {
   std::string joined;
   for (const std::string &text : std::set(texts.begin(), texts.end()))
@@ -33,8 +33,8 @@ std::optional<Request> freestone::cache::requestModel(const Store &store, Kind k
   if (!content)
     return std::nullopt;
   contents.push_back(*content);
-  // What was remembered of the compiler may be of another one than what was opened then, say along another path of
-  // libraries.
+  // A recorded identity of the compiler may be out of date, say because the loader now finds another library; checked
+  // once the compiler is open.
   Request request{kind, {}, [contents, folder, compiler] {
                     return std::ranges::all_of(contents, &ModelContent::isUnchanged) &&
                            CompilerIdentity::read(*folder) == compiler;

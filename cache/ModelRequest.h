@@ -5,19 +5,19 @@
 
 namespace freestone::cache {
 
-/// What is compiled, and how: all that a user can say that changes what comes out.
+/// The model and all user options that affect the result of a compilation.
 struct ModelOptions {
   std::string path;            ///< of the model's file
   std::string target = "host"; ///< as the compiler takes it
   int level = 2;
   std::vector<std::string> disabled, dims, binds;
   bool stripWeights = false;
-  std::string training;            ///< what the compiler takes for a training step
-  std::vector<std::string> graphs; ///< other .onnx files that it names
+  std::string training;            ///< the training step's JSON, as the compiler takes it
+  std::vector<std::string> graphs; ///< other .onnx files that `training` names
 };
 
-/// What to ask of `store`, which must outlive the request; `compiler` is as CompilerIdentity finds it. Nothing where
-/// there is no cache, or the model or the compiler can't be read.
+/// The request to `store`, which must outlive it; `compiler` is that of CompilerIdentity. Nothing if there is no cache,
+/// or if the model or the compiler can't be read.
 std::optional<Request> requestModel(const Store &store, Kind kind, const ModelOptions &options,
                                     const std::string &compiler);
 

@@ -12,33 +12,32 @@ namespace freestone::cache {
 
 enum class Mode { Off, ReadOnly, ReadWrite };
 
-/// How a cache is used.
+/// Settings of a cache.
 struct Settings {
-  /// Made where it is missing, for this user alone.
+  /// Made if it is missing, accessible to this user only.
   std::string folder;
   Mode mode = Mode::ReadWrite;
-  /// Of all entries together; those not used for the longest time go first.
+  /// Size limit of all entries together; the least recently used ones are evicted first.
   uint64_t maxBytes = uint64_t(8) << 30;
-  /// How long a process that makes an entry may show no sign of life before others make it themselves. Only a machine
-  /// that died, or a process that was stopped, is ever waited for so long: the lock of a process that died is free at
-  /// once.
+  /// Longest time without signs of life of a process that makes an entry, before others make it themselves. Only dead
+  /// machines and stopped processes take so long: the lock of a dead process is free at once.
   std::chrono::milliseconds patience = std::chrono::seconds(15);
-  /// How much of that went already on a lock within which this cache is used: both together are not waited for longer.
+  /// The part of `patience` already spent on a lock within which this cache is used.
   std::chrono::milliseconds patienceSpent{};
-  /// Takes a warning for the user; nothing is said where it is empty.
+  /// Receives warnings for the user; may be empty.
   std::function<void(const std::string &)> say;
-  /// Is told of every miss how it differs from the entry nearest to it; nothing is looked for where it is empty.
+  /// Receives for every miss its difference from the nearest entry; if empty, none is searched for.
   std::function<void(const std::string &)> explain;
-  /// Is told when another process makes what is wanted and is waited for; returns at once.
+  /// Called before waiting for another process that makes the wanted entry; must return at once.
   std::function<void()> onWait;
 
-  /// `FREESTONE_CACHE_DIR`, else `$XDG_CACHE_HOME/freestone`, else `~/.cache/freestone`; `FREESTONE_CACHE` is off, ro
-  /// or rw; `FREESTONE_CACHE_SIZE` is a number of bytes, or of K, M, G or T. `error` is one sentence if one of them is
-  /// malformed.
+  /// From the environment: `FREESTONE_CACHE_DIR`, else `$XDG_CACHE_HOME/freestone`, else `~/.cache/freestone`;
+  /// `FREESTONE_CACHE` is off, ro or rw; `FREESTONE_CACHE_SIZE` is a number of bytes, or of K, M, G or T. `error` is
+  /// one sentence if one of them is malformed.
   static Settings fromEnvironment(std::string &error);
 };
 
-/// "1000", "500K", "8G"; nothing for what is no number of bytes.
+/// Parses "1000", "500K", "8G"; nothing for other text.
 std::optional<uint64_t> parseBytes(std::string_view text);
 
 } // namespace freestone::cache

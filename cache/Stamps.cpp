@@ -5,7 +5,7 @@
 
 using namespace freestone::cache;
 
-/// All but the hash; what a stamp begins with.
+/// The identity as text, with which a stamp begins.
 static std::string textOf(const FileIdentity &identity) {
   std::string text;
   for (uint64_t number : {identity.device, identity.inode, identity.bytes})
@@ -22,7 +22,7 @@ std::string Stamps::recall(const std::string &name, const FileIdentity &identity
     constexpr size_t hashBytes = 32, longest = 1024;
     size_t bytes = std::min(longest, static_cast<size_t>(file.status().st_size));
     std::string stamp = file.read(0, bytes), expected = textOf(identity);
-    // The identity, the hash, and the hash of these two.
+    // A stamp is the identity, the hash, and the hash of these two.
     if (stamp.size() != expected.size() + 2 * hashBytes || !stamp.starts_with(expected) ||
         hashOf(std::string_view(stamp).substr(0, stamp.size() - hashBytes)) != stamp.substr(stamp.size() - hashBytes))
       return "";
@@ -49,6 +49,6 @@ void Stamps::refresh(const std::string &name) const {
   try {
     folder.touch("stamp/" + name);
   } catch (const FileError &) {
-    // It counts as used earlier than it was.
+    // Only the stamp's recorded last use is too early.
   }
 }

@@ -6,17 +6,17 @@
 
 namespace freestone::cache {
 
-/// Remembers the hashes of files, so that what has not changed is not read again. The time of a stamp itself is when it
-/// was of use last. Nothing throws: what can't be remembered is computed again.
+/// Records the hashes of files, so that unchanged files are not read again. The modification time of a stamp is its
+/// last use. Nothing throws: a missing stamp only costs the computation of a hash.
 class Stamps {
 public:
   explicit Stamps(const Folder &folder) : folder(folder) {}
 
-  /// The hash that a file of this identity had; empty where it is not known.
+  /// The recorded hash of a file with this identity; empty if unknown.
   std::string recall(const std::string &name, const FileIdentity &identity) const;
-  /// Files that changed just now are not remembered: the next change might not show.
+  /// Files that changed just now are not recorded: a further change might be invisible.
   void remember(const std::string &name, const FileIdentity &identity, const std::string &hash) const;
-  /// It was of use.
+  /// Marks the stamp as used now.
   void refresh(const std::string &name) const;
 
 private:

@@ -23,7 +23,7 @@ Store::Store(Settings settings, FileSystem &system)
   try {
     opened = std::make_unique<Folder>(system, chosen.folder, chosen.mode == Mode::ReadWrite);
   } catch (const FileError &error) {
-    // There is nothing to read yet.
+    // A missing folder is no error for a read-only cache: it is empty.
     if (error.code != ENOENT || chosen.mode == Mode::ReadWrite)
       fail(error.what());
   }
@@ -46,9 +46,9 @@ Entry Store::makeUnkept(const Maker &make, FileSystem &system) {
     if (!code)
       return makeIn(File::unnamed(system, folder), make);
   } catch (const FileError &) {
-    // Memory may do.
+    // Falls back to memory.
   } catch (const CannotWrite &) {
-    // It does not fit, say.
+    // Too little space, for instance.
   }
   try {
     return makeIn(File::inMemory(system), make);
@@ -74,7 +74,7 @@ Entry Store::obtain(const Request &request, const Maker &make) {
     count("waits");
   if (std::optional<Entry> entry = lookUp(request.kind, key))
     return std::move(*entry);
-  // A machine that died holds the locks within this one, too.
+  // A dead machine may hold nested locks as well: the waits share one patience.
   struct Spending {
     Spending(std::chrono::milliseconds &spent, std::chrono::milliseconds more) : spent(spent), before(spent) {
       spent += more;
@@ -136,10 +136,10 @@ void Store::publish(const Request &request, const std::string &key, const std::s
   entry.file.append(seal);
   entry.file.protect();
   try {
-    // It is in use from its first moment on.
+    // Protects the new entry from eviction at once.
     entry.file.lock(LOCK_SH | LOCK_NB);
   } catch (const FileError &) {
-    // Without locks it may be evicted while it is in use, which only takes its name.
+    // Without locks the entry may be evicted while it is open; its bytes stay readable.
   }
   mayExceed = true;
   opened->rename(unfinished, std::string(nameOf(request.kind)) + "/" + key);
@@ -196,7 +196,7 @@ std::optional<Entry> Store::lookUp(Kind kind, const std::string &key) {
       if (opened->mayWrite())
         opened->remove(name);
     } catch (const FileError &) {
-      // It is replaced when it is made again.
+      // The next maker replaces it.
     }
   }
   return std::nullopt;
@@ -237,7 +237,7 @@ void Store::count(const char *name, uint64_t times) {
   try {
     Counters(*opened).add(name, times);
   } catch (const FileError &) {
-    // A total that is too small.
+    // The total is then too small.
   }
 }
 
@@ -247,7 +247,7 @@ std::map<std::string, uint64_t> Store::totals() const {
     if (opened)
       totals = Counters(*opened).totals();
   } catch (const FileError &) {
-    // They stay 0.
+    // Unreadable totals are 0.
   }
   for (const char *name : counterNames)
     totals.try_emplace(name, 0);

@@ -12,68 +12,67 @@
 
 namespace freestone::cache {
 
-/// Thrown by a maker whose result could not be written where it was asked for: it is made again elsewhere. Leaves the
-/// store only if it can't be written anywhere.
+/// Thrown by a maker that could not write its result to the given path: the entry is made again elsewhere. Leaves the
+/// store only if no place can be written.
 struct CannotWrite : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What is asked of a cache.
+/// A request to a cache.
 struct Request {
   Kind kind;
   Ingredients ingredients;
-  /// Asked when the entry has been made: whether it was made of these ingredients, or of a file that has changed
-  /// meanwhile.
+  /// Called after the entry was made: whether the ingredients still hold, or a file has changed meanwhile.
   std::function<bool()> stillHolds;
 };
 
-/// What a cache has, or the turn to make it.
+/// A cached payload, or the exclusive turn to make it.
 struct Claim {
   std::optional<std::string> payload;
-  std::string about; ///< what its maker said about it
-  /// While this lives, others that want the entry wait; null where nobody does.
+  std::string about; ///< the maker's text about it
+  /// During its lifetime others that want the entry wait; null if there is nothing to make or no lock.
   std::unique_ptr<KeyLock> turn;
 };
 
-/// A cache of compiled programs that many processes share. Whatever goes wrong with its files (a full disk, a damaged
-/// entry, a folder that can't be trusted), the user gets one warning, a counter counts, and things are made as if the
-/// cache were empty. For one thread.
+/// A cache of compiled programs that many processes share. On any failure of its files (a full disk, a damaged entry,
+/// an untrusted folder), the user gets one warning, a counter is incremented, and entries are made as if the cache were
+/// empty. Not thread-safe.
 class Store {
 public:
-  /// Writes the file `path` and says about it what the entry is to tell. Throws what it likes, and CannotWrite.
+  /// Writes the file `path` and returns a text about it for the entry. May throw anything, and CannotWrite.
   using Maker = std::function<std::string(const std::string &path)>;
 
   explicit Store(Settings settings, FileSystem &system = FileSystem::system());
   Store(const Store &) = delete;
   Store &operator=(const Store &) = delete;
-  /// Makes room, if anything was kept.
+  /// Evicts entries, if any was added.
   ~Store();
 
-  /// The entry, made if it is not there. Of all processes that want it at the same time, one makes it and the others
-  /// wait.
+  /// The entry, made if it is missing. Of concurrent processes that want it, one makes it and the others wait.
   Entry obtain(const Request &request, const Maker &make);
 
-  /// The same where nothing is to be kept: in a file without a name in the temporary folder, or in memory where none
-  /// can be written there.
+  /// Makes an entry outside the cache: in a file without a name in the temporary folder, or in memory if that can't be
+  /// written.
   static Entry makeUnkept(const Maker &make, FileSystem &system = FileSystem::system());
 
-  /// The same for who makes the entry by itself, and keeps it: waits while another process makes it. Throws nothing.
+  /// As `obtain`, for callers that make and keep the entry themselves: waits while another process makes it. Throws
+  /// nothing.
   Claim claim(Kind kind, const Ingredients &ingredients);
 
-  /// For what is small and quickly made: nobody waits for anybody.
+  /// For small entries that are quickly made: without waiting for other makers.
   std::optional<std::string> find(Kind kind, const Ingredients &ingredients);
   void keep(Kind kind, const Ingredients &ingredients, std::string_view payload, const std::string &about);
 
-  /// Null if the cache is off or can't be used.
+  /// Null if the cache is off or unusable.
   const Folder *folder() const { return opened.get(); }
   const Settings &settings() const { return chosen; }
-  /// How much of the patience with dead machines is spent, for a cache that is used within a maker.
+  /// The part of the patience with dead machines that is spent, for a nested cache within a maker.
   std::chrono::milliseconds patienceSpent() const { return spent; }
 
-  /// Of this process: hits, misses, code_hits, code_misses, program_hits, program_misses, waits, kept, evicted,
-  /// rejected (damaged entries) and failures (of file operations).
+  /// Counters of this process: hits, misses, code_hits, code_misses, program_hits, program_misses, waits, kept,
+  /// evicted, rejected (damaged entries) and failures (of file operations).
   const std::map<std::string, uint64_t> &counters() const { return counts; }
-  /// Of all processes, as far as they could write it down.
+  /// Counters of all processes, as far as they could be written.
   std::map<std::string, uint64_t> totals() const;
 
 private:
@@ -92,7 +91,7 @@ private:
   std::unique_ptr<Folder> opened;
   std::map<std::string, uint64_t> counts;
   std::chrono::milliseconds spent;
-  bool mayExceed = false; ///< something was kept, and nothing evicted since
+  bool mayExceed = false; ///< entries were added since the last eviction
   bool hasWarned = false;
 };
 

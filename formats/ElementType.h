@@ -1,4 +1,4 @@
-// Sizes and names of element types, and how many elements a shape has.
+// Sizes and names of element types, and sizes of tensors.
 #ifndef FREESTONE_FORMATS_ELEMENTTYPE_H
 #define FREESTONE_FORMATS_ELEMENTTYPE_H
 

@@ -5,7 +5,7 @@
 
 namespace freestone::formats {
 
-/// Bytes that are not what they should be; the message is one sentence for the user that does not name the file.
+/// Malformed bytes; the message is one sentence for the user that does not name the file.
 struct FormatError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -32,7 +32,7 @@ static uint16_t roundTo(double value, int exponentBits, int mantissaBits) {
   if (exponent > bias)
     return sign | infinity;
   auto scaled = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, mantissaBits - exponent)));
-  // A carry out of the mantissa raises the exponent by itself, up to infinity.
+  // A carry out of the mantissa increments the exponent, up to infinity.
   auto bits = (static_cast<uint32_t>(exponent + bias - 1) << mantissaBits) + scaled;
   return sign | static_cast<uint16_t>(std::min<uint32_t>(bits, infinity));
 }

@@ -1,4 +1,4 @@
-// The two 16-bit floats, whose bits travel as uint16_t.
+// Conversions of the two 16-bit floats, whose bits are held as uint16_t.
 #ifndef FREESTONE_FORMATS_HALFFLOATS_H
 #define FREESTONE_FORMATS_HALFFLOATS_H
 

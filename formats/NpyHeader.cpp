@@ -139,7 +139,7 @@ static void swapBytes(uint8_t *bytes, size_t size, size_t width) {
     std::reverse(bytes + at, bytes + at + width);
 }
 
-/// Copies elements stored with the first dimension running fastest.
+/// Copies elements stored in Fortran order: the first dimension is contiguous.
 static void copyFortranOrder(const uint8_t *source, const NpyHeader &header, uint8_t *target) {
   size_t width = elementBytes(header.dtype);
   const std::vector<int64_t> &shape = header.shape;

@@ -9,22 +9,22 @@
 
 namespace freestone::formats {
 
-/// What a .npy file says about its elements, which fill the rest of the file.
+/// The description of the elements, which fill the rest of a .npy file.
 struct NpyHeader {
   freestone_dtype dtype = FREESTONE_F32;
   std::vector<int64_t> shape;
-  bool fortranOrder = false; ///< the first dimension runs fastest; false where the order makes no difference
-  bool bigEndian = false;    ///< false where elements are single bytes
+  bool fortranOrder = false; ///< the first dimension is contiguous; false where both orders are equal
+  bool bigEndian = false;    ///< false for single-byte elements
   size_t elementsOffset = 0; ///< in bytes, from the beginning of the file
 
-  /// The elements can be used where they are.
+  /// Whether the elements can be used in place.
   bool isPlain() const { return !fortranOrder && !bigEndian; }
 };
 
-/// Reads versions 1 to 3. Throws FormatError, also when the elements are fewer or more than the header says.
+/// Reads versions 1 to 3. Throws FormatError, also when the number of elements differs from the header's.
 NpyHeader parseNpyHeader(Bytes file);
 
-/// Copies the elements to `target` in C order and little-endian, as countBytes says. bool keeps its byte.
+/// Copies `countBytes` bytes of elements to `target`, in C order and little-endian. Bool keeps its byte.
 void copyNpyElements(Bytes file, const NpyHeader &header, void *target);
 
 /// The header of version 1.0 for little-endian elements in C order; its size is a multiple of 64 bytes.

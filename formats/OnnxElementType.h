@@ -7,7 +7,7 @@
 
 namespace freestone::formats {
 
-/// The element type that ONNX's TensorProto numbers so; nothing for those that the runtime does not have.
+/// The element type of a number of ONNX's TensorProto; nothing for types that the runtime does not have.
 std::optional<freestone_dtype> elementTypeFromOnnx(int64_t number);
 
 } // namespace freestone::formats

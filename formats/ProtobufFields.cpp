@@ -39,7 +39,7 @@ ProtobufField ProtobufReader::next() {
     length = readVarint(message, position);
     break;
   default:
-    throw broken(begin, message.size()); // groups, which are out of use
+    throw broken(begin, message.size()); // groups, which are deprecated
   }
   if (field.number == 0 || length > message.size() - position)
     throw broken(begin, message.size());

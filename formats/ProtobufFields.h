@@ -1,5 +1,5 @@
-// The fields of a protobuf message as they lie in its bytes: for programs that change a few of them and keep all others
-// as they are, bit by bit, known or not.
+// The fields of a protobuf message as byte ranges: for programs that change some fields and keep all others bit for
+// bit, even unknown ones.
 #ifndef FREESTONE_FORMATS_PROTOBUFFIELDS_H
 #define FREESTONE_FORMATS_PROTOBUFFIELDS_H
 
@@ -14,12 +14,13 @@ enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Delimited = 2, Fixed32 
 struct ProtobufField {
   uint64_t number = 0;
   WireType type = WireType::Varint;
-  uint64_t value = 0; ///< of varints
-  Bytes payload;      ///< of delimited fields
+  uint64_t value = 0; ///< value of a varint
+  Bytes payload;      ///< payload of a delimited field
   Bytes whole;        ///< tag, length and payload
 };
 
-/// Reads the fields of one message in order. Throws FormatError where the encoding ends or breaks, telling the byte.
+/// Reads the fields of one message in order. Throws FormatError with the byte offset where the encoding is truncated or
+/// malformed.
 class ProtobufReader {
 public:
   explicit ProtobufReader(Bytes message) : message(message) {}
@@ -32,12 +33,12 @@ private:
   size_t position = 0;
 };
 
-/// A packed or single repeated integer field's values, appended to `values`. Throws FormatError.
+/// Appends the values of a repeated integer field, packed or not, to `values`. Throws FormatError.
 void appendVarints(const ProtobufField &field, std::vector<int64_t> &values);
 
 void writeVarint(std::string &out, uint64_t value);
 void writeVarintField(std::string &out, uint64_t number, uint64_t value);
-/// Tag and length of a delimited field, whose `size` bytes follow.
+/// Writes tag and length of a delimited field, whose `size` bytes follow.
 void writeDelimitedHead(std::string &out, uint64_t number, uint64_t size);
 void writeDelimitedField(std::string &out, uint64_t number, std::string_view payload);
 

@@ -9,7 +9,7 @@ namespace freestone::formats {
 
 using Json = nlohmann::json;
 
-// The limit of the format's own library: a damaged length must not be taken for a header of gigabytes.
+// The limit of the format's own library: a damaged length must not request a header of gigabytes.
 static constexpr uint64_t largestHeader = 100'000'000;
 static constexpr std::string_view metadataKey = "__metadata__";
 
@@ -57,7 +57,7 @@ static TensorView parseTensor(const std::string &name, const Json &entry, Bytes 
   return tensor;
 }
 
-/// The format wants every byte to belong to exactly one tensor.
+/// The format requires that every byte belongs to exactly one tensor.
 static void checkTiling(const std::vector<TensorView> &tensors, Bytes data) {
   const uint8_t *end = data.data();
   for (const TensorView &tensor : tensors) {
@@ -93,7 +93,7 @@ SafetensorsFile parseSafetensors(Bytes file) {
       if (value.is_string())
         parsed.metadata[key] = value.get<std::string>();
   }
-  // Empty tensors before the one that begins where they are.
+  // Empty tensors come before the tensor that begins at the same offset.
   std::ranges::sort(parsed.tensors, [](const TensorView &a, const TensorView &b) {
     return std::pair(a.bytes.data(), a.bytes.size()) < std::pair(b.bytes.data(), b.bytes.size());
   });
@@ -103,7 +103,7 @@ SafetensorsFile parseSafetensors(Bytes file) {
 
 std::string formatSafetensorsHeader(std::span<const TensorView> tensors,
                                     const std::map<std::string, std::string> &metadata) {
-  // Ordered: the header lists the tensors as their bytes lie.
+  // Ordered: the header lists tensors in the order of their bytes.
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty())
     header[std::string(metadataKey)] = metadata;

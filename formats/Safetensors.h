@@ -8,17 +8,17 @@
 
 namespace freestone::formats {
 
-/// A file taken apart; the tensors are views of its bytes.
+/// A parsed file; the tensors are views of its bytes.
 struct SafetensorsFile {
   std::vector<TensorView> tensors; ///< in the order of their bytes
   std::map<std::string, std::string> metadata;
 };
 
-/// Validates all of the header: nothing truncated, tensors neither overlap nor leave gaps, sizes agree with shapes.
+/// Validates the whole header: nothing truncated, no overlaps or gaps between tensors, sizes in agreement with shapes.
 /// Throws FormatError, naming the tensor; element types below 8 bits and f8 are refused by name.
 SafetensorsFile parseSafetensors(Bytes file);
 
-/// What stands before the bytes of `tensors`, which follow in this order without gaps; its size is a multiple of 64.
+/// The header for `tensors`, whose bytes follow in this order without gaps; its size is a multiple of 64.
 std::string formatSafetensorsHeader(std::span<const TensorView> tensors,
                                     const std::map<std::string, std::string> &metadata = {});
 

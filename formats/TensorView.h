@@ -8,8 +8,8 @@
 
 namespace freestone::formats {
 
-/// A named tensor in memory that others own: little-endian, C-contiguous, exactly as many bytes as its shape needs,
-/// perhaps not aligned. i1 is one byte; in files that others wrote it may hold any number but 0 for true.
+/// A view of a named tensor: little-endian, C-contiguous, exactly as many bytes as its shape needs, possibly unaligned.
+/// i1 is one byte; in foreign files any number but 0 is true.
 struct TensorView {
   std::string name;
   freestone_dtype dtype = FREESTONE_F32;

@@ -10,12 +10,12 @@ static constexpr uint32_t localSignature = 0x04034b50, centralSignature = 0x0201
 static constexpr uint32_t endSignature64 = 0x06064b50, locatorSignature64 = 0x07064b50;
 static constexpr size_t localBytes = 30, centralBytes = 46, endBytes = 22, endBytes64 = 56, locatorBytes64 = 20;
 static constexpr uint16_t stored = 0, deflated = 8;
-// 1980-01-01, the earliest day that ZIP can tell.
+// 1980-01-01, the earliest date of the ZIP format.
 static constexpr uint16_t epochDate = 0x21;
 
 namespace {
 
-/// A record of the directory.
+/// An entry of the central directory.
 struct Record {
   std::string name;
   uint16_t method;
@@ -23,14 +23,14 @@ struct Record {
   uint64_t packedSize, size, offset; ///< offset of the local header
 };
 
-/// Where the central directory is.
+/// The position of the central directory.
 struct Directory {
   uint64_t count, offset;
 };
 
 } // namespace
 
-/// The number at `offset`, which must exist.
+/// The number at `offset`, which must be in bounds.
 template <typename T> static T number(Bytes bytes, size_t offset) {
   if (std::optional<T> value = readNumber<T>(bytes, offset))
     return *value;
@@ -61,7 +61,7 @@ static Directory findDirectory(Bytes bytes) {
   throw FormatError("it is not a .npz file, or it is truncated");
 }
 
-/// Sizes that did not fit into 32 bits stand in an extra field, in this order.
+/// Sizes of more than 32 bits are in an extra field, in this order.
 static void readExtra64(Bytes extra, Record &record) {
   while (extra.size() >= 4) {
     auto id = number<uint16_t>(extra, 0), size = number<uint16_t>(extra, 2);
@@ -106,12 +106,12 @@ static ZipEntry locate(Bytes archive, const Record &record) {
   if (record.method != stored && record.method != deflated)
     throw FormatError(fmt::format("entry '{}' is packed by method {}; only stored and deflated ones are supported",
                                   record.name, record.method));
-  // Name and extra field of the local header may differ in length from the directory's.
+  // Name and extra field may differ in length between local header and directory.
   uint64_t begin = record.offset + localBytes + number<uint16_t>(archive, record.offset + 26) +
                    number<uint16_t>(archive, record.offset + 28);
   ZipEntry entry{record.name, record.method == deflated, record.crc, record.size,
                  part(archive, begin, record.packedSize)};
-  // Deflate shrinks at most 1,032 times: a damaged size must not allocate without end.
+  // Deflate shrinks by at most 1,032: a damaged size must not cause a huge allocation.
   if (entry.deflated ? entry.size / 1032 > entry.packed.size() : entry.size != entry.packed.size())
     throw damaged(entry.name);
   return entry;
@@ -138,7 +138,7 @@ std::vector<uint8_t> inflateEntry(const ZipEntry &entry) {
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     throw FormatError("zlib can't be initialised");
-  // zlib counts in 32 bits, so larger entries go through in pieces.
+  // zlib's counters have 32 bits, so larger entries are decompressed in pieces.
   size_t taken = 0, made = 0;
   int result;
   do {

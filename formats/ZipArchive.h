@@ -1,4 +1,4 @@
-// ZIP archives, as far as NumPy's .npz files need them: stored and deflated entries, ZIP64 too.
+// ZIP archives, as far as NumPy's .npz files need them: stored and deflated entries, and ZIP64.
 #ifndef FREESTONE_FORMATS_ZIPARCHIVE_H
 #define FREESTONE_FORMATS_ZIPARCHIVE_H
 
@@ -8,13 +8,13 @@
 
 namespace freestone::formats {
 
-/// A file within an archive; a view of the archive's bytes.
+/// A file within an archive; views the archive's bytes.
 struct ZipEntry {
   std::string name;
   bool deflated = false;
   uint32_t crc = 0;  ///< CRC-32 of the unpacked bytes
   uint64_t size = 0; ///< unpacked, in bytes
-  Bytes packed;      ///< as in the archive; a stored entry's bytes themselves
+  Bytes packed;      ///< as in the archive; of a stored entry the file itself
 };
 
 /// The entries in the order of the archive's directory. Throws FormatError, naming the entry.
@@ -26,8 +26,8 @@ std::vector<uint8_t> inflateEntry(const ZipEntry &entry);
 /// Verifies the checksum of a stored entry, which reads it whole. Throws FormatError.
 void verifyChecksum(const ZipEntry &entry);
 
-/// The archive that holds these stored entries, without times: equal arguments give equal bytes. `name` and `packed` of
-/// each are used. Throws FormatError above 4 GiB.
+/// An archive of stored entries without times: equal arguments give equal bytes. Uses `name` and `packed` of each.
+/// Throws FormatError above 4 GiB.
 std::vector<uint8_t> formatZip(const std::vector<ZipEntry> &entries);
 
 } // namespace freestone::formats

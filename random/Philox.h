@@ -7,9 +7,9 @@
 namespace freestone::random {
 
 inline constexpr int philoxRounds = 10;
-/// Of the counter's words 0 and 2, in every round.
+/// Multipliers of the counter's words 0 and 2 in every round.
 inline constexpr std::array<uint32_t, 2> philoxMultipliers = {0xD2511F53, 0xCD9E8D57};
-/// By which the key's words grow from round to round.
+/// Increments of the key's words after every round (Weyl sequence).
 inline constexpr std::array<uint32_t, 2> philoxIncrements = {0x9E3779B9, 0xBB67AE85};
 
 /// Philox4x32-10: 128 random bits for each counter and key (Salmon et al., Parallel random numbers: as easy as 1, 2, 3,
@@ -24,8 +24,8 @@ constexpr std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::a
   return counter;
 }
 
-/// The stream of a key, which is the generator's two key words, then the two upper words of its counter: block after
-/// block of four words, the counter's lower 64 bits being the number of the block. Word n is word n % 4 of block n / 4.
+/// Word `number` of the stream of a key: the key is the generator's two key words, then the two upper words of its
+/// counter, whose lower 64 bits count blocks of four words. Word n is word n % 4 of block n / 4.
 constexpr uint32_t streamWord(std::array<uint32_t, 4> key, uint64_t number) {
   uint64_t block = number / 4;
   return philox({uint32_t(block), uint32_t(block >> 32), key[2], key[3]}, {key[0], key[1]})[number % 4];

@@ -5,7 +5,7 @@
 
 namespace freestone::words {
 
-/// Longer names are compared by their beginnings: the table of distances stays small whatever a user types.
+/// Longer names are compared by their prefixes, which bounds the size of the distance table.
 static constexpr size_t longestCompared = 64;
 
 static std::string lower(std::string_view text) {
@@ -14,7 +14,7 @@ static std::string lower(std::string_view text) {
   return result;
 }
 
-/// Letters that are inserted, left out, replaced or swapped with their neighbour to make one text of the other.
+/// Edit distance: insertions, deletions, replacements and swaps of neighbouring letters.
 static size_t distance(const std::string &one, const std::string &other) {
   std::vector<std::vector<size_t>> table(one.size() + 1, std::vector<size_t>(other.size() + 1));
   for (size_t i = 0; i <= one.size(); ++i)
@@ -34,7 +34,7 @@ static size_t distance(const std::string &one, const std::string &other) {
 std::vector<std::string> nearNames(std::string_view given, const std::vector<std::string> &known) {
   constexpr size_t most = 3, shortestBeginning = 2, shortestPart = 3;
   std::string wanted = lower(given);
-  std::vector<std::pair<size_t, size_t>> near; // how far away, and which
+  std::vector<std::pair<size_t, size_t>> near; // distance, and index in `known`
   for (size_t index = 0; index < known.size(); ++index) {
     std::string candidate = lower(known[index]);
     size_t away = distance(wanted, candidate), shorter = std::min(wanted.size(), candidate.size());

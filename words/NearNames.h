@@ -7,14 +7,14 @@
 
 namespace freestone::words {
 
-/// Those of `known` that a misspelled name may mean, the nearest first, at most three: names that a few letters make
-/// equal, of which one begins as the other does, or that have it in them. Upper and lower case are the same.
+/// The names of `known` that a misspelled name may mean, nearest first, at most three: those within a small edit
+/// distance, those of which either is a prefix of the other, and those that contain the given name. Ignores case.
 std::vector<std::string> nearNames(std::string_view given, const std::vector<std::string> &known);
 
-/// "; did you mean 'adamw' or 'adam'?", or nothing where none is near.
+/// "; did you mean 'adamw' or 'adam'?", or empty if no name is near.
 std::string suggest(std::string_view given, const std::vector<std::string> &known);
 
-/// "adam, adamw, … (57 in all)": names for a sentence, `most` of them at most.
+/// "adam, adamw, … (57 in all)": a list for messages, with at most `most` names.
 std::string listNames(const std::vector<std::string> &names, size_t most = 24);
 
 } // namespace freestone::words

@@ -6,7 +6,7 @@
 
 namespace freestone::words {
 
-/// Whole numbers with all their digits as long as a person can read these.
+/// Prints whole numbers with all digits as long as they are readable.
 static std::string digits(double number) {
   return std::abs(number) < 1e15 && number == std::trunc(number) ? fmt::format("{:.0f}", number)
                                                                  : fmt::format("{:g}", number);

@@ -8,11 +8,11 @@
 
 namespace freestone::words {
 
-/// The numbers that an option may be. NaN and infinities are in no range.
+/// The valid numbers of an option. NaN and infinities are in no range.
 struct NumberRange {
-  double least, most;           ///< both may be infinite: there is no bound
-  bool isWhole = false;         ///< no fractions
-  bool isLeastExcluded = false; ///< above `least`, not equal to it
+  double least, most;           ///< inclusive bounds; infinite: unbounded
+  bool isWhole = false;         ///< integers only
+  bool isLeastExcluded = false; ///< exclusive lower bound
   bool isMostExcluded = false;
 
   bool contains(double number) const;
@@ -21,16 +21,16 @@ struct NumberRange {
   /// "1:1024", "above 0", "0: below 1", for lists of options.
   std::string brief() const;
 
-  /// The number that a whole text is, or nothing.
+  /// Parses a text as one number; nothing if it is none.
   static std::optional<double> parse(std::string_view text);
-  /// Why a text can't be the value, such as "must be a number above 0"; nothing if it can.
+  /// Why a text is no valid value, such as "must be a number above 0"; nothing if it is valid.
   std::optional<std::string> complain(std::string_view text) const;
   std::optional<std::string> complain(double number) const;
 };
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// What counts things: so many fit into memory or a life, and products of two such numbers into 64 bits.
+/// Upper bound of counts: products of two counts fit into 64 bits.
 inline constexpr double mostCounted = 1e9;
 
 constexpr NumberRange wholeFrom(double least, double most = mostCounted) { return {least, most, true}; }
