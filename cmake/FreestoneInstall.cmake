@@ -1,5 +1,5 @@
-# What `cmake --install` lays down besides the tools: the public headers, the libraries, and freestoneConfig.cmake with
-# freestone::runtime and freestone::trainer.
+# Installs, besides the tools, the public headers, the libraries, and freestoneConfig.cmake with freestone::runtime and
+# freestone::trainer.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/freestone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)

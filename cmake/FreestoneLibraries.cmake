@@ -10,8 +10,8 @@ endfunction()
 
 # freestone_compiler_library(NAME sources… [TABLEGEN targets…] [LINK libraries…])
 #
-# One room of the compiler. Rooms are static, position-independent libraries with MLIR's flags (no RTTI, no exceptions); all of
-# them together are libfreestone_compiler.so. Tests and freestone-opt link the rooms that they need.
+# Adds one room of the compiler: a static, position-independent library with MLIR's flags (no RTTI, no exceptions). All
+# rooms together are libfreestone_compiler.so; tests and freestone-opt link only the rooms that they need.
 function(freestone_compiler_library name)
   cmake_parse_arguments(ARG "" "" "TABLEGEN;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
@@ -25,22 +25,22 @@ endfunction()
 
 # freestone_precompile_executable(TARGET): lets an executable that links rooms of the compiler use their precompiled header.
 function(freestone_precompile_executable target)
-  # The header is compiled as -fPIC, and clang takes it only for the same; -fPIE would be the default for executables.
+  # The header is compiled with -fPIC, and clang accepts it only with the same flag; executables default to -fPIE.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)
   target_precompile_headers(${target} REUSE_FROM freestone_precompiled)
 endfunction()
 
-# freestone_precompile(TARGET headers…): headers of other projects, parsed once for all files of a target.
+# freestone_precompile(TARGET headers…): precompiles headers of other projects for all files of a target.
 function(freestone_precompile target)
   target_precompile_headers(${target} PRIVATE ${ARGN})
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    # ccache can't reuse an object whose header carries the time of its making.
+    # With a time stamp in the header, ccache would never find an object again.
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
 endfunction()
 
-# freestone_compile_with_exceptions(sources…): for the few files of a room that call a library which throws (ONNX).
+# freestone_compile_with_exceptions(sources…): enables exceptions for files that call a throwing library (ONNX).
 function(freestone_compile_with_exceptions)
   set_source_files_properties(${ARGN} PROPERTIES
     COMPILE_OPTIONS "-fexceptions;-frtti" SKIP_PRECOMPILE_HEADERS ON)
@@ -58,8 +58,8 @@ function(freestone_tablegen target td)
   add_public_tablegen_target(${target})
 endfunction()
 
-# freestone_add_gtest(NAME sources… [LINK libraries…] [LABELS labels…]): a GoogleTest executable that is also one ctest test.
-# One that links a room of the compiler (Freestone…) is compiled as the compiler is.
+# freestone_add_gtest(NAME sources… [LINK libraries…] [LABELS labels…]): a GoogleTest executable, registered as one
+# ctest test. If it links a room of the compiler (Freestone…), it gets the compiler's flags.
 function(freestone_add_gtest name)
   cmake_parse_arguments(ARG "" "" "LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
@@ -74,9 +74,9 @@ function(freestone_add_gtest name)
   endif()
 endfunction()
 
-# freestone_add_fuzzer(NAME sources… CORPUS folder [SECONDS number] [LINK libraries…]): a libFuzzer harness, which ctest runs for
-# some seconds (30) from a committed corpus. Only in builds whose FREESTONE_SANITIZE has `fuzzer-no-link`, as the asan and fuzz
-# presets do: without instrumentation a fuzzer is blind.
+# freestone_add_fuzzer(NAME sources… CORPUS folder [SECONDS number] [LINK libraries…]): a libFuzzer harness, which ctest
+# runs for SECONDS (30) from a committed corpus. Only in builds whose FREESTONE_SANITIZE has `fuzzer-no-link`, as in the
+# presets asan and fuzz: without instrumentation a fuzzer has no coverage to follow.
 function(freestone_add_fuzzer name)
   if(NOT FREESTONE_SANITIZE MATCHES "fuzzer-no-link")
     return()
@@ -92,7 +92,7 @@ function(freestone_add_fuzzer name)
   if(ARG_LINK MATCHES "Freestone")
     freestone_precompile_executable(${name})
   endif()
-  # libFuzzer writes what it discovers into the first folder and only reads the second.
+  # libFuzzer writes new inputs into the first folder and only reads the second.
   set(discovered ${CMAKE_CURRENT_BINARY_DIR}/${name}-discovered)
   file(MAKE_DIRECTORY ${discovered})
   add_test(NAME ${name} COMMAND ${name} -max_total_time=${ARG_SECONDS} -timeout=10 -rss_limit_mb=4096 -print_final_stats=1

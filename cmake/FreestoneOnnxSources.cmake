@@ -1,4 +1,4 @@
-# freestone_fetch_onnx(SOURCE_DIR requirements.txt): unpacks the C++ sources that PyPI's `onnx` package carries.
+# freestone_fetch_onnx(SOURCE_DIR requirements.txt): unpacks the C++ sources in PyPI's `onnx` package.
 #
 # The package is pinned by version and hash in the requirements file, and kept in the build folder. FREESTONE_ONNX_WHEEL names a
 # copy for machines without a network; it must have the same hash.

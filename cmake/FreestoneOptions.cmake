@@ -5,7 +5,7 @@ set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
 set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread, fuzzer-no-link")
 
-# Files and folders of this name hold what is known of the architecture.
+# Suffix of the files and folders that are specific to the architecture.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(FREESTONE_ARCHITECTURE X86)
 else()
@@ -19,7 +19,7 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers are cached only when their time stamps and macros are left out of the key.
+  # ccache reuses precompiled headers only if time stamps and macros are left out of its key.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
                ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

@@ -1,4 +1,4 @@
-// Loads a compiled model, fills its inputs with ones and prints what comes out:
+// Loads a compiled model, runs it on inputs of ones and prints its outputs:
 //
 //   run_model model.stone batch=8 seq=128
 #include <freestone/freestone.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-/// A size as the model says it: a number, or a symbol whose value was given (1 if not).
+/// The value of a size in a model's shape: a number, or a symbol's given value (default 1).
 static int64_t sizeOf(const std::string &text, const std::map<std::string, int64_t> &symbols) {
   auto symbol = symbols.find(text);
   if (symbol != symbols.end())
@@ -40,7 +40,7 @@ int main(int argc, char **argv) try {
     int64_t count = 1;
     for (const std::string &text : input.shape)
       count *= shape.emplace_back(sizeOf(text, symbols));
-    // The memory stays ours, and must live until the run is over.
+    // The caller owns the memory, which must stay valid until the run has ended.
     if (input.dtype == FREESTONE_I64)
       instance.setInput(i, {integers.emplace_back(count, 1).data(), shape});
     else

@@ -1,5 +1,5 @@
-# Sourced by the examples' run: `show COMMAND…` prints a command as one would type it, and runs it. Where the first word given to
-# run is --show, commands are printed alone.
+# Sourced by the examples' `run`: `show COMMAND…` prints a command as a user would type it, and runs it. If the first
+# argument of `run` is --show, commands are only printed.
 only_show=
 if [ "${1-}" = --show ]; then
   only_show=1

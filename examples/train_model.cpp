@@ -1,4 +1,4 @@
-// Trains a classifier of 784 numbers, such as test/models/mlp.onnx with weights, on images that it makes itself:
+// Trains a classifier of 784 numbers, such as test/models/mlp.onnx with weights, on synthetic images:
 //   train_model mlp.onnx trained.onnx
 #include <freestone/trainer.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t batch = 64, pixels = 784, classes = 10;
 
-/// Noise with one of ten bands a little brighter; the label says which.
+/// Noise in which one of ten bands is brighter; the label is its index.
 struct Images {
   explicit Images(std::mt19937 &random) : values(batch * pixels), labels(batch) {
     std::normal_distribution<float> noise;

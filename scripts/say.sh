@@ -1,4 +1,4 @@
-# Sourced by the scripts: one way to say what happens, and one sentence when it can't go on.
+# Sourced by the scripts: uniform progress messages, and one sentence on failure.
 script=$(basename "$0")
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 started=$SECONDS
@@ -10,7 +10,7 @@ fail() {
   exit 1
 }
 
-# build_folder PRESET: where the presets of CMakePresets.json build.
+# build_folder PRESET: the build folder of a preset of CMakePresets.json.
 build_folder() {
   if [ "$1" = release ]; then echo "$root/build"; else echo "$root/build-$1"; fi
 }

@@ -1,8 +1,8 @@
-// Lets a compiled character model write on, one artifact at every length:
+// Continues a text with a compiled character model, one artifact for every length:
 //
 //   generate_text gpt.stone [PROMPT [CHARACTERS]]
 //
-// Each character comes from one run over those before it.
+// Each character takes one run over the preceding characters.
 #include <freestone/freestone.h>
 
 #include <chrono>
@@ -15,10 +15,10 @@
 
 namespace {
 
-constexpr size_t longest = 64; // characters that are looked back at: places that every window of the training had
+constexpr size_t longest = 64; // context length in characters: positions that every training window had
 constexpr double temperature = 0.7;
 
-/// Draws a character from the logits of the last position.
+/// Samples a character from the logits of the last position.
 int64_t draw(const float *logits, int64_t characters, std::mt19937 &random) {
   std::vector<double> weights(characters);
   for (int64_t c = 0; c < characters; ++c)

@@ -1,6 +1,6 @@
-// The C++ face of freestone/runtime.h: the same handles as classes that own them; errors are exceptions. Header-only,
-// so that only the C ABI lies between an application and the library. What the functions do, who owns what and which
-// threads may call is said there.
+// The C++ interface of freestone/runtime.h: the same handles as owning classes; errors are exceptions. Header-only, so
+// that only the C ABI lies between an application and the library. See runtime.h for semantics, ownership and
+// thread-safety.
 #ifndef FREESTONE_FREESTONE_H
 #define FREESTONE_FREESTONE_H
 
@@ -14,7 +14,7 @@
 
 namespace freestone {
 
-/// What a function of the runtime reported.
+/// An error reported by the runtime.
 class Error : public std::runtime_error {
 public:
   Error(freestone_status status, const char *message) : std::runtime_error(message), code(status) {}
@@ -24,7 +24,7 @@ private:
   freestone_status code;
 };
 
-/// Throws what this thread's last call reported, unless it was FREESTONE_OK.
+/// Throws the message of this thread's last call, unless its status was FREESTONE_OK.
 inline void check(freestone_status status) {
   if (status != FREESTONE_OK)
     throw Error(status, freestone_last_error());
@@ -37,30 +37,30 @@ struct ValueInfo {
   std::vector<std::string> shape; ///< size expressions: "batch", "4*seq", "768"
 };
 
-/// A value that a model keeps from run to run.
+/// A state: a value that a model keeps from run to run.
 struct StateInfo {
   std::string name;
   freestone_dtype dtype;
   std::vector<int64_t> shape;
-  std::string initial;               ///< the weight that it begins as; empty: zeros
+  std::string initial;               ///< the weight that holds the first value; empty: zeros
   int panelAxis = 0, panelWidth = 0; ///< see freestone_state_info
 };
 
-/// A row-major tensor in the caller's memory: pointer and shape. Owns only the shape.
+/// A view of a row-major tensor in the caller's memory: pointer and shape. Owns only the shape.
 class TensorRef {
 public:
-  /// T: float, double, bool or an integer of 8 to 64 bits. `data` holds as many elements as the product of `shape`.
+  /// T: float, double, bool or an integer of 8 to 64 bits. `data` must hold the product of `shape` elements.
   template <typename T>
   TensorRef(T *data, std::vector<int64_t> shape)
       : TensorRef(data, typeOf<std::remove_const_t<T>>(), std::move(shape)) {}
-  /// For element types that C++ does not have.
+  /// For element types without a C++ type.
   TensorRef(const void *data, DLDataType type, std::vector<int64_t> shape) : dims(std::move(shape)) {
     tensor.data = const_cast<void *>(data);
     tensor.device = {kDLCPU, 0};
     tensor.dtype = type;
   }
 
-  /// Valid as long as this object.
+  /// Valid during the lifetime of this object.
   const DLTensor *get() {
     tensor.shape = dims.data();
     tensor.ndim = static_cast<int32_t>(dims.size());
@@ -81,7 +81,7 @@ private:
   std::vector<int64_t> dims;
 };
 
-/// A tensor that the runtime made, freed with this object.
+/// A tensor allocated by the runtime, freed with this object.
 class Tensor {
 public:
   explicit Tensor(DLManagedTensor *managed)
@@ -98,14 +98,14 @@ public:
     return count;
   }
   DLDataType dtype() const { return managed->dl_tensor.dtype; }
-  /// Hands the tensor over to another DLPack consumer.
+  /// Transfers ownership to another DLPack consumer.
   DLManagedTensor *release() { return managed.release(); }
 
 private:
   std::unique_ptr<DLManagedTensor, void (*)(DLManagedTensor *)> managed;
 };
 
-/// A loaded model; shared by its instances.
+/// A loaded model; shared by its instances, thread-safe.
 class Artifact {
 public:
   /// `fileBytes`: see freestone_load_options.
@@ -130,7 +130,7 @@ public:
   std::vector<ValueInfo> outputs() const {
     return collect(freestone_artifact_output_count(get()), freestone_artifact_output);
   }
-  /// What an instance can run: "main" and those beside it.
+  /// The entries that an instance can run: "main" and any others.
   std::vector<std::string> entries() const {
     std::vector<std::string> names;
     for (size_t i = 0; i < freestone_artifact_entry_count(get()); ++i)
@@ -152,7 +152,7 @@ public:
     }
     return values;
   }
-  /// The bytes of a file that goes along, such as `training.json`; valid as long as the artifact.
+  /// The bytes of an attached file, such as `training.json`; valid during the lifetime of the artifact.
   std::string_view attachment(const std::string &name) const {
     const void *data = nullptr;
     size_t bytes = 0;
@@ -178,22 +178,22 @@ private:
   std::shared_ptr<freestone_artifact> handle;
 };
 
-/// The values that a model keeps from run to run; shared by the instances that run on it, one at a time.
+/// The values of all states of a model; shared by instances, of which one may run at a time.
 class State {
 public:
-  /// All values as they are in the beginning.
+  /// All states at their first values.
   explicit State(const Artifact &artifact) : State(create(artifact)) {}
-  /// Takes a handle over.
+  /// Takes ownership of a handle.
   explicit State(freestone_state *state) : handle(state, freestone_state_release) {}
 
-  /// A view in place, numbered as in `Artifact::states`; its data may be read and written while nothing runs.
+  /// A view in place, numbered as in `Artifact::states`; its data may be read and written only while no run uses it.
   DLTensor tensor(size_t index) const {
     DLTensor view = {};
     check(freestone_state_tensor(get(), index, &view));
     return view;
   }
   template <typename T> T *data(size_t index) const { return static_cast<T *>(tensor(index).data); }
-  /// Copies a value into a row-major tensor, or out of one, however it is stored; `bytes` as many as it has.
+  /// Copies a value to or from a row-major tensor, whatever its stored layout; `bytes` must be its exact size.
   void read(size_t index, void *data, size_t bytes) const { check(freestone_state_read(get(), index, data, bytes)); }
   void write(size_t index, const void *data, size_t bytes) const {
     check(freestone_state_write(get(), index, data, bytes));
@@ -210,7 +210,7 @@ private:
   std::shared_ptr<freestone_state> handle;
 };
 
-/// What the threads of a process did and when, for Perfetto; shared by the instances that record on it.
+/// A recording of the activity of a process's threads, for Perfetto; shared by the instances that record on it.
 class Timeline {
 public:
   explicit Timeline(const std::string &path) : handle(nullptr, freestone_timeline_release) {
@@ -223,7 +223,7 @@ public:
   void add(const char *lane, const char *name, int64_t begin, int64_t end, int64_t run = -1) {
     check(freestone_timeline_add(get(), lane, name, begin, end, run));
   }
-  /// Nothing may run on it or be added meanwhile.
+  /// No run or addition may be in progress on it.
   void write() { check(freestone_timeline_write(get())); }
   freestone_timeline *get() const { return handle.get(); }
 
@@ -231,12 +231,12 @@ private:
   std::unique_ptr<freestone_timeline, void (*)(freestone_timeline *)> handle;
 };
 
-/// Runs a model, with its own memory and workers.
+/// A runnable copy of a model, with its own memory and workers.
 class Instance {
 public:
   /// `threads` 0: as many as the machine offers.
   explicit Instance(const Artifact &artifact, int threads = 0) : Instance(artifact, optionsOf(threads)) {}
-  /// Runs an entry on a state.
+  /// An instance of an entry, on a state.
   Instance(const Artifact &artifact, const std::string &entry, const State &state, int threads = 0)
       : Instance(artifact, optionsOf(threads, entry.c_str(), state.get())) {}
   Instance(const Artifact &artifact, const freestone_instance_options &options)
@@ -250,33 +250,33 @@ public:
   void setInput(size_t index, TensorRef tensor) { check(freestone_instance_set_input(get(), index, tensor.get())); }
   void setOutput(size_t index, TensorRef tensor) { check(freestone_instance_set_output(get(), index, tensor.get())); }
   void run() { check(freestone_instance_run(get())); }
-  /// Queues a run of the inputs at hand and returns its number.
+  /// Queues a run of the current inputs and returns its number.
   int64_t submit() {
     int64_t run = 0;
     check(freestone_instance_submit(get(), &run));
     return run;
   }
-  /// Queues a call between two runs.
+  /// Queues a call of a function between two runs.
   void submitCall(void (*function)(void *user), void *user) {
     check(freestone_instance_submit_call(get(), function, user));
   }
-  /// Until a run has ended, whose outputs are then at hand; 0: until everything has ended.
+  /// Waits until a run has ended and its outputs are available; 0: until everything queued has ended.
   void wait(int64_t run = 0) { check(freestone_instance_wait(get(), run)); }
-  /// Lives on after this instance and later runs.
+  /// Stays valid after later runs and the end of this instance.
   Tensor output(size_t index) {
     DLManagedTensor *taken = nullptr;
     check(freestone_instance_take_output(get(), index, &taken));
     return Tensor(taken);
   }
   int threads() const { return freestone_instance_threads(get()); }
-  /// What a run would need at these values of the size symbols; nothing is reserved.
+  /// The memory that a run would need at these values of the size symbols; reserves nothing.
   freestone_memory_need planMemory(const std::vector<freestone_size> &sizes) {
     freestone_memory_need need = {};
     need.struct_size = sizeof(need);
     check(freestone_instance_plan_memory(get(), sizes.data(), sizes.size(), &need));
     return need;
   }
-  /// What it runs on, also if it made that itself.
+  /// The state of this instance, including one that it created itself.
   State state() const {
     freestone_state *state = nullptr;
     check(freestone_instance_state(get(), &state));

@@ -1,4 +1,4 @@
-// Runs passes by name over programs in MLIR's text form; knows every dialect and pass of the compiler.
+// Runs passes by name over programs in MLIR's text form; registers every dialect and pass of the compiler.
 
 #include "compiler/driver/Registration.h"
 #include "mlir/IR/DialectRegistry.h"

@@ -1,4 +1,4 @@
-// freestone bench: how long it takes to start, compile, load and run a model.
+// freestone bench: measures the time to start, compile, load and run a model.
 
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
@@ -31,15 +31,15 @@ struct Arguments {
   bool phases = false, json = false;
 };
 
-/// Of one process.
+/// Cost of the first result of a new process.
 struct ColdStart {
-  double seconds;   ///< from its start until its first result
-  double peakBytes; ///< of memory
+  double seconds;   ///< from the start of the process to its first result
+  double peakBytes; ///< peak memory of the process
 };
 
 } // namespace
 
-/// Runs `freestone run MODEL` in a new process and waits for the byte that it writes after its first run.
+/// Runs `freestone run MODEL` in a new process and waits for the byte that it writes after the first run.
 static ColdStart measureColdStart(const std::string &model, const Arguments &arguments) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -83,7 +83,7 @@ static ColdStart measureColdStart(const std::string &model, const Arguments &arg
 }
 
 static std::vector<double> measureRuns(Session &session, double seconds) {
-  // The first run binds sizes and touches memory; it counts as part of the cold start.
+  // The first run binds sizes and touches memory, so it belongs to the cold start.
   session.run();
   std::vector<double> times;
   double end = now() + seconds;
@@ -96,7 +96,7 @@ static std::vector<double> measureRuns(Session &session, double seconds) {
   return times;
 }
 
-/// Time that workers spent in each phase of a run, the longest first.
+/// Time of the workers in each phase of a run, longest first.
 static Json measurePhases(const Model &model, const std::vector<NamedTensor> &inputs, const RuntimeOptions &options) {
   Session session(model, options, nullptr, /*trace=*/true);
   session.setInputs(inputs);
@@ -132,7 +132,7 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
     auto accept = [&](const train::ReadModel &read) { (void)matchInputs(read.inputs, inputs); };
     report["compile"] =
         Json::parse(ModelCache(arguments.compile, accept).compileTo(artifact, arguments.model, "", wasKept));
-    // What is found in the cache took no time to compile, and how long that took once is not known.
+    // A cache hit says nothing of the compile time.
     report[wasKept ? "cache_seconds" : "compile_seconds"] = now() - begin;
     report["from_cache"] = wasKept;
   } else if (arguments.compile.given(verb)) {
@@ -178,7 +178,7 @@ static Json measure(const Arguments &arguments, const CLI::App &verb) {
   return report;
 }
 
-/// Whether code for the model was in the cache, as it is of others that have the same programs.
+/// Whether some of the model's code was cached, which models with equal programs share.
 static bool usesKeptCode(const Json &report) {
   const Json counters = report.value("compile", Json::object()).value("counters", Json::object());
   return counters.value("code_from_cache", 0) > 0 || counters.value("programs_from_cache", 0) > 0;

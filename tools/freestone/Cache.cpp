@@ -1,4 +1,4 @@
-// freestone cache: what was compiled before and is kept.
+// freestone cache: lists and prunes the user's cache.
 
 #include "cache/Eviction.h"
 #include "cache/Explanation.h"
@@ -23,7 +23,7 @@ struct Arguments {
   std::string size;
 };
 
-/// The folder of the user's cache, opened whatever FREESTONE_CACHE says of compiling.
+/// The folder of the user's cache, opened even if FREESTONE_CACHE turns caching off.
 class OpenCache {
 public:
   explicit OpenCache(bool mayWrite) : settings(cacheSettings()) {
@@ -35,7 +35,7 @@ public:
     if (!reason.empty())
       throw Failure(Exit::Failed, reason);
   }
-  /// Null if nothing was ever kept.
+  /// Null if there is no cache yet.
   const cache::Folder *folder() const { return store->folder(); }
 
   OpenCache(const OpenCache &) = delete;
@@ -45,10 +45,10 @@ public:
   std::unique_ptr<cache::Store> store;
 
 private:
-  std::string reason; ///< why it can't be used
+  std::string reason; ///< why the cache is unusable
 };
 
-/// A cache's own errors as the command's.
+/// Turns errors of the cache into failures of the command.
 template <typename Body> auto orFail(Body body) {
   try {
     return body();
@@ -68,7 +68,7 @@ static std::string ageOf(const EntryFile &entry) {
   return seconds < 7200 ? fmt::format("{} min", seconds / 60) : fmt::format("{} h", seconds / 3600);
 }
 
-/// Ingredients that are short enough for one line; nothing for an entry that can't be read.
+/// The ingredients that are short enough for one line; empty for an unreadable entry.
 static cache::Ingredients ingredientsOf(const cache::Folder &folder, const EntryFile &file) {
   try {
     return cache::EntryReader(folder).open(file.kind, file.key, cache::Check::MetadataOnly).ingredients();
@@ -77,7 +77,7 @@ static cache::Ingredients ingredientsOf(const cache::Folder &folder, const Entry
   }
 }
 
-/// What tells people which entry it is: of long texts, the first line that says something.
+/// A title of an entry for users: of long texts, the first line with content.
 static std::string titleOf(const cache::Ingredients &ingredients) {
   constexpr size_t longest = 60;
   std::string title;
@@ -114,7 +114,7 @@ static void list(const Arguments &arguments) {
 
 static void stat(const Arguments &arguments) {
   OpenCache cache(false);
-  std::map<std::string, std::pair<uint64_t, uint64_t>> kinds; // entries and bytes
+  std::map<std::string, std::pair<uint64_t, uint64_t>> kinds; // number of entries, and bytes
   for (cache::Kind kind : cache::allKinds)
     kinds[nameOf(kind)] = {};
   uint64_t bytes = 0;
@@ -186,7 +186,7 @@ static void removeUntil(const Arguments &arguments, uint64_t maxBytes, std::chro
     fmt::print("{} entries removed, {} left\n", removed, left);
 }
 
-/// The entry whose key begins so.
+/// The entry with this prefix of a key.
 static EntryFile findEntry(const cache::Folder &folder, const std::string &beginning) {
   std::vector<EntryFile> found;
   for (EntryFile &file : cache::listEntries(folder))

@@ -1,4 +1,4 @@
-// freestone check: says whether a model would compile, and what in it would not.
+// freestone check: tells whether a model would compile, and lists its unsupported nodes.
 
 #include "tools/freestone/Compiler.h"
 #include "tools/freestone/Options.h"

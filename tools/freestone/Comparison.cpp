@@ -7,7 +7,7 @@
 
 namespace freestone::tools {
 
-/// Counts representable numbers from zero, so that neighbours differ by one and -0 is 0.
+/// Index of a representable number counted from zero: neighbours differ by one, -0 is 0.
 template <typename Bits> static int64_t ordinal(Bits bits) {
   constexpr Bits sign = Bits(1) << (sizeof(Bits) * 8 - 1);
   return bits & sign ? -static_cast<int64_t>(bits & static_cast<Bits>(~sign)) : static_cast<int64_t>(bits);
@@ -85,7 +85,7 @@ Comparison compare(const Tensor &actual, const Tensor &expected, const Tolerance
     if (same || (floats && isClose(actual, expected, i, tolerance)))
       continue;
     ++wrong;
-    // What is infinitely or not comparably far off is the worst.
+    // Infinite and NaN errors rank as the largest.
     double rank = std::isfinite(error) ? error : INFINITY;
     if (rank > worstError) {
       worstError = rank;

@@ -7,8 +7,8 @@
 
 namespace freestone::tools {
 
-/// How close floats must be: |actual - expected| <= atol + rtol * |expected|, or, if `ulp` is set, at most so many
-/// representable numbers apart. Integers are exact; NaN equals NaN; bf16 gets an rtol of at least 2^-6.
+/// Tolerance for floats: |actual - expected| <= atol + rtol * |expected|, or, if `ulp` is set, a distance of at most so
+/// many representable numbers. Integers are exact; NaN equals NaN; bf16 gets an rtol of at least 2^-6.
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-7;
@@ -20,7 +20,7 @@ struct Comparison {
   double largestError = 0; ///< largest |actual - expected| relative to the largest finite |expected|; floats only
 };
 
-/// Types and shapes must agree too.
+/// Also compares types and shapes.
 Comparison compare(const Tensor &actual, const Tensor &expected, const Tolerance &tolerance);
 
 } // namespace freestone::tools

@@ -1,4 +1,4 @@
-// freestone compile: an ONNX model becomes one file.
+// freestone compile: compiles an ONNX model to one file.
 
 #include "tools/freestone/ModelCache.h"
 #include "tools/freestone/Options.h"

@@ -26,7 +26,7 @@ void CompileProgress::report(void *user, const freestone_compile_progress *progr
   self.total = progress->total;
 }
 
-/// The life of the thread.
+/// The thread's main function.
 void CompileProgress::tell() {
   const Clock::duration interval = isTerminal ? std::chrono::milliseconds(100) : std::chrono::seconds(1);
   std::unique_lock lock(mutex);

@@ -10,12 +10,11 @@
 
 namespace freestone::tools {
 
-/// Tells on stderr what a compilation is doing, or that another process is waited for, once that has taken a second: a
-/// line that is rewritten on a terminal, else a line each second, however long one program takes. Lives as long as the
-/// compilation or the wait.
+/// Shows the progress of a compilation, or of a wait for another process, on stderr if it takes more than a second: a
+/// line that is rewritten on a terminal, else one line a second. Lives as long as the compilation or the wait.
 class CompileProgress {
 public:
-  /// `phase` is what is going on until `report` says otherwise.
+  /// `phase` is shown until the first `report`.
   explicit CompileProgress(std::string phase);
   ~CompileProgress();
   CompileProgress(const CompileProgress &) = delete;
@@ -31,11 +30,11 @@ private:
 
   const Clock::time_point begin = Clock::now();
   const bool isTerminal;
-  std::mutex mutex; ///< of all below
+  std::mutex mutex; ///< protects all members below
   std::condition_variable ended;
   bool isOver = false;
   std::string phase;
-  int64_t done = 0, total = 0; ///< programs
+  int64_t done = 0, total = 0; ///< number of programs
   std::thread thread;
 };
 

@@ -51,7 +51,7 @@ static bool parseSize(std::string_view text, int64_t &value) {
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
 }
 
-/// "seq=2:1024", "seq=2:", "seq=8:1024:8" and "batch=8", the last only where `range` is false.
+/// Parses "seq=2:1024", "seq=2:", "seq=8:1024:8" and "batch=8", the last only where `range` is false.
 static freestone_dim_bound parseBound(const std::string &text, bool range, std::string &symbol) {
   freestone_dim_bound bound = {nullptr, 0, INT64_MAX, 1};
   size_t equals = text.find('=');
@@ -106,7 +106,7 @@ void CompileOptions::keepCode(const cache::Store &store) {
   cacheFolder = store.folder()->path();
   options.cache_folder = cacheFolder.c_str();
   options.cache_read_only = !store.folder()->mayWrite();
-  // 0 would be no bound.
+  // 0 would mean the default.
   options.cache_max_bytes = std::max<uint64_t>(store.settings().maxBytes, 1);
   options.cache_patience_spent = store.patienceSpent().count();
   options.explain_misses = static_cast<bool>(store.settings().explain);

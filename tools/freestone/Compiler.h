@@ -1,4 +1,4 @@
-// The compiler, opened on demand: whoever runs an artifact never gets here, and loads no LLVM.
+// The compiler, loaded on demand: running an artifact never gets here and loads no LLVM.
 #ifndef FREESTONE_TOOLS_FREESTONE_COMPILER_H
 #define FREESTONE_TOOLS_FREESTONE_COMPILER_H
 
@@ -13,29 +13,29 @@
 
 namespace freestone::tools {
 
-/// A model that is valid, but that Freestone can't compile.
+/// A valid model that uses features without support.
 struct Unsupported : Failure {
   explicit Unsupported(const std::string &reason) : Failure(Exit::Failed, reason) {}
 };
 
-/// The options that every verb which compiles takes.
+/// The options of every verb that compiles.
 struct CompileArguments {
   std::string target = "host";
   int level = 2;
   std::vector<std::string> dims;     ///< "seq=2:1024"
   std::vector<std::string> binds;    ///< "batch=8"
-  std::vector<std::string> disabled; ///< names of optimisations
+  std::vector<std::string> disabled; ///< names of optimizations
   std::string printIrTreeDir;
   bool stripWeights = false;
-  int jobs = 0; ///< programs compiled at the same time; 0: chosen
+  int jobs = 0; ///< programs compiled in parallel; 0: automatic
   bool noCache = false, explainMiss = false;
 
   void addTo(CLI::App &verb);
-  /// True when any of them was given: they mean nothing for a model that is already compiled.
+  /// Whether any of them was given: they have no meaning for a compiled model.
   bool given(const CLI::App &verb) const;
 };
 
-/// Owns what a freestone_compile_options points to. Throws Failure (usage) when --dim or --bind is malformed.
+/// Owns the memory of a freestone_compile_options. Throws Failure (usage) when --dim or --bind is malformed.
 class CompileOptions {
 public:
   /// `training` describes a training step, or is empty.
@@ -44,8 +44,7 @@ public:
   CompileOptions(const CompileOptions &) = delete;
   CompileOptions &operator=(const CompileOptions &) = delete;
 
-  /// Code is kept in the folder of `store`, which must outlive this, for other models; what there is to say about that
-  /// goes where `store` says it.
+  /// Caches code in the folder of `store`, which must outlive this; messages go to the settings of `store`.
   void keepCode(const cache::Store &store);
 
   const freestone_compile_options *get() const { return &options; }
@@ -69,13 +68,14 @@ public:
   struct Check {
     bool supported;
     std::string report; ///< JSON
-    std::string reason; ///< when not supported
+    std::string reason; ///< if unsupported
   };
   Check check(const CompileOptions &options) const;
-  /// Returns the statistics as JSON. What `accept` throws of the model that was read ends the compilation.
+  /// Returns the statistics as JSON. Exceptions of `accept`, which receives the description of the model, end the
+  /// compilation.
   std::string compile(const CompileOptions &options, const train::Acceptance &accept = {}) const;
   std::string inspect(const CompileOptions &options, const std::string &level) const;
-  /// `wide`: floats come back as f64.
+  /// `wide`: floats are returned as f64.
   std::vector<NamedTensor> interpret(const CompileOptions &options, const std::vector<NamedTensor> &inputs,
                                      bool wide) const;
   std::string operators() const;

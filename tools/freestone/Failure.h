@@ -6,10 +6,10 @@
 
 namespace freestone::tools {
 
-/// What the process returns; part of the command line's contract.
+/// Exit codes of the process; part of the command line's contract.
 enum class Exit { Ok = 0, Failed = 1, Usage = 2, NumbersDiffer = 3 };
 
-/// Ends the command. `main` prints the message, unless it is empty: then the verb has said what there is to say.
+/// Ends the command. `main` prints the message; an empty one means that the verb has reported the failure itself.
 struct Failure : std::runtime_error {
   Failure(Exit exit, const std::string &message) : std::runtime_error(message), exit(exit) {}
   Exit exit;

@@ -1,4 +1,4 @@
-// freestone inspect: shows a program at any level, and what an artifact says about itself.
+// freestone inspect: prints a program at any level, and the metadata of an artifact.
 
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"

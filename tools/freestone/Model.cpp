@@ -66,7 +66,7 @@ Model Model::load(const std::string &path, freestone_load_options options) {
   return model;
 }
 
-/// For a compilation.
+/// Adapts the check for a compilation.
 static train::Acceptance acceptanceOf(const Model::Check &check) {
   if (!check)
     return {};

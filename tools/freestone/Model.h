@@ -1,4 +1,4 @@
-// A model ready to run: an artifact, compiled on the way if it was an ONNX file.
+// A model ready to run: an artifact, or an ONNX file compiled to one.
 #ifndef FREESTONE_TOOLS_FREESTONE_MODEL_H
 #define FREESTONE_TOOLS_FREESTONE_MODEL_H
 
@@ -16,7 +16,7 @@ namespace freestone::tools {
 /// Throws Failure with the runtime's message.
 void check(freestone_status status);
 
-/// True when the file begins as an artifact does. Throws TensorError when it can't be read.
+/// Whether the file begins as an artifact does. Throws TensorError when it can't be read.
 bool isArtifact(const std::string &path);
 
 using freestone::ValueInfo;
@@ -28,20 +28,20 @@ class Model {
 public:
   /// Loads an artifact.
   static Model load(const std::string &path, bool checkWeights = false);
-  /// Throws what does not fit a model's inputs and outputs.
+  /// Throws if the model's inputs and outputs do not fit the command's arguments.
   using Check = std::function<void(const std::vector<ValueInfo> &inputs, const std::vector<ValueInfo> &outputs)>;
 
-  /// Compiles, unless the cache has it already.
+  /// Compiles the model, or finds it in the cache.
   static Model compile(const std::string &path, const CompileArguments &arguments, const Check &check = {});
-  /// Whichever the file asks for. `arguments` are refused for an artifact if any is given on the command line of
-  /// `verb`. `check` is asked before anything is compiled.
+  /// Loads or compiles, depending on the file. For an artifact, refuses `arguments` given on the command line of
+  /// `verb`. `check` is called before anything is compiled.
   static Model open(const std::string &path, const CompileArguments &arguments, const CLI::App &verb,
                     const Check &check = {});
 
   freestone_artifact *get() const { return artifact.get(); }
   const std::vector<ValueInfo> &inputs() const { return inputInfo; }
   const std::vector<ValueInfo> &outputs() const { return outputInfo; }
-  /// What the compiler said of it, as JSON; empty where it was an artifact.
+  /// The compiler's statistics, as JSON; empty for an artifact.
   const std::string &statistics() const { return entry.about(); }
   /// All metadata, as JSON.
   std::string describe() const;
@@ -55,28 +55,29 @@ private:
   explicit Model(freestone_artifact *loaded);
   static Model load(const std::string &path, freestone_load_options options);
 
-  cache::Entry entry; ///< what the artifact was loaded from, unless that is a file of the user's
+  cache::Entry entry; ///< the cache entry that holds the artifact, unless that is a file of the user's
   Artifact artifact;
   std::vector<ValueInfo> inputInfo, outputInfo;
 };
 
-/// Runs a model, over and over.
+/// Runs a model repeatedly.
 class Session {
 public:
-  /// `timeline` may be null. With `trace` runs remember what every worker did.
+  /// `timeline` may be null. With `trace`, every run records the activity of every worker.
   Session(const Model &model, const RuntimeOptions &options, freestone_timeline *timeline, bool trace = false);
   Session(const Model &model, int threads) : Session(model, RuntimeOptions{threads, {}, {}}, nullptr) {}
 
   int threads() const { return freestone_instance_threads(instance.get()); }
   /// `tensor` must outlive the runs.
   void setInput(size_t index, const Tensor &tensor);
-  /// By name; a nameless tensor is the only input. Throws Failure if the names are not exactly the model's inputs.
+  /// Sets inputs by name; a nameless tensor is the only input. Throws Failure if the names are not exactly the model's
+  /// inputs.
   void setInputs(const std::vector<NamedTensor> &tensors);
   void run();
   /// A copy of an output of the last run.
   Tensor output(size_t index) const;
   freestone_counters counters() const;
-  /// Of the last run.
+  /// The spans of the last run.
   std::vector<freestone_trace_span> trace() const;
 
 private:
@@ -84,13 +85,13 @@ private:
   std::unique_ptr<freestone_instance, decltype(&freestone_instance_release)> instance;
 };
 
-/// Puts the tensors into the order of `infos`. Throws Failure (usage) if the names are not exactly those.
+/// The tensors in the order of `infos`. Throws Failure (usage) if the names differ from theirs.
 std::vector<const Tensor *> matchInputs(const std::vector<ValueInfo> &infos, const std::vector<NamedTensor> &tensors);
 
 /// Reads every argument of --input.
 std::vector<NamedTensor> readAllInputs(const std::vector<std::string> &arguments);
 
-/// Seconds of a clock that never goes back.
+/// Seconds of a monotonic clock.
 double now();
 
 } // namespace freestone::tools

@@ -19,7 +19,7 @@ cache::Settings cacheSettings() {
   cache::Settings settings = cache::Settings::fromEnvironment(error);
   if (!error.empty())
     throw Failure(Exit::Usage, error);
-  // One warning is enough, whoever has it: this process, or the compiler within it.
+  // At most one warning, from this process or from the compiler within it.
   settings.say = [hasWarned = false](const std::string &sentence) mutable {
     if (!std::exchange(hasWarned, true))
       print(sentence);
@@ -30,7 +30,7 @@ cache::Settings cacheSettings() {
 ModelCache::ModelCache(const CompileArguments &arguments, train::Acceptance accept)
     : arguments(arguments), accept(std::move(accept)) {
   cache::Settings settings = cacheSettings();
-  // Whoever wants to see every pass wants every pass to run.
+  // Dumping every pass requires every pass to run.
   if (arguments.noCache || !arguments.printIrTreeDir.empty())
     settings.mode = cache::Mode::Off;
   if (arguments.explainMiss)
@@ -59,7 +59,7 @@ std::string ModelCache::make(const std::string &path, const std::string &model, 
   try {
     return Compiler::open().compile(options, accept);
   } catch (const Failure &failure) {
-    // The compiler names the file that it could not write.
+    // The compiler's message names the file that could not be written.
     if (std::string(failure.what()).find(path) != std::string::npos)
       throw cache::CannotWrite(failure.what());
     throw;
@@ -79,7 +79,7 @@ cache::Entry ModelCache::compile(const std::string &model, const std::string &tr
   }
 }
 
-/// Whether all was copied, by the file system itself where it can.
+/// Copies within the file system if it can; false if it can't write all bytes.
 static bool copyBytes(int from, int to, uint64_t bytes) {
   off_t position = 0;
   while (bytes > 0) {
@@ -91,7 +91,7 @@ static bool copyBytes(int from, int to, uint64_t bytes) {
         copied = write(to, buffer, static_cast<size_t>(copied));
       position += std::max<ssize_t>(copied, 0);
     }
-    // The entry ends too early, of which no call told.
+    // The entry is truncated, which no call reported.
     if (copied == 0)
       errno = EIO;
     if (copied <= 0)
@@ -101,7 +101,7 @@ static bool copyBytes(int from, int to, uint64_t bytes) {
   return true;
 }
 
-/// Copies what an entry keeps, under a temporary name until it is whole.
+/// Copies the payload of an entry, under a temporary name until it is complete.
 static void copyPayload(const cache::Entry &entry, const std::string &path) {
   std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   int from = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,4 @@
-// Compiled models from the user's cache, made where they are not there yet. A model that is there is found without
-// opening the compiler.
+// Compiled models from the user's cache, compiled on a miss. A hit does not load the compiler.
 #ifndef FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
 #define FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
 
@@ -11,28 +10,28 @@
 
 namespace freestone::tools {
 
-/// The cache as the environment says, whose sentences go to stderr. Throws Failure (usage) where a variable is
+/// The cache's settings from the environment, with messages to stderr. Throws Failure (usage) where a variable is
 /// malformed.
 cache::Settings cacheSettings();
 
-/// Throws what Compiler throws.
+/// Members throw as Compiler's do.
 class ModelCache {
 public:
-  /// `arguments` must outlive this. `accept` is asked before something is compiled, and not of what is there already.
+  /// `arguments` must outlive this. `accept` is called before a compilation, not on a hit.
   explicit ModelCache(const CompileArguments &arguments, train::Acceptance accept = {});
   ModelCache(const ModelCache &) = delete;
   ModelCache &operator=(const ModelCache &) = delete;
 
   /// The artifact of a model, or of the training step that `training` describes, with the other .onnx files that it
-  /// names; about it the compiler's statistics.
+  /// names; its `about` is the compiler's statistics.
   cache::Entry compile(const std::string &model, const std::string &training = "",
                        const std::vector<std::string> &graphs = {});
-  /// The same as a file of the user's. Returns the statistics; `wasKept` tells whether it was compiled before.
+  /// As `compile`, copied to a file of the user's. Returns the statistics; `wasKept` tells a hit.
   std::string compileTo(const std::string &output, const std::string &model, const std::string &training, bool &wasKept,
                         const std::vector<std::string> &graphs = {});
-  /// A file of the user's that no cache is to keep, since nobody asks for it again: only code is found there, and kept.
+  /// Compiles to a file that is not cached itself, since it is not asked for again; only its code is.
   std::string compileUnkept(const std::string &output, const std::string &model);
-  /// The program at a level, as Compiler::inspect.
+  /// The program at a level, as of Compiler::inspect.
   std::string inspect(const std::string &model, const std::string &level);
 
 private:
@@ -42,7 +41,7 @@ private:
 
   const CompileArguments &arguments;
   const train::Acceptance accept;
-  std::unique_ptr<CompileProgress> waiting; ///< while another process is waited for
+  std::unique_ptr<CompileProgress> waiting; ///< during a wait for another process
   std::unique_ptr<cache::Store> files;
 };
 

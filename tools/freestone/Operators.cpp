@@ -1,4 +1,4 @@
-// freestone operators: the ONNX operators that the compiler knows, as docs/operators.md.
+// freestone operators: lists the supported ONNX operators, as docs/operators.md.
 
 #include "tools/freestone/Compiler.h"
 #include "tools/freestone/Verbs.h"

@@ -12,7 +12,7 @@
 
 namespace freestone::tools {
 
-/// One line that fits on a screen, whatever was typed.
+/// A value shortened to one line for messages.
 static std::string shown(const std::string &value) {
   constexpr size_t longest = 80;
   std::string text = value.substr(0, longest);
@@ -26,7 +26,7 @@ void refuseValue(const std::string &option, const std::string &value, const std:
   throw Failure(Exit::Usage, fmt::format("{} {}: {}", option, shown(value), complaint));
 }
 
-/// As it is typed: "--output" of "-o,--output".
+/// The long name: "--output" of "-o,--output".
 static std::string optionOf(const std::string &name) { return name.substr(name.find(',') + 1); }
 
 CLI::Option *addNumberText(CLI::App &verb, const std::string &name, const words::NumberRange &range,
@@ -43,7 +43,7 @@ CLI::Option *addNumberText(CLI::App &verb, const std::string &name, const words:
       ->default_str(byDefault);
 }
 
-/// Refuses a word that is none of the choice's.
+/// Refuses a word outside the choice.
 static void check(const std::string &option, const words::Choice &choice, const std::string &word) {
   if (std::optional<std::string> complaint = choice.complain(word))
     refuseValue(option, word, *complaint);

@@ -20,8 +20,8 @@ namespace {
 struct Child {
   int index;
   pid_t process;
-  int result; ///< the end of a pipe from which the message comes
-  int output; ///< a file in memory that holds what it printed
+  int result; ///< reading end of the pipe for the message
+  int output; ///< memory file for printed output
   double began;
   TaskResult state;
 };
@@ -44,7 +44,7 @@ static Failure systemFailure(const char *what) {
       break;
     at += static_cast<size_t>(written);
   }
-  // The compiler's libraries need no tearing down.
+  // Skips the destructors of the compiler's libraries.
   _exit(0);
 }
 
@@ -91,7 +91,7 @@ static void finish(Child &child) {
   close(child.output);
 }
 
-/// Takes what the child has sent; true when it has closed its end.
+/// Reads the child's message; true once it has closed its end.
 static bool drain(Child &child) {
   char buffer[4096];
   ssize_t got = read(child.result, buffer, sizeof(buffer));

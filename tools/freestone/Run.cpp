@@ -1,4 +1,4 @@
-// freestone run: runs a model once, or often, and writes its outputs.
+// freestone run: runs a model once or repeatedly, and writes its outputs.
 
 #include "tools/freestone/Model.h"
 #include "tools/freestone/Options.h"
@@ -26,7 +26,7 @@ struct Arguments {
 
 } // namespace
 
-/// One line: type, the first elements, and what all of them are like.
+/// One line: type, first elements, summary of all elements.
 static void printOutput(const NamedTensor &output) {
   const Tensor &tensor = output.tensor;
   constexpr int64_t shown = 8;
@@ -58,7 +58,7 @@ static void printOutput(const NamedTensor &output) {
 
 namespace {
 
-/// One of --output: "name=out.npy"; without a name it is the only output.
+/// One argument of --output: "name=out.npy"; without a name, of the only output.
 struct OutputFile {
   explicit OutputFile(const std::string &argument) {
     size_t equals = argument.find('=');
@@ -68,7 +68,7 @@ struct OutputFile {
       throw Failure(Exit::Usage, fmt::format("--output {} does not end in .npy", argument));
     requireWritable("--output", path);
   }
-  /// The place of the output among all of these names.
+  /// The index of the output among these names.
   size_t find(const std::vector<std::string> &names) const {
     auto found = std::ranges::find(names, name);
     if (found != names.end())
@@ -97,7 +97,7 @@ static std::vector<NamedTensor> interpret(const Arguments &arguments, const std:
   return Compiler::open().interpret(CompileOptions(arguments.compile, arguments.model), inputs, arguments.wide);
 }
 
-/// Weights of an artifact that was compiled with --strip-weights.
+/// Supplies the weights of an artifact compiled with --strip-weights.
 static void supplyWeights(Model &model, const Arguments &arguments) {
   if (freestone_artifact_missing_weight_count(model.get()) == 0) {
     if (!arguments.weightsPath.empty())
@@ -126,7 +126,7 @@ static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::A
     double begin = now();
     session.run();
     seconds.push_back(now() - begin);
-    // Whoever measures the start of a process waits for this byte.
+    // Signals the first result to `freestone bench`, which measures the cold start.
     if (i == 0 && arguments.readyDescriptor >= 0 && write(arguments.readyDescriptor, "", 1) != 1)
       throw Failure(Exit::Failed, "the descriptor of --ready-descriptor can't be written");
   }

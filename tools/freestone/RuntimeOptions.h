@@ -1,4 +1,4 @@
-// Options of the verbs that run compiled models.
+// Options of verbs that run compiled models.
 #ifndef FREESTONE_TOOLS_FREESTONE_RUNTIMEOPTIONS_H
 #define FREESTONE_TOOLS_FREESTONE_RUNTIMEOPTIONS_H
 
@@ -10,13 +10,13 @@
 
 namespace freestone::tools {
 
-/// The file of `--trace`: what happened when, for Perfetto. Without a path nothing is recorded.
+/// The file of `--trace`: a timeline for Perfetto. Without a path nothing is recorded.
 class TraceFile {
 public:
   explicit TraceFile(const std::string &path);
 
   freestone_timeline *get() const { return timeline.get(); }
-  /// After the last run.
+  /// Call after the last run.
   void write();
 
 private:
@@ -29,7 +29,7 @@ struct RuntimeOptions {
   std::vector<std::string> switchedOff;
 
   void addTo(CLI::App &verb, const std::string &group = "Options");
-  /// For freestone_instance_options.
+  /// The switches of freestone_instance_options.
   uint32_t switches() const;
 };
 

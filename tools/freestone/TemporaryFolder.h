@@ -8,7 +8,7 @@
 
 namespace freestone::tools {
 
-/// A new folder that only this user can read, removed with all that is in it.
+/// A new folder, readable by this user only, removed with its contents.
 class TemporaryFolder {
 public:
   TemporaryFolder() {

@@ -46,7 +46,7 @@ static std::vector<std::string> dataSets(const TestCase &test) {
   return sets;
 }
 
-/// input_0.pb, input_1.pb, … as many as there are.
+/// Reads input_0.pb, input_1.pb, … up to the last one.
 static std::vector<NamedTensor> readAll(const std::string &folder, const char *stem) {
   std::vector<NamedTensor> tensors;
   for (int index = 0;; ++index) {
@@ -79,7 +79,7 @@ static Tolerance toleranceOf(const TestCase &test, const TestOptions &options) {
   return tolerance;
 }
 
-/// In the model's order. The layout numbers the inputs; names serve where all of them are the model's.
+/// The inputs in the model's order. Files are numbered; names count if all of them are the model's.
 static std::vector<const Tensor *> orderInputs(const Model &model, const std::vector<NamedTensor> &inputs) {
   auto named = [&](const NamedTensor &tensor) {
     return std::any_of(model.inputs().begin(), model.inputs().end(),
@@ -98,14 +98,14 @@ static std::vector<const Tensor *> orderInputs(const Model &model, const std::ve
 
 namespace {
 
-/// A node that draws random numbers, which are not those of the generator that a case's outputs were made with.
+/// A node with random numbers, which differ from those of the generator behind a case's expected outputs.
 struct RandomNode {
   std::string name;
-  std::vector<size_t> switches; ///< inputs of the model: the numbers do not matter where one of them is 0
-  std::vector<bool> reaches;    ///< of each output: whether it depends on them
+  std::vector<size_t> switches; ///< indices of inputs of the model; a value of 0 switches the randomness off
+  std::vector<bool> reaches;    ///< of each output: whether it depends on the random numbers
 };
 
-/// What a data set can't say, and why.
+/// Outputs that can't be compared with a data set, and the reason.
 struct Unknown {
   std::vector<bool> outputs;
   std::string reason;
@@ -123,7 +123,7 @@ struct Unknown {
 
 } // namespace
 
-/// Those on which an output depends.
+/// The random nodes that affect an output.
 static std::vector<RandomNode> randomNodes(const Model &model) {
   auto place = [](const std::vector<ValueInfo> &infos, const std::string &name) {
     return static_cast<size_t>(
@@ -150,7 +150,7 @@ static bool isOff(const RandomNode &node, const std::vector<const Tensor *> &inp
                      [&](size_t input) { return inputs[input]->count() == 1 && inputs[input]->number(0) == 0; });
 }
 
-/// Returns false and a reason when the numbers differ in an output that is known.
+/// Returns false and a reason when a deterministic output differs.
 static bool runDataSet(const std::string &folder, const std::vector<const Tensor *> &inputs, const Model &model,
                        Session &session, const Tolerance &tolerance, const Unknown &unknown, Outcome &outcome) {
   std::vector<NamedTensor> expected = readAll(folder, "output");

@@ -11,11 +11,11 @@
 namespace freestone::tools {
 
 struct TestCase {
-  std::string name; ///< path of the folder from the one that was given: "node/test_add"
+  std::string name; ///< path relative to the given folder: "node/test_add"
   std::string folder;
 };
 
-/// Every case in or below `path`, by name. Throws Failure when there is none.
+/// Every case in or below `path`, sorted by name. Throws Failure when there is none.
 std::vector<TestCase> findTestCases(const std::string &path);
 
 enum class Verdict { Pass, Unsupported, WrongNumbers, Failed, Crashed };
@@ -29,7 +29,7 @@ struct Outcome {
 
 struct TestOptions {
   CompileArguments compile;
-  std::optional<double> rtol, atol; ///< before the case's own
+  std::optional<double> rtol, atol; ///< override the case's own
   std::optional<int64_t> ulp;
   int threads = 1;
 };

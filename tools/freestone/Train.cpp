@@ -1,4 +1,4 @@
-// freestone train: an ONNX model and data become a trained model.
+// freestone train: trains an ONNX model on data.
 
 #include "formats/ElementType.h"
 #include "tools/freestone/Model.h"
@@ -32,13 +32,13 @@ namespace {
 
 std::atomic<bool> interrupted = false;
 
-/// The first Ctrl-C ends the training after the step at hand; a second one ends the process.
+/// The first Ctrl-C ends the training after the current step; a second one ends the process.
 void interrupt(int signal) {
   interrupted.store(true);
   std::signal(signal, SIG_DFL);
 }
 
-/// Faults name the option that named the files.
+/// Errors name the option with the files.
 train::ArrayFiles openFiles(const std::string &option, const std::vector<std::string> &arguments) {
   try {
     return train::ArrayFiles::open(arguments);
@@ -47,7 +47,7 @@ train::ArrayFiles openFiles(const std::string &option, const std::vector<std::st
   }
 }
 
-/// The arrays of --data or --eval-data, and the samples in them.
+/// The arrays of --data or --eval-data, and the number of samples.
 struct Data {
   Data(const std::string &option, const std::vector<std::string> &arguments) : files(openFiles(option, arguments)) {}
 
@@ -78,11 +78,11 @@ private:
   TrainOptions &options;
   const CLI::App &verb;
   std::unique_ptr<Data> data, evaluation;
-  cache::Entry step; ///< what the step was loaded from, unless that is a file of the user's
-  int compiles = 0;  ///< of the step, by this process
+  cache::Entry step; ///< the cache entry that holds the step, unless that is a file of the user's
+  int compiles = 0;  ///< how often this process compiled the step
 };
 
-/// The numbers of --class-weights: of an array in the data, else of a file.
+/// The numbers of --class-weights: an array of the data, else a file.
 std::vector<double> Training::classWeights() const {
   const std::string &name = options.classWeights;
   if (name.empty())
@@ -110,7 +110,7 @@ std::vector<double> Training::classWeights() const {
   return numbers;
 }
 
-/// What the labels look like, so that the compiler finds the dimension of the classes.
+/// Shape and type of the labels, from which the compiler finds the class axis.
 train::LabelFacts Training::labelFacts() const {
   if (!options.fit.window.empty()) {
     if (data)
@@ -157,7 +157,7 @@ void Training::printCompilation(const std::string &statistics, bool wasKept) {
              json.value("seconds", 0.0), json.value("programs", 0), json.value("programs_shared", 0));
 }
 
-/// A step that is compiled already is used as it is.
+/// Loads the step; compiles it unless it is given as an artifact.
 Artifact Training::loadStep() {
   if (isArtifact(options.model)) {
     options.refuseCompiledIn(verb);
@@ -170,7 +170,7 @@ Artifact Training::loadStep() {
   return Artifact::load(step.path(), step.payloadBytes());
 }
 
-/// Finds all that is wrong with options and data for a step, before it is compiled where it is not yet.
+/// Validates options and data against a step, before any compilation.
 void Training::accept(const train::StepDescription &step, const std::vector<freestone::ValueInfo> &inputs) {
   train::checkNumbers(step, options.step);
   train::checkSchedule(step, options.fit);
@@ -183,7 +183,7 @@ void Training::accept(const train::StepDescription &step, const std::vector<free
   train::checkFixedBatch(*data->samples, options.fit.batch);
 }
 
-/// Throws train::Error unless the training can begin in its folder, or go on there.
+/// Throws train::Error unless the training can start or resume in its folder.
 void Training::requireBeginning() const {
   try {
     (void)train::findBeginning(options.fit.folder, options.fit.resume, options.step.seed);
@@ -239,7 +239,7 @@ train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const
   return run;
 }
 
-/// How the run went, beside its metrics.
+/// Writes statistics of the run beside its metrics.
 static void writeCounters(const std::string &folder, const train::TrainingResult &result, int compiles) {
   const train::Trainer::Counters &counters = result.counters;
   Json json = {
@@ -251,7 +251,8 @@ static void writeCounters(const std::string &folder, const train::TrainingResult
     throw Failure(Exit::Failed, fmt::format("can't write '{}/counters.json'", folder));
 }
 
-/// The user's own file with the trained weights; and, where a compiler was needed before, that file compiled.
+/// Writes the user's own file with the trained weights and, unless the step was given as an artifact, compiles that
+/// file.
 void Training::exportResult(const Artifact &artifact, train::Trainer &trainer, bool isWhole) const {
   std::string_view model = artifact.attachment("model.onnx");
   std::string path = options.fit.folder + "/model.onnx";
@@ -322,7 +323,7 @@ void Training::run() {
     result =
         train::train(trainer, *data->samples, evaluation ? evaluation->samples.get() : nullptr, runOptions(trainer));
   } catch (const train::Error &) {
-    trace.write(); // what went before a fault is what one looks for
+    trace.write(); // even after an error, which the trace helps to explain
     throw;
   }
   trace.write();

@@ -34,7 +34,7 @@ static ParameterGroup parseGroup(const std::string &text) {
   return group;
 }
 
-/// Options of the schedule, of which train/Schedule.cpp has the numbers.
+/// Options of the schedule, with the number ranges of train/Schedule.cpp.
 static void addSchedule(CLI::App &verb, FitOptions &fit) {
   const char *group = "Schedule (names, meanings and defaults are PyTorch's)";
   addWord(verb, "--schedule", fit.schedule, train::choiceOf("schedule"), "constant, linear, cosine, step, one-cycle")
@@ -120,7 +120,7 @@ void TrainOptions::addLoss(CLI::App &verb) {
   addNumber(verb, "--delta", step.huberDelta, train::rangeOf("delta"), "of the Huber loss")->group(group);
 }
 
-/// One of the numbers by name: `--weight-decay` is weight_decay.
+/// An option for one of the numbers: `--weight-decay` is weight_decay.
 CLI::Option *TrainOptions::addNamed(CLI::App &verb, const std::string &option, const std::string &key,
                                     const std::string &what) {
   auto set = [this, key](const std::string &text) { step.numbers[key] = numberOf<double>(text); };
@@ -241,7 +241,7 @@ std::string TrainOptions::describeStep(const train::LabelFacts &labels, train::F
   described.usualBatch = fit.batch;
   if (!fit.window.empty())
     described.usualLength = train::parseWindow(fit.window).longest;
-  // Each step sets it; here it says that there is one.
+  // Declares the number as varying; each step sets its value.
   if (train::Schedule schedule = train::makeSchedule(fit);
       schedule.movesMomentum() && train::hasOptionalMomentum(step.optimizer))
     described.numbers.try_emplace("momentum", schedule.highestMomentum);

@@ -1,4 +1,4 @@
-// What the user says about a training.
+// The user's options of a training.
 #ifndef FREESTONE_TOOLS_FREESTONE_TRAINOPTIONS_H
 #define FREESTONE_TOOLS_FREESTONE_TRAINOPTIONS_H
 
@@ -9,7 +9,7 @@
 
 namespace freestone::tools {
 
-/// Options of `freestone train`, as given: those of an application besides what only the command has.
+/// Options of `freestone train`: those of applications, and those of the command only.
 struct TrainOptions {
   CompileArguments compile;
   std::string model;
@@ -22,11 +22,11 @@ struct TrainOptions {
 
   void addTo(CLI::App &verb);
 
-  /// The training step as the compiler reads it.
+  /// The training step in the compiler's JSON.
   std::string describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const;
-  /// Throws Failure (usage) for a schedule that can't be, and for a given number that it moves.
+  /// Throws Failure (usage) for an invalid schedule, and for a given number that the schedule varies.
   void checkSchedule() const;
-  /// Throws Failure (usage) when an option was given that is decided in a step that is compiled already.
+  /// Throws Failure (usage) for an option that a compiled step has fixed already.
   void refuseCompiledIn(const CLI::App &verb) const;
 
 private:

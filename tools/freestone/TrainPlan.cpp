@@ -12,7 +12,7 @@ namespace freestone::tools {
 
 namespace {
 
-/// The inputs that data fill: numbers have rank 0.
+/// The inputs that come from the data; numbers have rank 0.
 std::vector<ValueInfo> dataInputs(const Instance &step) {
   std::vector<ValueInfo> inputs;
   for (size_t i = 0; i < freestone_instance_input_count(step.get()); ++i) {
@@ -31,7 +31,7 @@ std::optional<int64_t> asNumber(const std::string &text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Values for the size symbols that stand alone as a dimension; `unknown` names one that has none.
+/// Values of the size symbols that are whole dimensions; `unknown` names a symbol without a value.
 std::map<std::string, int64_t> findSizes(const Artifact &artifact, const std::vector<ValueInfo> &inputs,
                                          const MemoryQuestion &question, std::string &unknown) {
   std::map<std::string, int64_t> sizes;
@@ -54,7 +54,7 @@ std::map<std::string, int64_t> findSizes(const Artifact &artifact, const std::ve
   return sizes;
 }
 
-/// Of one program of the step's artifact, at these sizes.
+/// Bytes of intermediates of one program of the step's artifact, at these sizes.
 uint64_t intermediatesOf(const Artifact &artifact, const char *entry, const std::vector<freestone_size> &sizes,
                          int threads) {
   freestone_instance_options options = {};
@@ -65,7 +65,7 @@ uint64_t intermediatesOf(const Artifact &artifact, const char *entry, const std:
   return need.arena_bytes + need.scratch_bytes + need.output_bytes;
 }
 
-/// The code is what an artifact begins with; weights follow, the parameters' first values among them.
+/// The code is the beginning of an artifact; weights follow, with the parameters' first values.
 uint64_t codeBytes(const Artifact &artifact) {
   char *described = nullptr;
   check(freestone_artifact_describe(artifact.get(), &described));
@@ -98,7 +98,7 @@ std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::Step
   for (const train::ParameterInfo &parameter : description.parameters)
     if (parameter.trained)
       plan.gradients += formats::countElements(parameter.shape) * sizeof(float);
-  // What is accumulated is not written.
+  // Accumulated gradients are not part of a checkpoint.
   plan.checkpoint = plan.parameters + plan.statistics + plan.optimizer;
 
   std::vector<ValueInfo> inputs = dataInputs(Instance(artifact, question.threads));

@@ -8,7 +8,7 @@ namespace freestone::tools {
 
 namespace {
 
-/// The verb that was reached, and how it is typed behind the command's own name: "cache prune".
+/// The verb that parsing reached, and its name as typed: "cache prune".
 struct Reached {
   const CLI::App *verb;
   std::string name;
@@ -48,12 +48,12 @@ static std::string describeUnknownOption(const Reached &reached, const std::stri
                      words::suggest(name, options));
 }
 
-/// The option that CLI11's sentence begins with.
+/// The option at the beginning of CLI11's message.
 static const CLI::Option *findOption(const CLI::App &verb, const std::string &sentence) {
   return verb.get_option_no_throw(sentence.substr(0, sentence.find(':')));
 }
 
-/// Too few values, or too many.
+/// Describes a wrong number of values.
 static std::string describeCount(const CLI::Option &option) {
   std::string name = option.get_name();
   if (option.count() > static_cast<size_t>(option.get_items_expected_max()))

@@ -6,8 +6,8 @@
 
 namespace freestone::tools {
 
-/// What is wrong with the words of the command line, for people: which verb or option there is not, and which is near;
-/// what is missing; where the options are listed. `error` is what parsing `app` threw.
+/// The user's message for an invalid command line: an unknown verb or option with the nearest names, a missing
+/// argument, and where options are listed. `error` is the exception from parsing `app`.
 std::string describeUsageFault(const CLI::App &app, const CLI::ParseError &error);
 
 } // namespace freestone::tools

@@ -41,11 +41,11 @@ static std::string encode(const Outcome &outcome) {
                {"reason", outcome.reason},
                {"seconds", outcome.seconds},
                {"error", outcome.largestError}};
-  // Names of nodes come from the model and may be any bytes.
+  // Node names come from the model and need not be UTF-8.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// What the child said, or how it died.
+/// The child's result, or the cause of its death.
 static Outcome decode(const TaskResult &result, double timeout) {
   Outcome outcome;
   outcome.seconds = result.seconds;
@@ -93,8 +93,8 @@ static void verify(const Arguments &arguments) {
   for (const std::string &path : arguments.paths)
     for (TestCase &test : findTestCases(path))
       cases.push_back(std::move(test));
-  (void)CompileOptions(arguments.test.compile, ""); // a wrong option is not the fault of each case
-  // Opened before the first fork: every child then has it for nothing.
+  (void)CompileOptions(arguments.test.compile, ""); // reports a wrong option once, not for each case
+  // Opened before the first fork, so that all children share it.
   Compiler::open().warmUp();
 
   Summary summary;

@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    // --help and --version are errors to CLI11, with exit code 0.
+    // CLI11 reports --help and --version as errors with exit code 0.
     if (error.get_exit_code() == 0)
       return app.exit(error);
     return fail(Exit::Usage, describeUsageFault(app, error).c_str());

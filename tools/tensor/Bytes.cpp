@@ -23,7 +23,7 @@ std::vector<uint8_t> readFile(const std::string &path) {
   if (S_ISDIR(status.st_mode))
     throw TensorError(fmt::format("can't read {}: it is a folder", path));
   std::vector<uint8_t> bytes(static_cast<size_t>(status.st_size));
-  // A pipe has no size, and a file may grow meanwhile: read to the end whatever the size was.
+  // Reads to the end: a pipe has no size, and a file may grow meanwhile.
   size_t used = 0;
   while (true) {
     if (used == bytes.size())

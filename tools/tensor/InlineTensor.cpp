@@ -40,7 +40,7 @@ static std::optional<Tensor> parseType(std::string_view text) {
   return Tensor(*dtype, std::move(shape));
 }
 
-/// Integers above 2^53 are not doubles, so integers are parsed as such.
+/// Integers are not parsed as doubles, which are inexact above 2^53.
 static void setElement(Tensor &tensor, int64_t index, std::string_view text) {
   if (tensor.dtype() == FREESTONE_I1 && (text == "true" || text == "false"))
     return tensor.setNumber(index, text == "true");

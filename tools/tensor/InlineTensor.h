@@ -5,7 +5,7 @@
 
 namespace freestone::tools {
 
-/// True when the text begins as an inline tensor does: "2x3xf32=", "f32=".
+/// Whether the text begins as an inline tensor: "2x3xf32=", "f32=".
 bool isInlineTensor(std::string_view text);
 
 /// "2x3xf32=0.5", "4xi64=1,2,3,4", "8xf32=random:SEED[:LOW:HIGH]". Throws TensorError.

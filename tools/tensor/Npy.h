@@ -1,4 +1,4 @@
-// NumPy's .npy files. bf16, which NumPy does not know, is the type '<V2' as `ml_dtypes` writes it.
+// NumPy's .npy files. bf16, which NumPy lacks, is the type '<V2' as of `ml_dtypes`.
 #ifndef FREESTONE_TOOLS_TENSOR_NPY_H
 #define FREESTONE_TOOLS_TENSOR_NPY_H
 

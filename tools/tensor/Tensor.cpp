@@ -60,7 +60,7 @@ double Tensor::number(int64_t index) const {
   return 0;
 }
 
-// Converting a double out of range is undefined in C++; a user's `u8=300` must not be.
+// Converting a double out of range is undefined in C++, and `u8=300` must stay defined.
 template <typename T> static T truncate(double value) {
   if (value != value)
     return 0;

@@ -22,7 +22,7 @@ static freestone_dtype elementType(int type) {
   throw TensorError(fmt::format("it has no element type with the number {}", type));
 }
 
-/// Elements stored one by one as `Source`, narrowed to the tensor's `Target`; both are plain numbers or bits.
+/// Copies elements of type `Source` to the tensor's narrower `Target`; both are plain numbers or bits.
 template <typename Target, typename Field> static void copyElements(const Field &field, Tensor &tensor) {
   if (field.size() != tensor.count())
     throw TensorError(fmt::format("it holds {} elements, but its shape is {}", field.size(),
@@ -65,7 +65,7 @@ static Tensor toTensor(const tensor::TensorProto &proto) {
   if (proto.has_segment())
     throw TensorError("it is a segment of a larger tensor");
   int64_t count = countElements(shape);
-  // Every element takes at least a byte, so that a damaged shape can't allocate without end.
+  // Every element takes at least a byte: a damaged shape must not cause a huge allocation.
   size_t largest = std::max<size_t>({proto.raw_data().size(), size_t(proto.float_data_size()),
                                      size_t(proto.int32_data_size()), size_t(proto.int64_data_size()),
                                      size_t(proto.double_data_size()), size_t(proto.uint64_data_size())});
@@ -85,8 +85,7 @@ static Tensor toTensor(const tensor::TensorProto &proto) {
   return tensor;
 }
 
-/// The files say nowhere what they hold: whatever does not make sense as a tensor may be a sequence or an optional
-/// value.
+/// The files do not state their kind: bytes that are no valid tensor may be a sequence or an optional value.
 static bool isContainer(Bytes bytes) {
   tensor::ContainerProto proto;
   return proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && proto.unknown_fields().empty() &&

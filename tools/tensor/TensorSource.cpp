@@ -7,7 +7,7 @@
 
 namespace freestone::tools {
 
-/// Runs `read`, putting the path before the message of what it throws and keeping the kind of the error.
+/// Runs `read` and prefixes the path to the message of its exceptions, keeping their type.
 template <typename Read> static auto namingPath(const std::string &path, Read read) {
   try {
     return read();

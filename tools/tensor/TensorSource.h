@@ -1,4 +1,4 @@
-// What `--input` and `--output` name: tensor files by their endings, and tensors written out on the command line.
+// Arguments of `--input` and `--output`: tensor files by their extensions, and tensors in text form.
 #ifndef FREESTONE_TOOLS_TENSOR_TENSORSOURCE_H
 #define FREESTONE_TOOLS_TENSOR_TENSORSOURCE_H
 
