@@ -53,7 +53,7 @@ typedef struct freestone_compile_options {
   const freestone_dim_bound *dim_bounds;
   const char *print_ir_tree_dir; // folder for the module after every pass, as of --mlir-print-ir-tree-dir; null: none
   const char *training;          // JSON (see TrainingText.h): compiles a training step of the model; null: the model
-  const char *disable; // optimizations to leave out (see Switches.h), comma-separated; null: none
+  const char *disable;           // optimizations to leave out (see Switches.h), comma-separated; null: none
   // Receives the progress, from one thread at a time, not always the caller's. Must not call the compiler. May be null.
   void (*progress)(void *user, const freestone_compile_progress *progress);
   void *progress_user;      // handed to `progress`

@@ -37,9 +37,9 @@ struct TrainerOptions {
   /// with one element that is the loss; or file:LOSS.onnx, a graph that takes outputs of the model by name, and arrays
   /// of the data (docs/training.md).
   std::string loss = "softmax-cross-entropy";
-  std::string labels = "labels";         ///< name of the labels among the inputs of a step
-  std::string labelType = {};  ///< their element type, "i32"; empty: i64 for classes, else that of the predictions
-  std::string logits = {};               ///< the output that the loss takes; required if there are several
+  std::string labels = "labels"; ///< name of the labels among the inputs of a step
+  std::string labelType = {};    ///< their element type, "i32"; empty: i64 for classes, else that of the predictions
+  std::string logits = {};       ///< the output that the loss takes; required if there are several
   std::optional<int64_t> classAxis = {}; ///< the class axis; required if it is not the only constant dimension
   int64_t ignoreIndex = -100;            ///< label of elements that the loss leaves out
   double labelSmoothing = 0;             ///< 0 to 1
@@ -66,10 +66,10 @@ struct TrainerOptions {
   std::string recompute = "none"; ///< none, blocks, auto:BYTES of activations for batches of these sizes:
   int64_t usualBatch = 0, usualLength = 0;
 
-  std::string precision = "fp32";          ///< element type of products: fp32, bf16 or fp16; parameters stay fp32
+  std::string precision = "fp32"; ///< element type of products: fp32, bf16 or fp16; parameters stay fp32
   /// loss scale of the first step; enables loss scaling for bf16 and fp32 as well
   std::optional<double> initialScale = {};
-  bool noLossScaling = false;              ///< not even for fp16
+  bool noLossScaling = false; ///< not even for fp16
 
   std::string target = "host"; ///< host, x86-64-v3 or x86-64-v4
   /// Called during compilation, from one thread at a time: with the phase (import, graph, tile, task, sizes, code,
@@ -90,8 +90,8 @@ struct StepReport {
   double loss = 0;         ///< mean over all counted elements, before the update
   double gradientNorm = 0; ///< norm of all gradients together, before clipping
   double learningRate = 0;
-  double lossScale = 1;       ///< for fp16
-  bool skipped = false;       ///< a gradient, or the norm of all, was not finite: no state was updated, bit for bit
+  double lossScale = 1; ///< for fp16
+  bool skipped = false; ///< a gradient, or the norm of all, was not finite: no state was updated, bit for bit
   /// the first parameter with a gradient that is not finite; empty if none, or if only the norm was not finite
   std::string notFinite = {};
 };
@@ -109,7 +109,7 @@ struct EvaluationReport {
 struct FitOptions {
   std::vector<std::string> data; ///< .npz, .npy, .safetensors, name=file.npy
   std::vector<std::string> evaluationData = {};
-  std::string window = {};  ///< reads the data as one text of tokens, in windows of this length: "64", "32:256"
+  std::string window = {}; ///< reads the data as one text of tokens, in windows of this length: "64", "32:256"
   std::string folder = "run";        ///< of checkpoints, metrics and the loss curve
   std::string schedule = "constant"; ///< constant, linear, cosine, step, one-cycle; of numbers["learning_rate"]
   int64_t warmup = 0;                ///< steps
