@@ -7,7 +7,8 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// `count` outer points of a tensor whose first dimensions are the outer loops.
+/// The elements of `count` consecutive outer points, in a tensor whose first dimensions are the outer loops; unit for
+/// other tensors.
 static Attribute getRun(graph::TensorType type, unsigned outer, Expr count) {
   if (type.getLayout() || type.getRank() < static_cast<int64_t>(outer))
     return UnitAttr::get(type.getContext());
@@ -16,7 +17,7 @@ static Attribute getRun(graph::TensorType type, unsigned outer, Expr count) {
   return count.attr();
 }
 
-/// All uses read the tensor's first dimensions at the outer loops.
+/// As getRun, if all uses read the tensor's first dimensions at the outer loops.
 static Attribute getRead(BlockArgument argument, unsigned outer, Expr count) {
   MLIRContext *context = argument.getContext();
   auto type = cast<graph::TensorType>(argument.getType());

@@ -5,13 +5,13 @@
 
 namespace freestone::tile {
 
-/// The elements that a tile touches of every argument and result of a program: tile t those from t * n on where n is
-/// their number, an attribute of an expression; unit where that is not known.
+/// The elements that a tile touches, for every argument and result of a program: an expression n if tile t touches n
+/// elements from t * n on, unit if unknown.
 struct Accesses {
   llvm::SmallVector<mlir::Attribute> reads, writes;
 
   static Accesses getUnknown(ProgramOp program);
-  /// Of tiles that are `perTile` consecutive points of the first `outer` loops.
+  /// For tiles of `perTile` consecutive points of the first `outer` loops.
   static Accesses get(ProgramOp program, unsigned outer, sym::Expr perTile);
 };
 

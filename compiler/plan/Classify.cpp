@@ -33,7 +33,7 @@ bool isReadAtParallelLoops(ComputeOp op, unsigned input) {
   return true;
 }
 
-/// Whether the coordinates are loops in increasing order, or constants.
+/// Whether the coordinates are constants or loops in increasing order.
 static bool isOrderedSubset(AffineMap map) {
   int64_t last = -1;
   for (AffineExpr result : map.getResults()) {
@@ -47,7 +47,7 @@ static bool isOrderedSubset(AffineMap map) {
   return true;
 }
 
-/// The operand that a factor of the product is, looked for through widening casts.
+/// The operand that a factor of the product reads, seen through widening casts.
 static std::optional<unsigned> getFactor(ComputeOp op, Value value, bool &widens) {
   while (Operation *cast = value.getDefiningOp()) {
     if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(cast))
@@ -121,10 +121,10 @@ std::optional<ContractionDims> getContractionDims(ComputeOp op) {
     else
       return std::nullopt;
   }
-  // Without rows and columns it is a reduction like others: nothing is read twice.
+  // Without rows and columns, no element is read twice: an ordinary reduction.
   if (dims.m.empty() && dims.n.empty())
     return std::nullopt;
-  // Free loops of the right operand outside of the left one's repeat the whole product, as a batch does.
+  // Free loops of the right operand that enclose those of the left repeat the whole product, as batch loops do.
   if (!dims.m.empty() && !panels) {
     auto enclosing = llvm::partition_point(dims.n, [&](unsigned loop) { return loop < dims.m.front(); });
     if (enclosing != dims.n.end()) {
@@ -136,8 +136,8 @@ std::optional<ContractionDims> getContractionDims(ComputeOp op) {
   return dims;
 }
 
-/// Whether several loops move one coordinate over each other: loops whose strides keep their ranges apart are digits of
-/// one index, not a window.
+/// Whether several loops move one coordinate over overlapping ranges. Loops with strides that keep their ranges apart
+/// are digits of one index, not a window.
 static bool hasWindow(ComputeOp op, unsigned input, const sym::Bounds &bounds) {
   if (op.getFill(input))
     return true;

@@ -6,26 +6,26 @@
 
 namespace freestone::tile {
 
-/// What a compute is, read off its loops. In the order of how freely it may join others.
+/// The kind of a compute, read off its loops, from the easiest to the hardest to fuse.
 enum class ProgramClass {
-  /// Every operand is read at the loops themselves (scalars and constants too).
+  /// Every operand is read at the loops themselves; includes scalars and constants.
   elementwise,
-  /// Like elementwise, but some operand at a part of the loops, in order.
+  /// Elementwise, but some operand is read at a subset of the loops, in order.
   broadcast,
-  /// Operands are read through any map; nothing reduces.
+  /// Operands are read through any map; there is no reduction.
   injective,
-  /// Loops reduce.
+  /// Has reduction loops.
   reduction,
   /// A sum of products over the common loops of two operands.
   contraction,
-  /// A contraction of which one operand is read through a moving window.
+  /// A contraction with one operand read through a moving window.
   convolution,
-  /// Reads at indices that depend on data.
+  /// Has data-dependent reads.
   opaque,
 };
 llvm::StringRef stringify(ProgramClass programClass);
 
-/// How the body of a contraction accumulates.
+/// Accumulation in the body of a contraction.
 enum class Accumulate {
   /// acc + a * b in the type of the accumulator.
   multiplyAdd,
@@ -33,12 +33,12 @@ enum class Accumulate {
   widenMultiplyAdd,
 };
 
-/// The loops of a contraction by their part in it. Each list is in loop order.
+/// The loops of a contraction by their role, each list in loop order.
 struct ContractionDims {
-  /// Which input is multiplied from which side. The right one is that whose free loops come last: its elements are
-  /// neighbours in the result, so it is the vector operand.
+  /// The inputs that are the left and the right factor. The right factor is the one whose free loops come last: its
+  /// elements are contiguous in the result, so it is the vector operand.
   unsigned lhs, rhs;
-  /// Of both operands; and of the right one alone where they enclose the loops of the left one.
+  /// Loops of both operands, and loops of the right operand alone that enclose those of the left.
   llvm::SmallVector<unsigned> batch;
   llvm::SmallVector<unsigned> m;
   llvm::SmallVector<unsigned> n;
@@ -46,17 +46,17 @@ struct ContractionDims {
   Accumulate accumulate;
 };
 
-/// What a sum of products of rows and columns is made of, or nothing where the compute is none. Windows are allowed.
+/// The roles of the loops of a sum of products; nothing for other computes. Windows are allowed.
 std::optional<ContractionDims> getContractionDims(ComputeOp op);
 
-/// `bounds` are those of the sizes (all not negative where nothing more is known).
+/// `bounds` are those of the sizes; by default sizes are not negative.
 ProgramClass classify(ComputeOp op, const sym::Bounds &bounds);
 ProgramClass classify(ComputeOp op);
 
-/// Whether nothing reduces and nothing is read at data-dependent indices.
+/// Whether there are no reductions and no data-dependent reads.
 bool isMap(ComputeOp op);
 
-/// Whether the body yields its one operand as it is: the compute only moves elements.
+/// Whether the body yields its one operand unchanged: the compute only moves elements.
 bool isCopy(ComputeOp op);
 
 /// Whether the operand is read at the parallel loops in order, one coordinate each.

@@ -74,7 +74,7 @@ std::optional<SmallVector<Combiner>> tile::getCombiners(tile::ComputeOp compute)
   return combiners;
 }
 
-/// What a value is computed of: the first values on the way that are `given`, and what needs no operand.
+/// The values of `given` on which a value depends, and values without operands.
 static SmallVector<Value> getSources(Value value, ArrayRef<Value> given) {
   SmallVector<Value> sources;
   llvm::SetVector<Value> needed;

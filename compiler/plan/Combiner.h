@@ -6,32 +6,32 @@
 
 namespace freestone::tile {
 
-/// An accumulator that is combined with a value by an associative operation: lanes may each keep their own.
+/// An associative combination of an accumulator with a value: vector lanes may keep separate accumulators.
 struct Combiner {
   mlir::Operation *op;
-  /// What is combined with the accumulator.
+  /// The value combined with the accumulator.
   mlir::Value value;
   mlir::vector::CombiningKind kind;
-  /// Changes nothing when combined.
+  /// The neutral element.
   mlir::TypedAttr neutral;
 };
 
-/// How each accumulator of a reduction is combined; nothing if one is not by such an operation.
+/// The combiner of each accumulator of a reduction; nothing if one has none.
 std::optional<llvm::SmallVector<Combiner>> getCombiners(tile::ComputeOp compute);
 
-/// Accumulators that a point's values replace all together or not at all, as the largest element and its position do:
-/// lanes may each keep their own, and what one lane kept is offered to the next as if it were a point's.
+/// Accumulators that are replaced together or not at all, such as an extremum and its position. Vector lanes may keep
+/// separate accumulators, which are finally combined by offering those of one lane to the next as a point's values.
 struct Selection {
-  /// Whether the values replace the accumulators; follows from both alone.
+  /// Whether the values replace the accumulators; computed from both alone.
   mlir::Value takes;
   /// One for each accumulator.
   llvm::SmallVector<mlir::Value> values;
 };
 
-/// What a reduction selects; nothing if it does more than that.
+/// The selection of a reduction; nothing for reductions of another form.
 std::optional<Selection> getSelection(tile::ComputeOp compute);
 
-/// Whether lanes may each keep accumulators of their own.
+/// Whether vector lanes may keep separate accumulators.
 bool canKeepLanes(tile::ComputeOp compute);
 
 } // namespace freestone::tile

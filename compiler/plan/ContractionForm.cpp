@@ -9,7 +9,7 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Floats are summed in f32 at least, integers in the 32 or 64 bits that hold the result modulo its own width.
+/// Floats are summed at least in f32, integers in 32 or 64 bits, which hold the result modulo its own width.
 static Type getAccumulatorType(Type type) {
   if (isa<FloatType>(type))
     return type.isF64() ? type : Float32Type::get(type.getContext());
@@ -28,7 +28,7 @@ std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
   Operation *add = compute.getBody()->getTerminator()->getOperand(0).getDefiningOp();
   bool accumulatorFirst = add->getOperand(0) == compute.getAccumulators()[0];
   Operation *multiply = add->getOperand(accumulatorFirst ? 1 : 0).getDefiningOp();
-  // The factors in the order of the inputs that they are made of.
+  // The factors in the order of their inputs.
   Value source = multiply->getOperand(0);
   while (Operation *widen = source.getDefiningOp())
     source = widen->getOperand(0);
@@ -39,8 +39,7 @@ std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
   form.m = dims->m;
   form.k = dims->k;
 
-  // Columns are the loops that end the result's dimensions; others of the same operand repeat the whole, as a batch
-  // does.
+  // Columns are the last loops of the result; other loops of the same operand are batch loops.
   unsigned last = compute.getNumParallel();
   while (!dims->n.empty() && dims->n.back() + 1 == last) {
     form.n.insert(form.n.begin(), dims->n.pop_back_val());
@@ -115,7 +114,7 @@ bool ContractionForm::isPackedAlong(unsigned input, unsigned loop, int64_t width
   SmallVector<Expr> indices = getIndices(compute, input);
   if (indices[panels.getAxis()] != getLoopSymbol(context, loop))
     return false;
-  // One step of k is one row of the panel.
+  // A row of the panel is one step of k.
   SmallVector<Expr> loops;
   for (unsigned number = 0; number < compute.getNumLoops(); ++number)
     loops.push_back(getLoopSymbol(context, number));
@@ -132,7 +131,7 @@ bool ContractionForm::isPackedAlong(unsigned input, unsigned loop, int64_t width
   return !symbols.contains(StringAttr::get(context, "%k"));
 }
 
-/// Whether a coordinate of an operand with a fill can be outside.
+/// Whether a coordinate of an operand with a fill can be out of bounds.
 static bool isChecked(ComputeOp compute, Expr index, Expr extent) {
   std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
   return !loop || compute.getExtents()[*loop] != extent;

@@ -5,46 +5,47 @@
 
 namespace freestone::tile {
 
-/// A contraction as the emitter sees it: for every point of `outer`, C[m, n] = sum over k of A[m, k] * B[k, n]. Each of
-/// m, n, k counts several loops as one, row-major. The vectors lie along n.
+/// A contraction in the form of the emitter: for every point of `outer`, C[m, n] = sum over k of A[m, k] * B[k, n].
+/// Each of m, n, k merges several loops, row-major. Vectors run along n.
 struct ContractionForm {
   ComputeOp compute;
   /// The factors of the product, values of the body; `lhs` depends on outer, m and k, `rhs` on outer, n and k.
   mlir::Value lhs, rhs;
   llvm::SmallVector<unsigned> outer, m, n, k;
-  /// What products are accumulated in: f32, f64, i32 or i64.
+  /// The accumulator's type: f32, f64, i32 or i64.
   mlir::Type elementType;
 
-  /// Nothing where the compute is no contraction or does not begin at zero.
+  /// Nothing if the compute is no contraction or does not begin at zero.
   static std::optional<ContractionForm> get(ComputeOp compute);
 
-  /// The input that a factor is, as it is or widened.
+  /// The input that a factor reads, possibly widened.
   std::optional<unsigned> getInput(mlir::Value factor);
-  /// Whether both factors are bf16, read as they are, and summed in f32.
+  /// Whether both factors are unmodified bf16 inputs, summed in f32.
   bool multipliesBF16();
   sym::Expr getExtent(llvm::ArrayRef<unsigned> loops);
   llvm::SmallVector<sym::Expr> getExtents(llvm::ArrayRef<unsigned> loops);
-  /// Where each of the loops stands when they are counted as one by `number`.
+  /// The positions of the loops at `number` of the merged loop.
   llvm::SmallVector<sym::Expr> getDigits(llvm::ArrayRef<unsigned> loops, sym::Expr number);
-  /// The input that is stored as panels of `width` columns, as the micro-kernel reads the vector operand. Else nothing.
+  /// The input that is packed in panels of `width` columns, as the micro-kernel reads the vector operand; nothing if
+  /// none is.
   std::optional<unsigned> getPackedInput(int64_t width);
-  /// Whether an input is stored as panels of `width` along a loop, one step of k after the other.
+  /// Whether an input is packed in panels of `width` along a loop, with steps of k as rows.
   bool isPackedAlong(unsigned input, unsigned loop, int64_t width);
-  /// The vector operand as a window that moves over rows of memory (a convolution of unit stride): how many steps of
-  /// the inner loops of k follow one of the outermost. Columns then are neighbours in memory up to the end of a row,
-  /// and only the inner loops of k lead outside of the operand. Nothing where it is none.
+  /// The number of inner steps of k for each outermost step, if the vector operand is a window that moves over rows of
+  /// memory (a convolution of unit stride); else nothing. Columns are then contiguous up to the end of a row, and only
+  /// the inner loops of k reach out of bounds.
   std::optional<int64_t> getWindowTaps();
 };
 
-/// Where the loops of `consumer` stand when it is computed at the element of `producer` at `indices`. Nothing unless it
-/// reads that element, only there, and every one of its loops is a coordinate of it.
+/// The loop positions at which `consumer` reads the element of `producer` at `indices`. Nothing unless it reads only
+/// this element, and each of its loops is a coordinate of it.
 std::optional<llvm::SmallVector<sym::Expr>> getLoopsAt(ComputeOp consumer, mlir::Value producer,
                                                        llvm::ArrayRef<sym::Expr> indices);
 
-/// Whether all of `later` can be computed on the elements of `first` as they come.
+/// Whether all of `later` can be computed as an epilogue on the elements of `first`.
 bool areEpilogues(ComputeOp first, llvm::ArrayRef<ComputeOp> later);
 
-/// The contraction that a program computes first, if all that follows can be computed on its elements as they come.
+/// The contraction at the beginning of a program, if all later computes are its epilogue.
 std::optional<ContractionForm> getContractionWithEpilogue(ProgramOp program);
 
 } // namespace freestone::tile

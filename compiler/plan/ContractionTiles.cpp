@@ -19,13 +19,13 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   tiles.tiling = tiling;
   tiles.taps = windowTaps.value_or(1);
   tiles.rowBlocks = Expr::ceilDiv(rows, tiling.getRows());
-  // A packed row serves all panels of its tile: with few rows there is little to pack, and tiles may be many. Nor may
-  // they be so few that workers have none.
+  // A packed row serves all panels of its tile: with few rows little is packed, and tiles may be many. There must be
+  // enough tiles for all workers.
   Expr allPanels = form.getExtent(form.outer) * tiles.rowBlocks * Expr::ceilDiv(columns, width);
   Expr most = Expr::min(Expr::floorDiv(rows, 2), Expr::floorDiv(allPanels, tiling.getLeastTiles()));
   Expr panels = Expr::max(constant(1), Expr::min(constant(tiling.getPanels()), most));
   tiles.columnBlocks = Expr::ceilDiv(columns, panels * width);
-  // A window is packed tap by tap, so that all of a step of the outermost loop are in one block.
+  // A window is packed tap by tap, so that all steps within one outermost step are in one block.
   Expr steps = windowTaps ? form.getExtent(form.k.front()) : depth;
   int64_t mostSteps = std::max<int64_t>(1, tiling.getDepth() / tiles.taps);
   tiles.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, mostSteps));
@@ -36,7 +36,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   int64_t mostDepth = std::max(tiling.getDepth(), tiles.taps);
   Expr keptDepth =
       Expr::min(depth + storedDepths * tiling.getDepthUnit() * tiles.taps, constant(storedDepths * mostDepth));
-  // Squares are packed whole, also at the end of k.
+  // The transposition packs whole squares, also at the end of k.
   tiles.packedRows = rowStep * keptDepth + kernel.getLanes() * kernel.getRows();
   Expr panel = constant(mostDepth * width), mostKept = constant(tiling.getKeptColumns());
   tiles.packedColumns = Expr::max(panel, Expr::min((columns + width) * keptDepth, mostKept));

@@ -5,17 +5,16 @@
 
 namespace freestone::tile {
 
-/// The geometry that follows from a contraction's tiling. Tiles are outer loops times blocks of rows times blocks of
-/// columns, row-major; a worker computes neighbours one after the other, so that packed operands of one tile can serve
-/// the next ones:
-///   rows of A all tiles of a block of rows, panels of B all blocks of rows,
-/// where k has at most `kept_depths` blocks and scratch holds them. The size of a block is computed by the emitted code:
-/// as expressions, such sizes grow beyond use.
+/// The geometry of a tiled contraction. Tiles are outer loops times row blocks times column blocks, row-major; a worker
+/// computes neighbouring tiles in order, so that packed operands can be reused:
+///   rows of A by all tiles of a row block, panels of B by all row blocks,
+/// if k has at most `kept_depths` blocks and scratch holds the operands. The emitted code computes the sizes of blocks:
+/// as expressions they would grow too large.
 struct ContractionTiles {
   ContractionTilingAttr tiling;
-  /// Steps of k in one step of a window; 1 where the vector operand is none.
+  /// Steps of k in one step of a window; 1 if the vector operand is no window.
   int64_t taps;
-  /// Of k: at least one, so that an empty sum is written too.
+  /// `depthBlocks` is at least one, so that an empty sum is written as well.
   sym::Expr rowBlocks, columnBlocks, depthBlocks;
   sym::Expr tiles;
   /// Elements of scratch for packed rows of A, packed panels of B and sums.

@@ -7,7 +7,7 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// The steps that a coordinate makes with a loop: a constant, not negative. Else nothing.
+/// The coordinate's stride along a loop; nothing unless it is a non-negative constant.
 static std::optional<int64_t> getStep(const LinearIndex &coordinate, unsigned loop) {
   std::optional<int64_t> step = coordinate.strides[loop].asConstant();
   return step && *step >= 0 ? step : std::nullopt;
@@ -43,7 +43,7 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
       return std::nullopt;
     bool isPixel = moves(form.pixelLoop), isRow = form.rowLoop && moves(*form.rowLoop);
     if (!isPixel && !isRow) {
-      // What the window does not move over must be inside, and the same for all taps.
+      // Coordinates over which the window does not move must be in bounds, and equal for all taps.
       bool isPlain = index.asSymbol() && asLoop(*index.asSymbol()) &&
                      compute.getExtents()[*asLoop(*index.asSymbol())] == type.getShape()[dim];
       if ((compute.getFill(form.picture) && !isPlain && !index.isConstant(0)) ||

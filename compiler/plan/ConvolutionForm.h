@@ -5,57 +5,56 @@
 
 namespace freestone::tile {
 
-/// A reduction of rectangles of a convolution's pixels, channel by channel, that lie next to each other: max or average
-/// pooling. Pixels behind the last whole rectangle are not read.
+/// The pooling (maximum or average) of adjacent, disjoint rectangles of a convolution's pixels, channel by channel.
+/// Pixels after the last full rectangle are not read.
 struct Pooling {
   ComputeOp compute;
-  /// The input that is the convolution's result.
+  /// The input that reads the convolution's result.
   unsigned input;
-  /// Pixels that a rectangle has and the loops that count them; no loop where it has one.
+  /// The size of a rectangle, and the loops over it; no loop for a size of one.
   int64_t rows = 1, pixels = 1;
   std::optional<unsigned> rowLoop, pixelLoop;
 };
 
-/// A contraction whose one operand is a picture under a moving window, and whose other one is weights: for every pixel,
-/// channels out = sum over channels in and taps. Pixels are neighbours in memory along a row. Vectors lie along the
-/// channels out.
+/// A contraction of a picture (the input) under a moving window with weights: for every pixel, output channels = sum
+/// over input channels and taps. Pixels of a row are contiguous in memory. Vectors run along the output channels.
 struct ConvolutionForm {
-  /// `m` is the loop of the channels out, `n` those of the pixels, `k` channels in and taps.
+  /// `m` is the loop of output channels, `n` those of pixels, `k` input channels and taps.
   ContractionForm contraction;
   /// Inputs of the compute.
   unsigned picture, weights;
-  /// The loop and the dimension of the picture that count rows; nothing where there is one row.
+  /// The loop over rows of pixels, and the picture's dimension of rows; nothing if there is a single row.
   std::optional<unsigned> rowLoop, rowDim;
   unsigned pixelLoop, pixelDim;
   int64_t taps;
-  /// Rows of the picture from one row of pixels to the next.
+  /// Stride of the window in rows of the picture.
   int64_t rowStride = 1;
-  /// Rows, and elements of a row, that one window covers.
+  /// The extent of a window in rows, and in elements of a row.
   int64_t rowSpan = 1, pixelSpan = 1;
-  /// What the pixels are reduced to before they leave the tile.
+  /// The pooling of pixels within the tile.
   std::optional<Pooling> pooling;
 
-  /// Nothing where the compute is none: windows that move by more than one element, or are more than two-dimensional,
-  /// are not.
+  /// Nothing if the compute is no convolution of this form: windows with strides along a row, or of more than two
+  /// dimensions, are excluded.
   static std::optional<ConvolutionForm> get(ComputeOp compute);
-  /// The convolution that the first of computes is, if the next one may be its pooling, and all that follow can be
-  /// computed on elements as they come.
+  /// The convolution at the beginning of `computes`, if the next compute may be its pooling and all later ones its
+  /// epilogue.
   static std::optional<ConvolutionForm> get(llvm::ArrayRef<ComputeOp> computes);
   static std::optional<ConvolutionForm> get(ProgramOp program);
 
-  /// What `reader` does with the convolution's result, or with what is made of it pixel by pixel, if it pools it and
-  /// nothing else reads it.
+  /// The pooling that `reader` applies to the convolution's result, or to a map of it; nothing if it is none or if
+  /// there are other readers.
   std::optional<Pooling> getPooling(ComputeOp reader, mlir::Value result);
-  /// Whether an operand, read over the loops of the result, is the same for all channels or neighbours in memory for
-  /// neighbouring ones: cheap where vectors lie along the channels.
+  /// Whether an operand of a compute over the result is equal for all channels or contiguous along them: cheap to read
+  /// with vectors along the channels.
   bool readsByChannel(ComputeOp op, unsigned input);
 
-  /// Whether the weights are stored as the micro-kernel reads them, panels of `width` channels out.
+  /// Whether the weights are packed in panels of `width` output channels, as the micro-kernel reads them.
   bool isPacked(int64_t width);
-  /// The loops of the taps, and what each of them adds to the coordinates of row and pixel.
+  /// The loops of the taps, and their strides in the coordinates of row and pixel.
   llvm::ArrayRef<unsigned> getTapLoops() const { return llvm::ArrayRef(contraction.k).drop_front(); }
   std::pair<int64_t, int64_t> getTapSteps(unsigned loop);
-  /// The pixels in a row, and the rows, that are computed.
+  /// The computed pixels of a row, and rows: those that pooling does not cut off.
   sym::Expr getPixels();
   sym::Expr getRows();
 };

@@ -14,7 +14,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   int64_t width = tiling.getKernel().getWidth(), lanes = tiling.getKernel().getLanes();
   ConvolutionTiles tiles;
   tiles.tiling = tiling;
-  // Blocks of about equal size, none larger than `most`.
+  // Blocks of about equal size, at most `most`.
   auto divide = [&](Expr extent, Expr most, Expr &count, Expr &step) {
     count = Expr::max(constant(1), Expr::ceilDiv(extent, most));
     step = Expr::ceilDiv(extent, count);
@@ -34,7 +34,7 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
          tiles.channelStep);
   tiles.tiles = contraction.getExtent(contraction.outer) * tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks;
 
-  // Rows are copied in whole vectors, and the last micro-kernel of a row may be one pixel wider than the row.
+  // Rows are copied in whole vectors, and the last micro-kernel of a row may reach one pixel past its end.
   tiles.planeRows = (tiles.rowStep - 1) * form.rowStride + form.rowSpan;
   tiles.planeWidth = tiles.pixelStep + (form.pixelSpan - 1);
   tiles.planeStride = tiles.planeRows * tiles.planeWidth + lanes;

@@ -5,24 +5,23 @@
 
 namespace freestone::tile {
 
-/// The geometry that follows from a convolution's tiling. A tile is a rectangle of pixels, of whole rectangles where they
-/// are pooled, for some panels of channels out; tiles are outer loops times blocks of panels times blocks of rows times
-/// blocks of pixels, row-major.
+/// The geometry of a tiled convolution. A tile is a rectangle of pixels (whole rectangles of a pooling) for some panels
+/// of output channels; tiles are outer loops times panel blocks times row blocks times pixel blocks, row-major.
 struct ConvolutionTiles {
   ConvolutionTilingAttr tiling;
-  /// Of channels out: a multiple of the panel width.
+  /// Of output channels; the step is a multiple of the panel width.
   sym::Expr columnBlocks, columnStep;
   sym::Expr rowBlocks, rowStep;
   sym::Expr pixelBlocks, pixelStep;
-  /// Of channels in, computed one after the other; at least one, so that an empty sum is written too.
+  /// Of input channels, summed in order; at least one block, so that an empty sum is written as well.
   sym::Expr channelBlocks, channelStep;
   sym::Expr tiles;
 
-  /// A channel of the picture as a tile copies it, with its border, and elements from one channel to the next.
+  /// A picture's channel as copied for a tile, with its border, and its stride in elements.
   sym::Expr planeRows, planeWidth, planeStride;
-  /// Pixels from one row to the next in the sums, each a panel's width.
+  /// Pixels from one row to the next in the accumulators, each as wide as a panel.
   sym::Expr sumsPitch;
-  /// Elements of scratch: planes, offsets of the steps of k in them (i64), sums, a square that is transposed.
+  /// Elements of scratch: copied planes, offsets of the steps of k in them (i64), sums, a square for transposition.
   sym::Expr planes, offsets, sums, square;
 
   static ConvolutionTiles get(ConvolutionForm &form, ConvolutionTilingAttr tiling);

@@ -5,14 +5,14 @@
 
 namespace freestone::tile {
 
-/// The geometry that follows from the tiling of a contraction of bf16 whose products are summed in pairs of steps of k.
-/// Rows of A are packed in strips, B in panels, both padded with zeros to whole groups of steps. Tiles are outer loops
-/// times blocks of rows times blocks of columns, row-major; packed operands of one tile serve the next ones of a worker:
-/// rows of A all tiles of a block of rows where k is one block, panels of B all blocks of rows where scratch holds them.
+/// The geometry of a tiled bf16 contraction with dot products over pairs of steps of k. Rows of A are packed in strips,
+/// B in panels, both padded with zeros to whole groups of steps. Tiles are outer loops times row blocks times column
+/// blocks, row-major. Packed operands are reused by a worker's next tiles: rows of A by all tiles of a row block if k
+/// has one block, panels of B by all row blocks if scratch holds them.
 struct DotProductTiles {
   /// Rows of a strip, columns of a panel, and steps of a group: two tiles of a matrix unit.
   static constexpr int64_t unit = 32;
-  /// A group of steps of a strip or panel.
+  /// Elements of one group of a strip or panel.
   static constexpr int64_t groupElements = unit * unit;
 
   DotProductTilingAttr tiling;

@@ -8,7 +8,7 @@ using freestone::sym::Expr;
 
 namespace freestone::tile {
 
-// No name of a size begins like this: names come from ONNX or are identifiers.
+// No size has a name with this prefix: names come from ONNX or are identifiers.
 static constexpr StringRef loopPrefix = "\1";
 
 Expr getLoopSymbol(MLIRContext *context, unsigned loop) {
@@ -79,7 +79,7 @@ SmallVector<Expr> getIndices(ComputeOp op, unsigned input, ArrayRef<Expr> loops)
   return llvm::map_to_vector(getIndices(op, input), [&](Expr index) { return substituteLoops(index, loops); });
 }
 
-/// A term without its loop, which is at most one and to the power of 1; nothing for other terms.
+/// A term without its loop factor (at most one loop, to the power of 1); nothing for other terms.
 static std::optional<std::pair<std::optional<unsigned>, Expr>> splitTerm(MLIRContext *context, const sym::Term &term) {
   std::optional<unsigned> loop;
   Expr rest = Expr::constant(context, term.coefficient);

@@ -6,7 +6,7 @@ using freestone::sym::Expr;
 namespace freestone::tile {
 
 bool LoopSpace::isNonNegative(Expr index) const {
-  // Loops are not negative either: where `sizes` say nothing, so much is known of them.
+  // Loops are not negative, which `sizes` need not say.
   sym::Bounds known = sizes;
   for (unsigned loop : getLoops(index)) {
     sym::Interval range = sym::Interval::size();
@@ -18,7 +18,7 @@ bool LoopSpace::isNonNegative(Expr index) const {
   return known.provablyNonNegative(index);
 }
 
-/// The largest value where loops enter with coefficients that are not negative, else nothing.
+/// The upper bound of an index whose loops have non-negative coefficients; nothing for others.
 static std::optional<Expr> getLargest(Expr index, ArrayRef<Expr> extents, const sym::Bounds &sizes) {
   std::optional<LinearIndex> linear = asLinear(index, extents.size());
   if (!linear)
@@ -52,8 +52,8 @@ static Expr fromTerm(MLIRContext *context, const sym::Term &term) {
   return result;
 }
 
-/// Takes what the divisor divides exactly out of the quotient; the remainder is gone where it is provably within the
-/// divisor. A divisor that may be 0 is the extent of a loop which then does not run.
+/// Splits off the part of the dividend that the divisor divides; the remainder vanishes where it is provably within the
+/// divisor. A divisor that may be 0 is the extent of a loop, which then does not run.
 Expr LoopSpace::simplifyDivision(Expr dividend, Expr divisor) const {
   MLIRContext *context = dividend.context();
   Expr quotient = Expr::constant(context, 0), rest = Expr::constant(context, 0);
@@ -103,7 +103,7 @@ SmallVector<ReshapeGroup> getReshapeGroups(ArrayRef<Expr> from, ArrayRef<Expr> t
       groups.push_back(group);
       continue;
     }
-    // Dimensions of 1 on one side only carry nothing.
+    // Skips a dimension of 1 on one side.
     if (i < from.size() && from[i].isConstant(1)) {
       group.fromEnd = ++i;
       groups.push_back(group);

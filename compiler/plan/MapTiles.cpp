@@ -24,7 +24,7 @@ MapTiles MapTiles::get(ComputeOp compute, MapTilingAttr tiling) {
     return tiles;
   for (Expr extent : ArrayRef(tiles.parallel).drop_back())
     tiles.rowCount = tiles.rowCount * extent;
-  // Whole rows are one block, also where they are empty.
+  // Whole rows are one block, even if they are empty.
   if (tiling.getColumns() != tiles.parallel.back())
     tiles.columnBlocks = Expr::ceilDiv(tiles.parallel.back(), tiling.getColumns());
   Expr rowBlocks = tiles.parallel.size() == 1 ? one : Expr::ceilDiv(tiles.rowCount, tiling.getRows());

@@ -8,10 +8,10 @@ namespace freestone::tile {
 /// Whether computes have the same parallel loops.
 bool shareParallelLoops(llvm::ArrayRef<ComputeOp> computes);
 
-/// The geometry that follows from the tiling of computes over the same parallel loops. Tiles are blocks of rows times
-/// blocks of columns, row-major.
+/// The geometry of tiled maps: computes over the same parallel loops. Tiles are row blocks times column blocks,
+/// row-major.
 struct MapTiles {
-  /// The parallel loops; the innermost one counts columns, the others rows.
+  /// The parallel loops; the innermost counts columns, the others rows.
   llvm::SmallVector<sym::Expr> parallel;
   sym::Expr rowCount, columnBlocks;
   sym::Expr tiles;

@@ -65,7 +65,7 @@ static FailureOr<PlanAttr> planWeightGradient(ProgramOp program, WeightGradientT
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
 }
 
-/// Whether lanes of a pass can each keep an accumulator, and its loops are one run or all there are.
+/// Verifies that vector lanes may keep separate accumulators, and that the loops of a pass are one run or all loops.
 static LogicalResult verifyPass(ProgramOp program, const RowPasses &passes, unsigned pass, RowsTilingAttr tiling) {
   std::optional<SmallVector<Expr>> extents = getPassExtents(passes, pass, tiling.getRowLoops());
   int64_t loops = tiling.getRunLoops()[pass], lanes = tiling.getLanes()[pass];
@@ -107,7 +107,7 @@ static FailureOr<PlanAttr> planMap(ProgramOp program, MapTilingAttr tiling) {
   if (computes.empty() || !shareParallelLoops(computes))
     return program.emitOpError("is tiled as a map, but its computes have different parallel loops");
   MapTiles tiles = MapTiles::get(computes.front(), tiling);
-  // A tile is a run of consecutive elements where it has whole rows, or there is one row.
+  // A tile is a range of consecutive elements if it has whole rows or there is one row.
   Accesses accesses = Accesses::getUnknown(program);
   if (tiles.parallel.size() < 2)
     accesses = Accesses::get(program, tiles.parallel.size(), tiling.getColumns());

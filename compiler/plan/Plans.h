@@ -5,12 +5,12 @@
 
 namespace freestone::tile {
 
-/// The plan that follows from a tiling: the number of tiles, scratch, and the elements that a tile touches. Fails with a
-/// diagnostic where the program is not of the form that the tiling is for.
+/// The plan that follows from a tiling: number of tiles, scratch, and the elements that a tile touches. Fails with a
+/// diagnostic if the program's form does not match the tiling.
 mlir::FailureOr<PlanAttr> makePlan(ProgramOp program, mlir::Attribute tiling);
 
-/// Whether a program has a plan, and the plan is the one that follows from its tiling: code is made of the tiling, and
-/// calls it for so many tiles with so much scratch. Fails with a diagnostic.
+/// Verifies that a program has a plan, and that it follows from its tiling: code follows the tiling, its caller the
+/// plan. Fails with a diagnostic.
 mlir::LogicalResult verifyPlan(ProgramOp program);
 
 } // namespace freestone::tile

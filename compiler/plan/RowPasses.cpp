@@ -21,7 +21,7 @@ Expr tile::getRowLength(tile::ComputeOp compute, unsigned rowLoops) {
   return length;
 }
 
-/// Whether the operand is read at the first loops, one coordinate each, as many as it has.
+/// Whether the operand is read at the leading loops, one coordinate each.
 static bool isReadAtLeadingLoops(tile::ComputeOp compute, unsigned input) {
   SmallVector<Expr> indices = tile::getIndices(compute, input);
   for (auto [number, index] : llvm::enumerate(indices))
@@ -33,7 +33,7 @@ static bool isReadAtLeadingLoops(tile::ComputeOp compute, unsigned input) {
 FailureOr<RowPasses> tile::getRowPasses(tile::ProgramOp program, unsigned rowLoops, std::string &why) {
   RowPasses result;
   SmallVector<Expr> rows;
-  /// Of each pass: all its computes run over the same elements.
+  /// Of each pass: all its computes have rows of this length.
   SmallVector<Expr> lengths;
   for (tile::ComputeOp compute : program.getComputes()) {
     SmallVector<Expr> extents = compute.getExtents();

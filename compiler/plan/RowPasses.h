@@ -5,17 +5,17 @@
 
 namespace freestone::tile {
 
-/// What a compute does with the row at hand.
+/// The role of a compute within a row.
 enum class RowRole {
-  /// A value for every element of the row.
+  /// One value for every element of the row.
   elements,
-  /// Values of the whole row, from every element.
+  /// Values of the whole row, reduced from its elements.
   reduction,
-  /// Values of the whole row, from such values.
+  /// Values of the whole row, computed from such values.
   scalar,
 };
 
-/// How the computes of a program are laid into passes over a row.
+/// The computes of a program, assigned to passes over a row.
 struct RowPasses {
   struct Entry {
     tile::ComputeOp compute;
@@ -25,20 +25,20 @@ struct RowPasses {
   };
   llvm::SmallVector<Entry> entries;
   unsigned passes = 0;
-  /// Values of elements that a later pass reads again.
+  /// Values of elements that later passes read again.
   llvm::SetVector<mlir::Value> kept;
 
   const Entry *find(mlir::Value result) const;
 };
 
-/// Fails, with a reason in `why`, where the computes do not share their first `rowLoops` loops or read each other's
-/// rows at other places.
+/// Fails, with a reason in `why`, if the computes do not share their first `rowLoops` loops or read elements of other
+/// rows.
 mlir::FailureOr<RowPasses> getRowPasses(tile::ProgramOp program, unsigned rowLoops, std::string &why);
 
-/// The extents of the loops over the elements of a row that all computes of a pass have; nothing where these differ.
+/// The extents of the element loops that all computes of a pass share; nothing if they differ.
 std::optional<llvm::SmallVector<sym::Expr>> getPassExtents(const RowPasses &passes, unsigned pass, unsigned rowLoops);
 
-/// The elements of a row of this compute: the product of the extents behind the row loops.
+/// The length of a row of this compute: the product of the extents after the row loops.
 sym::Expr getRowLength(tile::ComputeOp compute, unsigned rowLoops);
 
 } // namespace freestone::tile

@@ -5,7 +5,7 @@
 
 namespace freestone::tile {
 
-/// Bytes of scratch that so many elements of a storage type take: whole cache lines.
+/// Bytes of scratch for `elements` of a storage type, rounded up to cache lines.
 sym::Expr getScratchBytes(sym::Expr elements, mlir::Type storageType);
 
 } // namespace freestone::tile

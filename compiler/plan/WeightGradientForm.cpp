@@ -12,7 +12,7 @@ static std::optional<unsigned> asWholeLoop(ComputeOp compute, Expr index, Expr e
   return loop && compute.getExtents()[*loop] == extent ? loop : std::nullopt;
 }
 
-/// The coordinate of a dimension as one of an axis.
+/// The coordinate of a dimension in the form of an axis.
 static std::optional<WeightGradientForm::Axis> getAxis(ComputeOp compute, unsigned dim, Expr index) {
   SmallVector<unsigned> loops = getLoops(index);
   std::optional<LinearIndex> linear = asLinear(index, compute.getNumLoops());
@@ -25,7 +25,7 @@ static std::optional<WeightGradientForm::Axis> getAxis(ComputeOp compute, unsign
   return WeightGradientForm::Axis{dim, place, tap, *stride, *dilation};
 }
 
-/// Its panel of the gradient takes half a megabyte.
+/// A panel of this many output-gradient positions takes half a megabyte.
 constexpr int64_t longestSignal = 4096;
 
 std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
@@ -83,7 +83,7 @@ std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
   std::optional<unsigned> column;
   for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop) {
     if (moves[loop]) {
-      // A tap that the gradient depends on, or a place that it does not, is none.
+      // A tap loop must not index the output gradient; a position loop must.
       if (ofGradient[loop] == compute.isParallel(loop))
         return std::nullopt;
       continue;
@@ -100,7 +100,7 @@ std::optional<WeightGradientForm> WeightGradientForm::get(ComputeOp compute) {
   if (!column)
     return std::nullopt;
   form.column = *column;
-  // A row is copied as a whole; that of a signal may be any length.
+  // Rows are copied whole, and a one-dimensional signal is a single row of any length.
   if (!form.row && form.getPlaces().asConstant().value_or(longestSignal + 1) > longestSignal)
     return std::nullopt;
   return form;

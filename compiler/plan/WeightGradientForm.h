@@ -5,11 +5,11 @@
 
 namespace freestone::tile {
 
-/// A contraction over all places of a picture, as it is the gradient of a convolution's weights: for every tap, channel
-/// of the picture and channel of the gradient, the sum over images and places of the picture at the place moved by the
-/// tap, times the gradient at the place.
+/// A convolution's weight gradient (dW): a contraction over all output positions. For every tap, input channel and
+/// output channel, the sum over images and positions of the picture (the input) at the position shifted by the tap,
+/// times the output gradient at the position.
 struct WeightGradientForm {
-  /// A dimension of the picture over which a tap moves: its coordinate is place * stride + tap * dilation and what is
+  /// A dimension of the picture over which a tap moves: its coordinate is position * stride + tap * dilation +
   /// constant.
   struct Axis {
     unsigned dim, place, tap;
@@ -17,30 +17,30 @@ struct WeightGradientForm {
   };
 
   ComputeOp compute;
-  /// Inputs of the compute.
+  /// Inputs of the compute; `gradient` is the output gradient.
   unsigned picture, gradient;
-  /// What is accumulated in; inputs may be narrower.
+  /// The accumulator's type; inputs may be narrower.
   mlir::Type elementType;
-  /// Loops of channels of the gradient, of those of the picture, and of images; the latter two where there are several.
+  /// Loops of output channels, input channels and images; the latter two only if there are several.
   unsigned column;
   std::optional<unsigned> channel, image;
-  /// Loops that repeat the whole, such as groups.
+  /// Batch loops, such as groups.
   llvm::SmallVector<unsigned> outer;
-  /// Along the rows of memory, and over rows if taps move there too.
+  /// The axis along rows of memory, and the axis over rows if taps move there as well.
   Axis pixel;
   std::optional<Axis> row;
 
-  /// Nothing where the compute is none, or sums over so few places that it is a convolution with these as taps, or over
-  /// signals that may be long: scratch would have no bound.
+  /// Nothing if the compute is no weight gradient. Excluded are sums over so few positions that it is a convolution
+  /// with these as taps, and one-dimensional signals of unbounded length, whose scratch would have no bound.
   static std::optional<WeightGradientForm> get(ComputeOp compute);
 
-  /// The extent of a loop; 1 where there is none.
+  /// The extent of a loop; 1 without a loop.
   sym::Expr getExtent(std::optional<unsigned> loop);
   sym::Expr getPlaces() { return getExtent(pixel.place); }
   sym::Expr getRows() { return getExtent(row ? std::optional(row->place) : std::nullopt); }
   sym::Expr getRowTaps() { return getExtent(row ? std::optional(row->tap) : std::nullopt); }
   sym::Expr getPixelTaps() { return getExtent(pixel.tap); }
-  /// Pixels of a row of the picture that the taps at all places of a row meet.
+  /// The width of a row of the picture that the taps at all positions of a row touch.
   sym::Expr getPitch();
 };
 

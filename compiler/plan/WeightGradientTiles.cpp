@@ -26,7 +26,7 @@ WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGra
   tiles.tiles = Expr::ceilDiv(form.getExtent(form.column), width);
   for (unsigned loop : form.outer)
     tiles.tiles = tiles.tiles * form.getExtent(loop);
-  // Squares are written whole, and vectors reach past the ends of rows.
+  // The transposition writes whole squares, and vectors reach past the ends of rows.
   tiles.planes = (tiles.planeRows * tiles.pitch + lanes) * channels + lanes;
   tiles.offsets = tiles.rowStep * places;
   tiles.panel = (tiles.rowStep * places + lanes) * width;

@@ -5,19 +5,19 @@
 
 namespace freestone::tile {
 
-/// The geometry that follows from the tiling of a weight gradient: a tile has one panel of the gradient's channels, for
-/// all taps and channels of the picture, and adds up images and blocks of rows one after the other. Channels of the
-/// picture are neighbours in its copy, so that those of all taps of a row are the rows of one micro-kernel.
+/// The geometry of a tiled weight gradient. A tile has one panel of output channels for all taps and input channels,
+/// and sums over images and row blocks in order. The copied picture has its channels innermost, so that those of all
+/// taps of a row are the rows of one micro-kernel.
 struct WeightGradientTiles {
   WeightGradientTilingAttr tiling;
-  /// Of places.
+  /// Of output positions.
   sym::Expr rowBlocks, rowStep;
   sym::Expr tiles;
-  /// Pixels in a row of the copied picture, and its rows.
+  /// The width of a row of the copied picture, and its number of rows.
   sym::Expr pitch, planeRows;
-  /// Rows of sums for the taps of a row, an even number.
+  /// Rows of accumulators for the taps of a row, an even number.
   sym::Expr sumRows;
-  /// Elements of scratch: the picture, where its places are (i64), a panel of the gradient, sums.
+  /// Elements of scratch: the copied picture, offsets of its positions (i64), a panel of the output gradient, sums.
   sym::Expr planes, offsets, panel, sums;
 
   static WeightGradientTiles get(WeightGradientForm &form, WeightGradientTilingAttr tiling);

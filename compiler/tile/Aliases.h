@@ -5,7 +5,7 @@
 
 namespace freestone::tile {
 
-/// The value whose memory this one is: reshapes and views are free.
+/// The value that owns the memory of an alias, seen through reshapes and views.
 mlir::Value getMemory(mlir::Value value);
 
 } // namespace freestone::tile

@@ -20,7 +20,7 @@ using freestone::sym::Expr;
 
 namespace {
 
-/// Loops in the order in which a packed operand has them as dimensions, and the dimension that is cut into panels.
+/// The dimensions of a packed operand as loops in order, and the dimension that is split into panels.
 struct PackedOrder {
   SmallVector<unsigned> loops;
   unsigned batch;
@@ -46,7 +46,7 @@ private:
   bool isConvolution(ComputeOp op);
   void pack(ComputeOp op, unsigned input, const PackedOrder &order, int64_t width);
 
-  /// One packing serves all operands that are read the same way.
+  /// Operands read in the same way share one packing.
   DenseMap<std::tuple<Value, Attribute, Attribute>, Value> packings;
 };
 
@@ -58,7 +58,7 @@ SmallVector<bool> getUsedLoops(ComputeOp op, unsigned input) {
   return used;
 }
 
-/// Batch loops, then `free` before or after the reduced ones.
+/// Batch loops, then `free` before or after the reduction loops.
 PackedOrder getOrder(ComputeOp op, unsigned input, const ContractionDims &dims, unsigned free, bool freeFirst) {
   PackedOrder order;
   SmallVector<bool> used = getUsedLoops(op, input);
@@ -75,7 +75,7 @@ PackedOrder getOrder(ComputeOp op, unsigned input, const ContractionDims &dims, 
   return order;
 }
 
-/// Whether the channels out of a convolution fill most of their panels.
+/// Whether the compute is a convolution whose output channels fill most of their panels.
 bool ChooseLayouts::isConvolution(ComputeOp op) {
   std::optional<ConvolutionForm> form = convolutions ? ConvolutionForm::get(op) : std::nullopt;
   std::optional<int64_t> channels;
@@ -93,10 +93,10 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
   });
   for (ComputeOp op : contractions) {
     ContractionDims dims = *getContractionDims(op);
-    // The micro-kernels read panels; narrower types are read element by element.
+    // The micro-kernels read packed panels of f32 only; narrower types are read element by element.
     if (!op.getResultType(0).getElementType().isF32() || dims.accumulate != Accumulate::multiplyAdd)
       continue;
-    // What is computed once, in @init, reads the weights as they come.
+    // Computes that are hoisted into @init run once and read the plain weights.
     if (isHoistable(op.getResult(0)))
       continue;
     auto isPackable = [&](unsigned input) {
@@ -117,7 +117,7 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
 void ChooseLayouts::pack(ComputeOp op, unsigned input, const PackedOrder &order, int64_t width) {
   MLIRContext *context = &getContext();
   SmallVector<Expr> extents = op.getExtents(), shape;
-  // The operand's loops, numbered as in the packed tensor.
+  // The operand's loops, numbered as dimensions of the packed tensor.
   SmallVector<Expr> renumbered(op.getNumLoops(), Expr::constant(context, 0));
   for (auto [dim, loop] : llvm::enumerate(order.loops)) {
     shape.push_back(extents[loop]);

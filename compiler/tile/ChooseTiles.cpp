@@ -45,7 +45,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     return tiling;
   }
 
-  /// Of a program that goes through a micro-kernel; null where none serves.
+  /// The tiling of a program with a micro-kernel; null if none applies.
   Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device) {
     auto count = [&](StringRef what) { tile::count(program->getParentOp(), what, 1); };
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);

@@ -17,8 +17,7 @@ using freestone::sym::Expr;
 
 namespace {
 
-/// A group, or a compute alone. Members read each other at the loops themselves, so loop i means the same in all of
-/// them.
+/// A group, or a single compute. Members read each other at the loops themselves, so loop i is the same in all of them.
 struct Unit {
   explicit Unit(Operation *op) : op(op) {
     if (auto group = dyn_cast<GroupOp>(op))
@@ -33,10 +32,10 @@ struct Unit {
   SmallVector<ComputeOp> members;
 };
 
-/// How an operand sees two neighbouring loops.
+/// How two neighbouring loops index an operand.
 enum class Access { none, twoDimensions, oneDimension, apart };
 
-/// `first` is the coordinate that is the outer loop where the loops are two whole dimensions.
+/// `first` is the coordinate of the outer loop if the loops are two whole dimensions.
 Access getAccess(ComputeOp op, unsigned input, unsigned outer, unsigned &first) {
   SmallVector<Expr> extents = op.getExtents();
   SmallVector<Expr> indices = getIndices(op, input);
@@ -71,7 +70,7 @@ bool canMerge(ComputeOp op, unsigned outer) {
   for (IndexOp index : op.getBody()->getOps<IndexOp>())
     if (index.getLoop() == outer || index.getLoop() == outer + 1)
       return false;
-  // A result in a layout keeps its dimensions.
+  // A result with a layout keeps its dimensions.
   if (op.isParallel(outer) &&
       llvm::any_of(op.getResultTypes(), [](Type type) { return cast<graph::TensorType>(type).getLayout(); }))
     return false;
@@ -118,7 +117,7 @@ void CoalesceLoops::coalesce(Operation *op) {
     unsigned loops = 0;
     for (ComputeOp member : unit.members)
       loops = std::max(loops, member.getNumLoops());
-    // Groups hold nothing but computes that read each other in order; what is written out is left alone.
+    // Groups contain only computes that read each other in order; a `tile.opaque` is left alone.
     if (unit.members.empty() || outer + 1 >= loops)
       return;
     if (!llvm::all_of(unit.members, [&](ComputeOp member) { return canMerge(member, outer); })) {
@@ -130,7 +129,7 @@ void CoalesceLoops::coalesce(Operation *op) {
   }
 }
 
-/// Makes the member with loops `outer` and `outer + 1` as one.
+/// Rebuilds the member with loops `outer` and `outer + 1` merged.
 ComputeOp CoalesceLoops::mergeMember(Unit &unit, ComputeOp op, unsigned outer, OpBuilder &outside, OpBuilder &inside,
                                      IRMapping &mapping) {
   MLIRContext *context = &getContext();
@@ -139,7 +138,7 @@ ComputeOp CoalesceLoops::mergeMember(Unit &unit, ComputeOp op, unsigned outer, O
   unsigned numParallel = op.getNumParallel();
   for (unsigned loop = 0; loop < extents.size(); ++loop) {
     unsigned moved = isMerged && loop > outer ? loop - 1 : loop;
-    // Where an index is contiguous over both, the inner loop's stride is that of the merged one.
+    // Where an index is contiguous over both loops, the merged loop has the inner loop's stride.
     loops.push_back(isMerged && loop == outer ? Expr::constant(context, 0) : getLoopSymbol(context, moved));
   }
   if (isMerged) {

@@ -38,7 +38,8 @@ Value ComputeBody::index(Expr expr) const {
     return size(expr);
   if (std::optional<StringRef> symbol = expr.asSymbol())
     return loop(*asLoop(*symbol));
-  // Divisions by zero do not occur: such a loop does not run. The dividends of index maps are positions, not negative.
+  // A divisor of 0 is the extent of a loop, which then does not run. Dividends of index maps are positions, not
+  // negative.
   if (expr.kind() == sym::Kind::FloorDiv)
     return arith::FloorDivSIOp::create(builder, index(expr.operands()[0]), index(expr.operands()[1]));
   if (expr.kind() == sym::Kind::CeilDiv)
@@ -79,7 +80,7 @@ SmallVector<Expr> ComputeBuilder::parallelLoops() const {
 
 unsigned ComputeBuilder::read(Value tensor, ArrayRef<Expr> indices, TypedAttr fill) {
   TypedAttr splat = getSplat(tensor);
-  // Outside of its operand even a splat is the fill.
+  // Out of bounds even a splat reads the fill.
   if (fill && fill != splat)
     splat = {};
   for (auto [number, known] : llvm::enumerate(reads))

@@ -5,31 +5,30 @@
 
 namespace freestone::tile {
 
-/// What one evaluation of a body costs, in additions: functions of `math` and divisions count more, constants and
+/// The cost of one evaluation of a body, in additions: functions of `math` and divisions count more, constants and
 /// positions nothing.
 int64_t getBodyCost(ComputeOp op);
 
-/// What may be computed again where it is needed rather than kept in memory: about what a load costs.
+/// Largest cost of a body that is recomputed rather than stored: about that of a load.
 inline constexpr int64_t cheapBody = 8;
 
-/// What may be computed again rather than written to memory, larger than any cache, and read again.
+/// Largest cost of a body that is recomputed rather than stored to memory beyond any cache and read again.
 inline constexpr int64_t costOfStoring = 32;
 
-/// The number of points of a space of loops.
+/// The number of points of an iteration space.
 sym::Expr getNumPoints(llvm::ArrayRef<sym::Expr> extents, mlir::MLIRContext *context);
 
-/// Whether the results depend on weights and constants alone, and on no size that a run brings: they are the same in
-/// every run.
+/// Whether the results depend on weights and constants alone, and on no run-time size: they are equal in every run.
 bool isWeightOnly(ComputeOp op);
 bool isWeightOnly(mlir::Value tensor);
 
-/// Sizes that only a run brings, for comparing bytes: the hint that a function gives for a symbol, else a typical size
-/// within its bounds.
+/// Typical values of run-time sizes, for comparing bytes: the function's hint for a symbol, else a typical size within
+/// its bounds.
 class TypicalSizes {
 public:
-  /// Of sizes of which nothing is known.
+  /// Without any knowledge of sizes.
   TypicalSizes() = default;
-  /// Of the function that `op` is or stands in.
+  /// For the function that `op` is or is within.
   explicit TypicalSizes(mlir::Operation *op);
 
   /// The bytes of a tensor, its layout's padding included.

@@ -5,11 +5,11 @@
 
 namespace freestone::tile {
 
-/// Adds to a counter of a function or module, which carries them as the attribute `tile.counters`: LLVM's own
-/// statistics are compiled out of release builds. Counters of 0 are not written.
+/// Adds to a counter of a function or module, stored as the attribute `tile.counters`: LLVM's own statistics are
+/// compiled out of release builds. Counters of 0 are not stored.
 void count(mlir::Operation *op, llvm::StringRef name, int64_t amount);
 
-/// Moves the counters of an operation to its module: the sums over all functions.
+/// Moves the counters of an operation to its module, summed over all functions.
 void moveCounters(mlir::Operation *from, mlir::Operation *module);
 
 } // namespace freestone::tile

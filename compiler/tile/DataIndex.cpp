@@ -13,7 +13,7 @@ DataIndex emitDataIndex(ImplicitLocOpBuilder &builder, Value index, Value size) 
   Value negative = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, given, zero);
   Value fromEnd = arith::AddIOp::create(builder, given, size);
   Value position = arith::SelectOp::create(builder, negative, fromEnd, given);
-  // Unsigned, so that what is still negative is beyond the end.
+  // Unsigned: an index that is still negative compares as beyond the end.
   Value inside = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, position, size);
   CheckOp::create(builder, inside, "an index is outside of its axis");
   return {position, inside};

@@ -5,16 +5,16 @@
 
 namespace freestone::tile {
 
-/// An index that data give along an axis.
+/// A data-dependent index along an axis.
 struct DataIndex {
-  /// Of type index, counted from the beginning of the axis; any number where it is not inside.
+  /// Of type index, counted from the beginning of the axis; unspecified where `inside` is false.
   mlir::Value position;
-  /// An i1: the axis has this position. An empty axis has none.
+  /// An i1: the position is in bounds. No position is in an empty axis.
   mlir::Value inside;
 };
 
-/// Counts a negative index from the end of its axis, and checks that it is on it. Data may hold any index: what is not
-/// inside must neither be read (`tile.read` sees to that) nor written. `size` is of type index.
+/// Counts a negative index from the end of its axis, and checks its bounds. Data may hold any index: out-of-bounds
+/// positions must not be read (`tile.read` ensures this) or written. `size` is of type index.
 DataIndex emitDataIndex(mlir::ImplicitLocOpBuilder &builder, mlir::Value index, mlir::Value size);
 
 } // namespace freestone::tile

@@ -22,32 +22,32 @@ using freestone::sym::Expr;
 
 namespace {
 
-/// What a group has because of an edge: a contraction with what follows, passes over rows, computes over the same
-/// loops, or reductions of the same elements.
+/// The kind of fusion at an edge: a contraction with its epilogue, passes over rows, computes over the same loops, or
+/// reductions of the same elements.
 enum class EdgeKind : unsigned { epilogue, row, map, sibling };
 constexpr size_t edgeKinds = 4;
 
-/// An intermediate of which a consumer could take a tile right where it is made; or a tensor that two reductions read.
+/// An intermediate that a consumer can read tile by tile as it is produced; or a tensor that two reductions read.
 struct Edge {
   ComputeOp producer, consumer;
-  /// Saved by fusion: the tensor is not read again.
+  /// Bytes that fusion saves: the tensor is not read again.
   int64_t bytes;
   bool areSiblings = false;
 };
 
-/// Computes that become one program.
+/// Computes to fuse into one program.
 struct Group {
   SmallVector<ComputeOp> members;
-  /// A sum of products; everything else in the group runs over its result.
+  /// A contraction; all other members run over its result.
   ComputeOp anchor;
-  /// How many leading loops all members share as rows; set once something reduces.
+  /// The number of leading loops that all members share as rows; set if there is a reduction.
   std::optional<unsigned> rows;
 };
 
-/// Decides which computes become one, by union of groups along edges.
+/// Decides which computes to fuse, by union of groups along edges.
 class Fuser {
 public:
-  /// Edges of the kinds that are `wanted` are fused.
+  /// Fuses edges of the `wanted` kinds.
   Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted);
 
   void fuse();
@@ -78,8 +78,8 @@ private:
   SmallVector<Edge> edges;
 };
 
-/// A sum over the elements of every row of what is computed, each times a number of its own: such as of gradients times
-/// the scale of a normalisation. Micro-kernels would have one column.
+/// A weighted sum over every row, such as that of gradients times the scale of a normalization: as a contraction it
+/// would have one column.
 bool isWeightedSum(ComputeOp op) {
   ContractionDims dims = *getContractionDims(op);
   Value rows = op.getInputs()[dims.rhs];
@@ -91,8 +91,7 @@ bool isWeightedSum(ComputeOp op) {
 Fuser::Fuser(func::FuncOp function, int64_t cacheBytes, std::array<bool, edgeKinds> wanted)
     : paths(function.getBody().front()), sizes(function), cacheBytes(cacheBytes), wanted(wanted) {
   for (auto op : function.getBody().front().getOps<ComputeOp>()) {
-    // What reads at data-dependent places has an emitter of its own, and what weights alone decide is computed
-    // elsewhere.
+    // Computes with data-dependent reads have an emitter of their own; those of weights alone are hoisted.
     if (!op.getReads().empty() || isWeightOnly(op))
       continue;
     auto group = std::make_unique<Group>();
@@ -116,7 +115,7 @@ void Fuser::collectEdges() {
         edges.push_back({producer, consumer, sizes.getBytes(cast<graph::TensorType>(tensor.getType()))});
     }
   }
-  // Results of contractions first: their epilogue is there only once. Then the largest savings.
+  // Epilogues of contractions first, since there is only one chance for them; then by savings.
   llvm::stable_sort(edges, [](Edge a, Edge b) {
     bool aIsSum = getContractionDims(a.producer).has_value(), bIsSum = getContractionDims(b.producer).has_value();
     return aIsSum != bIsSum ? aIsSum : a.bytes > b.bytes;
@@ -124,7 +123,7 @@ void Fuser::collectEdges() {
   collectSiblings();
 }
 
-/// Reductions with the same loops that read a tensor at the same places.
+/// Reductions with the same loops that read a tensor at the same indices.
 void Fuser::collectSiblings() {
   llvm::MapVector<std::pair<Value, AffineMap>, SmallVector<ComputeOp>> readers;
   for (auto &group : groups) {
@@ -144,8 +143,7 @@ void Fuser::collectSiblings() {
                            /*areSiblings=*/true});
 }
 
-/// Whether an operand is read at the loops themselves, in order and at least at all rows: a row is then complete in
-/// itself.
+/// Whether an operand is read at the loops themselves, in order and at all row loops: rows are then independent.
 bool isReadAtRows(ComputeOp op, unsigned input, unsigned rows) {
   AffineMap map = op.getMap(input);
   if (map.getNumResults() < rows || op.getNumParallel() < rows)
@@ -158,7 +156,7 @@ bool isReadAtRows(ComputeOp op, unsigned input, unsigned rows) {
   return true;
 }
 
-/// Whether what has a value for each element of a row is read by what runs over these elements, and over no others.
+/// Whether a reader runs over exactly the row elements that a producer computes.
 bool runsOverElements(ComputeOp reader, ComputeOp producer, unsigned rows) {
   if (producer.getNumParallel() == rows)
     return true;
@@ -185,7 +183,7 @@ bool Fuser::areEdgesCompatible(const Group &joined) {
   for (ComputeOp member : joined.members) {
     if (!haveSameRows(first, member, rows))
       return false;
-    // Without reductions by row, all run over the same points.
+    // Without reductions along rows, all members have the same points.
     if (!joined.rows && member.getNumParallel() != rows)
       return false;
     for (auto [input, tensor] : llvm::enumerate(member.getInputs())) {
@@ -201,10 +199,10 @@ bool Fuser::areEdgesCompatible(const Group &joined) {
   return true;
 }
 
-/// What has no rows is one tile for one worker: results of more elements than this get tiles of their own.
+/// A program without rows is a single tile for one worker: larger results than this get tiles of their own.
 constexpr int64_t mostInOneTile = 8192;
 
-/// A row's intermediates stay in the cache, or nothing is saved.
+/// A row's intermediates must stay in the cache, or fusion saves nothing.
 bool Fuser::fitsRows(const Group &joined) {
   if (!joined.rows)
     return true;
@@ -221,8 +219,8 @@ bool Fuser::fitsRows(const Group &joined) {
   return bytes <= cacheBytes / 2;
 }
 
-/// What has no rows is one tile for one worker. Where nothing but numbers would pass from one group to the other,
-/// fusion saves little, unless both read the same elements or the consumer computes but numbers itself.
+/// A program without rows is a single tile for one worker. If only scalars pass from one group to the other, fusion
+/// saves little, unless both read the same elements or the consumer computes only scalars.
 bool Fuser::isWorthOneTile(const Group &producer, const Group &consumer) {
   llvm::SmallPtrSet<Value, 16> seen;
   bool isScalar = true;
@@ -303,7 +301,7 @@ private:
   void permuteAnchors();
 };
 
-/// A sum of products whose one consumer runs over its result in another order takes on that order.
+/// Permutes the loops of a contraction whose only consumer runs over its result in another order.
 void Fuse::permuteAnchors() {
   for (auto op : llvm::make_early_inc_range(getOperation().getBody().front().getOps<ComputeOp>())) {
     if (!op.getNumReductions() || !op->hasOneUse())

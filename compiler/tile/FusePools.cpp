@@ -31,7 +31,7 @@ private:
   bool fuse(ComputeOp op);
 };
 
-/// A convolution by windows whose one reader pools it joins the reader, or the group that this begins.
+/// Fuses a convolution with its only reader if that pools it, into a new group or the reader's.
 bool FusePools::fuse(ComputeOp op) {
   std::optional<ConvolutionForm> form = ConvolutionForm::get(op);
   if (!form || !isa_and_nonnull<PanelsAttr>(op.getInputType(form->weights).getLayout()) || !op.getResult(0).hasOneUse())

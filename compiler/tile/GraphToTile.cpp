@@ -16,7 +16,7 @@ using namespace freestone::tile;
 
 namespace {
 
-/// Remembers the last reason that a pattern gave for an operator.
+/// Records a pattern's last reason for refusing an operator.
 struct ReasonListener : RewriterBase::Listener {
   void notifyMatchFailure(Location, function_ref<void(Diagnostic &)> callback) override {
     Diagnostic diagnostic(UnknownLoc::get(context), DiagnosticSeverity::Remark);
@@ -33,7 +33,7 @@ bool staysInTile(Operation *op) {
              graph::CallOp>(op);
 }
 
-/// A tensor that nothing but a compute can make: one value everywhere, or a copy.
+/// A compute that writes a tensor to memory: a splat, or a copy.
 Value createFilled(OpBuilder &builder, Value tensor) {
   ComputeBuilder compute(builder, tensor.getLoc(), graph::getShape(tensor));
   unsigned operand = compute.read(tensor);
@@ -109,7 +109,7 @@ LogicalResult GraphToTile::lowerOperators() {
   return success();
 }
 
-/// Computes hold splats in their bodies; where something else needs one, it must be in memory.
+/// Computes contain splats as values of their bodies; other users need them in memory.
 void GraphToTile::materializeSplats() {
   OpBuilder builder(&getContext());
   for (auto constant : llvm::make_early_inc_range(getOperation().getBody().front().getOps<graph::ConstantOp>())) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr StringRef weightAttr = "graph.weight";
 
-/// What is computed once may be larger than what it comes from, but not by much: it is stored with the model.
+/// Precomputed results are stored with the model, so they may exceed their sources only by this much.
 constexpr int64_t freeBytes = 64 * 1024;
 constexpr int64_t largestGrowth = 4;
 
@@ -41,12 +41,12 @@ private:
   func::FuncOp function;
   Block &block;
   llvm::SetVector<Operation *> hoisted;
-  /// What the rest of the function needs of the hoisted operations.
+  /// Hoisted values that the rest of the function uses.
   llvm::SetVector<Value> needed;
   SmallVector<StringAttr> names;
 };
 
-/// The first weight that a value is made of.
+/// The first weight that a value depends on.
 graph::WeightOp getRoot(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto weight = dyn_cast_or_null<graph::WeightOp>(op))
@@ -63,7 +63,7 @@ void WeightHoister::collect() {
     if (isa<ComputeOp, PackOp>(op) && isHoistable(op.getResult(0)))
       hoisted.insert(&op);
   auto isOutside = [&](Operation *user) {
-    // Reshapes go along with what they reshape.
+    // Reshapes move along with their operands.
     return !hoisted.contains(user) &&
            !(isa<graph::ReshapeOp>(user) &&
              llvm::all_of(user->getUsers(), [&](Operation *next) { return hoisted.contains(next); }));
@@ -84,7 +84,7 @@ std::string WeightHoister::getName(Value value, llvm::StringSet<> &taken) {
   return name;
 }
 
-/// The stored elements in their order, zeros where the last panel is not full.
+/// The stored elements in order, with zeros in the padding of the last panel.
 Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
   auto layout = cast<PanelsAttr>(op.getPacked().getType().getLayout());
   SmallVector<Expr> shape(graph::getShape(source));
@@ -99,7 +99,7 @@ Value WeightHoister::copyPack(OpBuilder &builder, PackOp op, Value source) {
     else
       indices[dim] = stored[next++];
   }
-  // A transposition before the packing is one with it: both leave no element out.
+  // A transposition before packing is merged with it: neither drops elements.
   if (auto copy = source.getDefiningOp<ComputeOp>();
       copy && isCopy(copy) && !copy.getFill(0) && copy.getMap(0).isPermutation()) {
     indices = getIndices(copy, 0, indices);
@@ -150,7 +150,7 @@ func::FuncOp WeightHoister::getOrCreateInit() {
   return init;
 }
 
-/// What @init returns already, for another function, keeps its name and serves both.
+/// A result that @init returns already for another function keeps its name and serves both.
 void WeightHoister::addToInit() {
   func::FuncOp init = getOrCreateInit();
   Operation *terminator = init.getBody().front().getTerminator();

@@ -5,15 +5,15 @@
 
 namespace freestone::tile {
 
-/// The function that computes all that depends on weights alone.
+/// The function that computes all values that depend on weights alone.
 inline constexpr llvm::StringRef initName = "init";
 
-/// Whether a value that depends on weights alone is worth storing, rather than computing it in every run.
+/// Whether a value that depends on weights alone is worth storing instead of being computed in every run.
 bool isHoistable(mlir::Value value);
 
-/// Moves what depends on weights alone into @init, whose arguments are plain weights and whose results are those that
-/// `function` then takes as further arguments; `graph.weight` names both sides. All functions of a module share @init,
-/// and what they need alike. Returns the number of these values; without any, there is no @init.
+/// Moves computations on weights alone into @init, whose arguments are plain weights and whose results `function` takes
+/// as further arguments; `graph.weight` names both sides. All functions of a module share @init and equal results.
+/// Returns the number of moved values; without any, there is no @init.
 int64_t hoistWeights(mlir::func::FuncOp function);
 
 } // namespace freestone::tile

@@ -44,12 +44,12 @@ private:
 
   sym::Bounds sizes;
   TypicalSizes typicalSizes;
-  /// While copies still look for consumers that take them as an index map, nothing else happens to them.
+  /// True while copies are inlined into consumers as index maps, before all other inlining.
   bool settlesCopies = false;
   int64_t inlined, permuted, factored;
 };
 
-/// Whether every index into memory stays a sum of loops times strides. What has a layout is read panel by panel.
+/// Whether every memory index stays linear in the loops. Operands with a layout are read panel by panel.
 bool isLinear(ComputeOp op, unsigned input) {
   if (!op.getInputType(input).getLayout())
     return getStrides(op, input).has_value();
@@ -58,16 +58,15 @@ bool isLinear(ComputeOp op, unsigned input) {
 
 bool isSumOfProducts(ComputeOp op) { return getContractionDims(op).has_value(); }
 
-/// Reads tensors that others read too, so that they are in memory in any case: cheaper computed anew for its one
-/// consumer than stored beside them.
+/// A cheap map of tensors that other computes read as well: recomputing it for its one consumer is cheaper than storing
+/// it beside them.
 bool isCheapViewOfKept(ComputeOp op) {
   if (op.getInputs().empty() || !op.getReads().empty() || !op->hasOneUse() || op.getNumResults() != 1)
     return false;
   return llvm::none_of(op.getInputs(), [](Value input) { return input.hasOneUse(); }) && getBodyCost(op) <= cheapBody;
 }
 
-/// Runs over the result of a sum of products, point by point: it can be computed there, before that leaves the
-/// registers.
+/// A map over the result of a contraction: an epilogue, computed before the elements leave the registers.
 bool isEpilogue(ComputeOp op) {
   for (unsigned input = 0; input < op.getInputs().size(); ++input) {
     std::optional<ProducedTensor> producer = getProducer(op.getInputs()[input]);
@@ -77,8 +76,8 @@ bool isEpilogue(ComputeOp op) {
   return false;
 }
 
-/// Is all that becomes of a convolution before pixels are pooled: done by what pools them, it can be part of the
-/// convolution with that.
+/// A map of a convolution's result whose only consumer pools it: inlined into the pooling, it can be fused with the
+/// convolution.
 bool isPooled(ComputeOp op, ComputeOp consumer) {
   for (unsigned input = 0; input < op.getInputs().size(); ++input) {
     auto producer = op.getInputs()[input].getDefiningOp<ComputeOp>();
@@ -90,11 +89,10 @@ bool isPooled(ComputeOp op, ComputeOp consumer) {
   return false;
 }
 
-/// Made, element by element, of one tensor that is in memory in any case and of much smaller ones. Every consumer then
-/// reads that tensor in its place, and it need not be stored at all; but a sum of products needs it in memory. What
-/// costs more than a read is computed anew only where it would have to wait in memory: made behind a sum of products
-/// for maps elsewhere, such as a derivative for the way back. The exponentials of a softmax stay in a cache until their
-/// row is done.
+/// A map of one tensor that is in memory in any case, and of much smaller tensors. Every consumer reads that tensor
+/// instead, and the result is never stored; but contractions need it in memory. A map that costs more than a load is
+/// recomputed only if it would have to wait in memory otherwise: an epilogue read by maps elsewhere, such as a
+/// derivative for the backward pass. The exponentials of a softmax stay in cache until their row is done.
 bool isViewOfOneTensor(ComputeOp op, const TypicalSizes &sizes) {
   int64_t cost = getBodyCost(op);
   if (!isMap(op) || op.getNumResults() != 1 || cost > costOfStoring)
@@ -134,10 +132,10 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
     return true;
   if (isEpilogue(source) && (consumer.getNumReductions() || !isReadAtParallelLoops(consumer, input)))
     return consumer.getNumReductions() && isCheapViewOfKept(source);
-  // What can be computed once for all runs is not computed anew at every point.
+  // Values that are computed once for all runs are not recomputed at every point.
   if (isWeightOnly(source) && !isWeightOnly(consumer))
     return getBodyCost(source) == 0;
-  // Made of loop positions and sizes alone, such as a mask: cheaper than reading it.
+  // Computed from loop positions and sizes alone, such as a mask: cheaper than a load.
   if (source.getInputs().empty() && source.getReads().empty())
     return getBodyCost(source) <= cheapBody;
   if (!llvm::hasSingleElement(source->getUses()) || source.getNumResults() != 1)
@@ -147,7 +145,7 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
       return false;
   if (llvm::count(consumer.getInputs(), consumer.getInputs()[input]) != 1)
     return false;
-  // No element is computed twice, or so cheaply that it does not matter.
+  // Either no element is computed twice, or recomputation is cheap.
   Expr points = getNumPoints(consumer.getExtents(), &getContext());
   bool once = points == getNumPoints(source.getExtents(), &getContext());
   return once || getBodyCost(source) <= cheapBody;
@@ -161,7 +159,7 @@ bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   FailureOr<ComputeOp> result = inlineProducer(builder, consumer, input, *producer, sizes);
   if (failed(result))
     return false;
-  // What linear indices are worth is lost where a contraction must compute them anew at every element.
+  // A contraction needs linear indices: others would be computed anew at every element.
   bool mustStayLinear = isSumOfProducts(consumer) || !isCopy(producer->op);
   if (mustStayLinear)
     for (unsigned number = 0; number < result->getInputs().size(); ++number)
@@ -174,7 +172,7 @@ bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   return true;
 }
 
-/// A transposition of what one compute makes for it alone becomes the order of that compute's loops.
+/// A transposition of a compute's only use becomes the order of that compute's loops.
 bool InlineProducers::permuteProducer(ComputeOp copy) {
   if (!isCopy(copy) || copy.getFill(0))
     return false;
@@ -198,8 +196,8 @@ bool InlineProducers::permuteProducer(ComputeOp copy) {
   return true;
 }
 
-/// A transposed sum of products, such as a gradient in the order of its weight, is computed in that order. Other sums
-/// of products read it as well untransposed.
+/// A transposed contraction, such as a gradient in the order of its weight, is computed in that order. Other
+/// contractions may read it untransposed as well.
 bool InlineProducers::permuteSum(ComputeOp copy) {
   if (!isCopy(copy))
     return false;
@@ -211,11 +209,11 @@ bool InlineProducers::permuteSum(ComputeOp copy) {
   return producer && isReadByLoops && isSumOfProducts(producer) && permuteProducer(copy);
 }
 
-/// A map over a reshaped result takes on the shape in which the result is made, so that the two can be fused.
+/// A map over a reshaped result takes the shape of the result's producer, so that the two can be fused.
 bool InlineProducers::takeProducersShape(ComputeOp consumer) {
   if (!isMap(consumer) || consumer.getNumResults() != 1)
     return false;
-  // One that has the shape of a producer already keeps it: two producers of different shapes would each pull it back.
+  // A map with the shape of one producer keeps it: two producers of different shapes would alternate forever.
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input) {
     std::optional<ProducedTensor> producer = getProducer(consumer.getInputs()[input]);
     if (producer && producer->reshapes.empty() && producer->op.getNumReductions() &&
@@ -241,7 +239,7 @@ bool InlineProducers::takeProducersShape(ComputeOp consumer) {
   return false;
 }
 
-/// The constant by which a body multiplies its one operand.
+/// The constant factor of a body that scales its one operand.
 TypedAttr getFactor(ComputeOp op) {
   if (!isMap(op) || op.getInputs().size() != 1 || op.getNumResults() != 1 || op.getFill(0))
     return {};
@@ -257,7 +255,7 @@ TypedAttr getFactor(ComputeOp op) {
   return {};
 }
 
-/// (c * x) · y is c * (x · y): the operand is then read as it is, and multiplied once per result.
+/// (c * x) · y is c * (x · y): the operand is read unscaled, and each result is scaled once.
 bool InlineProducers::factorOut(ComputeOp contraction, unsigned input) {
   if (!isSumOfProducts(contraction) || contraction.getResultType(0).getLayout())
     return false;
@@ -268,7 +266,7 @@ bool InlineProducers::factorOut(ComputeOp contraction, unsigned input) {
   Type element = contraction.getResultType(0).getElementType();
   if (!factor || factor.getType() != element)
     return false;
-  // A copy without the factor, which is then inlined like any other.
+  // Replaces the operand by a copy without the factor, which is then inlined like any other.
   OpBuilder builder(producer->op);
   ComputeOp scaled = producer->op;
   ComputeBuilder plain(builder, scaled.getLoc(), scaled.getExtents());
@@ -293,7 +291,7 @@ bool InlineProducers::factorOut(ComputeOp contraction, unsigned input) {
   return true;
 }
 
-/// A reduction that is the same for all steps of a parallel loop is computed once, and repeated by its consumers.
+/// A reduction that does not depend on a parallel loop is computed once and broadcast by its consumers.
 bool InlineProducers::dropUnusedLoops(ComputeOp reduction) {
   if (!reduction.getNumReductions() || !reduction.getReads().empty())
     return false;
@@ -360,11 +358,11 @@ void InlineProducers::eraseUnused() {
       op.erase();
 }
 
-/// Visits all computes until none changes.
+/// Visits all computes until a fixed point.
 LogicalResult InlineProducers::settle() {
   auto getComputes = [&] { return getOperation().getBody().front().getOps<ComputeOp>(); };
-  // Producers come first, so that what reaches a consumer is already short: few rounds suffice. A producer moves past
-  // one compute a round at least, and through every form that it may take.
+  // Producers come first, so that chains are short when they reach a consumer: few rounds suffice. Every round moves a
+  // producer past at least one compute, and through at most all of its forms.
   constexpr int64_t forms = 16;
   int64_t rounds = forms * (1 + std::distance(getComputes().begin(), getComputes().end()));
   for (bool changed = true; changed; --rounds) {

@@ -47,7 +47,7 @@ bool isState(Value value) {
   return function && function.getArgAttr(argument.getArgNumber(), "graph.state");
 }
 
-/// Whether a value could be the gradient of a state.
+/// Whether a value has the type of a state, and so could be its gradient.
 bool hasTypeOfState(Value value, func::FuncOp function) {
   return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
     return argument.getType() == value.getType() && isState(argument);
@@ -86,7 +86,7 @@ void LayOutState::viewOperand(graph::ReshapeOp reshape) {
   count(getOperation(), "laid_out", 1);
 }
 
-/// Follows a copy to the sum of products whose elements it moves.
+/// Follows a copy to the contraction whose elements it moves.
 void LayOutState::viewResult(ComputeOp copy) {
   if (!isCopy(copy) || copy.getFill(0) || !isStorage(copy.getResultType(0)) ||
       !hasTypeOfState(copy.getResult(0), getOperation()))

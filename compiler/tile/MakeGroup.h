@@ -5,8 +5,8 @@
 
 namespace freestone::tile {
 
-/// Moves computes of one block into one operation, where the last of them stands; results that others use leave it.
-/// Nothing may lead from one member to another over an operation that is none.
+/// Moves computes of one block into a group, at the place of the last; the group yields results with outside users. No
+/// path may lead from one member to another through other operations.
 GroupOp makeGroup(llvm::SmallVector<ComputeOp> members);
 
 } // namespace freestone::tile

@@ -7,7 +7,7 @@
 
 namespace freestone::tile {
 
-/// Writes the body of a `tile.opaque`: flat buffers, index arithmetic, loops. Positions are of type index, counted in
+/// Builds the body of a `tile.opaque`: flat buffers, index arithmetic, loops. Positions are of type index and count
 /// elements.
 class OpaqueBuilder {
 public:
@@ -17,9 +17,9 @@ public:
   mlir::ImplicitLocOpBuilder &ir() { return inside; }
   mlir::Value tile() { return op.getTileNumber(); }
 
-  /// The scalar of an element, and its place in memory.
+  /// The scalar of an element, and its stored form.
   mlir::Value load(unsigned input, mlir::Value position);
-  /// Neighbours from a place on, as a vector.
+  /// Consecutive elements from a position on, as a vector.
   mlir::Value loadRun(unsigned input, mlir::Value position, int64_t elements);
   mlir::Value loadResult(unsigned result, mlir::Value position);
   void store(unsigned result, mlir::Value position, mlir::Value scalar);
@@ -38,28 +38,28 @@ public:
   mlir::Value toIndex(mlir::Value integer);
   mlir::Value toI64(mlir::Value index);
 
-  /// The coordinates in a shape of the element that is number `position` in row-major order.
+  /// The coordinates of element `position`, in row-major order of a shape.
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value position, llvm::ArrayRef<sym::Expr> shape);
   mlir::Value linearize(mlir::ValueRange coordinates, llvm::ArrayRef<sym::Expr> shape);
 
-  /// for i = from; i < to; i += step, with values carried along.
+  /// for i = from; i < to; i += step, with loop-carried values.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value i, mlir::ValueRange carried)>;
   mlir::ValueRange loop(mlir::Value from, mlir::Value to, mlir::ValueRange carried, LoopBody body);
   void loop(mlir::Value from, mlir::Value to, llvm::function_ref<void(mlir::Value)> body);
   void loop(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
-  /// A loop whose iterations `vectorizeLoop` does several at once.
+  /// A loop that `vectorizeLoop` vectorizes.
   void loopInVectors(mlir::Value from, mlir::Value to, llvm::function_ref<void(mlir::Value)> body);
-  /// Null: always.
+  /// Runs `body` if the condition holds; a null condition always holds.
   void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
 
-  /// An index of data along an axis. What it leads to is only for `onlyIf(inside, …)`.
+  /// A data-dependent index along an axis. Use it only within `onlyIf(inside, …)`.
   DataIndex dataIndex(mlir::Value index, mlir::Value extent) { return emitDataIndex(inside, index, extent); }
 
-  /// Ends the body.
+  /// Terminates the body.
   OpaqueOp finish();
 
 private:
-  /// A scalar, or a vector of them, of what memory holds.
+  /// Converts stored elements to scalars of a body; both may be vectors.
   mlir::Value fromStored(mlir::Value stored, mlir::Type element);
 
   OpaqueOp op;

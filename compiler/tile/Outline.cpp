@@ -45,7 +45,7 @@ private:
   unsigned numPrograms = 0;
 };
 
-/// Makes the copy of a compute or opaque that stands in the program: sizes by their symbols.
+/// Copies a compute or opaque into the program, with sizes replaced by its symbols.
 void cloneInto(OpBuilder &builder, Operation *op, ProgramSymbols &symbols, IRMapping &mapping) {
   MLIRContext *context = op->getContext();
   auto convertAll = [&](ArrayRef<Expr> sizes) {
@@ -72,8 +72,8 @@ void cloneInto(OpBuilder &builder, Operation *op, ProgramSymbols &symbols, IRMap
   copy->walk([&](SizeOp size) { size.setSizeAttr(symbols.convert(size.getSize().getExpr()).attr()); });
 }
 
-/// What the program of a unit returns. A result of an opaque that nobody uses is its scratch; that which binds a symbol
-/// is used by the caller.
+/// The values that the program of a unit returns. An unused result of an opaque is scratch, unless it binds a symbol:
+/// the caller uses that.
 SmallVector<Value> getReturned(Operation *unit) {
   bool isOpaque = isa<OpaqueOp>(unit), binds = unit->hasAttr("binds");
   SmallVector<Value> returned;
@@ -147,7 +147,7 @@ void Outline::outline(Operation *unit, func::FuncOp function) {
   unit->erase();
 }
 
-/// Programs are equal if they read the same: names of values and symbols are canonical.
+/// Equal programs have equal text: names of values and symbols are canonical.
 ProgramOp Outline::shareOrKeep(ProgramOp program) {
   std::string text;
   llvm::raw_string_ostream os(text);

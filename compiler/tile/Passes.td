@@ -3,8 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// Passes count what they do, under the names that their descriptions give, in the attribute `tile.counters` of the
-/// function or module.
+/// Passes keep counters, named in their descriptions, in the attribute `tile.counters` of the function or module.
 class TilePass<string name, string anchor> : Pass<name, anchor> {
   let dependentDialects = ["::freestone::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -12,12 +11,13 @@ class TilePass<string name, string anchor> : Pass<name, anchor> {
 }
 
 def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
-  let summary = "makes every operator of the graph a compute";
+  let summary = "lowers every operator of the graph to a compute";
   let description = [{
-    In: core operators of the graph. Out: `tile.compute` and `tile.opaque`, inline; `graph.reshape` stays, it is free,
-    and so do weights and constants that are no splat. Where an operator can't be lowered, the pass fails with the
-    reason. A convolution of a dilated operand (a transposed convolution, or the gradient of one with strides) becomes a dense one for
-    every residue class of its places. Counts `lowered`, and such `residue_classes`.
+    In: core operators of the graph. Out: `tile.compute` and `tile.opaque`, inline; `graph.reshape` stays since it is
+    free, and so do weights and constants other than splats. For an operator that can't be lowered, the pass fails with
+    the reason. A convolution of a dilated operand (a transposed convolution, or the input gradient of a strided one)
+    becomes dense convolutions, one for every residue class of its positions. Counts `lowered`, and these
+    `residue_classes`.
     ```mlir
     %y = graph.unary exp %x : !graph.tensor<[n], f32>
     // →
@@ -34,10 +34,10 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
 }
 
 def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
-  let summary = "lets a service of a library compute operators of one name";
+  let summary = "replaces operators of one name by calls of a library's service";
   let description = [{
-    Every such operator becomes a call of the service over the same operands and results; what its attributes said, the
-    service must know. Operators may be of the graph or of the tile level. Counts `served`.
+    Every such operator becomes a call of the service with the same operands and results; the service must know the
+    operator's attributes. Operators may be of the graph or of the tile level. Counts `served`.
     ```mlir
     %y = graph.unary tanh %x : !graph.tensor<[n], f32>
     // → op=graph.unary service=test.tanh
@@ -50,11 +50,11 @@ def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
 }
 
 def LayOutState : TilePass<"tile-lay-out-state", "::mlir::func::FuncOp"> {
-  let summary = "has contractions read and write state in the panels that it is stored in";
+  let summary = "makes contractions read and write packed state in place";
   let description = [{
-    A state [n/w, k, w] that is transposed and reshaped to [n, k] is that matrix in panels: contractions take it as it is. A
-    contraction whose result is reshaped and transposed to [n/w, k, w], as the gradient of such a state is, writes panels. Counts
-    these operands and results `laid_out`.
+    A state [n/w, k, w] that is transposed and reshaped to [n, k] is that matrix in packed panels: contractions read it
+    directly. A contraction whose result is reshaped and transposed to [n/w, k, w], such as the gradient of a packed
+    state, writes panels. Counts these operands and results as `laid_out`.
     ```mlir
     %t = … transposed %p : !graph.tensor<[36, 384, 32], f32> -> !graph.tensor<[36, 32, 384], f32>
     %w = graph.reshape %t : !graph.tensor<[36, 32, 384], f32> -> !graph.tensor<[1152, 384], f32>
@@ -67,41 +67,40 @@ def LayOutState : TilePass<"tile-lay-out-state", "::mlir::func::FuncOp"> {
 }
 
 def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> {
-  let summary = "puts computes that only map elements into the bodies of their consumers";
+  let summary = "inlines maps (copies and elementwise computes) into their consumers";
   let description = [{
-    What moves elements (broadcast, transpose, slice, looked at through reshapes) becomes an index map of every
-    consumer; what is elementwise is put into its one consumer, where no element is then computed twice, or, where it is
-    made of one tensor that is in memory anyway, into all of them; what follows a contraction stays with it, unless it
-    comes between a convolution and the pooling of its pixels. Contractions take index maps alone, as long as they
-    stay linear: a transposition of their result becomes the order of their loops, a constant factor of an operand one of
-    the result. Counts `inlined`, `permuted`, `factored`.
+    Computes that only move elements (broadcast, transpose, slice; seen through reshapes) become index maps of every
+    consumer. Elementwise computes are inlined into a single consumer if this recomputes nothing, or into all consumers
+    if they read one tensor that is in memory anyway. Epilogues stay with their contraction, except between a
+    convolution and the pooling of its pixels. Contractions accept only index maps that stay linear: a transposition of
+    their result permutes their loops, a constant factor of an operand moves to the result. Counts `inlined`,
+    `permuted`, `factored`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">,
                  Option<"pools", "pools", "bool", "true", "What pools a convolution takes what comes between">];
 }
 
 def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
-  let summary = "groups computes whose intermediates need not go through memory";
+  let summary = "fuses computes, so that intermediates need not go through memory";
   let description = [{
-    A contraction or window with the elementwise computes over its result; reductions with all computes over the same
-    rows, among them further reductions (softmax, norms); elementwise computes over the same loops; reductions that read
-    the same elements. Edges are fused in the order of the bytes that they save, unless a cycle arises, a row is too
-    large to stay in the cache, or one tile would be all that is left of much work. Counts edges by kind, `epilogues`,
-    `rows`, `maps` and `siblings`, and `groups`.
+    Fuses a contraction or window with its epilogue; reductions with all computes over the same rows, including further
+    reductions (softmax, norms); elementwise computes over the same loops; and reductions of the same elements. Edges
+    are fused in the order of saved bytes, unless this makes a cycle, a row exceeds the cache, or much work would be
+    left to a single tile. Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`, and `groups`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
                  Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,
                  Option<"maps", "maps", "bool", "true", "Fuse elementwise computes over the same loops">,
                  Option<"siblings", "siblings", "bool", "true", "Fuse reductions that read the same elements">,
-                 Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "What a worker's cache (L2) holds">];
+                 Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "Size of a worker's cache (L2)">];
 }
 
 def FusePools : TilePass<"tile-fuse-pools", "::mlir::func::FuncOp"> {
-  let summary = "groups convolutions with the pooling of their results";
+  let summary = "fuses convolutions with the pooling of their results";
   let description = [{
-    Where nothing else reads the result of a convolution with packed weights, and what does reduces rectangles of pixels
-    that lie next to each other, with whatever it computes of each pixel (bias, normalisation, activation), the pixels
-    never leave the tile. What follows element by element comes along. Counts `pools`.
+    If the only reader of a convolution with packed weights pools adjacent, disjoint rectangles of pixels, possibly
+    after a map of each pixel (bias, normalization, activation), both are fused, and pixels never leave the tile.
+    Elementwise computes after the pooling are fused as well. Counts `pools`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
@@ -116,29 +115,30 @@ def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
 }
 
 def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
-  let summary = "forgets barriers, when nothing follows that merges computes";
+  let summary = "removes barriers, once no later pass merges computes";
   let description = [{
-    `graph.barrier %x after %g` becomes `%x`: the order of the computes, which is that of the phases, keeps them apart from here on.
+    `graph.barrier %x after %g` becomes `%x`: from here on the order of computes, which becomes that of phases, keeps
+    them apart.
   }];
 }
 
 def ShortenLiveRanges : TilePass<"tile-shorten-live-ranges", "::mlir::func::FuncOp"> {
-  let summary = "moves computes up to where their operands are made, where that frees more memory than it takes";
+  let summary = "moves computes up to their operands where this frees more memory than it takes";
   let description = [{
-    A compute that is the last to read more bytes than it writes, such as a sum over a gradient that joins the norm of all gradients at
-    the end of a step, keeps what it reads alive until it is there. It moves right behind the last of its operands. Counts computes
-    `shortened`.
+    A compute that is the last reader of more bytes than it writes, such as a sum over a gradient for the global norm at
+    the end of a step, extends the live ranges of its operands. It moves right behind the last of its operands. Counts
+    computes `shortened`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
 
 def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
-  let summary = "gives weights the layouts that contractions read fastest, and moves all work on weights to @init";
+  let summary = "packs weights for contractions, and hoists all work on weights to @init";
   let description = [{
     A weight that is the vector operand of a contraction is packed into panels along its columns, that of a convolution
-    along its channels out. What depends on weights alone (packing, casts, folded scales) is
-    computed by @init, whose arguments are the plain weights and whose results are arguments of @main; `graph.weight`
-    names both. Counts operands `packed` and values `hoisted`.
+    along its output channels. All that depends on weights alone (packing, casts, folded scales) is computed by @init,
+    whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Counts
+    operands `packed` and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
@@ -149,22 +149,22 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
 }
 
 def Outline : TilePass<"tile-outline", "::mlir::ModuleOp"> {
-  let summary = "makes programs of groups and computes, equal ones once";
+  let summary = "outlines groups and computes as programs, shared where equal";
   let description = [{
-    Sizes become symbols s0, s1, … of the program; of contractions also those that are constant, so that one program
-    serves all layers. Counts `programs`, `duplicates` that were the same as another, and constant sizes `generalised`.
+    Sizes become symbols s0, s1, … of the program; in contractions constant sizes as well, so that one program serves
+    all layers. Counts `programs`, `duplicates` of other programs, and constant sizes `generalised`.
   }];
-  let options = [Option<"share", "share", "bool", "true", "Let equal programs be one">,
+  let options = [Option<"share", "share", "bool", "true", "Share equal programs">,
                  Option<"generalise", "generalise", "bool", "true", "Make constant sizes of contractions symbols">];
 }
 
 def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
-  let summary = "tiling: writes the plan of every program";
+  let summary = "chooses the tiling of every program, and writes its plan";
   let description = [{
-    The form of a program decides its kind of tiling; what the device holds, and the sizes where they are known, decide the numbers.
-    The plan says all that code depends on; emitters decide nothing. Counts programs that are `contractions`, those of them whose
-    packed operands are `kept_packed` for the tiles that follow, contractions of bf16 summed as `dot_products`, `convolutions`, and
-    `weight_gradients` of convolutions.
+    The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
+    numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
+    those among them with packed operands `kept_packed` for later tiles, bf16 contractions with `dot_products`,
+    `convolutions`, and `weight_gradients` of convolutions.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →

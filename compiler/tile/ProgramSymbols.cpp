@@ -8,7 +8,7 @@ using freestone::sym::Expr;
 
 namespace freestone::tile {
 
-/// Whether elements in a row are computed, each from those at its place and from numbers: the update of a parameter.
+/// Whether a compute is elementwise over contiguous elements and scalars: the update of a parameter.
 static bool isFlatMap(ComputeOp op) {
   return isMap(op) && op.getNumLoops() == 1 &&
          llvm::all_of(llvm::seq<unsigned>(op.getInputs().size()), [&](unsigned input) {
@@ -16,7 +16,7 @@ static bool isFlatMap(ComputeOp op) {
          });
 }
 
-/// Whether every coordinate of what a reduction reads is a loop: the squares of a gradient.
+/// Whether a reduction reads its operands at bare loops: the squares of a gradient.
 static bool isPlainReduction(ComputeOp op) {
   if (!op.getNumReductions() || !op.getReads().empty())
     return false;
@@ -46,10 +46,10 @@ Expr ProgramSymbols::addSymbol(Expr size) {
   return Expr::symbol(name);
 }
 
-/// Reductions of fewer elements are not worth vectors along them, which the plan must know.
+/// Shorter reductions are not vectorized along their loop, which the plan has to know.
 constexpr int64_t shortestNamed = 64;
 
-/// The taps of a window and the last digit of a split index stay as they are: strides, and vectors, depend on them.
+/// Taps of windows and the last digit of a split index keep constant sizes: strides and vectors depend on them.
 void ProgramSymbols::nameLoops(ComputeOp op) {
   named = op;
   SmallVector<bool> staysConstant(op.getNumLoops());
@@ -78,7 +78,7 @@ Expr ProgramSymbols::convert(Expr size) {
   return symbol;
 }
 
-/// Members of a contraction's group run over its loops, but for those that pool its result and what follows these.
+/// Members of a contraction's group run over its loops, except the pooling of its result and later members.
 bool ProgramSymbols::isPooled(ComputeOp op) {
   return !llvm::all_of(llvm::seq<unsigned>(op.getNumParallel()),
                        [&](unsigned loop) { return op.getExtents()[loop] == named.getExtents()[loop]; });
@@ -108,7 +108,7 @@ graph::TensorType ProgramSymbols::convertResult(ComputeOp op, unsigned result) {
   return graph::TensorType::get(context, shape, type.getElementType(), type.getLayout());
 }
 
-/// The extent of the loop that runs over a dimension of what comes from outside, alone and to its end.
+/// The extent of the loop that runs over a whole dimension of an outside tensor, alone.
 std::optional<Expr> ProgramSymbols::getLoopOver(Value tensor, unsigned dim) {
   for (ComputeOp member : members)
     for (auto [input, operand] : llvm::enumerate(member.getInputs())) {

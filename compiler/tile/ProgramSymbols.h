@@ -5,25 +5,25 @@
 
 namespace freestone::tile {
 
-/// Names the sizes of computes that become one program: s0, s1, … in the order in which they occur. Sizes that only a
-/// run brings always get a name; those of contractions, copies, single reductions and elementwise computes in a row one
-/// by the part they play, constant or not, so that one program serves all layers and all parameters.
+/// Names the sizes of computes that become one program: s0, s1, … in order of appearance. Run-time sizes always get a
+/// name. Sizes of contractions, copies, single reductions and contiguous elementwise computes are named by their role,
+/// even constant ones, so that one program serves all layers and all parameters.
 class ProgramSymbols {
 public:
   /// `members` read each other at the loops themselves, or pool a convolution. With `generalise` sizes are named by
-  /// part.
+  /// role.
   ProgramSymbols(llvm::ArrayRef<ComputeOp> members, bool generalise, mlir::MLIRContext *context);
 
-  /// The size as the program has it.
+  /// The size in symbols of the program.
   sym::Expr convert(sym::Expr size);
-  /// The extent of a loop, and the shape of a result of a member.
+  /// The extent of a loop, and the shape of a member's result, in symbols of the program.
   sym::Expr convertLoop(ComputeOp op, unsigned loop);
   graph::TensorType convertResult(ComputeOp op, unsigned result);
-  /// The type of what comes from outside.
+  /// The type of an outside tensor in symbols of the program.
   graph::TensorType convertArgument(mlir::Value tensor);
 
   llvm::ArrayRef<mlir::StringAttr> getNames() const { return names; }
-  /// What the symbols stand for outside.
+  /// The outside values of the symbols.
   llvm::ArrayRef<sym::Expr> getSizes() const { return sizes; }
 
 private:
@@ -34,7 +34,7 @@ private:
 
   mlir::MLIRContext *context;
   llvm::ArrayRef<ComputeOp> members;
-  /// Set where the loops are named by part.
+  /// Set if the loops are named by role.
   ComputeOp named;
   llvm::SmallVector<sym::Expr> loopSymbols;
   llvm::DenseMap<unsigned, sym::Expr> pooledSymbols;

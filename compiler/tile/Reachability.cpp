@@ -43,7 +43,7 @@ void Reachability::unite(Operation *a, Operation *b) {
   for (auto [unit, leadsTo] : llvm::zip_equal(unitOf, reached)) {
     if (unit == gone)
       unit = kept;
-    // What leads to one of the two leads to both.
+    // Predecessors of either become predecessors of both.
     if (leadsTo.test(kept) || leadsTo.test(gone)) {
       leadsTo |= joint;
       leadsTo.set(kept);

@@ -7,16 +7,16 @@
 
 namespace freestone::tile {
 
-/// Which operations of a block lead to which, by what they read, while some are thought of as one. A bit for each pair:
-/// asking takes no walk through the block.
+/// Reachability between the operations of a block by data dependences, with some operations united into units. One bit
+/// for each pair: a query needs no walk through the block.
 class Reachability {
 public:
   explicit Reachability(mlir::Block &block);
 
-  /// Whether a path leads from what `from` is one with, all of which are its `members`, to what `to` is one with, and
-  /// through what is neither.
+  /// Whether a path leads from the unit of `from`, whose operations are `members`, to the unit of `to` through
+  /// operations of neither.
   bool hasDetour(llvm::ArrayRef<mlir::Operation *> members, mlir::Operation *from, mlir::Operation *to) const;
-  /// From now on the two, and what they are one with, are one. There must be no detour between them.
+  /// Merges the units of two operations. There must be no detour between them.
   void unite(mlir::Operation *a, mlir::Operation *b);
 
 private:
@@ -24,9 +24,9 @@ private:
 
   mlir::Block &block;
   llvm::DenseMap<mlir::Operation *, unsigned> numberOf;
-  /// Of each operation, the number of one that stands for all that it is one with.
+  /// Of each operation, the representative of its unit.
   llvm::SmallVector<unsigned> unitOf;
-  /// What the unit of this number leads to.
+  /// The operations that the unit of this number reaches.
   llvm::SmallVector<llvm::BitVector> reached;
 };
 

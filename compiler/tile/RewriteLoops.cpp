@@ -48,7 +48,7 @@ Value reshapeTo(OpBuilder &builder, Location location, Value tensor, ArrayRef<Ex
   auto type = cast<graph::TensorType>(tensor.getType());
   if (type.getShape() == shape)
     return tensor;
-  // A reshape of a reshape is one.
+  // A reshape of a reshape is one reshape.
   Value source = getReshapeSource(tensor);
   auto sourceType = cast<graph::TensorType>(source.getType());
   if (sourceType.getShape() == shape)
@@ -70,7 +70,7 @@ static ComputeBuilder getBuilderOver(OpBuilder &builder, Location location, Arra
   return ComputeBuilder(builder, location, extents.take_front(numParallel), extents.drop_front(numParallel));
 }
 
-/// Where results of the same shape lie in memory stays as it is.
+/// Keeps the layouts of results whose shape is unchanged.
 static FailureOr<ComputeOp> keepLayouts(FailureOr<ComputeOp> copy, ComputeOp op) {
   if (failed(copy))
     return copy;

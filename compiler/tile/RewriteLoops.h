@@ -6,45 +6,47 @@
 
 namespace freestone::tile {
 
-// Functions that make a compute leave the one given in place, or fail and make nothing.
+// Functions that build a compute leave the given one in place; if they fail, they build nothing.
 
-/// Copies the body of `op` into one that is being made: `loops` are its loops in the new space. Returns what it yields.
+/// Copies the body of `op` into a compute under construction: `loops` are its loops in the new space. Returns the
+/// yielded values.
 llvm::SmallVector<mlir::Value> cloneBody(ComputeBody &body, ComputeOp op, mlir::ValueRange inputs,
                                          mlir::ValueRange accumulators, mlir::ValueRange tables,
                                          llvm::ArrayRef<sym::Expr> loops);
 
-/// Makes the compute of `builder` with the body of `op`, whose inputs and tables were read under these numbers.
+/// Builds the compute of `builder` with the body of `op`; `inputs` and `tables` are the numbers of its operands in
+/// `builder`.
 mlir::FailureOr<ComputeOp> createWithBody(ComputeBuilder &builder, ComputeOp op, llvm::ArrayRef<unsigned> inputs,
                                           llvm::ArrayRef<unsigned> tables, llvm::ArrayRef<sym::Expr> loops);
 
-/// A tensor as a compute's result, looked for through reshapes.
+/// A tensor with the compute that produces it, seen through reshapes.
 struct ProducedTensor {
   ComputeOp op;
   unsigned result;
-  /// The reshapes between, the last applied first.
+  /// The reshapes in between, the last applied first.
   llvm::SmallVector<mlir::Operation *> reshapes;
 };
 std::optional<ProducedTensor> getProducer(mlir::Value tensor);
 /// A tensor before all reshapes of it.
 mlir::Value getReshapeSource(mlir::Value tensor);
 
-/// The consumer with the producer's body in the place of its operand `input`: the producer must be a map.
+/// The consumer with its operand `input` replaced by the producer's body; the producer must be a map.
 mlir::FailureOr<ComputeOp> inlineProducer(mlir::OpBuilder &builder, ComputeOp consumer, unsigned input,
                                           const ProducedTensor &producer, const sym::Bounds &sizes);
 
-/// The compute with its parallel loops in another order: loop i of the new one is loop `order[i]` of the old one.
+/// The compute with permuted parallel loops: loop i of the new compute is loop `order[i]` of the old one.
 mlir::FailureOr<ComputeOp> permuteLoops(mlir::OpBuilder &builder, ComputeOp op, llvm::ArrayRef<unsigned> order);
 
-/// A map with loops over another shape of the same elements; operands that are read at all loops are reshaped with it.
-/// Its results have the new shape. Fails where other operands' indices do not stay linear.
+/// A map with loops over another shape of the same elements; operands that are read at all loops, and results, are
+/// reshaped. Fails where the indices of other operands do not stay linear.
 mlir::FailureOr<ComputeOp> reshapeLoops(mlir::OpBuilder &builder, ComputeOp op, llvm::ArrayRef<sym::Expr> shape,
                                         const sym::Bounds &sizes);
 
-/// The tensor in another shape, or itself where it has it.
+/// The tensor reshaped, or itself if it has the shape already.
 mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location location, mlir::Value tensor,
                       llvm::ArrayRef<sym::Expr> shape);
 
-/// What is known of the symbols of the function that an operation stands in.
+/// The known bounds of symbols of the function around an operation.
 sym::Bounds getSizeBounds(mlir::Operation *op);
 
 } // namespace freestone::tile

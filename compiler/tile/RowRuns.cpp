@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace freestone;
 using sym::Expr;
 
-/// Whether elements that follow each other in a row do not do so in memory, or their places count.
+/// Whether consecutive elements of a row are not contiguous in memory, or their positions are used.
 static bool hasGaps(tile::ComputeOp compute, const tile::RowPasses &passes, unsigned rowLoops) {
   unsigned last = compute.getNumLoops() - 1;
   SmallVector<Expr> extents = compute.getExtents();

@@ -5,8 +5,8 @@
 
 namespace freestone::tile {
 
-/// The number of loops of a pass over the elements of a row. One loop over all of them fills most lanes. Where memory
-/// has gaps between the runs of the innermost loop, every run begins a vector, so that vectors need no gathering.
+/// The number of inner loops of a pass over the elements of a row. Merging all loops fills most vector lanes. If memory
+/// has gaps between the runs of the innermost loop, each run starts a vector, so that no vector needs gathering.
 int64_t chooseRunLoops(const RowPasses &passes, unsigned pass, unsigned rowLoops);
 
 } // namespace freestone::tile

@@ -9,7 +9,7 @@ using freestone::graph::CompareKind;
 
 namespace freestone::tile {
 
-/// Powers by small whole numbers are products.
+/// Powers with small integer exponents become products.
 static Value emitPower(ImplicitLocOpBuilder &b, Value x, Value exponent) {
   FloatAttr constant;
   if (matchPattern(exponent, m_Constant(&constant))) {
@@ -24,7 +24,7 @@ static Value emitPower(ImplicitLocOpBuilder &b, Value x, Value exponent) {
   return math::PowFOp::create(b, x, exponent);
 }
 
-/// The remainder with the divisor's sign, from that with the dividend's.
+/// The remainder with the divisor's sign, from the one with the dividend's sign.
 static Value emitFloatMod(ImplicitLocOpBuilder &b, Value x, Value y) {
   Value zero = emitConstant(b, x.getType(), 0);
   Value remainder = arith::RemFOp::create(b, x, y);
@@ -63,8 +63,8 @@ static Value emitFloatBinary(ImplicitLocOpBuilder &b, BinaryKind kind, Value x, 
   }
 }
 
-/// A divisor that neither traps nor overflows: 1 in place of 0, and of -1 under the smallest dividend, which it leaves
-/// as it wraps.
+/// A divisor that neither traps nor overflows: 0 becomes 1, and so does -1 if the dividend is the smallest integer,
+/// whose negation wraps to itself.
 static Value emitSafeDivisor(ImplicitLocOpBuilder &b, Value x, Value y, bool isUnsigned) {
   Type type = x.getType();
   Value unsafe = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, y, emitConstant(b, type, 0));
@@ -112,7 +112,7 @@ static Value emitShift(ImplicitLocOpBuilder &b, BinaryKind kind, Value x, Value 
   return arith::SelectOp::create(b, within, shifted, zero);
 }
 
-/// Squares and multiplies once per bit of the exponent. A negative exponent gives what the true power truncates to.
+/// By squaring, one step for each bit of the exponent. A negative exponent truncates the quotient.
 static Value emitIntegerPower(ImplicitLocOpBuilder &b, Value x, Value exponent, bool isUnsigned) {
   Type type = x.getType();
   unsigned width = type.getIntOrFloatBitWidth();
@@ -126,7 +126,7 @@ static Value emitIntegerPower(ImplicitLocOpBuilder &b, Value x, Value exponent, 
   }
   if (isUnsigned)
     return power;
-  // 1 and -1 have whole powers by the same bits; all else is below 1 in magnitude.
+  // Negative powers of 1 and -1 equal the positive ones; all others are below 1 in magnitude.
   Value magnitudeIsOne =
       arith::OrIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, one),
                            arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, emitConstant(b, type, -1)));

@@ -51,7 +51,7 @@ static Value emitFloatToFloat(ImplicitLocOpBuilder &b, Value x, Type to) {
   return arith::TruncFOp::create(b, to, x);
 }
 
-/// Clamped to the range of the integer, in which the conversion is defined.
+/// Clamps to the range of the integer, within which the conversion is defined.
 static Value emitFloatToInteger(ImplicitLocOpBuilder &b, Value x, Type to) {
   auto from = cast<FloatType>(x.getType());
   Type type = getScalarType(to);
@@ -70,7 +70,7 @@ static Value emitFloatToInteger(ImplicitLocOpBuilder &b, Value x, Type to) {
   Value clamped = arith::MinimumFOp::create(b, arith::MaximumFOp::create(b, defined, smallest), largest);
   Value result = isUnsigned ? arith::FPToUIOp::create(b, type, clamped).getResult()
                             : arith::FPToSIOp::create(b, type, clamped).getResult();
-  // The largest float below the end may be some way from it.
+  // The largest float in range may be some way below the integer's end.
   Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, defined, largest);
   Value end = arith::ConstantOp::create(b, IntegerAttr::get(type, highest));
   return arith::SelectOp::create(b, above, end, result);
@@ -110,7 +110,7 @@ Value emitSaturatingCast(ImplicitLocOpBuilder &b, Value operand, Type from, Type
     return emitCast(b, operand, from, to);
   unsigned width = operand.getType().getIntOrFloatBitWidth(), toWidth = getScalarType(to).getIntOrFloatBitWidth();
   bool fromUnsigned = from.isUnsignedInteger(), toUnsigned = to.isUnsignedInteger();
-  // Ends of both ranges, wide enough for either.
+  // Wide enough for the ends of both ranges.
   constexpr unsigned wide = 128;
   auto highest = [&](unsigned bits, bool isUnsigned) {
     return isUnsigned ? APInt::getMaxValue(bits).zext(wide) : APInt::getSignedMaxValue(bits).sext(wide);

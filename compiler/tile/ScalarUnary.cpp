@@ -71,7 +71,7 @@ static Value emitFloatUnary(ImplicitLocOpBuilder &b, UnaryKind kind, Value x) {
   case UnaryKind::trunc:
     return math::TruncOp::create(b, x);
   case UnaryKind::sign: {
-    // Zeros and NaN are their own sign.
+    // The sign of zeros and NaN is the operand itself.
     Value zero = constant(0);
     Value negative = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, zero);
     Value positive = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, zero);

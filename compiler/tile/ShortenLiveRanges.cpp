@@ -18,7 +18,7 @@ using namespace freestone::tile;
 
 namespace {
 
-/// What is small may live on: moved, it would stand between others that are done side by side.
+/// Smaller savings are not worth a move, which would separate computes that run side by side.
 constexpr int64_t leastFreed = 8192;
 
 struct ShortenLiveRanges : tile::impl::ShortenLiveRangesBase<ShortenLiveRanges> {
@@ -39,7 +39,7 @@ struct ShortenLiveRanges : tile::impl::ShortenLiveRangesBase<ShortenLiveRanges> 
   }
 
 private:
-  /// They are free, and stand in nobody's way.
+  /// Aliases are free and must not end up between computes.
   static void hoistAliases(Block &block) {
     for (Operation &alias : llvm::make_early_inc_range(block)) {
       Operation *definition = isAlias(&alias) ? alias.getOperand(0).getDefiningOp() : nullptr;
@@ -58,7 +58,7 @@ private:
     return reads;
   }
 
-  /// Whether `op` is the last to look at these bytes.
+  /// Whether `op` is the last reader of these bytes.
   static bool isLastUse(Operation *op, Value root) {
     Block *block = op->getBlock();
     SmallVector<Value> aliases = {root};
@@ -90,8 +90,8 @@ private:
       made += sizes.getBytes(cast<graph::TensorType>(result.getType()));
     if (!latest || freed < made + leastFreed)
       return false;
-    // Nothing is gained where nothing but free operations stands between, and sizes are known only behind what finds
-    // them out.
+    // A move past nothing but free operations gains nothing. A run-time size is known only after the operation that
+    // binds it.
     bool isFar = false;
     for (Operation *between = op->getPrevNode(); between != latest; between = between->getPrevNode()) {
       if (between->hasAttr("binds")) {
@@ -103,7 +103,7 @@ private:
     if (!isFar)
       return false;
     op->moveAfter(latest);
-    // What is read in another shape from now on is there as early.
+    // Aliases of the results move along.
     Operation *after = op;
     for (Operation *user : llvm::to_vector(op->getUsers()))
       if (isAlias(user)) {

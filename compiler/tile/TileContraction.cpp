@@ -4,12 +4,12 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 
-/// Rows of an epilogue between a prefetch and its use: as long as memory takes to answer.
+/// Rows of an epilogue between a prefetch and its use: about the latency of memory.
 static constexpr int64_t prefetchRows = 8;
 
 ContractionBlocks ContractionBlocks::get(const DeviceDescription &device, unsigned elementBytes) {
   ContractionBlocks blocks;
-  // Three quarters of L1 for a panel of B; the rest for the rows of A and of C that pass by.
+  // Three quarters of L1 for a panel of B; the rest for streaming rows of A and C.
   int64_t panelRowBytes = int64_t(device.getPanelWidth(elementBytes * 8)) * elementBytes;
   blocks.depth = std::max<int64_t>(64, device.getL1Bytes() * 3 / 4 / panelRowBytes / 64 * 64);
   // A quarter of L2 for the rows of A.
@@ -23,7 +23,7 @@ ContractionBlocks ContractionBlocks::get(const DeviceDescription &device, unsign
 MicroKernelAttr tile::getMicroKernel(const DeviceDescription &device, Type elementType) {
   unsigned bits = elementType.getIntOrFloatBitWidth();
   int64_t lanes = device.getLanes(bits), vectors = device.getPanelWidth(bits) / lanes;
-  // Unrolled further, values spill.
+  // Further unrolling would spill registers.
   return MicroKernelAttr::get(elementType.getContext(), device.getPanelRows(), vectors, lanes, /*unroll=*/2);
 }
 
@@ -38,17 +38,17 @@ ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceD
   ContractionBlocks blocks = ContractionBlocks::get(device, bytes);
   bool isWindow = form.getWindowTaps().has_value(), isPacked = form.getPackedInput(width).has_value();
 
-  // Cores bring long panels from L2 in time; the fewer blocks of k, the less often C is read and written. A panel that
-  // is packed first is read again at once, though, and gains nothing beyond this.
+  // Prefetching from L2 keeps up with long panels, and fewer blocks of k read and write C less often. Panels that are
+  // packed first are still in cache and gain nothing beyond this size.
   constexpr int64_t mostPackedBytes = 64 << 10;
   int64_t panelBytes = device.getL2Bytes() / 16;
   if (!isPacked)
     panelBytes = std::min(panelBytes, mostPackedBytes);
   int64_t depth =
       isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, panelBytes / (width * bytes) / 64 * 64);
-  // Packed weights are read in place: few rows at a time leave most of L2 to them.
+  // Packed weights are read in place: with few rows at a time most of L2 is left to them.
   int64_t mostRows = isPacked ? std::min(blocks.rows, 10 * kernel.getRows()) : blocks.rows;
-  // Some for every worker of a large machine.
+  // Enough tiles for every worker of a large machine.
   constexpr int64_t leastTiles = 32;
   int64_t keptDepths = !keepPacked ? 0 : isPacked ? 4 : 8;
   int64_t keptColumns = isWindow || !keepPacked ? 0 : 4 * device.getL2Bytes() / bytes;
@@ -62,7 +62,7 @@ bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescriptio
 
 DotProductTilingAttr tile::tileDotProducts(const DeviceDescription &device, MLIRContext *context) {
   constexpr int64_t unit = 32, bytes = 2, depth = 2048;
-  // A panel takes two thirds of L1; rows of A, a quarter of L2.
+  // A panel takes two thirds of L1, rows of A a quarter of L2.
   int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * unit * bytes));
   int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
   auto usedUnit = device.pairUnit == PairUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;

@@ -6,26 +6,26 @@
 
 namespace freestone::tile {
 
-/// The largest blocks of a contraction that are chosen without a look at its sizes, by the capacities of a device.
+/// The largest blocks of a contraction, by the capacities of a device alone.
 struct ContractionBlocks {
-  /// Rows of A in a tile (its depth of them in L2), panels of B in a tile, steps of k at a time (a panel of them in
+  /// Rows of A in a tile (a block of k of them in L2), panels of B in a tile, steps of a block of k (a panel of them in
   /// L1).
   int64_t rows, panels, depth;
 
   static ContractionBlocks get(const DeviceDescription &device, unsigned elementBytes);
 };
 
-/// The largest micro-kernel over a type that the device has registers for.
+/// The largest micro-kernel for an element type that fits the device's registers.
 MicroKernelAttr getMicroKernel(const DeviceDescription &device, mlir::Type elementType);
 
 /// Whether a program is worth a micro-kernel of this width: rows share packed columns, or its weights are packed
 /// already.
 bool isMicroKernelContraction(ContractionForm &form, int64_t width);
 
-/// Operands stay packed for other tiles if `keepPacked`.
+/// With `keepPacked`, operands stay packed for later tiles.
 ContractionTilingAttr tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked);
 
-/// Whether the device sums products of both operands in pairs.
+/// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);
 DotProductTilingAttr tileDotProducts(const DeviceDescription &device, mlir::MLIRContext *context);
 

@@ -10,7 +10,7 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
   Type elementType = form.contraction.elementType;
   MicroKernelAttr kernel = getMicroKernel(device, elementType);
   ContractionBlocks blocks = ContractionBlocks::get(device, elementType.getIntOrFloatBitWidth() / 8);
-  // A row of whole micro-kernels, and as many rows as leave the sums of a tile in L2 next to the weights.
+  // Rows of whole micro-kernels, and as many rows as keep the accumulators of a tile in L2 next to the weights.
   int64_t pixels = 8 * kernel.getRows();
   int64_t channels = std::max<int64_t>(1, blocks.depth / form.taps);
   return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, 2 * pixels, blocks.panels, channels);
@@ -19,7 +19,7 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
 WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, const DeviceDescription &device) {
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
-  // The panel of the gradient stays in L1, and the copied picture in L2.
+  // The panel of the output gradient stays in L1, the copied picture in L2.
   int64_t places = device.getL1Bytes() * 3 / 4 / (kernel.getWidth() * bytes), plane = device.getL2Bytes() / 4 / bytes;
   return WeightGradientTilingAttr::get(form.compute.getContext(), kernel, places, plane);
 }

@@ -7,7 +7,7 @@
 
 namespace freestone::tile {
 
-/// Of a convolution whose weights are packed for the device's micro-kernel.
+/// The tiling of a convolution whose weights are packed for the device's micro-kernel.
 ConvolutionTilingAttr tileConvolution(ConvolutionForm &form, const DeviceDescription &device);
 
 WeightGradientTilingAttr tileWeightGradient(WeightGradientForm &form, const DeviceDescription &device);

@@ -12,16 +12,16 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Elements of a tile: a sixty-fourth of the second-level cache in f32, so that workers share evenly, and still far
-/// more work than it costs to begin a tile.
+/// Elements of a tile: a sixty-fourth of L2 in f32, so that workers get equal shares and a tile's start-up cost is
+/// small.
 static int64_t getTileElements(const DeviceDescription &device) {
   return std::max<int64_t>(1024, device.getL2Bytes() / 256);
 }
 
-/// Elements of loops count lanes by the widest common type.
+/// Lanes are chosen for 32-bit elements, the widest common type.
 static int64_t getLanes(const DeviceDescription &device) { return device.getLanes(32); }
 
-/// Whether the innermost loop that reduces walks along memory in some operand.
+/// Whether the innermost reduction loop is contiguous in some operand.
 static bool reducesAlongMemory(ComputeOp compute) {
   for (unsigned input = 0; input < compute.getInputs().size(); ++input)
     if (std::optional<LinearIndex> linear = getStrides(compute, input))
@@ -30,7 +30,7 @@ static bool reducesAlongMemory(ComputeOp compute) {
   return false;
 }
 
-/// Whether the reductions walk along memory far enough to fill vectors; else neighbouring rows make better lanes.
+/// Whether reductions along memory are long enough to fill vectors; otherwise lanes run across neighbouring rows.
 static bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const DeviceDescription &device) {
   bool any = false;
   for (const RowPasses::Entry &entry : passes.entries) {
@@ -44,8 +44,7 @@ static bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const Dev
   return any;
 }
 
-/// The number of row loops if the program's reductions run along rows: as many as the parallel loops of every
-/// reduction.
+/// The number of row loops if reductions run along rows: the number of parallel loops, equal for all reductions.
 static std::optional<unsigned> findRowLoops(ArrayRef<ComputeOp> computes) {
   std::optional<unsigned> rowLoops;
   for (ComputeOp compute : computes) {
@@ -59,7 +58,7 @@ static std::optional<unsigned> findRowLoops(ArrayRef<ComputeOp> computes) {
   return rowLoops;
 }
 
-/// Where lanes can't each keep an accumulator, a pass goes element by element.
+/// A pass whose lanes can't keep separate accumulators is scalar.
 static bool canKeepLanes(const RowPasses &passes, unsigned pass) {
   return llvm::all_of(passes.entries, [&](const RowPasses::Entry &entry) {
     return entry.role != RowRole::reduction || entry.pass != pass || canKeepLanes(entry.compute);
@@ -82,7 +81,7 @@ static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const
   return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes);
 }
 
-/// Elements of the result that one tile computes: fewer where each is a reduction of many, but whole vectors.
+/// Result elements of a tile: fewer if each reduces many elements, but whole vectors.
 static Expr getMapElements(ArrayRef<ComputeOp> computes, const DeviceDescription &device, MLIRContext *context) {
   Expr elements = Expr::constant(context, getTileElements(device)), one = Expr::constant(context, 1), reduced = one;
   for (ComputeOp compute : computes) {
@@ -96,8 +95,7 @@ static Expr getMapElements(ArrayRef<ComputeOp> computes, const DeviceDescription
              : Expr::max(Expr::floorDiv(elements, reduced), Expr::constant(context, 8 * getLanes(device)));
 }
 
-/// Vectors that are computed side by side: reductions of several read longer runs of memory, and need not wait for each
-/// other.
+/// Interleaved vectors: with several, reductions read longer runs of memory and hide latency.
 static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes) {
   constexpr int64_t sideBySide = 8;
   bool isLong = columns.asConstant().value_or(sideBySide * lanes) >= sideBySide * lanes;
@@ -116,7 +114,7 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   int64_t vectors = lanes == 1 ? 1 : getVectorsOfMap(computes, parallel.back(), lanes);
   if (parallel.size() < 2)
     return MapTilingAttr::get(context, one, elements, lanes, vectors);
-  // Whole rows, so that a tile is a run of consecutive elements.
+  // Whole rows, so that a tile is a range of consecutive elements.
   Expr rows = Expr::max(Expr::floorDiv(elements, parallel.back()), one);
   return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors);
 }

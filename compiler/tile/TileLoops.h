@@ -6,12 +6,11 @@
 
 namespace freestone::tile {
 
-/// The tiling of a program that is no contraction: rows where reductions run along rows in memory, map where computes
-/// share their parallel loops, written out for a `tile.opaque`. Fails, with a reason in `why`, where it is none of
-/// these.
+/// The tiling of a program other than a contraction: rows for reductions along rows in memory, map for computes with
+/// equal parallel loops, explicit for a `tile.opaque`. Fails, with a reason in `why`, for other forms.
 ///
-/// A tile of rows or a map is a run of consecutive elements that fits a share of the first-level caches, so that one
-/// program's tiles are the same elements as the next one's.
+/// A tile of rows or a map is a range of consecutive elements that fits a share of the cache, so that the tiles of
+/// consecutive programs cover the same elements.
 mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, std::string &why);
 
 } // namespace freestone::tile

@@ -11,10 +11,10 @@ namespace freestone::tile {
 
 namespace {
 
-/// A register of AVX-512, two of AVX2.
+/// One AVX-512 register, two AVX2 registers.
 constexpr int64_t vectorBytes = 64;
 
-/// As many as fit the narrowest element that is stored: the wider ones take several registers.
+/// Lanes for the narrowest stored element; wider ones take several registers.
 int64_t getLanes(scf::ForOp loop) {
   int64_t lanes = 1;
   for (auto store : loop.getBody()->getOps<memref::StoreOp>()) {
@@ -24,7 +24,7 @@ int64_t getLanes(scf::ForOp loop) {
   return lanes;
 }
 
-/// Emits what a loop's body does at `lanes` positions in a row.
+/// Emits the loop's body for `lanes` consecutive positions.
 class BodyLanes {
 public:
   BodyLanes(ImplicitLocOpBuilder &builder, int64_t lanes, Value position, Value firstPosition)
@@ -73,7 +73,7 @@ private:
 
   ImplicitLocOpBuilder &builder;
   int64_t lanes;
-  /// Of the body: those that grow with the loop.
+  /// Values of the body that grow with the loop variable.
   llvm::SmallDenseSet<Value> positions;
   IRMapping emitted;
 };
@@ -85,7 +85,7 @@ void vectorizeLoop(ImplicitLocOpBuilder &builder, scf::ForOp loop) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop);
   Value from = loop.getLowerBound(), to = loop.getUpperBound(), step = arith::ConstantIndexOp::create(builder, lanes);
-  // Signed, so that a loop that ends before it begins remains one.
+  // Signed, so that an empty loop with `to` below `from` stays empty.
   Value rest = arith::RemSIOp::create(builder, arith::SubIOp::create(builder, to, from), step);
   Value end = arith::SubIOp::create(builder, to, rest);
   auto vectors = scf::ForOp::create(builder, from, end, step);

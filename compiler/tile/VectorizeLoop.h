@@ -6,9 +6,9 @@
 
 namespace freestone::tile {
 
-/// Puts a loop over whole vectors before a loop of step 1, to which the remaining iterations are left. Its body is
-/// arithmetic on elements, and loads and stores at the loop's position plus what does not change in it; what is stored
-/// must not be loaded by a later iteration.
+/// Vectorizes a loop of step 1: puts a loop over whole vectors before it, and leaves the remaining iterations to it.
+/// Its body must consist of arithmetic on elements, and of loads and stores at the loop variable plus a loop invariant;
+/// a later iteration must not load what an earlier one stored.
 void vectorizeLoop(mlir::ImplicitLocOpBuilder &builder, mlir::scf::ForOp loop);
 
 } // namespace freestone::tile

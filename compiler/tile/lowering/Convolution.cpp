@@ -10,8 +10,8 @@ using sym::Expr;
 
 namespace {
 
-/// The operands of a convolution by its loops. Groups are a loop of their own, so that every index stays linear; the
-/// result's channels are put together again by a reshape.
+/// The operands of a convolution by its loops. Groups are a loop of their own, so that every index stays linear; a
+/// reshape merges groups and channels of the result.
 class Convolution {
 public:
   Convolution(graph::ConvolveOp op, PatternRewriter &rewriter)
@@ -23,13 +23,13 @@ public:
   unsigned getNumSpatial() { return op.getStrides().size(); }
   ConvolvedDim getDim(unsigned dim);
 
-  /// The sums of dense windows: [n, (groups), channels out / groups, (classes of each dimension that has several)…,
-  /// places…].
+  /// Sums over dense windows: [n, (groups), output channels / groups, (classes of each dimension with several)…,
+  /// positions…].
   FailureOr<Value> sumWindows(ArrayRef<DenseWindow> windows);
-  /// The sums of every class, in the places of the result.
+  /// The sums of every class, interleaved to the positions of the result.
   FailureOr<Value> sumClasses(ArrayRef<ResidueClasses> dims);
-  /// Between the operand's elements stand zeros: taps that fall there add nothing. Point by point, for paddings that
-  /// only a run knows.
+  /// Sums over a dilated operand point by point, for paddings known only at run time: taps between its elements add
+  /// nothing.
   FailureOr<Value> sumPoints();
 
 private:
@@ -38,7 +38,7 @@ private:
     Value sums;
   };
   FailureOr<Value> interleave(ArrayRef<Piece> pieces, ArrayRef<ResidueClasses> dims);
-  /// The channels that a point of the loops meets, in the operand and in the kernel.
+  /// The channels of the operand and of the kernel at a point of the loops.
   std::pair<Expr, Expr> getChannels(ComputeBuilder &builder, unsigned reducedChannel);
   TypedAttr getZero() { return getScalarAttr(graph::getElementType(op.getOperand()), 0); }
   unsigned getOutChannelLoop() { return leading.size() - 1; }
@@ -129,7 +129,7 @@ FailureOr<Value> Convolution::sumClasses(ArrayRef<ResidueClasses> dims) {
   }
 }
 
-/// Every place of the result takes the sum of its class.
+/// Every position of the result reads the sum of its class.
 FailureOr<Value> Convolution::interleave(ArrayRef<Piece> pieces, ArrayRef<ResidueClasses> dims) {
   bool isWhole = llvm::all_of(dims, [](const ResidueClasses &dim) { return dim.period == 1; });
   if (isWhole && pieces.size() == 1)
@@ -138,7 +138,7 @@ FailureOr<Value> Convolution::interleave(ArrayRef<Piece> pieces, ArrayRef<Residu
   llvm::append_range(parallel, shape.drop_front(2));
   ComputeBuilder builder(rewriter, op.getLoc(), parallel);
   Type wide = getAccumulatorType(graph::getElementType(op.getResult()));
-  /// An operand, and the residues of the places that take it; none of a dimension where all do.
+  /// A piece and, of each dimension, the residues of the positions that read it; none if all do.
   struct Choice {
     unsigned operand;
     SmallVector<std::pair<Expr, int64_t>> residues;
@@ -147,7 +147,7 @@ FailureOr<Value> Convolution::interleave(ArrayRef<Piece> pieces, ArrayRef<Residu
   unsigned last = dims.size() - 1;
   auto placeOf = [&](unsigned dim) { return builder.loop(leading.size() + dim); };
   for (const Piece &piece : pieces) {
-    // Classes of the last dimension are read one by one: neighbours are then neighbours in memory.
+    // Classes of the last dimension are read one by one, so that vectors stay contiguous in memory.
     for (int64_t column = 0; column < piece.classes[last].size(); ++column) {
       Choice choice;
       SmallVector<Expr> indices, places;

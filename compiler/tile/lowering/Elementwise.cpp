@@ -6,7 +6,7 @@ namespace freestone::tile {
 
 namespace {
 
-/// Reads all operands at the loops and combines them: `Emit` is given their scalars.
+/// Reads all operands at the loops; `Emit` combines their scalars.
 template <typename Op>
 LogicalResult lowerElementwise(Op op, PatternRewriter &rewriter,
                                llvm::function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> emit) {

@@ -8,7 +8,7 @@ namespace freestone::tile {
 
 namespace {
 
-/// What `tile.read` takes for an index of data along an axis of this size.
+/// The position that `tile.read` takes, for a data-dependent index along an axis of this size.
 Value emitPosition(ComputeBody &body, Value index, Expr extent) {
   return emitDataIndex(body.builder, index, body.size(extent)).position;
 }

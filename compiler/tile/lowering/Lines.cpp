@@ -23,7 +23,7 @@ Value Lines::getBegin(OpaqueBuilder &body, Value line, Expr length) const {
   return body.add(body.mul(body.mul(body.div(line, stride), body.size(length)), stride), body.rem(line, stride));
 }
 
-/// Merges [begin, begin + width) and what follows it into `other`. Of equals the left one goes first.
+/// Merges [begin, begin + width) and the run after it into `other`; ties take the left element first.
 static void emitMerge(OpaqueBuilder &body, Value begin, Value width, Value length, unsigned list, unsigned other,
                       llvm::function_ref<Value(Value, Value)> precedes) {
   ImplicitLocOpBuilder &b = body.ir();

@@ -7,14 +7,14 @@
 
 namespace freestone::tile {
 
-// Patterns from operators of the graph to computes, one file per family. A pattern that can't lower an operator says
-// why in its match failure.
+// Patterns from graph operators to computes, one file per family. A pattern that can't lower an operator gives the
+// reason in its match failure.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
 void populateMovementPatterns(mlir::RewritePatternSet &patterns);
 void populateGatherPatterns(mlir::RewritePatternSet &patterns);
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);
 void populateContractionPatterns(mlir::RewritePatternSet &patterns);
-/// Convolutions of dilated operands are divided into residue classes, or else summed point by point.
+/// Convolutions of dilated operands are split into residue classes, or else summed point by point.
 void populateConvolutionPatterns(mlir::RewritePatternSet &patterns, bool residueClasses);
 void populateWindowPatterns(mlir::RewritePatternSet &patterns);
 void populateSourcePatterns(mlir::RewritePatternSet &patterns);
@@ -36,16 +36,16 @@ inline mlir::LogicalResult replaceByCompute(mlir::PatternRewriter &rewriter, mli
   return mlir::success();
 }
 
-/// The start of a combination, and its step: sums and products of narrow floats are kept in the accumulator type.
+/// Identity and step of a reduction; sums and products of narrow floats use the accumulator type.
 mlir::TypedAttr getIdentity(graph::ReduceKind kind, mlir::Type element);
 mlir::Value emitCombine(mlir::ImplicitLocOpBuilder &builder, graph::ReduceKind kind, mlir::Value accumulator,
                         mlir::Value value, mlir::Type element);
 
-/// Whether one element comes strictly before another; NaN counts as larger than every number.
+/// Whether one element comes strictly before another; NaN is larger than every number.
 mlir::Value emitPrecedes(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, mlir::Value y, mlir::Type element,
                          bool descending);
 
-/// A compute's result in another element type.
+/// A compute's result cast to another element type.
 mlir::FailureOr<mlir::Value> castTo(mlir::OpBuilder &builder, mlir::Location location, mlir::Value tensor,
                                     mlir::Type element);
 

@@ -47,7 +47,7 @@ struct LowerSlice : OpRewritePattern<graph::SliceOp> {
   }
 };
 
-/// Whether a coordinate shifted by `low` falls on an element, not between two.
+/// Whether a coordinate, shifted by `low`, falls on an element rather than into the padding between two.
 Value emitIsOnElement(ComputeBody &body, Expr shifted, int64_t spacing) {
   ImplicitLocOpBuilder &b = body.builder;
   Value remainder = arith::RemSIOp::create(b, body.index(shifted), arith::ConstantIndexOp::create(b, spacing));
@@ -79,7 +79,7 @@ struct LowerPad : OpRewritePattern<graph::PadOp> {
           require(emitIsOnElement(body, shift, interior + 1));
         if (constant)
           continue;
-        // The value is known only at run time, so the body tells what is outside.
+        // The fill is known only at run time, so the body checks bounds itself.
         Value index = body.index(shift);
         Expr end = (graph::getShape(op.getOperand())[dim] - 1) * (interior + 1) + 1;
         Value zero = arith::ConstantIndexOp::create(b, 0);
@@ -93,7 +93,7 @@ struct LowerPad : OpRewritePattern<graph::PadOp> {
   }
 };
 
-/// Every operand is read where it would stand; outside of it the fill is read, and not taken.
+/// Every operand is read at its offset; out of bounds the fill is read and not selected.
 struct LowerConcat : OpRewritePattern<graph::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -22,8 +22,8 @@ Value emitPrecedes(ImplicitLocOpBuilder &b, Value x, Value y, Type element, bool
 
 namespace {
 
-/// An operator of two results, the ordered elements of lines and their positions. A tile is one line. Results that
-/// nobody uses are not computed; scratch is as long as one line's.
+/// An operator with two results, the ordered elements of lines and their positions. A tile is one line. Unused results
+/// are not computed; scratch has the length of one line.
 class LineOrdering {
 protected:
   LineOrdering(PatternRewriter &rewriter, Operation *op, int64_t axis, bool descending, ArrayRef<Type> scratch,
@@ -36,14 +36,14 @@ protected:
 
   Type getElement() { return type.getElementType(); }
 
-  /// The result that is number `i` of the scratch.
+  /// The result index of scratch buffer `i`.
   unsigned scratch(unsigned i) { return 2 - op->getResult(0).use_empty() - op->getResult(1).use_empty() + i; }
 
   Value getKeyPlace(Value position) { return line.add(keys, line.mul(position, stride)); }
   Value loadKey(Value position) { return line.load(0, getKeyPlace(position)); }
   Value precedes(Value x, Value y) { return emitPrecedes(line.ir(), x, y, getElement(), descending); }
 
-  /// Writes what is number `i` in order.
+  /// Writes entry `i` of the order to the results that are used.
   void emitResult(Value i, Value key, Value position) {
     Value place = line.add(ordered, line.mul(i, stride));
     Value values[] = {key, position};
@@ -102,8 +102,8 @@ public:
   }
 };
 
-/// Passes a line once and keeps the best elements so far in a heap, the last of them in order on its top: most of a
-/// long line does not precede that one.
+/// Selects the k best elements of a line in one pass with a heap, whose top is the last of them in order: most elements
+/// of a long line do not precede the top.
 class LineSelector : LineOrdering {
 public:
   LineSelector(PatternRewriter &rewriter, graph::TopKOp op)
@@ -123,9 +123,9 @@ public:
       Value parent = line.sub(line.sub(parents, one), i);
       sink(parent, count, load(parent));
     });
-    // Where nothing is kept, there is no top to compare with.
+    // With k = 0 there is no top to compare with.
     emitPass(count, arith::SelectOp::create(b, line.less(zero, count), length, count));
-    // The top goes behind all others, again and again.
+    // Repeatedly moves the top to the end.
     line.loop(one, count, [&](Value i) {
       Value last = line.sub(count, i);
       Entry entry = load(last);
@@ -145,7 +145,7 @@ private:
     Value key, position;
   };
 
-  /// Elements that are compared at once, where they follow each other in memory.
+  /// Elements compared at once if they are contiguous.
   static constexpr int64_t blockElements = 32;
 
   Entry load(Value place) { return {line.loadResult(scratch(0), place), line.loadResult(scratch(1), place)}; }
@@ -154,7 +154,7 @@ private:
     line.store(scratch(1), place, entry.position);
   }
 
-  /// Whether x comes after y in the order of the results; of equals the one that stands later.
+  /// Whether x comes after y in the order of results; of ties the one with the later position.
   Value follows(Entry x, Entry y) {
     ImplicitLocOpBuilder &b = line.ir();
     Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, x.position, y.position);
@@ -163,7 +163,7 @@ private:
                                    arith::OrIOp::create(b, after, isLater));
   }
 
-  /// Puts an entry into a heap of `size` entries (at least 1) whose place `hole` is free: what follows it moves up.
+  /// Sinks an entry from the free slot `hole` of a heap of `size` entries (at least 1).
   void sink(Value hole, Value size, Entry entry) {
     ImplicitLocOpBuilder &b = line.ir();
     Value one = line.constant(1), last = line.sub(size, one);
@@ -185,7 +185,7 @@ private:
     store(moves.getResult(0), entry);
   }
 
-  /// Passes the elements [count, end), which stand behind the `count` ones of the heap: of equals the heap's stay.
+  /// Passes the elements [count, end), which come after the heap's elements: ties keep those of the heap.
   void emitPass(Value count, Value end) {
     auto passEach = [&](Value from, Value to) {
       line.loop(from, to, [&](Value i) {

@@ -33,7 +33,7 @@ Value emitCombine(ImplicitLocOpBuilder &builder, ReduceKind kind, Value accumula
 
 namespace {
 
-/// The extents of the dimensions that stay, and of those that are reduced.
+/// The extents of the parallel and of the reduction loops.
 struct ReductionLoops {
   SmallVector<Expr> parallel, reduction;
 };
@@ -45,11 +45,11 @@ ReductionLoops getLoopsOf(ArrayRef<Expr> shape, ArrayRef<int64_t> axes) {
   return loops;
 }
 
-/// Reductions to one element of no more elements than this are one tile's work.
+/// Reductions to one element of at most this many elements are one tile.
 constexpr int64_t mostAtOnce = 4096;
 
-/// A reduction to one element leaves all but one worker without work: the first dimension is reduced for itself, after
-/// the others.
+/// A reduction to one element would leave all but one worker idle: the first dimension is reduced separately, after the
+/// others.
 bool hasTwoStages(ArrayRef<Expr> shape, size_t numAxes) {
   if (numAxes != shape.size() || numAxes < 2)
     return false;
@@ -88,7 +88,7 @@ struct LowerReduce : OpRewritePattern<graph::ReduceOp> {
   }
 
 private:
-  /// In the type of accumulators.
+  /// Reduces in the accumulator type.
   static FailureOr<Value> reduce(PatternRewriter &rewriter, graph::ReduceOp op, Value tensor, ArrayRef<int64_t> axes) {
     ArrayRef<Expr> shape = graph::getShape(tensor);
     ReductionLoops loops = getLoopsOf(shape, axes);
@@ -108,7 +108,7 @@ private:
   }
 };
 
-/// Keeps the best value and its position; the position is what decides between equals, in whatever order elements come.
+/// Keeps the extremum and its position; positions decide ties, in whatever order elements are reduced.
 struct LowerArgReduce : OpRewritePattern<graph::ArgReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -135,7 +135,7 @@ struct LowerArgReduce : OpRewritePattern<graph::ArgReduceOp> {
       auto order = takesLast ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt;
       Value precedes = arith::CmpIOp::create(b, order, index, place);
       if (isa<FloatType>(wide)) {
-        // The first NaN wins over all numbers.
+        // The first NaN precedes all numbers.
         Value isNan = emitUnary(b, graph::UnaryKind::isnan, value, wide);
         Value bestIsNan = emitUnary(b, graph::UnaryKind::isnan, best, wide);
         Value earlier = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, place);

@@ -6,7 +6,7 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Whether the last tap of the last place, and the first one of the first, are inside of the operand.
+/// Whether the first tap of the first position and the last tap of the last are in bounds.
 static bool isInside(const DenseWindow &window, Expr extent) {
   std::optional<int64_t> low = window.low.asConstant();
   Expr last = (window.places - 1) * window.stride + (window.taps - 1) * window.dilation - window.low;
@@ -14,7 +14,7 @@ static bool isInside(const DenseWindow &window, Expr extent) {
   return low && *low <= 0 && left && *left >= 0;
 }
 
-/// The dense window of the places of one residue.
+/// The dense window of the positions of one residue.
 static std::optional<DenseWindow> getWindow(const ConvolvedDim &dim, int64_t period, int64_t residue, int64_t low,
                                             int64_t taps) {
   int64_t zeros = dim.operandDilation;
@@ -35,7 +35,7 @@ static std::optional<DenseWindow> getWindow(const ConvolvedDim &dim, int64_t per
   return window;
 }
 
-/// Lets a class join those before it if only the kernel's taps differ.
+/// Joins a class to those before it if only the kernel's taps differ.
 static bool join(DenseWindow &before, const DenseWindow &next) {
   int64_t step = next.firstTap - before.firstTap;
   bool isSame = before.low == next.low && before.taps == next.taps && before.isInside == next.isInside;

@@ -26,12 +26,12 @@ Value emitUpdate(ImplicitLocOpBuilder &builder, ScatterKind kind, Value old, Val
   llvm_unreachable("every kind has an update");
 }
 
-/// The result of a scatter before its updates. Elements that are all the same need no tensor to be copied from.
+/// The result of a scatter before its updates: a copied tensor, or a splat without a tensor.
 class Initial {
 public:
   explicit Initial(Value operand) : operand(operand), splat(getSplat(operand)) {}
 
-  /// What a scatter reads, in this order.
+  /// The operands of a scatter, in this order.
   enum Input : unsigned { indices, updates, copied };
   template <typename ScatterOp> SmallVector<Value> getInputs(ScatterOp op) const {
     SmallVector<Value> inputs = {op.getIndices(), op.getUpdates()};
@@ -50,8 +50,8 @@ private:
   TypedAttr splat;
 };
 
-/// No update leaves its line along the axis. A tile is such a line; of another axis than the last, the neighbouring
-/// lines of a block, whose elements at one place of the axis stand in a row.
+/// Updates stay within their line along the axis. A tile is such a line; unless the axis is the last, it is a block of
+/// neighbouring lines, whose elements at one index of the axis are contiguous.
 struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -123,8 +123,7 @@ struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
   }
 };
 
-/// Every tile looks at every vector of indices, which costs about as much as the update of a few vectors: many short
-/// updates make few tiles.
+/// Every tile reads all index vectors, at about the cost of updating a few vectors: many short updates make few tiles.
 Expr chooseTiles(Expr vectors, Expr updates, Expr elements) {
   constexpr int64_t mostTiles = 32, leastElements = 4096, elementsPerVector = 64;
   auto constant = [&](int64_t value) { return Expr::constant(vectors.context(), value); };
@@ -132,8 +131,8 @@ Expr chooseTiles(Expr vectors, Expr updates, Expr elements) {
   return Expr::min(constant(mostTiles - 1), Expr::floorDiv(elements + updates, least)) + 1;
 }
 
-/// A tile is a run of the result's elements: of all updates, in their order, it applies what falls into its run. So
-/// updates may meet anywhere, and no tile waits for another.
+/// A tile is a range of the result's elements: of all updates, in their order, it applies those within the range.
+/// Updates may thus overlap anywhere, and no tile waits for another.
 struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -152,7 +151,7 @@ struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
 
     Initial initial(op.getOperand());
     OpaqueBuilder run(rewriter, op.getLoc(), tiles, initial.getInputs(op), type);
-    // Runs begin with a line of the cache.
+    // Ranges are aligned to cache lines.
     constexpr int64_t granule = 64;
     Value length = run.size(Expr::ceilDiv(elements, tiles * granule) * granule);
     Value begin = run.mul(run.tile(), length), end = run.min(run.add(begin, length), run.size(elements));

@@ -8,9 +8,9 @@ namespace freestone::tile {
 
 namespace {
 
-/// The row-major positions of the elements among the first `examined` that are not 0, as i64 [n]. Counting them binds
-/// n: the first program's one result, an i64, is the value of the symbol that its attribute `binds` names, at most
-/// `bound`, and the second takes it as an operand, so that it comes after.
+/// The row-major positions of the nonzero elements among the first `examined`, as i64 [n]. Two programs: the first
+/// counts, and its only result, an i64, is the value of the symbol that its attribute `binds` names, at most `bound`;
+/// the second takes this result as an operand, which orders it after the first.
 Value createPositions(OpBuilder &rewriter, Location location, Value tensor, Expr examined, Expr n) {
   Type element = graph::getElementType(tensor), i64 = rewriter.getI64Type();
   Expr one = Expr::constant(rewriter.getContext(), 1);
@@ -57,7 +57,7 @@ struct LowerNonZero : OpRewritePattern<graph::NonZeroOp> {
       Value rest = arith::IndexCastOp::create(b, b.getIndexType(), body.input(position));
       Value result = body.size(Expr::constant(getContext(), 0)), one = arith::ConstantIndexOp::create(b, 1);
       for (int64_t dim = type.getRank(); dim > 0; --dim) {
-        // A dimension of size 0 has no elements that could be selected.
+        // A dimension of size 0 has no elements to select.
         Value extent = arith::MaxSIOp::create(b, body.size(type.getDim(dim - 1)), one);
         Value coordinate = arith::RemUIOp::create(b, rest, extent);
         rest = arith::DivUIOp::create(b, rest, extent);

@@ -20,7 +20,7 @@ struct LowerIota : OpRewritePattern<graph::IotaOp> {
   }
 };
 
-/// The element of a short list at a position, by comparing with every one.
+/// The element of a short list at a position, by comparing the position with every index.
 Value emitLookup(ComputeBody &body, Value position, ArrayRef<Value> elements) {
   ImplicitLocOpBuilder &b = body.builder;
   Value result = elements.back();

@@ -8,8 +8,8 @@ namespace freestone::tile {
 
 namespace {
 
-/// Finds the different slices along an axis, in one tile: slices in order stand beside their equals. All lists have
-/// room for as many as there are slices; the number found is the first result.
+/// Finds the distinct slices along an axis, in one tile: sorted, equal slices are neighbours. Lists are as long as the
+/// number of slices; the number of distinct slices is the first result.
 class SliceFinder {
 public:
   // The results of the program; the last two are scratch.
@@ -23,7 +23,7 @@ public:
   OpaqueOp find() {
     Value zero = body.constant(0), length = body.size(lines.length);
     emitMergeSort(body, length, order, places, [&](Value a, Value b) { return precedes(a, b); });
-    // Sorting is stable: the first of equals in order is the first one in the operand, too.
+    // The sort is stable: the first of equal slices is the first one in the operand as well.
     body.loop(zero, length, zero, [&](Value i, ValueRange previous) -> SmallVector<Value> {
       Value slice = body.toIndex(body.loadResult(order, i));
       Value isNew = arith::OrIOp::create(body.ir(), body.isEqual(i, zero), precedes(previous[0], slice));
@@ -51,7 +51,7 @@ private:
     return body.load(0, body.add(lines.getBegin(body, element, lines.length), body.mul(slice, body.size(lines.inner))));
   }
 
-  /// Whether slice a comes before b: their first different elements decide.
+  /// Whether slice a comes before slice b in lexicographic order.
   Value precedes(Value a, Value b) {
     ImplicitLocOpBuilder &ir = body.ir();
     Type element = type.getElementType();
@@ -68,8 +68,8 @@ private:
     return body.less(decided, zero);
   }
 
-  /// Counts a slice among its equals, the first of which `inverse` tells, and writes their place there: `known` where
-  /// it is that first one itself. Returns how many different ones are known then.
+  /// Counts a slice in its class of equal slices, whose first member is in `inverse`, and writes the class number
+  /// there: `known` for a new class. Returns the number of classes so far.
   Value emitSlice(Value slice, Value known) {
     ImplicitLocOpBuilder &ir = body.ir();
     Value zero = body.constant(0), one = body.constant(1);

@@ -9,10 +9,10 @@ namespace freestone::tile {
 
 namespace {
 
-/// Loops over windows: the leading dimensions and the windows' places are parallel, the places within a window reduce.
+/// Loops over windows: the leading dimensions and window positions are parallel, the taps are reduction loops.
 struct WindowLoops {
   SmallVector<Expr> taps;
-  /// Where the operand is read.
+  /// The indices at which the operand is read.
   SmallVector<Expr> indices;
   bool leavesOperand = false;
 };
@@ -33,8 +33,8 @@ template <typename Op> WindowLoops getWindowLoops(Op op) {
   return loops;
 }
 
-/// The maximum of every window, and which of its taps that is: the first of equals, -1 where all are padding. A tap is
-/// a number of few bits, unlike the position in the operand.
+/// The maximum of every window and its tap: the first of equals, -1 if all are padding. A tap's number is narrower than
+/// a position in the operand.
 FailureOr<ComputeOp> findMaxima(PatternRewriter &rewriter, graph::WindowArgmaxOp op, const WindowLoops &loops) {
   Type element = graph::getElementType(op.getOperand()), wide = getAccumulatorType(element);
   Type i32 = rewriter.getI32Type();
@@ -64,7 +64,7 @@ FailureOr<ComputeOp> findMaxima(PatternRewriter &rewriter, graph::WindowArgmaxOp
     Value takes = arith::OrIOp::create(b, better, arith::AndIOp::create(b, equal, earlier));
     takes = arith::OrIOp::create(b, takes, none);
     for (unsigned dim = rank - spatial; loops.leavesOperand && dim < rank; ++dim) {
-      // As unsigned numbers, negative coordinates are beyond the end.
+      // Unsigned: negative coordinates compare as beyond the end.
       Value coordinate = scalars.index(loops.indices[dim]);
       Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, coordinate, scalars.size(shape[dim]));
       takes = arith::AndIOp::create(b, inside, takes);
@@ -93,7 +93,7 @@ FailureOr<ComputeOp> locateTaps(PatternRewriter &rewriter, graph::WindowArgmaxOp
       rest = outer;
     }
     for (unsigned dim = 0; dim < spatial; ++dim) {
-      // Where the window begins, and the tap's distance from there.
+      // The beginning of the window, plus the tap's offset.
       Expr begin = builder.loop(leading + dim) * op.getStrides()[dim] - op.getLow()[dim];
       Value distance = arith::MulIOp::create(b, digits[dim], emitConstant(b, i64, op.getDilations()[dim]));
       Value coordinate = arith::AddIOp::create(b, arith::IndexCastOp::create(b, i64, scalars.index(begin)), distance);
@@ -107,13 +107,13 @@ FailureOr<ComputeOp> locateTaps(PatternRewriter &rewriter, graph::WindowArgmaxOp
   return builder.create(i64, body);
 }
 
-/// Whether both look at the same windows.
+/// Whether both operators have the same windows.
 bool haveSameWindows(graph::WindowOp op, graph::WindowArgmaxOp other) {
   return op.getSizes() == other.getSizes() && op.getStrides() == other.getStrides() &&
          op.getDilations() == other.getDilations() && op.getLow() == other.getLow() && op.getHigh() == other.getHigh();
 }
 
-/// The position of the maximum. Padding is never the maximum.
+/// The position of the maximum; padding never is.
 struct LowerWindowArgmax : OpRewritePattern<graph::WindowArgmaxOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -156,7 +156,7 @@ struct LowerWindow : OpRewritePattern<graph::WindowOp> {
   }
 
 private:
-  /// What looks later for where the maxima of the same windows are, as the gradient does.
+  /// A later argmax over the same windows, such as that for the gradient.
   static graph::WindowArgmaxOp findArgmax(graph::WindowOp op) {
     for (Operation *user : op.getOperand().getUsers())
       if (auto argmax = dyn_cast<graph::WindowArgmaxOp>(user); argmax && op.getKind() == graph::ReduceKind::max &&
@@ -166,7 +166,7 @@ private:
     return {};
   }
 
-  /// The windows are read once for both.
+  /// Computes both in one pass over the windows.
   static LogicalResult lowerTogether(graph::WindowOp op, graph::WindowArgmaxOp argmax, const WindowLoops &loops,
                                      PatternRewriter &rewriter) {
     FailureOr<ComputeOp> maxima = findMaxima(rewriter, argmax, loops);
