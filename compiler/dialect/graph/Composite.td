@@ -51,11 +51,11 @@ def Graph_GeluOp : Graph_CompositeOp<"gelu"> {
 
 def Graph_AttentionOp : Graph_CompositeOp<"attention"> {
   let summary = "softmax(scale * query keyᵀ + mask) value";
-  Query [batch…, s, d], key [batch…, t, d], value [batch…, t, e], result [batch…, s, e]. A mask [batch…, s, t] of the
-  element type is added to the scores; a bool mask hides scores where it is false. With `causal` o, row i sees columns j
-  ≤ i + o. `softcap` c > 0 turns scores into c * tanh(score / c) before the mask. A fully masked row (all scores -inf)
-  gives 0 and has a gradient of 0.
-    its scores are -inf) gives 0 and has a gradient of 0.
+  let description = [{
+    Query [batch…, s, d], key [batch…, t, d], value [batch…, t, e], result [batch…, s, e]. A mask [batch…, s, t] of the
+    element type is added to the scores; a bool mask hides scores where it is false. With `causal` o, row i sees columns
+    j ≤ i + o. `softcap` c > 0 turns scores into c * tanh(score / c) before the mask. A fully masked row (all scores
+    -inf) gives 0 and has a gradient of 0.
     ```mlir
     %y = graph.attention %q, %k, %v scale 0.125 causal <0> : !graph.tensor<[b, h, s, 64], f32>, …
     ```

@@ -77,8 +77,9 @@ def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weigh
 
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
   let summary = "how reductions along rows in memory are tiled: rows, then passes over a row";
-  The first `row_loops` loops count rows, `rows` of them a tile. Pass p over a row has `run_loops[p]` inner loops (1:
-  all elements are contiguous), vectorized by `lanes[p]` elements (1: scalar).
+  let description = [{
+    The first `row_loops` loops count rows, `rows` of them a tile. Pass p over a row has `run_loops[p]` inner loops (1:
+    all elements are contiguous), vectorized by `lanes[p]` elements (1: scalar).
   }];
   let parameters = (ins "int64_t":$row_loops, "::freestone::sym::Expr":$rows, ArrayRefParameter<"int64_t">:$run_loops,
                         ArrayRefParameter<"int64_t">:$lanes);
