@@ -12,7 +12,7 @@ void freestone::printPasses(PassManager &passes, StringRef folder, Stretch stret
     return;
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, names[static_cast<size_t>(stretch)]);
-  // MLIR makes the folders below this one, and says so where it can't.
+  // MLIR makes the subfolders and reports errors.
   (void)llvm::sys::fs::create_directories(path);
   passes.enableIRPrintingToFileTree([](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; },
                                     /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true,

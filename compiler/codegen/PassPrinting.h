@@ -5,11 +5,11 @@
 
 namespace freestone {
 
-/// Stretches of the way from a model to code, each with a folder of its own: 1-graph to 5-llvm.
+/// Stages from a model to code, each with its own folder: 1-graph to 5-llvm.
 enum class Stretch { Graph, Tile, Task, Code, Llvm };
 
-/// Lets `passes` write what each of them changed into the stretch's folder within `folder`, as --mlir-print-ir-tree-dir
-/// says; nowhere where that is empty. Every pass manager of the compiler goes through here.
+/// Makes `passes` write the module after every pass that changed it into the stage's folder within `folder`, as of
+/// --mlir-print-ir-tree-dir; an empty `folder` disables it. Every pass manager of the compiler calls this.
 void printPasses(mlir::PassManager &passes, llvm::StringRef folder, Stretch stretch);
 
 } // namespace freestone

@@ -6,19 +6,19 @@
 
 namespace freestone::codegen {
 
-/// What all parts of a contraction's emission speak of: the points of its loops, named by symbols.
+/// The points of a contraction's loops, with symbols for their positions; shared by all parts of its emission.
 struct ContractionPoints {
-  /// Operands are packed in vectors of `lanes` elements.
+  /// Operands are packed with vectors of `lanes` elements.
   ContractionPoints(Emission &emission, tile::ContractionForm &form, int64_t lanes);
 
-  /// Where the element of an input that a point takes lies, in elements.
+  /// The memory index of an input's element at a point, in elements.
   sym::Expr getLinearIndex(tile::ContractionForm &form, unsigned input) const;
 
   unsigned lanes;
   sym::Expr m, n, k;
-  /// Where each loop stands, over these and the symbols of `outer`.
+  /// The position of each loop, over these symbols and those of `outer`.
   llvm::SmallVector<sym::Expr> loops;
-  /// The values of the outer loops' symbols in the tile at hand.
+  /// The values of the outer loops' symbols in the current tile.
   Positions outer;
 };
 

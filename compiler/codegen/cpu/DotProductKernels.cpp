@@ -43,9 +43,9 @@ public:
   void emitLeave();
 
 private:
-  /// Bytes of a row of a tile, of a row of sums or of B, of a tile, and of a group of a strip or panel.
+  /// Bytes of a tile's row, of a row of sums or of B, of a tile, and of a group of a strip or panel.
   static constexpr int64_t tileRow = 64, panelRow = 128, tileBytes = 1024, groupBytes = 2048;
-  /// Rows whose sums vectors hold at a time, two vectors each; a strip is three blocks.
+  /// Rows whose accumulators fit into vector registers, two vectors each; a strip is three blocks.
   static constexpr int64_t blockRows[] = {11, 11, 10};
 
   Block *open(DotProductFunction function);
@@ -107,13 +107,13 @@ void DotProductKernelEmitter::emitIf(Value word, llvm::function_ref<void()> then
   otherwise();
 }
 
-/// The four tiles of a strip's sums, row-major.
+/// The four tiles of a strip's accumulators, row-major.
 void DotProductKernelEmitter::forSums(Value c, llvm::function_ref<void(int64_t tile, Value address)> body) {
   for (int64_t tile = 0; tile < 4; ++tile)
     body(tile, advance(c, static_cast<int32_t>(tile / 2 * 16 * panelRow + tile % 2 * tileRow)));
 }
 
-/// Tiles 0 to 3 are sums, 4 and 5 rows of A, 6 and 7 columns of B.
+/// Tiles 0 to 3 are accumulators, 4 and 5 rows of A, 6 and 7 columns of B.
 void DotProductKernelEmitter::emitTileKernel() {
   ValueRange arguments = open(DotProductFunction::multiply)->getArguments();
   Value panelPitch = word(panelRow), tilePitch = word(tileRow);
@@ -145,7 +145,7 @@ void DotProductKernelEmitter::emitTileKernel() {
   close();
 }
 
-/// The sums of some rows, in vectors.
+/// Accumulates a block of rows in vectors.
 void DotProductKernelEmitter::emitBlock(int64_t rows, Value a, Value b, Value c, Value groups, Value accumulate) {
   auto sumType = VectorType::get({16}, builder.getF32Type());
   auto pairType = VectorType::get({32}, builder.getBF16Type());
@@ -221,10 +221,10 @@ void DotProductKernelEmitter::emitVectorKernel() {
   close();
 }
 
-/// All tiles have 16 rows of 64 bytes.
+/// Configures all tiles with 16 rows of 64 bytes.
 void DotProductKernelEmitter::emitEnter() {
   open(DotProductFunction::enter);
-  // Palette 1; then, from byte 16, the bytes of a row of each tile in 16 bits, and from byte 48, the rows in 8.
+  // Palette 1; from byte 16, the row length of each tile in 16 bits; from byte 48, its number of rows in 8 bits.
   constexpr int64_t rowBytes = 0x0040'0040'0040'0040, rows = 0x1010'1010'1010'1010;
   constexpr int64_t words[] = {1, 0, rowBytes, rowBytes, 0, 0, rows, 0};
   Value configuration = LLVM::AllocaOp::create(builder, location, pointer, i64, word(std::size(words)), 64);

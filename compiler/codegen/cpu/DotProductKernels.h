@@ -7,27 +7,27 @@
 
 namespace freestone::codegen {
 
-/// The functions that all contractions of bf16 share whose products are summed in pairs of steps of k.
+/// The functions shared by all bf16 contractions with dot products over pairs of steps of k.
 enum class DotProductFunction {
-  /// void freestone_dot_products_bf16(i64 strips, i64 groups, const void *A, i64 stripBytes, const void *B, float *C, i64
-  /// accumulate)
-  /// adds to (accumulate != 0) or sets `strips` times 32 rows of 32 sums, one row after another. A strip is 32 rows of
-  /// 32 steps for
-  /// every group; B is 16 rows for every group, of pairs of steps for 32 columns. Both are aligned to 64 bytes.
+  /// void freestone_dot_products_bf16(i64 strips, i64 groups, const void *A, i64 stripBytes, const void *B, float *C,
+  ///                                   i64 accumulate)
+  /// adds to (accumulate != 0) or sets `strips` times 32 consecutive rows of 32 sums. A strip of A is 32 rows of 32
+  /// steps for every group; B is 16 rows for every group, of pairs of steps for 32 columns. Both are aligned to 64
+  /// bytes.
   multiply,
   /// void freestone_dot_products_enter(), void freestone_dot_products_leave()
-  /// stand around all calls of a thread: they take and leave the tiles.
+  /// enclose all calls of a thread: they acquire and release the AMX tiles.
   enter,
   leave,
 };
 
-/// The module of these functions: what needs the tiles has an object of this name.
+/// The module of these functions; its object is the one that requires AMX.
 inline constexpr llvm::StringLiteral dotProductModuleName = "dot_products_bf16";
 
-/// Its declaration, added to the module once.
+/// The function's declaration, added to the module once.
 mlir::func::FuncOp declareDotProductFunction(mlir::ModuleOp module, DotProductFunction function);
 
-/// Appends to `module` a nested module that defines them.
+/// Appends to `module` a nested module with the definitions.
 void emitDotProductKernels(mlir::ModuleOp module, tile::DotProductUnit unit);
 
 } // namespace freestone::codegen

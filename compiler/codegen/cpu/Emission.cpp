@@ -79,7 +79,7 @@ Value Emission::getSize(Expr size) {
 }
 
 Expr Emission::getPositionSymbol(StringRef name) {
-  // No identifier begins with a percent sign, so no size has this name.
+  // No size has this name: identifiers do not begin with a percent sign.
   return Expr::symbol(builder.getContext(), ("%" + name).str());
 }
 
@@ -91,7 +91,7 @@ static bool dependsOn(Expr expr, ArrayRef<Position> positions) {
   });
 }
 
-/// Gives both the shape of the one that is a vector.
+/// Broadcasts a scalar operand to the vector shape of the other.
 static void equalise(OpBuilder &builder, Location location, Value &lhs, Value &rhs) {
   auto spread = [&](Value &scalar, Type type) {
     scalar = vector::BroadcastOp::create(builder, location, type, scalar);
@@ -107,8 +107,8 @@ template <typename OpTy> static Value emitBinary(OpBuilder &builder, Location lo
   return OpTy::create(builder, location, lhs, rhs);
 }
 
-/// Processors divide no vectors of integers. The quotient of two below 2^52 in double precision never rounds past an
-/// integer, and unlike an integer division it can be moved out of loops.
+/// Processors have no integer division of vectors. In double precision, the quotient of two integers below 2^52 never
+/// rounds past an integer, and unlike an integer division it can be hoisted out of loops.
 Value Emission::divideLanes(Value dividend, Value divisor, bool roundUp) {
   equalise(builder, location, dividend, divisor);
   auto indices = cast<VectorType>(dividend.getType());
@@ -135,7 +135,7 @@ Value Emission::getAtom(Expr atom, ArrayRef<Position> positions) {
     operands.push_back(getIndex(operand, positions));
   if (atom.kind() == sym::Kind::FloorDiv || atom.kind() == sym::Kind::CeilDiv) {
     Value divisor = operands[1];
-    // A division by an empty extent may be computed before it is known that nothing is to do.
+    // A division by an empty extent may be hoisted above the check for work.
     if (!atom.operands()[1].isConstant())
       divisor = emitBinary<arith::MaxSIOp>(builder, location, divisor, getConstant(1));
     if (isa<VectorType>(operands[0].getType()) || isa<VectorType>(divisor.getType()))
@@ -154,7 +154,7 @@ Value Emission::getAtom(Expr atom, ArrayRef<Position> positions) {
 Value Emission::getIndex(Expr index, ArrayRef<Position> positions) {
   if (!dependsOn(index, positions))
     return getSize(index);
-  // Terms that only outer positions decide are summed first, so that they leave the inner loops.
+  // Terms of outer positions are summed first, so that they can be hoisted out of inner loops.
   SmallVector<Value> sums(positions.size());
   Expr fixed = Expr::constant(builder.getContext(), 0);
   for (const sym::Term &term : index.terms()) {

@@ -9,22 +9,22 @@ namespace freestone::codegen {
 
 using mlir::LogicalResult;
 
-/// A symbol of index expressions that the code at hand gives a value: the number of a row, of a panel, of an element of
+/// A symbol of index expressions with its value in the current code: the number of a row, of a panel, of an element of
 /// a loop. The value is an `index`, or a vector of them.
 struct Position {
   sym::Expr symbol;
   mlir::Value value;
 };
 
-/// Known positions, those of outer loops first, so that what outer loops decide is computed there.
+/// Known positions, outer loops first, so that index arithmetic is hoisted as far as possible.
 using Positions = llvm::SmallVector<Position>;
 
-/// The function that a program becomes, while it is emitted:
+/// The function of a program during its emission:
 ///   void p(void **buffers, const int64_t *sizes, int64_t begin, int64_t end, char *scratch)
-/// Emitters insert at `builder`, which stands in the body of the function. Sizes are computed once, at its entry.
+/// Emitters insert at `builder`, within the body of the function. Sizes are computed once, at its entry.
 class Emission {
 public:
-  /// Adds the function to the module at which the builder stands and opens it. The caller closes it with `finish`.
+  /// Adds the function to the module at the builder's insertion point and opens it. The caller closes it with `finish`.
   Emission(mlir::OpBuilder builder, tile::ProgramOp program);
   void finish();
 
@@ -36,37 +36,36 @@ public:
 
   /// A size over the program's symbols, as `index`.
   mlir::Value getSize(sym::Expr size);
-  /// An index over the program's symbols and the given positions: `index`, or a vector of them where a position is one.
+  /// An index over the program's symbols and the given positions: `index`, or a vector if a position is one.
   mlir::Value getIndex(sym::Expr index, llvm::ArrayRef<Position> positions);
-  /// A symbol that no size has, to stand for a position.
+  /// A symbol for a position, distinct from all sizes.
   sym::Expr getPositionSymbol(llvm::StringRef name);
   mlir::Value getConstant(int64_t value);
 
-  /// The flat memory (`memref<?xT>`, T the storage type) of an argument or result of the program, or what `setBuffer`
-  /// gave.
+  /// The flat memory (`memref<?xT>`, T the storage type) of an argument or result of the program, or the memory set by
+  /// `setBuffer`.
   mlir::Value getBuffer(mlir::Value tensor) { return buffers.lookup(tensor); }
   void setBuffer(mlir::Value tensor, mlir::Value memory) { buffers[tensor] = memory; }
   /// The memory of result number `result` of the program.
   mlir::Value getResultBuffer(unsigned result) { return resultBuffers[result]; }
-  /// The next bytes of this worker's scratch, aligned to 64, as `memref<?xT>`. The plan's `scratch` must hold all that
-  /// is taken.
+  /// The next bytes of this worker's scratch, aligned to 64, as `memref<?xT>`. The plan's `scratch` must cover all
+  /// requests.
   mlir::Value takeScratch(mlir::Type elementType, sym::Expr elements);
-  /// `memref<?xT>` over bare memory.
+  /// `memref<?xT>` over a bare pointer.
   mlir::Value getMemory(mlir::Value pointer, mlir::Type elementType, mlir::Value elements);
   /// The bare pointer to an element of `memref<?xT>`.
   mlir::Value getPointer(mlir::Value memory, mlir::Value index);
 
-  /// `for (tile = begin; tile < end; ++tile) body(tile)`, leaving the builder behind the loop.
+  /// `for (tile = begin; tile < end; ++tile) body(tile)`; continues after the loop.
   void forTiles(llvm::function_ref<void(mlir::Value)> body);
   /// `for (i = from; i < to; i += step) body(i)`.
   void forRange(mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value)> body);
-  /// The digits of a row-major number.
+  /// The digits of a row-major number in the extents.
   llvm::SmallVector<mlir::Value> unravel(mlir::Value number, llvm::ArrayRef<sym::Expr> extents);
   /// vector<lanes x i1> whose first `active` (at least 0) lanes are set.
   mlir::Value getTailMask(unsigned lanes, mlir::Value active);
 
-  /// Reports the site of a check unless it holds; `holds` is an i1. The n-th check of the program, in the order of its
-  /// text.
+  /// Reports the site of a check unless `holds` (an i1). Checks are numbered in the order of the program's text.
   void check(tile::CheckOp check, mlir::Value holds);
 
   /// `arith` on `index` values.
@@ -75,7 +74,7 @@ public:
   mlir::Value multiply(mlir::Value lhs, mlir::Value rhs);
   mlir::Value minimum(mlir::Value lhs, mlir::Value rhs);
   mlir::Value maximum(mlir::Value lhs, mlir::Value rhs);
-  /// Of numbers that are not negative, by a positive one.
+  /// Of non-negative numbers, by a positive one.
   mlir::Value divide(mlir::Value lhs, mlir::Value rhs);
   mlir::Value ceilDivide(mlir::Value lhs, mlir::Value rhs);
 
@@ -86,7 +85,7 @@ private:
 
   mlir::func::FuncOp function;
   mlir::Value sizesPointer, scratchPointer;
-  /// Where sizes are computed: the last operation of the entry's preamble.
+  /// Insertion point for sizes: the last operation of the entry's preamble.
   mlir::Operation *preamble = nullptr;
   llvm::SmallVector<mlir::Value> symbolValues;
   llvm::DenseMap<sym::Expr, mlir::Value> sizes;

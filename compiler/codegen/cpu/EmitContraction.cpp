@@ -32,7 +32,7 @@ private:
   Value getPanelStart(Value column, Value block);
   Value getStep(Value total, Value blocks, int64_t unit);
   void emitIf(Value condition, llvm::function_ref<void()> body);
-  /// Whether the result is stored in panels of columns.
+  /// Whether the result is stored in packed panels of columns.
   bool isPanelled() {
     auto panels = dyn_cast_or_null<tile::PanelsAttr>(form.compute.getResultType(0).getLayout());
     return panels && panels.getWidth() == width &&
@@ -56,14 +56,14 @@ private:
   int64_t width;
   ContractionPoints points;
   std::optional<unsigned> packedInput;
-  /// Elements from row to row of the result, where the micro-kernel can write there itself.
+  /// The row stride of the result, if the micro-kernel can write it directly.
   std::optional<Expr> directStride;
   func::FuncOp kernel;
   Value packedRows, packedColumns, accumulators;
-  /// Whether rows and columns stay packed for other tiles.
+  /// Whether rows and columns stay packed for later tiles.
   Value keepsRows, keepsColumns;
   Value rowTotal, columnTotal, depthTotal, rowStep, columnStep, depthStep, columnBlocks, depthBlocks;
-  /// Of the tile at hand: its rows, and whether this worker has not packed rows or columns of it before.
+  /// Of the current tile: its rows, and whether this worker still has to pack its rows or columns.
   PackedBlock rows;
   Value height, firstColumn, lastColumn, rowsAreNew, columnsAreNew;
 };
@@ -113,7 +113,7 @@ void ContractionEmitter::emit() {
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
-/// The size, a multiple of `unit`, of so many blocks.
+/// The size, a multiple of `unit`, of that many equal blocks.
 Value ContractionEmitter::getStep(Value total, Value blocks, int64_t unit) {
   Value one = emission.getConstant(1), step = emission.getConstant(unit);
   return emission.multiply(emission.ceilDivide(emission.ceilDivide(total, emission.maximum(blocks, one)), step), step);
@@ -136,14 +136,14 @@ void ContractionEmitter::emitTile(Value tile) {
   Value rowBlock = digits[digits.size() - 2], columnBlock = digits.back(), zero = emission.getConstant(0);
 
   rows.first = emission.multiply(rowBlock, rowStep);
-  // The last blocks of an extent may have nothing left.
+  // The last blocks of an extent may be empty.
   Value rowsLeft = emission.subtract(rowTotal, rows.first);
   rows.count = emission.maximum(zero, emission.minimum(rowStep, rowsLeft));
   height = getBlockHeight(emission, rows.count, kernelShape.getRows(), 1);
   firstColumn = emission.multiply(columnBlock, columnStep);
   lastColumn = emission.minimum(columnTotal, emission.add(firstColumn, columnStep));
 
-  // What a tile before this one packed, if it was this worker's.
+  // Packed operands of the previous tile are valid only if this worker computed it.
   Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
                                          compare(arith::CmpIPredicate::eq, columnBlock, zero));
   rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
@@ -155,7 +155,7 @@ void ContractionEmitter::emitTile(Value tile) {
   emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
 }
 
-/// All of a tile's panels, for a block of k.
+/// Computes all panels of a tile, for a block of k.
 void ContractionEmitter::emitBlock(Value block) {
   Value zero = emission.getConstant(0);
   PackedBlock at = rows;
@@ -198,7 +198,7 @@ void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Valu
   emitIf(compare(arith::CmpIPredicate::eq, next, depthBlocks), [&] { emitPanelEpilogue(sums, columns); });
 }
 
-/// Where B is in memory.
+/// The memory index of B.
 Value ContractionEmitter::getLinear(unsigned input, Value column, Value step) {
   Positions positions = points.outer;
   positions.push_back({points.n, column});
@@ -206,14 +206,14 @@ Value ContractionEmitter::getLinear(unsigned input, Value column, Value step) {
   return emission.getIndex(points.getLinearIndex(form, input), positions);
 }
 
-/// Where a panel that stays packed is in scratch.
+/// The scratch index of a panel that stays packed.
 Value ContractionEmitter::getPanelStart(Value column, Value block) {
   Value number =
       emission.add(emission.multiply(emission.divide(column, emission.getConstant(width)), depthBlocks), block);
   return emission.multiply(number, emission.multiply(depthStep, emission.getConstant(width)));
 }
 
-/// The packed panel of B: where it is stored, or in scratch.
+/// The packed panel of B: in place if it is stored packed, else in scratch.
 Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
   if (packedInput)
     return emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
@@ -223,11 +223,11 @@ Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
   return emission.getPointer(packedColumns, start);
 }
 
-/// Where the rows of the panel that is computed next are in memory, and how many bytes apart. Where B is read as
-/// columns, the panel at hand: it costs nothing to bring it again.
+/// The address of the next panel's rows in memory, for prefetching, and their stride in bytes. If B is read as columns,
+/// the current panel: prefetching it again is free.
 std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns, Value block) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  // The next columns; or those that the tile begins with, in the next block of k; or the first ones of the next tile.
+  // The next columns; else those at the beginning of the tile, in the next block of k; else the first of the next tile.
   Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
   Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
   Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);

@@ -5,11 +5,10 @@
 
 namespace freestone::codegen {
 
-/// Emits a contraction, and the computes that follow on its elements while they are in L1.
+/// Emits a contraction, and its epilogue on elements that are still in L1.
 ///
-/// Per tile and block of k: the rows of A are packed, then, panel by
-/// panel, B is packed (unless it is stored so) and the micro-kernel runs; after the last block of k the panel's
-/// epilogue.
+/// For each tile and block of k: the rows of A are packed; then, panel by panel, B is packed (unless it is stored
+/// packed) and the micro-kernel runs; after the last block of k follows the panel's epilogue.
 void emitContraction(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

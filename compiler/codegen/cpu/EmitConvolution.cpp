@@ -17,7 +17,7 @@ using sym::Expr;
 
 namespace {
 
-/// A range of a loop that a tile computes.
+/// The range of a loop in a tile.
 struct Span {
   Value first, count;
 };
@@ -55,13 +55,13 @@ private:
   tile::ConvolutionTiles tiles;
   tile::MicroKernelAttr kernelShape;
   int64_t width, lanes;
-  /// Symbols of the loops that change within a tile, and where all loops stand over them at the first tap.
+  /// Symbols of the loops that vary within a tile, and the positions of all loops in these symbols, at the first tap.
   Expr columnSymbol, rowSymbol, pixelSymbol, channelSymbol;
   SmallVector<Expr> loops;
   Positions outer;
   func::FuncOp kernel;
   Value planes, offsets, sums, square;
-  /// Of the tile at hand.
+  /// Ranges of the current tile.
   Span columns, rows, pixels;
 };
 
@@ -98,7 +98,7 @@ void ConvolutionEmitter::emit() {
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
-/// Where the steps of k find the first pixel of a row in the planes: the same for all tiles.
+/// Offsets from a row's first pixel in the planes for all steps of k: equal for all tiles.
 void ConvolutionEmitter::emitOffsets() {
   SmallVector<Expr> extents = contraction.getExtents(form.getTapLoops());
   Value zero = emission.getConstant(0), taps = emission.getConstant(form.taps);
@@ -119,7 +119,7 @@ void ConvolutionEmitter::emitOffsets() {
   });
 }
 
-/// The last blocks of an extent may have nothing left.
+/// The last blocks of an extent may be empty.
 Span ConvolutionEmitter::getRange(Value block, Expr step, Expr total) {
   Value size = emission.getSize(step), first = emission.multiply(block, size);
   Value left = emission.subtract(emission.getSize(total), first);
@@ -167,13 +167,13 @@ Positions ConvolutionEmitter::getPositions(Value column, Value row, Value pixel,
   return positions;
 }
 
-/// Where an operand is in memory at the first tap.
+/// The memory index of an operand at the first tap.
 Value ConvolutionEmitter::getLinear(unsigned input, Value column, Value row, Value pixel, Value channel) {
   Expr linear = tile::getLinearIndex(contraction.compute.getInputType(input), getIndices(input));
   return emission.getIndex(linear, getPositions(column, row, pixel, channel));
 }
 
-/// Copies what the tile's windows see of some channels; outside of the picture is its fill.
+/// Copies the part of some channels that the tile's windows cover; out of bounds the picture has its fill.
 void ConvolutionEmitter::copyPlanes(const Span &channels) {
   tile::ComputeOp compute = contraction.compute;
   graph::TensorType type = compute.getInputType(form.picture);
@@ -197,7 +197,7 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
   }
   Value planeWidth = emission.add(pixels.count, emission.getConstant(form.pixelSpan - 1));
   Value firstPixel = emission.getIndex(indices[form.pixelDim], first);
-  // The elements of a row that are in the picture.
+  // The elements of a row that are in bounds.
   Value begin = emission.maximum(zero, emission.subtract(zero, firstPixel));
   Value end =
       emission.minimum(planeWidth, emission.subtract(emission.getSize(type.getShape()[form.pixelDim]), firstPixel));
@@ -209,14 +209,14 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
   emission.forRange(zero, planeRows, 1, [&](Value row) {
     Value last = end;
     if (form.rowDim) {
-      // Unsigned, so that a negative row is a large one.
+      // Unsigned, so that a negative row compares as a large one.
       Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, emission.add(firstRow, row),
                                            emission.getSize(type.getShape()[*form.rowDim]));
       last = arith::SelectOp::create(builder, location, inside, end, zero);
     }
     Value source = emission.add(start, emission.multiply(row, rowStride));
     Value target = emission.multiply(row, emission.getSize(tiles.planeWidth));
-    // Vectors reach past the end of a row into the next one, which is written after.
+    // Vectors reach past the end of a row into the next one, which is written afterwards.
     emission.forRange(zero, planeWidth, lanes, [&](Value column) {
       auto laneOf = [&](Value at) { return emission.maximum(zero, emission.subtract(at, column)); };
       Value until = laneOf(last);
@@ -235,7 +235,7 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
   });
 }
 
-/// Where the sums of a panel begin for a row of pixels.
+/// The beginning of a panel's accumulators for a row of pixels.
 Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
   Value pitch = emission.getSize(tiles.sumsPitch);
   Value panel =
@@ -259,8 +259,8 @@ void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value acc
   });
 }
 
-/// The first pixel of each rectangle becomes what the rectangle is reduced to, moved to where it is one of few: sums of
-/// pixels that come later stand behind it.
+/// Reduces each rectangle of pixels to one, and moves it to its position among the pooled pixels: the accumulators of
+/// later pixels come after it.
 void ConvolutionEmitter::poolPanel(Value column, Value count) {
   tile::Pooling &pooling = *form.pooling;
   Value zero = emission.getConstant(0);
@@ -306,8 +306,8 @@ void ConvolutionEmitter::poolPanel(Value column, Value count) {
   });
 }
 
-/// What leaves the tile: squares of channels and pixels, each transposed, since channels are neighbours in the sums and
-/// pixels in memory.
+/// Stores the tile: squares of channels and pixels are transposed, since channels are contiguous in the accumulators
+/// and pixels in memory.
 void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
   Value count = emission.minimum(emission.getConstant(width),

@@ -5,9 +5,9 @@
 
 namespace freestone::codegen {
 
-/// Emits a program planned for "convolution": the part of the picture that a tile sees is copied with its border, so
-/// that every step of k reads it at a fixed offset; micro-kernels add up panels of channels out, pixel by pixel; sums
-/// are transposed, since results have pixels as neighbours, and go through the epilogue.
+/// Emits a program with a convolution's plan. The part of the picture that a tile covers is copied with its border, so
+/// that every step of k reads it at a fixed offset. Micro-kernels accumulate panels of output channels, pixel by pixel.
+/// The results are transposed, since pixels are contiguous in memory, and go through the epilogue.
 void emitConvolution(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

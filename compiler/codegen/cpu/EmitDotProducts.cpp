@@ -48,10 +48,10 @@ private:
   ContractionPoints points;
   func::FuncOp kernel;
   Value packedRows, packedColumns, accumulators;
-  /// Whether rows and columns stay packed for other tiles.
+  /// Whether rows and columns stay packed for later tiles.
   Value keepsRows, keepsColumns;
   Value rowTotal, columnTotal, depthTotal, rowStep, columnStep, depthStep, columnBlocks, depthBlocks;
-  /// Of the tile at hand: its rows, and whether this worker has not packed rows or columns of it before.
+  /// Of the current tile: its rows, and whether this worker still has to pack its rows or columns.
   PackedBlock rows;
   Value firstColumn, lastColumn, rowsAreNew, columnsAreNew;
 };
@@ -94,13 +94,13 @@ void DotProductEmitter::emit() {
     func::CallOp::create(builder, location, declareDotProductFunction(module, DotProductFunction::leave));
 }
 
-/// The size, in whole units, of so many blocks.
+/// The size, in whole units, of that many equal blocks.
 Value DotProductEmitter::getStep(Value total, Value blocks) {
   Value one = emission.getConstant(1), step = emission.getConstant(unit);
   return emission.multiply(emission.ceilDivide(emission.ceilDivide(total, emission.maximum(blocks, one)), step), step);
 }
 
-/// An empty sum has a group of zeros.
+/// An empty sum has one group of zeros.
 Value DotProductEmitter::toGroups(Value steps) {
   return emission.maximum(emission.getConstant(1), emission.ceilDivide(steps, emission.getConstant(unit)));
 }
@@ -112,7 +112,8 @@ void DotProductEmitter::emitIf(Value condition, llvm::function_ref<void()> body)
   body();
 }
 
-/// Whether this worker did not compute the tile so far before; or it was another block of the same number.
+/// Whether an operand must be packed: the tile `distance` before is another worker's, or `number`, the tile's index
+/// among those that share the operand, is 0.
 Value DotProductEmitter::isFirst(Value tile, Value distance, Value number) {
   Value isOthers = compare(arith::CmpIPredicate::slt, emission.subtract(tile, distance), emission.begin);
   Value isNew = compare(arith::CmpIPredicate::eq, number, emission.getConstant(0));
@@ -139,7 +140,7 @@ void DotProductEmitter::emitTile(Value tile) {
   emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
 }
 
-/// All of a tile's panels, for a block of k.
+/// Computes all panels of a tile, for a block of k.
 void DotProductEmitter::emitBlock(Value block) {
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
   PackedBlock at = rows;
@@ -147,7 +148,7 @@ void DotProductEmitter::emitBlock(Value block) {
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
   Value groups = toGroups(at.depth);
   emitIf(rowsAreNew, [&] { packDotProductRows(emission, form, points, at, groups, packedRows, zero); });
-  // Panels that stay have room for all of k.
+  // Panels that stay packed have space for all of k.
   Value pitch = emission.multiply(select(keepsColumns, emission.multiply(depthStep, depthBlocks), depthStep), width);
   Value firstKept =
       emission.add(emission.multiply(emission.divide(firstColumn, width), pitch), emission.multiply(at.k, width));
@@ -166,7 +167,7 @@ void DotProductEmitter::emitBlock(Value block) {
 
 void DotProductEmitter::emitPanel(const PackedBlock &columns, Value block, Value groups, Value panel) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1), width = emission.getConstant(unit);
-  // Where there is one block of k, the sums of all panels take the same place.
+  // With a single block of k, all panels share the space for sums.
   Value distance = emission.multiply(emission.subtract(columns.first, firstColumn), rowStep);
   Value sums = select(keepsRows, zero, distance);
   Value strips = emission.ceilDivide(rows.count, width);
@@ -183,7 +184,7 @@ void DotProductEmitter::emitPanel(const PackedBlock &columns, Value block, Value
   emitIf(isLast, [&] { emitPanelEpilogue(sums, columns); });
 }
 
-/// A row of a panel at a time, two vectors of f32 that are computed side by side.
+/// By rows of a panel, two interleaved vectors of f32 at a time.
 void DotProductEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
   auto rowType = VectorType::get({unit}, builder.getF32Type());

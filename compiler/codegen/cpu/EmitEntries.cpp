@@ -16,7 +16,7 @@ using freestone::codegen::EntryTable;
 
 namespace {
 
-/// A constant global whose value is computed by `initialize`.
+/// A constant global with the initializer that `initialize` builds.
 LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type type, StringRef name,
                                   LLVM::Linkage linkage, llvm::function_ref<Value()> initialize) {
   auto global = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, linkage, name, Attribute());
@@ -27,8 +27,8 @@ LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type ty
   return global;
 }
 
-/// The functions of one entry. `run` is a loop over a table and not a sequence of calls: its size, and the time that it
-/// takes to compile, would grow with every phase.
+/// The functions of one entry. `run` is a loop over a table, not a sequence of calls: its size and compile time would
+/// grow with every phase.
 class EntryEmitter {
 public:
   EntryEmitter(OpBuilder &module, ProgramOp program)
@@ -73,7 +73,7 @@ private:
   }
   Value column(EntryTable::Column of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
   Value firstTile(Value worker, Value before, Value tiles, Value dealt);
-  /// What `body` gives where `condition` holds, else `otherwise`.
+  /// The result of `body` if `condition` holds, else `otherwise`.
   Value ifThen(Value condition, Value otherwise, llvm::function_ref<Value()> body);
 
   OpBuilder &builder;
@@ -84,7 +84,7 @@ private:
 
   EntryTable table;
 
-  // While `run` is emitted.
+  // Values during the emission of `run`.
   Value context, worker, buffers, sizes, workers, base, scratch, programTable, bufferArguments, sizeArguments, row;
 };
 
@@ -93,7 +93,7 @@ LLVM::LLVMFuncOp EntryEmitter::emitBind() {
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer});
   auto bind = LLVM::LLVMFuncOp::create(builder, location, (program.getSymName() + "_bind").str(), type,
                                        LLVM::Linkage::Internal);
-  // It runs once for new sizes, and is large where the model is.
+  // It runs once for new sizes, and is as large as the model.
   bind.setOptimizeNone(true);
   bind.setNoInline(true);
   Block *entry = bind.addEntryBlock(builder);
@@ -179,7 +179,7 @@ Value EntryEmitter::ifThen(Value condition, Value otherwise, llvm::function_ref<
   return branch.getResult(0);
 }
 
-/// Waits, computes this worker's share of the tiles, publishes. Gives 0, or 1 when the run has failed.
+/// Waits, computes this worker's share of the tiles, publishes. Returns 0, or 1 when the run has failed.
 Value EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
   Value awaited = column(EntryTable::waitFor);
   Value isWaiting = compare(arith::CmpIPredicate::ne, awaited, constant(0));
@@ -215,7 +215,7 @@ Value EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
   });
 }
 
-/// The first of `tiles` that stand behind `before` others that is the worker's or a later one's.
+/// The first tile of the worker or a later one, among `tiles` that come after `before` others.
 Value EntryEmitter::firstTile(Value of, Value before, Value tiles, Value dealt) {
   Value product = arith::MulIOp::create(builder, location, of, dealt);
   Value rounded = add(product, subtract(workers, constant(1)));
@@ -284,8 +284,8 @@ void EntryEmitter::emitTrace(Value begin, Value end) {
   });
 }
 
-/// The run-time symbol's value is element 0 of its buffer; all sizes follow from it anew. Worker 0 has written it, with
-/// tile 0; without tiles nothing was found, and it writes the least that the symbol may be.
+/// Sets the run-time symbol to element 0 of its buffer, which worker 0 has written with tile 0, and derives all sizes
+/// anew. Without tiles the buffer is unwritten, and the symbol gets its lower bound.
 Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
   Value slot = column(EntryTable::bindsSlot);
   Value isBound = compare(arith::CmpIPredicate::ne, slot, constant(0));

@@ -24,7 +24,7 @@ public:
 private:
   void emitTile(Value tile);
   void emitColumns(ArrayRef<Value> outer, Value from, Value to);
-  /// A vector of points, and what is computed there.
+  /// A vector of points, and the values computed there.
   struct Vector {
     LanePoints points;
     DenseMap<Value, Value> computed;
@@ -69,7 +69,7 @@ void MapEmitter::emitTile(Value tile) {
                     [&](Value row) { emitColumns(emission.unravel(row, outerExtents), from, to); });
 }
 
-/// Whole vectors, several side by side if the tiling says so, then one masked.
+/// Whole vectors, several interleaved if the tiling says so, then a masked one.
 void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to) {
   unsigned lanes = tiling.getLanes(), sideBySide = tiling.getVectors();
   if (lanes == 1)
@@ -135,7 +135,7 @@ void MapEmitter::emitPoints(ArrayRef<Value> outer, Value column, unsigned count,
   }
 }
 
-/// Reductions over the same elements, none of which reads another's result, go through them once.
+/// The number of reductions over the same elements without dependences, which share one loop.
 size_t MapEmitter::countTogether(ArrayRef<tile::ComputeOp> next) {
   tile::ComputeOp first = next.front();
   if (!first.getNumReductions())
@@ -181,7 +181,7 @@ void MapEmitter::emitReductions(ArrayRef<tile::ComputeOp> together, MutableArray
         vector.computed[result] = *next++;
 }
 
-/// The loops that reduce from `loop` on, around the bodies; returns the accumulators of all vectors behind them.
+/// The reduction loops from `loop` on, around the bodies; returns the final accumulators of all vectors.
 SmallVector<Value> MapEmitter::emitLoops(ArrayRef<tile::ComputeOp> together, ArrayRef<Vector> vectors,
                                          Positions reduced, unsigned loop, ValueRange accumulators) {
   tile::ComputeOp first = together.front();

@@ -5,9 +5,9 @@
 
 namespace freestone::codegen {
 
-/// Emits computes over the same parallel loops, point by point: each reads what others of them computed at the same
-/// point. Loops that reduce run inside of a point (pooling, sums over leading axes). Lanes run along the innermost
-/// parallel loop.
+/// Emits computes over the same parallel loops, point by point: each reads the others' results at the same point.
+/// Reduction loops run within a point (pooling, sums over leading axes). Vector lanes run along the innermost parallel
+/// loop.
 void emitMap(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

@@ -30,7 +30,7 @@ void codegen::emitOpaque(tile::ProgramOp program, Emission &emission) {
       builder.clone(op, mapping);
   });
 
-  // Sizes and checks of the body become values of this function; clones stand in the order of their originals.
+  // Sizes and checks of the body become values of this function; clones keep the order of their originals.
   SmallVector<tile::CheckOp> originals;
   opaque.walk([&](tile::CheckOp check) { originals.push_back(check); });
   SmallVector<Operation *> clones;

@@ -5,7 +5,7 @@
 
 namespace freestone::codegen {
 
-/// Emits a program that is one `tile.opaque`: its body, once per tile. Results that the program does not return live in
+/// Emits a program of a single `tile.opaque`: its body, once per tile. Results that the program does not return are in
 /// scratch.
 void emitOpaque(tile::ProgramOp program, Emission &emission);
 

@@ -41,7 +41,7 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
   }
 
 private:
-  /// A micro-kernel that programs call.
+  /// A micro-kernel called by programs.
   struct Kernel {
     codegen::KernelKind kind;
     Type elementType;

@@ -28,24 +28,24 @@ public:
   void emit();
 
 private:
-  /// A reduction of the pass at hand and where its accumulators stand among those of the pass.
+  /// A reduction of the current pass, with the index of its accumulators in the pass.
   struct Reduction {
     LaneReduction lanes;
     unsigned first;
   };
 
-  /// All that is computed in one pass over a row.
+  /// All computes of one pass over a row.
   struct Pass {
     unsigned number;
     SmallVector<Reduction> reductions;
-    /// Of the loops over the row's elements: several where they are loops in the code too.
+    /// The loops over the row's elements; several if they are not merged.
     SmallVector<Expr> extents;
     unsigned lanes;
   };
 
-  /// Neighbouring elements of the row at hand that are computed together.
+  /// Neighbouring elements of the current row that are computed as one vector.
   struct Elements {
-    /// Where the loops stand, the innermost one at lane 0.
+    /// The loop positions of lane 0.
     SmallVector<Value> loops;
     /// Lane 0's number in the row.
     Value number;
@@ -71,9 +71,9 @@ private:
   tile::RowsTilingAttr tiling;
   RowPasses passes;
   unsigned rowLoops;
-  /// Of the row at hand.
+  /// Indices of the current row.
   SmallVector<Value> rowIndices;
-  /// Values of the row, and those of elements at the point at hand.
+  /// Values of the row, and of elements at the current point.
   DenseMap<Value, Value> computed;
   DenseMap<Value, Value> scratch;
 };
@@ -129,7 +129,7 @@ LanePoints RowEmitter::getPoints(tile::ComputeOp compute, const Elements &elemen
   points.positions.push_back({symbol, elements.loops.back()});
   if (elements.lanes > 1)
     points.lane = symbol;
-  // The column counts the elements of all loops that are left.
+  // The column counts the elements of all remaining loops.
   SmallVector<Expr> extents = compute.getExtents();
   SmallVector<Expr> digits;
   Expr rest = symbol;
@@ -204,7 +204,7 @@ void RowEmitter::emitPass(unsigned number) {
   }
 }
 
-/// The loops of a pass from the next one on; returns the accumulators behind them.
+/// The remaining loops of a pass; returns the final accumulators.
 SmallVector<Value> RowEmitter::emitLoops(Pass &pass, Elements outer, ValueRange accumulators) {
   unsigned depth = outer.loops.size();
   if (depth + 1 == pass.extents.size())
@@ -218,13 +218,13 @@ SmallVector<Value> RowEmitter::emitLoops(Pass &pass, Elements outer, ValueRange 
   outer.number =
       emission.multiply(emission.add(outer.number, loop.getInductionVar()), emission.getSize(pass.extents[depth + 1]));
   SmallVector<Value> next = emitLoops(pass, outer, loop.getRegionIterArgs());
-  // Without accumulators the loop has its terminator already.
+  // Without accumulators the loop already has its terminator.
   if (!next.empty())
     scf::YieldOp::create(builder, location, next);
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// The innermost loop: whole vectors, then one masked.
+/// The innermost loop: whole vectors, then a masked one.
 SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, ValueRange accumulators) {
   Value zero = emission.getConstant(0), length = emission.getSize(pass.extents.back());
   Value width = emission.getConstant(pass.lanes);
@@ -261,7 +261,7 @@ SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, ValueR
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
-/// All computes of a pass at some elements; returns the accumulators behind them.
+/// All computes of a pass at some elements; returns the updated accumulators.
 SmallVector<Value> RowEmitter::emitElements(Pass &pass, const Elements &elements, ValueRange accumulators) {
   SmallVector<Value> next = llvm::to_vector_of<Value>(accumulators);
   SmallVector<Value> here;
@@ -288,7 +288,7 @@ SmallVector<Value> RowEmitter::emitElements(Pass &pass, const Elements &elements
     MutableArrayRef<Value> kept = MutableArrayRef(next).slice(reduction.first, compute.getNumResults());
     llvm::copy(reduction.lanes.emitStep(body, ArrayRef<Value>(kept), elements.mask), kept.begin());
   }
-  // Values of elements hold at this point alone.
+  // Values of elements are valid at this point only.
   for (Value result : here)
     computed.erase(result);
   return next;

@@ -5,10 +5,9 @@
 
 namespace freestone::codegen {
 
-/// Emits computes that share their outer loops, row by row: softmax, norms, reductions of trailing axes with what comes
-/// before and after. A row is one point of the first loops. Within a row the computes are gathered into as
-/// few passes over its elements as the reductions between them allow; what a later pass needs again stays in scratch,
-/// which is a row long.
+/// Emits computes that share their outer loops, row by row: softmax, norms, reductions of trailing axes with their
+/// prologues and epilogues. A row is one point of the outer loops. Within a row, the computes take as few passes over
+/// its elements as the reductions between them allow; scratch of one row holds the values that later passes need again.
 void emitRows(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

@@ -46,13 +46,13 @@ private:
   tile::MicroKernelAttr kernelShape;
   int64_t width, lanes;
   VectorType vectorType;
-  /// Symbols of the loops that change within a tile; taps are at the first one.
+  /// Symbols of the loops that vary within a tile, at the first tap.
   Expr imageSymbol, rowSymbol, columnSymbol, channelSymbol, rowTapSymbol, pixelTapSymbol;
   SmallVector<Expr> loops;
   Positions outer;
   func::FuncOp kernel;
   Value planes, offsets, panel, sums;
-  /// Channels of the gradient of the tile at hand.
+  /// The output channels of the current tile.
   Value firstColumn, columns;
 };
 
@@ -96,7 +96,7 @@ void WeightGradientEmitter::emit() {
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
-/// Where the first tap of a place is in the copied picture: the same for all blocks of rows.
+/// Offsets of each position's first tap in the copied picture: equal for all row blocks.
 void WeightGradientEmitter::emitOffsets() {
   Value zero = emission.getConstant(0), places = emission.getSize(form.getPlaces()), channels = getChannels();
   Value rowStep =
@@ -157,14 +157,13 @@ Positions WeightGradientEmitter::getPositions(Value image, Value row, Value colu
   return positions;
 }
 
-/// Where an operand is in memory at the first place of a row, the first tap and channel.
+/// The memory index of an operand at the first position of a row, the first tap and channel.
 Value WeightGradientEmitter::getLinear(unsigned input, Value image, Value row) {
   Expr linear = tile::getLinearIndex(form.compute.getInputType(input), getIndices(input));
   return emission.getIndex(linear, getPositions(image, row, firstColumn));
 }
 
-/// As many vectors as there are lanes, `stride` apart, in the type of the sums; those past the last of `count` repeat
-/// it.
+/// As many vectors as lanes, `stride` apart, in the type of the sums; those past the last of `count` repeat it.
 SmallVector<Value> WeightGradientEmitter::loadSquare(unsigned input, Value from, Value count, Value stride,
                                                      Value mask) {
   auto storedType = VectorType::get({lanes}, tile::getStorageType(form.compute.getInputType(input).getElementType()));
@@ -200,14 +199,14 @@ void WeightGradientEmitter::copyPicture(Value image, Value firstRow, Value rows)
     planeRows =
         emission.add(emission.multiply(emission.subtract(rows, one), emission.getConstant(form.row->stride)), span);
   }
-  // The elements of a row that are in the picture.
+  // The elements of a row that are in bounds.
   Value pixelAt = emission.getIndex(indices[form.pixel.dim], first);
   Value begin = emission.maximum(zero, emission.subtract(zero, pixelAt));
   Value end = emission.minimum(pitch, emission.subtract(emission.getSize(type.getShape()[form.pixel.dim]), pixelAt));
   emission.forRange(zero, planeRows, 1, [&](Value row) {
     Value last = end;
     if (form.row) {
-      // Unsigned, so that a negative row is a large one.
+      // Unsigned, so that a negative row compares as a large one.
       Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, emission.add(rowAt, row),
                                            emission.getSize(type.getShape()[form.row->dim]));
       last = arith::SelectOp::create(builder, location, inside, end, zero);
@@ -217,8 +216,7 @@ void WeightGradientEmitter::copyPicture(Value image, Value firstRow, Value rows)
   });
 }
 
-/// Pixel after pixel with all channels; what is written past the end of a row belongs to the next one, which is written
-/// after.
+/// Pixel by pixel with all channels; elements written past the end of a row are overwritten by the next row.
 void WeightGradientEmitter::copyPlaneRow(Value source, Value target, Value begin, Value end) {
   Value zero = emission.getConstant(0), channels = getChannels();
   Value channelStride = zero;
@@ -264,7 +262,8 @@ void WeightGradientEmitter::packGradient(Value image, Value firstRow, Value rows
   });
 }
 
-/// Places that are neighbours in memory, from number `target` on; squares past the end are overwritten, or scratch.
+/// Packs positions that are contiguous in memory, from number `target` on; squares past the end are overwritten, or
+/// scratch.
 void WeightGradientEmitter::packRun(Value source, Value target, Value length) {
   Value zero = emission.getConstant(0);
   Value columnStride = emission.getSize(tile::getStrides(form.compute, form.gradient)->strides[form.column]);

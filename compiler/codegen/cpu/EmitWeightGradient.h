@@ -5,10 +5,10 @@
 
 namespace freestone::codegen {
 
-/// Emits the gradient of a convolution's weights. Of every image, what the places of a block of rows see of the picture
-/// is copied with its border, pixel after pixel with all channels, and a panel of the gradient place after place;
-/// micro-kernels then add up, for each row of taps, all its taps and channels at once, and find the picture at offsets
-/// of the places.
+/// Emits a convolution's weight gradient. For every image, the part of the picture that a row block covers is copied
+/// with its border, pixel by pixel with all channels, and a panel of the output gradient position by position. For each
+/// row of taps, micro-kernels then accumulate all its taps and channels at once, reading the picture at the positions'
+/// offsets.
 void emitWeightGradient(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

@@ -11,7 +11,7 @@ EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots) : program(prog
   for (auto [index, buffer] : llvm::enumerate(program.getBuffers()))
     bufferIndex[buffer.getBuffer()] = index;
   SmallVector<PhaseOp, 8> phases = program.getPhases();
-  // A number nobody waits for need not be published: the next one implies it.
+  // A number without waiters need not be published: the next one implies it.
   llvm::SmallBitVector awaited(phases.size());
   for (PhaseOp phase : phases)
     for (int64_t before : phase.getAllAfter())
@@ -47,7 +47,7 @@ void EntryTable::addPhase(PhaseOp phase, int64_t index, bool isAwaited) {
 
 void EntryTable::addRow(SpaceOp space, PhaseOp::Deal deal) {
   int64_t row[columns] = {};
-  // The runtime knows the operands of services from the descriptor, where the calls stand in the order of the program.
+  // The runtime takes the operands of services from the descriptor, which lists the calls in the order of the program.
   if (space.getService()) {
     row[callee] = ~serviceCalls++;
   } else {

@@ -6,34 +6,34 @@
 
 namespace freestone::codegen {
 
-/// What the `run` of an entry walks, row by row: a row is one space. Behind its columns stand the indices of its
-/// buffers, the slots of its sizes and its sites.
+/// The table that the `run` of an entry executes: one row per space. After its columns come the indices of its buffers,
+/// the slots of its sizes, and its sites.
 class EntryTable {
 public:
   enum Column : int64_t {
     phaseIndex,
     waitFor,      ///< 1 + the phase that all workers must have finished; 0: none
-    publishAs,    ///< 1 + the phase that ends here and that somebody waits for; 0: none
+    publishAs,    ///< 1 + the phase that ends here, if others wait for it; 0: none
     callee,       ///< index of the program, or ~ of the number of the service call
     tileCount,    ///< slot
-    tilesBefore,  ///< slot: tiles of other spaces that are dealt to the workers before these
-    tilesDealt,   ///< slot: all tiles that are dealt as one row
+    tilesBefore,  ///< slot: tiles of other spaces that come before these in the deal
+    tilesDealt,   ///< slot: all tiles of the deal
     tilesOfPhase, ///< slot
     bufferCount,
     sizeCount,
     siteCount,
-    bindsSlot, ///< 1 + the slot that element 0 of `bindsBuffer` gives its value; 0: none
+    bindsSlot, ///< 1 + the slot whose value is element 0 of `bindsBuffer`; 0: none
     bindsBuffer,
-    bindsLower, ///< the value where nothing was found
+    bindsLower, ///< the value if there are no tiles
     columns
   };
 
   EntryTable(task::ProgramOp program, const task::SizeSlots &slots);
 
   llvm::ArrayRef<int64_t> getWords() const { return words; }
-  /// Names, by index.
+  /// Names of programs, by index.
   llvm::ArrayRef<llvm::StringRef> getPrograms() const { return programs; }
-  /// Of any row, at least 1; sizes with sites.
+  /// Maxima over all rows, at least 1; sizes include sites.
   int64_t getMostBuffers() const { return mostBuffers; }
   int64_t getMostSizes() const { return mostSizes; }
 

@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-/// Brings the lines of elements closer, where lanes are neighbours in memory and they will be others than now.
+/// Prefetches the lines of elements, if lanes are contiguous in memory and the elements ahead differ from the current
+/// ones.
 static void bringCloser(Emission &emission, Value tensor, Value memory, ArrayRef<sym::Expr> indices,
                         const LanePoints &points, const Position &ahead, bool writes) {
   sym::Expr linear = tile::getLinearIndex(cast<graph::TensorType>(tensor.getType()), indices);

@@ -5,11 +5,10 @@
 
 namespace freestone::codegen {
 
-/// Emits what follows a compute on its elements as they come: `value` is the result of `first` at `points`. Every later
-/// compute of the program is evaluated at the same elements, and what the program returns is stored; the computes must
-/// be such that `tile::areEpilogues` of `first` and them holds. Where a tile goes along columns of memory, the
-/// processor does not guess what comes next: `ahead` is where one of the positions will stand some time later, for
-/// which memory is brought closer.
+/// Emits the epilogue of a compute: `value` is the result of `first` at `points`. Every later compute of the program is
+/// evaluated at the same elements, and the program's results are stored; `tile::areEpilogues` must hold for them. When
+/// a tile runs along columns of memory, hardware prefetchers do not predict the next rows: `ahead` is a later value of
+/// one of the positions, whose memory is prefetched.
 void emitEpilogue(Emission &emission, tile::ComputeOp first, mlir::Value value, const LanePoints &points,
                   std::optional<Position> ahead = {});
 

@@ -82,7 +82,7 @@ SmallVector<Value> LaneReduction::emitResults(const LanePoints &row, ValueRange 
   return results;
 }
 
-/// What a lane kept is offered to the accumulators as a point's values are. A lane without points has none to offer.
+/// Offers each lane's selection to the accumulators like a point's values. Lanes without points have none.
 SmallVector<Value> LaneReduction::selectAmongLanes(const LanePoints &row, ValueRange accumulators, Value used) {
   SmallVector<Value> start;
   for (unsigned result = 0; result < compute.getNumResults(); ++result)

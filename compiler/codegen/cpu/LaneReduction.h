@@ -6,23 +6,23 @@
 
 namespace freestone::codegen {
 
-/// A scalar that all lanes have; no vector where there is one lane.
+/// A constant in all lanes; a scalar for a single lane.
 mlir::Value getLaneConstant(Emission &emission, mlir::TypedAttr scalar, unsigned lanes);
 
-/// A reduction along lanes, each of which keeps accumulators of its own.
+/// A reduction along lanes, each with its own accumulators.
 class LaneReduction {
 public:
-  /// Where there are several lanes, `canKeepLanes(compute)` must hold.
+  /// With several lanes, `canKeepLanes(compute)` must hold.
   LaneReduction(Emission &emission, tile::ComputeOp compute, unsigned lanes);
 
   tile::ComputeOp getCompute() const { return compute; }
 
-  /// The accumulators before all points.
+  /// The initial accumulators.
   llvm::SmallVector<mlir::Value> getStart();
-  /// The accumulators behind the points of `body`; `mask` as in `LanePoints`.
+  /// The accumulators after the points of `body`; `mask` as in `LanePoints`.
   llvm::SmallVector<mlir::Value> emitStep(BodyVectorizer &body, mlir::ValueRange accumulators, mlir::Value mask);
-  /// The results, scalars, of the accumulators behind all points. `row` is where the parallel loops stand; the first
-  /// `used` lanes had points, or all.
+  /// The scalar results of the final accumulators. `row` has the positions of the parallel loops; the first `used`
+  /// lanes had points (null: all).
   llvm::SmallVector<mlir::Value> emitResults(const LanePoints &row, mlir::ValueRange accumulators, mlir::Value used);
 
 private:

@@ -13,7 +13,7 @@ using sym::Expr;
 
 namespace {
 
-/// An index that stays for some lanes, then grows by one: `number` grows by one from lane to lane.
+/// An index that is constant over several lanes, then grows by one; `number` grows by one with every lane.
 struct Repetition {
   Expr number;
   int64_t times;
@@ -21,7 +21,7 @@ struct Repetition {
 
 } // namespace
 
-/// Nothing where the index is none, or so slow that most of a vector would be one element.
+/// Nothing unless the index has this form, or if most of a vector would be a single element.
 static std::optional<Repetition> getRepetition(Expr index, Expr lane) {
   constexpr int64_t mostTimes = 4;
   std::optional<Repetition> repetition;
@@ -53,7 +53,7 @@ Value BodyVectorizer::gather(Value memory, Value base, Value indices, Type stora
                                   getFill(vectorOf(storage), fill));
 }
 
-/// Where a scalar condition holds, or where there is none, what is loaded; else the fill.
+/// The loaded value if a scalar condition holds or is null, else the fill.
 Value BodyVectorizer::loadIf(Value condition, Type type, TypedAttr fill, function_ref<Value()> load) {
   if (!condition)
     return load();
@@ -100,8 +100,8 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
                 arith::MulIOp::create(builder, location, numbers, step), storage, mask, fill);
 }
 
-/// One vector of neighbours, each given to `times` lanes: faster than a gather. Lane 0 is the `phase`-th that has its
-/// element. Lanes that are computed come first, so that an element is used where its first lane is.
+/// Loads one vector of contiguous elements and repeats each for `times` lanes: faster than a gather. Lane 0 is the
+/// `phase`-th lane of its element. Active lanes come first, so an element is needed iff its first lane is active.
 Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Value phase, Type storage) {
   VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
   int64_t lanes = points.lanes;
@@ -134,11 +134,12 @@ Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Val
   });
 }
 
-/// Two vectors that end with the last element that is used, and every other element of them: faster than a gather.
+/// Loads two vectors, of which the second ends with the last used element, and picks every other element: faster than a
+/// gather.
 Value BodyVectorizer::loadEveryOther(Value memory, Value index, Type storage, Value mask, TypedAttr fill) {
   VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
   int64_t lanes = points.lanes;
-  // The second vector begins with the last element of the first one.
+  // The second vector begins with the last element of the first.
   int64_t starts[2] = {0, lanes - 1};
   Value vectors[2];
   for (int half = 0; half < 2; ++half) {
@@ -198,8 +199,8 @@ Value BodyVectorizer::read(tile::ReadOp op) {
   };
   if (!inside || !isa<VectorType>(inside.getType()))
     return toScalarType(loadIf(inside, vectorOf(storage), {}, [&] { return gatherAt(linear); }), type.getElementType());
-  // Without instructions for it, gathering under a mask is a branch for every lane. So lanes that are outside read the
-  // first element, if there is one.
+  // Without hardware support a masked gather is a branch per lane. Out-of-bounds lanes therefore read the first
+  // element, if there is one.
   Value zero = emission.getConstant(0), some;
   Expr elements = type.getNumElements();
   if (std::optional<int64_t> count = elements.asConstant(); !count || *count == 0)

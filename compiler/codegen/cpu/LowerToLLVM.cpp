@@ -15,7 +15,7 @@ using namespace freestone;
 
 namespace {
 
-/// Before bf16 and f16 become f32, since what is rounded to f32 first may end up somewhere else.
+/// Runs before bf16 and f16 are emulated in f32: rounding to f32 first would round twice.
 struct ExpandConversions : PassWrapper<ExpandConversions, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandConversions)
 
@@ -29,7 +29,7 @@ struct ExpandConversions : PassWrapper<ExpandConversions, OperationPass<ModuleOp
   }
 };
 
-/// Writes what the processor has no instruction for as what it has.
+/// Expands operations without a machine instruction.
 struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandOperations)
   explicit ExpandOperations(bool roundsToBF16) : roundsToBF16(roundsToBF16) {}
@@ -47,8 +47,8 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
       signalPassFailure();
   }
 
-  /// A largest or smallest number may be either zero. The processor's maximum knows no order of zeros: to keep it takes
-  /// five more instructions, which the next step of a reduction waits for.
+  /// The maximum of two zeros may have either sign. The processor's instruction does not order zeros; ordering them
+  /// takes five more instructions in the dependence chain of a reduction.
   void ignoreSignsOfZeros() {
     auto ignore = [&](Operation *op, arith::FastMathFlags flags) {
       op->setAttr("fastmath", arith::FastMathFlagsAttr::get(&getContext(), flags | arith::FastMathFlags::nsz));
@@ -65,7 +65,7 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
     });
   }
 
-  /// Whether vectors are rounded to bf16 by an instruction.
+  /// Whether an instruction rounds vectors to bf16.
   bool roundsToBF16;
 };
 

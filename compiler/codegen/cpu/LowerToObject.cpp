@@ -43,8 +43,8 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const DeviceDesc
                                                                           llvm::CodeGenOptLevel::Default));
 }
 
-/// Innermost loops begin with a line of the instruction cache. Elsewhere, and by chance, a loop that keeps all
-/// pipelines busy takes 5 % longer on recent processors of Intel.
+/// Aligns innermost loops to lines of the instruction cache. A misaligned loop that keeps all pipelines busy takes 5 %
+/// longer on recent Intel processors.
 static void alignLoops(llvm::Function &function) {
   llvm::LLVMContext &context = function.getContext();
   auto *bytes = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 64);
@@ -61,7 +61,7 @@ static void alignLoops(llvm::Function &function) {
   }
 }
 
-/// What MLIR leaves to LLVM's scalar passes. No vectoriser, no unroller, no inliner: emitters decide these.
+/// Runs the scalar passes that MLIR leaves to LLVM. No vectorizer, unroller or inliner: emitters decide these.
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -136,7 +136,7 @@ FailureOr<Object> freestone::codegen::emitObject(llvm::Module &module, const Dev
   return object;
 }
 
-/// The largest first, so that none of them is begun when all others are done.
+/// Largest first, so that no long compilation starts last.
 static SmallVector<size_t> orderBySize(ArrayRef<ModuleOp> modules) {
   SmallVector<size_t> sizes, order;
   for (auto [index, module] : llvm::enumerate(modules)) {

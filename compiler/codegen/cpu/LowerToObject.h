@@ -17,34 +17,32 @@ class OpPassManager;
 
 namespace freestone::codegen {
 
-/// An ELF object for the device: position independent, without thread-local storage.
+/// An ELF object for the device: position-independent, without thread-local storage.
 struct Object {
   std::string name;
   llvm::SmallVector<char, 0> bytes;
 };
 
-/// An LLVM attribute (`passthrough`) of functions whose innermost loops shall begin with a line of the instruction
-/// cache.
+/// An LLVM attribute (`passthrough`) of functions whose innermost loops are aligned to lines of the instruction cache.
 inline constexpr llvm::StringLiteral alignedLoopsAttribute = "freestone-aligned-loops";
 
-/// Passes from scf, memref, vector, arith and math to the llvm dialect, for a module as `codegen-emit-programs` makes
-/// them.
+/// Passes from scf, memref, vector, arith and math to the llvm dialect, for modules made by `codegen-emit-programs`.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &passes, const DeviceDescription &device);
 
 /// Lowers every nested module of `module` by that pipeline, in place.
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module, const DeviceDescription &device, llvm::StringRef printIrTreeDir);
 
 /// LLVM IR of a module of the llvm dialect, after the few passes that it needs. `context` belongs to the calling
-/// thread. Null, with a diagnostic, where it can't be translated.
+/// thread. Null, with a diagnostic, if it can't be translated.
 std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, const DeviceDescription &device,
                                               llvm::LLVMContext &context);
 
-/// Machine code, or its text where `asText`.
+/// Machine code; assembly text if `asText`.
 mlir::FailureOr<Object> emitObject(llvm::Module &module, const DeviceDescription &device, bool asText = false);
 
-/// Lowers every nested module of `module` in place and makes an object of each, on as many threads as the context has.
-/// The objects, and their order, which is that of the modules, do not depend on their number. `report` is told after
-/// each how many of how many are done, by one thread at a time. `printIrTreeDir` is the folder of `printPasses`.
+/// Lowers every nested module of `module` in place and compiles each to an object, on as many threads as the context
+/// has. The objects and their order, that of the modules, do not depend on the number of threads. `report` receives the
+/// progress after each, from one thread at a time. `printIrTreeDir` is the folder of `printPasses`.
 mlir::FailureOr<std::vector<Object>>
 lowerToObjects(mlir::ModuleOp module, const DeviceDescription &device,
                llvm::function_ref<void(size_t done, size_t total)> report = nullptr,

@@ -14,7 +14,7 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind);
 
 namespace {
 
-/// Blocks of one height: accumulators in registers, some steps of k a turn.
+/// Emits blocks of one height: accumulators in registers, k unrolled.
 class BlockEmitter {
 public:
   BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType,
@@ -23,7 +23,7 @@ public:
         bytes(elementType.getIntOrFloatBitWidth() / 8), shape(shape), lanes(shape.getLanes()), unroll(shape.getUnroll()),
         pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
 
-  /// Blocks of up to so many rows as the shape has, and the function that calls them.
+  /// Emits blocks for all heights of the shape, and the driver that calls them.
   void emit();
 
 private:
@@ -52,8 +52,8 @@ private:
   int64_t lanes, unroll;
   Type pointer;
   VectorType vector;
-  /// By height; by `prefetchingKey` more where they bring what is ahead closer. Those are at least `leastPrefetching`
-  /// high. Of up to `mostNarrow` columns, by their number and `narrowKey` more.
+  /// Keyed by height; plus `prefetchingKey` for variants with prefetching, which are at least `leastPrefetching` high.
+  /// Blocks of up to `mostNarrow` columns are keyed by their number of columns plus `narrowKey`.
   SmallVector<std::pair<int64_t, func::FuncOp>> blocks;
   static constexpr int64_t prefetchingKey = 64, narrowKey = 128;
   int64_t leastPrefetching = 0, mostNarrow = 0;
@@ -72,7 +72,7 @@ Value BlockEmitter::loadBroadcast(Value address) {
   return vector::BroadcastOp::create(builder, location, vector, scalar);
 }
 
-/// One row of B times the elements of A from `left`, one a row of the block.
+/// One step of k: the outer product of a row of B with the elements of A from `left` on, one for each row of the block.
 SmallVector<Value> BlockEmitter::emitStep(ValueRange sums, Value left, Value right) {
   Value vectors[2];
   for (int32_t half = 0; half < 2; ++half)
@@ -87,7 +87,7 @@ SmallVector<Value> BlockEmitter::emitStep(ValueRange sums, Value left, Value rig
   return next;
 }
 
-/// Where a step of k finds A: by its offset in a window, else behind the step before.
+/// The address of A for a step of k: by its offset in a window, else contiguous.
 Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
   if (kind != KernelKind::window)
     return element(steps, step * rows);
@@ -96,10 +96,10 @@ Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
   return element(a, offset);
 }
 
-/// Declares a function and stands in its body:
-///   void block(i64 columns, i64 depth, ptr A, ptr C, i64 ldc, i64 accumulate, i64 used, ptr ahead, i64 pitch, ptr steps,
-///              ptr B of each step of a turn…)
-/// of which only so many rows are used.
+/// Declares a function and enters its body:
+///   void block(i64 columns, i64 depth, ptr A, ptr C, i64 ldc, i64 accumulate, i64 used, ptr ahead, i64 pitch,
+///              ptr steps, ptr B of each unrolled step…)
+/// of which only `used` rows are stored.
 func::FuncOp BlockEmitter::openBlock(const std::string &name) {
   Type i64 = builder.getI64Type();
   SmallVector<Type> types = {i64, i64, pointer, pointer, i64, i64, i64, pointer, i64, pointer};
@@ -112,9 +112,9 @@ func::FuncOp BlockEmitter::openBlock(const std::string &name) {
   return function;
 }
 
-/// Without a pointer of its own for every step of a turn, loads would be moved before the first step, and sums would
-/// spill. A block that prefetches brings a line in two steps into L2, from `ahead` on: that costs 2 % of its time, so
-/// there is another that does not.
+/// With a single pointer for all unrolled steps, LLVM would move loads before the first step and spill accumulators. A
+/// prefetching block brings one line in two steps into L2, from `ahead` on: that costs 2 % of its time, so there is a
+/// variant without.
 func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
   OpBuilder::InsertionGuard guard(builder);
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
@@ -136,8 +136,8 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
       state.push_back(zeros);
     }
   }
-  // What is in C is added last; the loop gives memory the time to bring it. Lines that are only written come as fast as
-  // they are needed, and would take the place of A and B.
+  // C is added last, so prefetch it during the loop. Lines that are only written need no prefetch, and would evict A
+  // and B.
   auto bring = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard bringGuard(builder);
@@ -153,7 +153,7 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
   Type stepType = kind == KernelKind::window ? i64 : elementType;
   int32_t stepElements = kind == KernelKind::window ? 1 : static_cast<int32_t>(rows);
   int32_t panelRow = static_cast<int32_t>(2 * lanes);
-  /// Some steps of k; returns the sums, and the pointers of a turn behind them.
+  /// Some steps of k; returns the accumulators, followed by the pointers of the next iteration.
   auto emitSteps = [&](ValueRange values, int64_t count) {
     SmallVector<Value> next(values.take_front(sums));
     Value steps = values[sums];
@@ -181,12 +181,12 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
       next.push_back(ahead);
     scf::YieldOp::create(builder, location, next);
   }
-  // The steps that are left, in halves of a turn.
+  // Remaining steps, by halving the unrolled count.
   SmallVector<Value> results(loop.getResults().take_front(sums + 1 + unroll));
   for (int64_t count = unroll / 2; count >= 1; count /= 2) {
     Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne,
                                        arith::AndIOp::create(builder, location, depth, word(count)), word(0));
-    // Behind the last step nobody needs the pointers.
+    // After the last step the pointers are dead.
     size_t kept = count == 1 ? sums : results.size();
     auto branch = scf::IfOp::create(
         builder, location, some,
@@ -198,9 +198,9 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
         });
     results = llvm::to_vector_of<Value>(branch.getResults());
   }
-  // Made here, since the loop needs all registers.
+  // Created here, since the loop needs all registers.
   Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
-  // Of an odd number of rows the last one of a block is not stored.
+  // With an odd number of rows, the last row of a block is not stored.
   Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, used, word(rows));
   Value masks[2], lastMasks[2];
   for (int64_t half = 0; half < 2; ++half) {
@@ -230,8 +230,8 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
   return function;
 }
 
-/// Up to so many columns, as the last panel may have: a vector runs along the rows of A, so that none of it is computed
-/// for columns that there are not.
+/// A block for the few columns of a last panel: vectors run along the rows of A, so that no lane computes columns that
+/// do not exist.
 func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
   OpBuilder::InsertionGuard guard(builder);
   Type i64 = builder.getI64Type();
@@ -240,7 +240,7 @@ func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
   ValueRange arguments = entry->getArguments();
   Value used = toIndex(arguments[0]), depth = arguments[1], height = arguments[6];
   Value memory = LLVM::AllocaOp::create(builder, location, pointer, vector, word(columns));
-  // Sums of steps that follow one another do not wait for each other.
+  // Independent accumulators for consecutive steps hide latency.
   int64_t steps = std::max<int64_t>(2, 4 / columns);
   Value zeros = arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector));
   SmallVector<Value> state(columns * steps, zeros);
@@ -274,7 +274,7 @@ func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
   ValueRange results = emitLoop(constant(0), turns, state, steps);
   results = emitLoop(constant(0), left, results, 1);
 
-  // Columns of C are not neighbours: elements are written one by one.
+  // Columns of C are not contiguous: elements are stored one by one.
   for (int64_t column = 0; column < columns; ++column) {
     Value sum = results[column];
     for (int64_t step = 1; step < steps; ++step) {
@@ -313,8 +313,8 @@ func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
   return function;
 }
 
-/// Calls the block of the given height while there are so many rows, then one that has what is left. The first four
-/// bring what is ahead closer: each one half of the lines of one half of the rows.
+/// Calls the block of the given height while enough rows are left, then one for the rest. The first four calls
+/// prefetch: each half of the lines of half of the rows.
 void BlockEmitter::emitDriver() {
   OpBuilder::InsertionGuard guard(builder);
   bool isWindow = kind == KernelKind::window;
@@ -407,7 +407,7 @@ static std::string getTypeName(Type type) {
 
 static StringRef getKindName(KernelKind kind) { return kind == KernelKind::window ? "window" : "contract"; }
 
-/// Of a kind, a type and a shape: rows, columns and steps of a block.
+/// A kernel's name by kind, type and shape: rows, columns and steps of a block.
 static std::string getShapedName(KernelKind kind, Type elementType, tile::MicroKernelAttr shape) {
   return (getKindName(kind) + "_" + getTypeName(elementType) + "_" + Twine(shape.getRows()) + "x" +
           Twine(shape.getWidth()) + "x" + Twine(shape.getUnroll()))

@@ -25,7 +25,7 @@ Value freestone::codegen::convertWidth(OpBuilder &builder, Location location, Va
                 : arith::TruncIOp::create(builder, location, to, value).getResult();
 }
 
-/// Whether rows of A are neighbours in memory.
+/// Whether rows of A are contiguous in memory (column-major).
 static bool areRowsNeighbours(tile::ContractionForm &form, const ContractionPoints &points) {
   std::optional<unsigned> input = form.getInput(form.lhs);
   if (!input)
@@ -45,11 +45,11 @@ public:
         block(block), memory(memory), start(start),
         lanes(points.lanes) {}
 
-  /// Vectors along k, of one row.
+  /// Vectors along k, for a single row.
   void packRow();
-  /// Vectors along rows, one a step of k.
+  /// Vectors along rows, one for each step of k.
   void packColumns();
-  /// Vectors along k, of which squares are transposed in registers.
+  /// Vectors along k; squares are transposed in registers.
   void packTransposed();
 
 private:
@@ -141,7 +141,7 @@ void freestone::codegen::packRows(Emission &emission, tile::ContractionForm &for
 
 void freestone::codegen::transposeSquare(OpBuilder &builder, Location location, MutableArrayRef<Value> square) {
   unsigned lanes = square.size();
-  // Blocks of 1, 2, 4, … lanes change places across the diagonal.
+  // Swaps blocks of 1, 2, 4, … lanes across the diagonal.
   for (unsigned size = 1; size < lanes; size *= 2)
     for (unsigned row = 0; row < lanes; ++row) {
       if (row & size)
@@ -177,7 +177,7 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
   });
 }
 
-/// The layout of B where steps of k are neighbours within its panels, and a vector of them never leaves one.
+/// The layout of B if steps of k are contiguous within its panels, and a vector of them never crosses panels.
 static tile::PanelsAttr getPanelsAlongDepth(tile::ContractionForm &form, unsigned lanes) {
   std::optional<unsigned> input = form.getInput(form.rhs);
   auto panels =

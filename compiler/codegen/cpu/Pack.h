@@ -12,30 +12,30 @@ struct PackedBlock {
 };
 
 /// Packs rows of A as the micro-kernel reads them, converted to the form's element type: blocks of `height` rows, each
-/// `memory[start + step * height + row]`; the last one of what is left. A vector per row of a block may be written past
-/// the end.
+/// `memory[start + step * height + row]`; the last block has the rows that are left. One vector per row of a block may
+/// be written past the end.
 void packRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
               const PackedBlock &block, mlir::Value memory, mlir::Value start, mlir::Value height);
 
-/// Packs a panel of B: `memory[start + step * width + column]`, in the way that its place in memory asks for. Columns
-/// past `count` hold any value.
+/// Packs a panel of B: `memory[start + step * width + column]`, with the method for its layout in memory. Columns past
+/// `count` have unspecified values.
 void packPanel(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width);
 
-/// The same where the form has window taps and k begins with a step of its outermost loop: rows of memory are copied by
-/// masks, a run of columns at a time. Where rows are too short for that, `packShortRows` emits what packs them.
+/// As packPanel, if the form has window taps and k begins with a step of its outermost loop: rows of memory are copied
+/// with masks, a run of columns at a time. For rows too short for this, `packShortRows` emits another method.
 void packPanelOfWindow(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                        const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width,
                        llvm::function_ref<void()> packShortRows);
 
-/// The same where steps of k are neighbours in memory, and columns are not: squares are transposed in registers.
+/// As packPanel, if steps of k are contiguous in memory and columns are not: squares are transposed in registers.
 void packPanelTransposed(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                          const PackedBlock &block, mlir::Value memory, mlir::Value start, int64_t width);
 
-/// Exchanges rows and columns of as many vectors as each has lanes.
+/// Transposes a square of as many vectors as each has lanes.
 void transposeSquare(mlir::OpBuilder &builder, mlir::Location location, llvm::MutableArrayRef<mlir::Value> square);
 
-/// A float or integer (or vector of them) in the width of another type.
+/// A float or integer (or vector of them) converted to the width of another type.
 mlir::Value convertWidth(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Type elementType);
 
 } // namespace freestone::codegen

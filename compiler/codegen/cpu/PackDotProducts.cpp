@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t unit = tile::DotProductTiles::unit, half = unit / 2;
 
-/// One operand: its elements with others beside them along `across` (rows of A, columns of B), and along k.
+/// One operand: its elements along `across` (rows of A, columns of B) and along k.
 class DotProductPacker {
 public:
   DotProductPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
@@ -22,13 +22,13 @@ public:
         block(block), input(*form.getInput(factor)), across(across), memory(memory),
         lastPlace(emission.subtract(emission.add(block.first, block.count), emission.getConstant(1))) {}
 
-  /// Whether neighbours across are neighbours in memory.
+  /// Whether elements along `across` are contiguous in memory.
   bool runsAcross();
-  /// 32 steps from `step` on at a place across; where there is no such place, at the last one.
+  /// 32 steps from `step` on, at a position across; out of bounds, at the last one.
   Value loadSteps(Value place, Value step);
-  /// The pairs of steps `step` and the next one of 32 places across.
+  /// The pairs of steps `step` and `step` + 1, at 32 positions across.
   std::pair<Value, Value> loadPairs(Value place, Value step);
-  /// As loadSteps, in pairs, for 16 places.
+  /// As loadSteps, in pairs, for 16 positions.
   SmallVector<Value> loadSquare(Value place, Value step);
   void store(Value values, Value at);
   Value toPairs(Value values) { return vector::BitCastOp::create(builder, location, pairType, values); }
@@ -103,8 +103,8 @@ void DotProductPacker::store(Value values, Value at) {
   vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, narrow, values), memory, at);
 }
 
-/// Where rows are neighbours in memory, all strips of a group are packed before the next group: memory is read row by
-/// row.
+/// With rows contiguous in memory, all strips of a group are packed before the next group, so that memory is read row
+/// by row.
 static void packRowsAcross(Emission &emission, DotProductPacker &packer, const PackedBlock &block, Value groups,
                            Value start) {
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);

@@ -12,12 +12,12 @@ using sym::Expr;
 
 namespace {
 
-/// Lanes [first, last) of a vector, whose columns are neighbours in memory.
+/// Lanes [first, last) of a vector, whose columns are contiguous in memory.
 struct Run {
   Value first, last;
-  /// Where the loops of the columns stand at the run's first lane.
+  /// The positions of the column loops at the run's first lane.
   Positions columns;
-  /// Where lane 0 would be in memory, at the first step of k.
+  /// The memory index of lane 0 at the first step of k.
   Value base;
 };
 
@@ -26,7 +26,7 @@ public:
   WindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                const PackedBlock &block, Value memory, Value start, int64_t width);
 
-  /// Packs in at most so many runs a vector.
+  /// Packs with at most `runs` runs a vector.
   void pack(unsigned runs);
 
 private:
@@ -96,7 +96,7 @@ SmallVector<Run> WindowPacker::getRuns(Value column, unsigned count) {
   return runs;
 }
 
-/// Lanes of the run that are inside of the operand at this tap.
+/// Lanes of the run that are in bounds at this tap.
 Value WindowPacker::getMask(const Run &run, const Positions &taps) {
   Positions positions = points.outer;
   llvm::append_range(positions, run.columns);
@@ -111,7 +111,7 @@ Value WindowPacker::getMask(const Run &run, const Positions &taps) {
         continue;
       Value at = emission.getIndex(index, positions), size = emission.getSize(extent);
       if (alongRow->isConstant(0)) {
-        // Unsigned, so that a negative coordinate is a large one.
+        // Unsigned, so that a negative coordinate compares as a large one.
         Value inside = compare(arith::CmpIPredicate::ult, at, size);
         last = arith::SelectOp::create(builder, location, inside, last, first);
         continue;
@@ -120,7 +120,7 @@ Value WindowPacker::getMask(const Run &run, const Positions &taps) {
       first = emission.maximum(first, start);
       last = emission.minimum(last, emission.add(start, size));
     }
-  // An empty run ends before it begins.
+  // In an empty run, `last` is not above `first`.
   Value before = emission.getTailMask(lanes, emission.minimum(first, last)), until = emission.getTailMask(lanes, last);
   return arith::XOrIOp::create(builder, location, before, until);
 }
@@ -176,7 +176,7 @@ void freestone::codegen::packPanelOfWindow(Emission &emission, tile::Contraction
   WindowPacker packer(emission, form, points, block, memory, start, width);
   unsigned lanes = points.lanes;
   Expr length = form.getExtents(form.n).back();
-  // A vector that begins anywhere in a row of r columns meets at most ceil((lanes - 1) / r) + 1 of them.
+  // A vector of consecutive columns overlaps at most ceil((lanes - 1) / r) + 1 rows of r columns.
   auto getLeastLength = [&](unsigned runs) { return llvm::divideCeil(lanes - 1, runs - 1); };
   auto emitUpTo = [&](unsigned runs, llvm::function_ref<void()> otherwise) {
     int64_t least = getLeastLength(runs);

@@ -4,12 +4,12 @@
 include "mlir/Pass/PassBase.td"
 
 def EmitPrograms : Pass<"codegen-emit-programs", "::mlir::ModuleOp"> {
-  let summary = "makes a module of loops of every program with a plan";
+  let summary = "emits a module of loops for every program with a plan";
   let description = [{
     Each `tile.program` becomes a nested module, of the program's name, with one function
-    `p(void **buffers, const int64_t *sizes, int64_t begin, int64_t end, char *scratch)` that computes tiles [begin, end). The
-    micro-kernels that any of them calls are modules of their own. Each module makes one object. The plan decides every size of the
-    code; one that does not fit its program is refused.
+    `p(void **buffers, const int64_t *sizes, int64_t begin, int64_t end, char *scratch)` that computes tiles [begin, end). The micro-kernels that
+    they call become modules of their own. Each module becomes one object. The plan decides every size of the code; a
+    plan that does not fit its program is refused.
     ```mlir
     tile.program @p0 symbols [s0] (%x: …) -> (…) attributes {plan = …} {…}
     // →

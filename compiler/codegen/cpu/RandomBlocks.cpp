@@ -11,16 +11,16 @@ using namespace freestone;
 
 namespace {
 
-/// A block lies in two neighbouring lanes of 64 bits, its words 0 and 1, then 2 and 3: a round is one multiplication of
-/// the words 0 and 2, which are where the processor multiplies 32 by 32 bits, and one shuffle of words.
+/// A block occupies two neighbouring 64-bit lanes, its words 0 and 1, then 2 and 3: a round is one multiplication of
+/// words 0 and 2, which are the low halves that the processor's 32-bit multiplication reads, and one shuffle of words.
 class BlockEmitter {
 public:
   BlockEmitter(ImplicitLocOpBuilder &b, ValueRange key, Type type)
       : b(b), key(key), wordsPerElement(type.getIntOrFloatBitWidth() / 32) {}
 
-  /// The elements from number `first` (i64) on.
+  /// Consecutive elements from number `first` (i64) on.
   Value emitConsecutive(Value first, int64_t lanes);
-  /// The elements of these numbers, vector<lanes x i64>.
+  /// The elements of these numbers, a vector<lanes x i64>.
   Value emitEach(Value numbers);
 
 private:
@@ -29,7 +29,7 @@ private:
     return vector::BroadcastOp::create(b, VectorType::get({lanes}, scalar.getType()), scalar);
   }
   Value constant(int64_t number) { return arith::ConstantIntOp::create(b, number, 64); }
-  /// A vector constant of what `at` gives for each lane.
+  /// A vector constant with the value `at(lane)` in each lane.
   Value lanesOf(int64_t lanes, unsigned bits, llvm::function_ref<uint64_t(int64_t)> at) {
     SmallVector<APInt> values;
     for (int64_t lane = 0; lane < lanes; ++lane)
@@ -50,7 +50,7 @@ private:
     Value upper = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), constant(32));
     return arith::OrIOp::create(b, arith::ExtUIOp::create(b, i64, low), upper);
   }
-  /// `even` in lanes 0, 2, … and `odd` in the others, all of 64 bits.
+  /// `even` in even lanes and `odd` in odd lanes, all of 64 bits.
   Value alternate(int64_t lanes, Value even, Value odd) {
     Value isEven = lanesOf(lanes, 1, [](int64_t lane) { return lane % 2 == 0; });
     return arith::SelectOp::create(b, isEven, even, odd);
@@ -63,7 +63,7 @@ private:
   int64_t wordsPerElement;
 };
 
-/// Blocks' counters, two lanes of 64 bits each, to their words.
+/// The words of blocks, from their counters of two 64-bit lanes each.
 Value BlockEmitter::emitWords(Value counter) {
   int64_t lanes = cast<VectorType>(counter.getType()).getNumElements(), words = 2 * lanes;
   Type i64 = b.getI64Type();
@@ -87,7 +87,7 @@ Value BlockEmitter::emitWords(Value counter) {
   return lanesAs(state, 32);
 }
 
-/// So many words from a block's first on.
+/// `words` words from the beginning of a block on.
 Value BlockEmitter::emitWordsFrom(Value block, int64_t words) {
   int64_t lanes = words / 2;
   Value steps = lanesOf(lanes, 64, [](int64_t lane) { return lane / 2; });
@@ -105,7 +105,7 @@ Value BlockEmitter::emitConsecutive(Value first, int64_t lanes) {
   b.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(b, emitWordsFrom(block, words));
 
-  // The words of one vector more, and all of them moved down by the bits of the offset.
+  // With an offset: loads one more vector of words and shifts all of them down.
   b.setInsertionPointToStart(branch.elseBlock());
   Value here = emitWordsFrom(block, words);
   Value behind = emitWordsFrom(arith::AddIOp::create(b, block, constant(words / 4)), words);

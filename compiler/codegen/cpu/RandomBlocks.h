@@ -5,9 +5,9 @@
 
 namespace freestone::codegen {
 
-/// The random bits (i32 or i64) of the elements at `index`, an `index` or a vector of them, as `tile.random_bits` gives
-/// them. Lanes that are consecutive elements, which is found out at run time, take all four words of the blocks that
-/// they share; else each lane computes a block of its own.
+/// The random bits (i32 or i64) of the elements at `index`, an `index` or a vector of them, as of `tile.random_bits`.
+/// Lanes of consecutive elements, which is checked at run time, share the four words of each block; otherwise each lane
+/// computes a block of its own.
 mlir::Value emitRandomBits(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange key, mlir::Value index,
                            mlir::Type type);
 

@@ -84,7 +84,7 @@ Value BodyVectorizer::combine(Value lhs, Value rhs) {
   return arith::AndIOp::create(builder, location, lhs, rhs);
 }
 
-/// 0 where all lanes have the same index.
+/// The index's stride from lane to lane; 0 if all lanes have the same index.
 std::optional<Expr> BodyVectorizer::getLaneStride(Expr index) {
   return points.lane ? getStride(index, points.lane) : Expr::constant(index.context(), 0);
 }
@@ -115,7 +115,7 @@ Value BodyVectorizer::getIndexLanes(Expr index) {
   return emission.getIndex(index, positions);
 }
 
-/// Whether the coordinates are inside of an operand that has a fill; null where it is known.
+/// Whether the coordinates are in bounds of an operand with a fill; null if they always are.
 Value BodyVectorizer::getInside(unsigned input, ArrayRef<Expr> indices) {
   Value inside;
   SmallVector<Expr> extents = compute.getExtents();
@@ -129,7 +129,7 @@ Value BodyVectorizer::getInside(unsigned input, ArrayRef<Expr> indices) {
   return inside;
 }
 
-/// Whether data lead to an element of the tensor; null where they always do, along loops over its dimensions.
+/// Whether data-dependent indices are in bounds; null if they always are, as for loops over the dimensions.
 Value BodyVectorizer::getInside(tile::ReadOp op, graph::TensorType type) {
   Value inside;
   SmallVector<Expr> extents = compute.getExtents();
@@ -141,12 +141,12 @@ Value BodyVectorizer::getInside(tile::ReadOp op, graph::TensorType type) {
   return inside;
 }
 
-/// Whether a coordinate is one of a dimension.
+/// Whether a coordinate is in bounds of a dimension.
 Value BodyVectorizer::isBelow(Value coordinate, Expr extent) {
   Value size = emission.getSize(extent);
   if (isa<VectorType>(coordinate.getType()))
     size = spread(size);
-  // Unsigned, so that a negative coordinate is a large one.
+  // Unsigned, so that a negative coordinate compares as a large one.
   return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, coordinate, size);
 }
 
@@ -161,7 +161,7 @@ Value BodyVectorizer::getFill(Type type, TypedAttr fill) {
   return arith::ConstantOp::create(builder, location, element);
 }
 
-/// From what memory holds to what bodies compute with.
+/// Converts from the storage type to the scalar type of bodies.
 Value BodyVectorizer::toScalarType(Value value, Type elementType) {
   if (!elementType.isInteger(1))
     return value;

@@ -5,51 +5,51 @@
 
 namespace freestone::codegen {
 
-/// Neighbouring points of a compute's loops that are computed together, one a lane.
+/// Neighbouring points of a compute's loops, one for each vector lane.
 ///
-/// For loops (d0, d1) with sixteen lanes along d1, of which the code at hand knows as indices `row` and `column`:
+/// For loops (d0, d1) with sixteen lanes along d1, whose current indices are the values `row` and `column`:
 ///   loops = {%row, %column}, positions = {{%row, row}, {%column, column}}, lane = %column, lanes = 16.
-/// Lanes that run over two loops at once are loops = {%n floordiv s, %n mod s}, lane = %n: an operand whose rows follow
-/// each other is then still read as one vector.
+/// Lanes across two loops are loops = {%n floordiv s, %n mod s}, lane = %n: an operand with contiguous rows is then
+/// still read as one vector.
 struct LanePoints {
-  /// Where each loop of the compute stands, over symbols of `positions` and sizes.
+  /// The position of each loop, over symbols of `positions` and sizes.
   llvm::SmallVector<sym::Expr> loops;
-  /// The values of the symbols; that of `lane` is lane 0's.
+  /// The values of the symbols; for `lane`, lane 0's value.
   Positions positions;
   /// The symbol that grows by one from lane to lane. Null where `lanes` is 1.
   sym::Expr lane;
-  /// 1: plain scalars, no vectors.
+  /// 1: scalars instead of vectors.
   unsigned lanes = 1;
-  /// vector<lanes x i1>: lanes that are computed; null: all.
+  /// vector<lanes x i1>: the active lanes; null: all.
   mlir::Value mask;
-  /// What the values of `lane` stay below; 0: not known.
+  /// Exclusive upper bound of the values of `lane`; 0: unknown.
   int64_t laneEnd = 0;
 };
 
-/// Lanes along `points.lane` that never leave one panel of so many: it becomes panel * width + lane.
+/// Restricts lanes along `points.lane` to one panel of this width: it becomes panel * width + lane.
 void keepWithinPanel(Emission &emission, LanePoints &points, int64_t width);
 
-/// Whether an expression has a symbol in it.
+/// Whether an expression contains a symbol.
 bool dependsOn(sym::Expr expr, sym::Expr symbol);
 
-/// By how much an index grows when `symbol` does by one; nothing where that is not the same everywhere.
+/// The growth of an index with `symbol`; nothing if it is not constant.
 std::optional<sym::Expr> getStride(sym::Expr index, sym::Expr symbol);
 
 /// Emits values of a compute's body for `points`. Values that all lanes share stay scalars; others are vector<lanes x
-/// T>. Loads go through the operands' maps: neighbours in memory as one (masked) vector, one element for all lanes as a
-/// scalar, else a gather. Outside of an operand its fill is given. Nothing outside of buffers is read.
+/// T>. Loads go through the operands' maps: contiguous elements as one (masked) vector, a common element as a scalar,
+/// else a gather. Out of bounds an operand gives its fill; no memory outside of buffers is read.
 class BodyVectorizer {
 public:
   BodyVectorizer(Emission &emission, tile::ComputeOp compute, LanePoints points);
 
-  /// Gives a value of the body (an operand's element, an accumulator) instead of computing it: a scalar or a vector.
+  /// Sets a value of the body (an operand's element, an accumulator) instead of computing it: a scalar or a vector.
   void set(mlir::Value value, mlir::Value lanes) { known[value] = lanes; }
-  /// A value of the body, computed with what it needs; each once. A scalar where all lanes agree.
+  /// A value of the body, computed once with everything it depends on. A scalar if all lanes agree.
   mlir::Value get(mlir::Value value);
-  /// The same, always a vector where `lanes` is more than 1.
+  /// As get, but always a vector if `lanes` is more than 1.
   mlir::Value getVector(mlir::Value value) { return spread(get(value)); }
   mlir::Value spread(mlir::Value value);
-  /// Emits the body's checks, then what it yields.
+  /// Emits the body's checks, then the yielded values.
   llvm::SmallVector<mlir::Value> getYielded();
   /// Stores a result at the points of the parallel loops into its flat memory; bool as i8.
   void store(mlir::Value value, graph::TensorType type, mlir::Value memory);

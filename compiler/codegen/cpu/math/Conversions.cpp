@@ -1,6 +1,6 @@
-// Conversions to bf16 and f16 that round once. The processor has them from f32 alone; what is wider goes there first,
-// rounded to odd: the last bit says whether anything was cut off, so that the second rounding is that of the number
-// itself (Boldo and Melquiond, When double rounding is odd, 2005).
+// Conversions to bf16 and f16 that round once. The processor converts only from f32; wider types first go to f32
+// rounded to odd: the last bit is sticky, so that the second rounding equals a single one (Boldo and Melquiond, When
+// double rounding is odd, 2005).
 #include "compiler/codegen/cpu/math/ExpandMath.h"
 #include "compiler/codegen/cpu/math/Real.h"
 
@@ -45,8 +45,7 @@ struct NarrowDouble : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Integers of 32 bits have room in f64. Of 64 bits those that have not give up their lowest twelve for one, which says
-/// whether any was set.
+/// 32-bit integers are exact in f64. 64-bit integers that are not replace their lowest twelve bits by one sticky bit.
 template <typename ConvertOp> struct NarrowInteger : OpRewritePattern<ConvertOp> {
   using OpRewritePattern<ConvertOp>::OpRewritePattern;
 
@@ -55,7 +54,7 @@ template <typename ConvertOp> struct NarrowInteger : OpRewritePattern<ConvertOp>
     Value x = op.getIn();
     Type type = x.getType();
     unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-    // In f32 there is room for the narrow, and for all integers below the infinity of f16.
+    // f32 holds narrow integers exactly, and all integers below the infinity of f16.
     if (!getElementTypeOrSelf(op.getType()).isBF16() || width < 32)
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);

@@ -4,11 +4,11 @@
 #include "compiler/codegen/cpu/math/Real.h"
 
 // Elementary functions on f32 and f64, scalars and vectors alike, without branches, calls or tables. Errors are below 2
-// ULP (tested); NaN, infinities, signed zeros and subnormal results come out as IEEE 754 has them. Coefficients are
-// near-minimax fits in the relative error, made with 50 digits.
+// ULP (tested); NaN, infinities, signed zeros and subnormal results are as of IEEE 754. Coefficients are near-minimax
+// fits in the relative error, computed with 50 digits.
 //
-// Functions that programs spend time in (exp, log, tanh, erf) compute f32 in f32; the others compute f32 in f64 and
-// round once.
+// The performance-critical functions (exp, log, tanh, erf) compute f32 in f32; the others compute f32 in f64 and round
+// once.
 namespace freestone::codegen {
 
 Real exp(Real x);
@@ -19,7 +19,7 @@ Real log2(Real x);
 Real log10(Real x);
 Real log1p(Real x);
 Real pow(Real x, Real y);
-/// Arguments beyond 2^20 in magnitude lose accuracy with the distance of their neighbours.
+/// Beyond 2^20 in magnitude, accuracy decreases with the spacing of arguments.
 Real sin(Real x);
 Real cos(Real x);
 Real tan(Real x);

@@ -13,7 +13,7 @@ bool isExpandable(Type type) {
   return element.isF32() || element.isF64();
 }
 
-/// One `math` operation of one or two operands and the function that computes it.
+/// Expands one `math` operation of one or two operands by the function that computes it.
 template <typename Op, auto function> struct Expand : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 

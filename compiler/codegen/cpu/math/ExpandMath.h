@@ -5,13 +5,13 @@
 
 namespace freestone::codegen {
 
-/// Rewrites `math` operations without an instruction of their own (exp, log, tanh, sin, pow, …) on f32 and f64, scalar
-/// or vector, to `arith` by the functions of Elementary.h. What the processor has (sqrt, fma, floor, roundeven, …)
-/// stays.
+/// Rewrites `math` operations without a machine instruction (exp, log, tanh, sin, pow, …) on f32 and f64, scalar or
+/// vector, to `arith` by the functions of Elementary.h. Operations with an instruction (sqrt, fma, floor, roundeven, …)
+/// stay.
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns);
 
 /// Rewrites conversions of f64 to bf16 and f16, and of integers of 32 and 64 bits to bf16, so that they round once, by
-/// way of f32. Before bf16 and f16 themselves are emulated in f32.
+/// way of f32. Must run before bf16 and f16 are emulated in f32.
 void populateExpandConversionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace freestone::codegen

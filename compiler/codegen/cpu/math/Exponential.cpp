@@ -7,7 +7,7 @@ namespace freestone::codegen {
 namespace {
 
 constexpr double log2e = 1.4426950408889634074;
-// ln 2 in two parts; the first has so few bits that n times it is exact.
+// ln 2 in two parts; the first has few enough bits that its product with n is exact.
 constexpr double ln2HighDouble = 6.93147180369123816490e-01, ln2LowDouble = 1.90821492927058770002e-10;
 constexpr double ln2HighFloat = 0.693359375, ln2LowFloat = -2.12194440054690582767e-4;
 
@@ -43,7 +43,7 @@ Reduced reduce(Real x) {
   return {n, tailOf(r)};
 }
 
-/// Keep x where 2^n stays representable in two steps; beyond, the result is infinity, or 0, anyway. NaN passes.
+/// Bounds x so that 2^n is representable in two steps; beyond, the result is infinity or 0 anyway. NaN passes.
 Real clampAbove(Real x) {
   double high = x.isDouble() ? 710.0 : 89.0;
   return select(x > high, x.like(high), x);
@@ -62,14 +62,14 @@ Real scaleByPowerOfTwo(Real x, Real n) {
     Value biased = arith::AddIOp::create(builder, integer, x.integer(x.exponentBias()));
     return x.fromBits(arith::ShLIOp::create(builder, biased, x.integer(x.mantissaBits())));
   };
-  // A NaN exponent has no integer; any will do, since x is NaN as well.
+  // A NaN exponent has no integer value; any will do, since x is NaN as well.
   Real finite = select(n == n, n, x.like(0)), half = floor(finite * 0.5);
   return x * power(half) * power(finite - half);
 }
 
 Real exp(Real x) {
-  // Where e^x is less than half of the least number. Multiplied out it would be denormal first, which processors are
-  // slow at, and masked attention is full of them.
+  // Results below half of the smallest number are set to 0 directly: the product would pass through denormals, which
+  // are slow, and masked attention is full of them.
   Mask vanishes = x < (x.isDouble() ? -745.1333 : -103.9721);
   auto [n, tail] = reduce(clampAbove(select(vanishes, x.like(0), x)));
   return select(vanishes, x.like(0), scaleByPowerOfTwo(tail + 1.0, n));
@@ -88,7 +88,7 @@ Real expm1(Real x) {
   if (!x.isDouble())
     return expm1(x.widened()).narrowed();
   auto [n, tail] = reduce(clampBelow(clampAbove(x)));
-  // 2^n (1 + tail) - 1, without losing the tail of a small x. At the largest n, 2^n itself would overflow.
+  // 2^n (1 + tail) - 1, without losing the tail for small x. At the largest n, 2^n itself would overflow.
   Real scaled = scaleByPowerOfTwo(tail, n) + (scaleByPowerOfTwo(x.like(1), n) - 1.0);
   Real large = scaleByPowerOfTwo(tail + 1.0, n);
   Real value = select(x > 100.0, large, scaled);

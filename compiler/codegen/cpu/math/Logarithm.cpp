@@ -27,14 +27,14 @@ struct Split {
 
 Split split(Real x) {
   auto &builder = x.getBuilder();
-  // Subnormal numbers first become normal ones.
+  // Subnormal numbers are first scaled to normal ones.
   double smallest = x.isDouble() ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
   double lift = x.isDouble() ? 54 : 25;
   Mask subnormal = x < smallest;
   Real normal = select(subnormal, x * (x.isDouble() ? 0x1p54 : 0x1p25), x);
   Real offset = select(subnormal, x.like(-lift), x.like(0));
 
-  // Moving sqrt(1/2) to a power of two makes the exponent field change exactly there.
+  // Moves sqrt(1/2) to a power of two, so that the exponent field changes exactly there.
   int64_t sqrtHalf = x.isDouble() ? 0x3fe6a09e667f3bcdLL : 0x3f3504f3LL;
   Value shifted = arith::SubIOp::create(builder, normal.bits(), x.integer(sqrtHalf));
   Value exponent = arith::ShRSIOp::create(builder, shifted, x.integer(x.mantissaBits()));
@@ -58,7 +58,7 @@ NearOne logNearOne(Real m) {
   return {f, half - s * (half + r)};
 }
 
-/// What the formula for positive finite numbers does not cover.
+/// Zero, negative, infinite and NaN arguments.
 Real withSpecialCases(Real x, Real value) {
   value = select(x == infinity, x, value);
   value = select(x == 0.0, x.like(-infinity), value);
@@ -107,7 +107,7 @@ Real log1p(Real x) {
 /// x^y in double precision, within an ulp.
 static Real powerOfDoubles(Real x, Real y) {
   Real magnitude = abs(x);
-  // The logarithm in two parts, since an error in it grows by y.
+  // The logarithm in two parts, since its error is multiplied by y.
   auto [m, e] = split(magnitude);
   Real f = m - 1.0;
   Real s = f / (f + 2.0);
@@ -143,7 +143,7 @@ static Real powerOfDoubles(Real x, Real y) {
   Real negative = select(integral, select(even, power, -power), x.like(nan));
   negative = select(magnitude == 0.0, select(integral, select(even, power, -power), power), negative);
   negative = select(magnitude == infinity, select(integral, select(even, power, -power), power), negative);
-  // A negative zero counts as negative, so the sign is read off the reciprocal's.
+  // The sign is copied from x, since a negative zero counts as negative.
   Real sign = copySign(x.like(1), x);
   Real value = select(sign < 0.0, negative, power);
   value = select(x == x, value, x);
@@ -157,7 +157,7 @@ Real pow(Real x, Real y) {
   if (!x.isDouble())
     return powerOfDoubles(x.widened(), y.widened()).narrowed();
   Real power = powerOfDoubles(x, y);
-  // Whole powers of whole numbers are whole; a caller that truncates to an integer loses 1 to the last bit.
+  // Integer powers of integers are integers: a caller that truncates would otherwise lose 1 to the last bit.
   Mask whole = both(x, both(x, floor(x) == x, floor(y) == y), y > 0.0);
   return select(whole, roundToEven(power), power);
 }

@@ -8,13 +8,13 @@
 
 namespace freestone::codegen {
 
-/// A truth value for each lane: i1, or a vector of i1.
+/// A condition for each lane: i1, or a vector of i1.
 struct Mask {
   mlir::Value value;
 };
 
 /// A float or a vector of floats (f32 or f64) under construction, so that a polynomial reads like one. Operators emit
-/// `arith` operations at the builder's insertion point, one rounding each; nothing is reassociated. `fma` rounds once.
+/// `arith` operations at the builder's insertion point, one rounding each, without reassociation. `fma` rounds once.
 class Real {
 public:
   Real(mlir::ImplicitLocOpBuilder &builder, mlir::Value value) : builder(&builder), value(value) {}
@@ -52,7 +52,7 @@ public:
   Mask operator>=(double number) const { return *this >= like(number); }
   Mask operator==(double number) const { return *this == like(number); }
 
-  /// f32 → f64, exactly; and back, rounding once.
+  /// Conversion f32 → f64, exact; and back, rounded once.
   Real widened() const { return with(mlir::arith::ExtFOp::create(*builder, typeOf(builder->getF64Type()), value)); }
   Real narrowed() const { return with(mlir::arith::TruncFOp::create(*builder, typeOf(builder->getF32Type()), value)); }
 
@@ -65,7 +65,7 @@ public:
       scalar = mlir::DenseElementsAttr::get(vector, scalar);
     return mlir::arith::ConstantOp::create(*builder, scalar);
   }
-  /// The same type with another element type.
+  /// The same shape with another element type.
   mlir::Type typeOf(mlir::Type element) const {
     if (auto vector = mlir::dyn_cast<mlir::VectorType>(type()))
       return vector.clone(element);

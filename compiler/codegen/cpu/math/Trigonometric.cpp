@@ -43,7 +43,7 @@ Angle reduce(Real x) {
   return {sine, cosine, fma(floor(n * 0.25), -4.0, n)};
 }
 
-/// sin of the angle plus `quarter` right angles.
+/// sin of the angle plus `quarter` times π/2.
 Real sineOf(Real x, double quarter) {
   auto [sine, cosine, quadrant] = reduce(x);
   Real turned = quadrant + quarter;
