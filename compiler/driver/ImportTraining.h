@@ -2,15 +2,15 @@
 #define FREESTONE_COMPILER_DRIVER_IMPORTTRAINING_H
 
 #include "compiler/import/ImportOnnx.h"
-#include "compiler/training/TrainingStep.h"
+#include "compiler/step/TrainingStep.h"
 
 namespace freestone::driver {
 
 /// All that decides what a training step is, besides the model.
 struct TrainingOptions {
-  training::ParameterPatterns patterns;
+  step::ParameterPatterns patterns;
   /// Graphs of it are read from these files, if they are named.
-  training::StepChoice step;
+  step::StepChoice step;
   std::string lossFile, optimizerFile;
   /// See ImportOptions.
   bool freezeNorm = false, noDropout = false;
@@ -27,8 +27,8 @@ struct ImportedTraining {
   /// Its module holds `@main`, one step, `@evaluate` and, if asked for, `@accumulate`, which share their states. The
   /// inputs that its report tells are those of the step.
   ImportedModel model;
-  std::vector<training::Parameter> parameters;
-  training::StepPorts ports;
+  std::vector<step::Parameter> parameters;
+  step::StepPorts ports;
 };
 
 /// Reads the model at `path` in both forms, and turns it into a training step. Fails as `importOnnx` does; a fault of
