@@ -1,5 +1,6 @@
 // The fields of a protobuf message as they lie in its bytes: for programs that change a few of them and keep all others
-// as they are, bit by bit, known or not.
+// as they are, bit by bit, known or not. Views of the bytes, where protobuf's CodedInputStream would copy them, count in
+// 32 bits and make everything that trains depend on libprotobuf.
 #ifndef FREESTONE_FORMATS_PROTOBUFFIELDS_H
 #define FREESTONE_FORMATS_PROTOBUFFIELDS_H
 
@@ -19,16 +20,18 @@ struct ProtobufField {
   Bytes whole;        ///< tag, length and payload
 };
 
-/// Reads the fields of one message in order. Throws FormatError where the encoding ends or breaks, telling the byte.
+/// Reads the fields of one message in order. Throws FormatError where the encoding ends or breaks, telling the first
+/// byte of the broken field, counted from the beginning of `file`, of which the message is a part.
 class ProtobufReader {
 public:
-  explicit ProtobufReader(Bytes message) : message(message) {}
+  explicit ProtobufReader(Bytes message) : ProtobufReader(message, message) {}
+  ProtobufReader(Bytes message, Bytes file) : message(message), file(file) {}
 
   bool atEnd() const { return position == message.size(); }
   ProtobufField next();
 
 private:
-  Bytes message;
+  Bytes message, file;
   size_t position = 0;
 };
 

@@ -1,4 +1,5 @@
-// ZIP archives, as far as NumPy's .npz files need them: stored and deflated entries, ZIP64 too.
+// ZIP archives, as far as NumPy's .npz files need them: stored and deflated entries, ZIP64 too. Libraries of ZIP
+// (libzip, minizip) read entries as streams and don't tell where in a mapped file a stored one lies.
 #ifndef FREESTONE_FORMATS_ZIPARCHIVE_H
 #define FREESTONE_FORMATS_ZIPARCHIVE_H
 
