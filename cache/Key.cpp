@@ -1,6 +1,6 @@
 #include "cache/Key.h"
 
-#include "runtime/ArtifactFile.h"
+#include "runtime/artifact/ArtifactFile.h"
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

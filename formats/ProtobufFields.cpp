@@ -4,11 +4,8 @@
 
 namespace freestone::formats {
 
-static FormatError broken(size_t at, size_t size) {
-  return FormatError(fmt::format("the protobuf field at byte {} of {} is broken", at, size));
-}
-
-static uint64_t readVarint(Bytes message, size_t &position) {
+/// Nothing where the number does not end.
+static std::optional<uint64_t> readVarint(Bytes message, size_t &position) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 64 && position < message.size(); shift += 7) {
     uint8_t byte = message[position++];
@@ -16,18 +13,27 @@ static uint64_t readVarint(Bytes message, size_t &position) {
     if (!(byte & 0x80))
       return value;
   }
-  throw broken(position, message.size());
+  return std::nullopt;
 }
 
 ProtobufField ProtobufReader::next() {
   size_t begin = position;
+  auto broken = [&] {
+    return FormatError(fmt::format("the protobuf field at byte {} of {} is broken", message.data() + begin - file.data(),
+                                   file.size()));
+  };
+  auto readNumber = [&] {
+    if (std::optional<uint64_t> number = readVarint(message, position))
+      return *number;
+    throw broken();
+  };
   ProtobufField field;
-  uint64_t tag = readVarint(message, position), length = 0;
+  uint64_t tag = readNumber(), length = 0;
   field.number = tag >> 3;
   field.type = static_cast<WireType>(tag & 7);
   switch (field.type) {
   case WireType::Varint:
-    field.value = readVarint(message, position);
+    field.value = readNumber();
     break;
   case WireType::Fixed64:
     length = 8;
@@ -36,13 +42,13 @@ ProtobufField ProtobufReader::next() {
     length = 4;
     break;
   case WireType::Delimited:
-    length = readVarint(message, position);
+    length = readNumber();
     break;
   default:
-    throw broken(begin, message.size()); // groups, which are deprecated
+    throw broken(); // groups, which are deprecated
   }
   if (field.number == 0 || length > message.size() - position)
-    throw broken(begin, message.size());
+    throw broken();
   field.payload = message.subspan(position, length);
   position += length;
   field.whole = message.subspan(begin, position - begin);
@@ -53,8 +59,12 @@ void appendVarints(const ProtobufField &field, std::vector<int64_t> &values) {
   if (field.type == WireType::Varint)
     return values.push_back(static_cast<int64_t>(field.value));
   size_t at = 0;
-  while (field.type == WireType::Delimited && at < field.payload.size())
-    values.push_back(static_cast<int64_t>(readVarint(field.payload, at)));
+  while (field.type == WireType::Delimited && at < field.payload.size()) {
+    std::optional<uint64_t> value = readVarint(field.payload, at);
+    if (!value)
+      throw FormatError(fmt::format("the integers of the protobuf field {} are broken", field.number));
+    values.push_back(static_cast<int64_t>(*value));
+  }
 }
 
 void writeVarint(std::string &out, uint64_t value) {

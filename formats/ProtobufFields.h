@@ -1,5 +1,6 @@
 // The fields of a protobuf message as byte ranges: for programs that change some fields and keep all others bit for
-// bit, even unknown ones.
+// bit, even unknown ones. They are views of the bytes: protobuf's CodedInputStream would copy them, counts in 32 bits,
+// and would make everything that trains depend on libprotobuf.
 #ifndef FREESTONE_FORMATS_PROTOBUFFIELDS_H
 #define FREESTONE_FORMATS_PROTOBUFFIELDS_H
 
@@ -19,17 +20,18 @@ struct ProtobufField {
   Bytes whole;        ///< tag, length and payload
 };
 
-/// Reads the fields of one message in order. Throws FormatError with the byte offset where the encoding is truncated or
-/// malformed.
+/// Reads the fields of one message in order. Throws FormatError where the encoding is truncated or malformed, with the
+/// offset of the broken field's first byte in `file`, of which the message is a part.
 class ProtobufReader {
 public:
-  explicit ProtobufReader(Bytes message) : message(message) {}
+  explicit ProtobufReader(Bytes message) : ProtobufReader(message, message) {}
+  ProtobufReader(Bytes message, Bytes file) : message(message), file(file) {}
 
   bool atEnd() const { return position == message.size(); }
   ProtobufField next();
 
 private:
-  Bytes message;
+  Bytes message, file;
   size_t position = 0;
 };
 

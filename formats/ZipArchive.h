@@ -1,4 +1,5 @@
-// ZIP archives, as far as NumPy's .npz files need them: stored and deflated entries, and ZIP64.
+// ZIP archives, as far as NumPy's .npz files need them: stored and deflated entries, and ZIP64. ZIP libraries (libzip,
+// minizip) read entries as streams and do not give the offset of a stored entry in a mapped file.
 #ifndef FREESTONE_FORMATS_ZIPARCHIVE_H
 #define FREESTONE_FORMATS_ZIPARCHIVE_H
 

@@ -3,7 +3,7 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/task/SizeSlots.h"
 #include "compiler/task/ValueMemory.h"
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 

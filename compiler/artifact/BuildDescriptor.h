@@ -2,7 +2,7 @@
 #define FREESTONE_COMPILER_ARTIFACT_BUILDDESCRIPTOR_H
 
 #include "compiler/dialect/task/TaskDialect.h"
-#include "runtime/Descriptor.h"
+#include "runtime/artifact/Descriptor.h"
 
 namespace freestone::artifact {
 

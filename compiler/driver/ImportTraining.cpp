@@ -2,7 +2,7 @@
 
 #include "compiler/artifact/BuildDescriptor.h"
 #include "compiler/grad/Rematerialise.h"
-#include "compiler/training/ParameterLayouts.h"
+#include "compiler/step/ParameterLayouts.h"
 #include "mlir/IR/Verifier.h"
 #include "words/NearNames.h"
 
@@ -79,7 +79,7 @@ std::vector<PortReport> reportInputs(func::FuncOp step) {
 }
 
 /// The model's outputs that the loss may take: the named one, those that the user's loss graph takes by name, or all.
-SmallVector<Value> findLosses(func::FuncOp main, training::LossChoice loss) {
+SmallVector<Value> findLosses(func::FuncOp main, step::LossChoice loss) {
   SmallVector<Value> all, named;
   for (unsigned index = 0; index < main.getNumResults(); ++index) {
     auto name = main.getResultAttrOfType<StringAttr>(index, "graph.name");
@@ -97,9 +97,9 @@ SmallVector<Value> findLosses(func::FuncOp main, training::LossChoice loss) {
 }
 
 /// Adds scalars that the program holds as constants: nothing shows that they are parameters.
-void addNumbers(const ImportedModel &model, MLIRContext *context, std::vector<training::Parameter> &parameters) {
+void addNumbers(const ImportedModel &model, MLIRContext *context, std::vector<step::Parameter> &parameters) {
   for (const std::string &name : model.numbers) {
-    training::Parameter parameter;
+    step::Parameter parameter;
     parameter.name = name;
     parameter.type = graph::TensorType::getStatic({}, Float32Type::get(context));
     parameter.couldBeTrained = true;
@@ -157,7 +157,7 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   if (!evaluation->module)
     return ImportedTraining{std::move(*evaluation), {}, {}};
   adopt(result.model, std::move(*evaluation), "evaluate", /*sharesWeights=*/true);
-  training::StepChoice choice = training.step;
+  step::StepChoice choice = training.step;
   func::FuncOp &lossGraph = choice.loss.graph, &optimizerGraph = choice.optimizer.graph;
   if (failed(importGraph(result.model, training.lossFile, "loss_graph", "the loss", lossGraph, error)) ||
       failed(importGraph(result.model, training.optimizerFile, "update_graph", "the optimizer", optimizerGraph, error)))
@@ -171,15 +171,15 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     return failure();
   };
   std::string complaint;
-  FailureOr<std::vector<training::Parameter>> parameters =
-      training::chooseParameters(main, findLosses(main, choice.loss), result.model.initializers, *result.model.weights,
-                                 training.patterns, complaint);
+  FailureOr<std::vector<step::Parameter>> parameters =
+      step::chooseParameters(main, findLosses(main, choice.loss), result.model.initializers, *result.model.weights,
+                             training.patterns, complaint);
   if (failed(parameters)) {
     std::vector<std::string> names;
     for (const auto &initializer : result.model.initializers)
       names.push_back(initializer.first);
-    return fail(ImportError::Kind::Usage,
-                "the pattern '" + complaint + "' matches no float weight of the model" + words::suggest(complaint, names));
+    return fail(ImportError::Kind::Usage, "the pattern '" + complaint + "' matches no float weight of the model" +
+                                              words::suggest(complaint, names));
   }
   result.parameters = std::move(*parameters);
   addNumbers(result.model, context, result.parameters);
@@ -192,17 +192,17 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   // Packing does not apply: with narrow products, contractions read converted copies, which are packed on conversion;
   // an optimizer graph may depend on the order of elements.
   bool isPlain = choice.precision || choice.optimizer.graph;
-  training::ParameterLayouts layouts(main, result.parameters, isPlain ? 0 : training.panelWidth);
+  step::ParameterLayouts layouts(main, result.parameters, isPlain ? 0 : training.panelWidth);
   layouts.applyTo(main);
   layouts.applyTo(evaluate);
-  training::StepFunctions functions{main, {}, evaluate};
+  step::StepFunctions functions{main, {}, evaluate};
   if (training.step.accumulate) {
     functions.accumulate = main.clone();
     functions.accumulate.setSymName("accumulate");
     module.push_back(functions.accumulate);
   }
-  FailureOr<training::StepPorts> ports = training::buildTrainingStep(
-      functions, choice, layouts.getStored(result.parameters), *result.model.weights, complaint);
+  FailureOr<step::StepPorts> ports = step::buildTrainingStep(functions, choice, layouts.getStored(result.parameters),
+                                                             *result.model.weights, complaint);
   if (failed(ports))
     return complaint.empty() ? fail(ImportError::Kind::Invalid, diagnostics)
                              : fail(ImportError::Kind::Usage, complaint);

@@ -2,15 +2,15 @@
 #define FREESTONE_COMPILER_DRIVER_IMPORTTRAINING_H
 
 #include "compiler/import/ImportOnnx.h"
-#include "compiler/training/TrainingStep.h"
+#include "compiler/step/TrainingStep.h"
 
 namespace freestone::driver {
 
 /// All options of a training step.
 struct TrainingOptions {
-  training::ParameterPatterns patterns;
+  step::ParameterPatterns patterns;
   /// Graphs of losses and optimizers are read from these files, if named.
-  training::StepChoice step;
+  step::StepChoice step;
   std::string lossFile, optimizerFile;
   /// See ImportOptions.
   bool freezeNorm = false, noDropout = false;
@@ -27,8 +27,8 @@ struct ImportedTraining {
   /// Its module holds `@main`, one step, `@evaluate` and, if requested, `@accumulate`, which share their states. Its
   /// report lists the inputs of the step.
   ImportedModel model;
-  std::vector<training::Parameter> parameters;
-  training::StepPorts ports;
+  std::vector<step::Parameter> parameters;
+  step::StepPorts ports;
 };
 
 /// Reads the model at `path` in training and inference form, and turns it into a training step. Fails as `importOnnx`

@@ -4,7 +4,7 @@
 #include "compiler/weights/WeightStore.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/Descriptor.h"
+#include "runtime/artifact/Descriptor.h"
 #include "llvm/ADT/StringMap.h"
 #include <array>
 #include <string>

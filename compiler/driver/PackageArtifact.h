@@ -6,7 +6,7 @@
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/driver/CompileModel.h"
 #include "compiler/driver/ModelNames.h"
-#include "runtime/Descriptor.h"
+#include "runtime/artifact/Descriptor.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace freestone::driver {

@@ -104,15 +104,15 @@ private:
   llvm::StringSet<> known;
 };
 
-void readLoss(Members &members, training::LossChoice &loss, std::string &file, mlir::MLIRContext *context) {
+void readLoss(Members &members, step::LossChoice &loss, std::string &file, mlir::MLIRContext *context) {
   std::string kind = "softmax-cross-entropy", type;
   members.read("kind", kind);
-  if (std::optional<training::LossKind> known = training::getLossKind(kind))
+  if (std::optional<step::LossKind> known = step::getLossKind(kind))
     loss.kind = *known;
   else if (kind == "output")
-    loss.kind = training::LossKind::Output;
+    loss.kind = step::LossKind::Output;
   else if (kind == "file")
-    loss.kind = training::LossKind::Graph;
+    loss.kind = step::LossKind::Graph;
   else
     members.complain("kind", "is '" + kind + "', which is no loss");
   members.read("file", file);
@@ -146,7 +146,7 @@ void readNumbers(Members &members, const std::map<std::string, double> &numbers,
   }
 }
 
-void readOptimizer(Members &members, training::OptimizerChoice &choice, std::string &file) {
+void readOptimizer(Members &members, step::OptimizerChoice &choice, std::string &file) {
   std::string kind = "adamw";
   members.read("kind", kind);
   members.read("file", file);
@@ -172,7 +172,7 @@ void readOptimizer(Members &members, training::OptimizerChoice &choice, std::str
   else
     readNumbers(members, numbers, optimizer);
   members.readEach("groups", [&](Members &inner) {
-    training::GroupChoice &group = choice.groups.emplace_back();
+    step::GroupChoice &group = choice.groups.emplace_back();
     inner.read("pattern", group.pattern);
     inner.read("numbers", group.numbers);
   });
@@ -190,11 +190,11 @@ mlir::FloatType readType(Members &members, StringRef key, ArrayRef<std::pair<Str
   return {};
 }
 
-void readPrecision(Members &members, training::StepChoice &step, StringRef optimizerFile, mlir::MLIRContext *context) {
+void readPrecision(Members &members, step::StepChoice &step, StringRef optimizerFile, mlir::MLIRContext *context) {
   std::pair<StringRef, mlir::FloatType> bf16{"bf16", mlir::BFloat16Type::get(context)},
       fp16{"fp16", mlir::Float16Type::get(context)};
   step.precision = readType(members, "precision", {bf16, fp16});
-  training::OptimizerChoice &optimizer = step.optimizer;
+  step::OptimizerChoice &optimizer = step.optimizer;
   optimizer.moments = readType(members, "moments", bf16);
   if (optimizer.moments && !optimizerFile.empty())
     members.complain("moments", "of an optimizer of your own have the types that its graph gives its states");
@@ -228,7 +228,7 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
     members.read("tie", options.patterns.ties.tie);
     members.read("untie", options.patterns.ties.untie);
     readPrecision(members, options.step, options.optimizerFile, context);
-    for (const training::GroupChoice &group : options.step.optimizer.groups)
+    for (const step::GroupChoice &group : options.step.optimizer.groups)
       options.patterns.groups.push_back(group.pattern);
     members.read("scale_loss", options.step.scaleLoss);
     members.read("accumulate", options.step.accumulate);
@@ -270,10 +270,10 @@ static json::Object describeNames(const std::map<std::string, std::string> &name
 
 json::Object driver::describeTraining(const ImportedTraining &training, const TrainingOptions &options) {
   json::Object hyperparameters;
-  for (const training::Hyperparameter &number : training.ports.hyperparameters)
+  for (const step::Hyperparameter &number : training.ports.hyperparameters)
     hyperparameters[number.name] = std::isfinite(number.value) ? json::Value(number.value) : json::Value(nullptr);
   json::Array parameters;
-  for (const training::Parameter &parameter : training.parameters)
+  for (const step::Parameter &parameter : training.parameters)
     parameters.push_back(json::Object{{"name", parameter.name},
                                       {"shape", json::Array(*parameter.type.getStaticShape())},
                                       {"trained", parameter.trained},

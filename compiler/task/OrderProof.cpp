@@ -1,6 +1,6 @@
 #include "compiler/task/OrderProof.h"
 
-#include "runtime/FirstFit.h"
+#include "runtime/sizes/FirstFit.h"
 
 using namespace mlir;
 using namespace freestone;

@@ -1,7 +1,7 @@
 #include "compiler/task/SizeSlots.h"
 
 #include "compiler/dialect/graph/GraphDialect.h"
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 #include "compiler/task/Passes.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "runtime/ArtifactFile.h"
+#include "runtime/artifact/ArtifactFile.h"
 
 using namespace mlir;
 using namespace freestone;

@@ -3,7 +3,7 @@
 #include "cache/Machine.h"
 #include "cache/ModelRequest.h"
 #include "test/cache/CacheFolder.h"
-#include "train/StepText.h"
+#include "train/options/StepText.h"
 #include <nlohmann/json.hpp>
 
 using namespace freestone;

@@ -7,7 +7,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 #include <chrono>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -48,3 +48,12 @@ TEST(ProtobufFields, brokenEncodingsAreRefused) {
         },
         {"broken"});
 }
+
+TEST(ProtobufFields, errorsTellTheByteInTheFile) {
+  std::string file("\x08\x01\x12\x04\x08\x01\x10\xff", 8); // field 2 at byte 2; its own second field at byte 6
+  ProtobufReader outer(asBytes(file));
+  outer.next();
+  ProtobufReader inner(outer.next().payload, asBytes(file));
+  inner.next();
+  expectError<FormatError>([&] { inner.next(); }, {"byte 6 of 8"});
+}

@@ -1,5 +1,5 @@
-#include "runtime/Artifact.h"
-#include "runtime/ArtifactLayout.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/artifact/ArtifactLayout.h"
 #include "runtime/machine/Processor.h"
 #include "test/runtime/Programs.h"
 

@@ -1,7 +1,7 @@
 // Nothing in a file may crash the reader. The first byte of an input says what follows: 'a' a whole artifact, 'f' an
 // artifact whose checksums are to be made right first (so that what lies behind them is reached), 'd' a descriptor.
-#include "runtime/ArtifactLayout.h"
-#include "runtime/SizePlan.h"
+#include "runtime/artifact/ArtifactLayout.h"
+#include "runtime/sizes/SizePlan.h"
 
 #include <cstdlib>
 #include <cstring>

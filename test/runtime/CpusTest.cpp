@@ -1,5 +1,5 @@
 #include "runtime/platform/Cpus.h"
-#include "runtime/WorkerCount.h"
+#include "runtime/workers/WorkerCount.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

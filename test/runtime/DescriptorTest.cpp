@@ -1,5 +1,5 @@
-#include "runtime/Descriptor.h"
-#include "runtime/CborSyntax.h"
+#include "runtime/artifact/Descriptor.h"
+#include "runtime/artifact/CborSyntax.h"
 #include "test/runtime/Programs.h"
 
 #include <gtest/gtest.h>

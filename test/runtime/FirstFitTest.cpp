@@ -1,4 +1,4 @@
-#include "runtime/FirstFit.h"
+#include "runtime/sizes/FirstFit.h"
 
 #include <gtest/gtest.h>
 #include <random>

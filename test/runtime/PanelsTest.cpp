@@ -1,5 +1,5 @@
 // Matrices in panels and back.
-#include "runtime/Panels.h"
+#include "runtime/artifact/Panels.h"
 #include "gtest/gtest.h"
 #include <numeric>
 

@@ -1,6 +1,6 @@
 #include "test/runtime/Programs.h"
 
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

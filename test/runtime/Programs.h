@@ -2,7 +2,7 @@
 #ifndef FREESTONE_TEST_RUNTIME_PROGRAMS_H
 #define FREESTONE_TEST_RUNTIME_PROGRAMS_H
 
-#include "runtime/ArtifactFile.h"
+#include "runtime/artifact/ArtifactFile.h"
 #include <string>
 #include <vector>
 

@@ -5,7 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "runtime/FirstFit.h"
+#include "runtime/sizes/FirstFit.h"
 #include "test/task/RandomProgram.h"
 #include "test/task/Simulation.h"
 #include "gtest/gtest.h"

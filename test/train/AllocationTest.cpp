@@ -1,8 +1,8 @@
 // Replaces malloc's users for the whole process, to count what all its threads allocate together.
 #include "test/train/Learning.h"
-#include "train/Loader.h"
-#include "train/MetricsLog.h"
-#include "train/TokenDataset.h"
+#include "train/data/Loader.h"
+#include "train/data/TokenDataset.h"
+#include "train/report/MetricsLog.h"
 #include <atomic>
 #include <cstdlib>
 #include <new>

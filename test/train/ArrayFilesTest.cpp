@@ -1,4 +1,4 @@
-#include "train/ArrayFiles.h"
+#include "train/data/ArrayFiles.h"
 #include "formats/Safetensors.h"
 #include "formats/ZipArchive.h"
 #include "test/train/Files.h"

@@ -1,7 +1,7 @@
 #include "test/train/Files.h"
-#include "train/CheckpointFolder.h"
-#include "train/Durable.h"
 #include "train/Error.h"
+#include "train/checkpoint/CheckpointFolder.h"
+#include "train/checkpoint/Durable.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>

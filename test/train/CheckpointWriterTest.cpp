@@ -1,4 +1,4 @@
-#include "train/CheckpointWriter.h"
+#include "train/checkpoint/CheckpointWriter.h"
 #include "test/train/Files.h"
 #include "train/Error.h"
 #include <atomic>

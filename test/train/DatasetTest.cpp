@@ -1,9 +1,9 @@
 #include "test/train/Files.h"
-#include "train/ArrayDataset.h"
-#include "train/CheckedCopy.h"
 #include "train/Error.h"
-#include "train/Loader.h"
-#include "train/TokenDataset.h"
+#include "train/data/ArrayDataset.h"
+#include "train/data/CheckedCopy.h"
+#include "train/data/Loader.h"
+#include "train/data/TokenDataset.h"
 #include <cmath>
 #include <numeric>
 

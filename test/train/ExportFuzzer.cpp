@@ -1,6 +1,6 @@
 // A model's bytes come from the user: an export gives a file or one sentence.
 #include "train/Error.h"
-#include "train/ModelExport.h"
+#include "train/model/ModelExport.h"
 #include <unistd.h>
 
 using namespace freestone;

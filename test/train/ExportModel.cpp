@@ -2,7 +2,7 @@
 #include "formats/Safetensors.h"
 #include "runtime/platform/File.h"
 #include "train/Error.h"
-#include "train/ModelExport.h"
+#include "train/model/ModelExport.h"
 #include <cstdio>
 
 using namespace freestone;

@@ -4,8 +4,8 @@
 
 #include "test/runtime/Programs.h"
 #include "test/train/Files.h"
-#include "train/ArrayDataset.h"
-#include "train/TrainingRun.h"
+#include "train/data/ArrayDataset.h"
+#include "train/run/TrainingRun.h"
 #include <cstring>
 #include <random>
 

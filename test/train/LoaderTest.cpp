@@ -1,8 +1,8 @@
-#include "train/Loader.h"
+#include "train/data/Loader.h"
 #include "test/train/Files.h"
-#include "train/ArrayDataset.h"
 #include "train/Error.h"
-#include "train/TokenDataset.h"
+#include "train/data/ArrayDataset.h"
+#include "train/data/TokenDataset.h"
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-#include "train/LossCurve.h"
+#include "train/report/LossCurve.h"
 #include <cmath>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "train/MetricsLog.h"
+#include "train/report/MetricsLog.h"
 #include "test/train/Files.h"
 #include "train/Error.h"
 #include <algorithm>

@@ -1,8 +1,8 @@
-#include "train/ModelExport.h"
+#include "train/model/ModelExport.h"
 #include "formats/ProtobufFields.h"
 #include "test/train/Files.h"
 #include "train/Error.h"
-#include "train/ModelInitializers.h"
+#include "train/model/ModelInitializers.h"
 
 using namespace freestone;
 using namespace freestone::formats;

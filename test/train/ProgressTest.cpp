@@ -1,4 +1,4 @@
-#include "train/Progress.h"
+#include "train/report/Progress.h"
 #include "test/train/Files.h"
 
 using namespace freestone;

@@ -1,4 +1,4 @@
-#include "train/SampleOrder.h"
+#include "train/data/SampleOrder.h"
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>

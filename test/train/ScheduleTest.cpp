@@ -1,4 +1,4 @@
-#include "train/Schedule.h"
+#include "train/run/Schedule.h"
 #include "test/train/Files.h"
 #include "train/Error.h"
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Which dimension of a model's output is that of the classes.
-#include "compiler/training/ModelLoss.h"
+#include "compiler/step/ModelLoss.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace freestone::training {
+namespace freestone::step {
 
 namespace {
 
@@ -109,4 +109,4 @@ TEST_F(ClassAxisTest, TheUserDecides) {
 
 } // namespace
 
-} // namespace freestone::training
+} // namespace freestone::step

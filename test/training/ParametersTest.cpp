@@ -1,11 +1,11 @@
 // Which initializers of a model are trained, and why.
-#include "compiler/training/Parameters.h"
+#include "compiler/step/Parameters.h"
 #include "mlir/Parser/Parser.h"
 #include "test/import/TextModel.h"
 
 using namespace freestone::test;
 
-namespace freestone::training {
+namespace freestone::step {
 
 namespace {
 
@@ -272,4 +272,4 @@ TEST_F(ParametersTest, ASingleNumberIsTrainedOnlyWhereItIsChosen) {
 
 } // namespace
 
-} // namespace freestone::training
+} // namespace freestone::step

@@ -1,5 +1,5 @@
 // What guards the states of a step, seen in its program.
-#include "compiler/training/TrainingStep.h"
+#include "compiler/step/TrainingStep.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Verifier.h"
@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace freestone::training {
+namespace freestone::step {
 
 namespace {
 
@@ -176,4 +176,4 @@ TEST_F(StepTest, Precision) {
 
 } // namespace
 
-} // namespace freestone::training
+} // namespace freestone::step

@@ -2,9 +2,9 @@
 #include "compiler/driver/Switches.h"
 #include "tools/freestone/CompileProgress.h"
 #include "tools/freestone/Options.h"
-#include "train/CompilerLibrary.h"
 #include "train/Error.h"
-#include "train/OptionRules.h"
+#include "train/compilation/CompilerLibrary.h"
+#include "train/options/OptionRules.h"
 #include <charconv>
 #include <cstring>
 #include <fmt/ranges.h>

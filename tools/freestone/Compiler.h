@@ -6,7 +6,7 @@
 #include "compiler/driver/Interface.h"
 #include "tools/freestone/Failure.h"
 #include "tools/tensor/Tensor.h"
-#include "train/Acceptance.h"
+#include "train/compilation/Acceptance.h"
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
@@ -59,7 +59,7 @@ private:
 /// Every call throws Failure with the compiler's message, or Unsupported.
 class Compiler {
 public:
-  /// Opens libfreestone_compiler.so (see train/CompilerLibrary.h).
+  /// Opens libfreestone_compiler.so (see train/compilation/CompilerLibrary.h).
   static const Compiler &open();
 
   void warmUp() const { interface->warm_up(); }

@@ -2,7 +2,7 @@
 
 #include "tools/freestone/Failure.h"
 #include "train/Error.h"
-#include "train/RunFolder.h"
+#include "train/run/RunFolder.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -16,8 +16,7 @@ namespace freestone::tools {
 static std::string shown(const std::string &value) {
   constexpr size_t longest = 80;
   std::string text = value.substr(0, longest);
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' '; }, '?');
+  std::ranges::replace_if(text, [](unsigned char c) { return c < ' '; }, '?');
   bool isPlain = !text.empty() && text.find_first_of(" '\"") == std::string::npos;
   return (isPlain ? text : "'" + text + "'") + (value.size() > longest ? "…" : "");
 }

@@ -2,7 +2,7 @@
 
 #include "tools/freestone/Model.h"
 #include "tools/freestone/Options.h"
-#include "train/OptionRules.h"
+#include "train/options/OptionRules.h"
 #include <map>
 
 namespace freestone::tools {

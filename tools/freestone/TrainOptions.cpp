@@ -2,9 +2,9 @@
 
 #include "tools/freestone/Options.h"
 #include "train/Error.h"
-#include "train/OptionRules.h"
-#include "train/RunOptions.h"
-#include "train/TokenDataset.h"
+#include "train/data/TokenDataset.h"
+#include "train/options/OptionRules.h"
+#include "train/options/RunOptions.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ static ParameterGroup parseGroup(const std::string &text) {
   return group;
 }
 
-/// Options of the schedule, with the number ranges of train/Schedule.cpp.
+/// Options of the schedule, with the number ranges of train/run/Schedule.cpp.
 static void addSchedule(CLI::App &verb, FitOptions &fit) {
   const char *group = "Schedule (names, meanings and defaults are PyTorch's)";
   addWord(verb, "--schedule", fit.schedule, train::choiceOf("schedule"), "constant, linear, cosine, step, one-cycle")
@@ -46,9 +46,7 @@ static void addSchedule(CLI::App &verb, FitOptions &fit) {
     std::ranges::replace(option, '_', '-');
     auto set = [&fit, key](double value) { fit.scheduleNumbers[key] = value; };
     if (std::holds_alternative<bool train::Schedule::*>(number.member))
-      verb.add_flag_callback(
-              "--no-" + option, [set] { set(0); }, meaning)
-          ->group(group);
+      verb.add_flag_callback("--no-" + option, [set] { set(0); }, meaning)->group(group);
     else
       addNumberText(
           verb, "--" + option, number.range, [set](const std::string &text) { set(numberOf<double>(text)); }, meaning,
@@ -269,12 +267,30 @@ void TrainOptions::checkSchedule() const {
 }
 
 void TrainOptions::refuseCompiledIn(const CLI::App &verb) const {
-  for (const char *option :
-       {"--loss",        "--logits",          "--class-axis",   "--ignore-index",    "--label-smoothing",
-        "--delta",       "--optimizer",       "--nesterov",     "--amsgrad",         "--centered",
-        "--train",       "--freeze",          "--no-decay",     "--tie",             "--untie",
-        "--freeze-norm", "--no-dropout",      "--recompute",    "--precision",       "--moments",
-        "--class-weights", "--no-loss-scaling", "--initial-accumulator-value", "--compile-only"})
+  for (const char *option : {"--loss",
+                             "--logits",
+                             "--class-axis",
+                             "--ignore-index",
+                             "--label-smoothing",
+                             "--delta",
+                             "--optimizer",
+                             "--nesterov",
+                             "--amsgrad",
+                             "--centered",
+                             "--train",
+                             "--freeze",
+                             "--no-decay",
+                             "--tie",
+                             "--untie",
+                             "--freeze-norm",
+                             "--no-dropout",
+                             "--recompute",
+                             "--precision",
+                             "--moments",
+                             "--class-weights",
+                             "--no-loss-scaling",
+                             "--initial-accumulator-value",
+                             "--compile-only"})
     if (verb.count(option))
       throw Failure(Exit::Usage, fmt::format("{} is compiled already, and {} was decided then; compile the model anew",
                                              model, option));

@@ -5,7 +5,7 @@
 #include "freestone/trainer.h"
 #include "tools/freestone/Compiler.h"
 #include "tools/freestone/RuntimeOptions.h"
-#include "train/StepText.h"
+#include "train/options/StepText.h"
 
 namespace freestone::tools {
 

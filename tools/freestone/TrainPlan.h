@@ -2,7 +2,7 @@
 #define FREESTONE_TOOLS_FREESTONE_TRAINPLAN_H
 
 #include "freestone/freestone.h"
-#include "train/StepDescription.h"
+#include "train/step/StepDescription.h"
 #include <functional>
 #include <optional>
 

@@ -4,7 +4,7 @@
 #include "tools/freestone/ProcessPool.h"
 #include "tools/freestone/TestCase.h"
 #include "tools/freestone/Verbs.h"
-#include "train/OptionRules.h"
+#include "train/options/OptionRules.h"
 #include <array>
 #include <cstdio>
 #include <cstring>

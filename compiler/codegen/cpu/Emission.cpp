@@ -8,7 +8,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 
 using namespace mlir;
 using namespace freestone;

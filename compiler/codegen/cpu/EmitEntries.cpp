@@ -6,7 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 #include <cstddef>
 
 using namespace mlir;

@@ -6,8 +6,9 @@
 
 namespace freestone::codegen {
 
-/// Builds a module with the artifact's exported table and, for each entry, its `bind` and `run` as of runtime/abi.h.
-/// Programs are called as external functions of their name. Dialects of the result: llvm, arith, scf.
+/// Builds a module with the artifact's exported table and, for each entry, its `bind` and `run` as of
+/// runtime/artifact/abi.h. Programs are called as external functions of their name. Dialects of the result: llvm,
+/// arith, scf.
 mlir::OwningOpRef<mlir::ModuleOp> emitEntries(llvm::ArrayRef<task::ProgramOp> entries);
 
 } // namespace freestone::codegen

@@ -1,5 +1,5 @@
 // y[i] = table[index[i]]; an index out of range is reported as site 1.
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 
 // Slots: 0 n, 1 m, 2 bytes of n floats, 3 bytes of m int64, 4 bytes of m floats, 5 scratch
 static int32_t bind(int64_t *sizes) {

@@ -1,6 +1,6 @@
 // The positions of what is not zero, and their doubles computed after their number is known. Worker 0 does all, the
 // others wait.
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 
 // Slots: 0 n, 1 k (written while running), 2 bytes of n floats, 3 bytes of k int64, 4 scratch
 static int32_t bind(int64_t *sizes) {

@@ -1,6 +1,6 @@
 // main: y[i] = 2 * x[n - 1 - i] + packed[i mod 4], in two phases over an intermediate, the second of which reads other
 // workers' data. init: packed[i] = 10 * plain[i]
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 
 // Slots: 0 n, 1 bytes of n floats, 2 bytes of 4 floats, 3 scratch, 4 the constant 4
 static int32_t bindMain(int64_t *sizes) {

@@ -1,5 +1,5 @@
 // main: w[i] += x[i] and steps += 1, then y = w, in two phases. evaluate: y = w. Both over the same state.
-#include "runtime/abi.h"
+#include "runtime/artifact/abi.h"
 
 // Slots: 0 bytes of 4 floats, 1 bytes of an i64, 2 scratch, 3 the constant 4
 static int32_t bind(int64_t *sizes) {

@@ -1,0 +1,331 @@
+#include "compiler/step/TrainingStep.h"
+
+#include "compiler/grad/Differentiate.h"
+#include "compiler/grad/GradientScaling.h"
+#include "compiler/grad/MixedPrecision.h"
+
+using namespace llvm;
+using namespace freestone;
+using namespace freestone::step;
+using grad::Tensor;
+using mlir::Value;
+
+namespace {
+
+constexpr StringRef stepsDoneName = "optimizer/step";
+constexpr StringRef accumulatedPrefix = "accumulated/";
+
+/// The gradients of one batch, with the values behind them.
+struct BatchGradients {
+  ModelLoss model;
+  /// The mean over the counted elements of the batch.
+  Tensor mean;
+  SmallVector<const Parameter *> trained;
+  SmallVector<Tensor> parameters;
+  SmallVector<Tensor> gradients;
+  /// The loss scale; null without loss scaling.
+  Tensor scale;
+  Tensor stepsDone;
+  /// Batches since the last step; null if the step does not depend on it.
+  Tensor batches;
+};
+
+/// The number of counted elements of a batch; 1 where there are none, so that such a batch adds 0 to a sum, not NaN.
+Tensor getCounted(mlir::ImplicitLocOpBuilder &builder, const grad::Loss &loss) {
+  Tensor count(builder, loss.count);
+  return grad::select(grad::equal(count, 0.0), 1.0, count);
+}
+
+class StepBuilder {
+public:
+  StepBuilder(const StepChoice &choice, ArrayRef<Parameter> parameters, WeightStore &weights, std::string &error)
+      : choice(choice), parameters(parameters), weights(weights), error(error) {}
+
+  LogicalResult buildStep(mlir::func::FuncOp function);
+  LogicalResult buildAccumulation(mlir::func::FuncOp function);
+  LogicalResult buildEvaluation(mlir::func::FuncOp function);
+  StepPorts takePorts() { return std::move(ports); }
+
+private:
+  LogicalResult requireFreeNames(mlir::func::FuncOp source);
+  FailureOr<BatchGradients> buildGradients(StepFunction &function);
+  void provideRandomKey(StepFunction &function, BatchGradients &batch);
+  Tensor takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial);
+  void addAccumulated(StepFunction &function, BatchGradients &batch);
+  void clearAccumulated(StepFunction &function, const BatchGradients &batch);
+  grad::LossScaleOptions takeScalingNumbers(StepFunction &function);
+  Tensor addNumber(StepFunction &function, StringRef name, double value);
+  LogicalResult fail(const Twine &message) {
+    error = message.str();
+    return failure();
+  }
+
+  const StepChoice &choice;
+  ArrayRef<Parameter> parameters;
+  WeightStore &weights;
+  std::string &error;
+  StepPorts ports;
+  /// Weights that the model itself updates in training.
+  std::vector<std::pair<std::string, graph::TensorType>> statistics;
+};
+
+Tensor StepBuilder::addNumber(StepFunction &function, StringRef name, double value) {
+  ports.hyperparameters.push_back({name.str(), value});
+  return function.addInput(name, graph::TensorType::getStatic({}, function.builder().getF64Type()));
+}
+
+grad::LossScaleOptions StepBuilder::takeScalingNumbers(StepFunction &function) {
+  grad::LossScaleOptions scaling;
+  scaling.growthFactor = addNumber(function, "growth_factor", *scaling.growthFactor.getConstant()).value();
+  scaling.backoffFactor = addNumber(function, "backoff_factor", *scaling.backoffFactor.getConstant()).value();
+  scaling.growthInterval = addNumber(function, "growth_interval", *scaling.growthInterval.getConstant()).value();
+  return scaling;
+}
+
+/// A scalar state shared by the entries, with the first value `initial`.
+Tensor StepBuilder::takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial) {
+  return addFilledState(function, weights, name, graph::TensorType::getStatic({}, type), initial);
+}
+
+/// Refuses a model whose inputs or parameters have names of the step's own inputs and states.
+LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
+  for (unsigned index = 0; index < source.getNumArguments(); ++index) {
+    auto name = source.getArgAttrOfType<mlir::StringAttr>(index, "graph.name");
+    if (name && takesLabels(choice.loss.kind) && name == choice.loss.labels)
+      return fail("the model has an input '" + name.str() +
+                  "' itself; name the array of the labels otherwise (--labels)");
+  }
+  SmallVector<StringRef> kept = {"loss_scale", "growth_tracker"};
+  for (const auto &weight : weights.getWeights()) {
+    StringRef name = weight->name;
+    if (is_contained(kept, name) || name.starts_with("optimizer/") || name.starts_with(accumulatedPrefix) ||
+        name.starts_with("loss/"))
+      return fail("the model has a weight '" + name +
+                  "', which is the name of what the training step keeps besides; rename it");
+  }
+  return success();
+}
+
+/// The batches of one step draw different random numbers: each has its own seed, the first the user's.
+void StepBuilder::provideRandomKey(StepFunction &function, BatchGradients &batch) {
+  if (!function.hasRandomKey())
+    return;
+  mlir::ImplicitLocOpBuilder &b = function.builder();
+  Tensor seed = function.addInput("seed", graph::TensorType::getStatic({}, b.getI64Type()));
+  if (choice.accumulate) {
+    batch.batches = takeScalarState(function, (accumulatedPrefix + "batches").str(), b.getI64Type(), 0);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(seed.value().getParentBlock());
+    seed = seed + batch.batches * 0x9E3779B97F4A7p0;
+  }
+  ports.takesSeed = true;
+  function.provideRandomKey(seed, batch.stepsDone);
+}
+
+FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
+  mlir::ImplicitLocOpBuilder &b = function.builder();
+  BatchGradients batch;
+  FailureOr<ModelLoss> model = buildModelLoss(function, choice.loss, weights, error);
+  if (failed(model))
+    return failure();
+  batch.model = *model;
+  batch.mean = choice.accumulate ? Tensor(b, model->loss.sum) / getCounted(b, model->loss)
+                                 : Tensor(b, grad::buildMean(b, b.getLoc(), model->loss));
+  for (const Parameter &parameter : parameters) {
+    if (!parameter.trained)
+      continue;
+    batch.trained.push_back(&parameter);
+    batch.parameters.push_back(function.takeWeight(parameter.name, parameter.type));
+  }
+  for (const auto &[name, type] : statistics)
+    function.takeWeight(name, type);
+  if (batch.trained.empty())
+    return fail("no parameter of the model is trained; choose some with --train 'PATTERN'");
+  if (choice.scaleLoss)
+    batch.scale = takeScalarState(function, "loss_scale", b.getF32Type(), grad::LossScaleOptions().initialScale);
+  batch.stepsDone = takeScalarState(function, stepsDoneName, b.getI64Type(), 0);
+  provideRandomKey(function, batch);
+
+  SmallVector<Value> wanted = map_to_vector(batch.parameters, [](Tensor value) { return value.value(); });
+  Value seed = batch.scale ? grad::cast(batch.scale, batch.mean.elementType()).value() : Value();
+  FailureOr<SmallVector<Value>> gradients = grad::differentiate(batch.mean.value(), wanted, seed);
+  if (failed(gradients))
+    return failure();
+  batch.gradients = map_to_vector(*gradients, [&](Value gradient) { return Tensor(b, gradient); });
+  return batch;
+}
+
+/// Turns the gradients of the batch mean into sums over elements, and adds the accumulated sums.
+void StepBuilder::addAccumulated(StepFunction &function, BatchGradients &batch) {
+  auto takeSum = [&](StringRef name, graph::TensorType type) {
+    return function.addState((accumulatedPrefix + name).str(), type);
+  };
+  Tensor counted = getCounted(function.builder(), batch.model.loss);
+  for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients)) {
+    Tensor share = grad::widen(gradient);
+    gradient = share * grad::cast(counted, share.elementType()) + takeSum("gradient/" + parameter->name, share.type());
+  }
+  auto addTo = [&](StringRef name, Value &value) {
+    Tensor own(function.builder(), value);
+    value = (own + takeSum(name, own.type())).value();
+  };
+  addTo("loss", batch.model.loss.sum);
+  addTo("count", batch.model.loss.count);
+}
+
+void StepBuilder::clearAccumulated(StepFunction &function, const BatchGradients &batch) {
+  auto clear = [&](const Twine &name, Tensor sum) {
+    function.updateState((accumulatedPrefix + name).str(), grad::splatLike(0, sum));
+  };
+  for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients))
+    clear("gradient/" + parameter->name, gradient);
+  clear("loss", Tensor(function.builder(), batch.model.loss.sum));
+  clear("count", Tensor(function.builder(), batch.model.loss.count));
+  if (batch.batches)
+    clear("batches", batch.batches);
+}
+
+LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
+  if (choice.precision)
+    grad::lowerPrecision(source, choice.precision);
+  StepFunction function(source);
+  mlir::ImplicitLocOpBuilder &b = function.builder();
+  FailureOr<BatchGradients> batch = buildGradients(function);
+  if (failed(batch))
+    return failure();
+  addAccumulated(function, *batch);
+  for (auto [parameter, gradient] : zip_equal(batch->trained, batch->gradients))
+    function.updateState((accumulatedPrefix + "gradient/" + parameter->name).str(), gradient);
+  function.updateState((accumulatedPrefix + "loss").str(), Tensor(b, batch->model.loss.sum));
+  function.updateState((accumulatedPrefix + "count").str(), Tensor(b, batch->model.loss.count));
+  if (batch->batches)
+    function.updateState((accumulatedPrefix + "batches").str(), batch->batches + 1.0);
+  if (!statistics.empty()) {
+    SmallVector<Value> sums = map_to_vector(batch->gradients, [](Tensor sum) { return sum.value(); });
+    function.keepStatistics(Tensor(b, grad::buildAnyNonFinite(b, b.getLoc(), sums)));
+  }
+  function.finish();
+  return success();
+}
+
+/// The index of the first gradient whose sum of squares is not finite, or -1.
+static Tensor findCulprit(mlir::ImplicitLocOpBuilder &b, ArrayRef<Value> squares) {
+  Tensor culprit = grad::splat(b, -1, graph::TensorType::get({}, b.getI64Type()));
+  for (size_t number = squares.size(); number-- > 0;) {
+    Tensor isFinite = Tensor(b, squares[number]) < std::numeric_limits<double>::infinity();
+    culprit = grad::select(isFinite, culprit, static_cast<double>(number));
+  }
+  return culprit;
+}
+
+LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
+  if (failed(requireFreeNames(source)))
+    return failure();
+  if (choice.precision)
+    ports.narrowProducts = grad::lowerPrecision(source, choice.precision);
+  StepFunction function(source);
+  statistics = function.getUpdatedStates();
+  mlir::ImplicitLocOpBuilder &b = function.builder();
+  mlir::Location location = b.getLoc();
+  Updates updates(choice.optimizer, function, weights, error);
+  double defaultRate = grad::getDefaultLearningRate(choice.optimizer.builtIn.kind);
+  Tensor learningRate = addNumber(function, "learning_rate", choice.optimizer.learningRate.value_or(defaultRate));
+  Tensor clipNorm = addNumber(function, "clip_norm", std::numeric_limits<double>::infinity());
+  if (failed(updates.takeNumbers(ports.hyperparameters)))
+    return failure();
+  FailureOr<BatchGradients> batch = buildGradients(function);
+  if (failed(batch))
+    return failure();
+  if (std::optional<StringRef> name = function.findDoubledInput())
+    return fail("the model has an input '" + *name +
+                "', which is the name of an input of the training step; rename it");
+  ports.classes = batch->model.classes;
+  ports.labels = batch->model.labelName;
+  if (choice.accumulate)
+    addAccumulated(function, *batch);
+  const grad::Loss &loss = batch->model.loss;
+  SmallVector<Value> gradients = map_to_vector(batch->gradients, [](Tensor gradient) { return gradient.value(); });
+
+  // The gradients' common factor: the loss scale times the number of elements that they are summed over.
+  Tensor multiple = batch->scale;
+  // The skip decision: a gradient that is not finite makes its sum of squares, and so the norm, not finite. Overflowing
+  // squares of finite gradients skip the step as well: they leave no usable clipping factor.
+  SmallVector<Value> squares;
+  Tensor norm(b, grad::buildGlobalNorm(b, location, gradients, &squares));
+  Tensor skip = grad::logicalNot(norm < std::numeric_limits<double>::infinity());
+  if (choice.accumulate) {
+    Tensor count(b, loss.count);
+    multiple = multiple ? grad::cast(multiple, count.elementType()) * count : count;
+    skip = skip | grad::equal(count, 0.0);
+  }
+  if (multiple)
+    norm = norm / grad::cast(multiple, norm.elementType());
+  Tensor factor(b, grad::buildClipFactor(b, location, norm.value(), grad::cast(clipNorm, norm.elementType()).value()));
+  if (multiple)
+    factor = factor / grad::cast(multiple, factor.elementType());
+  Value stepNumber = grad::buildStepNumber(b, location, batch->stepsDone.value());
+  grad::StepValues stepValues{learningRate.value(), stepNumber, skip.value()};
+  for (auto [parameter, value, gradient] : zip_equal(batch->trained, batch->parameters, gradients)) {
+    Tensor scaled(b, grad::buildScaled(b, location, gradient, factor.value()));
+    if (failed(updates.build(*parameter, value, scaled, stepValues)))
+      return failure();
+  }
+  function.keepStatistics(skip);
+  function.updateState(stepsDoneName,
+                       Tensor(b, grad::buildStepsDone(b, location, batch->stepsDone.value(), skip.value())));
+  if (choice.accumulate)
+    clearAccumulated(function, *batch);
+
+  function.addOutput("loss", choice.accumulate ? Tensor(b, grad::buildMean(b, location, loss)) : batch->mean);
+  function.addOutput("gradient_norm", norm);
+  function.addOutput("skipped", skip);
+  function.addOutput("not_finite", findCulprit(b, squares));
+  if (batch->scale) {
+    Tensor tracker = takeScalarState(function, "growth_tracker", b.getI32Type(), 0);
+    grad::LossScale next = grad::buildLossScaleUpdate(b, location, {batch->scale.value(), tracker.value()},
+                                                      skip.value(), takeScalingNumbers(function));
+    function.updateState("loss_scale", Tensor(b, next.scale));
+    function.updateState("growth_tracker", Tensor(b, next.growthTracker));
+    function.addOutput("scale", Tensor(b, next.scale));
+  }
+  function.finish();
+  return success();
+}
+
+LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
+  StepFunction function(source);
+  mlir::ImplicitLocOpBuilder &b = function.builder();
+  FailureOr<ModelLoss> built = buildModelLoss(function, choice.loss, weights, error);
+  if (failed(built))
+    return failure();
+  for (const Parameter &parameter : parameters)
+    if (parameter.trained)
+      function.takeWeight(parameter.name, parameter.type);
+  for (const auto &[name, type] : statistics)
+    function.takeWeight(name, type);
+  function.addOutput("loss_sum", Tensor(b, built->loss.sum));
+  function.addOutput("count", Tensor(b, built->loss.count));
+  if (isOverClasses(choice.loss.kind)) {
+    auto best = graph::ArgReduceOp::create(b, graph::ArgKind::max, built->predictions.value(), built->classAxis);
+    Tensor labels = grad::cast(built->labels, b.getI64Type());
+    Tensor isRight = grad::equal(Tensor(b, best.getResult()), labels);
+    Tensor ignored = grad::splatLike(double(choice.loss.ignoreIndex), labels);
+    Tensor isCounted = grad::compare(graph::CompareKind::ne, labels, ignored);
+    function.addOutput("correct", grad::sum(grad::cast(isRight & isCounted, b.getF32Type())));
+    function.addOutput("labels", grad::sum(grad::cast(isCounted, b.getF32Type())));
+  }
+  function.finish();
+  return success();
+}
+
+} // namespace
+
+FailureOr<StepPorts> step::buildTrainingStep(const StepFunctions &functions, const StepChoice &choice,
+                                             ArrayRef<Parameter> parameters, WeightStore &weights, std::string &error) {
+  StepBuilder builder(choice, parameters, weights, error);
+  if (failed(builder.buildStep(functions.step)) ||
+      (choice.accumulate && failed(builder.buildAccumulation(functions.accumulate))) ||
+      failed(builder.buildEvaluation(functions.evaluation)))
+    return failure();
+  return builder.takePorts();
+}

@@ -1,0 +1,63 @@
+#ifndef FREESTONE_RUNTIME_ARTIFACT_H
+#define FREESTONE_RUNTIME_ARTIFACT_H
+
+#include "runtime/artifact/ArtifactFile.h"
+#include "runtime/artifact/abi.h"
+#include "runtime/platform/File.h"
+#include "runtime/platform/Memory.h"
+#include "runtime/platform/SharedObject.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace freestone::runtime {
+
+/// A loaded artifact: metadata, code and weights. Immutable once all weights are there, shared by its instances.
+class Artifact {
+public:
+  /// Verifies everything but the weights before any code is touched; with `checkWeights` these too.
+  /// `fileBytes`: the artifact is the file's first so many bytes; 0: the whole file.
+  static Result<std::shared_ptr<Artifact>> load(const std::string &path, bool checkWeights, uint64_t fileBytes = 0);
+  /// Copies what it needs of `bytes`.
+  static Result<std::shared_ptr<Artifact>> loadMemory(std::span<const uint8_t> bytes, bool checkWeights);
+
+  const Descriptor &descriptor() const { return parts.descriptor; }
+  const freestone_entry &function(const Entry &entry) const {
+    return table->entries[&entry - descriptor().entries.data()];
+  }
+
+  /// The 64-byte aligned bytes of a weight; null while it is missing.
+  const void *weight(size_t index) const { return weights[index]; }
+
+  /// It is not read soon again.
+  void releaseWeight(size_t index) const;
+
+  /// Whether no weight is missing. A WeightSupply completes an artifact.
+  bool isComplete() const;
+
+  /// Takes over the bytes of a missing weight.
+  void adoptWeight(size_t index, Block block);
+
+  /// Errors: BadArtifact names the first stored weight whose bytes were altered.
+  Status checkWeights() const;
+
+private:
+  Artifact() = default;
+  Status open(std::span<const uint8_t> bytes, const std::string &path, bool withWeights);
+  Status checkTarget() const;
+  Status checkStripped() const;
+  Status openCode(const std::string &path);
+
+  platform::MappedFile file;
+  Block copy; ///< of an artifact in memory
+  ArtifactParts parts;
+  platform::SharedObject code;
+  const freestone_table *table = nullptr;
+  std::vector<const void *> weights;
+  std::vector<Block> madeWeights;
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_ARTIFACT_H

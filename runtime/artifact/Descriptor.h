@@ -1,0 +1,200 @@
+// The metadata of an artifact: what the compiler tells the runtime about the code. Stored as CBOR.
+//
+// All indices are 0-based, all sizes are bytes unless said otherwise. A "slot" is an index into an entry's table of
+// sizes: first the values of the entry's symbols, then everything that the compiled `bind` derives from them, constants
+// included.
+#ifndef FREESTONE_RUNTIME_DESCRIPTOR_H
+#define FREESTONE_RUNTIME_DESCRIPTOR_H
+
+#include "runtime/DType.h"
+#include "runtime/Status.h"
+#include "runtime/artifact/Panels.h"
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace freestone::runtime {
+
+/// Raised whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
+constexpr int64_t descriptorVersion = 5;
+
+/// 128 bits of xxh3, in canonical (big-endian) order.
+using Checksum = std::array<uint8_t, 16>;
+
+/// What binds a symbol of an entry.
+enum class SymbolSource {
+  InputDim,     ///< dimension `index` of input `input`
+  InputElement, ///< element `index` of the integer input `input`, read when a run begins
+  RunTime,      ///< the program itself writes it while it runs; until then it has the value of slot `bound`
+};
+
+struct Symbol {
+  std::string name;
+  int64_t lower = 0;
+  int64_t upper = INT64_MAX; ///< inclusive
+  SymbolSource source = SymbolSource::InputDim;
+  int64_t input = -1;     ///< InputDim, InputElement
+  int64_t index = -1;     ///< InputDim, InputElement
+  int64_t bound = -1;     ///< RunTime: slot of its upper bound, which depends on no later RunTime symbol
+  int64_t multipleOf = 1; ///< every value is; at least 1
+};
+
+enum class ValueKind { Tensor, Sequence, Optional, String }; ///< only Tensor is in use
+
+/// An input or output of an entry. Row-major and contiguous: its buffer's `bytesSlot` is exactly its elements' bytes;
+/// only what `init` makes may be packed and padded, and `dimSlots` is then the shape before packing.
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  ValueKind kind = ValueKind::Tensor;
+  std::vector<std::string> shape; ///< for people: "b", "4*s", "768"; as many as `dimSlots`
+  std::vector<int64_t> dimSlots;  ///< slot of each dimension
+  int64_t buffer = -1;            ///< its buffer, of kind Input or Output
+};
+
+enum class BufferKind {
+  Input,  ///< the caller's memory, read only, aligned to its element; exactly one TensorInfo refers to it
+  Output, ///< the caller's or the runtime's memory, aligned to its element; exactly one TensorInfo refers to it
+  Weight, ///< bytes of `weights[weight]`, read only
+  State,  ///< bytes of `states[state]`, as many as that has; exactly one buffer of an entry refers to it
+  Arena,  ///< the instance's memory; contents undefined when a run begins
+  Alias,  ///< `bytesSlot` bytes of buffer `base` from byte `offsetSlot` on
+};
+
+struct Buffer {
+  BufferKind kind = BufferKind::Arena;
+  int64_t bytesSlot = -1;
+  int64_t alignment = 64;  ///< Arena: power of two, at most 4096
+  int64_t weight = -1;     ///< Weight
+  int64_t state = -1;      ///< State
+  int64_t base = -1;       ///< Alias: an earlier buffer
+  int64_t offsetSlot = -1; ///< Alias: slot of the offset in bytes
+  /// Arena: the last phase known to be complete on all workers before any touches this buffer; -1: none.
+  int64_t horizon = -1;
+  /// Arena: the last phase that touches this buffer. Two buffers may share bytes if one's last use is not after the
+  /// other's horizon.
+  int64_t lastUse = -1;
+};
+
+/// Holds between two slots, checked once all sizes are bound and before anything runs; depends on no RunTime symbol.
+struct Assertion {
+  enum class Relation { Equal, LessEqual };
+  int64_t left = -1; ///< slot of the actual value
+  Relation relation = Relation::Equal;
+  int64_t right = -1; ///< slot of what it must be (at most)
+  std::string text;   ///< names the left side: "dimension 1 of input 'mask'"
+};
+
+/// A tensor as a service sees it: row-major, in one buffer from its beginning.
+struct ServiceTensor {
+  DType dtype = DType::f32;
+  std::vector<int64_t> dimSlots; ///< slot of each dimension
+  int64_t buffer = -1;
+};
+
+/// A call of a function of the application. It reads the inputs and writes the outputs, while nothing else writes or
+/// reads these.
+struct ServiceCall {
+  std::string name;
+  int64_t version = 1; ///< of the function: no other one will do
+  std::vector<ServiceTensor> inputs, outputs;
+};
+
+/// One step of every worker, as people and traces name it.
+struct Phase {
+  std::string label;            ///< names of ONNX nodes
+  std::string program;          ///< that computes it
+  std::vector<int64_t> buffers; ///< that it reads or writes, each once
+};
+
+/// One pair of functions of the artifact's table, in the same order.
+struct Entry {
+  std::string name; ///< "main" computes the model; "init" turns plain weights (inputs) into stored ones (outputs, named
+                    ///< as `weights`)
+  std::vector<Symbol> symbols; ///< values of slots [0, symbols.size())
+  int64_t slotCount = 0;
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+  std::vector<Buffer> buffers;
+  std::vector<Assertion> assertions;
+  std::vector<ServiceCall> services; ///< numbered as the code calls them
+  std::vector<Phase> phases;         ///< a run publishes the progress numbers base+1 … base+phases.size()
+  int64_t scratchSlot = -1; ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
+  /// Floating-point operations of one run: of elements (a multiply-add is 2), and behind the ends of rows and columns,
+  /// thrown away. Counts that do not fit into 64 bits are INT64_MAX. As expressions for people, and their slots;
+  /// -1: not counted.
+  std::string operations, padding;
+  int64_t operationsSlot = -1, paddingSlot = -1;
+};
+
+/// Weights of these names are read by no entry: files that go along with the artifact, such as what a trainer must
+/// know.
+constexpr char attachmentPrefix[] = "attachment/";
+
+/// Bytes that are the same in every run, stored after the code. If stripped, they are what `init` makes under this
+/// name, else the plain weight of this name itself.
+struct Weight {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape; ///< as stored: packed and padded
+  int64_t bytes = 0;          ///< = product of `shape` times the element's bytes
+  int64_t fileOffset = -1;    ///< multiple of 64; -1: not in the file (stripped). Filled in by the writer of the file.
+  Checksum checksum = {};     ///< filled in by the writer of the file
+};
+
+/// A value that stays from run to run, the same one for all entries: they read it, and write it in place.
+struct StateInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+  int64_t bytes = 0;                     ///< = product of `shape` times the element's bytes
+  int64_t initial = -1;                  ///< the weight, row-major and of as many bytes, that it begins as; -1: zeros
+  int64_t panelAxis = 0, panelWidth = 0; ///< of a matrix that lies in panels; a width of 0: row-major
+
+  Panels panels() const { return {panelAxis, panelWidth}; }
+};
+
+/// The machine that the code runs on.
+struct Target {
+  std::string arch;                  ///< "x86_64"
+  std::string cpu;                   ///< LLVM's name, for people
+  std::vector<std::string> features; ///< LLVM's names of all features that the code uses: "avx2", "fma", "avx512f", …
+};
+
+struct Descriptor {
+  int64_t version = descriptorVersion;
+  int64_t abi = 0;       ///< FREESTONE_ABI_VERSION of the code
+  std::string producer;  ///< the compiler's build, for people
+  std::string modelName; ///< for people
+  Target target;
+  std::vector<Entry> entries;
+  std::vector<std::string>
+      segments; ///< entries that run one after another to compute the model; in this version ["main"]
+  std::vector<Weight> weights;
+  std::vector<StateInfo> states;
+  std::vector<std::string> sites; ///< message of each site, with program and ONNX node; site number n is sites[n - 1]
+  std::map<std::string, int64_t> statistics; ///< counters of the compilation, for people
+
+  const Entry *findEntry(const std::string &name) const;
+  /// Whether the entry `init` makes this weight.
+  bool makes(const Weight &weight) const;
+};
+
+/// Canonical: equal descriptors give equal bytes.
+std::vector<uint8_t> encode(const Descriptor &descriptor);
+
+/// The same as readable JSON; the bytes are valid UTF-8.
+std::string toJson(const Descriptor &descriptor);
+
+/// Any bytes give a valid descriptor or an error that names the field. Calls `validate`.
+Result<Descriptor> decode(std::span<const uint8_t> bytes);
+
+/// Checks everything that the runtime relies on: indices in range, kinds that agree, names that are unique.
+Status validate(const Descriptor &descriptor);
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_DESCRIPTOR_H

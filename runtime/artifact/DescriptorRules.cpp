@@ -1,0 +1,240 @@
+// What a descriptor must satisfy so that the runtime can trust its indices.
+#include "runtime/artifact/Descriptor.h"
+#include "runtime/artifact/abi.h"
+#include <algorithm>
+#include <set>
+
+using namespace freestone::runtime;
+
+namespace {
+
+/// Collects the first fault; every check is a no-op after it.
+class Rules {
+public:
+  explicit Rules(const Descriptor &descriptor) : descriptor(descriptor) {}
+
+  Status check();
+
+private:
+  void checkWeight(const Weight &weight);
+  void checkState(const StateInfo &state);
+  void checkBytes(DType dtype, const std::vector<int64_t> &shape, int64_t bytes);
+  void checkEntry(const Entry &entry);
+  void checkSymbol(const Entry &entry, size_t position);
+  void checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses);
+  void checkBuffer(const Entry &entry, size_t position);
+  void checkService(const Entry &entry, const ServiceCall &call);
+  void checkPhase(const Entry &entry, const Phase &phase);
+
+  void require(bool condition, const std::string &message) {
+    if (!condition && fault.empty())
+      fault = subject + message;
+  }
+  void requireSlot(const Entry &entry, int64_t slot, const std::string &of) {
+    require(slot >= 0 && slot < entry.slotCount, of + " is not one of its sizes");
+  }
+  template <typename Named> void requireDistinct(const std::vector<Named> &items, const std::string &what) {
+    std::set<std::string> names;
+    for (const Named &item : items)
+      require(names.insert(item.name).second, "has two " + what + " named '" + item.name + "'");
+  }
+
+  const Descriptor &descriptor;
+  std::string subject, fault;
+};
+
+/// Far above any real program; keeps tables that the runtime allocates within reason.
+constexpr int64_t maxSlots = int64_t(1) << 24;
+
+} // namespace
+
+Status Rules::check() {
+  subject = "it ";
+  require(descriptor.version == descriptorVersion, "has another version");
+  require(!descriptor.entries.empty(), "has no entry");
+  requireDistinct(descriptor.entries, "entries");
+  requireDistinct(descriptor.weights, "weights");
+  requireDistinct(descriptor.states, "states");
+  require(descriptor.findEntry("main"), "has no entry 'main'");
+  require(descriptor.segments == std::vector<std::string>{"main"},
+          "is cut into segments that this runtime does not know");
+  for (const Weight &weight : descriptor.weights)
+    checkWeight(weight);
+  for (const StateInfo &state : descriptor.states)
+    checkState(state);
+  for (const Entry &entry : descriptor.entries)
+    checkEntry(entry);
+  return fault.empty() ? Status() : Status(Code::BadArtifact, "the artifact's descriptor is wrong: " + fault);
+}
+
+void Rules::checkWeight(const Weight &weight) {
+  subject = "weight '" + weight.name + "' ";
+  checkBytes(weight.dtype, weight.shape, weight.bytes);
+  require(weight.fileOffset == -1 || (weight.fileOffset >= 0 && weight.fileOffset % 64 == 0),
+          "is not aligned in the file");
+}
+
+void Rules::checkState(const StateInfo &state) {
+  subject = "state '" + state.name + "' ";
+  checkBytes(state.dtype, state.shape, state.bytes);
+  require(state.shape.size() <= 1024, "has too many dimensions");
+  if (state.panelWidth != 0) {
+    bool isMatrix = state.shape.size() == 2 && (state.panelAxis == 0 || state.panelAxis == 1) && state.panelWidth > 0;
+    require(isMatrix && state.shape[state.panelAxis] % state.panelWidth == 0, "lies in panels that it does not fill");
+  }
+  if (state.initial == -1)
+    return;
+  bool hasWeight = state.initial >= 0 && state.initial < static_cast<int64_t>(descriptor.weights.size());
+  require(hasWeight, "begins as a weight that does not exist");
+  if (hasWeight)
+    require(descriptor.weights[state.initial].bytes == state.bytes, "begins as a weight of another size");
+}
+
+void Rules::checkBytes(DType dtype, const std::vector<int64_t> &shape, int64_t bytes) {
+  int64_t expected = dtypeBytes(dtype);
+  bool overflow = false;
+  for (int64_t dim : shape) {
+    require(dim >= 0, "has a negative dimension");
+    overflow |= __builtin_mul_overflow(expected, dim, &expected);
+  }
+  require(!overflow && bytes == expected, "has another number of bytes than its shape");
+}
+
+void Rules::checkEntry(const Entry &entry) {
+  subject = "entry '" + entry.name + "' ";
+  require(entry.slotCount >= 0 && entry.slotCount <= maxSlots, "has too many sizes");
+  require(static_cast<int64_t>(entry.symbols.size()) <= entry.slotCount, "has fewer sizes than symbols");
+  requireSlot(entry, entry.scratchSlot, "the size of its scratch");
+  for (int64_t slot : {entry.operationsSlot, entry.paddingSlot})
+    if (slot != -1)
+      requireSlot(entry, slot, "the number of its operations");
+  requireDistinct(entry.symbols, "symbols");
+  requireDistinct(entry.inputs, "inputs");
+  requireDistinct(entry.outputs, "outputs");
+  for (size_t i = 0; i < entry.symbols.size(); ++i)
+    checkSymbol(entry, i);
+
+  std::vector<int> uses(entry.buffers.size(), 0);
+  for (const TensorInfo &input : entry.inputs)
+    checkTensor(entry, input, BufferKind::Input, uses);
+  for (const TensorInfo &output : entry.outputs)
+    checkTensor(entry, output, BufferKind::Output, uses);
+  subject = "entry '" + entry.name + "' ";
+  std::vector<bool> isBound(descriptor.states.size(), false);
+  for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    int64_t state = entry.buffers[i].state;
+    if (entry.buffers[i].kind == BufferKind::State && state >= 0 && state < static_cast<int64_t>(isBound.size())) {
+      require(!isBound[state], "has two buffers of state '" + descriptor.states[state].name + "'");
+      isBound[state] = true;
+    }
+    bool isTensor = entry.buffers[i].kind == BufferKind::Input || entry.buffers[i].kind == BufferKind::Output;
+    require(!isTensor || uses[i] == 1,
+            "has buffer " + std::to_string(i) + ", which is not exactly one input or output");
+    checkBuffer(entry, i);
+  }
+  for (const ServiceCall &call : entry.services)
+    checkService(entry, call);
+  for (const Phase &phase : entry.phases)
+    checkPhase(entry, phase);
+  subject = "entry '" + entry.name + "' ";
+  for (const Assertion &assertion : entry.assertions) {
+    requireSlot(entry, assertion.left, "an assertion's left side");
+    requireSlot(entry, assertion.right, "an assertion's right side");
+  }
+}
+
+void Rules::checkSymbol(const Entry &entry, size_t position) {
+  const Symbol &symbol = entry.symbols[position];
+  subject = "symbol '" + symbol.name + "' of entry '" + entry.name + "' ";
+  require(symbol.lower <= symbol.upper, "has no value between its bounds");
+  require(symbol.multipleOf >= 1, "is a multiple of less than 1");
+  if (symbol.source == SymbolSource::RunTime)
+    return requireSlot(entry, symbol.bound, "its upper bound");
+  bool hasInput = symbol.input >= 0 && symbol.input < static_cast<int64_t>(entry.inputs.size());
+  require(hasInput, "is bound by an input that does not exist");
+  require(symbol.index >= 0, "is bound by a negative index");
+  if (!hasInput)
+    return;
+  const TensorInfo &input = entry.inputs[symbol.input];
+  if (symbol.source == SymbolSource::InputDim)
+    require(symbol.index < static_cast<int64_t>(input.dimSlots.size()), "is bound by a dimension that does not exist");
+  else
+    require(isInteger(input.dtype), "is bound by an element of an input that holds no integers");
+}
+
+void Rules::checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses) {
+  subject = "'" + tensor.name + "' of entry '" + entry.name + "' ";
+  require(tensor.kind == ValueKind::Tensor, "is a value of a kind that this runtime does not know");
+  require(tensor.shape.size() == tensor.dimSlots.size(), "has another rank in its text than in its sizes");
+  require(tensor.dimSlots.size() <= 1024, "has too many dimensions");
+  for (int64_t slot : tensor.dimSlots)
+    requireSlot(entry, slot, "a dimension");
+  bool hasBuffer = tensor.buffer >= 0 && tensor.buffer < static_cast<int64_t>(entry.buffers.size());
+  require(hasBuffer && entry.buffers[tensor.buffer].kind == kind, "has no buffer of its kind");
+  if (hasBuffer)
+    ++uses[tensor.buffer];
+}
+
+void Rules::checkService(const Entry &entry, const ServiceCall &call) {
+  subject = "a call of the service '" + call.name + "' of entry '" + entry.name + "' ";
+  for (const auto *tensors : {&call.inputs, &call.outputs}) {
+    for (const ServiceTensor &tensor : *tensors) {
+      bool hasBuffer = tensor.buffer >= 0 && tensor.buffer < static_cast<int64_t>(entry.buffers.size());
+      require(hasBuffer, "has no buffer for an operand");
+      if (hasBuffer && tensors == &call.outputs)
+        require(entry.buffers[tensor.buffer].kind != BufferKind::Input &&
+                    entry.buffers[tensor.buffer].kind != BufferKind::Weight,
+                "writes what is read only");
+      require(tensor.dimSlots.size() <= 1024, "has too many dimensions");
+      for (int64_t slot : tensor.dimSlots)
+        requireSlot(entry, slot, "a dimension of an operand");
+    }
+  }
+}
+
+void Rules::checkPhase(const Entry &entry, const Phase &phase) {
+  subject = "phase '" + phase.label + "' of entry '" + entry.name + "' ";
+  for (int64_t buffer : phase.buffers)
+    require(buffer >= 0 && buffer < static_cast<int64_t>(entry.buffers.size()), "touches a buffer that does not exist");
+}
+
+void Rules::checkBuffer(const Entry &entry, size_t position) {
+  const Buffer &buffer = entry.buffers[position];
+  subject = "buffer " + std::to_string(position) + " of entry '" + entry.name + "' ";
+  requireSlot(entry, buffer.bytesSlot, "its size");
+  int64_t phases = entry.phases.size();
+  switch (buffer.kind) {
+  case BufferKind::Input:
+  case BufferKind::Output:
+    return;
+  case BufferKind::Weight:
+    return require(buffer.weight >= 0 && buffer.weight < static_cast<int64_t>(descriptor.weights.size()),
+                   "is a weight that does not exist");
+  case BufferKind::State:
+    return require(buffer.state >= 0 && buffer.state < static_cast<int64_t>(descriptor.states.size()),
+                   "is a state that does not exist");
+  case BufferKind::Alias:
+    require(buffer.base >= 0 && buffer.base < static_cast<int64_t>(position),
+            "is part of a buffer that does not come before it");
+    return requireSlot(entry, buffer.offsetSlot, "its offset");
+  case BufferKind::Arena:
+    require(buffer.alignment > 0 && buffer.alignment <= 4096 && (buffer.alignment & (buffer.alignment - 1)) == 0,
+            "has an alignment that is no power of two up to 4096");
+    require(buffer.lastUse >= -1 && buffer.lastUse < phases, "is last used in a phase that does not exist");
+    return require(buffer.horizon >= -1 && buffer.horizon <= buffer.lastUse &&
+                       (buffer.horizon < buffer.lastUse || buffer.lastUse < 0),
+                   "has a horizon that is not before its last use");
+  }
+}
+
+const Entry *Descriptor::findEntry(const std::string &name) const {
+  auto found = std::ranges::find(entries, name, &Entry::name);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+bool Descriptor::makes(const Weight &weight) const {
+  const Entry *init = findEntry("init");
+  return init && std::ranges::find(init->outputs, weight.name, &TensorInfo::name) != init->outputs.end();
+}
+
+Status freestone::runtime::validate(const Descriptor &descriptor) { return Rules(descriptor).check(); }

@@ -1,0 +1,336 @@
+#include "runtime/instance/Instance.h"
+
+#include "runtime/timeline/Clock.h"
+#include "runtime/workers/WorkerCount.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace freestone::runtime;
+
+Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, const Options &options)
+    : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
+      planner(entry, functions.bind), inputs(entry.inputs.size()), outputs(entry.outputs.size()),
+      queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches),
+      turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
+  symbols.reserve(entry.symbols.size());
+  addPlace();
+}
+
+Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifact> artifact, const Entry &entry,
+                                                   Options options) {
+  constexpr int mostWorkers = 4096;
+  WorkerCount count = chooseWorkerCount(options.threads);
+  if (options.threads < 0 || count.workers > mostWorkers)
+    return Status(Code::InvalidArgument,
+                  "the number of threads must be 0 (automatic) or 1 to " + std::to_string(mostWorkers));
+  constexpr int deepestQueue = 1024;
+  if (options.queueDepth < 0 || options.queueDepth > deepestQueue)
+    return Status(Code::InvalidArgument,
+                  "the depth of the queue must be 0 (automatic) or 1 to " + std::to_string(deepestQueue));
+  if (options.log)
+    options.log("entry '" + entry.name + "': " + std::to_string(count.workers) +
+                (count.workers == 1 ? " worker (" : " workers (") + count.reason + ")");
+
+  std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry, options));
+  if (Status status = instance->useState(std::move(options.state)); !status.ok())
+    return status;
+  Result<std::unique_ptr<ServiceTable>> services = ServiceTable::create(entry, options.services);
+  if (!services.ok())
+    return services.status();
+  instance->services = std::move(*services);
+  instance->memory = Memory::create(options.memory, options.maxMemory);
+  Result<std::unique_ptr<Gang>> gang = Gang::start(count.workers, options.switches, std::move(options.cancelled));
+  if (!gang.ok())
+    return gang.status();
+  instance->gang = std::move(*gang);
+  if (options.trace || options.timeline)
+    instance->startTracing(std::move(options.timeline));
+  return instance;
+}
+
+void Instance::startTracing(std::shared_ptr<Timeline> given) {
+  timeline = std::move(given);
+  if (!timeline)
+    return gang->startTracing(program.phases.size(), {});
+  std::string owner = program.name == "main" ? "" : program.name + ": ";
+  for (int worker = 0; worker < threads(); ++worker)
+    lanes.push_back(&timeline->addLane(owner + "worker " + std::to_string(worker)));
+  for (const Phase &phase : program.phases) {
+    taskNames.push_back(timeline->nameOf(phase.label, phase.program));
+    waitNames.push_back(timeline->nameOf("wait for " + phase.label));
+  }
+  gang->startTracing(program.phases.size(), [this](int worker, const Trace &trace) { recordTasks(worker, trace); });
+}
+
+/// Puts what a worker did in the run at hand on the time line.
+void Instance::recordTasks(int worker, const Trace &trace) const {
+  for (const Trace::Span &span : trace.getSpans()) {
+    Timeline::Event event = {span.begin, span.end};
+    event.name = (span.isWait ? waitNames : taskNames)[span.phase];
+    event.run = executing->number;
+    if (!span.isWait) {
+      double bytes = 0;
+      for (int64_t buffer : program.phases[span.phase].buffers)
+        bytes += static_cast<double>(executing->sizes[program.buffers[buffer].bytesSlot]);
+      event.firstTile = span.firstTile;
+      event.tiles = span.tiles;
+      event.ofTiles = span.ofTiles;
+      event.bytes = static_cast<int64_t>(bytes * static_cast<double>(span.tiles) / static_cast<double>(span.ofTiles));
+    }
+    lanes[worker]->add(event);
+  }
+}
+
+Status Instance::useState(std::shared_ptr<State> given) {
+  if (given && &given->artifact() != artifact.get())
+    return {Code::InvalidArgument, "the state belongs to another artifact"};
+  if (std::ranges::find(program.buffers, BufferKind::State, &Buffer::kind) == program.buffers.end())
+    return {};
+  if (!given) {
+    Result<std::shared_ptr<State>> created = State::create(artifact);
+    if (!created.ok())
+      return created.status();
+    given = std::move(*created);
+  }
+  kept = std::move(given);
+  return {};
+}
+
+Status Instance::setInput(size_t index, const DLTensor &tensor) {
+  if (index >= inputs.size())
+    return {Code::InvalidArgument, "there is no input " + std::to_string(index)};
+  if (Status status = viewTensor(tensor, program.inputs[index], "input", incoming); !status.ok())
+    return status;
+  return setInput(index, incoming);
+}
+
+Status Instance::setInput(size_t index, const TensorView &view) {
+  inputs[index] = view;
+  current = nullptr;
+  return {};
+}
+
+Status Instance::setOutput(size_t index, const DLTensor *tensor) {
+  if (index >= outputs.size())
+    return {Code::InvalidArgument, "there is no output " + std::to_string(index)};
+  current = nullptr;
+  if (!tensor) {
+    outputs[index].reset();
+    return {};
+  }
+  if (Status status = viewTensor(*tensor, program.outputs[index], "output", incoming); !status.ok())
+    return status;
+  outputs[index] = incoming;
+  return {};
+}
+
+Result<Instance::Need> Instance::planMemory(std::span<const std::pair<std::string_view, int64_t>> sizes) {
+  Result<SizePlan> plan = planner.planFor(sizes);
+  if (!plan.ok())
+    return plan.status();
+  Need need;
+  need.arenaBytes = plan->arenaBytes;
+  need.scratchBytes = plan->scratchBytes * threads();
+  for (const TensorInfo &output : program.outputs)
+    need.outputBytes += plan->sizes[program.buffers[output.buffer].bytesSlot];
+  if (kept)
+    need.stateBytes = kept->bytes();
+  return need;
+}
+
+/// Makes the next place ready for the inputs at hand.
+Status Instance::bind() {
+  current = nullptr;
+  if (Status status = bindSymbols(); !status.ok())
+    return status;
+  Result<const SizePlan *> planned = planner.plan(symbols);
+  if (!planned.ok())
+    return planned.status();
+  const SizePlan &fresh = **planned;
+  if (Status status = checkInputs(fresh); !status.ok())
+    return status;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (Status status = checkOutput(fresh, i); !status.ok())
+      return status;
+  // What was refused so far has cost no earlier run its outputs.
+  PreparedRun &run = *places[nextPlace];
+  if (run.job > 0)
+    queue->await(run.job);
+  run.number = run.job = 0;
+  run.status = {};
+  if (Status status = reserve(fresh, run); !status.ok())
+    return status;
+  fillTables(fresh, run);
+  plannedBytes = fresh.arenaBytes;
+  liveBytes = fresh.liveBytes;
+  current = &run;
+  return {};
+}
+
+static int64_t readElement(const TensorView &view, DType dtype, int64_t index) {
+  auto as = [&]<typename T>(T value) {
+    std::memcpy(&value, static_cast<const char *>(view.data) + index * sizeof(T), sizeof(T));
+    return static_cast<int64_t>(value);
+  };
+  switch (dtype) {
+  case DType::i8:
+    return as(int8_t());
+  case DType::i16:
+    return as(int16_t());
+  case DType::i32:
+    return as(int32_t());
+  case DType::u8:
+    return as(uint8_t());
+  case DType::u16:
+    return as(uint16_t());
+  case DType::u32:
+    return as(uint32_t());
+  default:
+    return as(int64_t());
+  }
+}
+
+Status Instance::bindSymbols() {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i])
+      return {Code::InvalidArgument, "input '" + program.inputs[i].name + "' is not set"};
+  symbols.clear();
+  for (const Symbol &symbol : program.symbols) {
+    if (symbol.source == SymbolSource::RunTime)
+      continue;
+    const TensorInfo &info = program.inputs[symbol.input];
+    const TensorView &view = *inputs[symbol.input];
+    bool isDim = symbol.source == SymbolSource::InputDim;
+    auto describe = [&] {
+      return (isDim ? "dimension " : "element ") + std::to_string(symbol.index) + " of input '" + info.name + "'";
+    };
+    if (!isDim && symbol.index >= view.bytes / dtypeBytes(info.dtype))
+      return {Code::Mismatch, describe() + " is needed as a size, but does not exist"};
+    int64_t value = isDim ? view.shape[symbol.index] : readElement(view, info.dtype, symbol.index);
+    if (value < symbol.lower || value > symbol.upper)
+      return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + std::to_string(value) + ", but must be at " +
+                                  (value < symbol.lower ? "least " + std::to_string(symbol.lower)
+                                                        : "most " + std::to_string(symbol.upper))};
+    if (value % symbol.multipleOf != 0)
+      return {Code::Mismatch, describe() + ", " + symbol.name + ", is " + std::to_string(value) +
+                                  ", but must be a multiple of " + std::to_string(symbol.multipleOf)};
+    symbols.push_back(value);
+  }
+  return {};
+}
+
+static Status checkShape(const SizePlan &plan, const TensorInfo &info, const TensorView &view, const char *what) {
+  for (size_t axis = 0; axis < view.shape.size(); ++axis) {
+    int64_t expected = plan.sizes[info.dimSlots[axis]], actual = view.shape[axis];
+    if (actual == expected)
+      continue;
+    const std::string &text = info.shape[axis];
+    std::string value = std::to_string(expected);
+    return {Code::Mismatch, "dimension " + std::to_string(axis) + " of " + what + (" '" + info.name) + "' must be " +
+                                (text == value ? value : text + " = " + value) + ", but is " + std::to_string(actual)};
+  }
+  return {};
+}
+
+Status Instance::checkInputs(const SizePlan &plan) const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (Status status = checkShape(plan, program.inputs[i], *inputs[i], "input"); !status.ok())
+      return status;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (Status status = checkApart(*inputs[i], program.inputs[i], "input"); !status.ok())
+      return status;
+  return {};
+}
+
+/// What a run writes of its own can't be given to it from outside too: the state, and the runtime's memory of outputs
+/// that nobody has taken.
+Status Instance::checkApart(const TensorView &view, const TensorInfo &info, const char *what) const {
+  auto refuse = [&](const std::string &other) -> Status {
+    return {Code::InvalidArgument, what + (" '" + info.name) + "' overlaps " + other};
+  };
+  if (kept && kept->overlaps(view))
+    return refuse("the state that the instance runs on");
+  const PreparedRun &run = *places[nextPlace];
+  for (size_t i = 0; i < run.outputs.size(); ++i)
+    if (const auto &memory = run.outputs[i]; memory && memory->takers.load(std::memory_order_acquire) == 0 &&
+                                             overlap(view, {memory->block.data(), {}, memory->block.size()}))
+      return refuse("the memory of output '" + program.outputs[i].name +
+                    "', which the runtime uses again; take the output to keep it");
+  return {};
+}
+
+Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
+  if (!outputs[index])
+    return {};
+  const TensorInfo &info = program.outputs[index];
+  const TensorView &view = *outputs[index];
+  if (Status status = checkShape(plan, info, view, "output"); !status.ok())
+    return status;
+  auto refuse = [&](const char *what, const TensorInfo &other) -> Status {
+    return {Code::InvalidArgument, "output '" + info.name + "' overlaps " + what + " '" + other.name + "'"};
+  };
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (overlap(view, *inputs[i]))
+      return refuse("input", program.inputs[i]);
+  for (size_t i = 0; i < index; ++i)
+    if (outputs[i] && overlap(view, *outputs[i]))
+      return refuse("output", program.outputs[i]);
+  return checkApart(view, info, "output");
+}
+
+/// Makes the arena large enough, and takes new memory for outputs whose last memory is still with a consumer.
+Status Instance::reserve(const SizePlan &plan, PreparedRun &run) {
+  int64_t scratch = plan.scratchBytes * threads(), bytes = 0;
+  if (__builtin_add_overflow(scratch, plan.arenaBytes, &bytes))
+    return {Code::OutOfMemory, "the model's intermediates need more than 2^63 bytes"};
+  if (bytes > arena.size()) {
+    drain();
+    arena = Block();
+    Result<Block> larger = memory->allocate(bytes, "the memory of the model's intermediates");
+    if (!larger.ok())
+      return larger.status();
+    arena = std::move(*larger);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::shared_ptr<OutputMemory> &output = run.outputs[i];
+    const TensorInfo &info = program.outputs[i];
+    int64_t needed = plan.sizes[program.buffers[info.buffer].bytesSlot];
+    bool isFree = output && output->takers.load(std::memory_order_acquire) == 0;
+    if (!outputs[i] && isFree && output->block.size() >= needed)
+      continue;
+    output.reset();
+    if (outputs[i])
+      continue;
+    Result<Block> block = memory->allocate(needed, "output '" + info.name + "'");
+    if (!block.ok())
+      return block.status();
+    output = std::make_shared<OutputMemory>();
+    output->block = std::move(*block);
+  }
+  return {};
+}
+
+void Instance::fillTables(const SizePlan &plan, PreparedRun &run) const {
+  std::vector<void *> &buffers = run.buffers;
+  std::ranges::copy(plan.sizes, run.sizes.begin());
+  char *intermediates = arena.data() + plan.scratchBytes * threads();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    buffers[program.inputs[i].buffer] = inputs[i]->data;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    buffers[program.outputs[i].buffer] = outputs[i] ? outputs[i]->data : run.outputs[i]->block.data();
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer &buffer = program.buffers[i];
+    if (buffer.kind == BufferKind::Weight)
+      buffers[i] = const_cast<void *>(artifact->weight(buffer.weight));
+    if (buffer.kind == BufferKind::State)
+      buffers[i] = kept->data(buffer.state);
+    if (buffer.kind == BufferKind::Arena)
+      buffers[i] = intermediates + plan.offsets[i];
+    if (buffer.kind == BufferKind::Alias)
+      buffers[i] = static_cast<char *>(buffers[buffer.base]) + plan.offsets[i];
+  }
+  run.context.buffers = buffers.data();
+  run.context.sizes = run.sizes.data();
+  run.context.scratch = arena.data();
+  run.context.scratch_stride = plan.scratchBytes;
+}

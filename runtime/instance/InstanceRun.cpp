@@ -1,0 +1,286 @@
+// How an instance runs: on the thread of the caller, or in its queue.
+#include "runtime/instance/Instance.h"
+#include "runtime/platform/Cpus.h"
+#include "runtime/timeline/Clock.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace freestone::runtime;
+
+void Instance::addPlace() {
+  places.push_back(std::make_unique<PreparedRun>(program.buffers.size(), program.slotCount, program.inputs.size(),
+                                                 program.outputs.size()));
+}
+
+Status Instance::prepare() {
+  if (Status status = surfaceFailure(); !status.ok())
+    return status;
+  return bind();
+}
+
+static Status refuseSecondRun() {
+  return {Code::InvalidArgument, "the instance is running already; one instance runs one model at a time"};
+}
+
+Status Instance::run() {
+  Turn turn(busy);
+  if (!turn)
+    return refuseSecondRun();
+  drain();
+  if (Status status = surfaceFailure(); !status.ok())
+    return status;
+  gang->alert(/*isWorker0=*/true);
+  if (Status status = bind(); !status.ok())
+    return status;
+  std::optional<int64_t> place = order().joinIfFirst();
+  if (!place)
+    return {Code::InvalidArgument, "another instance is running on the same state; they take turns"};
+  PreparedRun &run = *current;
+  run.number = static_cast<int64_t>(++runs);
+  run.status = execute(run);
+  order().leave(*place);
+  if (!run.status.ok())
+    current = nullptr;
+  return run.status;
+}
+
+Result<int64_t> Instance::submit() {
+  Turn turn(busy);
+  if (!turn)
+    return refuseSecondRun();
+  if (Status status = surfaceFailure(); !status.ok())
+    return status;
+  if (Status status = startQueue(); !status.ok())
+    return status;
+  gang->alert(/*isWorker0=*/!queue);
+  int64_t begin = timeline ? now() : 0;
+  if (Status status = bind(); !status.ok())
+    return status;
+  PreparedRun &run = *current;
+  current = nullptr;
+  run.number = static_cast<int64_t>(++runs);
+  copySmallInputs(run);
+  note("prepare", begin, run.number);
+  if (Status status = enqueue({&run}); !status.ok()) {
+    run.number = 0;
+    return status;
+  }
+  ++submits;
+  nextPlace = (nextPlace + 1) % places.size();
+  return run.number;
+}
+
+Status Instance::submitCall(void (*function)(void *user), void *user) {
+  if (Status status = surfaceFailure(); !status.ok())
+    return status;
+  if (Status status = startQueue(); !status.ok())
+    return status;
+  return enqueue({nullptr, function, user});
+}
+
+Status Instance::wait(int64_t number) {
+  current = nullptr;
+  if (number == 0) {
+    drain();
+    return surfaceFailure();
+  }
+  auto found = std::ranges::find(places, number, [](const auto &place) { return place->number; });
+  if (found == places.end())
+    return {Code::InvalidArgument,
+            number > static_cast<int64_t>(runs)
+                ? "there is no run " + std::to_string(number) + " yet"
+                : "the outputs of run " + std::to_string(number) + " are gone: later runs have taken their place"};
+  PreparedRun &run = **found;
+  int64_t begin = timeline ? now() : 0;
+  if (run.job > 0)
+    queue->await(run.job);
+  note("wait for the run", begin, number);
+  if (run.status.ok()) {
+    current = &run;
+    return {};
+  }
+  Status status = run.status;
+  Status first = surfaceFailure();
+  return first.ok() ? status : first;
+}
+
+/// Before the first submission there is one place, and no thread.
+Status Instance::startQueue() {
+  while (static_cast<int>(places.size()) < queueDepth)
+    addPlace();
+  if (queue || !switches.overlap)
+    return {};
+  jobs.resize(2 * queueDepth);
+  SpinPolicy::Spin spin = Gang::chooseSpin(threads(), 1, switches);
+  bool mayMove = switches.moves && threads() < platform::affinityCpus();
+  Result<std::unique_ptr<RunQueue>> started = RunQueue::start(spin, mayMove, [this](int64_t job) { work(job); });
+  if (!started.ok())
+    return started.status();
+  queue = std::move(*started);
+  return {};
+}
+
+void Instance::copySmallInputs(PreparedRun &run) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]->bytes > copiedInputBytes)
+      continue;
+    std::memcpy(run.copies[i].bytes, inputs[i]->data, inputs[i]->bytes);
+    run.buffers[program.inputs[i].buffer] = run.copies[i].bytes;
+  }
+}
+
+/// Hands a job over; without a queue it is done at once.
+Status Instance::enqueue(Job job) {
+  if (queue) // where an earlier job was
+    queue->await(queue->next() - static_cast<int64_t>(jobs.size()));
+  job.place = order().join();
+  if (!queue)
+    return doJob(job);
+  int64_t number = queue->next();
+  if (job.run)
+    job.run->job = number;
+  jobs[number % jobs.size()] = job;
+  queue->submit();
+  return {};
+}
+
+void Instance::work(int64_t number) { (void)doJob(jobs[number % jobs.size()]); }
+
+/// On whichever thread. Only runs fail.
+Status Instance::doJob(const Job &job) {
+  RunOrder &order = this->order();
+  order.await(job.place, turnSpinPolicy);
+  bool isDropped = order.isDropped(job.place);
+  if (!job.run) {
+    if (!isDropped)
+      job.function(job.user);
+  } else if (isDropped) {
+    job.run->status = {Code::Cancelled,
+                       "run " + std::to_string(job.run->number) + " was not started, since one before it had failed"};
+  } else {
+    job.run->status = prefixed(*job.run, execute(*job.run));
+    if (queue && !job.run->status.ok())
+      order.fail(job.run->status);
+  }
+  Status status = job.run ? job.run->status : Status();
+  order.leave(job.place);
+  return status;
+}
+
+/// The caller hears of an error later, and must know of which run.
+Status Instance::prefixed(const PreparedRun &run, const Status &status) const {
+  if (status.ok())
+    return {};
+  return {status.code(), "run " + std::to_string(run.number) + " of entry '" + program.name + "': " + status.message()};
+}
+
+void Instance::drain() {
+  if (queue)
+    queue->awaitAll();
+}
+
+/// What a queued run, of any instance on the same state, has failed with, once; then the queue is empty and takes runs
+/// again.
+Status Instance::surfaceFailure() {
+  Status status = order().takeFailure();
+  if (!status.ok())
+    drain();
+  return status;
+}
+
+Status Instance::execute(PreparedRun &run) {
+  for (int worker = 0; worker < threads(); ++worker)
+    std::memset(run.context.scratch + worker * run.context.scratch_stride, 0, FREESTONE_SCRATCH_HEADER);
+  executing = &run;
+  executed.fetch_add(1, std::memory_order_relaxed);
+  services->enter(run.context);
+  Gang::Outcome outcome = gang->run(run.context, functions, program.phases.size());
+  Status status = explainFailure(run, outcome);
+  if (!status.ok())
+    return status;
+  // Sizes that were found out while running count as what they became.
+  auto valueOf = [&](int64_t slot) { return slot < 0 ? 0 : static_cast<uint64_t>(run.sizes[slot]); };
+  operations.store(valueOf(program.operationsSlot), std::memory_order_relaxed);
+  paddingOperations.store(valueOf(program.paddingSlot), std::memory_order_relaxed);
+  return {};
+}
+
+/// Data may have made a result undefined although no worker stopped: the workers' scratch tells.
+Status Instance::explainFailure(const PreparedRun &run, Gang::Outcome outcome) const {
+  if (outcome == Gang::Outcome::Cancelled)
+    return {Code::Cancelled, "the run was cancelled"};
+  if (!services->failure().ok())
+    return services->failure();
+  for (int worker = 0; worker < threads(); ++worker) {
+    int64_t site = 0;
+    std::memcpy(&site, run.context.scratch + worker * run.context.scratch_stride, sizeof(site));
+    if (site == 0)
+      continue;
+    const std::vector<std::string> &sites = artifact->descriptor().sites;
+    bool isKnown = site > 0 && site <= static_cast<int64_t>(sites.size());
+    return {Code::RunFailed,
+            isKnown ? sites[site - 1] : "the program failed at an unknown site " + std::to_string(site)};
+  }
+  if (outcome == Gang::Outcome::Failed)
+    return {Code::RunFailed, "a size that was computed overflows 64 bits" + describePhase(gang->failedPhase())};
+  return {};
+}
+
+/// " in program 'p3', node '/Where', or soon behind it"
+std::string Instance::describePhase(int64_t number) const {
+  if (number >= static_cast<int64_t>(program.phases.size()))
+    return "";
+  const Phase &phase = program.phases[number];
+  return " in program '" + phase.program + "', node '" + phase.label + "', or soon behind it";
+}
+
+/// What the caller's thread did since `begin`.
+void Instance::note(const char *what, int64_t begin, int64_t number) const {
+  if (!timeline)
+    return;
+  Timeline::Event event = {begin, now()};
+  event.run = number;
+  timeline->add("host", what, event);
+}
+
+Result<TensorView> Instance::output(size_t index) const {
+  if (index >= outputs.size())
+    return Status(Code::InvalidArgument, "there is no output " + std::to_string(index));
+  if (!current)
+    return Status(Code::InvalidArgument,
+                  "there is no output: the last call of prepare, run or wait failed, or something was set since");
+  const TensorInfo &info = program.outputs[index];
+  TensorView view;
+  view.data = current->buffers[info.buffer];
+  view.bytes = dtypeBytes(info.dtype);
+  for (int64_t slot : info.dimSlots) {
+    view.shape.push_back(current->sizes[slot]);
+    view.bytes *= current->sizes[slot];
+  }
+  return view;
+}
+
+Instance::Counters Instance::counters() const {
+  Gang::Counters waits = gang->counters();
+  Counters counters;
+  counters.runs = executed.load(std::memory_order_relaxed);
+  counters.binds = planner.binds();
+  counters.planHits = planner.hits();
+  counters.allocations = memory->allocations();
+  counters.phases = counters.runs * program.phases.size();
+  counters.waits = waits.waits;
+  counters.sleeps = waits.sleeps;
+  counters.moves = waits.moves;
+  counters.parks = waits.parks;
+  counters.alerts = waits.alerts;
+  counters.arenaBytes = arena.size();
+  counters.plannedBytes = plannedBytes;
+  counters.liveBytes = liveBytes;
+  counters.operations = operations.load(std::memory_order_relaxed);
+  counters.paddingOperations = paddingOperations.load(std::memory_order_relaxed);
+  counters.submits = submits;
+  if (queue)
+    counters.queue = queue->counters();
+  counters.moves += counters.queue.moves;
+  return counters;
+}

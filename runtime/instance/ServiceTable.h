@@ -1,0 +1,52 @@
+#ifndef FREESTONE_RUNTIME_SERVICETABLE_H
+#define FREESTONE_RUNTIME_SERVICETABLE_H
+
+#include "freestone/runtime.h"
+#include "runtime/artifact/Descriptor.h"
+#include "runtime/artifact/abi.h"
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace freestone::runtime {
+
+/// The functions of the application that the program of an entry calls, with a place for the views that they get: a
+/// call allocates nothing. Used by worker 0 alone.
+class ServiceTable {
+public:
+  /// Finds a function for every call; `offered` is only read during this call. Error: Incompatible names the first
+  /// service that is not there in the version which the program needs.
+  static Result<std::unique_ptr<ServiceTable>> create(const Entry &entry, std::span<const freestone_service> offered);
+
+  /// Prepares a run: compiled code then calls through the context.
+  void enter(freestone_run_context &context);
+  /// What the first call that failed since `enter` said.
+  const Status &failure() const { return firstFailure; }
+
+private:
+  struct Views {
+    std::vector<DLTensor> tensors;
+    std::vector<std::vector<int64_t>> shapes;
+    const std::vector<ServiceTensor> *described;
+
+    explicit Views(const std::vector<ServiceTensor> &tensors);
+    void fill(const freestone_run_context &context);
+  };
+  struct Call {
+    const ServiceCall *described;
+    const std::string *node; ///< whose service it is; null where the descriptor does not tell
+    int32_t (*function)(void *user, const DLTensor *inputs, size_t inputCount, const DLTensor *outputs,
+                        size_t outputCount);
+    void *user;
+    Views inputs, outputs;
+  };
+
+  static int32_t callService(freestone_run_context *context, int64_t call);
+
+  std::vector<Call> calls;
+  Status firstFailure;
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_SERVICETABLE_H

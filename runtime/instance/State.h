@@ -1,0 +1,45 @@
+#ifndef FREESTONE_RUNTIME_STATE_H
+#define FREESTONE_RUNTIME_STATE_H
+
+#include "runtime/artifact/Artifact.h"
+#include "runtime/instance/Tensor.h"
+#include "runtime/queue/RunOrder.h"
+
+namespace freestone::runtime {
+
+/// The values of an artifact that stay from run to run. Instances share it; only the one whose turn it is touches it.
+class State {
+public:
+  /// All values as they are in the beginning; the artifact must be complete. Errors: OutOfMemory.
+  static Result<std::shared_ptr<State>> create(std::shared_ptr<const Artifact> artifact);
+
+  const Artifact &artifact() const { return *owner; }
+  /// The bytes of `descriptor().states[index]`, aligned to 64.
+  void *data(size_t index) const { return block.data() + offsets[index]; }
+  /// Its sizes in memory: those of the panels where it lies in panels.
+  const std::vector<int64_t> &storedShape(size_t index) const { return storedShapes[index]; }
+  /// Copies a value to or from a row-major tensor of `descriptor().states[index].bytes`.
+  void read(size_t index, void *rows) const;
+  void write(size_t index, const void *rows) const;
+  /// Whether a row-major tensor of the value has so many bytes. Errors: InvalidArgument.
+  Status checkSize(size_t index, uint64_t bytes) const;
+  int64_t bytes() const { return block.size(); }
+  /// Whether any byte of the view is one of its own.
+  bool overlaps(const TensorView &view) const;
+
+  /// In which the runs of all its instances are done.
+  RunOrder &order() { return runs; }
+
+private:
+  explicit State(std::shared_ptr<const Artifact> artifact) : owner(std::move(artifact)) {}
+
+  std::shared_ptr<const Artifact> owner;
+  Block block;
+  std::vector<int64_t> offsets;
+  std::vector<std::vector<int64_t>> storedShapes;
+  RunOrder runs;
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_STATE_H

@@ -1,0 +1,31 @@
+#ifndef FREESTONE_RUNTIME_TURN_H
+#define FREESTONE_RUNTIME_TURN_H
+
+#include <atomic>
+
+namespace freestone::runtime {
+
+/// The right to use something that one run at a time may use, given back at the end of its scope. Whoever comes while
+/// it is taken is told so and does not wait.
+class Turn {
+public:
+  /// Where nobody else can come.
+  Turn() = default;
+  explicit Turn(std::atomic<bool> &taken) : taken(&taken), granted(!taken.exchange(true, std::memory_order_acquire)) {}
+  Turn(const Turn &) = delete;
+  Turn &operator=(const Turn &) = delete;
+  ~Turn() {
+    if (taken && granted)
+      taken->store(false, std::memory_order_release);
+  }
+
+  explicit operator bool() const { return granted; }
+
+private:
+  std::atomic<bool> *taken = nullptr;
+  bool granted = true;
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_TURN_H

@@ -1,0 +1,38 @@
+// The part of the C ABI that deals with time lines.
+#include "runtime/interface/Interface.h"
+#include "runtime/timeline/Clock.h"
+
+using namespace freestone::runtime;
+
+freestone_status freestone_timeline_create(const char *path, freestone_timeline **timeline) {
+  return guarded([&] {
+    if (!path || !timeline)
+      return nullArgument(path ? "timeline" : "path");
+    *timeline = nullptr;
+    Result<std::shared_ptr<Timeline>> created = Timeline::create(path);
+    if (!created.ok())
+      return created.status();
+    *timeline = new freestone_timeline{std::move(*created)};
+    return Status();
+  });
+}
+
+int64_t freestone_timeline_now(void) { return now(); }
+
+freestone_status freestone_timeline_add(freestone_timeline *timeline, const char *lane, const char *name,
+                                        int64_t begin_ns, int64_t end_ns, int64_t run) {
+  return guarded([&] {
+    if (!timeline || !lane || !name)
+      return nullArgument(!timeline ? "timeline" : lane ? "name" : "lane");
+    Timeline::Event event = {begin_ns, end_ns};
+    event.run = run;
+    timeline->timeline->add(lane, name, event);
+    return Status();
+  });
+}
+
+freestone_status freestone_timeline_write(freestone_timeline *timeline) {
+  return guarded([&] { return timeline ? timeline->timeline->write() : nullArgument("timeline"); });
+}
+
+void freestone_timeline_release(freestone_timeline *timeline) { delete timeline; }

@@ -1,0 +1,43 @@
+#ifndef FREESTONE_RUNTIME_PREPAREDRUN_H
+#define FREESTONE_RUNTIME_PREPAREDRUN_H
+
+#include "runtime/Status.h"
+#include "runtime/artifact/abi.h"
+#include "runtime/platform/Memory.h"
+#include <memory>
+#include <vector>
+
+namespace freestone::runtime {
+
+/// Memory of an output that the runtime owns. Consumers that took it as DLPack hold it longer than the instance does.
+struct OutputMemory {
+  Block block;
+  std::atomic<int> takers = 0;
+};
+
+/// Inputs of at most so many bytes are copied when a run is submitted, so that the caller may change them at once.
+constexpr int64_t copiedInputBytes = 64;
+
+/// One run from its binding to its results: what compiled code sees of it, and where its outputs go.
+struct PreparedRun {
+  struct alignas(64) SmallInput {
+    char bytes[copiedInputBytes];
+  };
+
+  PreparedRun(size_t bufferCount, size_t slotCount, size_t inputCount, size_t outputCount)
+      : buffers(bufferCount), sizes(slotCount), copies(inputCount), outputs(outputCount) {}
+
+  std::vector<void *> buffers;
+  std::vector<int64_t> sizes;
+  freestone_run_context context = {};
+  std::vector<SmallInput> copies;
+  std::vector<std::shared_ptr<OutputMemory>> outputs; ///< null where the caller's memory is bound
+
+  int64_t number = 0; ///< of the run; 0: none yet
+  int64_t job = 0;    ///< in the queue; 0: it is not there
+  Status status;      ///< once it has ended
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_PREPAREDRUN_H

@@ -1,0 +1,61 @@
+#ifndef FREESTONE_RUNTIME_SIZEPLAN_H
+#define FREESTONE_RUNTIME_SIZEPLAN_H
+
+#include "runtime/artifact/Descriptor.h"
+#include "runtime/artifact/abi.h"
+#include "runtime/sizes/FirstFit.h"
+#include <list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace freestone::runtime {
+
+/// Everything that follows from the values of an entry's symbols.
+struct SizePlan {
+  std::vector<int64_t> symbols; ///< of those that inputs bind, in their order: the key
+  std::vector<int64_t> sizes;   ///< all slots; run-time symbols have their upper bounds
+  std::vector<int64_t> offsets; ///< of each buffer: in the arena, or in its base
+  int64_t arenaBytes = 0;
+  int64_t liveBytes = 0;
+  int64_t scratchBytes = 0; ///< of one worker, padded
+};
+
+/// Computes and remembers the plans of one entry for the sizes seen last. What is forgotten leaves its memory to the
+/// next, so that sizes which alternate allocate nothing, however many there are.
+class SizePlanner {
+public:
+  /// `bind` is the entry's compiled function.
+  SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes));
+
+  /// The plan for these values of the input-bound symbols; it stays valid until the next call. Checks assertions and
+  /// all sizes. Errors: Mismatch, Internal.
+  Result<const SizePlan *> plan(std::span<const int64_t> symbols);
+
+  /// The same without remembering it. `values` are those of the input-bound symbols by name. Errors: also
+  /// InvalidArgument, where one has no value or there is no such symbol.
+  Result<SizePlan> planFor(std::span<const std::pair<std::string_view, int64_t>> values);
+
+  uint64_t binds() const { return bindCount; }
+  uint64_t hits() const { return hitCount; }
+
+private:
+  Status compute(SizePlan &plan);
+  Status bindSlots(SizePlan &plan);
+  Status checkAssertions(const SizePlan &plan) const;
+  Status checkTensor(const SizePlan &plan, const TensorInfo &tensor) const;
+  Status placeBuffers(SizePlan &plan);
+
+  const Entry &entry;
+  int32_t (*bind)(int64_t *sizes);
+  size_t remembered;         ///< plans at most
+  std::list<SizePlan> plans; ///< most recently used first
+  std::list<SizePlan> spare; ///< at most one: the last that was forgotten, or failed
+  std::vector<Lifetime> lifetimes;
+  FirstFit firstFit;
+  uint64_t bindCount = 0, hitCount = 0;
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_SIZEPLAN_H

@@ -1,0 +1,274 @@
+#include "runtime/workers/Gang.h"
+
+#include "runtime/platform/Cpus.h"
+#include "runtime/workers/FloatingPoint.h"
+#include "runtime/workers/SignalsBlocked.h"
+#include <algorithm>
+#include <cstdint>
+#include <system_error>
+
+using namespace freestone::runtime;
+
+namespace {
+
+constexpr int64_t infinity = INT64_MAX;
+
+/// How often worker 0 looks at the cancel callback while it sleeps.
+constexpr std::chrono::milliseconds pollInterval(5);
+
+/// Adds to a counter that only this thread writes.
+void count(std::atomic<uint64_t> &counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+} // namespace
+
+SpinPolicy::Spin Gang::chooseSpin(int workers, int others, Switches switches) {
+  // What spins uses up the quota that the others need.
+  int cpus = platform::affinityCpus();
+  if (workers + others > std::min(cpus, platform::quotaCpus().value_or(cpus)))
+    return SpinPolicy::Spin::Never;
+  return switches.spin ? SpinPolicy::Spin::Adaptively : SpinPolicy::Spin::Shortly;
+}
+
+Gang::Gang(int workers, Switches switches, std::function<bool()> cancelled)
+    : lines(workers), cancelled(std::move(cancelled)), mayMove(switches.moves && workers <= platform::affinityCpus()),
+      seenCpus(workers) {
+  SpinPolicy::Spin spin = chooseSpin(workers, 0, switches);
+  mayAlert = switches.alerts && spin != SpinPolicy::Spin::Never;
+  SpinPolicy policy(spin);
+  for (Line &line : lines)
+    line.policy = line.parking = policy;
+}
+
+Result<std::unique_ptr<Gang>> Gang::start(int workers, Switches switches, std::function<bool()> cancelled) {
+  std::unique_ptr<Gang> gang(new Gang(workers, switches, std::move(cancelled)));
+  if (Status status = gang->startThreads(); !status.ok())
+    return status;
+  return gang;
+}
+
+Status Gang::startThreads() {
+  SignalsBlocked blocked;
+  try {
+    threads.reserve(size() - 1);
+    for (int worker = 1; worker < size(); ++worker)
+      threads.emplace_back([this, worker] { serve(worker); });
+  } catch (const std::system_error &error) {
+    return {Code::Internal, "can't start worker " + std::to_string(threads.size() + 1) + ": " + error.what()};
+  }
+  return {};
+}
+
+Gang::~Gang() {
+  announcedRun.store(infinity, std::memory_order_seq_cst);
+  parked.wake();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &program, int64_t phases) {
+  job.workers = size();
+  job.base = base;
+  job.wait_all = waitAll;
+  job.publish = publish;
+  job.runtime = this;
+  job.trace = tracing ? traceTask : nullptr;
+  context = &job;
+  entry = &program;
+  wasCancelled = false;
+  ++runs;
+  if (size() > 1) {
+    keepSleepersAway();
+    announcedRun.store(runs, std::memory_order_seq_cst);
+    parked.wake();
+  }
+  work(0);
+  for (int worker = 1; worker < size(); ++worker) {
+    Line &line = lines[worker];
+    auto isDone = [&] { return line.finishedRun.load(std::memory_order_seq_cst) == runs; };
+    line.waiters.await(lines[0].policy, isDone);
+  }
+  if (size() > 1) // for those who now go to sleep
+    lines[0].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
+
+  base += phases;
+  if (!failed.load(std::memory_order_relaxed))
+    return Outcome::Done;
+  // Everyone is out of the program: infinity can be taken back.
+  failed.store(false, std::memory_order_relaxed);
+  for (Line &line : lines)
+    line.progress.store(base, std::memory_order_relaxed);
+  return wasCancelled ? Outcome::Cancelled : Outcome::Failed;
+}
+
+void Gang::alert(bool isWorker0) {
+  if (!mayAlert || !parked.hasSleepers())
+    return;
+  if (isWorker0)
+    keepSleepersAway();
+  alerts.fetch_add(1, std::memory_order_seq_cst);
+  parked.wake();
+}
+
+/// The life of a thread of the gang.
+void Gang::serve(int worker) {
+  int64_t served = 0;
+  uint64_t heard = 0;
+  platform::SleepMask &mask = lines[worker].mask;
+  std::vector<int> others(size());
+  auto park = [&](auto isReady) {
+    if (lines[worker].parking.spin(isReady))
+      return;
+    // Or the one who wakes it may go on computing on the CPU where it has to begin.
+    if (mayMove && mask.avoid(cpusOfOthers(worker, others)))
+      count(lines[worker].parks);
+    while (!isReady())
+      parked.sleep({}, isReady);
+  };
+  for (;;) {
+    auto isAnnounced = [&] { return announcedRun.load(std::memory_order_seq_cst) != served; };
+    park([&] { return isAnnounced() || alerts.load(std::memory_order_seq_cst) != heard; });
+    heard = alerts.load(std::memory_order_relaxed);
+    park(isAnnounced);
+    served = announcedRun.load(std::memory_order_acquire);
+    if (served == infinity)
+      return;
+    work(worker);
+    lines[worker].finishedRun.store(served, std::memory_order_seq_cst);
+    lines[worker].waiters.wake();
+    mask.restore(); // only now, since it takes 20 µs where caches are cold
+  }
+}
+
+/// Of worker 0, before it wakes the others: it may be on another CPU than those who sleep have seen.
+void Gang::keepSleepersAway() {
+  int cpu = platform::currentCpu();
+  lines[0].cpu.store(cpu, std::memory_order_relaxed);
+  if (!mayMove || !parked.hasSleepers())
+    return;
+  for (int worker = 1; worker < size(); ++worker)
+    if (lines[worker].mask.allows(cpu))
+      lines[worker].mask.avoidInstead(cpusOfOthers(worker, seenCpus));
+}
+
+/// Where they were last seen, in `cpus`, which has room for all workers.
+std::span<const int> Gang::cpusOfOthers(int worker, std::span<int> cpus) const {
+  for (int other = 0; other < size(); ++other)
+    cpus[other] = other == worker ? -1 : lines[other].cpu.load(std::memory_order_relaxed);
+  return cpus;
+}
+
+void Gang::work(int worker) {
+  FloatingPointState state;
+  if (size() > 1)
+    settle(worker);
+  if (tracing)
+    lines[worker].trace.beginRun();
+  if (entry->run(context, worker) != 0)
+    fail(worker);
+  if (traceEnded)
+    traceEnded(worker, lines[worker].trace);
+}
+
+/// Where a sleeper wakes is the scheduler's choice, often the CPU of the one who woke it; two workers that wait for
+/// each other may share a CPU for ever. The later worker of such two leaves; worker 0, the caller's thread, is never
+/// moved.
+void Gang::settle(int worker) {
+  int cpu = platform::currentCpu();
+  lines[worker].cpu.store(cpu, std::memory_order_relaxed);
+  if (!mayMove)
+    return;
+  for (int other = 0; other < worker; ++other) {
+    if (lines[other].cpu.load(std::memory_order_relaxed) != cpu)
+      continue;
+    platform::leaveCpu(cpu);
+    lines[worker].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
+    count(lines[worker].moves);
+    return;
+  }
+}
+
+void Gang::fail(int worker) {
+  // Those that give up after the first do so because of it.
+  if (!failed.exchange(true, std::memory_order_seq_cst)) {
+    startedAt = base;
+    stoppedAt = lines[worker].progress.load(std::memory_order_relaxed);
+  }
+  lines[worker].progress.store(infinity, std::memory_order_seq_cst);
+  lines[worker].waiters.wake();
+}
+
+/// Whether the run is over for `worker`, whatever it waits for.
+bool Gang::isStopped(int worker) {
+  if (worker == 0 && cancelled && !wasCancelled && cancelled()) {
+    wasCancelled = true;
+    fail(0);
+  }
+  return failed.load(std::memory_order_acquire);
+}
+
+/// Whether the run goes on once every worker has published `number`.
+bool Gang::awaitAll(int worker, int64_t number) {
+  Line &own = lines[worker];
+  for (int other = 0; other < size(); ++other) {
+    Line &line = lines[other];
+    if (other == worker || line.progress.load(std::memory_order_acquire) >= number)
+      continue;
+    count(own.waits);
+    auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
+    if (own.policy.spin(hasArrived))
+      continue;
+    count(own.sleeps);
+    settle(worker);
+    auto timeout = worker == 0 && cancelled ? pollInterval : std::chrono::milliseconds(0);
+    while (!hasArrived()) {
+      line.waiters.sleep(timeout, hasArrived);
+      if (worker == 0 && isStopped(0))
+        return false;
+    }
+    settle(worker);
+  }
+  return !isStopped(worker);
+}
+
+int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t number) {
+  auto &gang = *static_cast<Gang *>(context->runtime);
+  bool goesOn = gang.awaitAll(worker, number);
+  if (gang.tracing)
+    gang.lines[worker].trace.waited(number - context->base - 1);
+  return goesOn ? 0 : 1;
+}
+
+void Gang::publish(freestone_run_context *context, int64_t worker, int64_t number) {
+  auto &gang = *static_cast<Gang *>(context->runtime);
+  Line &line = gang.lines[worker];
+  if (gang.size() == 1)
+    return line.progress.store(number, std::memory_order_relaxed);
+  line.progress.store(number, std::memory_order_seq_cst);
+  line.waiters.wake();
+}
+
+void Gang::traceTask(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
+                     int64_t tiles) {
+  static_cast<Gang *>(context->runtime)->lines[worker].trace.computed(phase, begin, end, tiles);
+}
+
+void Gang::startTracing(int64_t phases, std::function<void(int worker, const Trace &trace)> ended) {
+  tracing = true;
+  traceEnded = std::move(ended);
+  for (Line &line : lines)
+    line.trace.reserve(phases);
+}
+
+Gang::Counters Gang::counters() const {
+  Counters sum;
+  sum.alerts = alerts.load(std::memory_order_relaxed);
+  for (const Line &line : lines) {
+    sum.waits += line.waits.load(std::memory_order_relaxed);
+    sum.sleeps += line.sleeps.load(std::memory_order_relaxed);
+    sum.moves += line.moves.load(std::memory_order_relaxed);
+    sum.parks += line.parks.load(std::memory_order_relaxed);
+  }
+  return sum;
+}

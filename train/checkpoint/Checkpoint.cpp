@@ -1,0 +1,89 @@
+#include "train/checkpoint/Checkpoint.h"
+#include "formats/ElementType.h"
+#include "formats/FormatError.h"
+#include "formats/Safetensors.h"
+#include "train/Error.h"
+#include "train/checkpoint/Durable.h"
+#include <algorithm>
+#include <fmt/ranges.h>
+#include <set>
+
+using freestone::formats::TensorView;
+
+namespace freestone::train {
+
+static constexpr size_t reasonsToTell = 4;
+
+Checkpoint Checkpoint::open(const std::string &folder) {
+  Checkpoint checkpoint;
+  checkpoint.path = folder;
+  std::string name = "manifest.json";
+  try {
+    std::string text = runtime::platform::readSmallFile(folder + "/" + name);
+    if (text.empty())
+      throw Error("it can't be read");
+    checkpoint.manifest = parseManifest(text);
+    for (const CheckpointFile &file : checkpoint.manifest.files) {
+      name = file.name;
+      runtime::Result<runtime::platform::MappedFile> mapped =
+          runtime::platform::MappedFile::open(folder + "/" + file.name);
+      if (!mapped.ok())
+        throw Error(mapped.status().message());
+      formats::Bytes bytes = checkpoint.files.emplace_back(std::move(*mapped)).bytes();
+      if (bytes.size() != file.bytes)
+        throw Error(fmt::format("it has {} bytes instead of {}", bytes.size(), file.bytes));
+      if (checksumOf(bytes) != file.checksum)
+        throw Error("its checksum is wrong");
+      for (TensorView &tensor : formats::parseSafetensors(bytes).tensors)
+        checkpoint.groups[file.group].push_back(std::move(tensor));
+    }
+  } catch (const std::runtime_error &error) { // Error or FormatError
+    throw Error(fmt::format("{}/{}: {}", folder, name, error.what()));
+  }
+  return checkpoint;
+}
+
+const std::vector<TensorView> &Checkpoint::tensors(const std::string &group) const {
+  static const std::vector<TensorView> none;
+  auto found = groups.find(group);
+  return found == groups.end() ? none : found->second;
+}
+
+void Checkpoint::restore(const std::string &group, std::span<const TensorTarget> targets) const {
+  std::map<std::string, const TensorView *> stored;
+  for (const TensorView &tensor : tensors(group))
+    stored[tensor.name] = &tensor;
+
+  std::vector<std::string> reasons;
+  std::vector<std::pair<const TensorView *, const TensorTarget *>> copies;
+  for (const TensorTarget &target : targets) {
+    auto found = stored.find(target.name);
+    if (found == stored.end()) {
+      reasons.push_back(fmt::format("'{}' is missing", target.name));
+      continue;
+    }
+    const TensorView &tensor = *found->second;
+    if (tensor.dtype != target.dtype || tensor.shape != target.shape)
+      reasons.push_back(fmt::format("'{}' is {} instead of {}", target.name,
+                                    formats::describe(tensor.dtype, tensor.shape),
+                                    formats::describe(target.dtype, target.shape)));
+    copies.emplace_back(&tensor, &target);
+    stored.erase(found);
+  }
+  for (const auto &[name, tensor] : stored)
+    reasons.push_back(fmt::format("'{}' is unknown", name));
+  if (!reasons.empty()) {
+    size_t told = std::min(reasons.size(), reasonsToTell);
+    throw Error(fmt::format("the {} of {} are not this model's: {}{}", group, path,
+                            fmt::join(reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(told), ", "),
+                            told < reasons.size() ? fmt::format(", and {} more", reasons.size() - told) : ""));
+  }
+  for (auto [tensor, target] : copies) {
+    if (target->panels.width)
+      target->panels.pack(tensor->bytes.data(), target->data, target->shape, formats::countBytes(target->dtype, {}));
+    else
+      std::copy(tensor->bytes.begin(), tensor->bytes.end(), static_cast<uint8_t *>(target->data));
+  }
+}
+
+} // namespace freestone::train

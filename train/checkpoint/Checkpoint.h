@@ -1,0 +1,47 @@
+#ifndef FREESTONE_TRAIN_CHECKPOINT_H
+#define FREESTONE_TRAIN_CHECKPOINT_H
+
+#include "formats/TensorView.h"
+#include "runtime/artifact/Panels.h"
+#include "runtime/platform/File.h"
+#include "train/checkpoint/Manifest.h"
+#include <span>
+
+namespace freestone::train {
+
+/// Memory that a tensor of a checkpoint is restored into.
+struct TensorTarget {
+  std::string name;
+  freestone_dtype dtype = FREESTONE_F32;
+  std::vector<int64_t> shape;
+  void *data = nullptr;        ///< as many bytes as the shape needs
+  runtime::Panels panels = {}; ///< in which it lies there; by default row-major
+};
+
+/// A complete checkpoint, verified and mapped: a folder with manifest.json and safetensors files, tensors row-major
+/// under their global names. Immutable; views live as long as it.
+class Checkpoint {
+public:
+  /// Verifies sizes and checksums of all files. Throws Error, naming the file.
+  static Checkpoint open(const std::string &folder);
+
+  const std::string &folder() const { return path; }
+  const TrainingState &state() const { return manifest.state; }
+
+  /// The tensors of a group such as "parameters"; none if there is no such group.
+  const std::vector<formats::TensorView> &tensors(const std::string &group) const;
+
+  /// Copies every target's tensor out of the group. Before anything is written, throws Error that names what is missing
+  /// or has another element type or shape (the first few of them), and what the checkpoint holds that no target takes.
+  void restore(const std::string &group, std::span<const TensorTarget> targets) const;
+
+private:
+  std::string path;
+  Manifest manifest;
+  std::vector<runtime::platform::MappedFile> files;
+  std::map<std::string, std::vector<formats::TensorView>> groups;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_CHECKPOINT_H

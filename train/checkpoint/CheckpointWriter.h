@@ -1,0 +1,64 @@
+#ifndef FREESTONE_TRAIN_CHECKPOINTWRITER_H
+#define FREESTONE_TRAIN_CHECKPOINTWRITER_H
+
+#include "train/checkpoint/CheckpointFolder.h"
+#include "train/report/Recorder.h"
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace freestone::train {
+
+/// Writes checkpoints while the training goes on: copies the state between two steps into a buffer of its own, which is
+/// made once, and writes the copy on a thread of its own, one at a time.
+///
+/// For each checkpoint: `begin`, `copy` between two steps, on any thread, `write`. The other functions are the caller's
+/// thread's. Errors of the writing are thrown by the next call.
+class CheckpointWriter {
+public:
+  /// `folder` must outlive it.
+  explicit CheckpointWriter(CheckpointFolder &folder, Recorder recorder = {});
+  /// Waits for the write under way.
+  ~CheckpointWriter();
+  CheckpointWriter(const CheckpointWriter &) = delete;
+
+  /// Waits until the checkpoint before is written. The views are read by `copy`.
+  void begin(const TrainingState &state, std::vector<TensorGroup> groups);
+  void copy() noexcept;
+  /// Begins to write once `copy` has been called.
+  void write();
+  /// Waits until everything is written.
+  void finish();
+
+  /// The folder of a checkpoint that was written since the last call, if any.
+  std::optional<std::string> takeWritten();
+  /// Nanoseconds that `begin` and `finish` have waited so far.
+  int64_t waitedNs() const { return waited; }
+
+private:
+  enum class Stage { Idle, Begun, Writing };
+  void work();
+  void awaitIdle(std::unique_lock<std::mutex> &lock);
+
+  CheckpointFolder &folder;
+  Recorder recorder;
+  std::vector<TensorGroup> groups; ///< in the state; after `copy` in the buffer
+  TrainingState state;
+  std::unique_ptr<uint8_t[]> buffer;
+  size_t bufferBytes = 0;
+  int64_t waited = 0;
+
+  std::mutex mutex; ///< of all below
+  std::condition_variable changed;
+  Stage stage = Stage::Idle;
+  bool copied = false, stopping = false;
+  std::exception_ptr error;
+  std::optional<std::string> written;
+  std::thread thread;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_CHECKPOINTWRITER_H

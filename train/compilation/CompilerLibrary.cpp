@@ -1,0 +1,35 @@
+#include "train/compilation/CompilerLibrary.h"
+
+#include "cache/LibrarySearch.h"
+#include "train/Error.h"
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace freestone::train {
+
+static constexpr const char *libraryName = "libfreestone_compiler.so";
+
+static void *openLibrary() {
+  std::error_code ignored;
+  for (const std::filesystem::path &folder : cache::compilerFolders())
+    if (std::filesystem::exists(folder / libraryName, ignored))
+      if (void *library = dlopen((folder / libraryName).c_str(), RTLD_LAZY | RTLD_LOCAL))
+        return library;
+  if (void *library = dlopen(libraryName, RTLD_LAZY | RTLD_LOCAL))
+    return library;
+  throw Error(fmt::format("the compiler can't be opened ({}); without it only .stone files can be run", dlerror()));
+}
+
+const freestone_compiler_interface &openCompiler() {
+  static const freestone_compiler_interface &compiler = []() -> const freestone_compiler_interface & {
+    auto entry = reinterpret_cast<freestone_compiler_function>(dlsym(openLibrary(), "freestone_compiler"));
+    const freestone_compiler_interface *interface = entry ? entry() : nullptr;
+    if (!interface || interface->version != FREESTONE_COMPILER_INTERFACE_VERSION)
+      throw Error(fmt::format("{} is of another version than what opens it", libraryName));
+    return *interface;
+  }();
+  return compiler;
+}
+
+} // namespace freestone::train

@@ -1,0 +1,33 @@
+#ifndef FREESTONE_TRAIN_FIELDSHAPE_H
+#define FREESTONE_TRAIN_FIELDSHAPE_H
+
+#include "formats/TensorView.h"
+#include "train/data/Dataset.h"
+#include <map>
+
+namespace freestone::train {
+
+/// "[batch, 784] f32"
+std::string describeField(const Field &field);
+/// "0 to 9, or -100"
+std::string describeRange(const IntegerRange &range);
+/// The number that a dimension is, or nothing for a symbol or an expression.
+std::optional<int64_t> fixedSize(const std::string &dimension);
+
+/// Sizes that the arrays give to the symbols of the fields' shapes.
+class SymbolSizes {
+public:
+  /// Throws Error when dimension `dim` of `array` is not what the field says, or what another array said.
+  void check(const Field &field, const formats::TensorView &array, size_t dim);
+
+private:
+  struct Binding {
+    int64_t size;
+    std::string array;
+  };
+  std::map<std::string, Binding> bindings;
+};
+
+} // namespace freestone::train
+
+#endif // FREESTONE_TRAIN_FIELDSHAPE_H

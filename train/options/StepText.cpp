@@ -1,0 +1,143 @@
+#include "train/options/StepText.h"
+
+#include "formats/ElementType.h"
+#include "train/Error.h"
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace freestone::train {
+
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr std::string_view filePrefix = "file:";
+
+/// Numbers that are no part of a step, only inputs of it.
+const std::set<std::string> ofTheRun = {"learning_rate", "clip_norm", "growth_factor", "backoff_factor",
+                                        "growth_interval"};
+
+bool scalesLoss(const TrainerOptions &options) {
+  bool isAsked = options.initialScale.has_value();
+  for (const char *name : {"growth_factor", "backoff_factor", "growth_interval"})
+    isAsked |= options.numbers.contains(name);
+  if (isAsked && options.noLossScaling)
+    throw Error("--no-loss-scaling contradicts the numbers of a loss scale");
+  return isAsked || (options.precision == "fp16" && !options.noLossScaling);
+}
+
+Json describeLoss(const TrainerOptions &options, const LabelFacts &labels) {
+  std::string file = graphFile(options.loss);
+  Json loss = {{"ignore_index", options.ignoreIndex},
+               {"label_smoothing", options.labelSmoothing},
+               {"delta", options.huberDelta}};
+  loss["kind"] = !file.empty() ? "file" : isModelsOwnLoss(options) ? "output" : options.loss;
+  loss["output"] = isModelsOwnLoss(options) ? options.loss.substr(options.loss.find(':') + 1) : options.logits;
+  if (!file.empty())
+    loss["file"] = file;
+  else if (!isModelsOwnLoss(options))
+    loss["labels"] = options.labels;
+  const std::string &type = labels.type.empty() ? options.labelType : labels.type;
+  if (!type.empty() && !formats::typeFromName(type))
+    throw Error("the labels can't be of type '" + type + "', which there is not");
+  if (!type.empty())
+    loss["label_type"] = type;
+  if (!labels.sizes.empty())
+    loss["label_shape"] = labels.sizes;
+  if (!options.classWeights.empty())
+    loss["class_weights"] = options.classWeights;
+  if (options.classAxis)
+    loss["class_axis"] = *options.classAxis;
+  return loss;
+}
+
+/// Those of the optimizer that decide what is compiled: which states there are and what they begin as, and the names
+/// that only an optimizer's own graph knows.
+Json describeStructure(const std::map<std::string, double> &numbers, bool isGraph) {
+  Json structure = Json::object();
+  for (const auto &[name, value] : numbers)
+    if (isCompiledIn(name))
+      structure[name] = value;
+    else if (!ofTheRun.contains(name) && (isGraph || (name == "momentum" && value != 0)))
+      structure[name] = 1;
+  return structure;
+}
+
+Json describeNumbers(const TrainerOptions &options) {
+  Json numbers = Json::object();
+  for (const auto &[name, value] : options.numbers)
+    if (!ofTheRun.contains(name))
+      numbers[name] = value;
+  // Rates of groups are multiples of this one.
+  auto rate = options.numbers.find("learning_rate");
+  if (rate != options.numbers.end() &&
+      std::ranges::any_of(options.groups, [](auto &group) { return group.numbers.contains("learning_rate"); }))
+    numbers["learning_rate"] = rate->second;
+  return numbers;
+}
+
+Json describeOptimizer(const TrainerOptions &options, FirstNumbers first) {
+  std::string file = graphFile(options.optimizer);
+  Json optimizer = {{"kind", file.empty() ? options.optimizer : "file"},
+                    {"nesterov", options.nesterov},
+                    {"amsgrad", options.amsgrad},
+                    {"centered", options.centered}};
+  if (!file.empty())
+    optimizer["file"] = file;
+  bool areGiven = first == FirstNumbers::Given;
+  optimizer["numbers"] = areGiven ? describeNumbers(options) : describeStructure(options.numbers, !file.empty());
+  optimizer["groups"] = Json::array();
+  for (const ParameterGroup &group : options.groups) {
+    Json &described = optimizer["groups"].emplace_back(Json{{"pattern", group.pattern}, {"numbers", group.numbers}});
+    if (!areGiven)
+      for (Json &value : described["numbers"])
+        value = 1;
+  }
+  return optimizer;
+}
+
+} // namespace
+
+LabelFacts describeLabels(std::string type, std::vector<int64_t> shape, std::span<const int64_t> output) {
+  LabelFacts facts{std::move(type), std::move(shape)};
+  auto isConstant = [](int64_t size) { return size >= 0; };
+  bool isDecided = !output.empty() && std::ranges::count_if(output.subspan(1), isConstant) == 1;
+  std::fill_n(facts.sizes.begin(), isDecided ? facts.sizes.size() : std::min<size_t>(1, facts.sizes.size()), -1);
+  return facts;
+}
+
+std::string graphFile(const std::string &lossOrOptimizer) {
+  return lossOrOptimizer.starts_with(filePrefix) ? lossOrOptimizer.substr(filePrefix.size()) : "";
+}
+
+std::vector<std::string> graphFiles(const TrainerOptions &options) {
+  std::vector<std::string> files = {graphFile(options.loss), graphFile(options.optimizer)};
+  std::erase(files, "");
+  return files;
+}
+
+std::string describeStep(const TrainerOptions &options, const LabelFacts &labels, FirstNumbers first) {
+  Json step;
+  step["loss"] = describeLoss(options, labels);
+  step["optimizer"] = describeOptimizer(options, first);
+  step["precision"] = options.precision;
+  step["moments"] = options.moments;
+  step["scale_loss"] = scalesLoss(options);
+  step["accumulate"] = options.accumulate > 1;
+  step["train"] = options.train;
+  step["freeze"] = options.freeze;
+  step["no_decay"] = options.noDecay;
+  step["tie"] = options.tie;
+  step["untie"] = options.untie;
+  step["freeze_norm"] = options.freezeNorm;
+  step["no_dropout"] = options.noDropout;
+  step["recompute"] = options.recompute;
+  if (options.recompute.starts_with("auto:")) {
+    step["batch_hint"] = options.usualBatch;
+    step["length_hint"] = options.usualLength;
+  }
+  return step.dump();
+}
+
+} // namespace freestone::train

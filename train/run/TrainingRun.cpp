@@ -1,0 +1,323 @@
+#include "train/run/TrainingRun.h"
+
+#include "train/Error.h"
+#include "train/checkpoint/CheckpointWriter.h"
+#include "train/report/MetricsLog.h"
+#include "train/run/RunFolder.h"
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace freestone::train {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// One training under way.
+class Run {
+public:
+  Run(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options)
+      : trainer(trainer), data(data), evaluation(evaluation), options(options), start(begin()),
+        checkpoints(options.folder + "/checkpoints", {options.keep}), log(options.folder, result.steps),
+        writer(checkpoints, recorder), loader(data, loaderOptions(), start), schedule(options.schedule),
+        progress(options.report, progressOptions()) {}
+  /// Batches are the loader's.
+  ~Run() { trainer.abandon(); }
+  Run(const Run &) = delete;
+
+  TrainingResult run();
+
+private:
+  LoaderPosition begin();
+  LoaderOptions loaderOptions() const;
+  ProgressOptions progressOptions();
+  int64_t stepsPerEpoch() const;
+  int64_t stepAt(const LoaderPosition &place) const;
+  const Batch *takeBatch();
+  void tell(const std::optional<StepMetrics> &ended);
+  bool trainBatch(const Batch &batch);
+  void setRates(int64_t step);
+  void save(const LoaderPosition &next);
+  void write();
+  void tellSaved();
+  void evaluateNow();
+  void finishAfterError();
+  void requireTrained() const;
+
+  Trainer &trainer;
+  const Recorder recorder = trainer.recorder();
+  const Dataset &data;
+  const Dataset *evaluation;
+  const TrainingOptions &options;
+  TrainingResult result;
+  LoaderPosition start;
+  int64_t handed = result.steps;           ///< steps that are done or under way
+  std::array<LoaderPosition, 4> following; ///< where the data go on after a step, by its number: of those under way
+  CheckpointFolder checkpoints;
+  MetricsLog log;
+  CheckpointWriter writer;
+  Loader loader;
+  Schedule schedule;
+  int64_t total = 0;
+  Progress progress;
+  LoaderPosition saved{-1};
+  std::optional<int64_t> saving; ///< the step after which the state is copied, until it is written
+  int64_t skipped = 0;           ///< steps of this run
+  std::string firstSkipped;      ///< the reason for the first of them
+  Clock::time_point lastEnd = Clock::now();
+};
+
+/// Restores the newest checkpoint where the run is resumed.
+LoaderPosition Run::begin() {
+  auto skipped = [&](const std::string &reason) {
+    fmt::print(options.report, "passing over a checkpoint: {}\n", reason);
+  };
+  std::optional<Checkpoint> newest = findBeginning(options.folder, options.resume, options.seed, skipped);
+  std::filesystem::create_directories(options.folder);
+  if (!newest)
+    return {};
+  trainer.restore(*newest);
+  fmt::print(options.report, "going on from {}\n", newest->folder());
+  result.steps = newest->state().step;
+  if (options.reached)
+    *options.reached = {result.steps, newest->state().data};
+  return newest->state().data;
+}
+
+/// The batch before the one at hand is under way.
+LoaderOptions Run::loaderOptions() const {
+  LoaderOptions loading{options.batch, options.seed, options.shuffle, options.epochs};
+  loading.held = 2;
+  loading.recorder = recorder;
+  return loading;
+}
+
+int64_t Run::stepsPerEpoch() const { return (loader.batchesPerEpoch() + options.accumulate - 1) / options.accumulate; }
+
+/// Which step of the data the batch at this place belongs to. Of a training that goes on with batches of another size
+/// it is not the number of steps done.
+int64_t Run::stepAt(const LoaderPosition &place) const {
+  return place.epoch * stepsPerEpoch() + place.sample / options.batch / options.accumulate;
+}
+
+ProgressOptions Run::progressOptions() {
+  total = options.epochs * stepsPerEpoch();
+  if (options.steps)
+    total = std::min(total, *options.steps);
+  schedule.steps = total;
+  ProgressOptions shown;
+  shown.steps = total;
+  shown.epochs = options.epochs;
+  shown.terminal = Progress::isTerminal(options.report);
+  shown.showScale = trainer.description().scalesLoss();
+  return shown;
+}
+
+/// The first beta is what other optimizers call momentum.
+void Run::setRates(int64_t step) {
+  trainer.setNumber("learning_rate", schedule.learningRate(step));
+  std::optional<double> momentum = schedule.momentum(step);
+  if (!momentum)
+    return;
+  for (const auto &[name, value] : trainer.description().hyperparameters)
+    if (isMomentum(name))
+      trainer.setNumber(name, *momentum);
+}
+
+/// The state is copied when what was handed over has ended, and written once that is told.
+void Run::save(const LoaderPosition &next) {
+  if (next == saved)
+    return;
+  TrainingState state;
+  state.step = handed;
+  state.seed = options.seed;
+  state.data = next;
+  writer.begin(state, trainer.groups());
+  tellSaved();
+  saving = state.step;
+  saved = next;
+  trainer.submitCall([](void *user) { static_cast<CheckpointWriter *>(user)->copy(); }, &writer);
+}
+
+/// A checkpoint that is there has its metrics beside it.
+void Run::write() {
+  log.flush();
+  writer.write();
+  saving.reset();
+  if (!trainer.overlaps())
+    writer.finish();
+}
+
+/// Who hears of a checkpoint may look at the state: no step is under way then.
+void Run::tellSaved() {
+  std::optional<std::string> folder = writer.takeWritten();
+  if (!folder || !options.onSave)
+    return;
+  tell(trainer.finish());
+  options.onSave(*folder);
+}
+
+void Run::evaluateNow() {
+  result.evaluation = evaluate(trainer, *evaluation, options.batch, result.steps);
+  log.append(*result.evaluation);
+  progress.evaluation(*result.evaluation);
+  if (options.onEvaluation)
+    options.onEvaluation(*result.evaluation);
+  lastEnd = Clock::now(); // no part of the next step
+}
+
+/// What a step tells that has ended.
+void Run::tell(const std::optional<StepMetrics> &ended) {
+  if (!ended)
+    return;
+  StepMetrics metrics = *ended;
+  metrics.step = ++result.steps;
+  if (options.reached)
+    *options.reached = {result.steps, following[result.steps % following.size()]};
+  Recording recording(recorder, "host", "metrics", metrics.step);
+  Clock::time_point now = Clock::now();
+  metrics.samplesPerSecond =
+      static_cast<double>(metrics.samples) / std::chrono::duration<double>(now - lastEnd).count();
+  lastEnd = now;
+  if (data.longest() > 1)
+    metrics.tokensPerSecond = metrics.samplesPerSecond * static_cast<double>(metrics.length);
+  log.append(metrics);
+  progress.step(metrics, now);
+  if (metrics.skipped && ++skipped == 1) {
+    firstSkipped =
+        fmt::format("step {}: the {} is not finite", metrics.step,
+                    metrics.notFinite.empty() ? "norm of all gradients" : "gradient of '" + metrics.notFinite + "'");
+    progress.note(firstSkipped + "; the step is skipped");
+  }
+  result.lastLoss = metrics.loss;
+  if (options.onStep)
+    options.onStep(metrics);
+  if (saving && result.steps >= *saving)
+    write();
+  tellSaved();
+}
+
+/// Returns whether training goes on.
+bool Run::trainBatch(const Batch &batch) {
+  result.batchSizes.insert(batch.samples);
+  result.lengths.insert(batch.length);
+  bool endsEpoch = batch.next.epoch != batch.place.epoch;
+  if (!endsEpoch && stepAt(batch.next) == stepAt(batch.place)) {
+    tell(trainer.accumulate(batch));
+    return true;
+  }
+  setRates(handed);
+  std::optional<StepMetrics> ended = trainer.submit(batch);
+  ++handed;
+  following[handed % following.size()] = batch.next;
+  tell(ended);
+  if (options.readEachStep || !trainer.overlaps())
+    tell(trainer.finish());
+
+  bool isLast = handed >= total;
+  result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
+  bool isDue = options.saveEvery > 0 ? handed % options.saveEvery == 0 : endsEpoch;
+  bool evaluates = evaluation && (isLast || (options.evalEvery > 0 ? handed % options.evalEvery == 0 : endsEpoch));
+  if (evaluates || isLast || result.stopped)
+    tell(trainer.finish());
+  if (evaluates)
+    evaluateNow();
+  if (isDue || isLast || result.stopped)
+    save(batch.next);
+  if (saving && result.steps >= *saving)
+    write();
+  return !isLast && !result.stopped;
+}
+
+/// The next batch. A fault of the data names the step that it would have been of.
+const Batch *Run::takeBatch() {
+  try {
+    return loader.take();
+  } catch (const Error &error) {
+    throw Error(fmt::format("step {}: {}", handed + 1, error.what()));
+  }
+}
+
+/// What was handed over before the fault is told, if it has ended well.
+void Run::finishAfterError() {
+  try {
+    tell(trainer.finish());
+  } catch (const freestone::Error &) {
+  }
+  log.flush();
+}
+
+/// A training that has changed nothing is none.
+void Run::requireTrained() const {
+  if (skipped == 0 || skipped < result.counters.steps || result.stopped)
+    return;
+  const char *advice = trainer.description().scalesLoss()
+                           ? "; a smaller learning rate, or a smaller scale to begin with (--init-scale), may help"
+                           : "; a smaller learning rate, or data of smaller magnitude, may help";
+  throw Error(fmt::format("nothing was trained: all {} steps were skipped. {}{}", skipped, firstSkipped, advice));
+}
+
+TrainingResult Run::run() {
+  if (data.samples() < options.batch)
+    progress.note(fmt::format("note: the data have {} samples, fewer than a batch of {}: each step takes all of them",
+                              data.samples(), options.batch));
+  for (const std::string &sentence : trainer.description().describeKept())
+    progress.note(sentence);
+  lastEnd = Clock::now();
+  Trainer::Counters before = trainer.counters();
+  try {
+    if (result.steps < total)
+      while (const Batch *batch = takeBatch())
+        if (!trainBatch(*batch))
+          break;
+    tell(trainer.finish()); // the data may end before the steps do
+  } catch (const freestone::Error &error) {
+    finishAfterError();
+    throw Error(fmt::format("step {}: {}", result.steps + 1, error.what()));
+  } catch (const Error &) {
+    finishAfterError();
+    throw;
+  }
+  progress.finish();
+  log.flush();
+  writer.finish();
+  tellSaved();
+  const Trainer::Counters &after = trainer.counters();
+  result.counters = {after.steps - before.steps, after.entered - before.entered, after.hostReads - before.hostReads};
+  requireTrained();
+  return result;
+}
+
+} // namespace
+
+static void addUp(Trainer &trainer, const Dataset &data, int64_t batch, Trainer::EvaluationSums &sums) {
+  Loader loader(data, {std::min(batch, data.samples()), 0, /*shuffle=*/false, /*epochs=*/1});
+  while (const Batch *next = loader.take())
+    trainer.evaluate(*next, sums);
+}
+
+EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch, int64_t step) {
+  Trainer::EvaluationSums sums;
+  std::vector<std::unique_ptr<Dataset>> parts = data.evaluationParts();
+  for (const std::unique_ptr<Dataset> &part : parts)
+    addUp(trainer, *part, batch, sums);
+  if (parts.empty())
+    addUp(trainer, data, batch, sums);
+  EvaluationMetrics metrics;
+  metrics.step = step;
+  metrics.loss = sums.loss / sums.count;
+  metrics.counted = sums.count;
+  if (sums.hasClasses)
+    metrics.accuracy = sums.correct / sums.labels;
+  if (data.longest() > 1)
+    metrics.perplexity = std::exp(metrics.loss);
+  return metrics;
+}
+
+TrainingResult train(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options) {
+  return Run(trainer, data, evaluation, options).run();
+}
+
+} // namespace freestone::train
