@@ -8,7 +8,7 @@
 
 namespace freestone::runtime {
 
-/// Why something failed. The values are those of `freestone_status` in freestone/runtime.h.
+/// The kind of an error. The values are those of `freestone_status` in freestone/runtime.h.
 enum class Code : int {
   Ok = 0,
   InvalidArgument,
@@ -38,7 +38,7 @@ private:
   std::string text;
 };
 
-/// A value, or why there is none.
+/// A value, or the error in its place.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : held(std::move(value)) {}

@@ -75,7 +75,7 @@ Status Artifact::checkTarget() const {
   return {};
 }
 
-/// The entry `init` can't need what only it makes.
+/// Weights that `init` makes can't be its own inputs.
 Status Artifact::checkStripped() const {
   const Entry *init = descriptor().findEntry("init");
   if (!init)

@@ -13,13 +13,13 @@
 
 namespace freestone::runtime {
 
-/// A loaded artifact: metadata, code and weights. Immutable once all weights are there, shared by its instances.
+/// A loaded artifact: metadata, code and weights, shared by its instances. Immutable once all weights are present.
 class Artifact {
 public:
-  /// Verifies everything but the weights before any code is touched; with `checkWeights` these too.
-  /// `fileBytes`: the artifact is the file's first so many bytes; 0: the whole file.
+  /// Verifies everything but the weights before any code runs; with `checkWeights` the weights as well. `fileBytes`:
+  /// the artifact is the first so many bytes of the file; 0: the whole file.
   static Result<std::shared_ptr<Artifact>> load(const std::string &path, bool checkWeights, uint64_t fileBytes = 0);
-  /// Copies what it needs of `bytes`.
+  /// Copies the needed parts of `bytes`.
   static Result<std::shared_ptr<Artifact>> loadMemory(std::span<const uint8_t> bytes, bool checkWeights);
 
   const Descriptor &descriptor() const { return parts.descriptor; }
@@ -30,16 +30,16 @@ public:
   /// The 64-byte aligned bytes of a weight; null while it is missing.
   const void *weight(size_t index) const { return weights[index]; }
 
-  /// It is not read soon again.
+  /// Lets the system reclaim the weight's mapped pages: it will not be read again soon.
   void releaseWeight(size_t index) const;
 
-  /// Whether no weight is missing. A WeightSupply completes an artifact.
+  /// Whether no weight is missing. WeightSupply completes an artifact.
   bool isComplete() const;
 
-  /// Takes over the bytes of a missing weight.
+  /// Takes ownership of the bytes of a missing weight.
   void adoptWeight(size_t index, Block block);
 
-  /// Errors: BadArtifact names the first stored weight whose bytes were altered.
+  /// Errors: BadArtifact names the first stored weight with altered bytes.
   Status checkWeights() const;
 
 private:
@@ -50,7 +50,7 @@ private:
   Status openCode(const std::string &path);
 
   platform::MappedFile file;
-  Block copy; ///< of an artifact in memory
+  Block copy; ///< for an artifact in memory
   ArtifactParts parts;
   platform::SharedObject code;
   const freestone_table *table = nullptr;

@@ -25,8 +25,8 @@ struct ArtifactParts {
   Descriptor descriptor;
 };
 
-/// Takes an artifact apart. Verifies everything but the weights, without executing anything: trailer, checksums of
-/// descriptor and code, descriptor, padding, weights within their section.
+/// Parses an artifact. Verifies everything but the weights, without executing anything: trailer, checksums of
+/// descriptor and code, descriptor, padding, and that weights lie within their section.
 Result<ArtifactParts> readArtifact(std::span<const uint8_t> file);
 
 /// Writes an artifact: under a temporary name in the same folder, then renamed. `weights[i]` points to the bytes of
@@ -35,7 +35,7 @@ Result<ArtifactParts> readArtifact(std::span<const uint8_t> file);
 Status writeArtifact(const std::string &path, std::span<const uint8_t> code, Descriptor descriptor,
                      std::span<const void *const> weights);
 
-/// The same into memory.
+/// As writeArtifact, into memory.
 Result<std::vector<uint8_t>> packArtifact(std::span<const uint8_t> code, Descriptor descriptor,
                                           std::span<const void *const> weights);
 

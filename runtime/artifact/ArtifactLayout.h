@@ -1,4 +1,4 @@
-// The fixed structure at the end of every artifact, and where the parts lie.
+// The fixed trailer of every artifact, and the offsets of its parts.
 #ifndef FREESTONE_RUNTIME_ARTIFACTLAYOUT_H
 #define FREESTONE_RUNTIME_ARTIFACTLAYOUT_H
 
@@ -22,7 +22,7 @@ struct ArtifactTrailer {
   uint64_t descriptorBytes = 0;
   Checksum codeChecksum = {};
   Checksum descriptorChecksum = {};
-  Checksum trailerChecksum = {}; ///< of the fields above
+  Checksum trailerChecksum = {}; ///< of the preceding fields
 };
 static_assert(sizeof(ArtifactTrailer) == 104 && std::has_unique_object_representations_v<ArtifactTrailer>);
 

@@ -23,7 +23,7 @@ Checksum freestone::runtime::checksumOfTrailer(const ArtifactTrailer &trailer) {
 
 namespace {
 
-/// The parts are back to back but for alignment, so that their sizes determine every offset.
+/// Whether the parts are contiguous up to alignment, so that their sizes determine every offset.
 bool isConsistent(const ArtifactTrailer &trailer, uint64_t fileBytes) {
   uint64_t sum = 0;
   for (uint64_t part : {trailer.codeBytes, trailer.weightsBytes, trailer.descriptorBytes})

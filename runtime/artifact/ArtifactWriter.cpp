@@ -5,7 +5,7 @@ using namespace freestone::runtime;
 
 namespace {
 
-/// The bytes of an artifact as a list of pieces, so that weights are never copied.
+/// The bytes of an artifact as a list of pieces, so that weights need no copy.
 struct Pieces {
   std::vector<uint8_t> descriptor;
   ArtifactTrailer trailer;
@@ -40,7 +40,7 @@ Status layOut(Pieces &pieces, std::span<const uint8_t> code, Descriptor &descrip
     Weight &weight = descriptor.weights[i];
     weight.fileOffset = -1;
     weight.checksum = {};
-    // No address stands for a weight that is supplied later; one of no bytes needs neither.
+    // A null address means a stripped weight, unless it has no bytes.
     if (!weights[i] && weight.bytes > 0)
       continue;
     std::span<const uint8_t> bytes(static_cast<const uint8_t *>(weights[i]), weight.bytes);

@@ -2,7 +2,7 @@
 
 namespace {
 
-/// Walks over one item after another.
+/// Validates consecutive items.
 class Scanner {
 public:
   explicit Scanner(std::span<const uint8_t> bytes) : rest(bytes) {}

@@ -1,7 +1,7 @@
-// The metadata of an artifact: what the compiler tells the runtime about the code. Stored as CBOR.
+// The metadata of an artifact: the compiler's description of the code for the runtime. Stored as CBOR.
 //
-// All indices are 0-based, all sizes are bytes unless said otherwise. A "slot" is an index into an entry's table of
-// sizes: first the values of the entry's symbols, then everything that the compiled `bind` derives from them, constants
+// All indices are 0-based, all sizes are bytes unless stated otherwise. A "slot" is an index into an entry's table of
+// sizes: first the values of the entry's symbols, then all sizes that the compiled `bind` derives from them, constants
 // included.
 #ifndef FREESTONE_RUNTIME_DESCRIPTOR_H
 #define FREESTONE_RUNTIME_DESCRIPTOR_H
@@ -18,17 +18,17 @@
 
 namespace freestone::runtime {
 
-/// Raised whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
+/// Incremented whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
 constexpr int64_t descriptorVersion = 5;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
 
-/// What binds a symbol of an entry.
+/// The origin of a symbol's value.
 enum class SymbolSource {
   InputDim,     ///< dimension `index` of input `input`
   InputElement, ///< element `index` of the integer input `input`, read when a run begins
-  RunTime,      ///< the program itself writes it while it runs; until then it has the value of slot `bound`
+  RunTime,      ///< written by the program itself at run time; before that it has the value of slot `bound`
 };
 
 struct Symbol {
@@ -39,27 +39,27 @@ struct Symbol {
   int64_t input = -1;     ///< InputDim, InputElement
   int64_t index = -1;     ///< InputDim, InputElement
   int64_t bound = -1;     ///< RunTime: slot of its upper bound, which depends on no later RunTime symbol
-  int64_t multipleOf = 1; ///< every value is; at least 1
+  int64_t multipleOf = 1; ///< all values are multiples of it; at least 1
 };
 
-enum class ValueKind { Tensor, Sequence, Optional, String }; ///< only Tensor is in use
+enum class ValueKind { Tensor, Sequence, Optional, String }; ///< only Tensor is supported
 
-/// An input or output of an entry. Row-major and contiguous: its buffer's `bytesSlot` is exactly its elements' bytes;
-/// only what `init` makes may be packed and padded, and `dimSlots` is then the shape before packing.
+/// An input or output of an entry. Row-major and contiguous: its buffer's `bytesSlot` is exactly the bytes of its
+/// elements. Only outputs of `init` may be packed and padded; `dimSlots` is then the shape before packing.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
   ValueKind kind = ValueKind::Tensor;
-  std::vector<std::string> shape; ///< for people: "b", "4*s", "768"; as many as `dimSlots`
+  std::vector<std::string> shape; ///< for messages: "b", "4*s", "768"; one for each of `dimSlots`
   std::vector<int64_t> dimSlots;  ///< slot of each dimension
   int64_t buffer = -1;            ///< its buffer, of kind Input or Output
 };
 
 enum class BufferKind {
-  Input,  ///< the caller's memory, read only, aligned to its element; exactly one TensorInfo refers to it
-  Output, ///< the caller's or the runtime's memory, aligned to its element; exactly one TensorInfo refers to it
-  Weight, ///< bytes of `weights[weight]`, read only
-  State,  ///< bytes of `states[state]`, as many as that has; exactly one buffer of an entry refers to it
+  Input,  ///< the caller's memory, read-only, aligned to its element; referenced by exactly one TensorInfo
+  Output, ///< the caller's or the runtime's memory, aligned to its element; referenced by exactly one TensorInfo
+  Weight, ///< bytes of `weights[weight]`, read-only
+  State,  ///< the bytes of `states[state]`; exactly one buffer of an entry references it
   Arena,  ///< the instance's memory; contents undefined when a run begins
   Alias,  ///< `bytesSlot` bytes of buffer `base` from byte `offsetSlot` on
 };
@@ -79,38 +79,39 @@ struct Buffer {
   int64_t lastUse = -1;
 };
 
-/// Holds between two slots, checked once all sizes are bound and before anything runs; depends on no RunTime symbol.
+/// A relation between two slots, checked once all sizes are bound and before anything runs; depends on no RunTime
+/// symbol.
 struct Assertion {
   enum class Relation { Equal, LessEqual };
   int64_t left = -1; ///< slot of the actual value
   Relation relation = Relation::Equal;
-  int64_t right = -1; ///< slot of what it must be (at most)
+  int64_t right = -1; ///< slot of the required value, or of the upper bound
   std::string text;   ///< names the left side: "dimension 1 of input 'mask'"
 };
 
-/// A tensor as a service sees it: row-major, in one buffer from its beginning.
+/// A tensor operand of a service: row-major, from the beginning of one buffer.
 struct ServiceTensor {
   DType dtype = DType::f32;
   std::vector<int64_t> dimSlots; ///< slot of each dimension
   int64_t buffer = -1;
 };
 
-/// A call of a function of the application. It reads the inputs and writes the outputs, while nothing else writes or
-/// reads these.
+/// A call of a function of the application. It reads the inputs and writes the outputs, without concurrent accesses to
+/// them.
 struct ServiceCall {
   std::string name;
-  int64_t version = 1; ///< of the function: no other one will do
+  int64_t version = 1; ///< of the function; must match exactly
   std::vector<ServiceTensor> inputs, outputs;
 };
 
-/// One step of every worker, as people and traces name it.
+/// One step of every worker, with its names for messages and traces.
 struct Phase {
   std::string label;            ///< names of ONNX nodes
-  std::string program;          ///< that computes it
-  std::vector<int64_t> buffers; ///< that it reads or writes, each once
+  std::string program;          ///< the program that computes it
+  std::vector<int64_t> buffers; ///< the buffers that it reads or writes, each once
 };
 
-/// One pair of functions of the artifact's table, in the same order.
+/// The description of one entry of the artifact's table, in the same order.
 struct Entry {
   std::string name; ///< "main" computes the model; "init" turns plain weights (inputs) into stored ones (outputs, named
                     ///< as `weights`)
@@ -120,39 +121,38 @@ struct Entry {
   std::vector<TensorInfo> outputs;
   std::vector<Buffer> buffers;
   std::vector<Assertion> assertions;
-  std::vector<ServiceCall> services; ///< numbered as the code calls them
+  std::vector<ServiceCall> services; ///< in the numbering of the code
   std::vector<Phase> phases;         ///< a run publishes the progress numbers base+1 … base+phases.size()
-  int64_t scratchSlot = -1; ///< slot of the scratch bytes that one worker needs, FREESTONE_SCRATCH_HEADER included
-  /// Floating-point operations of one run: of elements (a multiply-add is 2), and behind the ends of rows and columns,
-  /// thrown away. Counts that do not fit into 64 bits are INT64_MAX. As expressions for people, and their slots;
-  /// -1: not counted.
+  int64_t scratchSlot = -1; ///< slot of one worker's bytes of scratch, FREESTONE_SCRATCH_HEADER included
+  /// Floating-point operations of one run: on elements (a multiply-add is 2), and on padding rows and columns, whose
+  /// results are discarded. Counts that overflow 64 bits are INT64_MAX. As expressions for users, and their slots; -1:
+  /// not counted.
   std::string operations, padding;
   int64_t operationsSlot = -1, paddingSlot = -1;
 };
 
-/// Weights of these names are read by no entry: files that go along with the artifact, such as what a trainer must
-/// know.
+/// Prefix of weights that no entry reads: files attached to the artifact, such as the description of a training step.
 constexpr char attachmentPrefix[] = "attachment/";
 
-/// Bytes that are the same in every run, stored after the code. If stripped, they are what `init` makes under this
-/// name, else the plain weight of this name itself.
+/// Bytes that are equal in every run, stored after the code. A stripped weight is an output of `init` of this name,
+/// else the plain weight of this name.
 struct Weight {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape; ///< as stored: packed and padded
   int64_t bytes = 0;          ///< = product of `shape` times the element's bytes
-  int64_t fileOffset = -1;    ///< multiple of 64; -1: not in the file (stripped). Filled in by the writer of the file.
-  Checksum checksum = {};     ///< filled in by the writer of the file
+  int64_t fileOffset = -1;    ///< multiple of 64; -1: stripped. Set by the writer of the file.
+  Checksum checksum = {};     ///< set by the writer of the file
 };
 
-/// A value that stays from run to run, the same one for all entries: they read it, and write it in place.
+/// A value that persists from run to run, shared by all entries, which read it and write it in place.
 struct StateInfo {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
   int64_t bytes = 0;                     ///< = product of `shape` times the element's bytes
-  int64_t initial = -1;                  ///< the weight, row-major and of as many bytes, that it begins as; -1: zeros
-  int64_t panelAxis = 0, panelWidth = 0; ///< of a matrix that lies in panels; a width of 0: row-major
+  int64_t initial = -1;                  ///< the weight with its first value, row-major and of equal size; -1: zeros
+  int64_t panelAxis = 0, panelWidth = 0; ///< packed panels of a matrix; a width of 0: row-major
 
   Panels panels() const { return {panelAxis, panelWidth}; }
 };
@@ -160,23 +160,23 @@ struct StateInfo {
 /// The machine that the code runs on.
 struct Target {
   std::string arch;                  ///< "x86_64"
-  std::string cpu;                   ///< LLVM's name, for people
-  std::vector<std::string> features; ///< LLVM's names of all features that the code uses: "avx2", "fma", "avx512f", …
+  std::string cpu;                   ///< LLVM's name, for messages
+  std::vector<std::string> features; ///< LLVM's names of all features that the code needs: "avx2", "fma", "avx512f", …
 };
 
 struct Descriptor {
   int64_t version = descriptorVersion;
   int64_t abi = 0;       ///< FREESTONE_ABI_VERSION of the code
-  std::string producer;  ///< the compiler's build, for people
-  std::string modelName; ///< for people
+  std::string producer;  ///< the compiler's build, for messages
+  std::string modelName; ///< for messages
   Target target;
   std::vector<Entry> entries;
   std::vector<std::string>
-      segments; ///< entries that run one after another to compute the model; in this version ["main"]
+      segments; ///< entries that compute the model one after another; in this version ["main"]
   std::vector<Weight> weights;
   std::vector<StateInfo> states;
   std::vector<std::string> sites; ///< message of each site, with program and ONNX node; site number n is sites[n - 1]
-  std::map<std::string, int64_t> statistics; ///< counters of the compilation, for people
+  std::map<std::string, int64_t> statistics; ///< counters of the compilation
 
   const Entry *findEntry(const std::string &name) const;
   /// Whether the entry `init` makes this weight.
@@ -186,13 +186,13 @@ struct Descriptor {
 /// Canonical: equal descriptors give equal bytes.
 std::vector<uint8_t> encode(const Descriptor &descriptor);
 
-/// The same as readable JSON; the bytes are valid UTF-8.
+/// The descriptor as readable JSON, in valid UTF-8.
 std::string toJson(const Descriptor &descriptor);
 
-/// Any bytes give a valid descriptor or an error that names the field. Calls `validate`.
+/// Decodes and validates; malformed bytes give an error that names the field.
 Result<Descriptor> decode(std::span<const uint8_t> bytes);
 
-/// Checks everything that the runtime relies on: indices in range, kinds that agree, names that are unique.
+/// Checks every property that the runtime relies on: indices in range, consistent kinds, unique names.
 Status validate(const Descriptor &descriptor);
 
 } // namespace freestone::runtime

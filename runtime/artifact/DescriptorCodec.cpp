@@ -1,5 +1,4 @@
-// Descriptor ↔ CBOR. The fields of every struct are listed once, in `visitFields`; encoding and decoding are two
-// visitors.
+// Descriptor ↔ CBOR. `visitFields` lists the fields of every struct once; encoding and decoding are two visitors.
 #include "runtime/artifact/CborSyntax.h"
 #include "runtime/artifact/Descriptor.h"
 #include <concepts>
@@ -12,7 +11,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// The spellings of an enumeration's values, in order from 0.
+/// The text of an enumeration's values, in order from 0.
 template <typename Enum> constexpr std::string_view spellings[1] = {};
 template <> constexpr std::string_view spellings<SymbolSource>[] = {"input-dim", "input-element", "run-time"};
 template <> constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence", "optional", "string"};
@@ -300,7 +299,7 @@ Result<Descriptor> freestone::runtime::decode(std::span<const uint8_t> bytes) {
   if (!json.is_object())
     return refuse("is not a map");
 
-  // The version comes first: another one may have any other fields.
+  // The version is checked first: others may have any fields.
   auto version = json.find("version");
   if (version == json.end() || !version->is_number_integer())
     return refuse("has no version");

@@ -1,4 +1,4 @@
-// What a descriptor must satisfy so that the runtime can trust its indices.
+// The invariants of a descriptor, by which the runtime can trust its indices.
 #include "runtime/artifact/Descriptor.h"
 #include "runtime/artifact/abi.h"
 #include <algorithm>
@@ -8,7 +8,7 @@ using namespace freestone::runtime;
 
 namespace {
 
-/// Collects the first fault; every check is a no-op after it.
+/// Records the first fault; later checks are no-ops.
 class Rules {
 public:
   explicit Rules(const Descriptor &descriptor) : descriptor(descriptor) {}
@@ -43,7 +43,7 @@ private:
   std::string subject, fault;
 };
 
-/// Far above any real program; keeps tables that the runtime allocates within reason.
+/// Far above any real program; bounds the tables that the runtime allocates.
 constexpr int64_t maxSlots = int64_t(1) << 24;
 
 } // namespace

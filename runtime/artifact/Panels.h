@@ -8,14 +8,14 @@
 
 namespace freestone::runtime {
 
-/// How a matrix lies in memory: [n, k] or, along axis 1, [k, n] is stored as [n/width, k, width], without padding. A
+/// The packed layout of a matrix: [n, k] or, along axis 1, [k, n] is stored as [n/width, k, width], without padding. A
 /// width of 0: row-major.
 struct Panels {
   int64_t axis = 0, width = 0;
 
   bool operator==(const Panels &) const = default;
 
-  /// What is stored of a matrix of this shape.
+  /// The stored shape of a matrix.
   std::vector<int64_t> storedShape(const std::vector<int64_t> &shape) const {
     if (!width)
       return shape;
@@ -28,7 +28,7 @@ struct Panels {
       std::memcpy(static_cast<char *>(panels) + panel, static_cast<const char *>(rows) + row, bytes);
     });
   }
-  /// And back.
+  /// Copies packed panels into a row-major matrix.
   void unpack(const void *panels, void *rows, const std::vector<int64_t> &shape, int64_t elementBytes) const {
     forRuns(shape, elementBytes, [&](int64_t row, int64_t panel, int64_t bytes) {
       std::memcpy(static_cast<char *>(rows) + row, static_cast<const char *>(panels) + panel, bytes);
@@ -36,7 +36,7 @@ struct Panels {
   }
 
 private:
-  /// Calls `copy` with the offsets and the length of what is contiguous both ways.
+  /// Calls `copy` with the offsets and the length of every run that is contiguous in both layouts.
   template <typename Copy> void forRuns(const std::vector<int64_t> &shape, int64_t elementBytes, Copy copy) const {
     int64_t columns = shape[axis], steps = shape[1 - axis];
     if (axis == 1) {
@@ -46,7 +46,7 @@ private:
                width * elementBytes);
       return;
     }
-    // Squares of lines, so that each is brought once.
+    // Square blocks of cache lines, so that each line is loaded once.
     constexpr int64_t block = 16;
     for (int64_t panel = 0; panel < columns / width; ++panel)
       for (int64_t begin = 0; begin < steps; begin += block)

@@ -1,7 +1,7 @@
 // The contract between compiled code and the runtime: plain C structs that both sides lay out identically.
 //
-// A compiled artifact exports one symbol, `freestone_table`. Everything else that compiled code needs reaches it
-// through the run context; it has no undefined symbols, no thread-local storage and no writable data of its own.
+// A compiled artifact exports one symbol, `freestone_table`. Compiled code gets everything else through the run
+// context; it has no undefined symbols, no thread-local storage and no writable data of its own.
 #ifndef FREESTONE_RUNTIME_ABI_H
 #define FREESTONE_RUNTIME_ABI_H
 
@@ -11,12 +11,12 @@
 extern "C" {
 #endif
 
-// Raised whenever a struct of this file or the meaning of a descriptor field changes.
+// Incremented whenever a struct of this file or the meaning of a descriptor field changes.
 enum { FREESTONE_ABI_VERSION = 3 };
 
 typedef struct freestone_run_context freestone_run_context;
 
-// What one run of an entry sees. One per instance, shared by its W workers; 64-bit fields only, in this order.
+// The context of one run of an entry. One per instance, shared by its W workers; 64-bit fields only, in this order.
 struct freestone_run_context {
   void **buffers;         // base address of every buffer of the entry, indexed as in the descriptor
   int64_t *sizes;         // the entry's size slots: first its symbols, then everything `bind` derives from them
@@ -29,11 +29,11 @@ struct freestone_run_context {
   // Publishes that `worker` has finished the phase with this progress number (release order), waking sleepers.
   void (*publish)(freestone_run_context *context, int64_t worker, int64_t number);
   void *runtime; // private to the runtime
-  // Calls the service that stands at this place in the descriptor's list, on the thread of the caller, who is worker 0.
-  // Returns 0, or 1 when the run has failed.
+  // Calls the service with this index in the descriptor's list, on the caller's thread, which is worker 0. Returns 0,
+  // or 1 when the run has failed.
   int32_t (*call_service)(freestone_run_context *context, int64_t call);
   void *services; // private to the runtime
-  // Null, or told by `worker` that it has just computed its tiles [begin, end) of the `tiles` of a phase.
+  // May be null. Called by `worker` after it has computed its tiles [begin, end) of the `tiles` of a phase.
   void (*trace)(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
                 int64_t tiles);
 };
@@ -43,7 +43,7 @@ struct freestone_run_context {
 // site's message.
 enum { FREESTONE_SCRATCH_HEADER = 64 };
 
-// One way through the compiled program: `main` computes the model, `init` turns plain weights into packed ones.
+// One entry point of the compiled program: `main` computes the model, `init` turns plain weights into packed ones.
 typedef struct freestone_entry {
   // Derives all size slots from the symbol slots. Pure arithmetic, idempotent. Returns 0, or 1 when a size overflows
   // int64.

@@ -62,7 +62,7 @@ void Instance::startTracing(std::shared_ptr<Timeline> given) {
   gang->startTracing(program.phases.size(), [this](int worker, const Trace &trace) { recordTasks(worker, trace); });
 }
 
-/// Puts what a worker did in the run at hand on the time line.
+/// Records a worker's activity of the current run on the timeline.
 void Instance::recordTasks(int worker, const Trace &trace) const {
   for (const Trace::Span &span : trace.getSpans()) {
     Timeline::Event event = {span.begin, span.end};
@@ -138,7 +138,7 @@ Result<Instance::Need> Instance::planMemory(std::span<const std::pair<std::strin
   return need;
 }
 
-/// Makes the next place ready for the inputs at hand.
+/// Prepares the next slot for the current inputs.
 Status Instance::bind() {
   current = nullptr;
   if (Status status = bindSymbols(); !status.ok())
@@ -152,7 +152,7 @@ Status Instance::bind() {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (Status status = checkOutput(fresh, i); !status.ok())
       return status;
-  // What was refused so far has cost no earlier run its outputs.
+  // Inputs refused so far have not overwritten any earlier outputs.
   PreparedRun &run = *places[nextPlace];
   if (run.job > 0)
     queue->await(run.job);
@@ -242,8 +242,8 @@ Status Instance::checkInputs(const SizePlan &plan) const {
   return {};
 }
 
-/// What a run writes of its own can't be given to it from outside too: the state, and the runtime's memory of outputs
-/// that nobody has taken.
+/// The caller's memory must not overlap what a run itself writes: the state, and the runtime's own output memory that
+/// no consumer holds.
 Status Instance::checkApart(const TensorView &view, const TensorInfo &info, const char *what) const {
   auto refuse = [&](const std::string &other) -> Status {
     return {Code::InvalidArgument, what + (" '" + info.name) + "' overlaps " + other};
@@ -278,7 +278,7 @@ Status Instance::checkOutput(const SizePlan &plan, size_t index) const {
   return checkApart(view, info, "output");
 }
 
-/// Makes the arena large enough, and takes new memory for outputs whose last memory is still with a consumer.
+/// Grows the arena if needed, and allocates new memory for outputs whose old memory a consumer still holds.
 Status Instance::reserve(const SizePlan &plan, PreparedRun &run) {
   int64_t scratch = plan.scratchBytes * threads(), bytes = 0;
   if (__builtin_add_overflow(scratch, plan.arenaBytes, &bytes))

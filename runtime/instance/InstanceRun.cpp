@@ -1,4 +1,4 @@
-// How an instance runs: on the thread of the caller, or in its queue.
+// Execution of an instance: on the caller's thread, or in its queue.
 #include "runtime/instance/Instance.h"
 #include "runtime/platform/Cpus.h"
 #include "runtime/timeline/Clock.h"
@@ -104,7 +104,7 @@ Status Instance::wait(int64_t number) {
   return first.ok() ? status : first;
 }
 
-/// Before the first submission there is one place, and no thread.
+/// Called by the first submission; before it there is one slot and no thread.
 Status Instance::startQueue() {
   while (static_cast<int>(places.size()) < queueDepth)
     addPlace();
@@ -129,9 +129,9 @@ void Instance::copySmallInputs(PreparedRun &run) const {
   }
 }
 
-/// Hands a job over; without a queue it is done at once.
+/// Queues a job; without a queue it is executed at once.
 Status Instance::enqueue(Job job) {
-  if (queue) // where an earlier job was
+  if (queue) // wait until this slot's earlier job has finished
     queue->await(queue->next() - static_cast<int64_t>(jobs.size()));
   job.place = order().join();
   if (!queue)
@@ -146,7 +146,7 @@ Status Instance::enqueue(Job job) {
 
 void Instance::work(int64_t number) { (void)doJob(jobs[number % jobs.size()]); }
 
-/// On whichever thread. Only runs fail.
+/// Executes a job, on the caller's or the queue's thread. Only runs fail.
 Status Instance::doJob(const Job &job) {
   RunOrder &order = this->order();
   order.await(job.place, turnSpinPolicy);
@@ -167,7 +167,7 @@ Status Instance::doJob(const Job &job) {
   return status;
 }
 
-/// The caller hears of an error later, and must know of which run.
+/// Errors are reported later, so they name their run.
 Status Instance::prefixed(const PreparedRun &run, const Status &status) const {
   if (status.ok())
     return {};
@@ -179,8 +179,8 @@ void Instance::drain() {
     queue->awaitAll();
 }
 
-/// What a queued run, of any instance on the same state, has failed with, once; then the queue is empty and takes runs
-/// again.
+/// Reports, once, the failure of a queued run of any instance on the same state; afterwards the queue is empty and
+/// accepts runs again.
 Status Instance::surfaceFailure() {
   Status status = order().takeFailure();
   if (!status.ok())
@@ -198,14 +198,14 @@ Status Instance::execute(PreparedRun &run) {
   Status status = explainFailure(run, outcome);
   if (!status.ok())
     return status;
-  // Sizes that were found out while running count as what they became.
+  // Sizes determined at run time count with their final values.
   auto valueOf = [&](int64_t slot) { return slot < 0 ? 0 : static_cast<uint64_t>(run.sizes[slot]); };
   operations.store(valueOf(program.operationsSlot), std::memory_order_relaxed);
   paddingOperations.store(valueOf(program.paddingSlot), std::memory_order_relaxed);
   return {};
 }
 
-/// Data may have made a result undefined although no worker stopped: the workers' scratch tells.
+/// A run without a stopped worker may still have undefined results: the scratch headers of workers tell.
 Status Instance::explainFailure(const PreparedRun &run, Gang::Outcome outcome) const {
   if (outcome == Gang::Outcome::Cancelled)
     return {Code::Cancelled, "the run was cancelled"};
@@ -234,7 +234,7 @@ std::string Instance::describePhase(int64_t number) const {
   return " in program '" + phase.program + "', node '" + phase.label + "', or soon behind it";
 }
 
-/// What the caller's thread did since `begin`.
+/// Records an activity of the caller's thread since `begin`.
 void Instance::note(const char *what, int64_t begin, int64_t number) const {
   if (!timeline)
     return;

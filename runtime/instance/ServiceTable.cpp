@@ -30,7 +30,7 @@ static std::string describe(const ServiceCall &call) {
 Result<std::unique_ptr<ServiceTable>> ServiceTable::create(const Entry &entry,
                                                            std::span<const freestone_service> offered) {
   auto table = std::make_unique<ServiceTable>();
-  auto phase = entry.phases.begin(); // they call the services in the order of these
+  auto phase = entry.phases.begin(); // phases call the services in the order of this list
   for (const freestone_service &service : offered)
     if (!service.name || !service.function)
       return Status(Code::InvalidArgument, "a service has no name or no function");

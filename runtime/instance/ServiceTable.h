@@ -10,17 +10,17 @@
 
 namespace freestone::runtime {
 
-/// The functions of the application that the program of an entry calls, with a place for the views that they get: a
-/// call allocates nothing. Used by worker 0 alone.
+/// The application's functions that an entry's program calls, with preallocated views: a call allocates nothing. Used
+/// by worker 0 only.
 class ServiceTable {
 public:
   /// Finds a function for every call; `offered` is only read during this call. Error: Incompatible names the first
-  /// service that is not there in the version which the program needs.
+  /// service that is missing in the required version.
   static Result<std::unique_ptr<ServiceTable>> create(const Entry &entry, std::span<const freestone_service> offered);
 
   /// Prepares a run: compiled code then calls through the context.
   void enter(freestone_run_context &context);
-  /// What the first call that failed since `enter` said.
+  /// The message of the first failed call since `enter`.
   const Status &failure() const { return firstFailure; }
 
 private:
@@ -34,7 +34,7 @@ private:
   };
   struct Call {
     const ServiceCall *described;
-    const std::string *node; ///< whose service it is; null where the descriptor does not tell
+    const std::string *node; ///< the node of the call; null if the descriptor has none
     int32_t (*function)(void *user, const DLTensor *inputs, size_t inputCount, const DLTensor *outputs,
                         size_t outputCount);
     void *user;

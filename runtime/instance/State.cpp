@@ -21,7 +21,7 @@ Result<std::shared_ptr<State>> State::create(std::shared_ptr<const Artifact> art
     return block.status();
   state->block = std::move(*block);
   for (size_t i = 0; i < infos.size(); ++i) {
-    // Pages are zeros until they are written, which the workers do side by side.
+    // Fresh pages are zero; the workers touch them in parallel.
     if (infos[i].initial < 0)
       continue;
     const void *initial = state->owner->weight(infos[i].initial);
@@ -29,7 +29,7 @@ Result<std::shared_ptr<State>> State::create(std::shared_ptr<const Artifact> art
       panels.pack(initial, state->data(i), infos[i].shape, dtypeBytes(infos[i].dtype));
     else
       std::memcpy(state->data(i), initial, infos[i].bytes);
-    // Nobody else reads it as long as the state lives.
+    // No instance reads it during the state's lifetime.
     state->owner->releaseWeight(infos[i].initial);
   }
   return state;

@@ -7,27 +7,28 @@
 
 namespace freestone::runtime {
 
-/// The values of an artifact that stay from run to run. Instances share it; only the one whose turn it is touches it.
+/// The values of an artifact that persist from run to run. Shared by instances; only the instance whose turn it is
+/// accesses it.
 class State {
 public:
-  /// All values as they are in the beginning; the artifact must be complete. Errors: OutOfMemory.
+  /// All states at their first values; the artifact must be complete. Errors: OutOfMemory.
   static Result<std::shared_ptr<State>> create(std::shared_ptr<const Artifact> artifact);
 
   const Artifact &artifact() const { return *owner; }
   /// The bytes of `descriptor().states[index]`, aligned to 64.
   void *data(size_t index) const { return block.data() + offsets[index]; }
-  /// Its sizes in memory: those of the panels where it lies in panels.
+  /// The shape in memory: that of the panels if it is packed.
   const std::vector<int64_t> &storedShape(size_t index) const { return storedShapes[index]; }
   /// Copies a value to or from a row-major tensor of `descriptor().states[index].bytes`.
   void read(size_t index, void *rows) const;
   void write(size_t index, const void *rows) const;
-  /// Whether a row-major tensor of the value has so many bytes. Errors: InvalidArgument.
+  /// Checks that a row-major tensor of the value has this size. Errors: InvalidArgument.
   Status checkSize(size_t index, uint64_t bytes) const;
   int64_t bytes() const { return block.size(); }
-  /// Whether any byte of the view is one of its own.
+  /// Whether the view overlaps any state.
   bool overlaps(const TensorView &view) const;
 
-  /// In which the runs of all its instances are done.
+  /// The order of the runs of all its instances.
   RunOrder &order() { return runs; }
 
 private:

@@ -53,7 +53,7 @@ std::string nameOf(DLDataType type) {
          std::to_string(type.lanes) + " lanes";
 }
 
-/// Strides of dimensions of size 1, and of tensors without elements, mean nothing.
+/// Strides of dimensions of size 1, and of tensors without elements, are ignored.
 bool isContiguous(const DLTensor &tensor) {
   if (!tensor.strides)
     return true;

@@ -8,21 +8,21 @@ namespace freestone::runtime {
 
 DLDataType toDLPack(DType dtype);
 
-/// Refers to `data` and `shape`.
+/// A view; does not own `data` and `shape`.
 DLTensor toDLTensor(void *data, DType dtype, const std::vector<int64_t> &shape);
 
-/// The caller's memory behind an input or output.
+/// A view of the caller's memory for an input or output.
 struct TensorView {
-  void *data = nullptr; ///< not null, also when there are no elements
+  void *data = nullptr; ///< not null, even without elements
   std::vector<int64_t> shape;
   int64_t bytes = 0;
 };
 
-/// Whether any byte of one view is a byte of the other. What has no bytes overlaps nothing.
+/// Whether two views share a byte. An empty view overlaps nothing.
 bool overlap(const TensorView &a, const TensorView &b);
 
-/// Takes a tensor that must be what `info` says but for its sizes: dtype and rank, on the CPU, C-contiguous, aligned to
-/// its element. `kind` names it: "input". The memory of `view` is used again; it is undefined after an error. Errors:
+/// Checks that a tensor matches `info` except for sizes: dtype and rank, on the CPU, C-contiguous, aligned to its
+/// element. `kind` names it: "input". Reuses the memory of `view`, which is undefined after an error. Errors:
 /// InvalidArgument, Mismatch.
 Status viewTensor(const DLTensor &tensor, const TensorInfo &info, const char *kind, TensorView &view);
 

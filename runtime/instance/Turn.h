@@ -5,11 +5,10 @@
 
 namespace freestone::runtime {
 
-/// The right to use something that one run at a time may use, given back at the end of its scope. Whoever comes while
-/// it is taken is told so and does not wait.
+/// Exclusive use of an object for a scope. A second user is refused and does not wait.
 class Turn {
 public:
-  /// Where nobody else can come.
+  /// For objects with a single user.
   Turn() = default;
   explicit Turn(std::atomic<bool> &taken) : taken(&taken), granted(!taken.exchange(true, std::memory_order_acquire)) {}
   Turn(const Turn &) = delete;

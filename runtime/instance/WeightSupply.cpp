@@ -60,7 +60,7 @@ Status WeightSupply::finish(int threads) {
   return {};
 }
 
-/// Compiled code relies on the alignment of weights, the caller's memory has any.
+/// Compiled code relies on the alignment of weights, which the caller's memory need not have.
 Status WeightSupply::copyWeight(size_t index) {
   const Weight &weight = artifact->descriptor().weights[index];
   const TensorView &view = supplied.at(weight.name);

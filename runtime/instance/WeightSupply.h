@@ -7,22 +7,21 @@
 
 namespace freestone::runtime {
 
-/// Completes an artifact whose weights are not in its file, from the plain weights of the model. What the artifact
-/// stores in another form is made by its entry `init`; what it stores as it is is copied. Not thread-safe; nobody else
-/// may use the artifact meanwhile.
+/// Completes an artifact without weights in its file from the plain weights of the model: packed weights are made by
+/// its entry `init`, the others are copied. Not thread-safe; the artifact must not be in use meanwhile.
 class WeightSupply {
 public:
   explicit WeightSupply(std::shared_ptr<Artifact> artifact);
 
-  /// The plain weights that must be supplied; empty if the artifact is complete.
+  /// The plain weights to supply; empty if the artifact is complete.
   const std::vector<TensorInfo> &needed() const { return plain; }
 
-  /// Takes one of them: C-contiguous, unchanged until `finish` returns. Errors: InvalidArgument (no such name),
+  /// Sets one of them: C-contiguous, unchanged until `finish` returns. Errors: InvalidArgument (no such name),
   /// Mismatch.
   Status supply(const std::string &name, const DLTensor &tensor);
 
   /// Makes all missing weights, with `threads` workers (0: as many as the machine offers). Errors: InvalidArgument
-  /// names the first weight that was not supplied; those of a run.
+  /// names the first weight that was not supplied; and those of a run.
   Status finish(int threads);
 
 private:
@@ -30,7 +29,7 @@ private:
   Status runInit(int threads);
 
   std::shared_ptr<Artifact> artifact;
-  const Entry *init = nullptr; ///< null if nothing that is missing comes out of it
+  const Entry *init = nullptr; ///< null if it makes none of the missing weights
   std::vector<TensorInfo> plain;
   std::map<std::string, TensorView> supplied;
 };

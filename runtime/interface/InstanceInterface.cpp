@@ -177,7 +177,7 @@ freestone_status freestone_instance_output(const freestone_instance *instance, s
 }
 
 namespace {
-/// A tensor that left, with all that it points to.
+/// An exported DLPack tensor, with the memory it refers to.
 struct TakenTensor {
   DLManagedTensor managed = {};
   std::vector<int64_t> shape;
@@ -186,7 +186,7 @@ struct TakenTensor {
 
 void deleteTaken(DLManagedTensor *managed) {
   auto *taken = static_cast<TakenTensor *>(managed->manager_ctx);
-  // Release: the consumer's reads come before the next run's writes.
+  // Release: orders the consumer's reads before the next run's writes.
   if (taken->memory)
     taken->memory->takers.fetch_sub(1, std::memory_order_release);
   delete taken;

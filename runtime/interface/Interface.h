@@ -1,4 +1,4 @@
-// What stands behind the opaque handles of freestone/runtime.h, and how C++ results become C results.
+// The types behind the opaque handles of freestone/runtime.h, and the conversion of C++ results to C results.
 #ifndef FREESTONE_RUNTIME_INTERFACE_H
 #define FREESTONE_RUNTIME_INTERFACE_H
 
@@ -27,10 +27,10 @@ private:
   std::vector<std::vector<const char *>> shapes;
 };
 
-/// Remembers the error of this thread.
+/// Stores the error of this thread.
 freestone_status report(const Status &status);
 
-/// Calls `body`, which returns a Status; nothing that it throws gets out.
+/// Calls `body`, which returns a Status; converts exceptions to errors.
 template <typename Body> freestone_status guarded(Body body) noexcept {
   try {
     return report(body());
@@ -41,7 +41,7 @@ template <typename Body> freestone_status guarded(Body body) noexcept {
   }
 }
 
-/// A struct of the caller, of whatever age: fields that it does not have are zero.
+/// Reads a caller's struct of any version: missing fields are zero.
 template <typename Struct> Struct readStruct(const Struct *given) {
   Struct result = {};
   if (given)
@@ -49,7 +49,7 @@ template <typename Struct> Struct readStruct(const Struct *given) {
   return result;
 }
 
-/// Fills in the fields that the caller's struct has.
+/// Sets the fields that the caller's struct has.
 template <typename Struct> Status writeStruct(Struct *given, Struct value) {
   if (!given || given->struct_size < sizeof(size_t))
     return {Code::InvalidArgument, "a struct to fill in is null, or its struct_size is not set"};
@@ -84,7 +84,7 @@ struct freestone_artifact {
   std::shared_ptr<freestone::runtime::Artifact> artifact;
   freestone::runtime::WeightSupply supply;
   freestone::runtime::ShapeTexts inputShapes, outputShapes, missingShapes;
-  std::vector<const freestone::runtime::Entry *> entries; ///< that instances run
+  std::vector<const freestone::runtime::Entry *> entries; ///< the entries that instances can run
 
   explicit freestone_artifact(std::shared_ptr<freestone::runtime::Artifact> loaded)
       : artifact(std::move(loaded)), supply(artifact), inputShapes(main().inputs), outputShapes(main().outputs),

@@ -73,7 +73,7 @@ freestone_status freestone_state_tensor(const freestone_state *state, size_t ind
   });
 }
 
-/// Checks what reading and writing have in common.
+/// Checks shared by reading and writing.
 static Status checkCopy(const freestone_state *state, size_t index, const void *data, size_t bytes) {
   if (!state || !data)
     return nullArgument(state ? "data" : "state");

@@ -1,4 +1,4 @@
-// The part of the C ABI that deals with time lines.
+// The part of the C ABI that deals with timelines.
 #include "runtime/interface/Interface.h"
 #include "runtime/timeline/Clock.h"
 

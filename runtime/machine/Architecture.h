@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-/// The questions that a folder answers for its architecture. The one that this library was built for is linked.
+/// The functions that every architecture's folder implements. Only the implementation for the target of this build is
+/// linked.
 namespace freestone::runtime::architecture {
 
 /// As in `Target::arch`, and as LLVM's triples begin.
@@ -17,36 +18,36 @@ std::string_view name();
 /// The number of the architecture in the header of an ELF file.
 uint16_t elfMachine();
 
-/// Baselines that code can be compiled for, by LLVM's names; each has all features of those before it.
+/// Baselines for compiled code, by LLVM's names; each includes the features of the previous ones.
 std::span<const std::string_view> levels();
 
-/// A set of instructions that code may need, by LLVM's name.
+/// An instruction set that code may need, by LLVM's name.
 struct Feature {
   std::string_view name;
-  /// The first of `levels()` that has it; their number where none has.
+  /// Index of the first of `levels()` with it; the number of levels if none has it.
   size_t level;
 };
-/// All that a loader can check.
+/// All features that a loader can check.
 std::span<const Feature> features();
 
-/// Whether the processor has a feature, one of `features()`, and the operating system saves its registers.
+/// Whether the processor has a feature of `features()`, and the operating system saves its registers.
 bool isPresent(const Feature &feature);
 
-/// Asks the operating system for a feature that a process has only once it asked. False where that is refused; then
-/// the first instruction would end the process.
+/// Requests a feature that the operating system grants to processes on request. False if refused; using it would then
+/// end the process.
 bool request(std::string_view feature);
 
-/// A change that the text of a target may make: the features that come with `+name` and go with `-name`.
+/// A modifier of a target's text: the features that `+name` adds and `-name` removes.
 struct Change {
   std::string_view name;
   std::vector<std::string_view> comes, goes;
-  /// The first of `levels()` that it may be added to.
+  /// Index of the first of `levels()` that accepts it.
   size_t level;
 };
 std::span<const Change> changes();
 
-/// What tells this processor from others, and what it and the system say of it besides features with a name: pairs of
-/// a key and a text. Equal on all CPUs of a machine and after every start.
+/// The processor's identity, and properties reported by it and the operating system that are no named features: pairs
+/// of a key and a text. Equal on all CPUs of a machine and after every start.
 std::vector<std::pair<std::string, std::string>> identify();
 
 } // namespace freestone::runtime::architecture

@@ -9,7 +9,7 @@ namespace {
 
 Status refuse(const std::string &why) { return {Code::InvalidArgument, why}; }
 
-/// "one, two or three".
+/// A list such as "one, two or three".
 std::string joinNames(const std::vector<std::string> &names, const char *last) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i)
@@ -17,7 +17,7 @@ std::string joinNames(const std::vector<std::string> &names, const char *last) {
   return text;
 }
 
-/// The text up to the next comma, which is taken from `rest`.
+/// Removes the text up to the next comma from `rest` and returns it.
 std::string_view takeWord(std::string_view &rest) {
   size_t comma = rest.find(',');
   std::string_view word = rest.substr(0, comma);

@@ -10,35 +10,34 @@
 
 namespace freestone::runtime {
 
-/// The environment variable that lets Freestone see a lesser machine than there is, in the words of a target:
-/// `x86-64-v3`, `x86-64-v4,+amx-bf16`, `host,-amx-bf16`. It counts for what is compiled for `host`, for what is loaded
-/// and for the keys of the cache.
+/// The environment variable that makes the machine appear as a lesser one, in the syntax of a target: `x86-64-v3`,
+/// `x86-64-v4,+amx-bf16`, `host,-amx-bf16`. It applies to code for `host`, to the loader and to cache keys.
 inline constexpr const char *hostVariable = "FREESTONE_HOST";
 
 /// A processor of this architecture by name.
 struct Processor {
-  /// `host`, all of the machine at hand, or one of `architecture::levels()`.
+  /// `host`, the machine as it is, or one of `architecture::levels()`.
   std::string level;
-  /// Whether it is the machine at hand: as it is, or as FREESTONE_HOST lets it be seen.
+  /// Whether it is this machine, possibly restricted by FREESTONE_HOST.
   bool isHere = false;
-  /// The value of FREESTONE_HOST that this follows; empty where it does not count.
+  /// The value of FREESTONE_HOST that applies; empty if none.
   std::string seenAs;
-  /// What was added to the level or taken from it, in this order: `+amx-bf16`.
+  /// Modifiers of the level, in order: `+amx-bf16`.
   std::vector<std::string> changes;
-  /// The features that it has, of those that `architecture::features()` knows.
+  /// Its features, out of `architecture::features()`.
   std::set<std::string_view> features;
 
   bool has(std::string_view feature) const { return features.contains(feature); }
   /// Whether it has every feature of one of `architecture::levels()`.
   bool hasLevel(std::string_view level) const;
 
-  /// The text of a target: `host` or a level, and behind it, after commas, `+` or `-` and the name of one of
-  /// `architecture::changes()`. Errors (InvalidArgument): an unknown name; FREESTONE_HOST, where `host` depends on it,
-  /// is no such text or names a feature that the machine lacks.
+  /// Parses a target: `host` or a level, followed by comma-separated modifiers, `+` or `-` and a name of
+  /// `architecture::changes()`. Errors (InvalidArgument): an unknown name; for `host`, a FREESTONE_HOST that is
+  /// malformed or names a feature that the machine lacks.
   static Result<Processor> parse(std::string_view target);
-  /// A machine as a value of FREESTONE_HOST lets it be seen. Errors: as above.
+  /// A machine as restricted by a value of FREESTONE_HOST. Errors: as of parse.
   static Result<Processor> see(const Processor &machine, std::string_view seenAs);
-  /// `host`, as the environment lets it be seen. Errors: as above.
+  /// `host`, as restricted by the environment. Errors: as of parse.
   static Result<Processor> here() { return parse("host"); }
 };
 

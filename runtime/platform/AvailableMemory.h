@@ -7,8 +7,8 @@
 
 namespace freestone::runtime::platform {
 
-/// Bytes that this process may still take: what the machine has to offer, within the limits of its cgroups. Nothing
-/// where the system does not tell. `root` is the folder in which /proc and /sys are.
+/// Bytes that this process may still allocate: the machine's available memory, within the limits of its cgroups.
+/// Nothing if the system does not report it. `root` contains /proc and /sys.
 std::optional<uint64_t> availableMemory(const std::string &root = "");
 
 } // namespace freestone::runtime::platform

@@ -7,19 +7,18 @@
 
 namespace freestone::runtime::platform {
 
-/// A cache for data.
+/// A data or unified cache.
 struct Cache {
   int64_t bytes;
   unsigned lineBytes;
-  /// Cores that have it together.
+  /// Cores that share it.
   unsigned sharedBy;
 };
 
-/// Those of the first CPU, the nearest first; none where the system does not tell. `root` is the folder in which /sys
-/// is.
+/// The caches of the first CPU, nearest first; empty if the system does not report them. `root` contains /sys.
 std::vector<Cache> dataCaches(const std::string &root = "");
 
-/// Cores of the machine, whichever of them this process may use; at least 1. `root` as above.
+/// Cores of the machine, even those that this process may not use; at least 1. `root` as above.
 unsigned coresOfMachine(const std::string &root = "");
 
 } // namespace freestone::runtime::platform

@@ -11,32 +11,32 @@ namespace freestone::runtime::platform {
 /// CPUs in the affinity mask of the calling thread; at least 1.
 int affinityCpus();
 
-/// CPUs that the quotas of this process's cgroups allow, rounded up; nothing without a quota. `root` is the folder in
-/// which /proc and /sys are.
+/// CPUs that the quotas of this process's cgroups allow, rounded up; nothing without a quota. `root` contains /proc and
+/// /sys.
 std::optional<int> quotaCpus(const std::string &root = "");
 
-/// The CPU that the calling thread runs on; it may have moved when this returns.
+/// The CPU of the calling thread, possibly outdated on return.
 int currentCpu();
 
-/// Moves the calling thread from `cpu` to another CPU of its affinity mask, which stays as it is. Does nothing when
-/// there is no other.
+/// Moves the calling thread from `cpu` to another CPU of its affinity mask, which stays unchanged. No effect without
+/// another CPU.
 void leaveCpu(int cpu);
 
-/// The affinity mask of a thread that sleeps away from some CPUs. Where a thread wakes is the scheduler's choice
-/// otherwise, which may be the CPU of the one who wakes it, behind that one.
+/// A temporary affinity mask for a thread during its sleep. Otherwise the scheduler chooses where it wakes, possibly on
+/// the CPU of the waker, where it has to queue.
 class SleepMask {
 public:
   SleepMask();
   ~SleepMask();
 
-  /// For the thread itself, before it sleeps: takes `cpus` out of its mask until `restore`, and returns whether it did.
-  /// Does nothing where no CPU were left; numbers that are no CPU's are skipped.
+  /// Called by the thread itself before it sleeps: removes `cpus` from its mask until `restore`, and returns whether it
+  /// did. No effect if no CPU would be left; invalid CPU numbers are ignored.
   bool avoid(std::span<const int> cpus);
-  /// For any thread, between `avoid` and `restore`; elsewhere false and without effect: whether this one may wake on a
-  /// CPU, and other CPUs that it is to avoid.
+  /// Called by any thread, between `avoid` and `restore` (otherwise false and without effect): whether the sleeper may
+  /// wake on a CPU; and a new set of CPUs to avoid.
   bool allows(int cpu) const;
   void avoidInstead(std::span<const int> cpus);
-  /// For the thread itself: gives back the mask that it had, unless someone else has changed it meanwhile.
+  /// Called by the thread itself: restores its mask, unless others have changed it meanwhile.
   void restore();
 
 private:

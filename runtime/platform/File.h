@@ -10,7 +10,7 @@
 
 namespace freestone::runtime::platform {
 
-/// A regular file, mapped read-only as a whole.
+/// A regular file, mapped read-only.
 class MappedFile {
 public:
   static Result<MappedFile> open(const std::string &path);
@@ -27,15 +27,15 @@ private:
   size_t size = 0;
 };
 
-/// Writes the pieces one after another under a temporary name in the folder of `path`, then renames, so that nobody
-/// ever sees half a file. An open file without a name (`/proc/self/fd/N`) is written as it is. Errors: Io.
+/// Writes the pieces to a temporary file in the folder of `path`, then renames it, so that no reader sees a partial
+/// file. An open file without a name (`/proc/self/fd/N`) is written in place. Errors: Io.
 Status writeFileAtomically(const std::string &path, std::span<const std::span<const uint8_t>> pieces);
 
-/// A file in the folder of `path`, open for writing and reading, that no name leads to: it goes with the process. Null,
-/// with the reason in errno, if there can be none.
+/// A nameless file in the folder of `path`, open for writing and reading, deleted with the process. Null, with the
+/// reason in errno, on failure.
 std::FILE *openUnnamedFile(const std::string &path);
 
-/// Reads a small file of text as a whole; empty if it can't be read.
+/// The contents of a small text file; empty if it can't be read.
 std::string readSmallFile(const std::string &path);
 
 } // namespace freestone::runtime::platform

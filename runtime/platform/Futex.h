@@ -7,10 +7,11 @@
 
 namespace freestone::runtime::platform {
 
-/// Sleeps while `word` holds `expected`, until woken or until `timeout` has passed (zero: never). May return early.
+/// Sleeps while `word` holds `expected`, until woken or until `timeout` has passed (zero: no timeout). May return
+/// early.
 void futexWait(std::atomic<uint32_t> &word, uint32_t expected, std::chrono::milliseconds timeout);
 
-/// Wakes all that sleep on `word`.
+/// Wakes all threads that sleep on `word`.
 void futexWakeAll(std::atomic<uint32_t> &word);
 
 } // namespace freestone::runtime::platform

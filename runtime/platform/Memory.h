@@ -11,7 +11,7 @@ namespace freestone::runtime {
 
 class Block;
 
-/// Where an instance's blocks come from: the application's callbacks or pages of the system, within a limit.
+/// The allocator of an instance's blocks: the application's callbacks or pages of the system, within a limit.
 /// Thread-safe; blocks keep it alive.
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
@@ -24,7 +24,8 @@ public:
   /// `limit` in bytes; 0: none.
   static std::shared_ptr<Memory> create(Callbacks callbacks, uint64_t limit);
 
-  /// A page-aligned block of at least one byte. `purpose` completes the error's sentence. Errors: OutOfMemory.
+  /// Allocates a page-aligned block of at least one byte. `purpose` completes the error's sentence. Errors:
+  /// OutOfMemory.
   Result<Block> allocate(int64_t bytes, const std::string &purpose);
 
   uint64_t allocations() const { return allocationCount.load(std::memory_order_relaxed); }
@@ -39,7 +40,7 @@ private:
   std::atomic<uint64_t> allocationCount = 0;
 };
 
-/// Owns bytes of a Memory.
+/// An owned allocation of a Memory.
 class Block {
 public:
   Block() = default;

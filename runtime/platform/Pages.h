@@ -5,11 +5,11 @@
 
 namespace freestone::runtime::platform {
 
-/// Zeroed, page-aligned memory, in huge pages where that helps; null if there is none.
+/// Zeroed, page-aligned memory, in huge pages where they help; null on failure.
 void *allocatePages(size_t bytes);
 void freePages(void *memory, size_t bytes);
 
-/// What lies in a mapped file and is not needed soon leaves memory; it is read again when it is looked at.
+/// Drops pages of a mapped file from memory; they are read again on access.
 void releaseMapped(const void *address, size_t bytes);
 
 } // namespace freestone::runtime::platform

@@ -11,9 +11,10 @@ namespace freestone::runtime::platform {
 /// A shared library opened from bytes; closed with the object.
 class SharedObject {
 public:
-  /// The library is opened from a sealed copy in memory, so that what was verified is what runs. Where the system
-  /// forbids running such copies, it is opened from the file `path` that starts with the same bytes; an empty path
-  /// means that there is none. `elfMachine` is the architecture's number, which another one's library does not have.
+  /// Opens the library from a sealed copy in memory, so that the verified bytes are the executed ones. If the system
+  /// forbids executing such copies, opens it from the file `path`, which must start with the same bytes; an empty
+  /// `path` means that there is none. `elfMachine` is the architecture's number; libraries of other architectures are
+  /// refused.
   static Result<SharedObject> open(std::span<const uint8_t> bytes, const std::string &path, uint16_t elfMachine);
 
   SharedObject() = default;
@@ -26,7 +27,7 @@ public:
 
 private:
   void *handle = nullptr;
-  int descriptor = -1; ///< open while the library is: the loader knows libraries by the name that holds this number
+  int descriptor = -1; ///< kept open with the library: the loader identifies libraries by a path with this number
 };
 
 } // namespace freestone::runtime::platform

@@ -5,14 +5,14 @@
 
 namespace freestone::runtime::platform {
 
-/// Which registers a process may have when it asks for them, a bit each; 0 on systems that are not asked.
+/// The register states available on request, as a bit mask; 0 on systems without such requests.
 uint64_t savedOnRequest();
 
-/// Whether the system can save the tiles of a matrix unit (AMX) for a process that asks for it.
+/// Whether the system can save the tiles of a matrix unit (AMX) on request.
 bool canHaveTileData();
 
-/// Lets all threads of this process, also those that run already, use tiles. False where the system refuses; then the
-/// first use of a tile would end the process. May be called by any thread, again and again.
+/// Enables tiles for all threads of this process, including running ones. False if the system refuses; then the first
+/// use of a tile would end the process. Thread-safe and idempotent.
 bool requestTileData();
 
 } // namespace freestone::runtime::platform

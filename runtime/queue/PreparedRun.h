@@ -9,16 +9,16 @@
 
 namespace freestone::runtime {
 
-/// Memory of an output that the runtime owns. Consumers that took it as DLPack hold it longer than the instance does.
+/// Memory of an output owned by the runtime. DLPack consumers may hold it beyond the instance's lifetime.
 struct OutputMemory {
   Block block;
   std::atomic<int> takers = 0;
 };
 
-/// Inputs of at most so many bytes are copied when a run is submitted, so that the caller may change them at once.
+/// Inputs up to this size are copied on submission, so that the caller may change them at once.
 constexpr int64_t copiedInputBytes = 64;
 
-/// One run from its binding to its results: what compiled code sees of it, and where its outputs go.
+/// One run from its binding to its results: the context for compiled code, and the memory of its outputs.
 struct PreparedRun {
   struct alignas(64) SmallInput {
     char bytes[copiedInputBytes];
@@ -34,8 +34,8 @@ struct PreparedRun {
   std::vector<std::shared_ptr<OutputMemory>> outputs; ///< null where the caller's memory is bound
 
   int64_t number = 0; ///< of the run; 0: none yet
-  int64_t job = 0;    ///< in the queue; 0: it is not there
-  Status status;      ///< once it has ended
+  int64_t job = 0;    ///< in the queue; 0: not queued
+  Status status;      ///< set at the end of the run
 };
 
 } // namespace freestone::runtime

@@ -8,13 +8,13 @@
 
 namespace freestone::runtime {
 
-/// The order of runs on something that one run at a time may use: they are done as they came, from whichever instance.
-/// What has come behind a run that failed is not done. Thread-safe.
+/// The order of runs that share a state, across instances: first come, first served. Runs that join after a failed run,
+/// before its failure is reported, are dropped. Thread-safe.
 class RunOrder {
 public:
-  /// A place behind everything that has come so far.
+  /// A ticket behind all earlier ones.
   int64_t join() { return given.fetch_add(1, std::memory_order_relaxed) + 1; }
-  /// The same, but only if nobody is there.
+  /// A ticket, but only if no other is outstanding.
   std::optional<int64_t> joinIfFirst() {
     int64_t done = served.load(std::memory_order_acquire);
     if (given.compare_exchange_strong(done, done + 1, std::memory_order_acquire))
@@ -25,23 +25,23 @@ public:
   void await(int64_t place, SpinPolicy &policy) {
     waiters.await(policy, [&] { return served.load(std::memory_order_seq_cst) >= place - 1; });
   }
-  /// Whose turn it was, it is over.
+  /// Ends the turn of this ticket.
   void leave(int64_t place) {
     served.store(place, std::memory_order_seq_cst);
     waiters.wake();
   }
 
-  /// For the one whose turn it is: whether something before it failed.
+  /// During the turn: whether an earlier run failed.
   bool isDropped(int64_t place) const {
     return hasFailed.load(std::memory_order_acquire) || place <= droppedUntil.load(std::memory_order_acquire);
   }
-  /// For the one whose turn it is: it has failed, and nobody was told.
+  /// During the turn: records a failure, to be reported once.
   void fail(Status status) {
     std::lock_guard lock(mutex);
     failure = std::move(status);
     hasFailed.store(true, std::memory_order_release);
   }
-  /// What has failed, once; whatever comes from now on is done.
+  /// Returns the recorded failure once; runs that join from now on are executed.
   Status takeFailure() {
     if (!hasFailed.load(std::memory_order_acquire))
       return {};
@@ -55,7 +55,7 @@ private:
   std::atomic<int64_t> given = 0, served = 0, droppedUntil = 0;
   WaitPoint waiters;
   std::atomic<bool> hasFailed = false;
-  std::mutex mutex; ///< of `failure`
+  std::mutex mutex; ///< protects `failure`
   Status failure;
 };
 

@@ -7,7 +7,7 @@
 
 using namespace freestone::runtime;
 
-/// A move takes some 20 µs: time enough between two that it never counts.
+/// Minimum time between moves: a move takes some 20 µs, which is negligible at this rate.
 static constexpr int64_t moveIntervalNs = 2'000'000;
 
 Result<std::unique_ptr<RunQueue>> RunQueue::start(SpinPolicy::Spin spin, bool mayMove,
@@ -64,8 +64,8 @@ void RunQueue::work() {
   }
 }
 
-/// The scheduler may wake this thread on the CPU of the one who submits, or that one on this thread's; then they take
-/// turns where they should overlap. The other thread is the application's and is never moved.
+/// The scheduler may wake either thread on the CPU of the other, so that they alternate instead of overlapping. This
+/// thread moves away; the submitting thread belongs to the application and is never moved.
 void RunQueue::settle(int64_t time) {
   if (!mayMove || time < lastMove + moveIntervalNs)
     return;

@@ -10,34 +10,33 @@
 
 namespace freestone::runtime {
 
-/// A thread that does numbered jobs in their order, while another one, always the same, prepares those that follow.
-/// What a job is lies with the two: a job belongs to the one who submits until it is submitted, and again once it has
-/// finished.
+/// A thread that executes numbered jobs in order, while one other thread prepares the next ones. Job data are outside
+/// of this class: the submitting thread owns a job until it is submitted, and again once it has finished.
 class RunQueue {
 public:
-  /// Starts the thread, which calls `execute` with the numbers 1, 2, … and, if it `mayMove`, leaves the CPU of the one
-  /// who submits. Errors: Internal.
+  /// Starts the thread, which calls `execute` with the numbers 1, 2, … and, if it `mayMove`, leaves the CPU of the
+  /// submitting thread. Errors: Internal.
   static Result<std::unique_ptr<RunQueue>> start(SpinPolicy::Spin spin, bool mayMove,
                                                  std::function<void(int64_t job)> execute);
-  /// Returns when all that was submitted has finished.
+  /// Waits until everything submitted has finished.
   ~RunQueue();
 
-  /// The number of the job that the next `submit` hands over.
+  /// The number of the job that the next `submit` queues.
   int64_t next() const { return announced.load(std::memory_order_relaxed) + 1; }
   void submit();
   bool hasFinished(int64_t job) const { return finished.load(std::memory_order_acquire) >= job; }
-  /// Returns at once if it has finished.
+  /// Waits until the job has finished.
   void await(int64_t job);
   void awaitAll() { await(next() - 1); }
 
   struct Counters {
-    uint64_t waits = 0;    ///< calls of `await` that came before the job had finished
-    uint64_t waitedNs = 0; ///< in these
-    uint64_t starved = 0;  ///< jobs after which there was no other one yet
-    uint64_t busyNs = 0;   ///< in jobs
-    uint64_t moves = 0;    ///< how often the thread left the CPU of the one who submits
+    uint64_t waits = 0;    ///< calls of `await` before the job had finished
+    uint64_t waitedNs = 0; ///< total time of these
+    uint64_t starved = 0;  ///< jobs at whose end no other job was queued
+    uint64_t busyNs = 0;   ///< total time of jobs
+    uint64_t moves = 0;    ///< times that the thread left the CPU of the submitting thread
   };
-  /// For the thread that submits.
+  /// Called by the submitting thread.
   Counters counters() const;
 
 private:
@@ -50,10 +49,10 @@ private:
   const bool mayMove;
   std::thread thread;
   uint64_t waits = 0, waitedNs = 0;
-  int64_t lastMove = 0; ///< the thread's
+  int64_t lastMove = 0; ///< used by the queue's thread
 
   alignas(128) std::atomic<int64_t> announced = 0;
-  std::atomic<int> hostCpu = -1; ///< where the last job was submitted
+  std::atomic<int> hostCpu = -1; ///< CPU of the last submission
   WaitPoint jobs;
   SpinPolicy hostSpinPolicy;
   std::atomic<bool> stopping = false;

@@ -8,7 +8,7 @@
 
 namespace freestone::runtime {
 
-/// Bytes that are in use after phase `horizon` up to and including phase `lastUse`.
+/// The live range of a buffer: in use after phase `horizon`, up to and including phase `lastUse`.
 struct Lifetime {
   int64_t bytes = 0;
   int64_t alignment = 64; ///< power of two
@@ -19,13 +19,13 @@ struct Lifetime {
 };
 
 struct Placement {
-  std::vector<int64_t> offsets; ///< of each lifetime
-  int64_t bytes = 0;            ///< of the whole
-  int64_t live = 0;             ///< largest sum of bytes in use in one phase: no placement needs less
+  std::vector<int64_t> offsets; ///< of each live range
+  int64_t bytes = 0;            ///< total size
+  int64_t live = 0;             ///< largest sum of live bytes in one phase: a lower bound for any placement
 };
 
-/// Places each lifetime, the largest first, at the lowest offset where it shares no byte with another one that it
-/// meets. Keeps its memory, so that placing as many again allocates nothing.
+/// Places each live range, largest first, at the lowest offset without overlap with one that is live at the same time.
+/// Reuses its memory, so that placing as many again allocates nothing.
 class FirstFit {
 public:
   /// Null if the sum overflows; valid until the next call.
@@ -38,11 +38,11 @@ private:
   int64_t largestLive(std::span<const Lifetime> lifetimes);
 
   Placement placement;
-  std::vector<size_t> order, placed; ///< the largest first; by offset
-  std::vector<Change> changes;       ///< bytes that begin or end before a phase
+  std::vector<size_t> order, placed; ///< largest first; by offset
+  std::vector<Change> changes;       ///< bytes that become live or dead before a phase
 };
 
-/// The same once.
+/// A single placement.
 std::optional<Placement> placeFirstFit(std::span<const Lifetime> lifetimes);
 
 } // namespace freestone::runtime

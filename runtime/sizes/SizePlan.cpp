@@ -7,10 +7,10 @@ using namespace freestone::runtime;
 
 namespace {
 
-/// A plan takes some 0.1 ms where there are hundreds of buffers, longer than to look through so many.
+/// Computing a plan takes some 0.1 ms for hundreds of buffers, more than a search of this many plans.
 constexpr size_t fewestPlans = 8, mostPlans = 256, bytesOfPlans = 4 << 20;
 
-/// Keeps the workers' scratch apart by more than the pair of cache lines that the hardware fetches together.
+/// Keeps the scratch of workers apart by more than a pair of cache lines, which hardware prefetches together.
 constexpr int64_t scratchAlignment = 256;
 
 Status inconsistent(const std::string &what) { return {Code::Internal, "the artifact contradicts itself: " + what}; }
@@ -37,7 +37,7 @@ Result<const SizePlan *> SizePlanner::plan(std::span<const int64_t> symbols) {
     plans.splice(plans.begin(), plans, found);
     return &plans.front();
   }
-  // Computed outside the list: what fails is never found.
+  // Computed outside of the list, so that a failed plan is never found.
   if (spare.empty())
     spare.emplace_back();
   SizePlan &fresh = spare.front();
@@ -83,8 +83,7 @@ Status SizePlanner::compute(SizePlan &plan) {
   return placeBuffers(plan);
 }
 
-/// Fills in all slots. The bound of a run-time symbol may depend on the run-time symbols before it, so these get values
-/// in order.
+/// Computes all slots. The bound of a run-time symbol may depend on earlier ones, so these are set in order.
 Status SizePlanner::bindSlots(SizePlan &plan) {
   plan.sizes.assign(entry.slotCount, 0);
   size_t next = 0;
@@ -123,7 +122,7 @@ Status SizePlanner::checkAssertions(const SizePlan &plan) const {
   return {};
 }
 
-/// The buffer of an input or output holds exactly its elements, or more where `init` packs.
+/// Checks that the buffer of an input or output holds exactly its elements; a buffer that `init` packs may be larger.
 Status SizePlanner::checkTensor(const SizePlan &plan, const TensorInfo &tensor) const {
   int64_t bytes = dtypeBytes(tensor.dtype);
   bool overflow = false;

@@ -11,9 +11,9 @@
 
 namespace freestone::runtime {
 
-/// Everything that follows from the values of an entry's symbols.
+/// All sizes and offsets that follow from the values of an entry's symbols.
 struct SizePlan {
-  std::vector<int64_t> symbols; ///< of those that inputs bind, in their order: the key
+  std::vector<int64_t> symbols; ///< values of the input-bound symbols, in order: the key
   std::vector<int64_t> sizes;   ///< all slots; run-time symbols have their upper bounds
   std::vector<int64_t> offsets; ///< of each buffer: in the arena, or in its base
   int64_t arenaBytes = 0;
@@ -21,19 +21,19 @@ struct SizePlan {
   int64_t scratchBytes = 0; ///< of one worker, padded
 };
 
-/// Computes and remembers the plans of one entry for the sizes seen last. What is forgotten leaves its memory to the
-/// next, so that sizes which alternate allocate nothing, however many there are.
+/// Computes plans of one entry, and caches those of the most recent sizes. An evicted plan's memory is reused for the
+/// next, so that alternating sizes allocate nothing, however many there are.
 class SizePlanner {
 public:
   /// `bind` is the entry's compiled function.
   SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes));
 
-  /// The plan for these values of the input-bound symbols; it stays valid until the next call. Checks assertions and
-  /// all sizes. Errors: Mismatch, Internal.
+  /// The plan for these values of the input-bound symbols, valid until the next call. Checks assertions and all sizes.
+  /// Errors: Mismatch, Internal.
   Result<const SizePlan *> plan(std::span<const int64_t> symbols);
 
-  /// The same without remembering it. `values` are those of the input-bound symbols by name. Errors: also
-  /// InvalidArgument, where one has no value or there is no such symbol.
+  /// A plan outside of the cache. `values` are those of the input-bound symbols by name. Errors: also InvalidArgument,
+  /// for a missing value or an unknown symbol.
   Result<SizePlan> planFor(std::span<const std::pair<std::string_view, int64_t>> values);
 
   uint64_t binds() const { return bindCount; }
@@ -48,9 +48,9 @@ private:
 
   const Entry &entry;
   int32_t (*bind)(int64_t *sizes);
-  size_t remembered;         ///< plans at most
+  size_t remembered;         ///< capacity of the cache
   std::list<SizePlan> plans; ///< most recently used first
-  std::list<SizePlan> spare; ///< at most one: the last that was forgotten, or failed
+  std::list<SizePlan> spare; ///< at most one: the last evicted or failed plan
   std::vector<Lifetime> lifetimes;
   FirstFit firstFit;
   uint64_t bindCount = 0, hitCount = 0;

@@ -6,7 +6,7 @@
 
 namespace freestone::runtime {
 
-/// Nanoseconds of the clock that never goes back; all traces and counters of times use it.
+/// Nanoseconds of the monotonic clock of all traces and time counters.
 inline int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();

@@ -55,7 +55,7 @@ void Timeline::add(const std::string &lane, const std::string &name, Event event
     lock.lock();
     found = namedLanes.try_emplace(lane, &made).first;
   }
-  // Several threads may add to a lane of this kind: it keeps nothing back.
+  // Several threads may add to such a lane, so it does not buffer.
   event.lane = found->second->number;
   failed |= std::fwrite(&event, sizeof(event), 1, spill) != 1;
 }

@@ -12,24 +12,24 @@
 
 namespace freestone::runtime {
 
-/// What the threads of a process did and when, on one line of time: lanes of events, written in the end as a file of
-/// Chrome trace events, which Perfetto opens. Until then events go in binary form to a file without a name, so that
-/// memory stays bounded and recording costs little.
+/// A recording of the activity of a process's threads: lanes of events, finally written as a file of Chrome trace
+/// events for Perfetto. Until then events are stored in binary form in a nameless file, which bounds memory and keeps
+/// recording cheap.
 class Timeline {
 public:
   struct Event {
     int64_t begin, end; ///< `now()`
     int32_t lane = 0, name = 0;
-    int64_t run = -1;       ///< number of the run or step that it belongs to; -1: none
-    int64_t firstTile = -1; ///< of a task; -1: it is none
+    int64_t run = -1;       ///< the run or step that it belongs to; -1: none
+    int64_t firstTile = -1; ///< of a task; -1: no task
     int64_t tiles = 0, ofTiles = 0;
     int64_t bytes = 0; ///< of the task's operands, its share
   };
 
-  /// A row of events that one thread at a time adds to.
+  /// A row of events, written by one thread at a time.
   class Lane {
   public:
-    /// Not thread-safe. `event.lane` is filled in.
+    /// Not thread-safe. Sets `event.lane`.
     void add(Event event);
 
   private:
@@ -40,19 +40,19 @@ public:
     std::vector<Event> recent;
   };
 
-  /// The file appears with `write`; its folder must be there. Errors: Io.
+  /// The file is created by `write`; its folder must exist. Errors: Io.
   static Result<std::shared_ptr<Timeline>> create(const std::string &path);
   ~Timeline();
 
-  /// A new lane under a name that need not be its own; lives as long as this object. Thread-safe.
+  /// A new lane, whose name need not be unique; lives as long as this object. Thread-safe.
   Lane &addLane(const std::string &name);
-  /// A number for a name, the same for the same `name` and `program`, which is told beside it if not empty.
+  /// A number for a name, unique for the pair of `name` and `program`, which is shown with it if not empty.
   /// Thread-safe.
   int32_t nameOf(const std::string &name, const std::string &program = "");
-  /// An event of the lane with this name, which is made if need be. Thread-safe; for few events.
+  /// Adds an event to the lane of this name, which is created on first use. Thread-safe; for few events.
   void add(const std::string &lane, const std::string &name, Event event);
 
-  /// Writes the file, with all that was added. Nobody may add during this call. Errors: Io.
+  /// Writes the file, with all added events. No events may be added during this call. Errors: Io.
   Status write();
 
 private:
@@ -65,9 +65,9 @@ private:
   void writeEvent(std::FILE *file, const Event &event) const;
 
   const std::string path;
-  std::FILE *spill; ///< events as they are in memory
+  std::FILE *spill; ///< events in binary form
   int64_t begin = 0;
-  std::mutex mutex; ///< of all below
+  std::mutex mutex; ///< protects all members below
   std::deque<Lane> lanes;
   std::vector<std::string> laneNames;
   std::vector<Name> names;

@@ -5,8 +5,8 @@
 
 namespace freestone::runtime {
 
-/// While it lives, this thread rounds to nearest, masks all floating-point exceptions and keeps denormals, whatever the
-/// caller had set.
+/// For its lifetime, sets this thread to round to nearest, mask all floating-point exceptions and keep denormals; then
+/// restores the caller's mode.
 class FloatingPointState {
 public:
   FloatingPointState() : saved(setFloatingPointMode(plainFloatingPointMode)) {}

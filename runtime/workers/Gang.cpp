@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t infinity = INT64_MAX;
 
-/// How often worker 0 looks at the cancel callback while it sleeps.
+/// Interval at which a sleeping worker 0 polls the cancel callback.
 constexpr std::chrono::milliseconds pollInterval(5);
 
-/// Adds to a counter that only this thread writes.
+/// Increments a counter that only this thread writes.
 void count(std::atomic<uint64_t> &counter) {
   counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
@@ -24,7 +24,7 @@ void count(std::atomic<uint64_t> &counter) {
 } // namespace
 
 SpinPolicy::Spin Gang::chooseSpin(int workers, int others, Switches switches) {
-  // What spins uses up the quota that the others need.
+  // Spinning uses up the cgroup's quota that the other threads need.
   int cpus = platform::affinityCpus();
   if (workers + others > std::min(cpus, platform::quotaCpus().value_or(cpus)))
     return SpinPolicy::Spin::Never;
@@ -89,13 +89,13 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
     auto isDone = [&] { return line.finishedRun.load(std::memory_order_seq_cst) == runs; };
     line.waiters.await(lines[0].policy, isDone);
   }
-  if (size() > 1) // for those who now go to sleep
+  if (size() > 1) // for the workers that go to sleep now
     lines[0].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
 
   base += phases;
   if (!failed.load(std::memory_order_relaxed))
     return Outcome::Done;
-  // Everyone is out of the program: infinity can be taken back.
+  // All workers have returned: infinity can be reset.
   failed.store(false, std::memory_order_relaxed);
   for (Line &line : lines)
     line.progress.store(base, std::memory_order_relaxed);
@@ -111,7 +111,7 @@ void Gang::alert(bool isWorker0) {
   parked.wake();
 }
 
-/// The life of a thread of the gang.
+/// The main function of a worker's thread.
 void Gang::serve(int worker) {
   int64_t served = 0;
   uint64_t heard = 0;
@@ -120,7 +120,7 @@ void Gang::serve(int worker) {
   auto park = [&](auto isReady) {
     if (lines[worker].parking.spin(isReady))
       return;
-    // Or the one who wakes it may go on computing on the CPU where it has to begin.
+    // otherwise the waker may keep computing on the CPU where this thread wakes
     if (mayMove && mask.avoid(cpusOfOthers(worker, others)))
       count(lines[worker].parks);
     while (!isReady())
@@ -137,11 +137,11 @@ void Gang::serve(int worker) {
     work(worker);
     lines[worker].finishedRun.store(served, std::memory_order_seq_cst);
     lines[worker].waiters.wake();
-    mask.restore(); // only now, since it takes 20 µs where caches are cold
+    mask.restore(); // last, since it takes 20 µs with cold caches
   }
 }
 
-/// Of worker 0, before it wakes the others: it may be on another CPU than those who sleep have seen.
+/// Called by worker 0 before it wakes the others: it may have moved since they went to sleep.
 void Gang::keepSleepersAway() {
   int cpu = platform::currentCpu();
   lines[0].cpu.store(cpu, std::memory_order_relaxed);
@@ -152,7 +152,7 @@ void Gang::keepSleepersAway() {
       lines[worker].mask.avoidInstead(cpusOfOthers(worker, seenCpus));
 }
 
-/// Where they were last seen, in `cpus`, which has room for all workers.
+/// The CPUs where the others were last seen; `cpus` must have room for all workers.
 std::span<const int> Gang::cpusOfOthers(int worker, std::span<int> cpus) const {
   for (int other = 0; other < size(); ++other)
     cpus[other] = other == worker ? -1 : lines[other].cpu.load(std::memory_order_relaxed);
@@ -171,9 +171,8 @@ void Gang::work(int worker) {
     traceEnded(worker, lines[worker].trace);
 }
 
-/// Where a sleeper wakes is the scheduler's choice, often the CPU of the one who woke it; two workers that wait for
-/// each other may share a CPU for ever. The later worker of such two leaves; worker 0, the caller's thread, is never
-/// moved.
+/// The scheduler often wakes a thread on the CPU of its waker; two workers that wait for each other may then share a
+/// CPU forever. The one with the higher number leaves; worker 0, the caller's thread, is never moved.
 void Gang::settle(int worker) {
   int cpu = platform::currentCpu();
   lines[worker].cpu.store(cpu, std::memory_order_relaxed);
@@ -190,7 +189,7 @@ void Gang::settle(int worker) {
 }
 
 void Gang::fail(int worker) {
-  // Those that give up after the first do so because of it.
+  // Later failures are consequences of the first.
   if (!failed.exchange(true, std::memory_order_seq_cst)) {
     startedAt = base;
     stoppedAt = lines[worker].progress.load(std::memory_order_relaxed);
@@ -199,7 +198,7 @@ void Gang::fail(int worker) {
   lines[worker].waiters.wake();
 }
 
-/// Whether the run is over for `worker`, whatever it waits for.
+/// Whether the run has ended for `worker`, whatever it waits for.
 bool Gang::isStopped(int worker) {
   if (worker == 0 && cancelled && !wasCancelled && cancelled()) {
     wasCancelled = true;
@@ -208,7 +207,7 @@ bool Gang::isStopped(int worker) {
   return failed.load(std::memory_order_acquire);
 }
 
-/// Whether the run goes on once every worker has published `number`.
+/// Waits until every worker has published `number`; false if the run has ended.
 bool Gang::awaitAll(int worker, int64_t number) {
   Line &own = lines[worker];
   for (int other = 0; other < size(); ++other) {

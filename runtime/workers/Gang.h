@@ -20,59 +20,59 @@ namespace freestone::runtime {
 /// W workers that run one compiled program together: worker 0 is the thread that calls `run`, the others are threads of
 /// the gang, asleep between runs.
 ///
-/// Each worker owns a cache line with the number of the last phase that it has finished, counted since the gang began.
-/// Numbers only grow, so nothing is reset between runs. A worker that fails publishes infinity, so that nobody waits
-/// for it.
+/// Each worker owns a cache line with its progress: the number of the last phase that it has finished, counted since
+/// the gang started. Progress only grows, so nothing is reset between runs. A worker that fails publishes infinity, so
+/// that no worker waits for it.
 class Gang {
 public:
-  /// Starts `workers` - 1 threads. `cancelled` is polled by worker 0; it may be empty.
+  /// Starts `workers` - 1 threads. Worker 0 polls `cancelled`, which may be empty.
   static Result<std::unique_ptr<Gang>> start(int workers, Switches switches, std::function<bool()> cancelled);
   ~Gang();
 
-  /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Fills in the fields of
-  /// `context` that are the gang's: workers, base, wait_all, publish, runtime. `phases` is the number of progress
-  /// numbers that the program publishes.
+  /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Sets the gang's fields of
+  /// `context`: workers, base, wait_all, publish, runtime. `phases` is the number of progress numbers that the program
+  /// publishes.
   enum class Outcome { Done, Failed, Cancelled };
   Outcome run(freestone_run_context &context, const freestone_entry &entry, int64_t phases);
-  /// Of the last run that failed: the number of the phase behind those that the worker which gave up had published. The
-  /// program need not publish every phase, so that the failure is in this one or in one behind it.
+  /// Of the last failed run: the phase after the last one that the failed worker had published. Programs may leave out
+  /// progress numbers, so the failure is in this phase or a later one.
   int64_t failedPhase() const { return std::max<int64_t>(stoppedAt - startedAt, 0); }
 
-  /// Wakes the threads of the gang for a run that will begin soon, so that it need not wait for them. Of the thread
-  /// that will be worker 0, or of any other one at any time.
+  /// Wakes the threads of the gang ahead of a run, so that it need not wait for them. May be called by worker 0's
+  /// thread (`isWorker0`), or by any other thread at any time.
   void alert(bool isWorker0);
 
   int size() const { return lines.size(); }
 
-  /// From now on every worker records its spans of runs of so many phases, and then calls `ended`, which may be empty,
-  /// with its number and these spans.
+  /// From now on every worker records its spans of runs of up to `phases` phases, and then calls `ended`, which may be
+  /// empty, with its number and these spans.
   void startTracing(int64_t phases, std::function<void(int worker, const Trace &trace)> ended);
-  /// Of the last run; call between runs.
+  /// The spans of the last run; call between runs.
   const Trace &trace(int worker) const { return lines[worker].trace; }
 
-  /// How a thread waits when so many besides the workers may be awake.
+  /// The spin policy for a thread, with `others` threads awake besides the workers.
   static SpinPolicy::Spin chooseSpin(int workers, int others, Switches switches);
 
   /// Sums over all workers.
   struct Counters {
-    uint64_t waits = 0;  ///< waits that had to look more than once
-    uint64_t sleeps = 0; ///< of these, how many slept
-    uint64_t moves = 0;  ///< how often a worker left a CPU that it shared with another
-    uint64_t parks = 0;  ///< how often one went to sleep between runs away from the CPUs of the others
-    uint64_t alerts = 0; ///< how often sleepers were woken before their run was there
+    uint64_t waits = 0;  ///< waits whose condition did not hold at once
+    uint64_t sleeps = 0; ///< waits that slept
+    uint64_t moves = 0;  ///< times that a worker left a CPU that it shared with another
+    uint64_t parks = 0;  ///< times that a worker went to sleep between runs away from the others' CPUs
+    uint64_t alerts = 0; ///< times that sleepers were woken ahead of their run
   };
   Counters counters() const;
 
 private:
-  /// What one worker tells the others. Two cache lines, since the hardware fetches them in pairs.
+  /// A worker's state that the others read. Two cache lines, since hardware prefetches them in pairs.
   struct alignas(128) Line {
     std::atomic<int64_t> progress = 0;
     std::atomic<int64_t> finishedRun = 0;
-    std::atomic<int> cpu = -1; ///< where its worker was last seen
+    std::atomic<int> cpu = -1; ///< CPU where its worker was last seen
     WaitPoint waiters;
     platform::SleepMask mask;                                          ///< between runs
     std::atomic<uint64_t> waits = 0, sleeps = 0, moves = 0, parks = 0; ///< written by its worker
-    SpinPolicy policy{SpinPolicy::Spin::Never};                        ///< its worker's, within a run
+    SpinPolicy policy{SpinPolicy::Spin::Never};                        ///< within a run
     SpinPolicy parking{SpinPolicy::Spin::Never};                       ///< between runs
     Trace trace;                                                       ///< written by its worker
   };
@@ -98,14 +98,14 @@ private:
   std::vector<std::thread> threads;
   std::function<bool()> cancelled;
   bool mayMove;
-  bool mayAlert = false;     ///< those who are awake can spin until their run is there
-  std::vector<int> seenCpus; ///< worker 0's, for `cpusOfOthers`
+  bool mayAlert = false;     ///< threads that are awake can spin until their run begins
+  std::vector<int> seenCpus; ///< used by worker 0, for `cpusOfOthers`
   bool tracing = false;
   std::function<void(int worker, const Trace &trace)> traceEnded;
   int64_t base = 0;
   int64_t runs = 0;
 
-  // The job at hand: written by worker 0 before it announces a run.
+  // The current job: written by worker 0 before it announces a run.
   freestone_run_context *context = nullptr;
   const freestone_entry *entry = nullptr;
 
@@ -113,8 +113,8 @@ private:
   std::atomic<uint64_t> alerts = 0;
   WaitPoint parked;
   alignas(128) std::atomic<bool> failed = false;
-  bool wasCancelled = false;            ///< worker 0's
-  int64_t startedAt = 0, stoppedAt = 0; ///< progress numbers of the last run that failed
+  bool wasCancelled = false;            ///< used by worker 0
+  int64_t startedAt = 0, stoppedAt = 0; ///< progress numbers of the last failed run
 };
 
 } // namespace freestone::runtime

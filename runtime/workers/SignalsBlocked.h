@@ -5,8 +5,8 @@
 
 namespace freestone::runtime {
 
-/// While it lives, this thread takes no signals; threads that it starts never do: signals are for the application's
-/// own.
+/// For its lifetime, blocks signals in this thread and in threads that it starts: signals are for the application's own
+/// threads.
 class SignalsBlocked {
 public:
   SignalsBlocked() {

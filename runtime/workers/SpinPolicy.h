@@ -8,20 +8,20 @@ namespace freestone::runtime {
 
 /// How long one thread spins before it sleeps.
 ///
-/// Waking a sleeper takes 10 to 60 microseconds, the longer the deeper its CPU idles, so spinning for some times that
-/// long pays while the CPUs are free. On a busy machine whoever spins keeps the one it waits for from running; there
-/// long spins end in vain. Each that does costs credit, one that succeeds restores it. Without credit the thread spins
-/// shortly, and tries a long spin now and then: two workers that sleep in turn would never leave that state otherwise.
+/// Waking a sleeper takes 10 to 60 µs, the longer the deeper its CPU idles, so spinning for a few times as long pays
+/// while CPUs are free. On a busy machine a spinning thread delays the one it waits for, and long spins end in vain.
+/// Each long spin in vain costs credit, a successful one restores it. Without credit the thread spins shortly, with an
+/// occasional long spin: two workers that sleep in turn would otherwise never leave that state.
 class SpinPolicy {
 public:
   enum class Spin {
-    Never,     ///< there are more threads than CPUs: it never pays
+    Never,     ///< more threads than CPUs
     Shortly,   ///< 200 pauses
     Adaptively ///< for as long as it pays
   };
   explicit SpinPolicy(Spin mode) : mode(mode) {}
 
-  /// Returns whether `isReady` held in time; it must load sequentially consistently.
+  /// Returns whether `isReady` became true in time; it must use sequentially consistent loads.
   template <typename Ready> bool spin(Ready isReady) {
     if (mode == Spin::Never)
       return isReady();
@@ -59,7 +59,7 @@ private:
 
   Spin mode;
   int credit = fullCredit;
-  unsigned vain = 0; ///< short spins without credit
+  unsigned vain = 0; ///< short spins since the credit was used up
 };
 
 } // namespace freestone::runtime

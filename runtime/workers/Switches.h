@@ -3,12 +3,12 @@
 
 namespace freestone::runtime {
 
-/// What of the runtime can be switched off, so that what it gains can be measured.
+/// Optimizations of the runtime that can be switched off, so that their effect can be measured.
 struct Switches {
-  bool spin = true;    ///< workers that wait spin for as long as that pays; off: 200 pauses, then they sleep
-  bool moves = true;   ///< a worker leaves the CPU that it shares with another, and sleeps away from it
-  bool alerts = true;  ///< workers that sleep are woken before what they are to run is ready
-  bool overlap = true; ///< what is submitted runs beside the caller; off: `submit` runs it itself
+  bool spin = true;    ///< waiting workers spin as long as it pays; off: 200 pauses, then sleep
+  bool moves = true;   ///< workers leave CPUs that they share with others, and sleep away from them
+  bool alerts = true;  ///< sleeping workers are woken before their run is ready
+  bool overlap = true; ///< submitted runs execute beside the caller; off: `submit` executes them itself
 };
 
 } // namespace freestone::runtime

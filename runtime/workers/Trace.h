@@ -6,19 +6,19 @@
 
 namespace freestone::runtime {
 
-/// What one worker did in the last run, span after span: it computed its tiles of a phase, or waited for the others to
-/// finish one. A span begins where the one before it ended, so that each costs one look at the clock.
+/// A worker's activity in the last run, as consecutive spans: computing its tiles of a phase, or waiting for the others
+/// to finish one. A span begins where the previous one ended, so that each reads the clock once.
 class Trace {
 public:
   struct Span {
     bool isWait;
     int64_t phase;                  ///< computed, or waited for
     int64_t begin, end;             ///< nanoseconds of the steady clock
-    int64_t firstTile = 0;          ///< computed: of `tiles` in a row
-    int64_t tiles = 0, ofTiles = 0; ///< and of how many in all
+    int64_t firstTile = 0;          ///< computed: first of `tiles` consecutive tiles
+    int64_t tiles = 0, ofTiles = 0; ///< their number, and the number of all tiles
   };
 
-  /// Makes room for a run of `phases` phases, so that recording allocates nothing; what does not fit is left out.
+  /// Reserves memory for a run of `phases` phases, so that recording allocates nothing; excess spans are dropped.
   void reserve(int64_t phases) { spans.reserve(2 * phases + 1); }
   void beginRun() {
     spans.clear();

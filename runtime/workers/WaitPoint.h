@@ -9,14 +9,14 @@
 
 namespace freestone::runtime {
 
-/// Where threads wait for atomics of one owner to change: they spin a little, then sleep. The owner pays for a wake
-/// only if someone sleeps.
+/// A place where threads wait for atomics of one owner to change: they spin a little, then sleep on a futex. The owner
+/// pays for a wake only if there are sleepers.
 ///
-/// No wake is lost: the owner stores, then looks for sleepers; a sleeper registers, then looks at the condition. All
-/// four are sequentially consistent, so one of the two sees the other.
+/// No wake is lost: the owner stores, then looks for sleepers; a sleeper registers, then checks the condition. All four
+/// accesses are sequentially consistent, so one of the two sees the other.
 class WaitPoint {
 public:
-  /// For the owner, after a sequentially consistent store to what others wait for.
+  /// Called by the owner after a sequentially consistent store to the atomics.
   void wake() {
     if (!hasSleepers())
       return;
@@ -24,7 +24,7 @@ public:
     platform::futexWakeAll(ticket);
   }
 
-  /// Whether someone sleeps here, or has not run since it was woken.
+  /// Whether a thread sleeps here, or was woken and has not run yet.
   bool hasSleepers() const { return sleepers.load(std::memory_order_seq_cst) > 0; }
 
   /// Spins, then sleeps, until `isReady` holds.

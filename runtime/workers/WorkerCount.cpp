@@ -9,8 +9,8 @@ using namespace freestone::runtime;
 
 namespace {
 
-/// A positive integer at the beginning of the variable; OMP_NUM_THREADS may be a list, whose first number is the
-/// outermost level's.
+/// A positive integer at the beginning of the variable; OMP_NUM_THREADS may be a list, which begins with the outermost
+/// level.
 std::optional<int> readLimit(const char *variable) {
   const char *text = std::getenv(variable);
   if (!text)

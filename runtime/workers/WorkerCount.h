@@ -5,13 +5,13 @@
 
 namespace freestone::runtime {
 
-/// How many workers an instance gets, and why, for the log.
+/// The number of an instance's workers, with the reason for the log.
 struct WorkerCount {
   int workers;
   std::string reason;
 };
 
-/// `requested` if positive; else as many as this thread's affinity and the cgroup's quota allow, at most
+/// `requested` if positive; else the CPUs that this thread's affinity and the cgroup's quota allow, at most
 /// OMP_NUM_THREADS and FREESTONE_NUM_THREADS.
 WorkerCount chooseWorkerCount(int requested);
 

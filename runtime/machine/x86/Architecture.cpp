@@ -17,10 +17,10 @@ constexpr std::string_view levelNames[] = {"x86-64-v3", "x86-64-v4"};
 enum Level : size_t { V3, V4, NoLevel };
 
 enum Register { Eax, Ebx, Ecx, Edx };
-/// What the operating system must save and restore besides the general registers.
+/// Register state that the operating system must save and restore.
 enum State { None, Ymm, Zmm, Tiles };
 
-/// Where the processor tells that it has a feature.
+/// The CPUID bit of a feature.
 struct Place {
   uint32_t leaf, subleaf;
   Register where;
@@ -78,7 +78,7 @@ constexpr KnownFeature knownFeatures[] = {
 
 using Registers = std::array<uint32_t, 4>;
 
-/// What the processor answers, asked once a leaf: in a virtual machine each question takes microseconds.
+/// CPUID, cached by leaf: in a virtual machine each query takes microseconds.
 const Registers &ask(uint32_t leaf, uint32_t subleaf = 0) {
   static const auto answers = [] {
     std::map<std::pair<uint32_t, uint32_t>, Registers> all;
@@ -98,7 +98,7 @@ const Registers &ask(uint32_t leaf, uint32_t subleaf = 0) {
 
 bool isSet(const Place &place) { return ask(place.leaf, place.subleaf)[place.where] >> place.bit & 1; }
 
-/// Which registers the system saves; without AVX there is nothing to ask.
+/// The register state that the system saves (XCR0); without AVX it can't be queried.
 uint64_t savedState() {
   if (constexpr Place osxsave = {1, 0, Ecx, 27}; !isSet(osxsave))
     return 0;
@@ -121,7 +121,7 @@ std::string hexadecimal(uint64_t value) {
   return buffer;
 }
 
-/// "GenuineIntel family 6 model 143 stepping 8": what Intel and AMD call their processors by.
+/// "GenuineIntel family 6 model 143 stepping 8": the vendors' own naming.
 std::string nameProcessor() {
   const Registers &vendor = ask(0), &basic = ask(1);
   std::string name;
@@ -163,7 +163,7 @@ bool architecture::isPresent(const Feature &feature) {
 bool architecture::request(std::string_view feature) { return feature != "amx-tile" || platform::requestTileData(); }
 
 std::span<const Change> architecture::changes() {
-  // Every processor that multiplies tiles of bf16 also rounds vectors to them; without tiles nothing uses them.
+  // Every processor with bf16 tiles also rounds vectors to bf16, which only code for tiles uses.
   static const std::vector<Change> all = {
       {"amx-bf16", {"amx-tile", "amx-bf16", "avx512bf16"}, {"amx-tile", "amx-int8", "amx-bf16", "amx-fp16"}, V4},
       {"avx512bf16", {"avx512bf16"}, {"avx512bf16"}, V4}};
@@ -172,7 +172,7 @@ std::span<const Change> architecture::changes() {
 
 std::vector<std::pair<std::string, std::string>> architecture::identify() {
   const Registers &basic = ask(1), &structured = ask(7), &more = ask(7, 1), &extended = ask(0x80000001);
-  // Of leaf 1, ebx is left out: it numbers the CPU that asks.
+  // Without ebx of leaf 1, which has the number of the current CPU.
   std::string bits;
   for (uint32_t part : {basic[Eax], basic[Ecx], basic[Edx], structured[Ebx], structured[Ecx], structured[Edx],
                         more[Eax], more[Ecx], more[Edx], extended[Ecx], extended[Edx]})

@@ -10,14 +10,14 @@ using namespace freestone::runtime;
 
 namespace {
 
-/// The number in a file that holds nothing else; nothing for "max".
+/// The number in a file of a single number; nothing for "max".
 std::optional<uint64_t> readNumber(const std::string &path) {
   std::istringstream text(platform::readSmallFile(path));
   uint64_t number = 0;
   return text >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The sum of the numbers that follow these names at the beginnings of lines.
+/// The sum of the numbers after these names at the beginnings of lines.
 std::optional<uint64_t> sumOf(const std::string &path, std::array<std::string, 2> names) {
   std::istringstream text(platform::readSmallFile(path));
   std::optional<uint64_t> sum;
@@ -39,7 +39,7 @@ std::optional<uint64_t> availableIn(const platform::Cgroup &group) {
                           used = readNumber(file("/memory.usage_in_bytes", "/memory.current"));
   if (!limit || !used)
     return std::nullopt;
-  // The kernel takes back what files hold when programs need it.
+  // Page cache counts as available: the kernel reclaims it.
   std::string statistics = group.folder + "/memory.stat";
   std::optional<uint64_t> files = group.isVersion2 ? sumOf(statistics, {"active_file", "inactive_file"})
                                                    : sumOf(statistics, {"total_active_file", "total_inactive_file"});

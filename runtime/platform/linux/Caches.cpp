@@ -11,7 +11,7 @@ namespace {
 
 const std::string cpus = "/sys/devices/system/cpu/";
 
-/// The number that the text begins with, which is taken from it.
+/// Removes the number at the beginning of the text and returns it.
 std::optional<int64_t> takeNumber(std::string_view &text) {
   int64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -27,7 +27,7 @@ int64_t readNumber(const std::string &path, int64_t otherwise) {
   return takeNumber(rest).value_or(otherwise);
 }
 
-/// "48K", in bytes; 0 where there is no such text.
+/// Parses "48K" into bytes; 0 for other text.
 int64_t readBytes(const std::string &path) {
   std::string text = platform::readSmallFile(path);
   std::string_view rest = text;
@@ -35,7 +35,7 @@ int64_t readBytes(const std::string &path) {
   return number << (rest.starts_with('K') ? 10 : rest.starts_with('M') ? 20 : 0);
 }
 
-/// How many CPUs a list such as "0-3,8" names; 1 where there is none.
+/// The number of CPUs in a list such as "0-3,8"; 1 if there is none.
 unsigned countCpus(const std::string &path) {
   std::string text = platform::readSmallFile(path);
   std::string_view rest = text;

@@ -10,11 +10,11 @@ namespace freestone::runtime::platform {
 /// A control group that holds this process.
 struct Cgroup {
   std::string folder; ///< of its files
-  bool isVersion2;    ///< which decides the files' names
+  bool isVersion2;    ///< decides the files' names
 };
 
-/// The groups that may limit what `controller` ("cpu", "memory") hands out: each group's limit holds within those that
-/// it encloses. Innermost first. `root` is the folder in which /proc and /sys are.
+/// The groups whose limits of `controller` ("cpu", "memory") apply to this process: a limit applies to all nested
+/// groups. Innermost first. `root` contains /proc and /sys.
 std::vector<Cgroup> findCgroups(std::string_view controller, const std::string &root);
 
 } // namespace freestone::runtime::platform

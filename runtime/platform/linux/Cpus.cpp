@@ -14,7 +14,7 @@
 using namespace freestone::runtime;
 
 int platform::affinityCpus() {
-  // The kernel refuses masks that are smaller than its own.
+  // The kernel refuses masks smaller than its own.
   for (int capacity = 1024; capacity <= 1 << 20; capacity *= 4) {
     cpu_set_t *set = CPU_ALLOC(capacity);
     size_t bytes = CPU_ALLOC_SIZE(capacity);
@@ -39,7 +39,7 @@ void platform::leaveCpu(int cpu) {
 }
 
 struct platform::SleepMask::Masks {
-  std::mutex mutex; ///< of all below
+  std::mutex mutex; ///< protects all members below
   bool isInUse = false;
   pid_t thread = 0;
   cpu_set_t whole, narrow;
@@ -97,7 +97,7 @@ std::optional<int> quotient(double quota, double period) {
   return std::max(1, static_cast<int>((quota + period - 1) / period));
 }
 
-/// "max 100000" or "150000 100000".
+/// Parses "max 100000" or "150000 100000".
 std::optional<int> quotaOfVersion2(const std::string &folder) {
   std::istringstream text(platform::readSmallFile(folder + "/cpu.max"));
   double quota = 0, period = 0;

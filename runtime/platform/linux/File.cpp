@@ -80,7 +80,7 @@ MappedFile::~MappedFile() {
     munmap(const_cast<uint8_t *>(address), size);
 }
 
-/// An open file without a name (`/proc/self/fd/N`) has none to be put in the place of, and nobody else sees it.
+/// A nameless file (`/proc/self/fd/N`) can't be replaced by renaming, and no other process sees it.
 static bool isUnnamed(const std::string &path) {
   struct stat properties;
   return stat(path.c_str(), &properties) == 0 && S_ISREG(properties.st_mode) && properties.st_nlink == 0;

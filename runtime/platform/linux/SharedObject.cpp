@@ -23,7 +23,7 @@ bool isLibraryOf(uint16_t elfMachine, std::span<const uint8_t> bytes) {
          header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_DYN && header.e_machine == elfMachine;
 }
 
-/// A descriptor of a sealed copy of `bytes`, or -1.
+/// The descriptor of a sealed copy of `bytes`, or -1.
 int copyToMemory(std::span<const uint8_t> bytes) {
   int descriptor = memfd_create("freestone", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0)

@@ -5,7 +5,7 @@
 
 using namespace freestone::runtime;
 
-// <asm/prctl.h> of older systems does not have them.
+// Missing in <asm/prctl.h> of older systems.
 static constexpr int getSupported = 0x1021, requestPermission = 0x1023;
 static constexpr int tileData = 18;
 
