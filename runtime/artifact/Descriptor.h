@@ -123,7 +123,7 @@ struct Entry {
   std::vector<Assertion> assertions;
   std::vector<ServiceCall> services; ///< in the numbering of the code
   std::vector<Phase> phases;         ///< a run publishes the progress numbers base+1 … base+phases.size()
-  int64_t scratchSlot = -1; ///< slot of one worker's bytes of scratch, FREESTONE_SCRATCH_HEADER included
+  int64_t scratchSlot = -1;          ///< slot of one worker's bytes of scratch, FREESTONE_SCRATCH_HEADER included
   /// Floating-point operations of one run: on elements (a multiply-add is 2), and on padding rows and columns, whose
   /// results are discarded. Counts that overflow 64 bits are INT64_MAX. As expressions for users, and their slots; -1:
   /// not counted.
@@ -171,8 +171,7 @@ struct Descriptor {
   std::string modelName; ///< for messages
   Target target;
   std::vector<Entry> entries;
-  std::vector<std::string>
-      segments; ///< entries that compute the model one after another; in this version ["main"]
+  std::vector<std::string> segments; ///< entries that compute the model one after another; in this version ["main"]
   std::vector<Weight> weights;
   std::vector<StateInfo> states;
   std::vector<std::string> sites; ///< message of each site, with program and ONNX node; site number n is sites[n - 1]
