@@ -18,6 +18,9 @@ using tile::getMemory;
 /// Whether an operation of the function computes the value, rather than that it is given.
 bool isComputed(mlir::Value value);
 
+/// The operations of a block that read a value, under another shape or layout too.
+llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value, mlir::Block &block);
+
 /// The same elements in memory of their own.
 mlir::Value copyValue(mlir::OpBuilder &builder, mlir::Value value);
 
