@@ -41,6 +41,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   fusion.siblings = switches.fuseSiblings;
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;
+  functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));
   functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));
@@ -54,7 +55,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
-  // From here on values have memory: no pass may merge or reorder operations.
+  // Memory is given from here on: nothing may merge or reorder operations any more.
+  all.addPass(task::createUpdateInPlace({switches.scattersInPlace}));
   all.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));
   tile::OutlineOptions outline;

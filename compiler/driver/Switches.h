@@ -22,6 +22,7 @@ struct Switches {
   bool keepPacked = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
+  bool scattersInPlace = true;
   bool donateState = true;
   bool mergePhases = true;
   bool elideWaits = true;
@@ -34,9 +35,8 @@ struct Switches {
       switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-                  switches.dotProducts =
-                  switches.keepPacked = switches.donateState = switches.mergePhases = switches.elideWaits =
-                      switches.reuseMemory = false;
+                  switches.dotProducts = switches.keepPacked = switches.scattersInPlace = switches.donateState =
+                      switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -70,6 +70,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},
+    {"scatters-in-place", &Switches::scattersInPlace, "scatters_in_place",
+     "scatters write the tensor that nothing reads any more, instead of a copy"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},
     {"merge-phases", &Switches::mergePhases, "merged_phases",
      "what need not wait for each other is one phase, dealt as one"},

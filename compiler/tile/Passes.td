@@ -33,6 +33,22 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
                         "Divide convolutions of dilated operands into dense ones; without it they are summed point by point">];
 }
 
+def SumIntoScatters : TilePass<"tile-sum-into-scatters", "::mlir::func::FuncOp"> {
+  let summary = "adds updates to the tensor that their sum is added to";
+  let description = [{
+    What a gather adds to the gradient of a tied weight is a scatter into zeros, whose sum with the rest would pass over the whole
+    table. The scatter takes the rest as its operand instead. Of floats narrower than f32, which would lose small updates, nothing
+    changes.
+    ```mlir
+    %s = graph.scatter_nd add %zeros, %i, %u : …
+    %y = graph.binary add %x, %s : !graph.tensor<[v, d], f32>
+    // →
+    %y = graph.scatter_nd add %x, %i, %u : …
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+}
+
 def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
   let summary = "replaces operators of one name by calls of a library's service";
   let description = [{

@@ -38,6 +38,8 @@ SWITCHES = {
 }
 # test/training/switches.py has those of training steps.
 OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "dot-products", "shorten-live-ranges", "donate"}
+# test/driver/scatters.py has that of scatters.
+OF_SCATTERS = {"scatters-in-place"}
 # Where others leave nothing to do, it is looked at without them.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
@@ -61,7 +63,7 @@ def known_switches():
 
 def main():
     faults, effective = [], set()
-    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING):
+    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING | OF_SCATTERS):
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
         model = pathlib.Path(sys.argv[1]) / f"{name}.onnx"
