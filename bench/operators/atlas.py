@@ -11,7 +11,6 @@ import json
 import math
 import os
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -42,25 +41,28 @@ def measure(family, case, arguments):
     options = ["--disable", arguments.disable] if arguments.disable else []
     try:
         ours, feeds = race.Freestone(case.model(symbolic=arguments.symbolic), arguments.target, options), case.feeds()
-    except subprocess.CalledProcessError:
-        yield row | {"refused": "it does not compile"}
+    except race.Refused as refused:
+        yield row | {"refused": str(refused)}
         return
     theirs, other_feeds = prepare_peer(case)
     for threads in arguments.threads:
         os.sched_setaffinity(0, arguments.cpus[:threads])
-        result = row | {"threads": threads}
-        run, outputs = ours.load(feeds, threads)
-        try:
-            other_run, other_outputs = theirs.load(other_feeds, threads)
-        except Exception as error:  # what it throws has no common base
-            result["peer"] = str(error).splitlines()[0]
-            (seconds,) = race.time_in_turns([run], arguments.seconds)
-            yield result | {"freestone_ms": seconds * 1e3}
-            continue
-        if case.row.compared and (wrong := race.get_error(outputs, other_outputs, case.dtype)):
-            result["wrong"] = wrong
-        seconds, other = race.time_in_turns([run, other_run], arguments.seconds)
-        yield result | {"freestone_ms": seconds * 1e3, "onnxruntime_ms": other * 1e3, "ratio": seconds / other}
+        with ours.load(feeds, threads) as (run, outputs):
+            yield row | {"threads": threads} | race_with(theirs, other_feeds, run, outputs, case, threads, arguments.seconds)
+
+
+def race_with(theirs, feeds, run, outputs, case, threads, seconds):
+    """The figures of both sides; where the other one refuses the model, of Freestone alone."""
+    try:
+        with theirs.load(feeds, threads) as (other_run, other_outputs):
+            ours, other = race.time_in_turns([run, other_run], seconds)
+            result = {"freestone_ms": ours * 1e3, "onnxruntime_ms": other * 1e3, "ratio": ours / other}
+            if case.row.compared and (wrong := race.get_error(outputs, other_outputs, case.dtype)):
+                result["wrong"] = wrong
+            return result
+    except race.REFUSALS as error:
+        (ours,) = race.time_in_turns([run], seconds)
+        return {"freestone_ms": ours * 1e3, "peer": str(error).splitlines()[0]}
 
 
 def get_geometric_mean(results, threads):

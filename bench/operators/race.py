@@ -1,46 +1,62 @@
 """Both sides of a row: prepared, run in turns, and their results compared."""
 
+import contextlib
 import pathlib
+import subprocess
 import tempfile
 import time
 
 import freestone_runtime
 import numpy as np
 import onnxruntime
+from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, InvalidGraph, NotImplemented
 
 ROUNDS = 5
+# What the peer throws at a model that it can't run.
+REFUSALS = (Fail, InvalidArgument, InvalidGraph, NotImplemented)
 # Relative to the largest magnitude of the peer's result. bfloat16 has 8 bits, and is compared with float32.
 TOLERANCE = {"bfloat16": 3e-2}
 
 
+class Refused(Exception):
+    """Freestone does not compile a model."""
+
+
 class Freestone:
-    """A model compiled and loaded: `run` runs it."""
+    """A compiled model."""
 
     def __init__(self, model, target, options=()):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "model.onnx"
             path.write_bytes(model.SerializeToString())
-            self.artifact = path.with_suffix(".stone")
-            freestone_runtime.compile_model(path, self.artifact, "--target", target, *options)
-            self.bytes = self.artifact.read_bytes()
+            artifact = path.with_suffix(".stone")
+            command = [freestone_runtime.freestone(), "compile", "--no-cache", path, "-o", artifact, "--target", target]
+            done = subprocess.run([*command, *options], capture_output=True, text=True)
+            if done.returncode:
+                raise Refused(done.stderr.strip().splitlines()[-1])
+            self.bytes = artifact.read_bytes()
 
+    @contextlib.contextmanager
     def load(self, feeds, threads):
-        """A function that runs once, and the outputs of a first run."""
+        """A function that runs once, and the outputs of a first run, for as long as the context is open."""
         with tempfile.NamedTemporaryFile(suffix=".stone") as file:
             file.write(self.bytes)
             file.flush()
             model = freestone_runtime.Model(file.name, threads)
-        outputs = model.run(feeds)
-        return model.run_bound, outputs
+        try:
+            yield model.run_bound, model.run(feeds)
+        finally:
+            model.close()
 
 
 class OnnxRuntime:
-    """The same of ONNX Runtime: its inputs and outputs are bound, so that nothing is timed that the other side does not
+    """The same for ONNX Runtime: inputs and outputs are bound, so that nothing is timed that the other side does not
     do."""
 
     def __init__(self, model):
         self.model = model.SerializeToString()
 
+    @contextlib.contextmanager
     def load(self, feeds, threads):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
@@ -54,11 +70,7 @@ class OnnxRuntime:
         for output, value in zip(session.get_outputs(), kept[len(feeds) :]):
             binding.bind_ortvalue_output(output.name, value)
 
-        def run():
-            session.run_with_iobinding(binding)
-
-        run.kept = kept
-        return run, outputs
+        yield lambda: session.run_with_iobinding(binding), outputs
 
 
 def time_in_turns(runs, seconds):
