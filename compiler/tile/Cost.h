@@ -31,6 +31,8 @@ public:
   /// For the function that `op` is or is within.
   explicit TypicalSizes(mlir::Operation *op);
 
+  /// Nothing where the number leaves 64 bits.
+  std::optional<int64_t> evaluate(sym::Expr size) const;
   /// The bytes of a tensor, its layout's padding included.
   int64_t getBytes(graph::TensorType type) const;
 
