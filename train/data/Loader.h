@@ -15,7 +15,7 @@ namespace freestone::train {
 
 /// The beginning of the next batch; the data's part of a checkpoint.
 struct LoaderPosition {
-  int64_t step = 0;   ///< steps of the data since the training began
+  int64_t step = 0;   ///< number of batches since the training began
   int64_t epoch = 0;  ///< from 0
   int64_t sample = 0; ///< position in the epoch's order
 
@@ -36,8 +36,8 @@ struct Batch {
   LoaderPosition place; ///< of this batch
   LoaderPosition next;  ///< of the next batch
   int64_t samples = 0;
-  int64_t length = 1;                      ///< tokens of each sample
-  /// one for each field of the dataset; 64-byte aligned, the first dimension counts samples
+  int64_t length = 1; ///< tokens of each sample
+  /// One for each field of the dataset; 64-byte aligned, the first dimension counts samples.
   std::vector<formats::TensorView> fields;
 };
 
