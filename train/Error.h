@@ -5,7 +5,7 @@
 
 namespace freestone::train {
 
-/// What the user has to hear: one sentence that names the file, array or parameter, and what was expected.
+/// An error for the user: one sentence that names the file, array or parameter, and the expected value.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace freestone::grad {
 
-/// Makes one value of all weights of a name that is wanted.
+/// Merges all wanted weights of one name into one value.
 static void mergeWeights(Block &block, ArrayRef<Value> wanted) {
   llvm::StringMap<graph::WeightOp> first;
   for (Value value : wanted)

@@ -6,12 +6,12 @@ namespace freestone::grad {
 
 namespace {
 
-/// Builds an operator, or what it folds to.
+/// Builds an operator, folded if possible.
 template <typename Op, typename... Args> Tensor build(ImplicitLocOpBuilder &builder, Args &&...args) {
   return Tensor(builder, builder.createOrFold<Op>(std::forward<Args>(args)...));
 }
 
-/// Brings a scalar to the shape of its partner.
+/// Broadcasts a scalar to the shape of the other operand.
 void broadcastScalar(Tensor &lhs, Tensor &rhs) {
   if (lhs.rank() == 0 && rhs.rank() != 0)
     lhs = broadcast(lhs, rhs.shape(), {});
@@ -146,7 +146,7 @@ Tensor mean(Tensor x, ArrayRef<int64_t> axes) {
   Expr count = constant(x, 1);
   for (int64_t axis : axes)
     count = count * x.dim(axis);
-  // Built as the norms' decomposition builds it, so that common subexpressions are found.
+  // Built as in the norms' decomposition, so that common subexpressions are found.
   Tensor total = sum(x, axes), scalar = size(x.builder(), count, x.builder().getI64Type());
   return total / cast(broadcast(scalar, total.shape(), {}), x.elementType());
 }

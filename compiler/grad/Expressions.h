@@ -4,9 +4,9 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-// Arithmetic on values of the graph level as it is written: `g * (1.0 - y * y)`. Shapes must be the same expressions,
-// as nothing is learnt of sizes here; a tensor of rank 0 goes with every shape, and a number takes the type of the
-// tensor beside it.
+// Arithmetic on values of the graph level in infix notation: `g * (1.0 - y * y)`. Shapes must be equal expressions,
+// since no equality is learnt here; a tensor of rank 0 matches every shape, and a number takes the type of the other
+// operand.
 namespace freestone::grad {
 
 using graph::BinaryKind;
@@ -45,14 +45,14 @@ Tensor unary(UnaryKind kind, Tensor x);
 Tensor binary(BinaryKind kind, Tensor lhs, Tensor rhs);
 Tensor compare(CompareKind kind, Tensor lhs, Tensor rhs);
 Tensor select(Tensor condition, Tensor whenTrue, Tensor whenFalse);
-/// x itself where it has this element type.
+/// x itself if it has this element type.
 Tensor cast(Tensor x, mlir::Type type);
-/// f16 and bf16 in f32, wider floats as they are.
+/// f16 and bf16 as f32, wider floats unchanged.
 Tensor widen(Tensor x);
-/// One number everywhere.
+/// A splat.
 Tensor splat(mlir::ImplicitLocOpBuilder &builder, double number, graph::TensorType type);
 Tensor splatLike(double number, Tensor like);
-/// The number that is known to be everywhere in a float.
+/// The number of a float splat; nothing for other values.
 std::optional<double> getSplat(mlir::Value value);
 /// A size, as a scalar of this type.
 Tensor size(mlir::ImplicitLocOpBuilder &builder, Expr value, mlir::Type type);
@@ -60,13 +60,13 @@ Tensor size(mlir::ImplicitLocOpBuilder &builder, Expr value, mlir::Type type);
 // Shape.
 Expr constant(Tensor like, int64_t value);
 Tensor broadcast(Tensor x, ArrayRef<Expr> shape, ArrayRef<int64_t> dims);
-/// Repeats x along `axes` of a shape, which x does not have.
+/// Broadcasts x along `axes` of a shape, which x does not have.
 Tensor repeat(Tensor x, ArrayRef<Expr> shape, ArrayRef<int64_t> axes);
 Tensor reshape(Tensor x, ArrayRef<Expr> shape);
 Tensor transpose(Tensor x, ArrayRef<int64_t> permutation);
 SmallVector<int64_t> invert(ArrayRef<int64_t> permutation);
 Tensor slice(Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr> sizes, ArrayRef<int64_t> steps);
-/// Turns round the order along axes.
+/// Reverses the order along axes.
 Tensor reverse(Tensor x, ArrayRef<int64_t> axes);
 Tensor pad(Tensor x, double value, ArrayRef<Expr> low, ArrayRef<Expr> high, ArrayRef<int64_t> interior);
 Tensor concat(ArrayRef<Tensor> operands, int64_t axis);
@@ -79,7 +79,7 @@ Tensor sum(Tensor x, ArrayRef<int64_t> axes);
 /// Over all elements.
 Tensor sum(Tensor x);
 Tensor mean(Tensor x, ArrayRef<int64_t> axes);
-/// Reduced, and repeated along the axes again.
+/// A sum, broadcast back along the summed axes.
 Tensor sumAndRepeat(Tensor x, ArrayRef<int64_t> axes);
 Tensor meanAndRepeat(Tensor x, ArrayRef<int64_t> axes);
 Tensor cumulate(ReduceKind kind, Tensor x, int64_t axis, bool exclusive, bool reverse);

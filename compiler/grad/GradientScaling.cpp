@@ -23,7 +23,7 @@ Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> g
   ImplicitLocOpBuilder builder(location, opBuilder);
   bool isDouble = llvm::any_of(gradients, [](Value gradient) { return graph::getElementType(gradient).isF64(); });
   Type type = isDouble ? builder.getF64Type() : builder.getF32Type();
-  // Row by row first, of all gradients side by side.
+  // Sums by rows first, for all gradients independently.
   SmallVector<Tensor> rows;
   for (Value gradient : gradients) {
     Tensor g(builder, gradient);
@@ -58,7 +58,7 @@ LossScale buildLossScaleUpdate(OpBuilder &opBuilder, Location location, const Lo
                                const LossScaleOptions &options) {
   ImplicitLocOpBuilder builder(location, opBuilder);
   Tensor scale(builder, before.scale), tracker(builder, before.growthTracker), overflowed(builder, overflowedValue);
-  // The reference multiplies in double precision too.
+  // The reference multiplies in double precision as well.
   Type wide = builder.getF64Type();
   auto numberOf = [&](const Number &number) {
     std::optional<double> constant = number.getConstant();
@@ -69,7 +69,7 @@ LossScale buildLossScaleUpdate(OpBuilder &opBuilder, Location location, const Lo
   Tensor successes = tracker + 1.0;
   Tensor isDue = equal(cast(successes, wide), numberOf(options.growthInterval));
   Tensor grown = scaledBy(options.growthFactor);
-  // A scale that would become infinite stays.
+  // A scale that would become infinite is kept.
   Tensor good = select(isDue & (grown < std::numeric_limits<double>::infinity()), grown, scale);
   return {select(overflowed, scaledBy(options.backoffFactor), good).value(),
           select(overflowed | isDue, 0.0, successes).value()};

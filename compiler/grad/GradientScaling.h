@@ -7,11 +7,11 @@
 
 namespace freestone::grad {
 
-/// Whether an element of any of the gradients is infinite or not a number: a bool of rank 0.
+/// Whether any element of the gradients is infinite or NaN: a bool of rank 0.
 mlir::Value buildAnyNonFinite(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
 
-/// The Euclidean norm of all gradients together: f32 of rank 0 (f64 where a gradient is). Gradients that are still
-/// scaled have a scaled norm. `squares`, where given, gets the sum of squares of each.
+/// The Euclidean norm of all gradients together: f32 of rank 0 (f64 if a gradient is). Scaled gradients give a scaled
+/// norm. `squares`, if given, receives the sum of squares of each gradient.
 mlir::Value buildGlobalNorm(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients,
                             llvm::SmallVectorImpl<mlir::Value> *squares = nullptr);
 
@@ -31,13 +31,13 @@ struct LossScale {
   mlir::Value growthTracker;
 };
 
-/// The schedule of PyTorch's `GradScaler`; defaults are its.
+/// The schedule of PyTorch's `GradScaler`, with its defaults.
 struct LossScaleOptions {
   double initialScale = 65536;
   Number growthFactor = 2.0, backoffFactor = 0.5, growthInterval = 2000.0;
 };
 
-/// The state after a step in which `overflowed` (bool of rank 0) says whether a gradient was not finite.
+/// The state after a step; `overflowed` (bool of rank 0) says whether a gradient was not finite.
 LossScale buildLossScaleUpdate(mlir::OpBuilder &builder, mlir::Location location, const LossScale &before,
                                mlir::Value overflowed, const LossScaleOptions &options = {});
 

@@ -9,13 +9,13 @@ namespace {
 
 int64_t normalize(int64_t axis, Tensor x) { return axis < 0 ? axis + x.rank() : axis; }
 
-/// How many elements there are, as a float.
+/// The number of elements, as a float.
 Tensor countOf(Tensor x, Type type) { return size(x.builder(), x.type().getNumElements(), type); }
 
 Loss makeLoss(Tensor elements) { return {sum(elements).value(), countOf(elements, elements.elementType()).value()}; }
 
-/// The loss of logarithms of probabilities, f32 at least. Classes are compared with the label rather than fetched by
-/// it, so that loss and gradient stay elementwise, and one with the softmax.
+/// The loss of log-probabilities, in f32 at least. Classes are compared with the label instead of gathered, so that
+/// loss and gradient stay elementwise and fuse with the softmax.
 Loss buildClassLoss(Tensor logs, Tensor givenLabels, const ClassLossOptions &options) {
   ImplicitLocOpBuilder &builder = logs.builder();
   int64_t axis = normalize(options.classAxis, logs);
@@ -40,10 +40,10 @@ Loss buildClassLoss(Tensor logs, Tensor givenLabels, const ClassLossOptions &opt
   return {sum(select(counts, elements, 0.0)).value(), sum(select(counts, weight, 0.0)).value()};
 }
 
-/// max(x, 0) + log1p(exp(-|x|)): the form that differentiation knows.
+/// max(x, 0) + log1p(exp(-|x|)): the form that differentiation recognizes.
 Tensor softplus(Tensor x) { return max(x, 0.0) + log1p(exp(-abs(x))); }
 
-/// Predictions in f32 at least, and the targets in that type.
+/// Predictions in f32 at least, and targets in the same type.
 struct Pair {
   Pair(ImplicitLocOpBuilder &builder, Value predictions, Value targets)
       : prediction(widen(Tensor(builder, predictions))),

@@ -6,43 +6,42 @@
 
 namespace freestone::grad {
 
-/// A loss as two floats of rank 0: f32, or f64 where the predictions are. The mean is `sum / count`; batches that are
-/// accumulated have the sum of their sums over the sum of their counts.
+/// A loss as two floats of rank 0: f32, or f64 if the predictions are. The mean is `sum / count`; over accumulated
+/// batches, the sum of their sums over the sum of their counts.
 struct Loss {
   mlir::Value sum;
-  /// Elements that were counted; with class weights, the sum of the weights of their classes. No gradient flows into
-  /// it.
+  /// The number of counted elements; with class weights, the sum of the weights of their classes. It has no gradient.
   mlir::Value count;
 };
 
-/// How losses over classes count. Defaults are PyTorch's.
+/// Options of losses over classes. Defaults are PyTorch's.
 struct ClassLossOptions {
   /// The dimension of the predictions that runs over the classes; negative ones count from the end.
   int64_t classAxis = 1;
-  /// Elements with this label neither count nor have a gradient.
+  /// Elements with this label are not counted and have no gradient.
   int64_t ignoreIndex = -100;
-  /// In [0, 1]: the part of the target that is spread evenly over all classes.
+  /// In [0, 1]: the fraction of the target that is spread evenly over all classes.
   double labelSmoothing = 0;
   /// A float [classes], or null.
   mlir::Value classWeights;
 };
 
-// Builders of losses at the insertion point. Predictions are floats; f16 and bf16 are computed in f32. Shapes must fit
-// as said (the same expressions), else what is built does not verify. Semantics are those of PyTorch's functions of the
-// same names.
+// Builders of losses at the insertion point. Predictions are floats; f16 and bf16 are computed in f32. Shapes must be
+// equal expressions as stated, or the result does not verify. Semantics are those of PyTorch's functions of the same
+// names.
 
 /// Cross entropy of logits [… C …] with `labels`: integers of any type, in the shape of the logits without the class
 /// axis. A label that is neither a class nor `ignoreIndex` makes the sum NaN.
 Loss buildSoftmaxCrossEntropy(mlir::OpBuilder &builder, mlir::Location location, mlir::Value logits, mlir::Value labels,
                               const ClassLossOptions &options = {});
 
-/// The same with logarithms of probabilities in place of logits.
+/// As buildSoftmaxCrossEntropy, for log-probabilities instead of logits.
 Loss buildNegativeLogLikelihood(mlir::OpBuilder &builder, mlir::Location location, mlir::Value logProbabilities,
                                 mlir::Value labels, const ClassLossOptions &options = {});
 
 /// Cross entropy of sigmoids of logits with targets in [0, 1]: floats, integers or bools in the shape of the logits.
-/// `positiveWeight`, where not null, is a float that scales the part of the positive targets: of rank 0, or of the
-/// shape of the logits' last dimension.
+/// `positiveWeight` (may be null) is a float that scales the term of positive targets: of rank 0, or of the shape of
+/// the logits' last dimension.
 Loss buildSigmoidCrossEntropy(mlir::OpBuilder &builder, mlir::Location location, mlir::Value logits,
                               mlir::Value targets, mlir::Value positiveWeight = {});
 

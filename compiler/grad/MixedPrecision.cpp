@@ -15,7 +15,7 @@ namespace {
 enum class Precision {
   /// Sums of products: always narrow.
   Narrow,
-  /// Narrow where an operand is and no other one is of f32 by necessity.
+  /// Narrow if an operand is, and no other operand must be f32.
   Follow,
   Wide
 };
@@ -56,7 +56,7 @@ Precision classify(Operation &op) {
   return Precision::Wide;
 }
 
-/// Whether rounding the operands gives the same as rounding the result, and costs no more.
+/// Whether rounding the operands equals rounding the result, at no more cost.
 bool commutesWithRounding(Operation &op) {
   if (auto unary = dyn_cast<graph::UnaryOp>(op))
     return unary.getKind() == UnaryKind::abs || unary.getKind() == UnaryKind::neg;
@@ -94,7 +94,7 @@ private:
     return type && type.getElementType() == wide;
   }
 
-  /// The values that all users take in the narrow type, directly or behind what commutes with rounding.
+  /// Finds the values that all users read in the narrow type, directly or through operators that commute with rounding.
   void findWanted() {
     auto takesNarrow = [&](OpOperand &use) {
       Operation &user = *use.getOwner();
@@ -109,7 +109,7 @@ private:
           wanted.insert(result);
   }
 
-  /// Whether a value is known before the step: rounding it makes nothing narrow that a model computes.
+  /// Whether a value is known before the step: rounding it makes no computed value narrow.
   bool isGiven(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
@@ -135,7 +135,7 @@ private:
     bool isFollowing = precision == Precision::Follow && hasNarrow && !hasNecessary;
     bool isRounded = op.getNumResults() == 1 && wanted.contains(op.getResult(0)) && commutesWithRounding(op);
     bool isProduct = precision == Precision::Narrow && isWide(op.getResult(0));
-    // A product of other types, such as of integers or of f64, is left alone.
+    // Products of other types, such as integers or f64, are left alone.
     if (isProduct && floats.size() < 2)
       isProduct = false;
     if (isProduct || isFollowing || (isRounded && !floats.empty()))
@@ -157,7 +157,7 @@ private:
         retype(result);
   }
 
-  /// Regions are not lowered: they see what they saw.
+  /// Regions are not lowered: they read the wide values as before.
   void widenCaptures(Operation &op) {
     llvm::SetVector<Value> captured;
     getUsedValuesDefinedAbove(op.getRegions(), captured);
@@ -219,7 +219,7 @@ private:
     return made;
   }
 
-  /// What is finite stays so: masks are often the lowest number of f32.
+  /// Finite elements stay finite: masks often hold the lowest number of f32.
   DenseElementsAttr roundFinite(DenseElementsAttr elements) {
     const llvm::fltSemantics &semantics = narrow.getFloatSemantics();
     return cast<DenseFPElementsAttr>(elements).mapValues(narrow, [&](const APFloat &element) {

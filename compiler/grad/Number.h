@@ -6,9 +6,8 @@
 
 namespace freestone::grad {
 
-/// A hyperparameter: a number that is compiled in, or a float of rank 0 of the program, which may then change from step
-/// to step without another compilation. Narrow values lose what f32 does not hold of a number such as 0.999: f64 holds
-/// it.
+/// A hyperparameter: a compiled-in number, or a float of rank 0 of the program, which may change from step to step
+/// without recompilation. f64 represents numbers such as 0.999 that f32 does not hold exactly enough.
 class Number {
 public:
   Number(double number) : number(number) {}

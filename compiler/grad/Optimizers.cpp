@@ -21,7 +21,7 @@ constexpr std::array<KindName, 7> kindNames = {{{OptimizerKind::Sgd, "sgd"},
                                                 {OptimizerKind::Lamb, "lamb"},
                                                 {OptimizerKind::Lion, "lion"}}};
 
-/// One step of one parameter, in f32 at least. What is common to all elements is computed in f64, since 1 - 0.999^t
+/// One step of one parameter, in f32 at least. Factors common to all elements are computed in f64, since 1 - 0.999^t
 /// loses half of f32's digits.
 class Step {
 public:
@@ -68,7 +68,7 @@ private:
   Tensor decayed(Tensor gradient) {
     return optimizer.weightDecay.isConstant(0) ? gradient : gradient + p * common(optimizer.weightDecay);
   }
-  /// The parameter after decay that is decoupled from its gradient.
+  /// The parameter after decoupled weight decay.
   Tensor shrunk() {
     return optimizer.weightDecay.isConstant(0) ? p : p * common(1.0 - rate * scalar(optimizer.weightDecay));
   }
@@ -86,7 +86,7 @@ private:
       Tensor momentum = common(optimizer.momentum), buffer = state[0] * momentum;
       if (optimizer.dampening.isConstant(0))
         buffer = buffer + update;
-      else // The first step is not dampened.
+      else // the first step is not dampened
         buffer = select(step <= 1.0, update, buffer + update * common(rest(optimizer.dampening)));
       state[0] = buffer;
       update = optimizer.nesterov ? update + buffer * momentum : buffer;
@@ -155,8 +155,8 @@ private:
   Tensor rate, step;
 };
 
-/// Moves every element, none of which is negative, by up to half of bf16's last digit, another way in each step:
-/// multiples of the golden ratio, modulo 1, visit all parts of an interval evenly.
+/// Adds, to non-negative elements, up to half of bf16's last digit, a different amount in each step: multiples of the
+/// golden ratio, modulo 1, cover an interval evenly.
 Tensor dither(Tensor x, Value step) {
   constexpr double golden = 2654435769, strides[] = {2246822519, 3266489917, 668265263, 374761393};
   ImplicitLocOpBuilder &builder = x.builder();
@@ -286,7 +286,7 @@ Update buildUpdate(OpBuilder &opBuilder, Location location, const Optimizer &opt
   SmallVector<Tensor> state = llvm::map_to_vector(stateValues, widenedAs);
   Step step(builder, optimizer, p, widenedAs(gradient), std::move(state), values);
   Tensor updated = step.run();
-  // Chosen in the type that is kept, so that what is skipped stays to the bit.
+  // Selected in the stored type, so that a skipped step keeps every bit.
   auto keep = [&](Value before, Tensor after, bool isSlow) {
     Type type = graph::getElementType(before);
     Tensor narrowed = cast(isSlow && type.isBF16() ? dither(after, values.step) : after, type);

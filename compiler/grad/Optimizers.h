@@ -12,7 +12,7 @@ namespace freestone::grad {
 enum class OptimizerKind { Sgd, Adam, AdamW, Adagrad, RmsProp, Lamb, Lion };
 
 /// An optimizer and its hyperparameters by PyTorch's names; each kind reads its own and ignores the others. The
-/// learning rate is no part of it: it is a value of the program.
+/// learning rate is not included: it is a value of the program.
 struct Optimizer {
   OptimizerKind kind = OptimizerKind::AdamW;
   /// Sgd, RmsProp.
@@ -22,7 +22,7 @@ struct Optimizer {
   bool nesterov = false;
   /// Adam, AdamW, Lamb, Lion.
   Number beta1 = 0.9, beta2 = 0.999;
-  /// Adam, AdamW: the maximum of all second moments so far in place of the last.
+  /// Adam, AdamW: uses the maximum of all second moments instead of the last one.
   bool amsgrad = false;
   /// RmsProp.
   Number alpha = 0.99;
@@ -32,7 +32,7 @@ struct Optimizer {
   double initialAccumulator = 0;
   /// All but Sgd and Lion.
   Number eps = 1e-8;
-  /// Of all. Decoupled from the gradient in AdamW, Lamb and Lion.
+  /// All kinds. Decoupled from the gradient in AdamW, Lamb and Lion.
   Number weightDecay = 0.0;
 
   /// With PyTorch's defaults; Lamb's and Lion's are those of their papers.
@@ -44,7 +44,7 @@ struct NamedNumber {
   llvm::StringRef name;
   Number Optimizer::*number;
 };
-/// Those that a kind reads and that may be values of the program.
+/// The numbers of a kind that may be values of the program.
 llvm::SmallVector<NamedNumber> getNumbers(OptimizerKind kind);
 
 /// PyTorch's default learning rate; Lamb's and Lion's are those of common implementations.
@@ -53,23 +53,23 @@ double getDefaultLearningRate(OptimizerKind kind);
 /// By the name on the command line (`sgd`, `adam`, `adamw`, `adagrad`, `rmsprop`, `lamb`, `lion`); nothing for others.
 std::optional<OptimizerKind> getOptimizerKind(llvm::StringRef name);
 llvm::StringRef getName(OptimizerKind kind);
-/// With its defaults, by the name of its kind or as `amsgrad`, which is `adam` with it; nothing for others.
+/// By the name of its kind, or `amsgrad` for `adam` with it, with default numbers; nothing for others.
 std::optional<Optimizer> getOptimizer(llvm::StringRef name);
 
-/// A tensor that an optimizer keeps for each parameter, in the parameter's shape.
+/// A state of an optimizer for each parameter, in the parameter's shape.
 struct StateTensor {
   /// PyTorch's key, such as `exp_avg`.
   llvm::StringRef name;
-  /// The element that it is filled with before the first step.
+  /// The first value of all elements.
   double initial = 0;
   /// A moment of the gradients, which may be kept in bf16.
   bool isMoment = false;
-  /// Changes by less a step than bf16 has digits for.
+  /// Changes less in a step than bf16 can represent.
   bool isSlow = false;
 };
 
-/// What `optimizer` keeps for each parameter, in the order in which `buildUpdate` takes and gives it. Momentum that is
-/// the compiled-in number 0 is not kept.
+/// The states of `optimizer` for each parameter, in the order in which `buildUpdate` takes and returns them. A
+/// compiled-in momentum of 0 has no state.
 llvm::SmallVector<StateTensor> getStateTensors(const Optimizer &optimizer);
 
 struct Update {
@@ -77,21 +77,21 @@ struct Update {
   llvm::SmallVector<mlir::Value> state;
 };
 
-/// What an update takes beside the optimizer, at the level of the whole step. All are of rank 0.
+/// Values of the whole step for an update, all of rank 0.
 struct StepValues {
   /// A float.
   mlir::Value learningRate;
   /// The number of this step, an integer or a float: 1 for the first one. A skipped step does not count.
   mlir::Value step;
-  /// A bool: where it holds, parameter and state stay as they are, to the bit. Null: never.
+  /// A bool: if true, parameter and state keep every bit. Null: never.
   mlir::Value skip;
 };
 
-/// Builds one step for one parameter at the insertion point. `gradient` has the parameter's shape; `state` is as
-/// `getStateTensors` says, in the parameter's shape and a float type. The step is computed in f32 (in f64 for f64
-/// parameters), factors that are common to all elements in f64; what is returned has the types of what was given. State
-/// that is slow is rounded to a narrower type up or down by turns, from step to step, so that it is right in the mean:
-/// rounded to nearest, 0.999 of a number is the number itself in bf16.
+/// Builds one step for one parameter at the insertion point. `gradient` has the parameter's shape; `state` is as of
+/// `getStateTensors`, in the parameter's shape and a float type. The step is computed in f32 (f64 for f64 parameters),
+/// factors common to all elements in f64; results have the types of the arguments. Slow state is rounded to a narrower
+/// type up or down alternately, from step to step, so that it is correct on average: rounded to nearest in bf16, 0.999
+/// times a number is the number itself.
 Update buildUpdate(mlir::OpBuilder &builder, mlir::Location location, const Optimizer &optimizer, mlir::Value parameter,
                    mlir::Value gradient, llvm::ArrayRef<mlir::Value> state, const StepValues &values);
 

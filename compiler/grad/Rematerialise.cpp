@@ -11,10 +11,10 @@ using namespace freestone::grad;
 
 namespace {
 
-/// Where nothing is said of a symbol.
+/// For symbols without a hint.
 constexpr int64_t defaultHint = 64;
 
-/// What is read from the program itself, wherever it is needed.
+/// Constants of the program, which are never kept.
 bool isSource(Operation *op) { return isa<graph::ConstantOp, graph::WeightOp, graph::SizesOp, graph::IotaOp>(op); }
 
 bool mayRecompute(Operation *op) {
@@ -49,10 +49,10 @@ private:
 
   llvm::SetVector<Operation *> forward; ///< in their order
   llvm::SmallPtrSet<Operation *, 32> backward;
-  SmallVector<Value> values; ///< of the forward pass, but for sources
+  SmallVector<Value> values; ///< of the forward pass, except sources
   DenseMap<Value, unsigned> numbers;
-  llvm::BitVector required, captured, kept; ///< captured: needed within regions, which are not rewritten
-  DenseMap<Value, Value> copies;            ///< what stands in the backward pass for a value
+  llvm::BitVector required, captured, kept; ///< captured: used within regions, which are not rewritten
+  DenseMap<Value, Value> copies;            ///< recomputed values in the backward pass
   int64_t made = 0;
 };
 
@@ -75,7 +75,7 @@ void Rematerialiser::findForward(ArrayRef<unsigned> losses) {
     }
   if (!last)
     return;
-  // What is computed beside the loss, before it is known, such as new statistics, is no user that comes later.
+  // Values beside the loss, such as new statistics, are no later users.
   for (Operation *op = last->getNextNode(); op && op != block.getTerminator(); op = op->getNextNode())
     backward.insert(op);
 }
@@ -113,7 +113,7 @@ int64_t Rematerialiser::bytesOf(Value value) const {
                                                                        : bytes;
 }
 
-/// Of computing a value again from its operands: bytes that are read and written, and arithmetic in the same measure.
+/// The cost of recomputing a value from its operands: bytes read and written, and arithmetic in the same unit.
 double Rematerialiser::costOf(Value value) const {
   double cost = bytesOf(value);
   for (Value operand : value.getDefiningOp()->getOperands())
@@ -128,7 +128,7 @@ int64_t Rematerialiser::bytesOf(const llvm::BitVector &chosen) const {
   return bytes;
 }
 
-/// The cheapest to keep where everything that is needed later, but for `recomputed`, is kept in any case.
+/// The cheapest set to keep, if all later needed values except `recomputed` are kept in any case.
 llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) const {
   KeepProblem problem;
   for (Value value : values)
@@ -138,7 +138,7 @@ llvm::BitVector Rematerialiser::keepAllBut(const llvm::BitVector &recomputed) co
     for (Value operand : op->getOperands())
       if (auto known = numbers.find(operand); known != numbers.end())
         problem.needs(number, known->second);
-    // A reshape is the same bytes.
+    // A reshape aliases its operand.
     bool isChosen = !required[number] || recomputed[number] || isa<graph::ReshapeOp>(op);
     if (!mayRecompute(op) || captured[number] || !isChosen)
       problem.forbid(number);
@@ -159,7 +159,7 @@ llvm::BitVector Rematerialiser::choose(const RecomputePolicy &policy) const {
   llvm::stable_sort(candidates, [&](unsigned one, unsigned other) {
     return bytesOf(values[one]) * costOf(values[other]) > bytesOf(values[other]) * costOf(values[one]);
   });
-  // The more may be computed again, the less is kept: the shortest beginning of the list that is enough.
+  // The more values may be recomputed, the fewer bytes are kept: finds the shortest sufficient prefix of the list.
   auto keepAfter = [&](size_t count) {
     llvm::BitVector recomputed = none;
     for (unsigned number : ArrayRef(candidates).take_front(count))
@@ -182,8 +182,8 @@ bool Rematerialiser::isKept(Value value) const {
   return known == numbers.end() || kept[known->second];
 }
 
-/// The value as the backward pass computes it. What was kept is hidden behind a barrier, whose other operands are the
-/// gradients at hand.
+/// The value as recomputed in the backward pass. Kept values are hidden behind a barrier, whose other operands are the
+/// current gradients.
 Value Rematerialiser::again(Value wanted, ValueRange gradients) {
   SmallVector<Value> pending = {wanted};
   while (!pending.empty()) {

@@ -9,28 +9,28 @@
 
 namespace freestone::grad {
 
-/// Which values of the forward pass the backward pass computes again instead of finding them kept.
+/// The choice of values of the forward pass to recompute in the backward pass instead of keeping them.
 struct RecomputePolicy {
   enum class Kind { None, Blocks, Auto };
   Kind kind = Kind::None;
-  /// Of `Auto`: as much is computed again as is needed to keep no more than this, the cheapest first.
+  /// For `Auto`: recomputes as much as is needed to keep at most these bytes, the cheapest values first.
   int64_t bytes = 0;
 
   /// "none", "blocks", "auto:BYTES" with an optional K, M or G; nothing for other texts.
   static std::optional<RecomputePolicy> parse(llvm::StringRef text);
 };
 
-/// What was decided, at the hints.
+/// The decisions, in numbers at the hinted sizes.
 struct Recomputed {
   int64_t values = 0;                    ///< operators that stand in the backward pass once more
   int64_t keptBefore = 0, keptAfter = 0; ///< bytes that are kept for the backward pass
 };
 
-/// Computes values of the forward pass again in the backward pass, where that keeps less in memory. Forward is what the
-/// results in `losses` follow from; backward what comes after it. Products (contractions, convolutions), sorting and
-/// control flow are never computed again; of all else, what is cheapest to keep is kept (see KeepProblem). What is
-/// computed again reads what was kept through `graph.barrier`, so that it is neither shared with the first computation
-/// nor hoisted to it. `hints` says how large symbols usually are. Dropout computes the same mask again, from its key.
+/// Recomputes values of the forward pass in the backward pass, where this reduces memory. The forward pass is
+/// everything that the results in `losses` depend on; the backward pass everything after it. Products (contractions,
+/// convolutions), sorting and control flow are never recomputed; of all else, the cheapest set is kept (see
+/// KeepProblem). Recomputation reads kept values through `graph.barrier`, so that it is neither merged with the first
+/// computation nor hoisted to it. `hints` are typical values of symbols. Dropout recomputes the same mask from its key.
 Recomputed rematerialise(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> losses, const RecomputePolicy &policy,
                          const llvm::StringMap<int64_t> &hints);
 

@@ -7,7 +7,7 @@ using namespace llvm;
 using namespace freestone;
 using namespace freestone::grad;
 
-/// More than all bytes together, and four of them still fit.
+/// Larger than the sum of all bytes; four of them fit into 64 bits.
 static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max() / 4;
 
 unsigned KeepProblem::addNode() {
@@ -61,7 +61,7 @@ private:
     return levels[sink] >= 0;
   }
 
-  /// One more path, without recursion: chains of operators are long.
+  /// Finds one more path, without recursion: chains of operators are long.
   bool push(unsigned source, unsigned sink) {
     SmallVector<unsigned> path;
     unsigned at = source;
@@ -102,7 +102,7 @@ BitVector KeepProblem::solve() const {
   auto residual = edges;
   MaximumFlow(residual, outgoing).run(source, sink);
 
-  // From the sink backwards: the cut that is nearest to where values are needed.
+  // From the sink backwards: the minimum cut nearest to the users.
   BitVector reaches(outgoing.size());
   reaches.set(sink);
   SmallVector<unsigned> queue = {sink};

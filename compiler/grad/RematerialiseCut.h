@@ -7,21 +7,20 @@
 
 namespace freestone::grad {
 
-/// The cheapest set of values to keep, so that all values that are needed later can be computed from kept ones: the
-/// smallest cut of the graph in which a value costs its bytes, between values that must not be computed again and
-/// values that are needed.
+/// The cheapest set of values to keep, from which all later needed values can be computed: a minimum cut, where values
+/// cost their bytes, between values that must not be recomputed and values that are needed.
 class KeepProblem {
 public:
-  /// A value that takes `bytes` to keep. Values are numbered in the order in which they are added.
+  /// Adds a value of `bytes`; values are numbered in order.
   unsigned add(int64_t bytes);
-  /// Computing `value` again takes `operand`.
+  /// Recomputing `value` needs `operand`.
   void needs(unsigned value, unsigned operand);
   /// `value` must not be computed again.
   void forbid(unsigned value);
   /// `value` is needed later.
   void require(unsigned value);
 
-  /// The values to keep; of several sets that are as cheap the one that leaves the least to compute again.
+  /// The values to keep; among sets of equal cost the one with the least recomputation.
   llvm::BitVector solve() const;
 
 private:
@@ -35,7 +34,7 @@ private:
   static unsigned after(unsigned value) { return 3 + 2 * value; }
 
   static constexpr unsigned source = 0, sink = 1;
-  /// Each with its reverse beside it, at the number with the last bit flipped.
+  /// Each next to its reverse edge, whose index differs in the last bit.
   llvm::SmallVector<Edge, 0> edges;
   llvm::SmallVector<llvm::SmallVector<unsigned, 4>, 0> outgoing =
       llvm::SmallVector<llvm::SmallVector<unsigned, 4>, 0>(2);

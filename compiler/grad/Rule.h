@@ -6,15 +6,15 @@
 
 namespace freestone::grad {
 
-/// The gradients of a block while it is swept from its end: those found so far by value, and which values need one. A
+/// The gradients of a block during the backward sweep: those found so far, by value, and the values that need one. A
 /// value without an entry has the gradient 0, which is never built.
 struct Gradients {
   llvm::DenseMap<mlir::Value, mlir::Value> found;
-  /// Values between what is wanted and what has a gradient.
+  /// Values on a path from a wanted value to a seeded one.
   llvm::DenseSet<mlir::Value> active;
 };
 
-/// What a rule sees: one operator whose results have gradients.
+/// The context of a rule: one operator whose results have gradients.
 class Backward {
 public:
   Backward(mlir::Operation *op, mlir::ImplicitLocOpBuilder &builder, Gradients &gradients)
@@ -23,17 +23,17 @@ public:
   Tensor operand(unsigned index = 0) { return tensor(op->getOperand(index)); }
   Tensor result(unsigned index = 0) { return tensor(op->getResult(index)); }
   Tensor tensor(mlir::Value value) { return Tensor(builder, value); }
-  /// The gradient of a result; null where it is 0, which the first result of an operator with one result never has.
+  /// The gradient of a result; null if it is 0, which it never is for operators with one result.
   Tensor gradient(unsigned index = 0);
 
-  /// Whether the gradient of an operand, or of any value that the operands are made of, is asked for.
+  /// Whether the gradient of an operand, or of a value it depends on, is wanted.
   bool wants(mlir::Value value) const { return gradients.active.contains(value); }
   bool wants(unsigned operand) const { return wants(op->getOperand(operand)); }
-  /// Adds to the gradient of a value, unless it is not asked for or the gradient is null. It has the type of the value.
+  /// Adds to the gradient of a value, unless it is not wanted or `gradient` is null. Must have the value's type.
   void add(mlir::Value value, Tensor gradient);
   void add(unsigned operand, Tensor gradient) { add(op->getOperand(operand), gradient); }
 
-  /// Says why there is no gradient, and what to do.
+  /// Refuses the operator, with the reason and a remedy.
   llvm::LogicalResult refuse(const llvm::Twine &reason);
 
   mlir::ImplicitLocOpBuilder &builder;
@@ -46,7 +46,7 @@ private:
 /// The diagnostic of an operator on a path to the loss that can't be differentiated.
 llvm::LogicalResult refuseGradient(mlir::Operation *op, const llvm::Twine &reason);
 
-/// Which rule is for which operator.
+/// The rule for each operator.
 class RuleTable {
 public:
   using Rule = llvm::LogicalResult (*)(mlir::Operation *, Backward &);

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace freestone::grad {
 
-/// What an operator reads: its operands, and what its regions use from outside of it.
+/// The values that an operator reads: its operands, and the captures of its regions.
 static SmallVector<Value> getReads(Operation &op) {
   SmallVector<Value> reads(op.getOperands());
   if (op.getNumRegions() == 0)
@@ -18,7 +18,7 @@ static SmallVector<Value> getReads(Operation &op) {
   return reads;
 }
 
-/// Whether the result is constant between jumps, so that every path ends here.
+/// Whether the result is piecewise constant, so that every path ends here.
 static bool isStep(Operation &op) {
   auto unary = dyn_cast<graph::UnaryOp>(op);
   if (!unary)
@@ -51,7 +51,7 @@ DenseSet<Value> findActive(Block &block, ArrayRef<Seed> seeds, ArrayRef<Value> w
   for (const Seed &seed : seeds)
     activate(seed.value);
   for (Operation &op : llvm::reverse(block))
-    // What is a step has no active operand unless another path needs it.
+    // The operands of a step are active only through other paths.
     if (!isStep(op) && llvm::any_of(op.getResults(), [&](Value result) { return active.contains(result); }))
       for (Value read : getReads(op))
         activate(read);
@@ -84,7 +84,7 @@ FailureOr<SmallVector<Value>> sweep(Block &block, ArrayRef<Seed> seeds, ArrayRef
     Backward backward(op, builder, gradients);
     if (failed(rule(op, backward)))
       return failure();
-    // A rule that does not fit the sizes at hand must not leave a program that is wrong.
+    // A rule that does not fit the current sizes must not leave an invalid program.
     for (Operation *made = checked ? checked->getNextNode() : &block.front(); made != end; made = made->getNextNode())
       if (failed(made->getName().verifyInvariants(made)))
         return refuseGradient(op, "its gradient does not fit these sizes; please report this");

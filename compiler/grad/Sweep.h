@@ -9,23 +9,22 @@
 
 namespace freestone::grad {
 
-/// A value of a block and the gradient that comes to it from outside.
+/// A value of a block with its gradient from outside.
 struct Seed {
   mlir::Value value, gradient;
 };
 
-/// The values on paths from what is wanted to what is seeded, both included: within the block, and what its operators
-/// use from outside of it.
+/// The values on paths from wanted to seeded values, both included: within the block, and captures from outside of it.
 llvm::DenseSet<mlir::Value> findActive(mlir::Block &block, llvm::ArrayRef<Seed> seeds,
                                        llvm::ArrayRef<mlir::Value> wanted);
 
-/// Replaces operators on these paths that have no rule by what they are made of: composites and calls. What was
-/// replaced is replaced in `seeds` and `wanted` too. Fails, with a diagnostic, where a call can't be.
+/// Expands operators on these paths without a rule: composites and calls. Updates `seeds` and `wanted` accordingly.
+/// Fails with a diagnostic if a call can't be inlined.
 llvm::LogicalResult expandPaths(mlir::Block &block, llvm::MutableArrayRef<Seed> seeds,
                                 llvm::MutableArrayRef<mlir::Value> wanted);
 
-/// Appends the backward program of a block before its terminator; the gradients of what is wanted, which may be defined
-/// outside of the block. Null where they are 0.
+/// Appends the backward program of a block before its terminator. Returns the gradients of `wanted` values, which may
+/// be defined outside of the block; null where they are 0.
 llvm::FailureOr<llvm::SmallVector<mlir::Value>> sweep(mlir::Block &block, llvm::ArrayRef<Seed> seeds,
                                                       llvm::ArrayRef<mlir::Value> wanted);
 

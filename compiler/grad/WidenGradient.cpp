@@ -21,7 +21,7 @@ class Widener {
 public:
   explicit Widener(ArrayRef<Value> gradients) : results(gradients.begin(), gradients.end()) {}
 
-  /// A gradient as it is, or from before the cast at its end; in a sum, at the ends of its terms.
+  /// A gradient without the cast at its end; in a sum, without the casts of its terms.
   Value dropCast(Value gradient) {
     Operation *op = gradient.getDefiningOp();
     if (auto cast = dyn_cast_if_present<graph::CastOp>(op)) {
@@ -44,7 +44,7 @@ public:
 private:
   bool isOnlyHere(Value value) { return value.hasOneUse() && !results.contains(value); }
 
-  /// A value in a wider type, as if what computes it had computed in that all along.
+  /// A value in a wider type, by widening the operator that computes it.
   Value widenAtSource(Value value, Type wide) {
     Operation *op = value.getDefiningOp();
     if (auto cast = dyn_cast_if_present<graph::CastOp>(op); cast && graph::getElementType(cast.getOperand()) == wide)
@@ -52,7 +52,7 @@ private:
     bool isProduct = isa_and_present<graph::ContractOp, graph::ConvolveOp>(op);
     bool canWiden = isProduct || (op && (isSum(op) || isa<graph::TransposeOp, graph::ReshapeOp>(op)));
     if (!isOnlyHere(value) || !canWiden) {
-      // Others may use the value before or behind what is widened.
+      // Other users may come before or after the widened operator.
       OpBuilder builder(value.getContext());
       builder.setInsertionPointAfterValue(value);
       return graph::CastOp::create(builder, value.getLoc(), value, wide);

@@ -6,9 +6,9 @@
 
 namespace freestone::grad {
 
-/// The gradient of a weight that is rounded where a product takes it would be rounded too, and then cast back. Sums and
-/// products are accumulated in f32 anyway: what computes such gradients gives them in the wider type instead, where
-/// nobody else sees the narrow one. The types of the gradients stay; those that are null are passed over.
+/// Widens gradients of weights that products read in a narrow type: such a gradient would be rounded and cast back.
+/// Sums and products are accumulated in f32 anyway, so the operators that compute it return the wider type instead, if
+/// the narrow value has no other user. Types of the gradients are unchanged; null gradients are skipped.
 void widenGradients(llvm::MutableArrayRef<mlir::Value> gradients);
 
 } // namespace freestone::grad

@@ -50,7 +50,7 @@ bool givesBool(UnaryKind kind) {
   return kind == UnaryKind::isnan || kind == UnaryKind::isinf_pos || kind == UnaryKind::isinf_neg;
 }
 
-/// The common shape of two under numpy's rules; learns what it takes for it to exist.
+/// The common shape of two under numpy's broadcasting rules; records the equalities that it requires.
 bool joinShapes(GraphBuilder &builder, Shape &into, ArrayRef<Expr> shape) {
   if (into.size() < shape.size())
     into.insert(into.begin(), shape.size() - into.size(), builder.size(1));
@@ -68,7 +68,7 @@ bool joinShapes(GraphBuilder &builder, Shape &into, ArrayRef<Expr> shape) {
   return true;
 }
 
-/// The place in the row-major elements of `from` that broadcasting reads for place `index` of `to`.
+/// The row-major position in `from` that broadcasting reads for position `index` of `to`.
 int64_t broadcastSource(int64_t index, ArrayRef<Expr> from, ArrayRef<Expr> to) {
   int64_t source = 0, scale = 1;
   for (int64_t axis = 1; axis <= int64_t(to.size()); ++axis) {
@@ -174,13 +174,13 @@ Tensor unary(UnaryKind kind, Tensor x) {
   return builder.emit<graph::UnaryOp>(kind, x.value());
 }
 
-/// Whether `x` is known to be one number everywhere.
+/// Whether `x` is known to be a splat of a number.
 static bool isEverywhere(Tensor x, double number) {
   return x.constant() && !x.constant()->empty() &&
          llvm::all_of(*x.constant(), [&](const Element &element) { return element.asReal() == number; });
 }
 
-/// Whether combining with `x` from the right changes nothing. A float -0 plus 0 is +0, so that sum stays.
+/// Whether `x` is a neutral right operand. A float -0 plus 0 is +0, so that sum stays.
 static bool isNeutral(BinaryKind kind, Tensor x) {
   switch (kind) {
   case BinaryKind::add:

@@ -1,4 +1,4 @@
-// Operations that read or write at places which data decide.
+// Operations with data-dependent reads or writes.
 #include "compiler/import/Expressions.h"
 
 using namespace llvm;
@@ -10,7 +10,7 @@ bool areBuilt(ArrayRef<Tensor> tensors) {
   return llvm::all_of(tensors, [](Tensor tensor) { return bool(tensor); });
 }
 
-/// Indices come in any integer type; the graph has two.
+/// ONNX's indices have any integer type, the graph's i32 or i64.
 Tensor asIndices(Tensor indices) {
   if (!indices.isInteger())
     return indices.builder().reject("indices must be integers");
@@ -25,7 +25,7 @@ Tensor withBatchOf(Tensor x, Tensor indices, int64_t batchDims) {
   return conform(indices, expected, "the batch dimensions of data and indices");
 }
 
-/// Indices of single elements along an axis name nothing beyond the data along the others.
+/// Requires that indices of single elements along an axis do not exceed the data along the other axes.
 bool fitsBeside(Tensor x, Tensor indices, int64_t axis) {
   for (int64_t dim = 0; dim < x.rank(); ++dim)
     if (dim != axis &&
@@ -35,7 +35,7 @@ bool fitsBeside(Tensor x, Tensor indices, int64_t axis) {
   return true;
 }
 
-/// Gathering known elements by known indices; nothing where an index is out of range or not known.
+/// Folds a gather of known elements by known indices; nothing if an index is unknown or out of range.
 std::optional<Content> gatherKnown(Tensor x, Tensor indices, int64_t axis) {
   const Content *places = indices.constant();
   if (!x.content() || !places)

@@ -1,4 +1,4 @@
-// Reductions, running combinations, and the composites that are made of them.
+// Reductions, prefix scans, and the composites made of them.
 #include "compiler/import/Expressions.h"
 #include "compiler/import/Fold.h"
 
@@ -33,7 +33,8 @@ std::optional<BinaryKind> binaryOf(ReduceKind kind) {
   }
 }
 
-/// A vector of known elements reduced to one; sums of floats are left to the run, which has its own order of summation.
+/// Folds the reduction of a vector of known elements; sums of floats are left to the run, whose order of summation
+/// differs.
 std::optional<Element> reduceKnown(ReduceKind kind, Tensor x) {
   std::optional<BinaryKind> combine = binaryOf(kind);
   if (!x.content() || x.content()->empty() || !combine || x.isFloat() || x.isBool())

@@ -13,7 +13,7 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-/// Deeper bodies within bodies are no models.
+/// Nesting depth at which bodies are refused.
 constexpr int maxNesting = 32;
 
 using OpsetVersions = std::map<std::string, int>;
@@ -158,7 +158,7 @@ LogicalResult Checker::checkOperator(const onnx::NodeProto &node, const OpsetVer
   std::optional<OperatorSchema> schema = findSchema(opset->first, node.op_type(), opset->second);
   if (!schema) {
     if (!newestOperatorSet(opset->first))
-      return success(); // a domain of someone's own: unsupported, not wrong
+      return success(); // another vendor's domain: unsupported, not invalid
     return fail(describe(node) + ": " + printedDomain(opset->first) + " has no operator '" + node.op_type() +
                 "' at opset " + Twine(opset->second));
   }
@@ -169,7 +169,7 @@ LogicalResult Checker::checkOperator(const onnx::NodeProto &node, const OpsetVer
   return complaint.empty() ? success() : fail(describe(node) + ": " + oneLine(complaint));
 }
 
-/// Why `name` is not there yet: no node makes it, one makes it later, or it depends on its own user.
+/// Why `name` is undefined: no node makes it, a later node makes it, or it depends on its own user.
 LogicalResult Checker::explainMissing(const Nodes &nodes, const onnx::NodeProto &user, const std::string &name) {
   StringMap<const onnx::NodeProto *> makers;
   for (const onnx::NodeProto &node : nodes)
@@ -178,7 +178,7 @@ LogicalResult Checker::explainMissing(const Nodes &nodes, const onnx::NodeProto 
   const onnx::NodeProto *maker = makers.lookup(name);
   if (!maker)
     return fail(describe(user) + " reads '" + name + "', which no node, input or initializer makes");
-  // Whatever the maker needs, directly or not; if that is the user, there is a cycle.
+  // The maker's transitive operands; if the user is among them, there is a cycle.
   std::vector<const onnx::NodeProto *> pending = {maker};
   StringSet<> seen;
   while (!pending.empty()) {

@@ -7,9 +7,9 @@
 
 namespace freestone::importer {
 
-/// Checks what must hold before a model is walked: its operator sets are known; every name is made once, before its
-/// uses, and without cycles; nodes have the inputs, outputs and attributes of their operators. One sentence says what
-/// does not hold.
+/// Checks the preconditions of import: operator sets are known; every name is defined once, before its uses, and
+/// without cycles; nodes have the inputs, outputs and attributes of their operators. `error` is one sentence about the
+/// first violation.
 llvm::LogicalResult checkModel(const onnx::ModelProto &model, std::string &error);
 
 } // namespace freestone::importer

@@ -8,9 +8,8 @@
 
 namespace freestone::importer {
 
-/// One element of a tensor whose value is known while importing: an integer that may depend on sizes, or a real number.
-/// Elements of integer and bool tensors are always integers; those of float tensors are integers only where a size
-/// became one.
+/// An element whose value is known during import: an integer that may depend on sizes, or a real number. Elements of
+/// integer and bool tensors are always integers; those of float tensors only if converted from a size.
 class Element {
 public:
   Element(sym::Expr integer) : integer(integer) {}

@@ -4,8 +4,7 @@
 #include "compiler/import/GraphBuilder.h"
 #include "compiler/import/Operations.h"
 
-// Arithmetic on tensors as it is written: `x * clamp(x + 3, 0, 6) / 6`. Numbers take the type of the tensor beside
-// them.
+// Arithmetic on tensors in infix notation: `x * clamp(x + 3, 0, 6) / 6`. Numbers take the type of the other operand.
 namespace freestone::importer {
 
 #define FREESTONE_UNARY(NAME, KIND)                                                                                    \

@@ -12,10 +12,10 @@ using freestone::sym::Expr;
 namespace freestone::importer {
 namespace {
 
-/// A larger expression is no size that anyone would write, and only slows down all that follows.
+/// Larger expressions are not practical sizes, and slow down all later passes.
 constexpr size_t maxTerms = 64;
 
-/// Sizes are taken to fit their type; constants must.
+/// Symbolic sizes are assumed to fit their type; constants must.
 std::optional<Element> fitting(Expr value, mlir::Type type) {
   if (value.isInvalid() || value.terms().size() > maxTerms)
     return std::nullopt;
@@ -175,7 +175,7 @@ std::optional<Element> foldBinary(BinaryKind kind, const Element &lhs, const Ele
     std::optional<double> result = realBinary(kind, *lhs.asReal(), *rhs.asReal());
     return result ? std::optional<Element>(roundTo(*result, type)) : std::nullopt;
   }
-  // A size that became a float stays one under what keeps integers integers.
+  // A float converted from a size stays symbolic under operations that keep integers integral.
   auto asInteger = [](const Element &element, const Element &other) -> std::optional<Expr> {
     if (element.isInteger())
       return element.asExpr();
@@ -249,7 +249,7 @@ std::optional<Element> foldCast(const Element &x, mlir::Type from, mlir::Type to
   }
   std::optional<double> real = x.asReal();
   if (isa<mlir::FloatType>(to)) {
-    // Beyond 2^53 a double would be rounded already.
+    // Beyond 2^53 the double is already rounded.
     if (x.isInteger() && real && std::fabs(*real) > 0x1p53)
       return std::nullopt;
     return real ? std::optional<Element>(roundTo(*real, to)) : std::optional(x);

@@ -5,8 +5,8 @@
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/import/Element.h"
 
-// Arithmetic on elements that are known while importing, as the operators of the graph would do it. Nothing where the
-// result is not known, does not fit its type, or would be an expression too large to be of use.
+// Constant folding of elements known during import, as the graph's operators compute them. Nothing if the result is
+// unknown, does not fit its type, or is too large an expression.
 namespace freestone::importer {
 
 std::optional<Element> foldUnary(graph::UnaryKind kind, const Element &x, mlir::Type type, const sym::Bounds &bounds);

@@ -85,7 +85,7 @@ Expr GraphBuilder::define(StringRef stem, Expr expr, sym::Interval range) {
 
 Expr GraphBuilder::defineSize(StringRef stem, Expr expr) {
   expr = define(stem, expr);
-  // What is built in a region may never run: nothing is required of it.
+  // Operations in a region may never run, so they require nothing.
   if (facts.interval(expr).lo < 0 && !regions && !facts.dependsOnData(expr))
     facts.requireSize(expr, describe("a size must not be negative"));
   return expr;
@@ -249,7 +249,7 @@ void GraphBuilder::substitute(StringRef symbol, Expr replacement, const Twine &t
           element = element.asExpr().substitute(replace);
   }
   sym::substituteSymbols(func, replace);
-  // What was built before may contradict what was learnt now. Operators with regions may still be under way.
+  // Earlier operations may contradict the new fact. Operators with regions may still be under construction.
   func.walk([&](mlir::Operation *op) {
     if (op->getNumRegions() == 0)
       verify(op);
@@ -266,7 +266,7 @@ Tensor GraphBuilder::randomKey() {
 }
 
 Tensor GraphBuilder::fixedRandomKey(std::optional<uint64_t> seed, uint64_t draw) {
-  // Operators without a seed are apart from each other, and from all that have one.
+  // Operators without a seed differ from each other, and from all operators with a seed.
   uint64_t first = seed.value_or(0), isUnseeded = seed ? 0 : 1, number = seed ? draw : randomOperators++;
   Content words;
   for (uint64_t word : {first & UINT32_MAX, first >> 32, isUnseeded, number})
@@ -284,8 +284,8 @@ mlir::Value GraphBuilder::materialize(Tensor tensor) {
   Tensor::State &state = *tensor.impl();
   if (state.value)
     return state.value;
-  // Inside of a region, what depends on nothing goes before the operation that has the region: it may be used after it
-  // too.
+  // Within a region, a value without operands is inserted before the operation that has the region: it may be used
+  // after the region as well.
   mlir::OpBuilder::InsertionGuard guard(ir);
   bool isFixed = !state.content || llvm::none_of(*state.content, [&](const Element &element) {
     return element.isInteger() && facts.dependsOnData(element.asExpr());
@@ -310,7 +310,7 @@ mlir::Value GraphBuilder::materializeContent(Tensor tensor) {
     SmallVector<int64_t> dims;
     for (Expr extent : tensor.shape())
       dims.push_back(*extent.asConstant());
-    if (content.empty()) // one element that stands for all of none
+    if (content.empty()) // splat of an empty tensor
       return create<graph::ConstantOp>(typeOf(*tensor.impl()), denseOf({Element(size(0))}, {}, type)).getResult();
     mlir::DenseElementsAttr dense = denseOf(content, dims, type);
     if (int64_t(content.size()) <= maxConstant || dense.isSplat())

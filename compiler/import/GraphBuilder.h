@@ -18,7 +18,7 @@ namespace freestone::importer {
 /// Why an operator could not be built.
 struct Refusal {
   enum class Kind {
-    /// The model is right, we can't compile it.
+    /// The model is valid, but the compiler can't compile it.
     Unsupported,
     /// The model contradicts ONNX or itself.
     Invalid
@@ -30,13 +30,13 @@ struct Refusal {
 /// Constant content as an attribute, for `graph.constant`.
 mlir::DenseElementsAttr denseOf(const Content &content, llvm::ArrayRef<int64_t> dims, mlir::Type type);
 
-/// Builds one function of the graph dialect: owns the tensors, what is known of sizes, and the reason why building
-/// stopped. The operations on tensors are free functions, in Operations.h.
+/// Builds one function of the graph dialect: owns the tensors, the known facts of sizes, and the reason of a refusal.
+/// The operations on tensors are free functions, in Operations.h.
 class GraphBuilder {
 public:
-  /// Content above this many elements is not tracked: sizes and small constants are below, data are above.
+  /// Larger contents are not tracked: sizes and small constants are below, data above.
   static constexpr int64_t maxContent = 1024;
-  /// What a `graph.constant` may hold; larger constants become weights.
+  /// Largest `graph.constant`; larger constants become weights.
   static constexpr int64_t maxConstant = 64;
 
   GraphBuilder(mlir::func::FuncOp function, WeightStore &weights);
@@ -51,53 +51,52 @@ public:
   Tensor fromValue(mlir::Value value);
   /// `content` holds the elements of `shape`, which must be constant.
   Tensor fromContent(Content content, llvm::ArrayRef<Expr> shape, mlir::Type type);
-  /// A tensor of the store: `graph.weight`, made on demand; content where it is small.
+  /// A tensor of the store: `graph.weight`, created on demand; with content if it is small.
   Tensor fromWeight(llvm::StringRef name, llvm::ArrayRef<int64_t> dims, mlir::Type type,
                     std::optional<Content> content);
-  /// A constant of the model: content where it is small, else a weight with a copy of the data.
+  /// A constant of the model: content if it is small, else a weight with a copy of the data.
   Tensor fromData(const TensorData &data);
   Tensor scalar(double value, mlir::Type type);
   Tensor integer(int64_t value) { return fromContent({Element(size(value))}, {}, i64()); }
   /// A vector of i64.
   Tensor vector(llvm::ArrayRef<Expr> elements);
   Tensor vector(llvm::ArrayRef<int64_t> elements);
-  /// A tensor of this type and shape in every element.
+  /// A splat of this type and shape.
   Tensor splat(double value, mlir::Type type, llvm::ArrayRef<Expr> shape);
 
-  /// A new symbol for a number that is found while running, from 0 to `most`.
+  /// A new symbol for a data-dependent number, from 0 to `most`.
   Expr freshCount(llvm::StringRef stem, Expr most);
-  /// A symbol of its own for an expression, unless it is a constant or a symbol: what is made of it stays small. Its
-  /// value must be within `range`.
+  /// A symbol defined as an expression, so that later expressions stay small; constants and symbols are returned
+  /// unchanged. The value must be within `range`.
   Expr define(llvm::StringRef stem, Expr expr, sym::Interval range);
   Expr define(llvm::StringRef stem, Expr expr) { return define(stem, expr, facts.interval(expr)); }
-  /// The same for a size, which is checked not to be negative when the program is entered.
+  /// As define, for a size, which is checked to be non-negative at the program's entry.
   Expr defineSize(llvm::StringRef stem, Expr expr);
   Expr size(int64_t value) { return facts.constant(value); }
   Shape sizes(llvm::ArrayRef<int64_t> values);
-  /// With everything replaced that was learnt since the expression was made.
+  /// The expression with all equalities applied that were learnt since it was made.
   Expr current(Expr expr) const;
   Shape current(llvm::ArrayRef<Expr> exprs) const;
   SizeFacts &sizeFacts() { return facts; }
-  /// Makes two sizes equal: by proof, by learning, or by a check at entry. Refuses, saying `what`, where they never
-  /// are.
+  /// Makes two sizes equal: by proof, by substitution, or by a check at entry. Refuses, with `what`, if they never are.
   bool makeEqual(Expr lhs, Expr rhs, const llvm::Twine &what);
   /// The same, axis by axis; the shapes must have one rank.
   bool makeEqual(llvm::ArrayRef<Expr> lhs, llvm::ArrayRef<Expr> rhs, const llvm::Twine &what);
 
-  /// Sees to it that one size is not above another: by proof, or by a check at entry; refuses, saying `what`, where it
-  /// always is. Nothing is required of what may never run, nor of what data decide.
+  /// Requires that one size does not exceed another: by proof, or by a check at entry; refuses, with `what`, if it
+  /// always does. Requires nothing of operations that may never run, nor of data-dependent sizes.
   bool makeAtMost(Expr lhs, Expr rhs, const llvm::Twine &what);
 
-  /// Says why the operator at hand can't be compiled. The first reason stays.
+  /// Refuses the current operator, with the reason. The first reason is kept.
   Tensor refuse(const llvm::Twine &reason) { return stop(Refusal::Kind::Unsupported, reason); }
-  /// Says in what the model is wrong.
+  /// Rejects the model as invalid, with the reason.
   Tensor reject(const llvm::Twine &reason) { return stop(Refusal::Kind::Invalid, reason); }
   bool stopped() const { return refusal.has_value(); }
   std::optional<Refusal> takeRefusal() { return std::exchange(refusal, std::nullopt); }
 
   mlir::Value materialize(Tensor tensor);
-  /// Creates an operation that deduces its types, and refuses with its complaint where it does not verify. Null tensors
-  /// among the operands must have been excluded.
+  /// Creates an operation that deduces its types; refuses with its diagnostic if it does not verify. No tensor operand
+  /// may be null.
   template <typename Op, typename... Args> Op create(Args &&...args) {
     Op op = Op::create(ir, location, std::forward<Args>(args)...);
     verify(op);
@@ -107,7 +106,7 @@ public:
     return fromValue(create<Op>(std::forward<Args>(args)...)->getResult(0));
   }
 
-  /// While it lives, what is built may never run: no equality is learnt from it.
+  /// During its lifetime, operations may never run: no equality is learnt from them.
   class RegionScope {
   public:
     explicit RegionScope(GraphBuilder &builder) : builder(builder) { ++builder.regions; }
@@ -118,9 +117,10 @@ public:
   };
   void verify(mlir::Operation *op);
 
-  /// A key of random numbers for one operator, different for each, and for each step of a training: [4] x ui32.
+  /// A key of random numbers for one operator, different for each operator and each training step: [4] x ui32.
   Tensor randomKey();
-  /// The same, but alike in all runs: one for each seed and number of a node's draw; without a seed always another.
+  /// As randomKey, but equal in all runs: a function of the seed and the number of the node's draw; without a seed
+  /// unique to the operator.
   Tensor fixedRandomKey(std::optional<uint64_t> seed, uint64_t draw);
 
   mlir::OpBuilder ir;
@@ -128,20 +128,20 @@ public:
   WeightStore &weights;
   /// How operators are built that depend on whether the model is trained.
   ImportOptions options;
-  /// Weights that keep statistics, and, in the form of training, their new values.
+  /// Weights that hold statistics, and, in training form, their new values.
   llvm::MapVector<llvm::StringRef, Tensor> statistics;
   /// Weights that losses of the model weigh classes by.
   llvm::SetVector<llvm::StringRef> classWeights;
 
 private:
   Tensor stop(Refusal::Kind kind, const llvm::Twine &reason);
-  /// The shape with extents named that are too large, each or all together, to be multiplied.
+  /// The shape with symbols for extents that are too large, each or all together, to be multiplied.
   Shape withNames(llvm::ArrayRef<Expr> shape);
   std::string describe(const llvm::Twine &what) const;
   void substitute(llvm::StringRef symbol, Expr replacement, const llvm::Twine &text);
   mlir::Value materializeContent(Tensor tensor);
   graph::TensorType typeOf(const Tensor::State &state);
-  /// Puts a constant into the store under a new name.
+  /// Adds a constant to the store under a new name.
   std::string addConstant(mlir::Type type, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes);
 
   mlir::func::FuncOp func;

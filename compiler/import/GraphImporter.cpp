@@ -23,12 +23,12 @@ std::string qualifiedOp(const onnx::NodeProto &node) {
   return (node.domain().empty() ? "ai.onnx" : node.domain()) + "." + node.op_type();
 }
 
-/// The type of a value as ONNX writes it; unset for what is absent. Sizes that are no constants are left open.
+/// The type of a value in ONNX's terms; unset if the value is absent. Sizes that are not constant are left open.
 onnx::TypeProto typeOf(const ModelValue &value) {
   onnx::TypeProto type;
   bool isSequence = value.kind == ModelValue::Kind::Sequence;
   if (isSequence || value.kind == ModelValue::Kind::Optional) {
-    // Of an empty one any type is right: nothing is ever taken out of it.
+    // An empty sequence may have any element type: nothing is ever read from it.
     onnx::TypeProto element;
     element.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
     if (!value.elements.empty())
@@ -50,7 +50,7 @@ onnx::TypeProto typeOf(const ModelValue &value) {
   return type;
 }
 
-/// Replaces references to the attributes of a function by what its caller gives; those it does not give are dropped.
+/// Replaces references to a function's attributes by its caller's values; attributes without a value are dropped.
 void bindAttributes(Nodes *nodes, const std::map<std::string, onnx::AttributeProto> &given) {
   for (onnx::NodeProto &node : *nodes) {
     auto *attributes = node.mutable_attribute();
@@ -211,9 +211,9 @@ Tensor GraphImporter::tensorNamed(StringRef name) const {
 }
 
 void GraphImporter::noteRandom(const Node &node, ArrayRef<int64_t> switches) {
-  // By the model's own node, also within a definition.
+  // Named after the model's own node, even within a definition.
   RandomNode &random = report.random.emplace_back(cast<mlir::NameLoc>(builder.location).getName().str());
-  // Names within a definition are its own.
+  // Names within a definition are local.
   for (int64_t index : switches)
     if (depth == 0 && node.has(index))
       random.switches.push_back(node.proto.input(index));
@@ -230,7 +230,7 @@ void GraphImporter::importMain(Scope &scope, const Nodes &nodes) {
       const ModelValue *value = name.empty() ? nullptr : scope.find(name);
       return !value || value->isBuilt();
     });
-    // What depends on a node that can't be compiled is judged by its operator alone.
+    // Operators that depend on an unsupported node are checked by name and version only.
     if (!isReachable) {
       if (!isKnown(proto, opset))
         report.unsupported.push_back({nameOf(proto), qualifiedOp(proto), opset, "the operator is not supported"});

@@ -11,9 +11,9 @@ struct ModelReport;
 
 namespace freestone::importer {
 
-/// The names that nodes may use, and what they mean.
+/// The visible names, with their values.
 struct Scope {
-  /// Of a region; functions see nothing outside.
+  /// The enclosing scope of a region; null for functions, which capture nothing.
   const Scope *outer = nullptr;
   llvm::StringMap<ModelValue> values;
   /// Version of the operator set of each domain.
@@ -26,23 +26,23 @@ struct Scope {
 /// Walks the nodes of a model: builds those that have an entry, and inlines the others by their definition.
 class GraphImporter {
 public:
-  /// Definitions may use each other to this depth; deeper ones call themselves.
+  /// Maximum nesting of definitions; deeper ones are recursive.
   static constexpr int maxDepth = 32;
-  /// Bodies of bodies can grow without end in a small file.
+  /// Maximum number of nodes: nested bodies can grow exponentially in a small file.
   static constexpr int64_t maxNodes = 1 << 20;
 
   GraphImporter(GraphBuilder &builder, const onnx::ModelProto &model, ModelReport &report);
 
-  /// Builds the nodes in order. A node that can't be compiled goes into the report, and what depends on it is left out;
-  /// the walk ends with the builder stopped where the model is wrong.
+  /// Builds the nodes in order. An unsupported node is added to the report, and its dependents are skipped; if the
+  /// model is invalid, the walk ends with the builder stopped.
   void importMain(Scope &scope, const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes);
 
-  /// Builds the nodes of a body and answers its outputs; nothing where the builder is stopped.
+  /// Builds the nodes of a body and returns its outputs; nothing if the builder is stopped.
   std::optional<std::vector<ModelValue>> importBody(const onnx::GraphProto &graph, std::vector<ModelValue> inputs);
 
-  /// The tensor of a name that nodes may use where the walk is; null where there is none.
+  /// The tensor of a visible name; null if there is none.
   Tensor tensorNamed(llvm::StringRef name) const;
-  /// Tells the report that a node draws random numbers, which matter only where none of its inputs `switches` is 0.
+  /// Reports a node with random numbers, which have an effect only if none of its inputs `switches` is 0.
   void noteRandom(const Node &node, llvm::ArrayRef<int64_t> switches);
 
 private:

@@ -78,8 +78,8 @@ std::string typeText(const onnx::TypeProto &type) {
   }
 }
 
-/// Whether the exporter's rewriter, which lists the rules that made a node, has put a batch normalisation into a
-/// convolution.
+/// Whether the exporter's rewriter has folded a batch normalization into a convolution, by its list of the rules that
+/// made the node.
 bool holdsFoldedNorm(const onnx::NodeProto &node) {
   return any_of(node.metadata_props(), [](const onnx::StringStringEntryProto &entry) {
     return entry.key() == "pkg.onnxscript.rewriter.rule_name" && StringRef(entry.value()).contains("FuseBatchNorm");
@@ -164,7 +164,7 @@ Shape ModelImport::inputShape(const onnx::ValueInfoProto &info) {
   return shape;
 }
 
-/// `leastSize` is set for inputs whose elements decide sizes.
+/// `leastSize` is set for inputs whose elements determine sizes.
 void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize) {
   Tensor tensor;
   mlir::Type type = elementTypeOf(builder->context(), info.type().tensor_type().elem_type());

@@ -13,8 +13,7 @@
 
 namespace freestone {
 
-/// What the user knows of a symbol of the model's inputs: its range, both ends included. `--bind` gives both ends one
-/// value.
+/// The user's bounds of a symbol of the model's inputs, inclusive. `--bind` sets both bounds to one value.
 struct DimBound {
   std::string symbol;
   int64_t minimum = 0;
@@ -22,12 +21,12 @@ struct DimBound {
   int64_t multipleOf = 1;
 };
 
-/// What becomes of operators that compute one thing while a model is trained and another when it is used.
+/// How operators are imported that differ between training and inference.
 enum class ModelForm {
-  /// As each node says.
+  /// As each node specifies.
   AsWritten,
-  /// BatchNormalization normalises by the batch at hand and updates its statistics, Dropout drops, whatever the nodes
-  /// say.
+  /// BatchNormalization uses batch statistics and updates its running statistics, Dropout drops, whatever the nodes
+  /// specify.
   Training,
   /// Neither does.
   Evaluation
@@ -36,7 +35,7 @@ enum class ModelForm {
 struct ImportOptions {
   std::vector<DimBound> dimBounds;
   ModelForm form = ModelForm::AsWritten;
-  /// In the form of training: BatchNormalization uses its statistics and leaves them alone; nothing is dropped.
+  /// In training form: BatchNormalization uses its running statistics and keeps them; nothing is dropped.
   bool freezeNorm = false, noDropout = false;
   /// Float initializers of rank 1 or more, and those of rank 0 that the exporter calls parameters, stay weights however
   /// small they are, so that they can be trained. So do those of rank 0 by these names, and by these patterns where
@@ -46,7 +45,7 @@ struct ImportOptions {
   /// Each parameter becomes an initializer of its own (see `separateInitializers`); nothing: as the file has them.
   std::optional<TiePatterns> ties = {};
 
-  /// Whether normalisations give their statistics new values.
+  /// Whether normalizations update their running statistics.
   bool updatesStatistics() const { return form == ModelForm::Training && !freezeNorm; }
 };
 
@@ -66,21 +65,22 @@ struct UnsupportedNode {
   std::string op;
   int64_t opset = 0;
   std::string reason;
-  /// Of what is no node: "input", "output", "initializer" or "model"; `node` is its name, and it has no operator.
+  /// For parts other than nodes: "input", "output", "initializer" or "model"; `node` is then its name, and there is no
+  /// operator.
   std::string part = {};
 
   /// "node 'a' (ai.onnx.Foo, opset 20): why", "input 'x': why".
   std::string describe() const;
 };
 
-/// A node that draws random numbers when the model runs. They do not matter where one of `switches`, names of inputs,
-/// is 0; else these outputs depend on them.
+/// A node that draws random numbers at run time. They have no effect if one of `switches`, names of inputs, is 0;
+/// otherwise these outputs depend on them.
 struct RandomNode {
   std::string node;
   std::vector<std::string> switches = {}, outputs = {};
 };
 
-/// What `freestone check` says of a model.
+/// The report of `freestone check` about a model.
 struct ModelReport {
   std::vector<std::pair<std::string, int64_t>> opsets;
   int64_t nodes = 0;
@@ -104,7 +104,7 @@ struct ImportedModel {
   std::map<std::string, InitializerOrigin> initializers;
   /// How parameters share initializers, where that was asked for.
   SharedInitializers shared;
-  /// Float initializers of rank 0 that the program holds as constants and whose names have the path of a module.
+  /// Float initializers of rank 0 that are constants of the program, and whose names contain a module path.
   std::vector<std::string> numbers;
   ModelReport report;
 };
@@ -116,14 +116,14 @@ struct ImportError {
     Invalid,
     /// An option does not fit the model: a bound of a symbol that it does not have.
     Usage,
-    /// A fault of ours.
+    /// A defect of the compiler.
     Internal
   };
   Kind kind = Kind::Invalid;
   std::string message;
 };
 
-/// Reads the model at `path`. External data are looked for in its folder, and nowhere else.
+/// Reads the model at `path`. External data must be in its folder.
 mlir::FailureOr<ImportedModel> importOnnx(mlir::MLIRContext *context, llvm::StringRef path,
                                           const ImportOptions &options, ImportError &error);
 

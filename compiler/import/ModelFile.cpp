@@ -13,7 +13,7 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-/// Nesting of graphs in attributes and of types; deeper messages are attacks, not models.
+/// Nesting limit of graphs in attributes and of types: deeper messages are malicious.
 constexpr int maxNesting = 100;
 
 FailureOr<std::shared_ptr<MemoryBuffer>> map(const Twine &path, std::string &error) {
@@ -27,7 +27,7 @@ FailureOr<std::shared_ptr<MemoryBuffer>> map(const Twine &path, std::string &err
 
 ArrayRef<char> bytesOf(const MemoryBuffer &buffer) { return {buffer.getBufferStart(), buffer.getBufferSize()}; }
 
-/// The real path of `location` in `folder`, which links must not leave either.
+/// The real path of `location`, which must be within `folder` even through links.
 FailureOr<std::string> resolveWithin(StringRef folder, StringRef location, std::string &error) {
   SmallString<256> joined(folder.empty() ? StringRef(".") : folder), real, realFolder;
   bool climbs = is_contained(make_range(sys::path::begin(location), sys::path::end(location)), "..");

@@ -13,7 +13,7 @@
 
 namespace freestone::importer {
 
-/// A parsed model whose large tensors stay in the mapped file. Messages of failures name the file and the place.
+/// A parsed model whose large tensors stay in the mapped file. Error messages name the file and the place.
 class ModelFile {
 public:
   static llvm::FailureOr<ModelFile> open(llvm::StringRef path, std::string &error);
@@ -21,21 +21,21 @@ public:
   static llvm::FailureOr<ModelFile> parse(llvm::ArrayRef<char> bytes, std::string &error);
 
   const onnx::ModelProto &model() const { return proto; }
-  /// To be changed in what is no tensor's elements; initializers stay in their places.
+  /// For changes of anything but tensors' elements; initializers keep their positions.
   onnx::ModelProto &mutableModel() { return proto; }
 
-  /// Appends a copy of initializer `index` of the main graph by another name, with the same bytes. Where the graph
-  /// lists its initializers among the inputs, so it does the copy.
+  /// Appends a copy of initializer `index` of the main graph under another name, with the same bytes, and lists it
+  /// among the graph's inputs if the original is.
   void copyInitializer(int index, llvm::StringRef name);
 
-  /// The raw bytes of initializer `index` of the main graph, wherever they are kept: in the file, in external data, or
-  /// in the message. Empty where it has none or keeps its elements in typed fields. Lives as long as `mappings()`.
+  /// The raw bytes of initializer `index` of the main graph, wherever they are stored: in the file, in external data,
+  /// or in the message. Empty if it has none or uses typed fields. Valid during the lifetime of `mappings()`.
   llvm::FailureOr<llvm::ArrayRef<char>> rawInitializer(int index, std::string &error);
 
   /// Whether bytes lie in a mapping, or in the caller's bytes, and not in the message.
   bool isMapped(llvm::ArrayRef<char> bytes) const;
 
-  /// All that the bytes of tensors point into.
+  /// The owners of all tensors' bytes.
   llvm::ArrayRef<std::shared_ptr<llvm::MemoryBuffer>> mappings() const { return buffers; }
 
 private:
@@ -44,7 +44,7 @@ private:
 
   onnx::ModelProto proto;
   llvm::ArrayRef<char> whole;
-  /// Where external data may be; nothing for a model that is no file.
+  /// The folder for external data; nothing for a model that is not a file.
   std::optional<std::string> folder;
   /// By position in the main graph; null where the message itself has the bytes.
   std::vector<llvm::ArrayRef<char>> cutOut;

@@ -8,7 +8,7 @@
 
 namespace freestone::importer {
 
-/// What a name of the model stands for: a tensor, or a sequence or optional of such, which exist only while importing.
+/// The value of a name: a tensor, or a sequence or optional of tensors, which exist only during import.
 struct ModelValue {
   enum class Kind { Absent, Tensor, Sequence, Optional };
 
@@ -17,7 +17,7 @@ struct ModelValue {
   static ModelValue sequence(std::vector<ModelValue> elements);
   static ModelValue optional(std::vector<ModelValue> content);
 
-  /// Whether all of it could be built.
+  /// Whether all of it was built.
   bool isBuilt() const;
 
   Kind kind = Kind::Absent;
@@ -28,7 +28,7 @@ struct ModelValue {
 
 class GraphImporter;
 
-/// A node of the model as an operator's definition sees it: inputs, attributes, and where the outputs go.
+/// A node of the model for an operator's definition: inputs, attributes and outputs.
 class Node {
 public:
   Node(const onnx::NodeProto &proto, int opset, std::vector<ModelValue> inputs, GraphBuilder &builder,
@@ -49,11 +49,11 @@ public:
   /// All inputs, which must be tensors of `variadic` operators.
   llvm::SmallVector<Tensor> allInputs();
 
-  /// Elements of an integer input that must be known while importing, constant or not; refuses where they are not.
+  /// Elements of an integer input that must be known during import, possibly symbolic; refuses otherwise.
   std::optional<Shape> sizesInput(int64_t index);
-  /// The same, constant.
+  /// As sizesInput, but constant.
   std::optional<llvm::SmallVector<int64_t>> constantsInput(int64_t index);
-  /// A number that must be known while importing.
+  /// A number that must be known during import.
   std::optional<double> realInput(int64_t index);
 
   bool hasAttribute(llvm::StringRef name) const { return attribute(name); }

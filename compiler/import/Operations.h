@@ -4,9 +4,9 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/import/Tensor.h"
 
-// The language in which operators are defined: the core of the graph dialect as functions over tensors of any rank and
-// type. Operands broadcast as in numpy; axes may be negative; what is known while importing is computed while importing
-// and leaves no operation behind. A null operand gives a null result.
+// The language of operator definitions: the core of the graph dialect as functions over tensors of any rank and type.
+// Operands broadcast as in numpy; axes may be negative; values known during import are folded and leave no operation
+// behind. A null operand gives a null result.
 namespace freestone::importer {
 
 using graph::BinaryKind;
@@ -19,7 +19,7 @@ Tensor unary(UnaryKind kind, Tensor x);
 Tensor binary(BinaryKind kind, Tensor lhs, Tensor rhs);
 Tensor compare(CompareKind predicate, Tensor lhs, Tensor rhs);
 Tensor select(Tensor condition, Tensor whenTrue, Tensor whenFalse);
-/// Floats become integers towards zero; anything becomes bool by being not 0.
+/// Float to integer truncates toward zero; to bool: whether it differs from 0.
 Tensor cast(Tensor x, mlir::Type type);
 /// A scalar of the type of `like`.
 Tensor scalarLike(double value, Tensor like);
@@ -43,7 +43,8 @@ Tensor unsqueeze(Tensor x, ArrayRef<int64_t> axes);
 Tensor squeeze(Tensor x, ArrayRef<int64_t> axes);
 /// Along `axis`, `size` elements from `start` on, every `step`th. All of it must be inside.
 Tensor slice(Tensor x, int64_t axis, Expr start, Expr size, int64_t step = 1);
-/// `low` and `high` elements of `value` on the sides of every axis, `interior` between any two; negative ones cut.
+/// `low` and `high` elements of `value` on the sides of every axis, `interior` between neighbours; negative amounts
+/// crop.
 Tensor pad(Tensor x, ArrayRef<Expr> low, ArrayRef<Expr> high, Tensor value, ArrayRef<int64_t> interior = {});
 Tensor concat(ArrayRef<Tensor> operands, int64_t axis);
 /// 0, 1, … along one axis of `shape`.
@@ -88,7 +89,7 @@ Tensor convolve(Tensor x, Tensor w, const Window &window, ArrayRef<int64_t> lhsD
                 mlir::Type resultType = {});
 /// Over the trailing dimensions, as many as the window has.
 Tensor windowReduce(graph::ReduceKind kind, Tensor x, const Window &window);
-/// Where each window has its (first) maximum: row-major index within the trailing dimensions.
+/// argmax of each window (the first maximum): row-major index within the trailing dimensions.
 Tensor windowArgmax(Tensor x, const Window &window);
 
 // Composites.

@@ -1,4 +1,4 @@
-// What operators that have an entry are refused for all the same.
+// Reasons why operators with an entry are refused in some cases.
 #ifndef FREESTONE_COMPILER_IMPORT_OPERATORLIMITS_H
 #define FREESTONE_COMPILER_IMPORT_OPERATORLIMITS_H
 

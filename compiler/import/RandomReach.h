@@ -6,8 +6,7 @@
 
 namespace freestone::importer {
 
-/// Tells each node that draws random numbers which of the model's outputs, the first results of `main`, depend on what
-/// it draws.
+/// Finds, for each node with random numbers, the model's outputs (the first results of `main`) that depend on them.
 void findReach(mlir::func::FuncOp main, llvm::ArrayRef<std::string> outputs, std::vector<RandomNode> &nodes);
 
 } // namespace freestone::importer

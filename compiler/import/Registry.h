@@ -8,8 +8,7 @@
 
 namespace freestone::importer {
 
-/// How one operator, in a range of versions of its operator set, is built from the core. That is all there is to an
-/// operator.
+/// The definition of one operator in terms of the core, for a range of operator set versions.
 struct Entry {
   using BuildAll = std::function<void(Node &)>;
   using BuildOne = std::function<Tensor(Node &)>;
@@ -26,7 +25,7 @@ struct Versions {
   int until = newest;
 };
 
-/// The operators that have an entry. What has none is inlined by its ONNX function body.
+/// The operators with an entry. Others are inlined by their ONNX function body.
 class Registry {
 public:
   static const Registry &instance();

@@ -10,7 +10,7 @@ const onnx::OpSchema *schemaOf(const std::string &domain, const std::string &op,
   return onnx::OpSchemaRegistry::Schema(op, opset, domain == "ai.onnx" ? std::string() : domain);
 }
 
-/// The version of a domain's operator set that a body asks for; 0 where it leaves that to its user.
+/// The operator set version that a body requires of a domain; 0 if it is the caller's.
 int64_t opsetOf(const onnx::FunctionProto &function, const std::string &domain) {
   for (const onnx::OperatorSetIdProto &set : function.opset_import())
     if (set.domain() == domain)
@@ -61,7 +61,7 @@ std::optional<onnx::FunctionProto> functionBody(const onnx::NodeProto &node, int
       if (schema->BuildContextDependentFunction(types, built, opset))
         body = std::move(built);
     }
-    // What the node does not say of its attributes has a default.
+    // Attributes that the node leaves out have their defaults.
     if (body)
       for (const auto &[name, attribute] : schema->attributes())
         if (attribute.default_value.type() != onnx::AttributeProto::UNDEFINED)

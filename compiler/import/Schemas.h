@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// The only door to the parts of ONNX's library that throw: nothing leaves these functions but values.
+// Wraps the parts of ONNX's library that throw: no exception leaves these functions.
 namespace freestone::importer {
 
 /// What ONNX says of an operator as of one version of its operator set.

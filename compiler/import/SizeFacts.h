@@ -11,7 +11,7 @@ namespace freestone::importer {
 
 using sym::Expr;
 
-/// How a symbol gets its value when the program is entered.
+/// The binding time of a symbol.
 enum class SymbolOrigin {
   /// A dimension of an input.
   Dimension,
@@ -23,7 +23,7 @@ enum class SymbolOrigin {
   Data
 };
 
-/// All that the importer knows of the sizes of one function: symbols, their bounds, and equalities that must hold.
+/// The importer's knowledge of the sizes of one function: symbols, their bounds, and equalities that must hold.
 class SizeFacts {
 public:
   struct Symbol {
@@ -36,15 +36,15 @@ public:
     Expr definition;
   };
 
-  /// What `learnEqual` found.
+  /// The result of `learnEqual`.
   enum class Outcome {
-    /// They were equal already, or are never; see `contradiction`.
+    /// Equal already, or never equal; see `contradiction`.
     Nothing,
     /// `learnt` must be replaced by `replacement` everywhere.
     Substitute,
-    /// Neither is a symbol: the equality is checked when the program is entered.
+    /// Neither is a symbol: the equality is checked at the program's entry.
     Assert,
-    /// Neither can be checked when the program is entered, for one of them is found while running.
+    /// One of them is data-dependent, so no check at entry is possible.
     CheckLater,
     Contradiction
   };
@@ -87,7 +87,7 @@ public:
   Learnt learnEqual(Expr lhs, Expr rhs, const llvm::Twine &text);
 
   const sym::Bounds &bounds() const { return known; }
-  /// By what is known of the symbols; large expressions stay as they are, for analysing them takes exponential time.
+  /// Simplifies by the known bounds; large expressions stay unchanged, since their analysis takes exponential time.
   Expr simplify(Expr expr) const;
   sym::Interval interval(Expr expr) const;
   bool dependsOnData(Expr expr) const;

@@ -6,8 +6,8 @@
 
 namespace freestone::importer {
 
-/// The inputs of the graph whose elements decide sizes, as the `shape` of a Reshape does, directly or through
-/// arithmetic on small integers, and the least value that all those uses allow. Their elements become symbols.
+/// The inputs of the graph whose elements determine sizes, such as the `shape` of a Reshape, directly or through
+/// arithmetic on small integers, with the least value that all uses allow. Their elements become symbols.
 llvm::StringMap<int64_t> findSizeInputs(const onnx::GraphProto &graph);
 
 } // namespace freestone::importer

@@ -13,11 +13,10 @@ using Shape = llvm::SmallVector<Expr, 4>;
 class GraphBuilder;
 
 /// A tensor of the graph under construction: a handle on state that the builder owns. Its shape and type are always
-/// known. A small one may be known by content and then exists in the program only once something asks for its
-/// `value()`.
+/// known. A small tensor may have known content; it then becomes an operation only when its `value()` is requested.
 ///
-/// A null tensor stands for what could not be built; every operation on one gives another, so that an operator's
-/// definition reads without error handling. The builder keeps the reason.
+/// A null tensor stands for a refused one; every operation on it gives another null tensor, so that operator
+/// definitions need no error handling. The builder keeps the reason.
 class Tensor {
 public:
   struct State {
@@ -56,7 +55,7 @@ public:
   bool isInteger() const { return llvm::isa<mlir::IntegerType>(elementType()) && !isBool(); }
   bool isUnsigned() const { return elementType().isUnsignedInteger(); }
 
-  /// The value in the program, which is created if need be.
+  /// The value in the program, created on demand.
   mlir::Value value() const;
 
   State *impl() const { return state; }

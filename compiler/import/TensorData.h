@@ -10,14 +10,13 @@
 
 namespace freestone::importer {
 
-/// The element type of ONNX's number for it; null for those that we do not have (strings, complex and sub-byte numbers,
-/// …).
+/// The element type of an ONNX number; null for unsupported types (strings, complex and sub-byte numbers, …).
 mlir::Type elementTypeOf(mlir::MLIRContext *context, int onnxType);
 /// ONNX's number for an element type of ours.
 int onnxTypeOf(mlir::Type type);
-/// What ONNX calls it: `float8e4m3fn`.
+/// ONNX's name of it: `float8e4m3fn`.
 std::string onnxTypeName(int onnxType);
-/// What we call it: `f32`, `u8`.
+/// The compiler's name of it: `f32`, `u8`.
 std::string typeName(mlir::Type type);
 /// Bytes of one element in memory; bool takes one.
 int64_t bytesOf(mlir::Type type);
@@ -29,7 +28,7 @@ struct TensorData {
   int64_t count = 0;
   /// Empty where the model was stripped of its weights.
   llvm::ArrayRef<char> bytes;
-  /// What `bytes` points into where the model keeps the elements in typed fields.
+  /// Owns `bytes` if the model has typed fields.
   std::string owned;
 
   bool isStripped() const { return bytes.empty() && count > 0; }
@@ -40,7 +39,7 @@ struct TensorData {
 llvm::LogicalResult decodeTensor(mlir::MLIRContext *context, const onnx::TensorProto &proto, llvm::ArrayRef<char> raw,
                                  TensorData &data, std::string &error);
 
-/// The elements one by one; nothing where a number does not fit into int64_t.
+/// The elements one by one; nothing if a number does not fit into int64_t.
 std::optional<Content> contentOf(const TensorData &data);
 /// The opposite: constant content as bytes.
 std::string bytesOf(const Content &content, mlir::Type type);

@@ -9,17 +9,17 @@
 
 namespace freestone::train {
 
-/// Memory that a tensor of a checkpoint is restored into.
+/// Destination of a checkpoint's tensor.
 struct TensorTarget {
   std::string name;
   freestone_dtype dtype = FREESTONE_F32;
   std::vector<int64_t> shape;
-  void *data = nullptr;        ///< as many bytes as the shape needs
-  runtime::Panels panels = {}; ///< in which it lies there; by default row-major
+  void *data = nullptr;        ///< must hold the bytes of the shape
+  runtime::Panels panels = {}; ///< the layout of `data`; default: row-major
 };
 
 /// A complete checkpoint, verified and mapped: a folder with manifest.json and safetensors files, tensors row-major
-/// under their global names. Immutable; views live as long as it.
+/// under their global names. Immutable; its views are valid during its lifetime.
 class Checkpoint {
 public:
   /// Verifies sizes and checksums of all files. Throws Error, naming the file.
@@ -28,11 +28,11 @@ public:
   const std::string &folder() const { return path; }
   const TrainingState &state() const { return manifest.state; }
 
-  /// The tensors of a group such as "parameters"; none if there is no such group.
+  /// The tensors of a group such as "parameters"; empty if there is no such group.
   const std::vector<formats::TensorView> &tensors(const std::string &group) const;
 
-  /// Copies every target's tensor out of the group. Before anything is written, throws Error that names what is missing
-  /// or has another element type or shape (the first few of them), and what the checkpoint holds that no target takes.
+  /// Copies every target's tensor out of the group. Before any write, throws Error that names the tensors that are
+  /// missing or differ in element type or shape (the first few of them), and those of the checkpoint without a target.
   void restore(const std::string &group, std::span<const TensorTarget> targets) const;
 
 private:

@@ -32,7 +32,7 @@ static std::optional<int64_t> stepOf(const std::string &name) {
   return step;
 }
 
-/// The steps of which `folder` has a checkpoint, newest first.
+/// The steps with a checkpoint in `folder`, newest first.
 static std::vector<int64_t> stepsIn(const std::string &folder) {
   std::vector<int64_t> steps;
   std::error_code ignored;
@@ -51,7 +51,7 @@ CheckpointFolder::CheckpointFolder(std::string folder, CheckpointOptions wanted)
   lock = error ? -1 : open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock < 0)
     throw Error(fmt::format("can't make the folder '{}': {}", path, error ? error.message() : std::strerror(errno)));
-  // Where the file system knows no locks, there is none.
+  // Without locks of the file system, concurrent writers are not detected.
   if (flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(lock);
     throw Error(fmt::format("another process writes checkpoints to '{}'", path));
@@ -61,7 +61,7 @@ CheckpointFolder::CheckpointFolder(std::string folder, CheckpointOptions wanted)
 
 CheckpointFolder::~CheckpointFolder() { close(lock); }
 
-/// Everything under a name with a dot is of a writer that was killed, since this one holds the lock.
+/// Names with a dot belong to killed writers, since this one holds the lock.
 void CheckpointFolder::removeLeftovers() {
   std::error_code ignored;
   for (const fs::directory_entry &entry : fs::directory_iterator(path, ignored))
@@ -69,7 +69,7 @@ void CheckpointFolder::removeLeftovers() {
       fs::remove_all(entry.path(), ignored);
 }
 
-/// Cuts a group into runs of tensors of about `chunkBytes`.
+/// Splits a group into ranges of tensors of about `chunkBytes`.
 static std::vector<std::span<const TensorView>> cut(std::span<const TensorView> tensors, uint64_t chunkBytes) {
   std::vector<std::span<const TensorView>> chunks;
   size_t begin = 0;
@@ -90,7 +90,7 @@ static formats::Bytes bytesOf(const std::string &text) {
   return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
 }
 
-/// The elements in row-major order: in place, or in `rows`.
+/// The elements in row-major order: in place, or copied to `rows`.
 static formats::Bytes rowsOf(const TensorView &tensor, const TensorGroup &group, std::vector<uint8_t> &rows) {
   auto panels = group.panels.find(tensor.name);
   if (panels == group.panels.end())
@@ -138,7 +138,7 @@ std::string CheckpointFolder::save(const TrainingState &state, std::span<const T
     fs::remove_all(temporary, ignored);
     throw;
   }
-  // After an exchange this is the former checkpoint of the same step.
+  // After an exchange of names this is the former checkpoint of the same step.
   fs::remove_all(temporary, ignored);
   removeOld(state.step);
   return final;
@@ -149,7 +149,7 @@ void CheckpointFolder::removeOld(int64_t saved) {
   for (int64_t step : stepsIn(path)) {
     if (++seen <= std::max(options.keep, 1) || step == saved)
       continue;
-    // It loses its name first: half of it must not look like a checkpoint.
+    // Renamed first: a partly deleted folder must not look like a checkpoint.
     std::string name = folderName(step), dying = fmt::format("{}/.{}.{}.old", path, name, getpid());
     std::error_code error;
     fs::rename(path + "/" + name, dying, error);

@@ -7,36 +7,36 @@
 
 namespace freestone::train {
 
-/// Tensors that are kept together: "parameters", "optimizer", "statistics".
+/// Tensors that are stored together: "parameters", "optimizer", "statistics".
 struct TensorGroup {
-  std::string name; ///< letters and digits: it begins the names of files
+  std::string name; ///< letters and digits: the prefix of the files' names
   std::vector<formats::TensorView> tensors;
-  std::map<std::string, runtime::Panels> panels = {}; ///< of tensors that do not lie row-major, as they are saved
+  std::map<std::string, runtime::Panels> panels = {}; ///< of tensors that are packed in memory
 };
 
 struct CheckpointOptions {
-  int keep = 3;                     ///< the newest so many stay; at least 1
-  uint64_t chunkBytes = 1ull << 30; ///< a group that is larger is cut into several files
+  int keep = 3;                     ///< number of checkpoints to keep, newest first; at least 1
+  uint64_t chunkBytes = 1ull << 30; ///< larger groups are split into several files
 };
 
 /// The checkpoints of one training: `run/checkpoints/step-000123/`. A folder under such a name is complete: it is
-/// written under another name, every file synced, the manifest last, and then renamed. Functions must not overlap.
+/// written under another name, every file synced, the manifest last, and then renamed. Not thread-safe.
 class CheckpointFolder {
 public:
-  /// Opens `path` for writing; makes it if need be, removes what a killed writer left, and holds a lock until
+  /// Opens `path` for writing; creates it if needed, removes leftovers of killed writers, and holds a lock until
   /// destroyed. Throws Error when another process holds it.
   explicit CheckpointFolder(std::string path, CheckpointOptions options = {});
   ~CheckpointFolder();
   CheckpointFolder(const CheckpointFolder &) = delete;
 
-  /// Writes a checkpoint and returns its folder; then deletes those older than the newest `keep`. One of the same step
-  /// is replaced atomically. When this returns, the checkpoint survives a crash of the machine. On Error (no space) the
-  /// older ones are all there.
+  /// Writes a checkpoint and returns its folder; then deletes those older than the newest `keep`. A checkpoint of the
+  /// same step is replaced atomically. On return, the checkpoint survives a crash of the machine. On Error (no space)
+  /// all older ones are intact.
   std::string save(const TrainingState &state, std::span<const TensorGroup> groups);
 
-  /// The newest checkpoint in `path` that is complete, or nothing. Each that has to be passed over is told to `skipped`
-  /// with the reason, newest first. Needs no lock and writes nothing. `path` may also be a single checkpoint's folder,
-  /// or a training's folder with `checkpoints` in it. Throws Error when there is no such folder.
+  /// The newest complete checkpoint in `path`, or nothing. `skipped` receives each incomplete one with the reason,
+  /// newest first. Needs no lock and writes nothing. `path` may also be a single checkpoint's folder, or a training's
+  /// folder that contains `checkpoints`. Throws Error when there is no such folder.
   static std::optional<Checkpoint> newest(const std::string &path,
                                           const std::function<void(const std::string &reason)> &skipped = {});
 

@@ -36,7 +36,7 @@ void CheckpointWriter::begin(const TrainingState &wanted, std::vector<TensorGrou
     for (const formats::TensorView &tensor : group.tensors)
       bytes += tensor.bytes.size();
   if (bytes > bufferBytes) {
-    buffer = std::make_unique<uint8_t[]>(bytes); // touched now, not between two steps
+    buffer = std::make_unique<uint8_t[]>(bytes); // page faults happen here, not between two steps
     bufferBytes = bytes;
   }
   std::lock_guard lock(mutex);
@@ -83,7 +83,7 @@ std::optional<std::string> CheckpointWriter::takeWritten() {
 }
 
 void CheckpointWriter::work() {
-  // Ctrl-C belongs to the thread that trains.
+  // Ctrl-C is handled by the training thread.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, nullptr);

@@ -11,30 +11,30 @@
 
 namespace freestone::train {
 
-/// Writes checkpoints while the training goes on: copies the state between two steps into a buffer of its own, which is
-/// made once, and writes the copy on a thread of its own, one at a time.
+/// Writes checkpoints while the training continues: copies the state between two steps into a buffer that is allocated
+/// once, and writes the copy on its own thread, one at a time.
 ///
-/// For each checkpoint: `begin`, `copy` between two steps, on any thread, `write`. The other functions are the caller's
-/// thread's. Errors of the writing are thrown by the next call.
+/// For each checkpoint: `begin`; `copy` between two steps, on any thread; `write`. All functions but `copy` must be
+/// called by one thread. Errors of writing are thrown by the next call.
 class CheckpointWriter {
 public:
   /// `folder` must outlive it.
   explicit CheckpointWriter(CheckpointFolder &folder, Recorder recorder = {});
-  /// Waits for the write under way.
+  /// Waits for the current write.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter &) = delete;
 
-  /// Waits until the checkpoint before is written. The views are read by `copy`.
+  /// Waits for the previous checkpoint. The views are read by `copy`.
   void begin(const TrainingState &state, std::vector<TensorGroup> groups);
   void copy() noexcept;
-  /// Begins to write once `copy` has been called.
+  /// Starts writing once `copy` has been called.
   void write();
   /// Waits until everything is written.
   void finish();
 
-  /// The folder of a checkpoint that was written since the last call, if any.
+  /// The folder of a checkpoint completed since the last call, if any.
   std::optional<std::string> takeWritten();
-  /// Nanoseconds that `begin` and `finish` have waited so far.
+  /// Total nanoseconds of waiting in `begin` and `finish`.
   int64_t waitedNs() const { return waited; }
 
 private:
@@ -50,7 +50,7 @@ private:
   size_t bufferBytes = 0;
   int64_t waited = 0;
 
-  std::mutex mutex; ///< of all below
+  std::mutex mutex; ///< protects all members below
   std::condition_variable changed;
   Stage stage = Stage::Idle;
   bool copied = false, stopping = false;

@@ -68,7 +68,7 @@ void syncFolder(const std::string &path) {
   int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0)
     throw failure("open", path);
-  // Some file systems sync entries by themselves and say that this is not for folders.
+  // Some file systems sync entries by themselves and refuse to sync folders.
   bool failed = fsync(folder) != 0 && errno != EINVAL;
   int reason = errno;
   close(folder);
@@ -82,7 +82,7 @@ void publishFolder(const std::string &from, const std::string &to) {
     return;
   if (errno == EEXIST && renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0)
     return;
-  // A file system without these flags: an old folder of that name gives way for a moment.
+  // Without support for these flags, an old folder of that name is missing for a moment.
   if (errno != EINVAL)
     throw failure("write", to);
   std::string old = from + ".old";

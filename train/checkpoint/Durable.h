@@ -1,4 +1,4 @@
-// Files and folders that are still there, whole, after a crash of the machine.
+// Files and folders that survive a crash of the machine.
 #ifndef FREESTONE_TRAIN_DURABLE_H
 #define FREESTONE_TRAIN_DURABLE_H
 
@@ -8,7 +8,7 @@
 
 namespace freestone::train {
 
-/// xxh3-128 of bytes that come one after another.
+/// Incremental xxh3-128.
 class Checksum {
 public:
   Checksum();
@@ -24,7 +24,7 @@ private:
 
 std::string checksumOf(formats::Bytes bytes);
 
-/// A new file that is written from beginning to end. Throws Error, naming the path.
+/// A new file, written sequentially. Throws Error, naming the path.
 class DurableFile {
 public:
   /// The file must not exist.
@@ -33,11 +33,11 @@ public:
   DurableFile(const DurableFile &) = delete;
 
   void write(formats::Bytes bytes);
-  /// Returns when the bytes are on the disk.
+  /// Waits until the bytes are on the disk.
   void finish();
 
   uint64_t size() const { return written; }
-  /// Of all bytes written.
+  /// Checksum of all bytes written.
   std::string checksum() const { return sum.text(); }
 
 private:
@@ -47,11 +47,10 @@ private:
   Checksum sum;
 };
 
-/// Returns when the folder's entries, not their contents, are on the disk. Throws Error.
+/// Waits until the folder's entries, not their contents, are on the disk. Throws Error.
 void syncFolder(const std::string &path);
 
-/// Gives the folder `from` the name `to`; if a folder has it already, the two change names at once, and `from` is the
-/// old one's afterwards. Throws Error.
+/// Renames the folder `from` to `to`, atomically; if `to` exists, the two exchange names. Throws Error.
 void publishFolder(const std::string &from, const std::string &to);
 
 } // namespace freestone::train

@@ -11,10 +11,10 @@ using Json = nlohmann::ordered_json;
 
 static constexpr std::string_view format = "freestone-checkpoint";
 static constexpr int version = 1;
-// The last member: everything before it is what it sums up.
+// The last member: it covers everything before it.
 static constexpr std::string_view checksumMember = "\"checksum\": \"";
 
-/// JSON has no infinity and no NaN; all other doubles come back bit by bit.
+/// JSON has no infinity and no NaN; all other doubles round-trip exactly.
 static Json fromNumber(double value) {
   return std::isfinite(value) ? Json(value) : Json(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
@@ -47,7 +47,7 @@ std::string formatManifest(const Manifest &manifest) {
     json["files"].push_back(
         {{"name", file.name}, {"group", file.group}, {"bytes", file.bytes}, {"xxh3_128", file.checksum}});
   json["checksum"] = "";
-  // Texts of the user need not be UTF-8; nlohmann would throw.
+  // The user's texts need not be UTF-8; nlohmann would throw.
   std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
   size_t member = text.rfind(checksumMember);
   text.resize(member);

@@ -7,31 +7,31 @@
 
 namespace freestone::train {
 
-/// All of a training's state that is not a tensor. Kept exactly: numbers come back bit by bit.
+/// All state of a training other than tensors. Numbers round-trip exactly.
 struct TrainingState {
   int64_t step = 0; ///< steps done
   uint64_t seed = 0;
   double lossScale = 1;
   LoaderPosition data;
-  std::map<std::string, double> numbers = {};    ///< whatever else the training keeps
-  std::map<std::string, std::string> texts = {}; ///< such as the options of the command
+  std::map<std::string, double> numbers = {};    ///< further numbers of the training
+  std::map<std::string, std::string> texts = {}; ///< such as the command's options
 };
 
-/// One file of a checkpoint.
+/// A file of a checkpoint.
 struct CheckpointFile {
   std::string name;  ///< within the checkpoint's folder
-  std::string group; ///< whose tensors it holds, "parameters"
+  std::string group; ///< the group of its tensors, "parameters"
   uint64_t bytes = 0;
   std::string checksum; ///< xxh3-128, 32 hexadecimal digits
 };
 
-/// manifest.json of a checkpoint.
+/// The contents of a checkpoint's manifest.json.
 struct Manifest {
   TrainingState state;
   std::vector<CheckpointFile> files;
 };
 
-/// JSON, ending with its own checksum, so that a torn manifest is known as such.
+/// JSON that ends with its own checksum, which detects a torn manifest.
 std::string formatManifest(const Manifest &manifest);
 /// Throws Error.
 Manifest parseManifest(const std::string &text);

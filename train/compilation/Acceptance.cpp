@@ -11,7 +11,7 @@ using Json = nlohmann::json;
 static std::vector<ValueInfo> parsePorts(const Json &ports) {
   std::vector<ValueInfo> values;
   for (const Json &port : ports) {
-    // What is no tensor has no element type of ours.
+    // Only tensors have an element type of ours.
     std::optional<freestone_dtype> type = formats::typeFromName(port.at("type").get<std::string>());
     ValueInfo &value = values.emplace_back(ValueInfo{port.at("name"), type.value_or(freestone_dtype{}), {}});
     for (const Json &size : port.at("shape"))

@@ -1,5 +1,5 @@
-// What a model or a training step is, before anything of it is compiled: whoever has inputs or data for it finds there
-// what does not fit, without waiting.
+// The description of a model or a training step before its compilation, so that inputs or data that do not fit are
+// reported without waiting.
 #ifndef FREESTONE_TRAIN_ACCEPTANCE_H
 #define FREESTONE_TRAIN_ACCEPTANCE_H
 
@@ -11,29 +11,29 @@
 
 namespace freestone::train {
 
-/// What the compiler has read.
+/// The description by the compiler.
 struct ReadModel {
   std::vector<ValueInfo> inputs, outputs;
-  std::optional<StepDescription> step; ///< where it is a training step
+  std::optional<StepDescription> step; ///< of a training step
 
   /// Throws Error.
   static ReadModel parse(const std::string &json);
 };
 
-/// Throws what does not fit.
+/// Throws an error if the model does not fit.
 using Acceptance = std::function<void(const ReadModel &)>;
 
-/// Lets a compilation ask an acceptance; what that throws is kept on its way through the C interface.
+/// Connects an acceptance to a compilation; keeps its exception across the C interface.
 class AcceptCall {
 public:
   explicit AcceptCall(const Acceptance &acceptance) : acceptance(acceptance) {}
   AcceptCall(const AcceptCall &) = delete;
 
-  /// Must outlive the compilation.
+  /// This object must outlive the compilation.
   void addTo(freestone_compile_options &options);
-  // After the compilation.
+  // Call these after the compilation.
   bool hasThrown() const { return thrown != nullptr; }
-  /// Throws what the acceptance has thrown, if it has.
+  /// Rethrows the acceptance's exception, if any.
   void rethrow() const;
 
 private:

@@ -1,4 +1,4 @@
-// The compiler, opened on demand through its C interface: whoever trains a compiled step never gets here, and loads no
+// The compiler, loaded on demand through its C interface: training with a compiled step never gets here and loads no
 // LLVM.
 #ifndef FREESTONE_TRAIN_COMPILERLIBRARY_H
 #define FREESTONE_TRAIN_COMPILERLIBRARY_H
@@ -7,8 +7,8 @@
 
 namespace freestone::train {
 
-/// Opens libfreestone_compiler.so, once: from the folder of this code, from ../lib beside it, else wherever the loader
-/// finds it. Thread-safe. Throws Error that says why it can't be opened.
+/// Loads libfreestone_compiler.so, once: from the folder of this code, from ../lib beside it, else by the loader's
+/// search. Thread-safe. Throws Error with the reason.
 const freestone_compiler_interface &openCompiler();
 
 } // namespace freestone::train

@@ -18,7 +18,7 @@ namespace {
 using OnCompile = decltype(TrainerOptions::onCompile);
 using OnWarning = decltype(cache::Settings::say);
 
-/// The cache as the environment and the options say.
+/// The cache's settings from the environment and the options.
 cache::Settings cacheSettings(const TrainerOptions &options) {
   std::string malformed;
   cache::Settings settings = cache::Settings::fromEnvironment(malformed);
@@ -26,7 +26,7 @@ cache::Settings cacheSettings(const TrainerOptions &options) {
     throw Error(malformed);
   if (options.noCache)
     settings.mode = cache::Mode::Off;
-  // One warning is enough, whoever has it: this library, or the compiler.
+  // At most one warning, from this library or from the compiler.
   if (options.onWarning)
     settings.say = [&options, hasWarned = false](const std::string &sentence) mutable {
       if (!std::exchange(hasWarned, true))
@@ -52,7 +52,7 @@ void compile(const cache::ModelOptions &what, const TrainerOptions &given, const
   options.training = what.training.c_str();
   options.cache_folder = programs ? folder.c_str() : nullptr;
   options.cache_read_only = programs && !programs->mayWrite();
-  // 0 would be no bound.
+  // 0 would mean the default.
   options.cache_max_bytes = std::max<uint64_t>(store.settings().maxBytes, 1);
   options.cache_patience_spent = store.patienceSpent().count();
   if (onWarning) {
@@ -79,7 +79,7 @@ void compile(const cache::ModelOptions &what, const TrainerOptions &given, const
   call.rethrow();
   if (status == FREESTONE_COMPILER_OK)
     return;
-  // The compiler names the file that it could not write.
+  // The compiler's message names the file that could not be written.
   if (error.find(path) != std::string::npos)
     throw cache::CannotWrite(error);
   throw freestone::Error(status == FREESTONE_COMPILER_UNSUPPORTED ? FREESTONE_UNSUPPORTED : FREESTONE_INVALID_ARGUMENT,

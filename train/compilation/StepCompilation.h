@@ -6,8 +6,8 @@
 
 namespace freestone::train {
 
-/// The step of an .onnx file, compiled unless the user's cache has it, or that of a .stone file. `kept` is the cache's
-/// entry; it must live as long as the artifact. Throws freestone::Error and Error.
+/// Loads the step of an .onnx file, from the user's cache or newly compiled, or that of a .stone file. `kept` is the
+/// cache's entry, which must outlive the artifact. Throws freestone::Error and Error.
 Artifact loadStep(const std::string &model, const TrainerOptions &options, cache::Entry &kept);
 
 } // namespace freestone::train

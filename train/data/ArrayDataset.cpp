@@ -50,7 +50,7 @@ void ArrayDataset::sampleSizes(size_t field, int64_t length, std::vector<int64_t
   sizes.assign(arrays[field]->shape.begin() + 1, arrays[field]->shape.end());
 }
 
-/// [2, 5]: which element of a sample is the `index`-th.
+/// The coordinates of the `index`-th element of a sample: "[2, 5]".
 static std::string describeElement(const TensorView &array, int64_t index) {
   std::vector<int64_t> place(array.shape.size() - 1);
   for (size_t dim = place.size(); dim-- > 0; index /= array.shape[dim + 1])

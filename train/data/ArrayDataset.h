@@ -6,12 +6,12 @@
 
 namespace freestone::train {
 
-/// Sample i is row i of every array.
+/// A dataset whose sample i is row i of every array.
 class ArrayDataset : public Dataset {
 public:
-  /// `files` must outlive the dataset. Throws Error when an array is missing (telling which there are), has another
-  /// element type or shape than its field (telling both), disagrees in a symbolic size or in the number of samples with
-  /// another, or is empty.
+  /// `files` must outlive the dataset. Throws Error when an array is missing (listing those present), differs from its
+  /// field in element type or shape (naming both), disagrees with another array in a symbolic size or in the number of
+  /// samples, or is empty.
   ArrayDataset(const ArrayFiles &files, std::vector<Field> fields);
 
   void sampleSizes(size_t field, int64_t length, std::vector<int64_t> &sizes) const override;
@@ -20,7 +20,7 @@ public:
   void checkRanges() const override;
 
 private:
-  /// Throws Error for the `wrong`-th element of a sample, which is not in its field's range.
+  /// Throws Error for the `wrong`-th element of a sample, which is out of its field's range.
   [[noreturn]] void refuse(size_t field, int64_t sample, int64_t wrong, const uint8_t *value) const;
 
   std::vector<const formats::TensorView *> arrays; ///< one for each field

@@ -17,7 +17,7 @@ static std::string stem(const std::string &path) {
   return name.substr(0, name.rfind('.'));
 }
 
-/// Adds an array from the bytes of a .npy file: in place where it can be.
+/// Adds an array from the bytes of a .npy file, in place if possible.
 void ArrayFiles::add(std::string name, Bytes npy) {
   NpyHeader header = parseNpyHeader(npy);
   Bytes elements = npy.subspan(header.elementsOffset);

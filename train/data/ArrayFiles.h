@@ -1,4 +1,4 @@
-// The arrays that `--data` names: files of arrays, mapped and read in place.
+// The arrays of `--data`: files of arrays, mapped and read in place.
 #ifndef FREESTONE_TRAIN_ARRAYFILES_H
 #define FREESTONE_TRAIN_ARRAYFILES_H
 
@@ -10,15 +10,15 @@
 
 namespace freestone::train {
 
-/// Arrays by name, from one or several files. What a file stores little-endian, in C order and not deflated is used
-/// where it is, so that it may be larger than memory; everything else is converted once, into memory. The files must
-/// not change meanwhile. Thread-safe once made; views live as long as this object.
+/// Arrays by name, from one or several files. Arrays that are little-endian, in C order and not deflated are used in
+/// place, so they may be larger than memory; others are converted once, into memory. The files must not change
+/// meanwhile. Thread-safe once constructed; views are valid during the lifetime of this object.
 class ArrayFiles {
 public:
-  /// Each argument is a file by its ending, or `name=file` for one with a single array:
+  /// Each argument is a file by its extension, or `name=file` for a file of a single array:
   ///   data.npz  x.npy  tokens=corpus.npy  data.safetensors
-  /// A .npy file without a name is named after itself, without folder and ending. Throws Error, naming the file: it
-  /// can't be read, is damaged, or two arrays have the same name.
+  /// A .npy file without a name is named after itself, without folder and extension. Throws Error, naming the file, if
+  /// it can't be read, is damaged, or two arrays have the same name.
   static ArrayFiles open(const std::vector<std::string> &arguments);
 
   const std::vector<formats::TensorView> &arrays() const { return views; }

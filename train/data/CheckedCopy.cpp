@@ -6,7 +6,7 @@
 
 namespace freestone::train {
 
-/// Elements are looked at in blocks without branches, so that the loops become vectors.
+/// Elements are checked in branch-free blocks, so that the loops are vectorized.
 static constexpr int64_t block = 1024;
 
 template <typename T> static T load(const uint8_t *source, int64_t index) {
@@ -19,7 +19,7 @@ template <typename T> static void store(uint8_t *target, int64_t index, T value)
   std::memcpy(target + index * sizeof(T), &value, sizeof(T));
 }
 
-/// A NaN's bits, without the sign, are above infinity's.
+/// A NaN's bits, without the sign, exceed those of infinity.
 template <typename Bits>
 static int64_t copyFloats(const uint8_t *source, int64_t count, Bits infinity, uint8_t *target) {
   constexpr Bits magnitude = static_cast<Bits>(-1) >> 1;

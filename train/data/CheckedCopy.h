@@ -14,10 +14,10 @@ int64_t copyElements(freestone_dtype dtype, const uint8_t *source, int64_t count
 int64_t convertIntegers(freestone_dtype from, const uint8_t *source, int64_t count, freestone_dtype to,
                         const IntegerRange &range, uint8_t *target);
 
-/// The index of the first of `count` integers that is out of `range`, or -1.
+/// The index of the first of `count` integers out of `range`, or -1.
 int64_t findOutOfRange(freestone_dtype dtype, const uint8_t *source, int64_t count, const IntegerRange &range);
 
-/// One integer of any integer type; those of u64 above INT64_MAX wrap.
+/// An integer of any integer type; u64 above INT64_MAX wraps.
 int64_t readInteger(freestone_dtype dtype, const uint8_t *source);
 
 } // namespace freestone::train

@@ -11,13 +11,13 @@ namespace freestone::train {
 std::string describeField(const Field &field);
 /// "0 to 9, or -100"
 std::string describeRange(const IntegerRange &range);
-/// The number that a dimension is, or nothing for a symbol or an expression.
+/// The number of a constant dimension; nothing for a symbol or an expression.
 std::optional<int64_t> fixedSize(const std::string &dimension);
 
-/// Sizes that the arrays give to the symbols of the fields' shapes.
+/// The sizes of the fields' symbols, bound by the arrays.
 class SymbolSizes {
 public:
-  /// Throws Error when dimension `dim` of `array` is not what the field says, or what another array said.
+  /// Throws Error when dimension `dim` of `array` contradicts the field or another array.
   void check(const Field &field, const formats::TensorView &array, size_t dim);
 
 private:

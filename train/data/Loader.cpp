@@ -74,7 +74,7 @@ LoaderPosition Loader::after(const LoaderPosition &place) const {
 }
 
 void Loader::work(LoaderPosition place) {
-  // Ctrl-C belongs to the thread that trains.
+  // Ctrl-C is handled by the training thread.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, nullptr);

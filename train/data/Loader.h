@@ -13,9 +13,9 @@
 
 namespace freestone::train {
 
-/// Where the next batch begins; what a checkpoint keeps of the data.
+/// The beginning of the next batch; the data's part of a checkpoint.
 struct LoaderPosition {
-  int64_t step = 0;   ///< batches taken since the training began
+  int64_t step = 0;   ///< number of batches since the training began
   int64_t epoch = 0;  ///< from 0
   int64_t sample = 0; ///< position in the epoch's order
 
@@ -23,52 +23,53 @@ struct LoaderPosition {
 };
 
 struct LoaderOptions {
-  int64_t batch = 1; ///< samples of a batch; the last of an epoch has what is left
+  int64_t batch = 1; ///< samples of a batch; the last batch of an epoch may be smaller
   uint64_t seed = 0;
   bool shuffle = true;
   int64_t epochs = INT64_MAX; ///< the data end before epoch `epochs`
   int depth = 2;              ///< batches prepared ahead
-  int held = 1;               ///< so many of those that were taken last stay valid
+  int held = 1;               ///< number of taken batches that stay valid
   Recorder recorder = {};
 };
 
 struct Batch {
-  LoaderPosition place; ///< its own
-  LoaderPosition next;  ///< of the batch after it
+  LoaderPosition place; ///< of this batch
+  LoaderPosition next;  ///< of the next batch
   int64_t samples = 0;
-  int64_t length = 1;                      ///< tokens of each sample
-  std::vector<formats::TensorView> fields; ///< as the dataset's; 64-byte aligned, the first dimension counts samples
+  int64_t length = 1; ///< tokens of each sample
+  /// One for each field of the dataset; 64-byte aligned, the first dimension counts samples.
+  std::vector<formats::TensorView> fields;
 };
 
-/// Throws Error where a model that was exported with a fixed batch size can't have batches of just that.
+/// Throws Error if a model exported with a fixed batch size can't be fed batches of that size only.
 void checkFixedBatch(const Dataset &dataset, int64_t batch);
 
-/// Prepares batches on a thread of its own, in buffers that are made once and used again: nothing is allocated per
-/// batch. Which batch comes is a function of dataset, options and position alone. One thread may call it at a time.
+/// Prepares batches on its own thread, in reused buffers: nothing is allocated per batch. The sequence of batches is a
+/// function of dataset, options and position alone. One thread may call it at a time.
 class Loader {
 public:
-  /// `dataset` must outlive the loader. Begins at once. Throws Error when the batch size or the position make no sense:
-  /// also when a field's first dimension is a number that the batches can't have.
+  /// `dataset` must outlive the loader. Starts at once. Throws Error for an invalid batch size or position, including a
+  /// field whose first dimension is a number that differs from the batch size.
   Loader(const Dataset &dataset, const LoaderOptions &options, LoaderPosition start = {});
-  /// Waits for the batch in work at most.
+  /// Waits for the batch in preparation at most.
   ~Loader();
 
-  /// The next batch, or null after the last epoch. Valid until `held` more have been taken. Throws the Error that its
-  /// preparation met, beginning with "step 17: "; so does every later call.
+  /// The next batch, or null after the last epoch. Valid until `held` more have been taken. Throws the Error of its
+  /// preparation, prefixed with "step 17: "; so does every later call.
   const Batch *take();
 
-  /// Of the batch that the next call of `take` gives: what to save, and to begin with in order to go on.
+  /// The position of the next batch to take: to be saved, and to resume from.
   LoaderPosition position() const { return upcoming; }
 
-  /// Batches of an epoch.
+  /// Number of batches of an epoch.
   int64_t batchesPerEpoch() const;
   /// Bytes of all buffers.
   int64_t bufferBytes() const { return reserved; }
-  /// Nanoseconds that `take` has waited so far: whether the data come fast enough.
+  /// Total nanoseconds of waiting in `take`: shows whether the data come fast enough.
   int64_t waitedNs() const { return waited; }
 
 private:
-  /// A batch and the memory behind it.
+  /// A batch with its buffers.
   struct Slot {
     Batch batch;
     std::vector<std::unique_ptr<uint8_t, void (*)(void *)>> buffers;
@@ -83,15 +84,15 @@ private:
 
   const Dataset &dataset;
   const LoaderOptions options;
-  std::vector<Slot> ring; ///< depth + held: so many are with the caller
+  std::vector<Slot> ring; ///< depth + held slots; the caller uses `held` of them
   LoaderPosition upcoming;
   int64_t reserved = 0;
   int64_t waited = 0;
 
   std::mutex mutex;
   std::condition_variable changed;
-  int64_t prepared = 0; ///< batches made; batch i is in slot i modulo the ring
-  int64_t taken = 0;    ///< batches handed out; the last `held` of them are in use
+  int64_t prepared = 0; ///< batches prepared; batch i is in slot i modulo the ring's size
+  int64_t taken = 0;    ///< batches taken; the last `held` of them are in use
   bool stopping = false;
   std::thread thread;
 };

@@ -5,7 +5,7 @@
 
 namespace freestone::train {
 
-/// What random numbers are for: different purposes never share a counter.
+/// The purpose of random numbers: different purposes never share a counter.
 enum class RandomUse : uint32_t { Order = 1, WindowLength = 2, WindowOrigin = 3 };
 
 /// 128 random bits as a function of all arguments.

@@ -4,8 +4,8 @@
 
 namespace freestone::train {
 
-// Four rounds make a Feistel network indistinguishable from a random permutation where there are many samples; few
-// samples need more.
+// With many samples four rounds make a Feistel network indistinguishable from a random permutation; few samples need
+// more.
 static constexpr uint32_t rounds = 12;
 
 SampleOrder::SampleOrder(int64_t samples, uint64_t seed, int64_t epoch, bool shuffle)
@@ -15,7 +15,7 @@ SampleOrder::SampleOrder(int64_t samples, uint64_t seed, int64_t epoch, bool shu
   rightBits = bits - leftBits;
 }
 
-/// A bijection of all numbers of leftBits + rightBits bits.
+/// A bijection on numbers of leftBits + rightBits bits.
 uint64_t SampleOrder::permute(uint64_t value) const {
   uint64_t left = value >> rightBits, right = value & ((1ull << rightBits) - 1);
   auto mask = [&](uint32_t round, uint64_t half) -> uint64_t {
@@ -31,7 +31,7 @@ uint64_t SampleOrder::permute(uint64_t value) const {
 int64_t SampleOrder::operator[](int64_t position) const {
   if (!shuffle)
     return position;
-  // Walks the cycle until it comes back into the range: less than two steps on average, and still a bijection.
+  // Cycle walking until the value is in range: less than two steps on average, and still a bijection.
   auto value = static_cast<uint64_t>(position);
   do
     value = permute(value);

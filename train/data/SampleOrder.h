@@ -5,8 +5,8 @@
 
 namespace freestone::train {
 
-/// The order of an epoch's samples: a permutation of [0, samples) that is computed where it is asked, never stored; a
-/// function of its arguments alone. Cheap to copy, immutable.
+/// The order of an epoch's samples: a permutation of [0, samples), computed on demand and never stored; a function of
+/// its arguments alone. Cheap to copy, immutable.
 class SampleOrder {
 public:
   /// `samples` > 0. Without `shuffle` it is the identity.
@@ -22,7 +22,7 @@ private:
   uint64_t seed;
   int64_t epoch;
   bool shuffle;
-  int leftBits, rightBits; ///< a value is a left and a right part, 2^(leftBits + rightBits) >= samples
+  int leftBits, rightBits; ///< a value has a left and a right part; 2^(leftBits + rightBits) >= samples
 };
 
 } // namespace freestone::train

@@ -75,7 +75,7 @@ void TokenDataset::refuse(const Field &field, int64_t token) const {
                           field.range ? describeRange(*field.range) : std::string(formats::typeName(field.dtype))));
 }
 
-/// Of the tokens that can be labels: all but the first.
+/// Checks the tokens that can be labels: all but the first.
 void TokenDataset::checkRanges() const {
   auto width = static_cast<int64_t>(formats::elementBytes(tokens.dtype));
   int64_t looked = std::min(tokens.shape[0] - 1, mostLookedAt / width);
@@ -85,7 +85,7 @@ void TokenDataset::checkRanges() const {
         refuse(field, wrong + 1);
 }
 
-/// Whether a batch may be one window of any length.
+/// Whether a batch may be a single window of any length.
 bool TokenDataset::takesOtherLengths() const {
   return std::ranges::all_of(declared, [](const Field &field) {
     return fixedSize(field.shape[0]).value_or(1) == 1 && !fixedSize(field.shape[1]);

@@ -6,7 +6,7 @@
 
 namespace freestone::train {
 
-/// How many tokens a sample has: each batch draws a length from shortest to longest, which all its samples share.
+/// The number of tokens of a sample: each batch draws a length from shortest to longest, which all its samples share.
 struct Window {
   int64_t shortest = 0;
   int64_t longest = 0; ///< inclusive
@@ -16,10 +16,10 @@ struct Window {
 Window parseWindow(const std::string &text);
 
 /// Windows of one long text. A sample of length L begins at some token i: the inputs are tokens [i, i + L), the labels
-/// [i + 1, i + L + 1). An epoch lays windows of the longest length side by side; when shuffled, beginning elsewhere in
-/// each epoch and going round, so that over the epochs every token is seen at every place. An evaluation takes windows
-/// of the longest length and a short last one, so that every token but the first is a label once; a model that takes no
-/// such batch leaves that one out.
+/// [i + 1, i + L + 1). An epoch consists of adjacent windows of the longest length. When shuffled, each epoch begins at
+/// another token and wraps around, so that over the epochs every token is seen at every position. An evaluation reads
+/// windows of the longest length and a shorter last one, so that every token but the first is a label once; models that
+/// can't take such a batch leave out the last window.
 class TokenDataset : public Dataset {
 public:
   /// `tokens` is one-dimensional, of any integer type, longer than a window, and must outlive the dataset. `inputs` and
@@ -35,13 +35,13 @@ public:
   std::vector<std::unique_ptr<Dataset>> evaluationParts() const override;
 
 private:
-  /// Throws Error for a token that is not in a field's range.
+  /// Throws Error for a token out of a field's range.
   [[noreturn]] void refuse(const Field &field, int64_t token) const;
   bool takesOtherLengths() const;
 
   const formats::TensorView &tokens;
   Window window;
-  int64_t first = 0; ///< the token that the first window begins at, when not shuffled
+  int64_t first = 0; ///< first token of the first window, unless shuffled
 };
 
 } // namespace freestone::train

@@ -20,7 +20,7 @@ using train::Field;
 
 namespace {
 
-/// Runs what may throw errors of the inside, and throws those of the interface.
+/// Runs `body` and translates internal errors to those of the interface.
 template <typename Body> auto translateErrors(Body body) {
   try {
     return body();
@@ -35,7 +35,7 @@ template <typename Body> auto translateErrors(Body body) {
   }
 }
 
-/// The element type of a tensor that an application gave.
+/// The element type of an application's tensor.
 freestone_dtype elementType(const DLTensor &tensor) {
   auto named = [&](const char *letter) {
     return formats::typeFromName(fmt::format("{}{}", letter, tensor.dtype.bits)).value_or(freestone_dtype{});
@@ -63,7 +63,7 @@ EvaluationReport reportOf(const train::EvaluationMetrics &metrics) {
   return {metrics.loss, metrics.counted, metrics.accuracy, metrics.perplexity};
 }
 
-/// Data that the files of a FitOptions hold, as samples.
+/// The data files of a FitOptions, as samples.
 struct Samples {
   train::ArrayFiles files;
   std::unique_ptr<train::Dataset> set;
@@ -91,7 +91,7 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
   Samples openSamples(const std::vector<std::string> &paths, const std::string &window) const;
   train::TrainingOptions runOptions(const FitOptions &fit);
   std::map<std::string, double> numbers() const;
-  /// For what looks at the state, or changes it.
+  /// Required for any access to the state.
   void requireRest() const {
     if (trainer.isUnderWay())
       throw train::Error("a step is under way; within onStep a trainer is only asked for its numbers, unless "
@@ -103,12 +103,12 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
     return report;
   }
 
-  cache::Entry kept; ///< what the artifact was loaded from, unless that is a file of the user's
+  cache::Entry kept; ///< the cache entry of the artifact, unless it is a file of the user's
   Artifact artifact;
   train::Trainer trainer;
-  std::string modelFolder; ///< what the paths of external data are relative to
+  std::string modelFolder; ///< the base of relative paths of external data
   TrainerOptions options;
-  std::vector<Field> fields; ///< what a batch fills
+  std::vector<Field> fields; ///< the inputs of a batch
   train::Place place;
   std::function<bool(const StepReport &)> onStep;
   std::function<void(const EvaluationReport &)> onEvaluation;
@@ -116,7 +116,7 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
   std::atomic<bool> stop = false;
 };
 
-/// A run would take what a step before it was given, or undefined labels.
+/// A missing field would silently keep the previous step's values; a label out of range has no defined loss.
 void Trainer::Implementation::checkField(const Field &field, const formats::TensorView &view) const {
   if (view.dtype != field.dtype || view.shape.size() != field.shape.size())
     throw Error(FREESTONE_MISMATCH, fmt::format("the batch's '{}' is {}, but the step takes {}", field.name,
@@ -139,7 +139,7 @@ void Trainer::Implementation::checkField(const Field &field, const formats::Tens
 train::Batch Trainer::Implementation::makeBatch(const Batch &given) const {
   train::Batch batch;
   batch.place = place.next;
-  batch.place.step = place.step; // what reports count
+  batch.place.step = place.step; // counted in reports
   for (auto [name, tensor] : given) {
     auto field = std::ranges::find(fields, name, &Field::name);
     if (field == fields.end())
@@ -165,7 +165,7 @@ Samples Trainer::Implementation::openSamples(const std::vector<std::string> &pat
   return samples;
 }
 
-/// What may change from step to step.
+/// The numbers that may change from step to step.
 std::map<std::string, double> Trainer::Implementation::numbers() const {
   std::map<std::string, double> values = trainer.description().hyperparameters;
   for (auto &[name, value] : values)
@@ -233,7 +233,7 @@ void Trainer::accumulate(const Batch &batch) {
       throw train::Error("the step was compiled without TrainerOptions::accumulate above 1");
     self->requireRest();
     self->trainer.accumulate(self->makeBatch(batch));
-    self->trainer.finish(); // the batch is the caller's again
+    self->trainer.finish(); // afterwards the caller may change the batch
     ++self->place.next.step;
   });
 }
@@ -260,7 +260,7 @@ std::optional<EvaluationReport> Trainer::fit(const FitOptions &options) {
     Samples data = self->openSamples(options.data, options.window), evaluation;
     if (!options.evaluationData.empty())
       evaluation = self->openSamples(options.evaluationData, options.window);
-    // A schedule moves numbers that the next `fit` begins with.
+    // Restores the numbers that the schedule changed, for the next `fit`.
     auto putBack = [&](const std::map<std::string, double> *before) {
       for (const auto &[name, value] : *before)
         self->trainer.setNumber(name, value);

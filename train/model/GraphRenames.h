@@ -13,24 +13,24 @@
 
 namespace freestone::train {
 
-/// An initializer that the model's file has not: what some nodes take there in place of another one.
+/// An initializer that the model's file lacks: some nodes there share another initializer instead.
 struct SeparateInitializer {
   std::string name, of;
-  /// What takes it: inputs of nodes of the main graph, both by their positions in the file.
+  /// Its uses: inputs of nodes of the main graph, as pairs of positions in the file.
   std::vector<std::pair<int64_t, int64_t>> inputs = {};
-  /// The Identity that has made a value of this name of the other, by its position; the initializer takes its place.
+  /// The position of the Identity node that copied the shared initializer to this name; the initializer replaces it.
   std::optional<int64_t> identity = {};
 };
 
-/// What changes in a serialised main graph, besides its initializers, so that nodes take initializers of their own.
+/// The changes to a serialized main graph, besides its initializers, that give nodes initializers of their own.
 class GraphRenames {
 public:
   explicit GraphRenames(std::span<const SeparateInitializer> separate);
 
-  /// The names of the copies that an initializer gets.
+  /// The names of the copies of an initializer.
   std::vector<std::string> copiesOf(const std::string &initializer) const;
   bool dropsNode(int64_t position) const { return dropped.contains(position); }
-  /// A NodeProto with other names of inputs; nothing where it stays as it is.
+  /// A NodeProto with renamed inputs; nothing if it is unchanged.
   std::optional<std::string> renameInputs(int64_t position, formats::Bytes node) const;
 
 private:
@@ -39,9 +39,9 @@ private:
   std::set<int64_t> dropped;
 };
 
-/// The name in a serialised ValueInfoProto.
+/// The name of a serialized ValueInfoProto.
 std::string readValueName(formats::Bytes info);
-/// It with another name.
+/// A serialized ValueInfoProto, renamed.
 std::string renameValue(formats::Bytes info, const std::string &name);
 
 } // namespace freestone::train

@@ -17,9 +17,9 @@ using freestone::runtime::platform::MappedFile;
 namespace freestone::train {
 namespace {
 
-/// Elements below this stay in the model's file: shapes and scalars, which readers want at hand.
+/// Smaller tensors stay in the model's file: shapes and scalars, which readers need at once.
 constexpr size_t smallestExternal = 1024;
-/// Elements in the second file begin at pages, so that readers can map them.
+/// Tensors in the second file are page-aligned, so that readers can map them.
 constexpr uint64_t externalAlignment = 4096;
 
 double loadFloat(freestone_dtype dtype, const uint8_t *source) {
@@ -50,15 +50,15 @@ void storeFloat(freestone_dtype dtype, double value, uint8_t *target) {
   }
 }
 
-/// An initializer and the elements that it gets.
+/// An initializer with its new elements.
 struct Entry {
   Initializer initializer;
-  std::string copyName; ///< of a copy of the one before; its message is written with this name
-  bool changes = false; ///< its message is written anew, with these elements
+  std::string copyName; ///< for a copy of the previous initializer: the name that its message gets
+  bool changes = false; ///< its message is rewritten with these elements
   Bytes elements;
 };
 
-/// Views that are written one after another.
+/// Views to write one after another.
 struct Pieces {
   std::vector<Bytes> views;
   uint64_t size = 0;
@@ -99,7 +99,7 @@ private:
     return {reinterpret_cast<const uint8_t *>(kept.data()), kept.size()};
   }
 
-  /// Calls `visit` with every field of a message.
+  /// Calls `visit` for every field of a message.
   template <typename Visit> static void forEachField(Bytes message, Visit visit) {
     for (ProtobufReader reader(message); !reader.atEnd();)
       visit(reader.next());
@@ -157,7 +157,7 @@ private:
     return entry;
   }
 
-  /// The weight's elements in the initializer's type.
+  /// The weight's elements, in the initializer's type.
   Bytes convert(const TensorView &weight, const Initializer &initializer) {
     std::optional<freestone_dtype> dtype = elementTypeFromOnnx(initializer.dataType);
     bool sameType = dtype == weight.dtype;
@@ -176,7 +176,7 @@ private:
     return keep(std::move(converted));
   }
 
-  /// A matrix the other way round.
+  /// The transposed matrix.
   TensorView transpose(const TensorView &weight, const std::string &name) {
     if (weight.shape.size() != 2)
       throw Error(fmt::format("the initializer '{}' is {}, which is no matrix that '{}' could be a transposed copy of",
@@ -248,7 +248,7 @@ private:
     addMessage(graph, onnx_field::graphNode, std::move(*renamed));
   }
 
-  /// Where initializers are listed among the inputs, so are their copies.
+  /// If an initializer is listed among the graph's inputs, its copies must be as well.
   void addInput(Pieces &graph, const ProtobufField &input) {
     graph.add(input.whole);
     for (const std::string &name : renames.copiesOf(readValueName(input.payload)))
@@ -268,7 +268,7 @@ private:
     out.add(message);
   }
 
-  /// The tensor with its elements where they were, and all other fields as they are.
+  /// The tensor with its elements replaced in their field, and all other fields unchanged.
   Pieces rewriteInitializer(Bytes tensor, const Entry &entry) {
     Pieces out;
     bool placed = !entry.changes;
@@ -325,7 +325,7 @@ private:
   std::map<std::string, const TensorView *> replacements;
   std::deque<TensorView> transposedWeights;
   std::map<std::string, MappedFile> files;
-  std::deque<std::string> texts; ///< what is neither in the model nor in the weights
+  std::deque<std::string> texts; ///< text outside of the model and the weights
   std::vector<Entry> entries;
   bool isSplit = false; ///< elements go to a second file
   Pieces data;

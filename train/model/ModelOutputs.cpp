@@ -10,7 +10,7 @@ using namespace freestone::formats;
 
 namespace freestone::train {
 
-/// ONNX's field numbers on the way to the sizes of an output, fixed by onnx.proto for ever.
+/// ONNX's field numbers on the path to the sizes of an output, fixed by onnx.proto.
 namespace field {
 constexpr uint64_t graphOutput = 12, valueName = 1, valueType = 2, tensorType = 1, shape = 2, dim = 1, dimValue = 1;
 } // namespace field
@@ -51,7 +51,7 @@ std::vector<int64_t> readOutputShape(const std::string &model, const std::string
       });
     });
   } catch (const FormatError &) {
-    // The compiler says what is wrong with it.
+    // The compiler reports the error.
     return {};
   }
   return found.value_or(std::vector<int64_t>());

@@ -7,8 +7,8 @@
 
 namespace freestone::train {
 
-/// The sizes of an output as an ONNX model's file declares them, -1 for those that are not constant; of its first
-/// output where `name` is empty. Empty where the file declares no shape of it, or can't be read as a model.
+/// The declared sizes of an output in an ONNX model's file, -1 if not constant; of the first output if `name` is empty.
+/// Empty if the file declares no shape, or can't be read as a model.
 std::vector<int64_t> readOutputShape(const std::string &model, const std::string &name);
 
 } // namespace freestone::train

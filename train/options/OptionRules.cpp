@@ -19,7 +19,7 @@ template <typename Options> struct NumberRule {
       member;
   NumberRange range;
 
-  /// Nothing where it is left to a default.
+  /// Nothing if the option has its default.
   std::optional<double> valueIn(const Options &options) const {
     auto read = [&]<typename T>(T Options::*number) -> std::optional<double> {
       if constexpr (std::is_arithmetic_v<T>)
@@ -79,7 +79,7 @@ static const ChoiceRule<FitOptions> fitChoices[] = {{"schedule", &FitOptions::sc
 static constexpr NumberRange aboutBetas = {0, 1, false, false, true}, fromOne = {1, unbounded},
                              aboutBackoff = {0, 1, false, true};
 
-/// Of optimizers and of the loss scale.
+/// Numbers of optimizers and of the loss scale.
 static constexpr std::pair<std::string_view, NumberRange> namedNumbers[] = {{"learning_rate", notNegative},
                                                                             {"clip_norm", positive},
                                                                             {"beta1", aboutBetas},

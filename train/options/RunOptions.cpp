@@ -7,12 +7,12 @@
 
 namespace freestone::train {
 
-/// Whether the option says what a step without momentum does.
+/// Whether the option only confirms that the step has no momentum.
 static bool isAbsentMomentum(const StepDescription &step, const std::string &name, double value) {
   return name == "momentum" && value == 0 && !step.hyperparameters.contains(name);
 }
 
-/// The step's input that a number of a group is.
+/// The step's input for a number of a group.
 static std::string inputOfGroup(const std::string &pattern, const std::string &name) {
   return fmt::format("{}/{}", name == "learning_rate" ? "learning_rate_factor" : name, pattern);
 }

@@ -6,19 +6,19 @@
 
 namespace freestone::train {
 
-/// Throws Error for options that a step has no use for: numbers that it does not take, of groups too, batches to
-/// accumulate, a loss scale; and for a schedule of what it does not have.
+/// Throws Error for options that do not apply to the step: numbers that it does not have, including those of groups,
+/// gradient accumulation, a loss scale; and for a schedule of a number that it does not have.
 void checkNumbers(const StepDescription &step, const TrainerOptions &options);
 void checkSchedule(const StepDescription &step, const FitOptions &fit);
 
-/// The numbers that a trainer's options have for a step: those of groups too. Throws Error for one that the step does
-/// not take.
+/// Sets the numbers of a trainer's options, including those of groups. Throws Error for a number that the step does not
+/// have.
 void setNumbers(Trainer &trainer, const TrainerOptions &options);
 
-/// The schedule, all but its rate and steps. Throws Error as makeSchedule of Schedule.h does.
+/// The schedule, without its rate and steps. Throws Error as makeSchedule of Schedule.h does.
 Schedule makeSchedule(const FitOptions &fit);
 
-/// A training run of what applications and the command's user say of it. Throws Error as checkSchedule does.
+/// The options of a training run, from those of applications and the command. Throws Error as checkSchedule does.
 TrainingOptions makeRunOptions(const FitOptions &fit, const TrainerOptions &options, const Trainer &trainer);
 
 } // namespace freestone::train

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view filePrefix = "file:";
 
-/// Numbers that are no part of a step, only inputs of it.
+/// Numbers that are inputs of a step, not part of its code.
 const std::set<std::string> ofTheRun = {"learning_rate", "clip_norm", "growth_factor", "backoff_factor",
                                         "growth_interval"};
 
@@ -52,8 +52,8 @@ Json describeLoss(const TrainerOptions &options, const LabelFacts &labels) {
   return loss;
 }
 
-/// Those of the optimizer that decide what is compiled: which states there are and what they begin as, and the names
-/// that only an optimizer's own graph knows.
+/// The optimizer's numbers that affect the compiled step: those that decide its states and their first values, and
+/// those that only an optimizer graph defines.
 Json describeStructure(const std::map<std::string, double> &numbers, bool isGraph) {
   Json structure = Json::object();
   for (const auto &[name, value] : numbers)
@@ -69,7 +69,7 @@ Json describeNumbers(const TrainerOptions &options) {
   for (const auto &[name, value] : options.numbers)
     if (!ofTheRun.contains(name))
       numbers[name] = value;
-  // Rates of groups are multiples of this one.
+  // Learning rates of groups are multiples of this rate.
   auto rate = options.numbers.find("learning_rate");
   if (rate != options.numbers.end() &&
       std::ranges::any_of(options.groups, [](auto &group) { return group.numbers.contains("learning_rate"); }))

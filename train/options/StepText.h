@@ -6,42 +6,42 @@
 
 namespace freestone::train {
 
-/// What the data tell of the labels, so that the compiler finds the dimension of the classes.
+/// The labels' type and shape in the data, from which the compiler finds the class axis.
 struct LabelFacts {
-  std::string type;           ///< of their elements; empty: not known
-  std::vector<int64_t> sizes; ///< -1 for those that are not known; empty: not even how many
+  std::string type;           ///< element type; empty: unknown
+  std::vector<int64_t> sizes; ///< -1 for unknown sizes; empty: unknown rank
 };
 
-/// What an array of labels tells, its first dimension being the samples. `output` is the shape of what the loss takes,
-/// as the model's file declares it, -1 for sizes that are not constant. Where it says which dimension is that of the
-/// classes, sizes of labels that vary with the data are left out, since another length is no other step.
+/// The facts of an array of labels, whose first dimension counts samples. `output` is the shape of the loss's operand
+/// as declared in the model's file, -1 for sizes that are not constant. If it determines the class axis, label sizes
+/// that vary with the data are left out, since another length is no other step.
 LabelFacts describeLabels(std::string type, std::vector<int64_t> shape, std::span<const int64_t> output);
 
 /// Whether the model's own graph computes the loss.
 inline bool isModelsOwnLoss(const TrainerOptions &options) { return options.loss.starts_with("output:"); }
-/// Whether the loss is between an output of the model and labels, which data have.
+/// Whether the loss compares an output of the model with labels from the data.
 inline bool takesLabels(const TrainerOptions &options) {
   return !isModelsOwnLoss(options) && !options.loss.starts_with("file:");
 }
-/// The .onnx file of a loss or an optimizer that is given as `file:PATH`; empty for others.
+/// The .onnx file of a loss or an optimizer given as `file:PATH`; empty for others.
 std::string graphFile(const std::string &lossOrOptimizer);
-/// Those of the loss and the optimizer, as far as there are any.
+/// The graph files of the loss and the optimizer, if any.
 std::vector<std::string> graphFiles(const TrainerOptions &options);
 
-/// Whether a number is only what states begin as, and no input of the step.
+/// Whether a number is only the first value of states, and no input of the step.
 inline bool isCompiledIn(const std::string &number) { return number == "initial_accumulator_value"; }
 
-/// Whether the optimizer has a momentum only where one is given; PyTorch's has it always, as 0.
+/// Whether the optimizer has momentum only if it is given; in PyTorch it always exists, as 0.
 inline bool hasOptionalMomentum(const std::string &optimizer) { return optimizer == "sgd" || optimizer == "rmsprop"; }
 
-/// Whose numbers a compiled step begins with.
+/// The first numbers of a compiled step.
 enum class FirstNumbers {
-  Defaults, ///< the optimizer's, so that steps for other numbers are the same: a run sets its own
-  Given,    ///< those of the options, for a step that is run by itself later
+  Defaults, ///< the optimizer's, so that the step does not depend on the numbers: a run sets its own
+  Given,    ///< those of the options, for a step that is run on its own later
 };
 
-/// The training step as the compiler reads it (compiler/driver/TrainingText.h). Throws Error where options contradict
-/// each other.
+/// The training step in the compiler's JSON (compiler/driver/TrainingText.h). Throws Error if options contradict each
+/// other.
 std::string describeStep(const TrainerOptions &options, const LabelFacts &labels = {},
                          FirstNumbers first = FirstNumbers::Defaults);
 

@@ -7,7 +7,7 @@ namespace freestone::train {
 
 static constexpr size_t mostPoints = 2048;
 
-/// A step allocates nothing.
+/// Reserves all memory, so that a step allocates nothing.
 LossCurve::LossCurve() { points.reserve(mostPoints); }
 
 void LossCurve::addStep(int64_t step, double loss) {
@@ -26,7 +26,7 @@ void LossCurve::addStep(int64_t step, double loss) {
   points.push_back({step, step, loss, loss, loss, 1});
 }
 
-/// Joins neighbours, so that there is room for as many again.
+/// Averages neighbours, which halves the number of points.
 void LossCurve::halve() {
   for (size_t i = 0; i + 1 < points.size(); i += 2) {
     const Point &a = points[i], &b = points[i + 1];
@@ -51,7 +51,7 @@ namespace {
 
 constexpr double width = 800, height = 480, left = 76, right = 24, top = 28, bottom = 52;
 
-/// From values to places along one axis.
+/// Maps values to positions along one axis.
 class Axis {
 public:
   Axis(double least, double largest, double begin, double end, bool logarithmic)
@@ -63,7 +63,7 @@ public:
         ticks.push_back(tick);
       return;
     }
-    // Round steps of 1, 2 or 5 so that there are four to nine of them.
+    // Round ticks of 1, 2 or 5 times a power of ten, four to nine of them.
     double range = high > low ? high - low : std::max(std::fabs(high), 1.0);
     double unit = std::pow(10, std::floor(std::log10(range / 4)));
     double step = range / unit >= 20 ? 5 * unit : range / unit >= 8 ? 2 * unit : unit;
@@ -99,7 +99,7 @@ std::string polyline(const std::string &places, const char *style) {
   return fmt::format("<polyline points=\"{}\" fill=\"none\" {}/>\n", places, style);
 }
 
-/// Exponential means over about a fiftieth of the training to either side: looking back alone, a mean lags behind.
+/// Exponential means over about a fiftieth of the training in both directions: a one-sided mean lags behind.
 std::vector<double> smoothed(const std::vector<double> &values) {
   std::vector<double> means(values.size());
   double decay = std::exp(-1 / std::max(1.0, static_cast<double>(values.size()) / 50));

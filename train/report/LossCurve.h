@@ -7,17 +7,17 @@
 
 namespace freestone::train {
 
-/// The losses of a training, and their picture. Holds at most a few thousand points however long the training is:
-/// neighbours are averaged, each point with the least and the largest of its losses.
+/// The losses of a training, and their plot. Holds at most a few thousand points however long the training is:
+/// neighbours are averaged, and each point keeps the minimum and the maximum of its losses.
 class LossCurve {
 public:
   LossCurve();
-  /// Steps grow. Losses that are not finite are left out.
+  /// Steps must increase. Losses that are not finite are left out.
   void addStep(int64_t step, double loss);
   void addEvaluation(int64_t step, double loss);
 
-  /// A picture as SVG, 800 by 480: axes with round numbers, the raw losses pale, their smoothed course, evaluations as
-  /// points. Logarithmic where the losses span more than a factor of 100. Equal losses give equal bytes.
+  /// A plot as SVG, 800 by 480: axes with round numbers, the raw losses pale, the smoothed losses, evaluations as
+  /// points. Logarithmic if the losses span more than a factor of 100. Equal losses give equal bytes.
   std::string svg() const;
 
 private:

@@ -7,7 +7,7 @@
 
 namespace freestone::train {
 
-/// What one training step tells.
+/// Results of one training step.
 struct StepMetrics {
   int64_t step = 0;  ///< from 1: the number of steps done
   int64_t epoch = 0; ///< from 1
@@ -15,21 +15,22 @@ struct StepMetrics {
   double gradientNorm = 0;
   double learningRate = 0;
   double lossScale = 1;
-  bool skipped = false;       ///< a gradient overflowed; nothing was updated
-  std::string notFinite = {}; ///< the first parameter whose gradient did; empty where only the norm of all did
+  bool skipped = false; ///< a gradient was not finite; nothing was updated
+  /// the first parameter with such a gradient; empty if only the norm of all was not finite
+  std::string notFinite = {};
   int64_t samples = 0;        ///< of all batches of the step
-  int64_t length = 1;         ///< tokens of each sample, of its last batch
+  int64_t length = 1;         ///< tokens of each sample in its last batch
   double samplesPerSecond = 0;
-  double tokensPerSecond = 0; ///< 0 where samples have no tokens
+  double tokensPerSecond = 0; ///< 0 without tokens
 };
 
-/// What an evaluation tells.
+/// Results of an evaluation.
 struct EvaluationMetrics {
-  int64_t step = 0; ///< after so many steps
+  int64_t step = 0; ///< number of steps done before
   double loss = 0;
-  std::optional<double> accuracy = {};   ///< fraction of right classes
+  std::optional<double> accuracy = {};   ///< fraction of correct classes
   std::optional<double> perplexity = {}; ///< exp(loss) of a language model
-  double counted = 0;                    ///< elements that the loss is the mean of
+  double counted = 0;                    ///< number of elements that the loss averages
 };
 
 } // namespace freestone::train

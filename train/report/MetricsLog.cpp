@@ -23,8 +23,8 @@ static void writeAtomically(const std::string &path, const std::string &content)
     throw Error(status.message());
 }
 
-/// Opens a log for appending after what it holds of the first `step` steps; each of these lines is given to `kept`. A
-/// line torn by a crash goes too.
+/// Opens a log for appending after the lines of the first `step` steps; `kept` receives each of these lines. Later
+/// lines, and a line torn by a crash, are removed.
 template <typename Kept> static std::FILE *openLog(const std::string &path, int64_t step, Kept kept) {
   std::string content;
   std::ifstream existing(path);
@@ -59,7 +59,7 @@ MetricsLog::~MetricsLog() {
 }
 
 namespace {
-/// One object, member by member. What is not finite is null.
+/// One JSON object, member by member; numbers that are not finite become null.
 class LineWriter {
 public:
   explicit LineWriter(std::string &line) : line(line) { line.clear(); }

@@ -9,22 +9,21 @@
 
 namespace freestone::train {
 
-/// The files in which a training tells what it did: `metrics.jsonl`, one object a step with step, loss, grad_norm, lr,
-/// scale, skipped and samples_per_s; `evaluations.jsonl`, one an evaluation with step, loss, accuracy and perplexity;
-/// and `loss.svg`. What is not finite is null. Who follows the files sees the first step at once, others at most 100 ms
-/// after a step that is told later, evaluations at once. One thread may call it at a time. Throws Error when a file
-/// can't be written.
+/// The log files of a training: `metrics.jsonl`, one object a step with step, loss, grad_norm, lr, scale, skipped and
+/// samples_per_s; `evaluations.jsonl`, one object an evaluation with step, loss, accuracy and perplexity; and
+/// `loss.svg`. Numbers that are not finite are null. The first step and evaluations are visible to readers at once,
+/// other steps within 100 ms. One thread may call it at a time. Throws Error when a file can't be written.
 class MetricsLog {
 public:
-  /// Opens the files in `folder`, keeping of what is there the lines of the first `step` steps: those of a training
-  /// that goes on from there. 0 begins anew.
+  /// Opens the files in `folder`, keeping the lines of the first `step` steps of a resumed training. With 0 they begin
+  /// empty.
   MetricsLog(const std::string &folder, int64_t step);
   ~MetricsLog();
   MetricsLog(const MetricsLog &) = delete;
 
   void append(const StepMetrics &metrics);
   void append(const EvaluationMetrics &metrics);
-  /// Hands everything to the operating system and writes loss.svg.
+  /// Writes everything to the operating system, and loss.svg.
   void flush();
 
   const LossCurve &lossCurve() const { return curve; }
@@ -35,8 +34,8 @@ private:
   std::string folder;
   std::FILE *steps = nullptr;
   std::FILE *evaluations = nullptr;
-  std::string line;                                   ///< kept so that nothing is allocated for the next one
-  std::chrono::steady_clock::time_point flushed = {}; ///< long ago, so that the first step's line is seen at once
+  std::string line;                                   ///< kept, so that appending allocates nothing
+  std::chrono::steady_clock::time_point flushed = {}; ///< in the past, so that the first step's line is flushed at once
   LossCurve curve;
 };
 

@@ -39,7 +39,7 @@ static std::string outOf(int64_t number, int64_t all) {
   return all > 0 ? fmt::format("{}/{}", number, all) : fmt::format("{}", number);
 }
 
-/// NaN without its sign, which means nothing.
+/// NaN without its sign, which has no meaning.
 static std::string lossText(double loss) { return std::isnan(loss) ? "nan" : fmt::format("{:.4f}", loss); }
 
 std::string Progress::describe(const StepMetrics &metrics, Clock::time_point now) const {
@@ -57,7 +57,7 @@ std::string Progress::describe(const StepMetrics &metrics, Clock::time_point now
     text += fmt::format("  scale {:g}", metrics.lossScale);
   if (metrics.skipped)
     text += "  skipped";
-  // The first step may have been slower than the others: time counts from its end.
+  // Time counts from the end of the first step, which may be slower than the others.
   int64_t done = metrics.step - first.step;
   if (options.steps > 0 && done > 0) {
     double perStep = std::chrono::duration<double>(now - firstEnd).count() / static_cast<double>(done);
@@ -66,7 +66,7 @@ std::string Progress::describe(const StepMetrics &metrics, Clock::time_point now
   return text;
 }
 
-/// A bar that wraps around can't be drawn over.
+/// Shortened to the terminal's width: a wrapped bar can't be overwritten.
 static std::string fitted(std::string text, std::FILE *stream) {
   winsize size = {};
   if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1)

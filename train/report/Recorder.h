@@ -7,11 +7,11 @@
 
 namespace freestone::train {
 
-/// Takes what a thread did for a step from `begin` to `end`, for a time line; called from any thread. Empty: nobody
-/// wants to know.
+/// Receives an activity of a thread, from `begin` to `end`, for a timeline; called from any thread. Empty: nothing is
+/// recorded.
 using Recorder = std::function<void(const char *thread, const char *what, int64_t begin, int64_t end, int64_t step)>;
 
-/// Records what its scope does.
+/// Records its own lifetime.
 class Recording {
 public:
   Recording(const Recorder &recorder, const char *thread, const char *what, int64_t step)
@@ -23,7 +23,7 @@ public:
       recorder(thread, what, begin, now(), step);
   }
 
-  /// Nanoseconds of the steady clock, as those of the runtime's time lines.
+  /// Nanoseconds of the steady clock, as in the runtime's timelines.
   static int64_t now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 private:

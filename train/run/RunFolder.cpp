@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 void requireFolder(const std::string &folder) {
   std::error_code ignored;
-  // The nearest one that is there decides.
+  // The nearest existing parent decides.
   fs::path nearest = fs::absolute(folder, ignored);
   while (!fs::exists(nearest, ignored) && nearest.has_relative_path())
     nearest = nearest.parent_path();
@@ -30,7 +30,7 @@ std::optional<Checkpoint> findBeginning(const std::string &folder, bool resume, 
     throw Error("the folder of the training has no name");
   if (!resume) {
     requireFolder(folder);
-    // Its checkpoints would be taken for those of the new training.
+    // Its checkpoints would be mistaken for those of the new training.
     if (fs::exists(folder + "/checkpoints") && CheckpointFolder::newest(folder))
       throw Error("there is a training in '" + folder + "' already: go on with it, or name another folder");
     return std::nullopt;

@@ -107,7 +107,7 @@ bool isMomentum(std::string_view number) {
   return own == "momentum" || own == "beta1";
 }
 
-/// Those that a schedule takes, for a sentence.
+/// The numbers of a kind of schedule, for a message.
 static std::string listNumbers(ScheduleKind kind) {
   std::vector<std::string_view> names;
   for (const ScheduleNumber &number : scheduleNumbers())
@@ -117,7 +117,7 @@ static std::string listNumbers(ScheduleKind kind) {
                      names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
-/// Puts a number where it belongs, if its value can be that.
+/// Sets a number, if its value is valid.
 static void setNumber(Schedule &schedule, const ScheduleNumber &number, double value) {
   if (std::optional<std::string> complaint = number.range.complain(value))
     throw Error(fmt::format("{} can't be {}: it {} ({})", number.name, value, *complaint, number.meaning));

@@ -13,7 +13,7 @@ namespace freestone::train {
 
 enum class ScheduleKind { Constant, Linear, Cosine, Step, OneCycle };
 
-/// "constant", "linear", "cosine", "step", "one-cycle"
+/// Parses "constant", "linear", "cosine", "step", "one-cycle".
 std::optional<ScheduleKind> scheduleFromName(std::string_view name);
 /// All of them.
 std::vector<std::string> scheduleNames();
@@ -40,31 +40,31 @@ struct Schedule {
   double lowestMomentum = 0.85;  ///< base_momentum
   double highestMomentum = 0.95; ///< max_momentum
 
-  /// The learning rate of step `step`, from 0. Beyond the last step it stays.
+  /// The learning rate of step `step`, from 0; constant after the last step.
   double learningRate(int64_t step) const;
-  /// What replaces momentum or the first beta in step `step`; nothing if the schedule leaves it alone.
+  /// The value of momentum or the first beta in step `step`; nothing if the schedule does not change it.
   std::optional<double> momentum(int64_t step) const;
   bool movesMomentum() const { return kind == ScheduleKind::OneCycle && cycleMomentum; }
 };
 
-/// Whether a schedule that moves the momentum moves this number of a step: `momentum` or `beta1`, of groups too.
+/// Whether a schedule with momentum changes this number of a step: `momentum` or `beta1`, also of groups.
 bool isMomentum(std::string_view number);
 
-/// A hyperparameter of schedules that a user may give.
+/// A user-settable hyperparameter of schedules.
 struct ScheduleNumber {
   std::string_view name; ///< PyTorch's
   std::variant<double Schedule::*, int64_t Schedule::*, bool Schedule::*> member;
-  std::optional<ScheduleKind> takenBy; ///< nothing: the warm-up, before each of them
+  std::optional<ScheduleKind> takenBy; ///< nothing: of the warm-up, which precedes every kind
   words::NumberRange range;
-  std::string_view meaning; ///< for people
+  std::string_view meaning; ///< for help texts
 
-  /// As in a Schedule that nobody has changed.
+  /// The value in a default-constructed Schedule.
   double defaultValue() const;
 };
 std::span<const ScheduleNumber> scheduleNumbers();
 
-/// The schedule of this name, `numbers` by PyTorch's names in place of the defaults. Throws Error where there is no
-/// such schedule, for a number that it does not take (telling which it takes), and for one that is out of range.
+/// The schedule of this name; `numbers`, by PyTorch's names, replace the defaults. Throws Error for an unknown
+/// schedule, for a number that it does not have (listing those it has), and for one out of range.
 Schedule makeSchedule(const std::string &name, int64_t warmup, const std::map<std::string, double> &numbers);
 
 } // namespace freestone::train

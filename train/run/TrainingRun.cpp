@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// One training under way.
+/// One running training.
 class Run {
 public:
   Run(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options)
@@ -23,7 +23,7 @@ public:
         checkpoints(options.folder + "/checkpoints", {options.keep}), log(options.folder, result.steps),
         writer(checkpoints, recorder), loader(data, loaderOptions(), start), schedule(options.schedule),
         progress(options.report, progressOptions()) {}
-  /// Batches are the loader's.
+  /// The loader owns the batches, so the trainer must stop using them.
   ~Run() { trainer.abandon(); }
   Run(const Run &) = delete;
 
@@ -53,8 +53,8 @@ private:
   const TrainingOptions &options;
   TrainingResult result;
   LoaderPosition start;
-  int64_t handed = result.steps;           ///< steps that are done or under way
-  std::array<LoaderPosition, 4> following; ///< where the data go on after a step, by its number: of those under way
+  int64_t handed = result.steps;           ///< steps done or running
+  std::array<LoaderPosition, 4> following; ///< the data's positions after the running steps, by step number
   CheckpointFolder checkpoints;
   MetricsLog log;
   CheckpointWriter writer;
@@ -63,13 +63,13 @@ private:
   int64_t total = 0;
   Progress progress;
   LoaderPosition saved{-1};
-  std::optional<int64_t> saving; ///< the step after which the state is copied, until it is written
-  int64_t skipped = 0;           ///< steps of this run
-  std::string firstSkipped;      ///< the reason for the first of them
+  std::optional<int64_t> saving; ///< the step after which the state is copied, until the copy is written
+  int64_t skipped = 0;           ///< skipped steps of this run
+  std::string firstSkipped;      ///< the reason of the first skip
   Clock::time_point lastEnd = Clock::now();
 };
 
-/// Restores the newest checkpoint where the run is resumed.
+/// Restores the newest checkpoint of a resumed run.
 LoaderPosition Run::begin() {
   auto skipped = [&](const std::string &reason) {
     fmt::print(options.report, "passing over a checkpoint: {}\n", reason);
@@ -86,7 +86,7 @@ LoaderPosition Run::begin() {
   return newest->state().data;
 }
 
-/// The batch before the one at hand is under way.
+/// Keeps the previous batch valid, which may still be running.
 LoaderOptions Run::loaderOptions() const {
   LoaderOptions loading{options.batch, options.seed, options.shuffle, options.epochs};
   loading.held = 2;
@@ -96,8 +96,8 @@ LoaderOptions Run::loaderOptions() const {
 
 int64_t Run::stepsPerEpoch() const { return (loader.batchesPerEpoch() + options.accumulate - 1) / options.accumulate; }
 
-/// Which step of the data the batch at this place belongs to. Of a training that goes on with batches of another size
-/// it is not the number of steps done.
+/// The step of the data to which the batch at this position belongs. After a resume with another batch size it differs
+/// from the number of steps done.
 int64_t Run::stepAt(const LoaderPosition &place) const {
   return place.epoch * stepsPerEpoch() + place.sample / options.batch / options.accumulate;
 }
@@ -115,7 +115,7 @@ ProgressOptions Run::progressOptions() {
   return shown;
 }
 
-/// The first beta is what other optimizers call momentum.
+/// Sets the schedule's numbers; the first beta counts as momentum.
 void Run::setRates(int64_t step) {
   trainer.setNumber("learning_rate", schedule.learningRate(step));
   std::optional<double> momentum = schedule.momentum(step);
@@ -126,7 +126,7 @@ void Run::setRates(int64_t step) {
       trainer.setNumber(name, *momentum);
 }
 
-/// The state is copied when what was handed over has ended, and written once that is told.
+/// Queues a copy of the state after all submitted steps; it is written once their metrics are.
 void Run::save(const LoaderPosition &next) {
   if (next == saved)
     return;
@@ -141,7 +141,7 @@ void Run::save(const LoaderPosition &next) {
   trainer.submitCall([](void *user) { static_cast<CheckpointWriter *>(user)->copy(); }, &writer);
 }
 
-/// A checkpoint that is there has its metrics beside it.
+/// A checkpoint is written only after the metrics of its steps.
 void Run::write() {
   log.flush();
   writer.write();
@@ -150,7 +150,7 @@ void Run::write() {
     writer.finish();
 }
 
-/// Who hears of a checkpoint may look at the state: no step is under way then.
+/// Reports a written checkpoint while no step is running, since the callee may read the state.
 void Run::tellSaved() {
   std::optional<std::string> folder = writer.takeWritten();
   if (!folder || !options.onSave)
@@ -165,10 +165,10 @@ void Run::evaluateNow() {
   progress.evaluation(*result.evaluation);
   if (options.onEvaluation)
     options.onEvaluation(*result.evaluation);
-  lastEnd = Clock::now(); // no part of the next step
+  lastEnd = Clock::now(); // evaluations do not count as step time
 }
 
-/// What a step tells that has ended.
+/// Reports the metrics of a step that has ended.
 void Run::tell(const std::optional<StepMetrics> &ended) {
   if (!ended)
     return;
@@ -199,7 +199,7 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
   tellSaved();
 }
 
-/// Returns whether training goes on.
+/// Returns whether training continues.
 bool Run::trainBatch(const Batch &batch) {
   result.batchSizes.insert(batch.samples);
   result.lengths.insert(batch.length);
@@ -231,7 +231,7 @@ bool Run::trainBatch(const Batch &batch) {
   return !isLast && !result.stopped;
 }
 
-/// The next batch. A fault of the data names the step that it would have been of.
+/// The next batch. An error in the data names the step that it would have been in.
 const Batch *Run::takeBatch() {
   try {
     return loader.take();
@@ -240,7 +240,7 @@ const Batch *Run::takeBatch() {
   }
 }
 
-/// What was handed over before the fault is told, if it has ended well.
+/// Reports steps submitted before an error, if they ended successfully.
 void Run::finishAfterError() {
   try {
     tell(trainer.finish());
@@ -249,7 +249,7 @@ void Run::finishAfterError() {
   log.flush();
 }
 
-/// A training that has changed nothing is none.
+/// A training whose every step was skipped is an error.
 void Run::requireTrained() const {
   if (skipped == 0 || skipped < result.counters.steps || result.stopped)
     return;
@@ -272,7 +272,7 @@ TrainingResult Run::run() {
       while (const Batch *batch = takeBatch())
         if (!trainBatch(*batch))
           break;
-    tell(trainer.finish()); // the data may end before the steps do
+    tell(trainer.finish()); // the data may end before `steps` are done
   } catch (const freestone::Error &error) {
     finishAfterError();
     throw Error(fmt::format("step {}: {}", result.steps + 1, error.what()));

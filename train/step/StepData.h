@@ -1,4 +1,4 @@
-// Data for a training step: which inputs they fill, and the samples in them.
+// Data for a training step: the inputs that they fill, and the samples.
 #ifndef FREESTONE_TRAIN_STEPDATA_H
 #define FREESTONE_TRAIN_STEPDATA_H
 
@@ -8,18 +8,17 @@
 
 namespace freestone::train {
 
-/// Those of a step's inputs that data fill: the model's, and the labels. The others are numbers.
+/// The step's inputs that come from data: the model's, and the labels. The others are numbers.
 std::vector<ValueInfo> dataInputs(const StepDescription &step, const std::vector<ValueInfo> &inputs);
 
-/// The same with what their values may be.
+/// The same inputs as fields, with the ranges of their values.
 std::vector<Field> dataFields(const StepDescription &step, const std::vector<ValueInfo> &inputs);
 
-/// The only array of `files`, which a window reads as a text of tokens. Throws Error where there are others.
+/// The only array of `files`, for windows over a text of tokens. Throws Error if there are several.
 const formats::TensorView &textOf(const ArrayFiles &files);
 
-/// The samples of `files`, which must outlive them: rows of arrays, or windows of one text where `window` says so.
-/// Looks at everything that can be seen before a batch is made: names, types, shapes, and labels that are no class.
-/// Throws Error.
+/// The samples of `files`, which must outlive them: rows of arrays, or windows of one text if `window` is given. Checks
+/// everything that can be checked before the first batch: names, types, shapes, and the range of labels. Throws Error.
 std::unique_ptr<Dataset> openSamples(const ArrayFiles &files, const std::string &window, const StepDescription &step,
                                      const std::vector<Field> &fields);
 

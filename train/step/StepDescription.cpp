@@ -52,7 +52,7 @@ StepDescription StepDescription::parse(const std::string &text) {
     description.moments = json.at("moments");
     description.narrowProducts = json.at("narrow_products");
     description.foldedNorms = json.value("folded_norms", int64_t(0));
-    // What is not finite has no number in JSON: no limit.
+    // JSON has no infinity: null means no limit.
     for (const auto &[name, value] : json.at("hyperparameters").items())
       description.hyperparameters[name] =
           value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();

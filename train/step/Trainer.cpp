@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view optimizerPrefix = "optimizer/", accumulatedPrefix = "accumulated/";
 
-/// The inputs or outputs of an instance's own entry.
+/// The inputs or outputs of an instance's entry.
 template <typename Count, typename Get> std::vector<ValueInfo> collect(const Instance &instance, Count count, Get get) {
   std::vector<ValueInfo> values;
   for (size_t i = 0; i < count(instance.get()); ++i) {
@@ -111,7 +111,7 @@ Trainer::Trainer(const Artifact &artifact, StepDescription description, const Ex
     bindNumbers(accumulator.emplace(artifact, "accumulate", state, execution));
 }
 
-/// Sets the inputs that no data fill.
+/// Binds the inputs that do not come from data.
 void Trainer::bindNumbers(Entry &entry) {
   for (auto &[name, value] : numbers)
     if (std::optional<size_t> index = entry.findInput(name))
@@ -139,7 +139,7 @@ void Trainer::setLossScale(double scale) {
   *state.data<float>(*index) = static_cast<float>(scale);
 }
 
-/// Hands a batch over and ends the one before.
+/// Submits a batch and ends the previous one.
 std::optional<StepMetrics> Trainer::hand(Entry &entry, const Batch &batch) {
   entry.setData(batch);
   Handed handed{&entry, entry.instance.submit(), {}, &entry == &stepper};
@@ -156,7 +156,7 @@ std::optional<StepMetrics> Trainer::hand(Entry &entry, const Batch &batch) {
   return before ? end(*before) : std::nullopt;
 }
 
-/// Waits for a batch, and reads what the step tells whose last one it is.
+/// Waits for a batch, and reads the metrics of the step if it was the step's last batch.
 std::optional<StepMetrics> Trainer::end(const Handed &ended) {
   ended.entry->instance.wait(ended.run);
   if (!ended.isStep)
@@ -173,7 +173,7 @@ std::optional<StepMetrics> Trainer::end(const Handed &ended) {
   return metrics;
 }
 
-/// Empty where there is none of this number.
+/// Empty if there is no parameter of this number.
 std::string Trainer::trainedName(int64_t number) const {
   for (const ParameterInfo &parameter : about.parameters)
     if (parameter.trained && number-- == 0)
@@ -196,7 +196,7 @@ std::optional<StepMetrics> Trainer::finish() {
 void Trainer::abandon() noexcept {
   underWay.reset();
   samples = 0;
-  // What fails here was told already, or nobody asks for it any more.
+  // A failure here was reported already, or is of no interest any more.
   freestone_instance_wait(stepper.instance.get(), 0);
   if (accumulator)
     freestone_instance_wait(accumulator->instance.get(), 0);

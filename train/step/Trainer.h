@@ -9,15 +9,15 @@
 
 namespace freestone::train {
 
-/// How steps are run; changes no result.
+/// The execution of steps; changes no result.
 struct Execution {
   int threads = 0;                        ///< 0: as many as the machine offers
-  uint32_t switchedOff = 0;               ///< of the runtime: FREESTONE_OVERLAP and others, added up
-  freestone_timeline *timeline = nullptr; ///< where everything is recorded; null: nowhere
+  uint32_t switchedOff = 0;               ///< the runtime's switches (FREESTONE_OVERLAP and others), combined
+  freestone_timeline *timeline = nullptr; ///< records everything; may be null
 };
 
-/// A compiled training step with its state: trains batch after batch, evaluates, saves and restores. Which data come,
-/// and when what is saved, is the caller's business. Not thread-safe. Throws Error and freestone::Error.
+/// A compiled training step with its state: trains batch by batch, evaluates, saves and restores. The caller chooses
+/// the data and the times of saving. Not thread-safe. Throws Error and freestone::Error.
 class Trainer {
 public:
   Trainer(const Artifact &artifact, StepDescription description, const Execution &execution, uint64_t seed);
@@ -26,66 +26,66 @@ public:
       : Trainer(artifact, std::move(description), Execution{threads}, seed) {}
 
   const StepDescription &description() const { return about; }
-  /// The inputs that data fill: those of the model, and the labels.
+  /// The inputs that come from data: those of the model, and the labels.
   std::vector<ValueInfo> dataInputs() const;
   int threads() const { return stepper.instance.threads(); }
 
-  /// A number that the step takes, such as `learning_rate`, holds for all steps from when it is set. Both throw Error
-  /// for one that there is not, telling which there are.
+  /// A number of the step, such as `learning_rate`, for all steps from now on. Both throw Error for an unknown number,
+  /// listing the known ones.
   void setNumber(const std::string &name, double value);
   double number(const std::string &name) const;
 
-  /// Of a training that begins: the loss scale of the first step. Throws Error where the step does not scale its loss.
+  /// Sets the loss scale of the first step of a new training. Throws Error if the step does not scale its loss.
   void setLossScale(double scale);
 
-  /// Whether several batches may make one step.
+  /// Whether a step may consist of several batches.
   bool accumulates() const { return accumulator.has_value(); }
 
-  /// Trains one batch, together with those accumulated before: its loss is the mean over the elements of all. Fields
-  /// are matched by name.
+  /// Trains on one batch, together with the accumulated ones: its loss is the mean over the elements of all. Fields are
+  /// matched by name.
   StepMetrics step(const Batch &batch);
 
-  // The same without waiting: what is handed over is trained while the caller prepares the next. A batch must stay as
-  // it is until the one after it has been handed over. Each of these returns the metrics of a step that was handed over
-  // before and has ended since, so that they arrive one batch later.
+  // Asynchronous variants: a submitted batch is trained while the caller prepares the next one. It must stay unchanged
+  // until the next batch has been submitted. Each call returns the metrics of an earlier step that has ended since, so
+  // that metrics arrive one batch later.
 
-  /// Hands a batch over whose gradients are added to those that the next step takes.
+  /// Submits a batch whose gradients are added to those of the next step.
   std::optional<StepMetrics> accumulate(const Batch &batch);
-  /// Hands over the last batch of a step.
+  /// Submits the last batch of a step.
   std::optional<StepMetrics> submit(const Batch &batch);
-  /// Waits for what was handed over; states may be looked at only then.
+  /// Waits for all submitted batches; required before any access to states.
   std::optional<StepMetrics> finish();
-  /// The same whatever became of it: then nothing looks at batches any more.
+  /// Waits as finish does, whatever the outcome: afterwards no batch is in use.
   void abandon() noexcept;
-  /// Has `function` called when what was handed over has ended, and before anything that comes later begins.
+  /// Calls `function` after everything submitted before has ended, and before anything submitted later begins.
   void submitCall(void (*function)(void *user), void *user) { stepper.instance.submitCall(function, user); }
-  /// Whether something was handed over that was not waited for yet.
+  /// Whether a submitted batch has not been waited for yet.
   bool isUnderWay() const { return underWay.has_value(); }
-  /// False where the runtime's overlap is switched off: then what is handed over ends before the call returns.
+  /// False if the runtime's overlap is switched off: submitted batches then end before the call returns.
   bool overlaps() const { return (execution.switchedOff & FREESTONE_OVERLAP) == 0; }
-  /// Records what a thread does on the time line; empty where there is none.
+  /// Records activities of threads on the timeline; empty without one.
   Recorder recorder() const;
 
-  /// What has happened since the trainer was made.
+  /// Counters since construction.
   struct Counters {
-    int64_t steps = 0;     ///< whose metrics were read
-    int64_t entered = 0;   ///< programs, by steps and by batches that were accumulated
-    int64_t hostReads = 0; ///< of metrics while nothing else was handed over: the workers waited for the host
+    int64_t steps = 0;     ///< steps with metrics read
+    int64_t entered = 0;   ///< program runs, for steps and for accumulated batches
+    int64_t hostReads = 0; ///< reads of metrics with nothing else submitted: the workers waited for the host
   };
   const Counters &counters() const { return counted; }
 
-  /// Sums over batches of an evaluation.
+  /// Sums over the batches of an evaluation.
   struct EvaluationSums {
     double loss = 0, count = 0;
-    double correct = 0, labels = 0; ///< right classes, of so many labels that are not ignored
+    double correct = 0, labels = 0; ///< correct classes, and labels that are not ignored
     bool hasClasses = false;
   };
   void evaluate(const Batch &batch, EvaluationSums &sums);
 
-  /// Steps done, skipped ones not counted.
+  /// Steps done, without skipped ones.
   int64_t stepsDone() const;
 
-  /// All state in groups, as it is stored, as views in place: valid until the next batch.
+  /// All states in groups for storage, as views in place: valid until the next batch.
   std::vector<TensorGroup> groups() const;
   /// Trained parameters and statistics, row-major, by the names of the model's initializers: valid until the next batch
   /// or call.
@@ -93,12 +93,12 @@ public:
   void restore(const Checkpoint &checkpoint);
 
 private:
-  /// An entry of the artifact on the trainer's state, its values by name.
+  /// An entry of the artifact, instantiated on the trainer's state, with its values by name.
   struct Entry {
     Entry(const Artifact &artifact, const char *name, const State &state, const Execution &execution);
 
     std::optional<size_t> findInput(const std::string &name) const;
-    /// The only element of an output, as a number.
+    /// The value of an output with one element.
     double scalar(const std::string &name) const;
     bool hasOutput(const std::string &name) const;
     void setData(const Batch &batch);
@@ -107,11 +107,11 @@ private:
     std::vector<ValueInfo> inputs, outputs;
   };
 
-  /// A batch that was handed over.
+  /// A submitted batch.
   struct Handed {
     Entry *entry = nullptr;
     int64_t run = 0;
-    StepMetrics metrics; ///< as far as they are known before
+    StepMetrics metrics; ///< as far as they are known before its end
     bool isStep = false;
   };
 
@@ -120,7 +120,7 @@ private:
   std::optional<StepMetrics> end(const Handed &ended);
   std::string trainedName(int64_t number) const;
   std::optional<size_t> findState(const std::string &name) const;
-  /// Empty for what is 0 between steps, and never saved.
+  /// Empty for states that are 0 between steps and never saved.
   std::string groupOf(const StateInfo &state) const;
   formats::TensorView viewOf(size_t index) const;
 
@@ -130,12 +130,12 @@ private:
   State state;
   Entry stepper, evaluator;
   std::optional<Entry> accumulator;
-  std::map<std::string, double> numbers; ///< inputs of the step are bound to these
+  std::map<std::string, double> numbers; ///< bound to inputs of the step
   int64_t seed;
   std::optional<Handed> underWay;
-  int64_t samples = 0; ///< of the batches that the step at hand has had
+  int64_t samples = 0; ///< of the current step's batches so far
   Counters counted;
-  mutable std::vector<std::vector<uint8_t>> rows; ///< of the weights that were asked for and do not lie so
+  mutable std::vector<std::vector<uint8_t>> rows; ///< row-major copies of packed weights
 };
 
 } // namespace freestone::train

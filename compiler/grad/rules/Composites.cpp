@@ -1,4 +1,4 @@
-// Composites whose gradient is better than that of what they are made of: it needs the result alone, or is shorter.
+// Composites with a better gradient than their decomposition: shorter, or from the result alone.
 #include "compiler/grad/Rule.h"
 #include <numbers>
 
@@ -19,7 +19,7 @@ LogicalResult addNarrowed(Backward &backward, Tensor gradient) {
 LogicalResult differentiateSoftmax(graph::SoftmaxOp op, Backward &backward) {
   Tensor y = widen(backward.result()), g = widen(backward.gradient());
   int64_t axis = op.getAxis();
-  // A row that is hidden as a whole is NaN, and masked attention selects against it: its gradient is 0, not 0 * NaN.
+  // A fully masked row is NaN, and masked attention selects against it: its gradient is 0, not 0 * NaN.
   y = select(unary(UnaryKind::isnan, y) & equal(g, 0), 0, y);
   return addNarrowed(backward, y * (g - sumAndRepeat(g * y, axis)));
 }

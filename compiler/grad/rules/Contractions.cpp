@@ -7,7 +7,7 @@ namespace freestone::grad {
 
 namespace {
 
-/// One operand of a contraction: what its dimensions are.
+/// One operand of a contraction, with the roles of its dimensions.
 struct Side {
   Tensor tensor;
   SmallVector<int64_t> batch, contract, free;
@@ -27,8 +27,8 @@ SmallVector<int64_t> orderContracted(const Side &wanted, const Side &other) {
   return llvm::map_to_vector(order, [&](int64_t i) { return wanted.contract[i]; });
 }
 
-/// The gradient of `wanted`: g contracted with `other` over its free dimensions. The operands stand in the order that
-/// leaves no transpose behind, where there is one.
+/// The gradient of `wanted`: g contracted with `other` over its free dimensions, with the operands in the order that
+/// needs no transpose, if there is one.
 Tensor contractBack(Tensor g, const Side &wanted, const Side &other, TypeAttr type) {
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(wanted.batch.size()));
   SmallVector<int64_t> contracted = orderContracted(wanted, other);
@@ -52,7 +52,7 @@ LogicalResult differentiateContract(graph::ContractOp op, Backward &backward) {
   int64_t lhsStart = op.getLhsBatch().size(), rhsStart = lhsStart + op.getLhsFree().size();
   Side lhs{backward.operand(0), list(op.getLhsBatch()), list(op.getLhsContract()), op.getLhsFree(), lhsStart};
   Side rhs{backward.operand(1), list(op.getRhsBatch()), list(op.getRhsContract()), op.getRhsFree(), rhsStart};
-  // Products are of the operands' type again, where sums are of a wider one.
+  // Products are of the operands' type again, even if sums are wider.
   Tensor g = backward.gradient();
   if (backward.wants(0u))
     backward.add(0u, contractBack(cast(g, rhs.tensor.elementType()), lhs, rhs, op.getElementTypeAttr()));

@@ -11,7 +11,7 @@ namespace freestone::grad {
 
 namespace {
 
-/// Whether the branches find out sizes as they run, which a copy of them would find out a second time.
+/// Whether the branches bind data-dependent sizes, which a copy of them would bind again.
 bool bindsSymbols(graph::IfOp op) {
   llvm::SetVector<StringAttr> known;
   for (Type type : op->getParentOfType<func::FuncOp>().getArgumentTypes())
@@ -39,7 +39,7 @@ LogicalResult turnBranch(Region &branch, ArrayRef<Value> gradients, ArrayRef<Val
   for (auto [value, gradient] : llvm::zip_equal(end->getOperands(), gradients)) {
     if (!gradient)
       continue;
-    // A size that differs between the branches has a name of its own outside of them.
+    // A size that differs between the branches has another symbol outside of them.
     Value seen = gradient.getType() == value.getType()
                      ? gradient
                      : graph::MatchShapeOp::create(builder, value.getType(), gradient, StringAttr()).getResult();
@@ -59,7 +59,7 @@ LogicalResult turnBranch(Region &branch, ArrayRef<Value> gradients, ArrayRef<Val
   return success();
 }
 
-/// Another branch on the same condition, with the gradients of what the branches read: each computes again what it
+/// A second `if` on the same condition returns the gradients of the branches' captures; each branch recomputes what it
 /// needs.
 LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
   if (bindsSymbols(op))

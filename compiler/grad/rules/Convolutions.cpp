@@ -7,8 +7,8 @@ namespace freestone::grad {
 
 namespace {
 
-/// Padding after which the last window of `kernel` elements ends exactly where the padded operand does, so that the
-/// result has `places` places: what a stride leaves over at the end is cut off, or is missing.
+/// Padding at the end that makes the result exactly `places` long: the last window of `kernel` elements then ends where
+/// the padded operand does, whatever the stride left over.
 Expr padAfter(Expr places, int64_t stride, Expr kernel, int64_t dilation, Expr operand, int64_t operandDilation,
               Expr low) {
   return (places - 1) * stride + (kernel - 1) * dilation - (operand - 1) * operandDilation - low;
@@ -51,7 +51,7 @@ Tensor convolve(Tensor x, Tensor kernel, ArrayRef<int64_t> strides, ArrayRef<int
                                                        operandDilation, low, high, groups, type));
 }
 
-/// Strides and the operand's dilation change places, and the kernel is turned round.
+/// The input gradient: stride and operand dilation are exchanged, and the kernel is mirrored.
 Tensor differentiateOperand(graph::ConvolveOp op, Tensor x, Tensor kernel, Tensor g) {
   Shape low, high;
   SmallVector<int64_t> spatial;
@@ -67,8 +67,8 @@ Tensor differentiateOperand(graph::ConvolveOp op, Tensor x, Tensor kernel, Tenso
                   high, op.getGroups(), op.getElementTypeAttr());
 }
 
-/// Images and channels change places, strides and dilations too: the gradient is the kernel that is moved over the
-/// operand.
+/// The weight gradient: images and channels are exchanged, as are strides and dilations; the output gradient is the
+/// kernel.
 Tensor differentiateKernel(graph::ConvolveOp op, Tensor x, Tensor kernel, Tensor g) {
   Shape high;
   for (int64_t i = 0, count = op.getStrides().size(); i < count; ++i)

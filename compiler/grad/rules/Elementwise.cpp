@@ -21,7 +21,7 @@ Value getSigmoidArgument(Value divisor) {
   return {};
 }
 
-/// The derivative of a sigmoid goes past its parts: far from 0 the exponential is infinite, and 0 times it no number.
+/// The sigmoid's derivative as a whole: far from 0 its exponential is infinite, and 0 times it is NaN.
 bool differentiateSigmoid(Value divisor, Backward &backward) {
   Value argument = getSigmoidArgument(divisor);
   if (!argument)
@@ -41,7 +41,7 @@ bool isSumOfSquares(Value value) {
          square.getLhs() == square.getRhs();
 }
 
-/// g times the derivative at x, where the function is y. Null where that is 0 everywhere.
+/// g times the derivative at x, where the function's value is y. Null if the derivative is 0 everywhere.
 Tensor differentiate(UnaryKind kind, Tensor x, Tensor y, Tensor g) {
   switch (kind) {
   case UnaryKind::abs:
@@ -100,7 +100,7 @@ LogicalResult differentiateUnary(graph::UnaryOp op, Backward &backward) {
     return success();
   Tensor y = backward.result(), g = backward.gradient();
   if (op.getKind() == UnaryKind::sqrt && isSumOfSquares(op.getOperand())) {
-    // A norm: at 0 the slopes of root and squares would be infinity times 0.
+    // A norm: at 0 the chain rule would multiply infinity by 0.
     backward.add(0u, select(equal(y, 0.0), 0.0, g / (y * 2.0)));
     return success();
   }
@@ -143,8 +143,8 @@ bool differentiateSoftplus(graph::BinaryOp op, Backward &backward) {
   return false;
 }
 
-/// A number as one operand makes a clamp, whose derivative is 1 at the bound; or a relu, whose derivative there is 0.
-/// Of two tensors that are equal each has half.
+/// If one operand is a number, this is a clamp, whose derivative is 1 at the bound, or a relu, whose derivative is 0
+/// there. Equal elements of two tensors get half each.
 void differentiateExtremum(graph::BinaryOp op, Backward &backward) {
   bool isMax = op.getKind() == BinaryKind::max;
   Tensor g = backward.gradient();
@@ -153,7 +153,7 @@ void differentiateExtremum(graph::BinaryOp op, Backward &backward) {
     if (!bound)
       continue;
     if (isMax && *bound == 0 && !isClampedFromAbove(op))
-      // Of the result, so that the operand need not be kept.
+      // In terms of the result, so that the operand need not be kept.
       return backward.add(side, select(backward.result() > 0.0, g, 0.0));
     CompareKind inside = isMax ? CompareKind::ge : CompareKind::le;
     return backward.add(side, select(compare(inside, backward.operand(side), backward.operand(1 - side)), g, 0.0));

@@ -53,7 +53,7 @@ LogicalResult differentiateGatherNd(graph::GatherNdOp op, Backward &backward) {
   return success();
 }
 
-/// Only replacing and adding: the others would have to know which update won.
+/// Only replacing and adding have gradients: others depend on which update won.
 LogicalResult refuseCombination(ScatterKind kind, Backward &backward) {
   return backward.refuse("scatters by '" + graph::stringifyScatterKind(kind) +
                          "', which has no gradient here; 'none' and 'add' have one");

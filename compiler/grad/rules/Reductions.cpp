@@ -40,7 +40,7 @@ LogicalResult differentiateReduce(graph::ReduceOp op, Backward &backward) {
     return success();
   case ReduceKind::max:
   case ReduceKind::min: {
-    // Equal extrema share, as in PyTorch's amax and amin.
+    // Ties share the gradient, as in PyTorch's amax and amin.
     Tensor isExtremum = equal(x, repeat(backward.result(), x.shape(), op.getAxes()));
     Tensor share = sumAndRepeat(cast(isExtremum, g.elementType()), op.getAxes());
     backward.add(0u, select(isExtremum, g / share, 0.0));
@@ -65,14 +65,14 @@ struct Pairs {
   Tensor source, target;
 };
 
-/// Whether the running result at a target has the element at a source in it.
+/// Whether the running result at a target includes the element at a source.
 Tensor isWithin(graph::CumulateOp op, const Pairs &pairs) {
   Tensor early = op.getReverse() ? pairs.target : pairs.source, late = op.getReverse() ? pairs.source : pairs.target;
   return op.getExclusive() ? early < late : early <= late;
 }
 
-/// A running product, by the derivative of each result for each element: in n² memory for lines of n, but exact for
-/// zeros.
+/// A running product, by the derivative of each result for each element: takes n² memory for lines of n, but is exact
+/// for zeros.
 Tensor differentiateProducts(graph::CumulateOp op, Tensor x, Tensor g) {
   int64_t axis = op.getAxis(), last = x.rank();
   Pairs pairs(x, axis);
@@ -86,8 +86,7 @@ Tensor differentiateProducts(graph::CumulateOp op, Tensor x, Tensor g) {
   return sum(select(isWithin(op, pairs), incoming * others, 0.0), last);
 }
 
-/// A running extremum: each result's gradient goes to the first element that it is, as PyTorch's cummax gives it to
-/// one.
+/// A running extremum: each result's gradient goes to its first occurrence, as in PyTorch's cummax.
 Tensor differentiateExtrema(graph::CumulateOp op, Tensor x, Tensor g) {
   int64_t axis = op.getAxis(), last = x.rank();
   bool isMax = op.getKind() == ReduceKind::max;

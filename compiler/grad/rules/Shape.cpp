@@ -7,7 +7,7 @@ namespace freestone::grad {
 
 namespace {
 
-/// What was repeated is summed: narrow floats in f32, as many may be small.
+/// A broadcast's gradient is a sum: narrow floats in f32, since there may be many small ones.
 LogicalResult differentiateBroadcast(graph::BroadcastOp op, Backward &backward) {
   Tensor x = backward.operand(), g = backward.gradient();
   SmallVector<int64_t> repeated;
@@ -30,7 +30,7 @@ LogicalResult differentiateTranspose(graph::TransposeOp op, Backward &backward) 
   return success();
 }
 
-/// Zeros go where nothing was taken.
+/// Elements that were not taken have the gradient 0.
 LogicalResult differentiateSlice(graph::SliceOp op, Backward &backward) {
   Tensor x = backward.operand(), g = backward.gradient();
   Expr zero = constant(x, 0);
@@ -88,7 +88,7 @@ LogicalResult differentiateConcat(graph::ConcatOp op, Backward &backward) {
   return success();
 }
 
-/// The sizes are known to agree by then; a reshape can't say so where they are other expressions.
+/// Sizes agree at this point, but a reshape can't express this for different expressions.
 LogicalResult differentiateMatchShape(graph::MatchShapeOp op, Backward &backward) {
   Tensor g = backward.gradient();
   auto renamed = graph::MatchShapeOp::create(backward.builder, op.getOperand().getType(), g.value(), op.getLabelAttr());

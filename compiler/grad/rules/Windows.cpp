@@ -7,8 +7,8 @@ namespace freestone::grad {
 
 namespace {
 
-/// Every place gives its gradient to the elements of its window: windows of stride 1 over the gradients, spread by the
-/// stride.
+/// Every window's gradient goes to all of its elements: a sum over windows of stride 1 over the gradients, dilated by
+/// the stride.
 Tensor spreadSums(graph::WindowOp op, Tensor x, Tensor g) {
   int64_t spatial = op.getSizes().size(), first = x.rank() - spatial;
   Expr zero = constant(x, 0);
@@ -28,14 +28,14 @@ Tensor spreadSums(graph::WindowOp op, Tensor x, Tensor g) {
                                                      op.getDilations(), none, none));
 }
 
-/// Where the first of the largest elements of each window is, in the row-major order of the trailing dimensions; -1
-/// where a window is all padding.
+/// The position of the first maximum of each window, in the row-major order of the trailing dimensions; -1 if a window
+/// is all padding.
 Tensor findMaxima(graph::WindowOp op, Tensor x) {
   return Tensor(x.builder(), graph::WindowArgmaxOp::create(x.builder(), x.value(), op.getSizes(), op.getStrides(),
                                                            op.getDilations(), op.getLow(), op.getHigh()));
 }
 
-/// Every place gives its gradient to its maximum, which other places may have too.
+/// Every window's gradient goes to its maximum, which windows may share.
 Tensor scatterToMaxima(graph::WindowOp op, Tensor x, Tensor g) {
   Tensor positions = findMaxima(op, x);
   int64_t first = x.rank() - op.getSizes().size();
@@ -53,13 +53,13 @@ Tensor scatterToMaxima(graph::WindowOp op, Tensor x, Tensor g) {
   return reshape(flat, x.shape());
 }
 
-/// Whether the windows lie side by side, so that each element is in one at most.
+/// Whether the windows are disjoint, so that each element is in at most one.
 bool isPartition(graph::WindowOp op) {
   return op.getSizes() == op.getStrides() &&
          llvm::all_of(op.getDilations(), [](int64_t dilation) { return dilation == 1; });
 }
 
-/// For each element of x the value of the window that it is in, of windows side by side; `outside` where it is in none.
+/// For each element of x, the value of its window, for disjoint windows; `outside` if it is in none.
 Tensor repeatInWindows(graph::WindowOp op, Tensor x, Tensor places, double outside) {
   int64_t spatial = op.getSizes().size(), first = x.rank() - spatial;
   Expr zero = constant(x, 0);
@@ -77,7 +77,7 @@ Tensor repeatInWindows(graph::WindowOp op, Tensor x, Tensor places, double outsi
   return pad(reshape(repeat(places, apart, within), joined), outside, low, high, SmallVector<int64_t>(x.rank(), 0));
 }
 
-/// Every element takes the gradient of its window if it is the maximum: nothing is scattered.
+/// Every element takes the gradient of its window if it is the maximum: no scatter.
 Tensor takeAtMaxima(graph::WindowOp op, Tensor x, Tensor g) {
   ImplicitLocOpBuilder &builder = x.builder();
   Type index = builder.getI64Type();

@@ -3,9 +3,8 @@
 
 #include "compiler/import/Node.h"
 
-// Axes that are an input of the model, and so are known only when it runs. What depends on them are sizes: an axis that
-// is reduced becomes one of size n beside one of size 1, one that is kept the other way around, and both are the same
-// program.
+// Axes that are an input of the model, and so known only at run time. Only sizes depend on them: a reduced axis becomes
+// one of size n beside one of size 1, a kept axis the other way around, and both are the same program.
 namespace freestone::importer {
 
 /// For each axis of a tensor of this rank 1 where it is among `axes` (distinct, negative ones count from the end), else

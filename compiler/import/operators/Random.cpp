@@ -1,5 +1,5 @@
-// What draws random numbers. While a model is trained they differ from step to step; else they are the same in every
-// run: a function of the seed that the node says, or of the node's place in the model.
+// Operators with random numbers. In training they differ from step to step; otherwise they are equal in every run: a
+// function of the node's seed, or of its position in the model.
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 #include "compiler/import/TensorData.h"
