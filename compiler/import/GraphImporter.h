@@ -31,7 +31,7 @@ public:
   /// Bodies of bodies can grow without end in a small file.
   static constexpr int64_t maxNodes = 1 << 20;
 
-  GraphImporter(GraphBuilder &builder, const onnx::ModelProto &model, ModelReport &report);
+  GraphImporter(ModelBuilder &builder, const onnx::ModelProto &model, ModelReport &report);
 
   /// Builds the nodes in order. A node that can't be compiled goes into the report, and what depends on it is left out;
   /// the walk ends with the builder stopped where the model is wrong.
@@ -53,7 +53,7 @@ private:
   const onnx::FunctionProto *modelFunction(const onnx::NodeProto &proto) const;
   bool isKnown(const onnx::NodeProto &proto, int opset) const;
 
-  GraphBuilder &builder;
+  ModelBuilder &builder;
   const onnx::ModelProto &model;
   ModelReport &report;
   Scope *current = nullptr;

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_IMPORT_TENSORDATA_H
 #define FREESTONE_COMPILER_IMPORT_TENSORDATA_H
 
-#include "compiler/import/Element.h"
+#include "compiler/expressions/Element.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "onnx/onnx_pb.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -10,6 +10,10 @@
 
 namespace freestone::importer {
 
+using expressions::Content;
+using expressions::Element;
+using expressions::typeName;
+
 /// The element type of ONNX's number for it; null for those that we do not have (strings, complex and sub-byte numbers,
 /// …).
 mlir::Type elementTypeOf(mlir::MLIRContext *context, int onnxType);
@@ -17,8 +21,6 @@ mlir::Type elementTypeOf(mlir::MLIRContext *context, int onnxType);
 int onnxTypeOf(mlir::Type type);
 /// What ONNX calls it: `float8e4m3fn`.
 std::string onnxTypeName(int onnxType);
-/// What we call it: `f32`, `u8`.
-std::string typeName(mlir::Type type);
 /// Bytes of one element in memory; bool takes one.
 int64_t bytesOf(mlir::Type type);
 
@@ -44,8 +46,6 @@ llvm::LogicalResult decodeTensor(mlir::MLIRContext *context, const onnx::TensorP
 std::optional<Content> contentOf(const TensorData &data);
 /// The opposite: constant content as bytes.
 std::string bytesOf(const Content &content, mlir::Type type);
-/// The nearest value of a type.
-double roundTo(double value, mlir::Type type);
 
 } // namespace freestone::importer
 

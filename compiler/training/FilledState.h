@@ -8,8 +8,8 @@ namespace freestone::training {
 
 /// A state of the function whose elements begin as one number, which is kept in `weights` under the state's name unless
 /// it is 0. Functions of one step share states by name.
-grad::Tensor addFilledState(StepFunction &function, WeightStore &weights, llvm::StringRef name, graph::TensorType type,
-                            double initial);
+expressions::Tensor addFilledState(StepFunction &function, WeightStore &weights, llvm::StringRef name,
+                                   graph::TensorType type, double initial);
 
 } // namespace freestone::training
 

@@ -22,7 +22,7 @@ public:
 
   /// Fails with a sentence where the value is of another rank or type than the input, floats of other widths aside, or
   /// has sizes that do not fit.
-  mlir::LogicalResult setInput(unsigned index, grad::Tensor value, std::string &error);
+  mlir::LogicalResult setInput(unsigned index, expressions::Tensor value, std::string &error);
   bool isSet(unsigned index) const { return bool(values[index]); }
   /// The input in sizes of the function, once all values that tell them have been set.
   graph::TensorType getFinalType(unsigned index);
@@ -31,8 +31,8 @@ public:
   /// each other or depend on data.
   mlir::LogicalResult inlineBody(std::string &error);
   /// An output by name after `inlineBody`; null if there is none.
-  grad::Tensor findOutput(llvm::StringRef name);
-  llvm::ArrayRef<std::pair<std::string, grad::Tensor>> getOutputs() const { return outputs; }
+  expressions::Tensor findOutput(llvm::StringRef name);
+  llvm::ArrayRef<std::pair<std::string, expressions::Tensor>> getOutputs() const { return outputs; }
 
 private:
   std::optional<sym::Expr> replace(llvm::StringRef symbol);
@@ -41,9 +41,9 @@ private:
 
   mlir::func::FuncOp graph;
   StepFunction &into;
-  llvm::SmallVector<grad::Tensor> values;
+  llvm::SmallVector<expressions::Tensor> values;
   llvm::StringMap<sym::Expr> sizes;
-  std::vector<std::pair<std::string, grad::Tensor>> outputs;
+  std::vector<std::pair<std::string, expressions::Tensor>> outputs;
 };
 
 } // namespace freestone::training

@@ -59,7 +59,7 @@ inline bool takesLabels(LossKind kind) { return kind != LossKind::Output && kind
 /// The loss of a function of the model, and the predictions and labels that it compares.
 struct ModelLoss {
   grad::Loss loss;
-  grad::Tensor predictions, labels;
+  expressions::Tensor predictions, labels;
   /// The input that the labels are; empty where nothing, or more than one array, is given besides the model's inputs.
   std::string labelName;
   int64_t classAxis = 0;

@@ -6,7 +6,7 @@ include "compiler/dialect/graph/GraphInterfaces.td"
 
 /// What deserves to survive as one operator. All compute f16 and bf16 in f32 and round once; softmax rounds f16 between.
 class Graph_CompositeOp<string mnemonic>
-    : Graph_DeducedOp<mnemonic, [DeclareOpInterfaceMethods<Graph_CompositeOpInterface>]>;
+    : Graph_DeducedOp<mnemonic, [Graph_CompositeOpInterface]>;
 
 def Graph_GeluKind : Graph_Enum<"GeluKind", "exact, or approximated by tanh", ["exact", "tanh"]>;
 def Graph_GeluKindAttr : EnumAttr<Graph_Dialect, Graph_GeluKind, "gelu">;

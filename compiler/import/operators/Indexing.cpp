@@ -43,31 +43,27 @@ Tensor tensorScatter(Node &node) {
   if (*axis == 0 || update.rank() != cache.rank() || (mode != "linear" && mode != "circular"))
     return node.reject(
         "the axis must not be the batch's, both must have one rank, and the mode must be linear or circular");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Expr length = cache.dim(*axis), count = update.dim(*axis);
   Shape expected(cache.shape());
   expected[*axis] = count;
   update = conform(update, expected, "sizes of the cache and of what is written");
-  Tensor start = node.has(2) ? node.input(2) : builder.splat(0, builder.i64(), {cache.dim(0)});
+  Tensor start = node.has(2) ? node.input(2) : builder.splat(0, builder.getI64Type(), {cache.dim(0)});
   if (!update || !start)
     return {};
-  auto number = [&](Expr size) { return builder.fromContent({Element(size)}, {}, builder.i64()); };
-  Tensor place = iota(builder, {length}, 0, builder.i64()) - unsqueeze(cast(start, builder.i64()), {1});
+  Tensor place = iota(builder, {length}, 0, builder.getI64Type()) - unsqueeze(cast(start, builder.getI64Type()), {1});
   if (mode == "circular")
-    place = binary(BinaryKind::mod, place, number(length));
-  Tensor isWritten = (place >= 0.0) & (place < number(count));
+    place = binary(BinaryKind::mod, place, beside(place, length));
+  Tensor isWritten = (place >= 0.0) & (place < count);
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, cache.rank()));
   order.erase(order.begin() + *axis);
   order.insert(order.begin() + 1, *axis);
-  Tensor written = gather(transpose(update, order), min(max(place, 0.0), number(count) - 1.0), 1, /*batchDims=*/1);
+  Tensor written = gather(transpose(update, order), min(max(place, 0.0), count - 1), 1, /*batchDims=*/1);
   SmallVector<int64_t> inner;
   for (int64_t index = 2; index < cache.rank(); ++index)
     inner.push_back(index);
   Tensor result = select(unsqueeze(isWritten, inner), written, transpose(cache, order));
-  SmallVector<int64_t> back(order.size());
-  for (auto [index, from] : enumerate(order))
-    back[from] = index;
-  return transpose(result, back);
+  return transpose(result, invert(order));
 }
 
 /// One where a new dimension's coordinate is the index, which may count from its end, else zero.
@@ -77,10 +73,10 @@ Tensor oneHot(Node &node) {
     return {};
   if (values.rank() != 1)
     return node.reject("the values must be a vector of two");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Shape> depth;
   if (depthInput.isFloat()) {
-    Tensor whole = cast(depthInput, builder.i64());
+    Tensor whole = cast(depthInput, builder.getI64Type());
     if (!whole || !whole.content())
       return node.refuse("the depth is computed from data");
     depth = Shape{whole.content()->front().asExpr()};
@@ -93,11 +89,11 @@ Tensor oneHot(Node &node) {
   if (!axis)
     return {};
   Tensor size = reshape(builder.vector(ArrayRef(depth->front())), {});
-  Tensor place = cast(indices, builder.i64());
+  Tensor place = cast(indices, builder.getI64Type());
   place = unsqueeze(select(place < 0.0, place + size, place), {*axis});
   Shape spread(indices.rank() + 1, builder.size(1));
   spread[*axis] = depth->front();
-  Tensor hit = equal(place, iota(builder, spread, *axis, builder.i64()));
+  Tensor hit = equal(place, iota(builder, spread, *axis, builder.getI64Type()));
   Tensor off = slice(values, 0, builder.size(0), builder.size(1)),
          on = slice(values, 0, builder.size(1), builder.size(1));
   return select(hit, reshape(on, {}), reshape(off, {}));

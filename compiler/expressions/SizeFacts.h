@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_IMPORT_SIZEFACTS_H
-#define FREESTONE_COMPILER_IMPORT_SIZEFACTS_H
+#ifndef FREESTONE_COMPILER_EXPRESSIONS_SIZEFACTS_H
+#define FREESTONE_COMPILER_EXPRESSIONS_SIZEFACTS_H
 
 #include "compiler/dialect/sym/Bounds.h"
 #include "llvm/ADT/MapVector.h"
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace freestone::importer {
+namespace freestone::expressions {
 
 using sym::Expr;
 
@@ -23,7 +23,8 @@ enum class SymbolOrigin {
   Data
 };
 
-/// All that the importer knows of the sizes of one function: symbols, their bounds, and equalities that must hold.
+/// All that is known of the sizes of one function while it is built: symbols, their bounds, and equalities that must
+/// hold.
 class SizeFacts {
 public:
   struct Symbol {
@@ -103,6 +104,6 @@ private:
   std::vector<Assertion> asserted;
 };
 
-} // namespace freestone::importer
+} // namespace freestone::expressions
 
-#endif // FREESTONE_COMPILER_IMPORT_SIZEFACTS_H
+#endif // FREESTONE_COMPILER_EXPRESSIONS_SIZEFACTS_H

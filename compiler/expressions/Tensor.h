@@ -1,23 +1,22 @@
-#ifndef FREESTONE_COMPILER_IMPORT_TENSOR_H
-#define FREESTONE_COMPILER_IMPORT_TENSOR_H
+#ifndef FREESTONE_COMPILER_EXPRESSIONS_TENSOR_H
+#define FREESTONE_COMPILER_EXPRESSIONS_TENSOR_H
 
-#include "compiler/import/Element.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Value.h"
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/expressions/Element.h"
 
-namespace freestone::importer {
+namespace freestone::expressions {
 
 using sym::Expr;
 using Shape = llvm::SmallVector<Expr, 4>;
 
 class GraphBuilder;
 
-/// A tensor of the graph under construction: a handle on state that the builder owns. Its shape and type are always
-/// known. A small one may be known by content and then exists in the program only once something asks for its
-/// `value()`.
+/// A tensor of the graph under construction: a handle on state that its builder owns, so that it lives as long as the
+/// builder. Its shape and type are always known. A small one may be known by content and then exists in the program
+/// only once something asks for its `value()`.
 ///
-/// A null tensor stands for what could not be built; every operation on one gives another, so that an operator's
-/// definition reads without error handling. The builder keeps the reason.
+/// A null tensor stands for what could not be built; every operation on one gives another, so that an expression reads
+/// without error handling. The builder keeps the reason.
 class Tensor {
 public:
   struct State {
@@ -32,12 +31,15 @@ public:
 
   Tensor() = default;
   explicit Tensor(State *state) : state(state) {}
+  /// A value of the graph, which must be a tensor.
+  Tensor(GraphBuilder &builder, mlir::Value value);
   explicit operator bool() const { return state; }
   bool operator==(const Tensor &) const = default;
 
   GraphBuilder &builder() const { return *state->builder; }
   mlir::Type elementType() const { return state->elementType; }
   llvm::ArrayRef<Expr> shape() const { return state->shape; }
+  graph::TensorType type() const { return graph::TensorType::get(shape(), elementType()); }
   int64_t rank() const { return state->shape.size(); }
   /// Negative axes count from the end; the axis must exist.
   Expr dim(int64_t axis) const { return state->shape[axis < 0 ? axis + rank() : axis]; }
@@ -56,7 +58,7 @@ public:
   bool isInteger() const { return llvm::isa<mlir::IntegerType>(elementType()) && !isBool(); }
   bool isUnsigned() const { return elementType().isUnsignedInteger(); }
 
-  /// The value in the program, which is created if need be.
+  /// The value in the program, which is created if need be; null of a null tensor.
   mlir::Value value() const;
 
   State *impl() const { return state; }
@@ -65,6 +67,6 @@ private:
   State *state = nullptr;
 };
 
-} // namespace freestone::importer
+} // namespace freestone::expressions
 
-#endif // FREESTONE_COMPILER_IMPORT_TENSOR_H
+#endif // FREESTONE_COMPILER_EXPRESSIONS_TENSOR_H
