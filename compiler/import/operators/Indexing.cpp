@@ -43,12 +43,13 @@ Tensor tensorScatter(Node &node) {
   if (*axis == 0 || update.rank() != cache.rank() || (mode != "linear" && mode != "circular"))
     return node.reject(
         "the axis must not be the batch's, both must have one rank, and the mode must be linear or circular");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Expr length = cache.dim(*axis), lines = builder.size(1);
   Shape expected(cache.shape());
   expected[*axis] = update.dim(*axis);
   update = conform(update, expected, "sizes of the cache and of what is written");
-  Tensor start = node.has(2) ? cast(node.input(2), builder.i64()) : builder.splat(0, builder.i64(), {cache.dim(0)});
+  Tensor start =
+      node.has(2) ? cast(node.input(2), builder.getI64Type()) : builder.splat(0, builder.getI64Type(), {cache.dim(0)});
   start = conform(start, {cache.dim(0)}, "the sizes of the batch and of the places to write at");
   if (!update || !start)
     return {};
@@ -61,12 +62,12 @@ Tensor tensorScatter(Node &node) {
     others.push_back(dim + 1);
   }
   lineShape.push_back(builder.size(1));
-  auto number = [&](Expr size) { return builder.fromContent({Element(size)}, {}, builder.i64()); };
-  Tensor place = unsqueeze(start, others) + iota(builder, {update.dim(*axis)}, 0, builder.i64());
+  Tensor place = unsqueeze(start, others) + iota(builder, {update.dim(*axis)}, 0, builder.getI64Type());
   if (mode == "circular")
-    place = binary(BinaryKind::mod, place, number(length));
-  Tensor line = reshape(iota(builder, {lines}, 0, builder.i64()), lineShape);
-  Tensor row = select((place >= 0.0) & (place < number(length)), line * number(length) + place, number(lines * length));
+    place = binary(BinaryKind::mod, place, builder.integer(length));
+  Tensor line = reshape(iota(builder, {lines}, 0, builder.getI64Type()), lineShape);
+  Tensor row = select((place >= 0.0) & (place < builder.integer(length)), line * builder.integer(length) + place,
+                      builder.integer(lines * length));
 
   Shape rows = {lines * length};
   append_range(rows, cache.shape().drop_front(*axis + 1));
@@ -81,10 +82,10 @@ Tensor oneHot(Node &node) {
     return {};
   if (values.rank() != 1)
     return node.reject("the values must be a vector of two");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Shape> depth;
   if (depthInput.isFloat()) {
-    Tensor whole = cast(depthInput, builder.i64());
+    Tensor whole = cast(depthInput, builder.getI64Type());
     if (!whole || !whole.content())
       return node.refuse("the depth is computed from data");
     depth = Shape{whole.content()->front().asExpr()};
@@ -97,11 +98,11 @@ Tensor oneHot(Node &node) {
   if (!axis)
     return {};
   Tensor size = reshape(builder.vector(ArrayRef(depth->front())), {});
-  Tensor place = cast(indices, builder.i64());
+  Tensor place = cast(indices, builder.getI64Type());
   place = unsqueeze(select(place < 0.0, place + size, place), {*axis});
   Shape spread(indices.rank() + 1, builder.size(1));
   spread[*axis] = depth->front();
-  Tensor hit = equal(place, iota(builder, spread, *axis, builder.i64()));
+  Tensor hit = equal(place, iota(builder, spread, *axis, builder.getI64Type()));
   Tensor off = slice(values, 0, builder.size(0), builder.size(1)),
          on = slice(values, 0, builder.size(1), builder.size(1));
   return select(hit, reshape(on, {}), reshape(off, {}));

@@ -1,9 +1,9 @@
 // Operations with data-dependent reads or writes.
-#include "compiler/import/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 
 using namespace llvm;
 
-namespace freestone::importer {
+namespace freestone::expressions {
 namespace {
 
 bool areBuilt(ArrayRef<Tensor> tensors) {
@@ -15,7 +15,8 @@ Tensor asIndices(Tensor indices) {
   if (!indices.isInteger())
     return indices.builder().reject("indices must be integers");
   mlir::Type type = indices.elementType();
-  return type.isSignlessInteger(32) || type.isSignlessInteger(64) ? indices : cast(indices, indices.builder().i64());
+  return type.isSignlessInteger(32) || type.isSignlessInteger(64) ? indices
+                                                                  : cast(indices, indices.builder().getI64Type());
 }
 
 /// Indices whose first dimensions are those of x.
@@ -159,4 +160,4 @@ UniqueResult unique(Tensor x, int64_t axis, bool sorted) {
           builder.fromValue(op.getCounts())};
 }
 
-} // namespace freestone::importer
+} // namespace freestone::expressions

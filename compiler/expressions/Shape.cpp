@@ -1,9 +1,9 @@
 // Operations that move elements without computing.
-#include "compiler/import/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 
 using namespace llvm;
 
-namespace freestone::importer {
+namespace freestone::expressions {
 namespace {
 
 SmallVector<int64_t> staticShape(ArrayRef<Expr> shape) {
@@ -45,10 +45,20 @@ Tensor conform(Tensor x, ArrayRef<Expr> shape, const Twine &what) {
   if (x.rank() != int64_t(shape.size()))
     return builder.reject(what + " must be equal, but the ranks are " + Twine(x.rank()) + " and " +
                           Twine(shape.size()));
-  if (!builder.makeEqual(x.shape(), shape, what))
-    return {};
-  Shape expected = builder.current(shape);
-  return x.shape() == ArrayRef(expected) ? x : reshapeUnchecked(x, expected);
+  return builder.conform(x, shape, what);
+}
+
+Tensor broadcast(Tensor x, ArrayRef<Expr> shape, ArrayRef<int64_t> dims) {
+  if (!x)
+    return x;
+  mlir::Value value = x.value();
+  return x.builder().emit<graph::BroadcastOp>(value, x.builder().current(shape), dims);
+}
+
+Tensor repeat(Tensor x, ArrayRef<Expr> shape, ArrayRef<int64_t> axes) {
+  return broadcast(x, shape, llvm::filter_to_vector(llvm::seq<int64_t>(shape.size()), [&](int64_t axis) {
+                     return !is_contained(axes, axis);
+                   }));
 }
 
 Tensor reshape(Tensor x, ArrayRef<Expr> target) {
@@ -85,12 +95,19 @@ Tensor transpose(Tensor x, ArrayRef<int64_t> permutation) {
   for (int64_t axis : permutation)
     shape.push_back(x.dim(axis));
   if (!x.content())
-    return builder.emit<graph::TransposeOp>(x.value(), builder.ir.getDenseI64ArrayAttr(permutation));
+    return builder.emit<graph::TransposeOp>(x.value(), builder.getDenseI64ArrayAttr(permutation));
   Content content = rearrange(x, staticShape(shape), [&](ArrayRef<int64_t> at, MutableArrayRef<int64_t> where) {
     for (auto [axis, coordinate] : zip_equal(permutation, at))
       where[axis] = coordinate;
   });
   return builder.fromContent(std::move(content), shape, x.elementType());
+}
+
+SmallVector<int64_t> invert(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> inverse(permutation.size());
+  for (auto [to, from] : llvm::enumerate(permutation))
+    inverse[from] = to;
+  return inverse;
 }
 
 Tensor unsqueeze(Tensor x, ArrayRef<int64_t> axes) {
@@ -126,7 +143,7 @@ Tensor slice(Tensor x, int64_t axis, Expr start, Expr size, int64_t step) {
     return x;
   GraphBuilder &builder = x.builder();
   axis = axis < 0 ? axis + x.rank() : axis;
-  const sym::Bounds &bounds = builder.sizeFacts().bounds();
+  const sym::Bounds &bounds = builder.bounds();
   start = bounds.simplify(builder.current(start));
   size = bounds.simplify(builder.current(size));
   if (step == 1 && start.isConstant(0) && size == x.dim(axis))
@@ -149,7 +166,23 @@ Tensor slice(Tensor x, int64_t axis, Expr start, Expr size, int64_t step) {
   SmallVector<int64_t> steps(x.rank(), 1);
   starts[axis] = start;
   steps[axis] = step;
-  return builder.emit<graph::SliceOp>(x.value(), starts, shape, steps);
+  return slice(x, starts, shape, steps);
+}
+
+Tensor slice(Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr> sizes, ArrayRef<int64_t> steps) {
+  return x ? x.builder().emit<graph::SliceOp>(x.value(), starts, sizes, steps) : x;
+}
+
+Tensor reverse(Tensor x, ArrayRef<int64_t> axes) {
+  if (!x || axes.empty())
+    return x;
+  Shape starts(x.rank(), x.builder().size(0));
+  SmallVector<int64_t> steps(x.rank(), 1);
+  for (int64_t axis : axes) {
+    starts[axis] = x.dim(axis) - 1;
+    steps[axis] = -1;
+  }
+  return slice(x, starts, x.shape(), steps);
 }
 
 Tensor pad(Tensor x, ArrayRef<Expr> low, ArrayRef<Expr> high, Tensor value, ArrayRef<int64_t> interior) {
@@ -165,6 +198,10 @@ Tensor pad(Tensor x, ArrayRef<Expr> low, ArrayRef<Expr> high, Tensor value, Arra
   between.resize(x.rank(), 0);
   mlir::Value operand = x.value(), filler = cast(reshape(value, {}), x.elementType()).value();
   return builder.emit<graph::PadOp>(operand, filler, before, after, between);
+}
+
+Tensor pad(Tensor x, ArrayRef<Expr> low, ArrayRef<Expr> high, double value, ArrayRef<int64_t> interior) {
+  return pad(x, low, high, scalarLike(value, x), interior);
 }
 
 Tensor concat(ArrayRef<Tensor> given, int64_t axis) {
@@ -214,7 +251,7 @@ Tensor iota(GraphBuilder &builder, ArrayRef<Expr> target, int64_t axis, mlir::Ty
   std::optional<int64_t> extent = shape[axis].asConstant();
   if (extent && *extent < 0)
     return builder.reject("a size is negative: " + Twine(*extent));
-  if (shape.size() == 1 && extent && *extent <= GraphBuilder::maxContent) {
+  if (builder.keepsContent() && shape.size() == 1 && extent && *extent <= GraphBuilder::maxContent) {
     Content content;
     for (int64_t index = 0; index < *extent; ++index)
       content.push_back(builder.size(index));
@@ -223,4 +260,4 @@ Tensor iota(GraphBuilder &builder, ArrayRef<Expr> target, int64_t axis, mlir::Ty
   return builder.emit<graph::IotaOp>(graph::TensorType::get(shape, type), axis);
 }
 
-} // namespace freestone::importer
+} // namespace freestone::expressions

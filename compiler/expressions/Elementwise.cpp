@@ -1,11 +1,10 @@
 // Elementwise operations and broadcasting.
-#include "compiler/import/Expressions.h"
-#include "compiler/import/Fold.h"
-#include "compiler/import/TensorData.h"
+#include "compiler/expressions/Expressions.h"
+#include "compiler/expressions/Fold.h"
 
 using namespace llvm;
 
-namespace freestone::importer {
+namespace freestone::expressions {
 namespace {
 
 bool areBuilt(ArrayRef<Tensor> tensors) {
@@ -28,7 +27,7 @@ template <typename FoldOne> std::optional<Content> foldEach(int64_t count, FoldO
   return result;
 }
 
-const sym::Bounds &boundsOf(Tensor x) { return x.builder().sizeFacts().bounds(); }
+const sym::Bounds &boundsOf(Tensor x) { return x.builder().bounds(); }
 
 bool isFloatFunction(UnaryKind kind) {
   switch (kind) {
@@ -140,16 +139,36 @@ Tensor broadcastTo(Tensor x, ArrayRef<Expr> target) {
   if (const Content *same = x.constant(); same && same->size() == 1)
     return builder.emit<graph::ConstantOp>(graph::TensorType::get(shape, x.elementType()),
                                            denseOf(*same, {}, x.elementType()));
-  SmallVector<int64_t> dims;
-  for (int64_t axis = 0; axis < x.rank(); ++axis)
-    dims.push_back(axis + offset);
-  mlir::Value value = x.value();
-  return builder.emit<graph::BroadcastOp>(graph::TensorType::get(shape, x.elementType()), value,
-                                          builder.ir.getDenseI64ArrayAttr(dims));
+  return broadcast(x, shape, llvm::to_vector(llvm::seq<int64_t>(offset, shape.size())));
 }
 
 Tensor scalarLike(double value, Tensor like) {
   return like ? like.builder().scalar(value, like.elementType()) : Tensor();
+}
+
+Tensor splatLike(double value, Tensor like) {
+  return like ? like.builder().splat(value, like.elementType(), like.shape()) : Tensor();
+}
+
+Tensor beside(Tensor like, double value) {
+  return like && like.builder().keepsContent() ? scalarLike(value, like) : splatLike(value, like);
+}
+
+Tensor beside(Tensor like, Expr size) {
+  if (!like)
+    return like;
+  GraphBuilder &builder = like.builder();
+  if (builder.keepsContent())
+    return cast(builder.integer(size), like.elementType());
+  std::optional<int64_t> constant = size.asConstant();
+  Tensor everywhere = constant ? builder.splat(*constant, builder.getI64Type(), like.shape())
+                               : broadcast(builder.integer(size), like.shape(), {});
+  return cast(everywhere, like.elementType());
+}
+
+Tensor widen(Tensor x) {
+  bool isNarrow = x && (x.elementType().isF16() || x.elementType().isBF16());
+  return isNarrow ? cast(x, x.builder().getF32Type()) : x;
 }
 
 Tensor unary(UnaryKind kind, Tensor x) {
@@ -169,7 +188,8 @@ Tensor unary(UnaryKind kind, Tensor x) {
       return foldUnary(kind, (*x.content())[index], x.elementType(), boundsOf(x));
     });
     if (content)
-      return builder.fromContent(std::move(*content), x.shape(), givesBool(kind) ? builder.i1() : x.elementType());
+      return builder.fromContent(std::move(*content), x.shape(),
+                                 givesBool(kind) ? builder.getI1Type() : x.elementType());
   }
   return builder.emit<graph::UnaryOp>(kind, x.value());
 }
@@ -239,10 +259,10 @@ Tensor compare(CompareKind kind, Tensor lhs, Tensor rhs) {
   auto [x, y] = operands;
   if (x.content() && y.content()) {
     auto content = foldEach(x.content()->size(), [&](int64_t index) {
-      return foldCompare(kind, (*x.content())[index], (*y.content())[index], builder.context(), boundsOf(x));
+      return foldCompare(kind, (*x.content())[index], (*y.content())[index], builder.getContext(), boundsOf(x));
     });
     if (content)
-      return builder.fromContent(std::move(*content), x.shape(), builder.i1());
+      return builder.fromContent(std::move(*content), x.shape(), builder.getI1Type());
   }
   mlir::Value left = x.value(), right = y.value();
   return builder.emit<graph::CompareOp>(kind, left, right);
@@ -283,4 +303,4 @@ Tensor cast(Tensor x, mlir::Type type) {
   return builder.emit<graph::CastOp>(x.value(), mlir::TypeAttr::get(type));
 }
 
-} // namespace freestone::importer
+} // namespace freestone::expressions

@@ -1,5 +1,4 @@
-#include "compiler/import/Fold.h"
-#include "compiler/import/TensorData.h"
+#include "compiler/expressions/Fold.h"
 
 #include <cmath>
 
@@ -9,7 +8,7 @@ using freestone::graph::CompareKind;
 using freestone::graph::UnaryKind;
 using freestone::sym::Expr;
 
-namespace freestone::importer {
+namespace freestone::expressions {
 namespace {
 
 /// Larger expressions are not practical sizes, and slow down all later passes.
@@ -185,15 +184,16 @@ std::optional<Element> foldBinary(BinaryKind kind, const Element &lhs, const Ele
     return Expr::constant(other.asExpr().context(), int64_t(real));
   };
   std::optional<Expr> left = asInteger(lhs, rhs), right = asInteger(rhs, lhs);
-  if (!left || !right || (isFloat && kind != BinaryKind::add && kind != BinaryKind::sub && kind != BinaryKind::mul &&
-                          kind != BinaryKind::min && kind != BinaryKind::max))
+  if (!left || !right ||
+      (isFloat && kind != BinaryKind::add && kind != BinaryKind::sub && kind != BinaryKind::mul &&
+       kind != BinaryKind::min && kind != BinaryKind::max))
     return std::nullopt;
   std::optional<Expr> result = integerBinary(kind, *left, *right, bounds);
   return result ? fitting(bounds.simplify(*result), type) : std::nullopt;
 }
 
-std::optional<Element> foldCompare(CompareKind kind, const Element &lhs, const Element &rhs,
-                                   mlir::MLIRContext *context, const sym::Bounds &bounds) {
+std::optional<Element> foldCompare(CompareKind kind, const Element &lhs, const Element &rhs, mlir::MLIRContext *context,
+                                   const sym::Bounds &bounds) {
   bool isReal = lhs.asReal() && rhs.asReal();
   double x = isReal ? *lhs.asReal() : 0, y = isReal ? *rhs.asReal() : 0;
   if (!isReal && (!lhs.isInteger() || !rhs.isInteger()))
@@ -261,4 +261,4 @@ std::optional<Element> foldCast(const Element &x, mlir::Type from, mlir::Type to
   return fitting(Expr::constant(to.getContext(), int64_t(*real)), to);
 }
 
-} // namespace freestone::importer
+} // namespace freestone::expressions

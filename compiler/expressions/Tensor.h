@@ -1,11 +1,10 @@
-#ifndef FREESTONE_COMPILER_IMPORT_TENSOR_H
-#define FREESTONE_COMPILER_IMPORT_TENSOR_H
+#ifndef FREESTONE_COMPILER_EXPRESSIONS_TENSOR_H
+#define FREESTONE_COMPILER_EXPRESSIONS_TENSOR_H
 
-#include "compiler/import/Element.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Value.h"
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/expressions/Element.h"
 
-namespace freestone::importer {
+namespace freestone::expressions {
 
 using sym::Expr;
 using Shape = llvm::SmallVector<Expr, 4>;
@@ -31,12 +30,15 @@ public:
 
   Tensor() = default;
   explicit Tensor(State *state) : state(state) {}
+  /// A value of the graph, which must be a tensor.
+  Tensor(GraphBuilder &builder, mlir::Value value);
   explicit operator bool() const { return state; }
   bool operator==(const Tensor &) const = default;
 
   GraphBuilder &builder() const { return *state->builder; }
   mlir::Type elementType() const { return state->elementType; }
   llvm::ArrayRef<Expr> shape() const { return state->shape; }
+  graph::TensorType type() const { return graph::TensorType::get(shape(), elementType()); }
   int64_t rank() const { return state->shape.size(); }
   /// Negative axes count from the end; the axis must exist.
   Expr dim(int64_t axis) const { return state->shape[axis < 0 ? axis + rank() : axis]; }
@@ -64,6 +66,6 @@ private:
   State *state = nullptr;
 };
 
-} // namespace freestone::importer
+} // namespace freestone::expressions
 
-#endif // FREESTONE_COMPILER_IMPORT_TENSOR_H
+#endif // FREESTONE_COMPILER_EXPRESSIONS_TENSOR_H

@@ -1,14 +1,14 @@
-#include "compiler/dialect/graph/Decompose.h"
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/expressions/Composites.h"
 
 using namespace mlir;
 
-namespace freestone::graph {
+namespace freestone::expressions {
 
 int64_t decomposeComposites(Operation *root, function_ref<bool(Operation *)> keep) {
-  SmallVector<CompositeOpInterface> pending;
+  SmallVector<graph::CompositeOpInterface> pending;
   auto collect = [&](Operation *within) {
-    within->walk([&](CompositeOpInterface op) {
+    within->walk([&](graph::CompositeOpInterface op) {
       if (!keep || !keep(op))
         pending.push_back(op);
     });
@@ -16,10 +16,10 @@ int64_t decomposeComposites(Operation *root, function_ref<bool(Operation *)> kee
   collect(root);
   int64_t replaced = 0;
   while (!pending.empty()) {
-    CompositeOpInterface op = pending.pop_back_val();
+    graph::CompositeOpInterface op = pending.pop_back_val();
     OpBuilder builder(op);
     Operation *before = op->getPrevNode();
-    FailureOr<SmallVector<Value>> values = op.decompose(builder);
+    FailureOr<SmallVector<Value>> values = decompose(op, builder);
     if (failed(values))
       continue;
     // A decomposition may contain composites again.
@@ -33,4 +33,4 @@ int64_t decomposeComposites(Operation *root, function_ref<bool(Operation *)> kee
   return replaced;
 }
 
-} // namespace freestone::graph
+} // namespace freestone::expressions

@@ -1,9 +1,9 @@
 // Sums of products, and windows.
-#include "compiler/import/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 
 using namespace llvm;
 
-namespace freestone::importer {
+namespace freestone::expressions {
 namespace {
 
 mlir::TypeAttr typeAttr(mlir::Type type) { return type ? mlir::TypeAttr::get(type) : mlir::TypeAttr(); }
@@ -111,4 +111,4 @@ Tensor windowArgmax(Tensor x, const Window &window) {
                                              builder.current(window.low), builder.current(window.high));
 }
 
-} // namespace freestone::importer
+} // namespace freestone::expressions

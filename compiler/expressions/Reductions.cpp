@@ -1,19 +1,15 @@
 // Reductions, prefix scans, and the composites made of them.
-#include "compiler/import/Expressions.h"
-#include "compiler/import/Fold.h"
+#include "compiler/expressions/Expressions.h"
+#include "compiler/expressions/Fold.h"
 
 using namespace llvm;
 using freestone::graph::ReduceKind;
 
-namespace freestone::importer {
+namespace freestone::expressions {
 namespace {
 
-SmallVector<int64_t> allAxes(Tensor x, ArrayRef<int64_t> axes) {
-  SmallVector<int64_t> all(axes);
-  if (axes.empty())
-    llvm::append_range(all, llvm::seq<int64_t>(0, x.rank()));
-  for (int64_t &axis : all)
-    axis = axis < 0 ? axis + x.rank() : axis;
+SmallVector<int64_t> normalized(Tensor x, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> all = llvm::map_to_vector(axes, [&](int64_t axis) { return axis < 0 ? axis + x.rank() : axis; });
   llvm::sort(all);
   return all;
 }
@@ -41,7 +37,7 @@ std::optional<Element> reduceKnown(ReduceKind kind, Tensor x) {
     return std::nullopt;
   std::optional<Element> result = x.content()->front();
   for (const Element &element : drop_begin(*x.content())) {
-    result = foldBinary(*combine, *result, element, x.elementType(), x.builder().sizeFacts().bounds());
+    result = foldBinary(*combine, *result, element, x.elementType(), x.builder().bounds());
     if (!result)
       return std::nullopt;
   }
@@ -51,10 +47,10 @@ std::optional<Element> reduceKnown(ReduceKind kind, Tensor x) {
 } // namespace
 
 Tensor reduce(ReduceKind kind, Tensor x, ArrayRef<int64_t> given, bool keepDims) {
-  if (!x || x.rank() == 0)
+  if (!x || given.empty())
     return x;
   GraphBuilder &builder = x.builder();
-  SmallVector<int64_t> axes = allAxes(x, given);
+  SmallVector<int64_t> axes = normalized(x, given);
   Shape kept(x.shape());
   for (int64_t axis : axes)
     kept[axis] = builder.size(1);
@@ -63,20 +59,27 @@ Tensor reduce(ReduceKind kind, Tensor x, ArrayRef<int64_t> given, bool keepDims)
   if (known)
     result = builder.fromContent({*known}, {}, x.elementType());
   else
-    result = builder.emit<graph::ReduceOp>(kind, x.value(), builder.ir.getDenseI64ArrayAttr(axes));
+    result = builder.emit<graph::ReduceOp>(kind, x.value(), builder.getDenseI64ArrayAttr(axes));
   return keepDims ? reshape(result, kept) : result;
 }
 
-Tensor mean(Tensor x, ArrayRef<int64_t> given, bool keepDims) {
-  if (!x)
-    return x;
-  GraphBuilder &builder = x.builder();
-  Expr count = builder.size(1);
-  for (int64_t axis : allAxes(x, given))
-    count = count * x.dim(axis);
-  Tensor divisor = cast(builder.fromContent({Element(count)}, {}, builder.i64()), x.elementType());
-  return sum(x, given, keepDims) / divisor;
+SmallVector<int64_t> allAxes(Tensor x) {
+  return x ? llvm::to_vector(llvm::seq<int64_t>(0, x.rank())) : SmallVector<int64_t>();
 }
+
+Tensor mean(Tensor x, ArrayRef<int64_t> axes, bool keepDims) {
+  Tensor total = sum(x, axes, keepDims);
+  if (!total)
+    return total;
+  Expr count = x.builder().size(1);
+  for (int64_t axis : normalized(x, axes))
+    count = count * x.dim(axis);
+  return total / count;
+}
+
+Tensor sumAndRepeat(Tensor x, ArrayRef<int64_t> axes) { return x ? repeat(sum(x, axes), x.shape(), axes) : x; }
+
+Tensor meanAndRepeat(Tensor x, ArrayRef<int64_t> axes) { return x ? repeat(mean(x, axes), x.shape(), axes) : x; }
 
 Tensor argReduce(bool largest, Tensor x, int64_t axis, bool lastIndex, bool keepDims) {
   if (!x)
@@ -105,9 +108,7 @@ std::pair<Tensor, Tensor> topK(Tensor x, Expr k, int64_t axis, bool largest) {
   return {builder.fromValue(op.getValues()), builder.fromValue(op.getIndices())};
 }
 
-Tensor softmax(Tensor x, int64_t axis) {
-  return x ? x.builder().emit<graph::SoftmaxOp>(x.value(), uint64_t(axis)) : x;
-}
+Tensor softmax(Tensor x, int64_t axis) { return x ? x.builder().emit<graph::SoftmaxOp>(x.value(), uint64_t(axis)) : x; }
 
 Tensor logSoftmax(Tensor x, int64_t axis) {
   return x ? x.builder().emit<graph::LogSoftmaxOp>(x.value(), uint64_t(axis)) : x;
@@ -126,4 +127,4 @@ Tensor gelu(Tensor x, bool tanhApproximation) {
   return x ? x.builder().emit<graph::GeluOp>(kind, x.value()) : x;
 }
 
-} // namespace freestone::importer
+} // namespace freestone::expressions

@@ -1,9 +1,9 @@
-#include "compiler/import/SizeFacts.h"
+#include "compiler/expressions/SizeFacts.h"
 #include <numeric>
 
 using namespace llvm;
 
-namespace freestone::importer {
+namespace freestone::expressions {
 namespace {
 
 constexpr int maxAnalysed = 24;
@@ -179,4 +179,4 @@ void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text
     asserted.push_back({before.definition, replacement, text.str()});
 }
 
-} // namespace freestone::importer
+} // namespace freestone::expressions

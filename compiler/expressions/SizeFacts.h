@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_IMPORT_SIZEFACTS_H
-#define FREESTONE_COMPILER_IMPORT_SIZEFACTS_H
+#ifndef FREESTONE_COMPILER_EXPRESSIONS_SIZEFACTS_H
+#define FREESTONE_COMPILER_EXPRESSIONS_SIZEFACTS_H
 
 #include "compiler/dialect/sym/Bounds.h"
 #include "llvm/ADT/MapVector.h"
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace freestone::importer {
+namespace freestone::expressions {
 
 using sym::Expr;
 
@@ -103,6 +103,6 @@ private:
   std::vector<Assertion> asserted;
 };
 
-} // namespace freestone::importer
+} // namespace freestone::expressions
 
-#endif // FREESTONE_COMPILER_IMPORT_SIZEFACTS_H
+#endif // FREESTONE_COMPILER_EXPRESSIONS_SIZEFACTS_H

@@ -1,12 +1,14 @@
-#ifndef FREESTONE_COMPILER_IMPORT_ELEMENT_H
-#define FREESTONE_COMPILER_IMPORT_ELEMENT_H
+#ifndef FREESTONE_COMPILER_EXPRESSIONS_ELEMENT_H
+#define FREESTONE_COMPILER_EXPRESSIONS_ELEMENT_H
 
 #include "compiler/dialect/sym/Expr.h"
+#include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cmath>
 #include <optional>
+#include <string>
 
-namespace freestone::importer {
+namespace freestone::expressions {
 
 /// An element whose value is known during import: an integer that may depend on sizes, or a real number. Elements of
 /// integer and bool tensors are always integers; those of float tensors only if converted from a size.
@@ -36,6 +38,11 @@ private:
 /// The elements of a tensor, row-major. The tensor's shape is then constant.
 using Content = llvm::SmallVector<Element>;
 
-} // namespace freestone::importer
+/// The nearest value of a type.
+double roundTo(double value, mlir::Type type);
+/// What we call a type of elements: `f32`, `u8`.
+std::string typeName(mlir::Type type);
 
-#endif // FREESTONE_COMPILER_IMPORT_ELEMENT_H
+} // namespace freestone::expressions
+
+#endif // FREESTONE_COMPILER_EXPRESSIONS_ELEMENT_H
