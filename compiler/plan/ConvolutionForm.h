@@ -17,8 +17,7 @@ struct Pooling {
 };
 
 /// A contraction whose one operand is a picture under a moving window, and whose other one is weights: for every pixel,
-/// channels out = sum over channels in and taps. Pixels are neighbours in memory along a row. Vectors lie along the
-/// channels out.
+/// channels out = sum over channels in and taps. Pixels move along a row of memory. Vectors lie along the channels out.
 struct ConvolutionForm {
   /// `m` is the loop of the channels out, `n` those of the pixels, `k` channels in and taps.
   ContractionForm contraction;
@@ -27,15 +26,17 @@ struct ConvolutionForm {
   /// The loop and the dimension of the picture that count rows; nothing where there is one row.
   std::optional<unsigned> rowLoop, rowDim;
   unsigned pixelLoop, pixelDim;
+  /// The dimension of the picture that counts channels in.
+  unsigned channelDim;
   int64_t taps;
-  /// Rows of the picture from one row of pixels to the next.
-  int64_t rowStride = 1;
+  /// Rows of the picture from one row of pixels to the next, and elements of a row from one pixel to the next.
+  int64_t rowStride = 1, pixelStride = 1;
   /// Rows, and elements of a row, that one window covers.
   int64_t rowSpan = 1, pixelSpan = 1;
   /// What the pixels are reduced to before they leave the tile.
   std::optional<Pooling> pooling;
 
-  /// Nothing where the compute is none: windows that move by more than one element, or are more than two-dimensional,
+  /// Nothing where the compute is none: windows that move by more than a few elements, or are more than two-dimensional,
   /// are not.
   static std::optional<ConvolutionForm> get(ComputeOp compute);
   /// The convolution that the first of computes is, if the next one may be its pooling, and all that follow can be

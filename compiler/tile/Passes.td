@@ -163,8 +163,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let description = [{
     The form of a program decides its kind of tiling; what the device holds, and the sizes where they are known, decide the numbers.
     The plan says all that code depends on; emitters decide nothing. Counts programs that are `contractions`, those of them whose
-    packed operands are `kept_packed` for the tiles that follow, contractions of bf16 summed as `dot_products`, `convolutions`, and
-    `weight_gradients` of convolutions.
+    packed operands are `kept_packed` for the tiles that follow, contractions of bf16 summed as `dot_products`, `convolutions`,
+    `weight_gradients` of convolutions, and reductions of `windows`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -176,6 +176,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">,
                  Option<"weightGradients", "weight-gradients", "bool", "true",
                         "Copy pictures for the gradients of weights, rather than pack all of their windows">,
+                 Option<"windows", "windows", "bool", "true",
+                        "Copy what windows see, and compute blocks of pixels in registers">,
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 in pairs, where the device can">,
                  Option<"keepPacked", "keep-packed", "bool", "true",

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/WindowForm.h"
 
 using namespace mlir;
 using freestone::sym::Expr;
@@ -49,7 +50,11 @@ Expr ProgramSymbols::addSymbol(Expr size) {
 /// Reductions of fewer elements are not worth vectors along them, which the plan must know.
 constexpr int64_t shortestNamed = 64;
 
-/// The taps of a window and the last digit of a split index stay as they are: strides, and vectors, depend on them.
+/// Blocks of registers are made for few channels out, and there are not many such numbers.
+constexpr int64_t manyChannels = 32;
+
+/// The taps of a window, few channels out of it, and the last digit of a split index stay as they are: strides, and
+/// vectors, depend on them.
 void ProgramSymbols::nameLoops(ComputeOp op) {
   named = op;
   SmallVector<bool> staysConstant(op.getNumLoops());
@@ -61,6 +66,9 @@ void ProgramSymbols::nameLoops(ComputeOp op) {
         for (unsigned loop : loops)
           staysConstant[loop] |= !linear || !op.isParallel(loop) || (isCopy(op) && linear->strides[loop].isConstant(1));
     }
+  if (std::optional<WindowForm> window = WindowForm::get(op))
+    for (unsigned loop : window->channels)
+      staysConstant[loop] |= window->getExtent(loop).asConstant().value_or(manyChannels) < manyChannels;
   for (auto [loop, extent] : llvm::enumerate(op.getExtents())) {
     bool isShort =
         !getContractionDims(op) && !op.isParallel(loop) && extent.asConstant().value_or(shortestNamed) < shortestNamed;
