@@ -18,6 +18,7 @@ struct Switches {
   bool shortenLiveRanges = true;
   bool residueClasses = true;
   bool weightGradients = true;
+  bool windows = true;
   bool dotProducts = true;
   bool keepPacked = true;
   bool generaliseSizes = true;
@@ -35,8 +36,8 @@ struct Switches {
       switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-                  switches.dotProducts = switches.keepPacked = switches.scattersInPlace = switches.donateState =
-                      switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
+                  switches.windows = switches.dotProducts = switches.keepPacked = switches.scattersInPlace =
+                      switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -63,6 +64,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "transposed convolutions, and gradients of those with strides, are dense ones for each residue class of places"},
     {"weight-gradients", &Switches::weightGradients, "weight_gradients",
      "gradients of convolutions' weights read pictures as they are, without packing every window"},
+    {"windows", &Switches::windows, "windows",
+     "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"dot-products", &Switches::dotProducts, "dot_products",
      "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",

@@ -9,6 +9,7 @@
 #include "compiler/plan/RowPasses.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/WeightGradientTiles.h"
+#include "compiler/plan/WindowTiles.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -63,6 +64,16 @@ static FailureOr<PlanAttr> planWeightGradient(ProgramOp program, WeightGradientT
     return program.emitOpError("is tiled as the gradient of a convolution's weights, but is none");
   WeightGradientTiles tiles = WeightGradientTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
+}
+
+static FailureOr<PlanAttr> planWindow(ProgramOp program, WindowTilingAttr tiling) {
+  std::optional<WindowForm> form = WindowForm::get(program);
+  if (!form)
+    return program.emitOpError("is tiled as a reduction of windows, but is none");
+  if (!form->rowLoop && tiling.getRows() != 1)
+    return program.emitOpError("has one row of pixels, its tiling blocks of ") << tiling.getRows();
+  WindowTiles tiles = WindowTiles::get(*form, tiling);
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(*form), Accesses::getUnknown(program));
 }
 
 /// Verifies that vector lanes may keep separate accumulators, and that the loops of a pass are one run or all loops.
@@ -134,6 +145,7 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
       .Case([&](DotProductTilingAttr attr) { return planDotProducts(program, attr); })
       .Case([&](ConvolutionTilingAttr attr) { return planConvolution(program, attr); })
       .Case([&](WeightGradientTilingAttr attr) { return planWeightGradient(program, attr); })
+      .Case([&](WindowTilingAttr attr) { return planWindow(program, attr); })
       .Case([&](RowsTilingAttr attr) { return planRows(program, attr); })
       .Case([&](MapTilingAttr attr) { return planMap(program, attr); })
       .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })

@@ -180,7 +180,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them with packed operands `kept_packed` for later tiles, bf16 contractions with `dot_products`,
-    `convolutions`, and `weight_gradients` of convolutions.
+    `convolutions`, `weight_gradients` of convolutions, and reductions of `windows`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -192,6 +192,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">,
                  Option<"weightGradients", "weight-gradients", "bool", "true",
                         "Copy pictures for the gradients of weights, rather than pack all of their windows">,
+                 Option<"windows", "windows", "bool", "true",
+                        "Copy what windows see, and compute blocks of pixels in registers">,
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 in pairs, where the device can">,
                  Option<"keepPacked", "keep-packed", "bool", "true",

@@ -37,7 +37,8 @@ SWITCHES = {
     "reuse-memory": "reused",
 }
 # test/training/switches.py has those of training steps.
-OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "dot-products", "shorten-live-ranges", "donate"}
+OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "windows", "dot-products",
+               "shorten-live-ranges", "donate"}
 # test/driver/scatters.py has that of scatters.
 OF_SCATTERS = {"scatters-in-place"}
 # Where others leave nothing to do, it is looked at without them.

@@ -40,6 +40,16 @@
 
 // -----
 
+// expected-error @+1 {{a block of registers has at most 64 vectors, not 4 x 8 x 4}}
+#block = #tile.window<channels = 4, rows = 8, vectors = 4, lanes = 8, pixels = 512, copy = 4096>
+
+// -----
+
+// expected-error @+1 {{pixels is a multiple of the 8 lanes of a vector, not 100}}
+#pixels = #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 100, copy = 4096>
+
+// -----
+
 // expected-error @+1 {{run_loops and lanes have an entry for every pass, not 2 and 1}}
 #passes = #tile.rows<row_loops = 1, rows = 4, run_loops = [1, 1], lanes = [16]>
 

@@ -60,6 +60,7 @@ SWITCHES = {
     "state-layouts": ("laid_out", count_step, [], 1e-4),
     "residue-classes": ("residue_classes", count_step, [], 1e-4),
     "weight-gradients": ("weight_gradients", count_step, [], 1e-4),
+    "windows": ("windows", count_step, [], 1e-4),
     "shorten-live-ranges": ("shortened", count_step, [], 1e-4),
     "keep-packed": ("kept_packed", count_step, [], 1e-4),
     "merge-phases": ("merged_phases", count_step, [], 1e-4),

@@ -82,6 +82,22 @@ LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelA
   return success(succeeded(verifySize(emitError, "places", places)) && succeeded(verifySize(emitError, "plane", plane)));
 }
 
+LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, int64_t rows, int64_t vectors,
+                                       int64_t lanes, int64_t pixels, int64_t copy) {
+  // All of a block stands in registers, and is written out.
+  constexpr int64_t largestBlock = 64;
+  for (auto [name, value] : {std::pair("channels", channels), {"rows", rows}, {"vectors", vectors}})
+    if (failed(verifySize(emitError, name, value)))
+      return failure();
+  if (channels > largestBlock || rows > largestBlock || vectors > largestBlock ||
+      channels * rows * vectors > largestBlock)
+    return emitError() << "a block of registers has at most " << largestBlock << " vectors, not " << channels << " x "
+                       << rows << " x " << vectors;
+  return success(succeeded(verifyLanes(emitError, lanes)) &&
+                 succeeded(verifyMultiple(emitError, "pixels", pixels, lanes, "lanes of a vector")) &&
+                 succeeded(verifySize(emitError, "copy", copy)));
+}
+
 LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,
                                      ArrayRef<int64_t> lanes) {
   if (runLoops.size() != lanes.size())
@@ -102,8 +118,8 @@ LogicalResult MapTilingAttr::verify(EmitError emitError, sym::Expr rows, sym::Ex
 
 LogicalResult PlanAttr::verify(EmitError emitError, Attribute tiling, sym::Expr, sym::Expr, ArrayAttr reads,
                                ArrayAttr writes) {
-  if (!isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr, RowsTilingAttr,
-           MapTilingAttr, OpaqueTilingAttr>(tiling))
+  if (!isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
+           WindowTilingAttr, RowsTilingAttr, MapTilingAttr, OpaqueTilingAttr>(tiling))
     return emitError() << "a plan needs a tiling, not " << tiling;
   for (ArrayAttr accesses : {reads, writes})
     for (Attribute access : accesses)
