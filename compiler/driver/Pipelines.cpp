@@ -51,6 +51,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createFusePools({switches.fusePools}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
+  all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
@@ -61,8 +62,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(
-      tile::createChooseTiles({options.target, switches.weightGradients, switches.dotProducts, switches.keepPacked}));
+  passes.addPass(tile::createChooseTiles({options.target, switches.weightGradients, switches.dotProducts,
+                                          switches.keepPacked, switches.severalAccumulators}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

@@ -32,10 +32,14 @@ public:
   /// Of the function that `op` is or stands in.
   explicit TypicalSizes(mlir::Operation *op);
 
+  /// The value of a size, or nothing where it has none; symbols of which nothing is known are taken to be `unknown`.
+  std::optional<int64_t> evaluate(sym::Expr size, int64_t unknown = typicalSize) const;
   /// The bytes of a tensor, its layout's padding included.
   int64_t getBytes(graph::TensorType type) const;
 
 private:
+  static constexpr int64_t typicalSize = 128;
+
   llvm::StringMap<int64_t> sizes;
 };
 

@@ -115,6 +115,26 @@ def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
 
+def SplitReductions : TilePass<"tile-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "splits long reductions of few results into parts";
+  let description = [{
+    Where the results of a contraction or a reduction would be fewer tiles than a machine has workers, the longest of the loops that
+    reduce is cut into parts of equal length, each with a partial result of its own; these are combined in their order. How many parts
+    there are follows from sizes and the device, so that results have the same bits for every number of workers. What no
+    part has, where the length is no multiple of their number, is reduced beside the combination. A group is cut where
+    its reductions are; one that keeps elements of a row in the cache stays whole. Counts `split_reductions`.
+    ```mlir
+    %r = tile.compute [] [reduction [4000000]] …(%x) : (!graph.tensor<[4000000], f32>) -> !graph.tensor<[], f32>
+    // →
+    %v = graph.reshape %x : !graph.tensor<[4000000], f32> -> !graph.tensor<[32, 125000], f32>
+    %p = tile.compute [32, 125000] [parallel, reduction] ins(%v) … -> !graph.tensor<[32], f32>
+    %r = tile.compute [32] [reduction] ins(%p) … -> !graph.tensor<[], f32>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">];
+}
+
 def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
   let summary = "forgets barriers, when nothing follows that merges computes";
   let description = [{
@@ -163,8 +183,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let description = [{
     The form of a program decides its kind of tiling; what the device holds, and the sizes where they are known, decide the numbers.
     The plan says all that code depends on; emitters decide nothing. Counts programs that are `contractions`, those of them whose
-    packed operands are `kept_packed` for the tiles that follow, contractions of bf16 summed as `dot_products`, `convolutions`, and
-    `weight_gradients` of convolutions.
+    packed operands are `kept_packed` for the tiles that follow, contractions of bf16 summed as `dot_products`, `convolutions`,
+    `weight_gradients` of convolutions, and passes over rows with several `accumulators`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -179,7 +199,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 in pairs, where the device can">,
                  Option<"keepPacked", "keep-packed", "bool", "true",
-                        "Keep what contractions pack for the tiles that follow, where scratch holds it">];
+                        "Keep what contractions pack for the tiles that follow, where scratch holds it">,
+                 Option<"accumulators", "accumulators", "bool", "true",
+                        "Let passes over rows keep several accumulators">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

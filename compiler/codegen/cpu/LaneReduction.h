@@ -21,6 +21,8 @@ public:
   llvm::SmallVector<mlir::Value> getStart();
   /// The accumulators behind the points of `body`; `mask` as in `LanePoints`.
   llvm::SmallVector<mlir::Value> emitStep(BodyVectorizer &body, mlir::ValueRange accumulators, mlir::Value mask);
+  /// The accumulators behind the points of both; where there are several, `getCombiners(compute)` must hold.
+  llvm::SmallVector<mlir::Value> emitCombined(mlir::ValueRange lhs, mlir::ValueRange rhs);
   /// The results, scalars, of the accumulators behind all points. `row` is where the parallel loops stand; the first
   /// `used` lanes had points, or all.
   llvm::SmallVector<mlir::Value> emitResults(const LanePoints &row, mlir::ValueRange accumulators, mlir::Value used);

@@ -77,12 +77,14 @@ def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
   let summary = "how reductions along rows in memory are tiled: rows, then passes over a row";
   let description = [{
     The first `row_loops` loops count rows, `rows` of them a tile. Pass p over a row has `run_loops[p]` loops (1: all elements are one
-    run), the innermost one in vectors of `lanes[p]` elements (1: element by element).
+    run), the innermost one in vectors of `lanes[p]` elements (1: element by element), `accumulators[p]` of them side by side: each of
+    these reduces into accumulators of its own, which are combined in order behind the run.
   }];
   let parameters = (ins "int64_t":$row_loops, "::freestone::sym::Expr":$rows, ArrayRefParameter<"int64_t">:$run_loops,
-                        ArrayRefParameter<"int64_t">:$lanes);
+                        ArrayRefParameter<"int64_t">:$lanes, ArrayRefParameter<"int64_t">:$accumulators);
   let assemblyFormat = [{
-    `<` `row_loops` `=` $row_loops `,` `rows` `=` $rows `,` `run_loops` `=` `[` $run_loops `]` `,` `lanes` `=` `[` $lanes `]` `>`
+    `<` `row_loops` `=` $row_loops `,` `rows` `=` $rows `,` `run_loops` `=` `[` $run_loops `]` `,` `lanes` `=` `[` $lanes `]` `,`
+    `accumulators` `=` `[` $accumulators `]` `>`
   }];
 }
 
