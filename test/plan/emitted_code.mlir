@@ -9,19 +9,19 @@
 
 // Sums along rows: so many vectors side by side, each with accumulators of its own, that are combined in order behind the run.
 // CHECK-LABEL: func.func @row_sums
-// CHECK:         %[[RUN:.*]]:2 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
+// CHECK:         %[[LOOP:.*]]:2 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
 // CHECK:           vector.load
 // CHECK:           vector.load
 // CHECK-NOT:       vector.load
 // CHECK:           scf.yield
-// CHECK:         %[[SINGLE:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[RUN]]#0) -> (vector<16xf32>)
+// CHECK:         %[[SINGLE:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[LOOP]]#0) -> (vector<16xf32>)
 // CHECK:         %[[LEFT:.*]] = scf.if
-// CHECK:         %[[BOTH:.*]] = arith.addf %[[LEFT]], %[[RUN]]#1 : vector<16xf32>
+// CHECK:         %[[BOTH:.*]] = arith.addf %[[LEFT]], %[[LOOP]]#1 : vector<16xf32>
 // CHECK:         vector.reduction <add>, %[[BOTH]]
 // ACCUMULATORS-LABEL: func.func @row_sums
-// ACCUMULATORS:  %[[RUN:.*]]:3 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>)
-// ACCUMULATORS:  %[[TWO:.*]] = arith.addf %{{.*}}, %[[RUN]]#1 : vector<16xf32>
-// ACCUMULATORS:  %[[THREE:.*]] = arith.addf %[[TWO]], %[[RUN]]#2 : vector<16xf32>
+// ACCUMULATORS:  %[[LOOP:.*]]:3 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// ACCUMULATORS:  %[[TWO:.*]] = arith.addf %{{.*}}, %[[LOOP]]#1 : vector<16xf32>
+// ACCUMULATORS:  %[[THREE:.*]] = arith.addf %[[TWO]], %[[LOOP]]#2 : vector<16xf32>
 // ACCUMULATORS:  vector.reduction <add>, %[[THREE]]
 tile.program @row_sums symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0], f32>)
     attributes {plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [2]>, tiles = s0 ceildiv 4,
