@@ -52,10 +52,11 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createFusePools({switches.fusePools}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
+  all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
-  // Memory is given from here on: nothing may merge or reorder operations any more.
+  // From here on values have memory: no pass may merge or reorder operations.
   all.addPass(task::createUpdateInPlace({switches.scattersInPlace}));
   all.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));
@@ -63,9 +64,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(
-      tile::createChooseTiles(
-      {options.target, switches.weightGradients, switches.windows, switches.dotProducts, switches.keepPacked}));
+  passes.addPass(tile::createChooseTiles({options.target, switches.weightGradients, switches.windows,
+                                          switches.dotProducts, switches.keepPacked, switches.severalAccumulators}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

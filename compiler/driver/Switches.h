@@ -15,12 +15,14 @@ struct Switches {
   bool packWeights = true;
   bool layOutState = true;
   bool coalesceLoops = true;
+  bool splitReductions = true;
   bool shortenLiveRanges = true;
   bool residueClasses = true;
   bool weightGradients = true;
   bool windows = true;
   bool dotProducts = true;
   bool keepPacked = true;
+  bool severalAccumulators = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool scattersInPlace = true;
@@ -35,9 +37,10 @@ struct Switches {
     if (level == 0)
       switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
-              switches.coalesceLoops = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-                  switches.windows = switches.dotProducts = switches.keepPacked = switches.scattersInPlace =
-                      switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
+              switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
+                  switches.weightGradients = switches.windows = switches.dotProducts = switches.keepPacked =
+                      switches.severalAccumulators = switches.scattersInPlace = switches.donateState =
+                          switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -60,6 +63,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"state-layouts", &Switches::layOutState, "laid_out",
      "trained weights stay in the panels that contractions read, from step to step"},
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
+    {"split-reductions", &Switches::splitReductions, "split_reductions",
+     "long reductions of few results are split into parts for all workers"},
     {"residue-classes", &Switches::residueClasses, "residue_classes",
      "transposed convolutions, and gradients of those with strides, are dense ones for each residue class of places"},
     {"weight-gradients", &Switches::weightGradients, "weight_gradients",
@@ -70,6 +75,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
+    {"accumulators", &Switches::severalAccumulators, "accumulators",
+     "reductions along rows sum several vectors side by side"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

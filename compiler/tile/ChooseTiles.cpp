@@ -40,9 +40,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device))
       return tiling;
     std::string why;
-    FailureOr<Attribute> tiling = tile::tileLoops(program, device, why);
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device, accumulators, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
+    if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling))
+      tile::count(program->getParentOp(), "accumulators",
+                  llvm::count_if(rows.getAccumulators(), [](int64_t kept) { return kept > 1; }));
     return tiling;
   }
 

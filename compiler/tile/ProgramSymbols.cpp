@@ -96,10 +96,12 @@ Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
   Expr extent = op.getExtents()[loop];
   if (!named)
     return convert(extent);
-  if (op == named || !isPooled(op))
+  if (op == named || (op.isParallel(loop) && !isPooled(op)))
     return loopSymbols[loop];
-  if (!op.isParallel(loop))
-    return convert(extent);
+  if (!op.isParallel(loop)) {
+    bool isNamed = loop < named.getNumLoops() && !named.isParallel(loop) && extent == named.getExtents()[loop];
+    return isNamed && !isPooled(op) ? loopSymbols[loop] : convert(extent);
+  }
   if (extent == named.getExtents()[loop])
     return loopSymbols[loop];
   Expr &symbol = pooledSymbols[loop];

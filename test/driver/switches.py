@@ -30,6 +30,7 @@ SWITCHES = {
     "pack-weights": "packed",
     "keep-packed": "kept_packed",
     "coalesce": "coalesced",
+    "accumulators": "accumulators",
     "generalise": "generalised",
     "share": "duplicates",
     "merge-phases": "merged_phases",
@@ -37,8 +38,8 @@ SWITCHES = {
     "reuse-memory": "reused",
 }
 # test/training/switches.py has those of training steps.
-OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "windows", "dot-products",
-               "shorten-live-ranges", "donate"}
+OF_TRAINING = {"siblings", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
+               "dot-products", "shorten-live-ranges", "donate"}
 # test/driver/scatters.py has that of scatters.
 OF_SCATTERS = {"scatters-in-place"}
 # Where others leave nothing to do, it is looked at without them.

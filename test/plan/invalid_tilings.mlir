@@ -50,8 +50,18 @@
 
 // -----
 
-// expected-error @+1 {{run_loops and lanes have an entry for every pass, not 2 and 1}}
-#passes = #tile.rows<row_loops = 1, rows = 4, run_loops = [1, 1], lanes = [16]>
+// expected-error @+1 {{run_loops, lanes and accumulators have an entry for every pass, not 2, 1 and 1}}
+#passes = #tile.rows<row_loops = 1, rows = 4, run_loops = [1, 1], lanes = [16], accumulators = [4]>
+
+// -----
+
+// expected-error @+1 {{accumulators are 1 to 16, 1 where lanes are 1, not 0}}
+#accumulators = #tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [0]>
+
+// -----
+
+// expected-error @+1 {{accumulators are 1 to 16, 1 where lanes are 1, not 2}}
+#accumulators = #tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [1], accumulators = [2]>
 
 // -----
 

@@ -92,12 +92,14 @@ def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
   let summary = "how reductions along rows in memory are tiled: rows, then passes over a row";
   let description = [{
     The first `row_loops` loops count rows, `rows` of them a tile. Pass p over a row has `run_loops[p]` inner loops (1:
-    all elements are contiguous), vectorized by `lanes[p]` elements (1: scalar).
+    all elements are contiguous), vectorized by `lanes[p]` elements (1: scalar) and unrolled by `accumulators[p]` vectors,
+    each with accumulators of its own, which are combined in order at the end of the run.
   }];
   let parameters = (ins "int64_t":$row_loops, "::freestone::sym::Expr":$rows, ArrayRefParameter<"int64_t">:$run_loops,
-                        ArrayRefParameter<"int64_t">:$lanes);
+                        ArrayRefParameter<"int64_t">:$lanes, ArrayRefParameter<"int64_t">:$accumulators);
   let assemblyFormat = [{
-    `<` `row_loops` `=` $row_loops `,` `rows` `=` $rows `,` `run_loops` `=` `[` $run_loops `]` `,` `lanes` `=` `[` $lanes `]` `>`
+    `<` `row_loops` `=` $row_loops `,` `rows` `=` $rows `,` `run_loops` `=` `[` $run_loops `]` `,` `lanes` `=` `[` $lanes `]` `,`
+    `accumulators` `=` `[` $accumulators `]` `>`
   }];
 }
 
