@@ -1,5 +1,5 @@
-// Prints as which machines this one can be seen by FREESTONE_HOST, one a line: the levels of its architecture. Of those
-// that it can't be seen as, stderr says why. With --machine: what it is itself, "x86-64-v4,+amx-bf16,+avx512bf16".
+// Prints as which lesser machines this one can be seen by FREESTONE_HOST, one a line: the levels of its architecture. Of
+// those that it can't be seen as, stderr says why. With --machine: what it is itself, "x86-64-v4,+amx-bf16,+avx512bf16".
 #include "runtime/machine/Processor.h"
 
 #include <cstdio>
@@ -27,11 +27,14 @@ static std::string describeMachine() {
 }
 
 int main(int count, char **) {
+  std::string machine = describeMachine();
   if (count > 1) {
-    std::printf("%s\n", describeMachine().c_str());
+    std::printf("%s\n", machine.c_str());
     return 0;
   }
   for (std::string_view level : architecture::levels()) {
+    if (level == machine)
+      continue;
     std::string why;
     if (canBe(std::string(level), why))
       std::printf("%s\n", std::string(level).c_str());

@@ -56,8 +56,8 @@ public:
   /// The symbolic sizes of the inputs.
   const std::vector<std::string> &getSymbols() const { return symbols; }
 
-  /// Compiles for a target; sizes in `bound` are known to the compiler. Returns why that was refused, or "".
-  std::string compile(const std::string &target, const Sizes &bound = {});
+  /// Compiles for this machine; sizes in `bound` are known to the compiler. Returns why that was refused, or "".
+  std::string compile(const Sizes &bound = {});
 
   std::vector<HostArray> draw(const Sizes &sizes, Values values, std::mt19937 &random) const;
   /// One run of what was compiled, on one worker.
