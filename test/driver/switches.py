@@ -1,4 +1,4 @@
-"""Every optimisation can be switched off: switches.py MODELS, a folder with the filled models.
+"""Every optimization can be switched off: switches.py MODELS, a folder with the filled models.
 
 Compiles each model as it is and without each optimisation that did something there. Without it its counter must be 0,
 and the outputs at small sizes the same but for rounding. Each switch must do something in some model, and so must
@@ -36,9 +36,9 @@ SWITCHES = {
     "elide-waits": "elided",
     "reuse-memory": "reused",
 }
-# test/training/switches.py has those of training steps.
+# test/training/switches.py tests those of training steps.
 OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "dot-products", "shorten-live-ranges", "donate"}
-# Where others leave nothing to do, it is looked at without them.
+# Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
 

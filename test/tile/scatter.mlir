@@ -1,7 +1,7 @@
 // RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-to-tile))' | FileCheck %s
 
-// A tile copies its run of the table and adds, of every update, what falls into the run. What an index leads to is
-// written where the axis has it.
+// A tile copies its range of the table and adds the part of every update within it. Out-of-bounds indices write
+// nothing.
 // CHECK-LABEL: func.func @rows
 // CHECK:         tile.opaque [32] ins(%arg1, %arg2, %arg0)
 // CHECK-NEXT:    ^bb0(%[[TILE:.*]]: index, %[[INDICES:.*]]: memref<?xi64>, %[[UPDATES:.*]]: memref<?xf32>, %[[TABLE:.*]]: memref<?xf32>, %[[RESULT:.*]]: memref<?xf32>):
@@ -31,7 +31,7 @@ func.func @rows(%x: !graph.tensor<[50257, 384], f32>, %i: !graph.tensor<[2048, 1
 
 // -----
 
-// Updates of one element each: the indices are looked at once.
+// Updates of one element each: the indices are read once.
 // CHECK-LABEL: func.func @elements
 // CHECK:         tile.opaque [1] ins
 func.func @elements(%x: !graph.tensor<[300, 300], f32>, %i: !graph.tensor<[90000, 2], i64>, %u: !graph.tensor<[90000], f32>) -> !graph.tensor<[300, 300], f32> {
@@ -42,7 +42,7 @@ func.func @elements(%x: !graph.tensor<[300, 300], f32>, %i: !graph.tensor<[90000
 
 // -----
 
-// A table of zeros is no operand. Elements of half the size are twice as many in a vector.
+// A table of zeros is no operand. Vectors hold twice as many elements of half the size.
 // CHECK-LABEL: func.func @gradient
 // CHECK-NOT:     tile.compute
 // CHECK:         tile.opaque [min((3*b + 3*v) floordiv (2*max(b, 64)), 31) + 1] ins(%arg0, %arg1)
@@ -60,7 +60,7 @@ func.func @gradient(%i: !graph.tensor<[b, 1], i64>, %u: !graph.tensor<[b, 96], f
 
 // -----
 
-// Lines along the axis have tiles of their own; neighbouring ones are copied together.
+// Lines along the axis are tiles of their own; neighbouring ones are copied together.
 // CHECK-LABEL: func.func @columns
 // CHECK:         tile.opaque [5*n] ins(%arg1, %arg2, %arg0)
 // CHECK:           vector.load %{{.*}} : memref<?xf32>, vector<16xf32>
