@@ -120,7 +120,7 @@ typedef struct freestone_compiler_interface {
   //    "bytes": {"file": …, "code": …, "weights": …},
   //    "random": […],                                    as of check
   //    "training": {…},                                  what a trainer must know, where a training step is compiled
-  //    "counters": {"name": integer, …}}                 every switchable optimisation counts what it did
+  //    "counters": {"name": integer, …}}                 how often each switchable optimization applied
   freestone_compiler_result (*compile)(const freestone_compile_options *options);
 
   // The program at a level: "graph", "tile", "task", "llvm" (IR) or "asm", as `text`.

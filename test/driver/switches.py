@@ -1,6 +1,6 @@
 """Every optimization can be switched off: switches.py MODELS, a folder with the filled models.
 
-Compiles each model as it is and without each optimisation that did something there. Without it its counter must be 0,
+Compiles each model as it is and without each optimization that did something there. Without it its counter must be 0,
 and the outputs at small sizes the same but for rounding. Each switch must do something in some model, and so must
 level 0 leave the numbers as they are.
 """
