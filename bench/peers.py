@@ -43,7 +43,7 @@ class OpenVino:
         settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
         request = core.compile_model(str(model), "CPU", settings).create_infer_request()
         result = request.infer(feeds)
-        # Inputs stay bound, so that no copy is timed that the others do not make.
+        # Inputs stay bound, so that no additional copy is timed.
         return request.infer, [result[output] for output in result]
 
 

@@ -21,11 +21,11 @@ import onnx.numpy_helper
 import freestone_runtime
 import workloads
 
-# Seconds that compiling may take on 2 cores.
+# Limits of the compile time in seconds, on 2 cores.
 COMPILE_LIMITS = {"mlp": 1.0, "cnn": 1.5, "gpt": 4.0}
 SPECS = {"mlp": "x=1x784xf32=random:1", "cnn": "x=1x1x28x28xf32=random:1", "gpt": "tokens=1x128xi64=random:1:0:128"}
 
-# What a model in the cache may take longer to its first result than its .stone file.
+# Limit of the time to the first result from the cache, relative to that from the .stone file.
 WARM_LIMIT = 1.1
 
 ONNXRUNTIME = """

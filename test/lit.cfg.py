@@ -12,9 +12,9 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.freestone_binary_dir, "test")
 
 tools = [os.path.join(config.freestone_binary_dir, "bin"), config.llvm_tools_dir]
-# The user's own cache is none of the tests' business.
+# Tests must not touch the user's cache.
 config.environment["FREESTONE_CACHE_DIR"] = os.path.join(config.freestone_binary_dir, "test", "cache-of-tests")
-# The machine that the tests shall see.
+# The machine that the tests run as.
 if "FREESTONE_HOST" in os.environ:
     config.environment["FREESTONE_HOST"] = os.environ["FREESTONE_HOST"]
 config.environment["PATH"] = os.pathsep.join(tools + [config.environment["PATH"]])

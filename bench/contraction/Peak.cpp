@@ -1,7 +1,6 @@
-// Prints two throughputs of fp32 multiply-adds of one core, in GFLOP/s: on registers alone, which is the peak that a
-// contraction is measured against; and fed by loads, as a micro-kernel is whose panels are all in L1. The first
-// instants, when processors clock higher than they can for long, are not counted; what the system takes away meanwhile
-// is, as it is of a contraction.
+// Prints two throughputs of fp32 multiply-adds of one core, in GFLOP/s: on registers alone, the peak for contractions;
+// and fed by loads, as in a micro-kernel with its panels in L1. The first moments, at a higher clock than is
+// sustainable, are not counted; time taken by other processes is, as for a contraction.
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +16,7 @@ using Vector16 = float __attribute__((vector_size(64)));
 
 template <typename Vector> [[gnu::always_inline]] static inline float chain(int steps) {
   Vector sum[sums] = {};
-  // Volatile: the compiler may not know what the factors are.
+  // Volatile, so that the factors are no compile-time constants.
   static volatile float shrink = 0.999f, grow = 0.001f;
   Vector factor = Vector{} + shrink, term = Vector{} + grow;
   for (int step = 0; step < steps; ++step) {
@@ -34,8 +33,8 @@ template <typename Vector> [[gnu::always_inline]] static inline float chain(int 
 [[gnu::target("avx2,fma"), gnu::noinline]] static float chain8(int steps) { return chain<Vector8>(steps); }
 [[gnu::target("avx512f,fma"), gnu::noinline]] static float chain16(int steps) { return chain<Vector16>(steps); }
 
-/// A block of 14 (6 on AVX2) rows times two vectors, as the contraction's micro-kernels compute it, over panels of
-/// `depth` steps. In assembly: compilers keep some of so many sums in memory.
+/// A block of 14 (6 on AVX2) rows times two vectors, as in the contraction's micro-kernels, over panels of `depth`
+/// steps. In assembly, since compilers would spill some of the accumulators.
 static constexpr int depth = 256;
 alignas(4096) static float panelA[depth * 14], panelB[depth * 32];
 
@@ -83,14 +82,14 @@ alignas(4096) static float panelA[depth * 14], panelB[depth * 32];
   return 0;
 }
 
-/// Seconds that this process has computed: what else runs on the machine is not counted.
+/// CPU time of this process in seconds, so that other load is not counted.
 static double now() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
-/// The median of runs that take about as long as a contraction, a millisecond and more.
+/// The median of runs as long as a contraction, a millisecond and more.
 static double measure(float (*run)(int), double operations) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> speeds;

@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import freestone_runtime  # noqa: E402
 
-# (m, k, n) → the least fraction of the peak
+# (m, k, n) → the minimum fraction of the peak
 LIMITS = {(512, 512, 512): 0.88, (1024, 1024, 1024): 0.88, (509, 511, 513): 0.75}
 
 
@@ -72,7 +72,7 @@ def main():
         for weight in (True, False):
             for (m, k, n), limit in LIMITS.items():
                 form = "weight" if weight else "inputs"
-                # All sizes symbolic: one artifact would do, but the weight's sizes belong to the model.
+                # With symbolic sizes one artifact would do for all, but a weight has fixed sizes.
                 model = contraction_model(k if weight else "k", n if weight else "n", weight)
                 path = os.path.join(folder, f"{form}_{m}")
                 onnx.save(model, f"{path}.onnx")

@@ -19,7 +19,7 @@ class Mlp(nn.Module):
 
 
 class Cnn(nn.Module):
-    """Two 3x3 convolutions with batch normalisation and max-pooling, two linear layers;
+    """Two 3x3 convolutions with batch normalization and max-pooling, two linear layers;
     x f32[batch, 1, 28, 28] -> logits f32[batch, 10]."""
 
     def __init__(self):

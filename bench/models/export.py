@@ -10,7 +10,7 @@ import definitions
 import onnx
 import torch
 
-# Anything larger is a weight, and leaves its data behind; smaller tensors may be shapes and axes, which are structure.
+# Larger tensors are weights, whose data are removed; smaller ones may be shapes and axes.
 LARGEST_KEPT = 64
 
 
@@ -44,7 +44,7 @@ def strip_weights(model):
 
 
 def export(module, example, shapes, names, optimize=True):
-    # Fresh norms are all ones and zeros: the exporter would merge them into one initializer.
+    # Fresh norms are all ones and zeros, which the exporter would merge into one initializer.
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.uniform_(-1, 1)
@@ -67,7 +67,7 @@ def models():
     batch, sequence = torch.export.Dim("batch"), torch.export.Dim("sequence", max=1024)
     logits = ["logits"]
     yield "mlp", export(definitions.Mlp(), (torch.zeros(3, 784),), ({0: batch},), (["x"], logits))
-    # Optimised, the batch normalisations would be folded into the convolutions.
+    # With optimization, batch normalizations would be folded into the convolutions.
     yield "cnn", export(definitions.Cnn(), (torch.zeros(3, 1, 28, 28),), ({0: batch},), (["x"], logits), optimize=False)
     tokens, shapes = (torch.zeros(3, 7, dtype=torch.int64),), ({0: batch, 1: sequence},)
     yield "gpt", export(definitions.Gpt(), tokens, shapes, (["tokens"], logits))

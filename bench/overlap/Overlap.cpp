@@ -1,4 +1,4 @@
-// Steps with work on the host beside them, the cost of a trace, how fast sleepers wake, and a soak of tiny steps.
+// Steps that overlap with work of the host, the cost of a trace, the latency of wakes, and a soak test of tiny steps.
 #include "bench/overlap/Wake.h"
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -23,7 +23,7 @@ void workOnHost(Host host, double seconds) {
     continue;
 }
 
-/// A training's loop: prepare a batch, submit it, read what the one before told. Median seconds from step to step.
+/// A training's loop: prepare a batch, submit it, read the previous results. Median seconds from step to step.
 double measureSteps(const Subject &subject, int threads, bool overlaps, Host host, double hostSeconds, double seconds) {
   Instance instance = subject.instance(threads, overlaps ? 0 : FREESTONE_OVERLAP);
   int64_t before = instance.submit();
@@ -43,7 +43,7 @@ double measureSteps(const Subject &subject, int threads, bool overlaps, Host hos
   return medianOf(times);
 }
 
-/// The host's work with nothing beside it: who sleeps, sleeps longer than asked for.
+/// The host's work alone: a sleep takes longer than requested.
 double measureHost(Host host, double hostSeconds, double seconds) {
   std::vector<double> times;
   double last = now();
@@ -55,7 +55,7 @@ double measureHost(Host host, double hostSeconds, double seconds) {
   return medianOf(times);
 }
 
-/// Medians and quartiles of what rounds have told.
+/// Medians and quartiles over rounds.
 struct Spread {
   explicit Spread(std::vector<double> values) {
     std::ranges::sort(values);
@@ -66,9 +66,9 @@ struct Spread {
   double lower, median, upper;
 };
 
-/// Each alone, both beside each other, and one after the other, round after round: what a round takes is held against
-/// what the larger of the two took alone in the same round, a moment ago, so that a machine that is slower for a while
-/// is so for both; the median over all rounds leaves out those in which it changed.
+/// Each alone, both overlapped, and both in sequence, round after round. A round's time is relative to the larger of
+/// the two alone in the same round, so that a machine that is slow for a while slows both; the median over all rounds
+/// leaves out those in which its speed changed.
 void compareSteps(const Subject &subject, int threads, double seconds, int rounds) {
   const double part = seconds / rounds;
   std::vector<double> times;
@@ -92,7 +92,7 @@ void compareSteps(const Subject &subject, int threads, double seconds, int round
       std::vector<double> taken[measures], ratios[measures];
       for (int round = 0; round < rounds; ++round) {
         double now[measures];
-        for (int i = 0; i < measures; ++i) { // there and back, so that none is always the first
+        for (int i = 0; i < measures; ++i) { // in both orders, so that none is always first
           int what = round % 2 ? measures - 1 - i : i;
           taken[what].push_back(now[what] = measure(what));
         }
@@ -112,7 +112,7 @@ void compareSteps(const Subject &subject, int threads, double seconds, int round
   }
 }
 
-/// Runs in turns, so that both see the same machine.
+/// Runs in turns, so that both see the same load.
 void measureTrace(const Subject &subject, int threads, double seconds) {
   std::string path = std::filesystem::temp_directory_path() / fmt::format("freestone-overlap-{}.json", getpid());
   Timeline timeline(path);

@@ -1,6 +1,6 @@
-// How a state is copied for a checkpoint while training goes on: at once between two steps into a second buffer, or
-// chunk by chunk when the optimizer first writes it (copy-on-write by page protection). The optimizer here is Adam's
-// pass over parameters and moments, which writes everything once a step.
+// Two ways to copy a state for a checkpoint during training: at once between two steps into a second buffer, or chunk
+// by chunk when the optimizer first writes it (copy-on-write by page protection). The optimizer here is Adam's pass
+// over parameters and moments, which writes everything once a step.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -31,10 +31,10 @@ float *allocate(size_t bytes) {
 struct State {
   size_t bytes, chunk;
   char *data, *copy;
-  std::vector<std::atomic<int>> copied; ///< chunks: 0 no, 1 under way, 2 yes
+  std::vector<std::atomic<int>> copied; ///< of chunks: 0 not copied, 1 in progress, 2 copied
 } *state = nullptr;
 
-/// The first write to a chunk copies it. memcpy and mprotect are no more than stores and a system call.
+/// The first write to a chunk copies it. The handler only stores and makes a system call.
 void copyOnWrite(int, siginfo_t *info, void *) {
   int saved = errno;
   auto offset = static_cast<char *>(info->si_addr) - state->data;

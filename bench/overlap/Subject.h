@@ -13,7 +13,7 @@ namespace freestone::bench {
 /// A compiled model with its inputs, bound to instances.
 class Subject {
 public:
-  /// `inputs` as `freestone run --input`.
+  /// `inputs` as for `freestone run --input`.
   Subject(const std::string &path, const std::vector<std::string> &inputs) : artifact(Artifact::load(path)) {
     for (const std::string &input : inputs)
       for (tools::NamedTensor &tensor : tools::readInputs(input))
@@ -31,7 +31,7 @@ public:
     return made;
   }
 
-  /// What a caller does for each batch, whose tensors are other ones each time.
+  /// Binds all inputs, as for a new batch.
   void bind(Instance &instance) const {
     std::vector<ValueInfo> inputs = artifact.inputs();
     for (const tools::NamedTensor &named : tensors) {

@@ -15,7 +15,7 @@ namespace freestone::bench {
 
 using Json = nlohmann::json;
 
-/// Of an event of the host: from its call to the end of the run.
+/// The host's event, from a call to the end of its run.
 static constexpr const char *callName = "call";
 
 static double cpuSeconds() {
@@ -25,7 +25,7 @@ static double cpuSeconds() {
          static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/// The microsecond at which the first event of each thread in each run begins, by run and thread.
+/// The start of the first event of each thread in each run, in microseconds, by run and thread.
 static std::map<int64_t, std::map<std::string, double>> readBegins(const std::string &path) {
   std::ifstream file(path);
   Json events = Json::parse(file).at("traceEvents");
@@ -44,7 +44,7 @@ static std::map<int64_t, std::map<std::string, double>> readBegins(const std::st
   return begins;
 }
 
-/// The share of a CPU that the process uses while it has nothing to do.
+/// CPU usage of an idle process.
 static double measureIdle(const Subject &subject, int threads, uint32_t switchedOff) {
   Instance instance = subject.instance(threads, switchedOff);
   instance.wait(instance.submit());
@@ -54,8 +54,7 @@ static double measureIdle(const Subject &subject, int threads, uint32_t switched
   return (cpuSeconds() - cpu) / (now() - begin);
 }
 
-/// Runs of an instance that was idle before each: from the call to the beginning of each worker's first task,
-/// microseconds.
+/// Runs of an instance that was idle before each: microseconds from the call to each worker's first task.
 static std::map<std::string, std::vector<double>> measureBegins(const Subject &subject, int threads,
                                                                 uint32_t switchedOff, bool isQueued,
                                                                 std::chrono::milliseconds idle, int runs) {
@@ -76,7 +75,7 @@ static std::map<std::string, std::vector<double>> measureBegins(const Subject &s
   timeline.write();
   std::map<std::string, std::vector<double>> times;
   for (const auto &[run, begins] : readBegins(path))
-    if (run > 1) // the first one starts the threads
+    if (run > 1) // the first run starts the threads
       for (const auto &[thread, begin] : begins)
         times[thread].push_back(begin - begins.at("host"));
   times.erase("host");
@@ -84,8 +83,7 @@ static std::map<std::string, std::vector<double>> measureBegins(const Subject &s
   return times;
 }
 
-/// From a wake to the moment at which a thread runs that slept on another CPU for so long, microseconds: what the
-/// machine itself takes.
+/// Microseconds from a wake until the thread runs, which slept on another CPU for so long: the machine's own latency.
 static std::vector<double> measureBareWakes(std::chrono::milliseconds idle, int runs) {
   cpu_set_t all, first, second;
   sched_getaffinity(0, sizeof(all), &all);

@@ -5,8 +5,8 @@
 
 namespace freestone::bench {
 
-/// Prints what idle workers cost, and how long after a call each of them begins, having been idle for so long, beside
-/// what a bare wake takes.
+/// Prints the cost of idle workers, and each worker's latency after a call for several idle times, beside the latency
+/// of a bare wake.
 void measureWakes(const Subject &subject, int threads, int rounds);
 
 } // namespace freestone::bench

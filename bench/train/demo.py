@@ -23,7 +23,7 @@ sys.path.append(str(ROOT / "bench"))
 
 import freestone_runtime
 
-# What the demo has to reach: percent of the median seed, seconds of each, nats a character.
+# Required: percent of the median seed, seconds of each, nats a character.
 ACCURACY, SECONDS, NATS = 98.6, 10, 1.95
 
 

@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn import functional as F
 
 HEADS, LAYERS = 6, 4
-# What ONNX calls the parts of normalisations.
+# ONNX's names of a normalization's parts.
 PARTS = {"scale": "weight", "mean": "running_mean", "var": "running_var"}
 
 

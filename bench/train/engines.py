@@ -16,7 +16,7 @@ import workloads
 
 BATCHES = 4
 RATE, DECAY = 1e-3, 0.01
-# `freestone-without:state-layouts` is Freestone with an optimisation switched off.
+# `freestone-without:state-layouts` is Freestone with an optimization switched off.
 WITHOUT = "freestone-without:"
 
 

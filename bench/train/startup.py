@@ -22,10 +22,10 @@ import numpy as np
 SIZES = {"mlp": (128,), "cnn": (64,), "gpt": (8, 128)}
 STEPS = 20
 
-# Seconds to the first step from the model; the same from a compiled step, besides that step; MiB.
+# Limits: seconds to the first step from the model; additional seconds from a compiled step; MiB.
 COLD_LIMITS, START_LIMIT, MEMORY_LIMITS = {"gpt": 8.0}, 0.3, {"cnn": 150, "gpt": 500}
 
-# Writes a line when the first step has ended.
+# Writes a line after the first step.
 PEER = """
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -17,7 +17,7 @@ import time
 import engines
 import startup
 
-# Seconds that a warm start may take besides its first step.
+# Limit of a warm start in seconds, besides its first step.
 LIMIT = 0.3
 
 

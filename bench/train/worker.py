@@ -17,7 +17,7 @@ def peak():
 
 def main():
     engine, model, size, threads, precision, models = sys.argv[1:]
-    # Before anything that starts threads is loaded.
+    # Before loading any library that starts threads.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(threads)])
     os.environ["OMP_NUM_THREADS"] = threads
     import engines

@@ -29,20 +29,20 @@ import definitions
 import freestone_runtime
 import workloads
 
-# Model file, PyTorch's module, samples of a batch, learning rate of SGD. At higher rates rounding alone, PyTorch's on two
-# threads instead of one, moves the last losses of the CNN by up to 6 %.
+# Model file, PyTorch's module, batch size, learning rate of SGD. At higher rates rounding alone, of PyTorch on two
+# threads instead of one, changes the last losses of the CNN by up to 6 %.
 MODELS = {
     "mlp": ("mlp", definitions.Mlp, 64, 0.005),
     "cnn": ("cnn", definitions.Cnn, 32, 0.001),
     "gpt": ("gpt_unoptimized", definitions.Gpt, 4, 0.005),
 }
-# The command's options and PyTorch's optimizer, by that rate.
+# The command's options, and PyTorch's optimizer for that rate.
 OPTIMIZERS = {
     "sgd": lambda rate: (["--optimizer", "sgd", "--lr", str(rate), "--momentum", "0.9"],
                          lambda p: torch.optim.SGD(p, rate, momentum=0.9)),
     "adamw": lambda _: (["--optimizer", "adamw", "--lr", "0.0005"], lambda p: torch.optim.AdamW(p, 0.0005)),
 }
-# So many full batches and a half one: the second epoch sees them again.
+# Full batches, and a half one; the second epoch repeats them.
 BATCHES = 100
 FIRST = 50
 WINDOW = 64

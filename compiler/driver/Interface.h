@@ -125,7 +125,7 @@ typedef struct freestone_compiler_interface {
   //    "scalar_work": {"operations": 9000, "scalar": 12,  of one run at hinted or typical sizes: those that go neither
   //                    "programs": [{"program": "p3", "node": "/Sort", "shape": "f32[n, 8]",      through a micro-kernel
   //                                  "operations": 12, "scalar": 12, "why": "…"}, …]},            nor in vectors
-  //    "counters": {"name": integer, …}}                 every switchable optimisation counts what it did
+  //    "counters": {"name": integer, …}}                 how often each switchable optimization applied
   freestone_compiler_result (*compile)(const freestone_compile_options *options);
 
   // The program at a level: "graph", "tile", "task", "llvm" (IR) or "asm", as `text`.

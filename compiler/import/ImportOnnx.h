@@ -88,7 +88,7 @@ struct ModelReport {
   std::vector<PortReport> outputs;
   std::vector<UnsupportedNode> unsupported;
   std::vector<RandomNode> random;
-  /// Batch normalisations that PyTorch's exporter has folded into convolutions, as it notes.
+  /// Batch normalizations that PyTorch's exporter has folded into convolutions, as it notes.
   int64_t foldedNorms = 0;
 };
 
@@ -127,7 +127,7 @@ struct ImportError {
 mlir::FailureOr<ImportedModel> importOnnx(mlir::MLIRContext *context, llvm::StringRef path,
                                           const ImportOptions &options, ImportError &error);
 
-/// Reads a serialised model; `bytes` must outlive the weights. External data are refused.
+/// Reads a serialized model; `bytes` must outlive the weights. External data are refused.
 mlir::FailureOr<ImportedModel> importOnnxBytes(mlir::MLIRContext *context, llvm::ArrayRef<char> bytes,
                                                const ImportOptions &options, ImportError &error);
 

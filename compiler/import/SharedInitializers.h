@@ -40,7 +40,7 @@ namespace importer {
 class ModelFile;
 
 /// Undoes what exporters do to initializers that are alike when they write a model: those of equal elements become one,
-/// such as the scales of all fresh normalisations, and a matrix is stored transposed once more where a product takes it
+/// such as the scales of all fresh normalizations, and a matrix is stored transposed once more where a product takes it
 /// so. Training would tie what the model does not tie, and untie what it does.
 ///
 /// Which nodes share a parameter is read off the notes of PyTorch's exporter: the program that it wrote quotes the

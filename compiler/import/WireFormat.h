@@ -8,7 +8,7 @@
 
 namespace freestone::importer {
 
-/// Copies a serialised ModelProto without the large raw data of the main graph's initializers, and says where in
+/// Copies a serialized ModelProto without the large raw data of the main graph's initializers, and says where in
 /// `bytes` each one is: one entry per initializer, null data where it was left in. So a model's weights are neither
 /// copied nor parsed. `error` tells the byte at which the encoding ends or breaks.
 llvm::LogicalResult cutOutRawData(llvm::ArrayRef<char> bytes, std::string &withoutData,

@@ -24,7 +24,7 @@ def load_digits():
 
 
 def convolution(net, name, x, inputs, outputs):
-    """A 3×3 convolution, batch normalisation and ReLU; Kaiming's initialisation keeps the variance through it."""
+    """A 3×3 convolution, batch normalization and ReLU; Kaiming's initialization keeps the variance through it."""
     kernel = net.normal(f"{name}.weight", (outputs, inputs, 3, 3), math.sqrt(2 / (9 * inputs)))
     x = net.node("Conv", x, kernel, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
     statistics = {"scale": np.ones, "bias": np.zeros, "mean": np.zeros, "var": np.ones}

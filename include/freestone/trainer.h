@@ -61,7 +61,7 @@ struct TrainerOptions {
   std::vector<std::string> noDecay = {}; ///< … to exempt from weight decay
   std::vector<std::string> tie = {};     ///< … to keep tied where several nodes share them
   std::vector<std::string> untie = {};   ///< … to split into one tensor for each node
-  bool freezeNorm = false;               ///< batch normalisations keep their statistics
+  bool freezeNorm = false;               ///< batch normalizations keep their statistics
   bool noDropout = false;
   std::string recompute = "none"; ///< none, blocks, auto:BYTES of activations for batches of these sizes:
   int64_t usualBatch = 0, usualLength = 0;

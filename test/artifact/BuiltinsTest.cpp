@@ -1,4 +1,4 @@
-// The functions of compiler/builtins against libm and against definitions that share no code with them.
+// The functions of compiler/builtins against libm and against independent definitions.
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-// A 16-bit float stands in the lowest lane of a vector register; as such, no compiler converts it on the way.
+// 16-bit floats are passed in the lowest lane of a vector register; as a vector, no compiler converts them.
 using Narrow = short __attribute__((vector_size(16)));
 
 // The object that artifacts are linked with, under other names.
@@ -41,7 +41,7 @@ namespace {
 
 template <typename T> using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
-/// Zeros, subnormal numbers, powers of two and their neighbours, the largest, infinities and NaNs, of both signs.
+/// Zeros, subnormals, powers of two and their neighbours, the largest numbers, infinities and NaNs, of both signs.
 template <typename T> std::vector<T> specialValues() {
   using Limits = std::numeric_limits<T>;
   std::vector<T> values = {
@@ -57,7 +57,7 @@ template <typename T> std::vector<T> specialValues() {
   return values;
 }
 
-/// Any bits, and for half of the calls an exponent near 0.
+/// Random bits; for half of the calls with an exponent near 0.
 template <typename T> T anyValue(std::mt19937_64 &random) {
   T value = std::bit_cast<T>(static_cast<BitsOf<T>>(random()));
   if (random() % 2 && std::isfinite(value) && value != 0)
@@ -65,7 +65,7 @@ template <typename T> T anyValue(std::mt19937_64 &random) {
   return value;
 }
 
-/// The same bits, but any NaN is as good as another.
+/// Bit equality, but any NaN equals any other.
 template <typename T> bool same(T one, T other) {
   return std::isnan(one) ? std::isnan(other) : std::bit_cast<BitsOf<T>>(one) == std::bit_cast<BitsOf<T>>(other);
 }
@@ -91,7 +91,7 @@ TEST(Builtins, Remainder) {
 TEST(Builtins, Extrema) {
   auto least = [](auto x, auto y) { return std::isnan(x) ? y : std::isnan(y) ? x : x < y ? x : y; };
   auto greatest = [](auto x, auto y) { return std::isnan(x) ? y : std::isnan(y) ? x : x > y ? x : y; };
-  // Of zeros of either sign C lets fmin choose.
+  // C leaves the sign of a zero to fmin.
   auto add0 = [](auto of) { return [of](auto x, auto y) { return of(x, y) + 0; }; };
   compareTwo<float>(add0(builtin_fminf), add0(least));
   compareTwo<double>(add0(builtin_fmin), add0(least));
@@ -110,7 +110,7 @@ TEST(Builtins, Instructions) {
                      [](double x, double) { return std::nearbyint(x); });
 }
 
-/// Every non-negative finite number of a 16-bit format, ascending: bits n are number n.
+/// Every non-negative finite number of a 16-bit format, ascending: number n has the bits n.
 std::vector<double> finiteNumbers(int mantissa, int bias) {
   std::vector<double> numbers;
   for (int bits = 0; bits < (0x7fff >> mantissa << mantissa); ++bits) {
@@ -121,8 +121,8 @@ std::vector<double> finiteNumbers(int mantissa, int bias) {
   return numbers;
 }
 
-/// Rounding by its definition: the nearest of all numbers, of two the one with even bits; infinity is as far as one
-/// step more.
+/// Rounding by its definition: the nearest of all numbers, of two the one with even bits; infinity counts as one step
+/// beyond the largest.
 class Rounding {
 public:
   Rounding(int mantissa, int bias) : numbers(finiteNumbers(mantissa, bias)) {
@@ -172,7 +172,7 @@ template <typename From> void checkNarrowing(Narrow (*narrow)(From), const Round
     ASSERT_NO_FATAL_FAILURE(check(x));
   for (From x : specialValues<From>())
     ASSERT_NO_FATAL_FAILURE(check(x));
-  // A NaN whose payload lies in the digits that are dropped.
+  // A NaN whose payload is only in the dropped digits.
   ASSERT_NO_FATAL_FAILURE(
       check(std::bit_cast<From>(std::bit_cast<BitsOf<From>>(std::numeric_limits<From>::infinity()) + 1)));
   std::mt19937_64 random(2);

@@ -1,4 +1,4 @@
-// From task.programs written by hand to runs of the artifact, through the public interface of the runtime.
+// From hand-written task.programs to runs of the artifact, through the runtime's public interface.
 #include "test/artifact/CompileTasks.h"
 #include "test/runtime/Models.h"
 
@@ -98,7 +98,7 @@ module @wrap {
 }
 )mlir";
 
-/// y = reverse of 2x plus 100, z = total of y, q = y rem 3; m is the same size as n, and checked.
+/// y = reverse of 2x plus 100, z = total of y, q = y rem 3; m must equal n, which is checked.
 const char *const floatTasks = R"mlir(
 task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100000]>, #task.symbol<"m" dim 1, 0 in [0, 100000]>]
     assert [[#sym.expr<m>, #sym.expr<n>, "dimension 0 of input 'mask'"]] {
@@ -191,7 +191,7 @@ TEST(EndToEnd, ChecksMultiplesAtEntry) {
   EXPECT_EQ(symbol.multiple_of, 8);
 }
 
-/// y[i] = table[index[i]], and the site's message where an index is outside; n rows of m columns.
+/// y[i] = table[index[i]], with a site's message for an index out of range; n rows of m columns.
 const char *const lookup = R"mlir(
 module attributes {task.sites = ["node 'other': never", "node '/embed/Gather': an index is out of range"]} {
 task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>, #task.symbol<"m" dim 1, 0 in [0, 1000]>] {
@@ -281,7 +281,7 @@ TEST(EndToEnd, BindsSizesFromElementsOfInputs) {
             "element 1 of input 'shape', b, is 1001, but must be at most 1000");
 }
 
-/// positions = where x > 0, a size that the run itself determines; doubled = 2*positions.
+/// positions = indices with x > 0, a size determined at run time; doubled = 2*positions.
 const char *const positives = R"mlir(
 task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 1000]>, #task.symbol<"k" runtime 1, 0 in [0, 1000] bound #sym.expr<n>>] {
   %x = task.buffer input "x" : !graph.tensor<[n], f32>
@@ -346,7 +346,7 @@ module @double {
 }
 )mlir";
 
-/// A phase without tiles finds nothing: the size that it binds is the least that it may be.
+/// A phase without tiles binds its size to the lower bound.
 TEST(EndToEnd, BindsASizeWithoutATile) {
   std::string text = positives;
   text.replace(text.find("tiles 1 scratch"), 7, "tiles n floordiv 2");

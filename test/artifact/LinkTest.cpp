@@ -1,4 +1,4 @@
-// What artifacts are made of: they need nothing, whatever LLVM's code generator calls.
+// The properties of linked artifacts: no dependencies, whatever functions LLVM's code generator calls.
 #include "compiler/artifact/Link.h"
 #include "compiler/codegen/cpu/LowerToObject.h"
 #include "llvm/AsmParser/Parser.h"
@@ -23,7 +23,7 @@ const ScalarType floatTypes[] = {
 const ScalarType integerTypes[] = {
     {"i1", "i1", 1}, {"i8", "i8", 8}, {"i16", "i16", 16}, {"i32", "i32", 32}, {"i64", "i64", 64}};
 
-/// LLVM IR with a function for each operation on scalars or vectors, and a table that keeps them all.
+/// LLVM IR with a function for each operation on scalars or vectors, and a table that keeps them all alive.
 class OperationModule {
 public:
   void addOperationsOn(int lanes);
@@ -169,7 +169,7 @@ TEST(Link, ExportsTheTableAlone) {
   std::string error;
   FailureOr<artifact::Object> linked = artifact::link({compile(text, "x86-64-v3")}, error);
   ASSERT_TRUE(succeeded(linked)) << error;
-  // Only what is used of the builtins came along.
+  // Only the used builtins were linked.
   EXPECT_LT(linked->size(), 4096u * 4);
   auto file = cantFail(
       object::ObjectFile::createELFObjectFile(MemoryBufferRef(StringRef(linked->data(), linked->size()), "program")));
@@ -189,7 +189,7 @@ TEST(Link, ExportsTheTableAlone) {
     if (segment.p_type == ELF::PT_LOAD && (segment.p_flags & ELF::PF_W))
       ++writable;
   }
-  // Relocated constants, which the loader makes read only again.
+  // Relocated constants, which the loader makes read-only again.
   EXPECT_TRUE(hasRelro);
   EXPECT_LE(writable, 1u);
   for (const object::SectionRef &section : elf.sections()) {

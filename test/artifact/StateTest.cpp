@@ -1,4 +1,4 @@
-// Modules of the graph with state and several entries: through the whole compiler, and run.
+// Modules of the graph with state and several entries, compiled and run.
 #include "test/driver/CompileModule.h"
 #include "test/runtime/Models.h"
 
@@ -10,8 +10,8 @@ using namespace freestone::test;
 
 namespace {
 
-/// A step of gradient descent on (x·w - 1)², a counter, a matrix that turns at each step, two states that change
-/// places, values that are there before their state is updated and read after, and outputs that are the same value.
+/// A step of gradient descent on (x·w - 1)², a counter, a matrix that is rotated in each step, two states that are
+/// exchanged, values computed before their state is updated and read after, and outputs that are the same value.
 const char *const training = R"mlir(
 !w = !graph.tensor<[4, 3], f32>
 !r = !graph.tensor<[3, 3], f32>
@@ -81,7 +81,7 @@ std::vector<double> multiply(const std::vector<double> &a, const std::vector<dou
   return c;
 }
 
-/// What the module keeps, in the order of its states, and what a step does with it.
+/// The reference values of the module's states, and of a step.
 struct Reference {
   std::vector<double> w, turning, left, right;
   int64_t steps = 0;
@@ -143,7 +143,7 @@ TEST(State, EntriesAndStatesAreDescribed) {
   EXPECT_EQ(names, (std::vector<std::string>{"fc.weight", "steps", "turning", "left", "right"}));
   EXPECT_EQ(initials, (std::vector<std::string>{"start", "", "corner", "five", ""}));
   EXPECT_EQ(artifact.states()[0].shape, (std::vector<int64_t>{4, 3}));
-  // What both entries need of weights is made once.
+  // Both entries share what @init computes.
   char *json = nullptr;
   check(freestone_artifact_describe(artifact.get(), &json));
   std::string description = json;
@@ -197,7 +197,7 @@ TEST(State, StepsUpdateInPlace) {
 
 namespace {
 
-/// A step of Adam over many tiles, and rows that are scaled by what all of them are made of.
+/// A step of Adam over many tiles, and rows scaled by a reduction of all of them.
 const char *const adam = R"mlir(
 !w = !graph.tensor<[130, 270], f32>
 !d = !graph.tensor<[n, 270], f32>

@@ -1,4 +1,4 @@
-// A folder for one test's cache, and a maker that counts.
+// A folder for one test's cache, and a counting maker.
 #ifndef FREESTONE_TEST_CACHE_CACHEFOLDER_H
 #define FREESTONE_TEST_CACHE_CACHEFOLDER_H
 
@@ -18,13 +18,13 @@ public:
     if (!mkdtemp(root.data()))
       throw std::runtime_error("can't make " + root);
   }
-  /// Where there are thousands of them.
+  /// For tests with thousands of folders.
   static std::string fast() { return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; }
   ~CacheFolder() { std::filesystem::remove_all(root); }
   CacheFolder(const CacheFolder &) = delete;
   CacheFolder &operator=(const CacheFolder &) = delete;
 
-  /// Of the cache; not there at first.
+  /// The cache's folder, missing at first.
   std::string path() const { return root + "/cache"; }
   std::string operator/(const std::string &name) const { return root + "/" + name; }
   std::string entry(const cache::Request &request) const {
@@ -58,7 +58,7 @@ inline cache::Request requestOf(const std::string &text) {
   return request;
 }
 
-/// What the entry of a text holds: more than one page.
+/// The contents of a text's entry: more than one page.
 inline std::string contentOf(const std::string &text) {
   std::string content;
   while (content.size() < 10'000)

@@ -24,7 +24,7 @@ TEST(Damage, EveryFlippedByteIsDetected) {
   };
   for (int i = 0; i < 1000; ++i) {
     std::string bytes = right;
-    // Every second one behind the payload, where the structure is.
+    // Half of the positions are after the payload, in metadata and trailer.
     size_t begin = i % 2 ? contentOf("x").size() : 0, at = begin + random() % (right.size() - begin);
     bytes[at] = static_cast<char>(bytes[at] ^ (1 + random() % 255));
     ASSERT_TRUE(isDetected(bytes)) << at;

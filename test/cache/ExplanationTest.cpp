@@ -13,7 +13,7 @@ static Ingredients named(const std::string &name, const std::string &text) {
   return ingredients;
 }
 
-/// What is said of two texts; empty if nothing is.
+/// The explanation of two differing texts; empty if there is none.
 static std::vector<std::string> explain(const std::string &name, const std::string &one, const std::string &other) {
   return differences(named(name, one), named(name, other));
 }
@@ -71,7 +71,7 @@ TEST(Explanation, OfALongLineThePlaceThatDiffersIsShown) {
 }
 
 TEST(Explanation, CharactersStayWhole) {
-  // Of two bytes, of three and of four; what differs is the last byte of one.
+  // Characters of two, three and four bytes that differ in the last byte.
   for (std::string letter : {"é", "中", "😀"}) {
     std::string other = letter;
     ++other.back();
@@ -83,7 +83,7 @@ TEST(Explanation, CharactersStayWhole) {
         for (size_t i = 0; i < 500; ++i)
           end += letter;
         std::string line = explain("text", begin + letter + end, begin + other + end).at(0);
-        // Strict: throws where a byte stands alone.
+        // Strict: throws on an incomplete character.
         EXPECT_NO_THROW((void)Json(line).dump()) << line;
         auto [mine, theirs] = shown(line, "text");
         EXPECT_NE(mine, theirs);
@@ -129,7 +129,7 @@ TEST(Explanation, OfJsonEveryPlaceIsNamed) {
                                       "training.optimizer.numbers.beta1: nothing, not 0.9",
                                       "training.groups[1].pattern: \"body.*\", not \"\"",
                                       "training.groups[2]: nothing, not \"all\""}));
-  // What means the same is not written the same; what is no JSON is a text.
+  // Equal values in different notation; text that is not JSON.
   EXPECT_EQ(explain("training", R"({"a":1})", R"({"a": 1})").at(0), R"(training: {"a":1}, not {"a": 1})");
   EXPECT_EQ(explain("training", "{}", "").at(0), "training: {}, not nothing");
   EXPECT_EQ(explain("training", "{", "{}").at(0), "training: {, not {}");
@@ -171,7 +171,7 @@ TEST(Explanation, NamesTheFeaturesOfAMachine) {
 }
 
 TEST(Explanation, NamesTheFeatureInALongListOfThem) {
-  // As a code generator takes them, in one long line.
+  // A processor's features in a single long line.
   std::string features;
   for (int i = 0; i < 150; ++i)
     features += (i ? ",+feature" : "+feature") + std::to_string(i);

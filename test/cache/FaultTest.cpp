@@ -1,4 +1,4 @@
-// Every call to the operating system fails once, in every way that matters; the result is right all the same.
+// Every call to the operating system fails once, with every relevant error; results must be right.
 
 #include "cache/CompilerIdentity.h"
 #include "cache/Eviction.h"
@@ -15,7 +15,7 @@ using namespace freestone::test;
 
 namespace {
 
-/// Fails the call of a number.
+/// Fails the n-th call.
 class FaultyFileSystem : public FileSystem {
 public:
   FaultyFileSystem(int number, int error) : number(number), error(error) {}
@@ -34,7 +34,7 @@ public:
     return fails() ? -1 : FileSystem::read(file, data, bytes, offset);
   }
   ssize_t append(int file, const void *data, size_t bytes) override {
-    // A full disk takes a part first.
+    // A full disk accepts a part first.
     return fails() ? (error == ENOSPC && bytes > 1 ? FileSystem::append(file, data, bytes / 2), -1 : -1)
                    : FileSystem::append(file, data, bytes);
   }
@@ -62,12 +62,12 @@ private:
   }
 
   const int number, error;
-  std::atomic<int> calls = 0; ///< also of the thread that shows the life of a lock, when the rest takes long
+  std::atomic<int> calls = 0; ///< includes calls by the lock's heartbeat thread, if the rest takes long
 };
 
 } // namespace
 
-/// What two processes do one after another, the first with a full store.
+/// The operations of two consecutive processes, the first with a full store.
 static void useStore(CacheFolder &folder, FileSystem &system) {
   Settings settings = folder.settings();
   settings.maxBytes = 2 * contentOf("old").size();
@@ -90,7 +90,7 @@ static void useStore(CacheFolder &folder, FileSystem &system) {
 
 namespace {
 
-/// A model whose weights lie in another file.
+/// A model with external weights.
 std::string writeModel(const CacheFolder &folder) {
   // ModelProto.graph.initializer.external_data: location = "w.bin".
   std::string pair = "\x0a\x08location\x12\x05w.bin";
@@ -115,7 +115,7 @@ Ingredients codeIngredients() {
 
 } // namespace
 
-/// The way of a model, from its file to the code that the compiler keeps.
+/// From a model's file to the cached code.
 static void compileModel(CacheFolder &folder, FileSystem &system, const std::string &model, const Request &right,
                          const std::string &build) {
   Settings settings = folder.settings();
@@ -162,7 +162,7 @@ TEST(Fault, EachCallFailsOnceOnTheWayOfAModel) {
       Request right = *requestModel(reference, Kind::Model, optionsOf(model), build);
       FaultyFileSystem system(number, error);
       try {
-        // Cold, and then from what was kept.
+        // With an empty cache, then with a filled one.
         for (int turn = 0; turn < 2 && !HasFatalFailure(); ++turn)
           compileModel(folder, system, model, right, build);
       } catch (const FileError &escaped) {
@@ -171,7 +171,7 @@ TEST(Fault, EachCallFailsOnceOnTheWayOfAModel) {
       if (HasFatalFailure())
         return;
       ASSERT_LE(folder.said.size(), 2u) << "one warning a process";
-      // Whatever is left behind serves the next process, or is found out.
+      // Leftovers must be usable by the next process, or be detected.
       folder.said.clear();
       compileModel(folder, FileSystem::system(), model, right, build);
       if (HasFatalFailure())
@@ -202,7 +202,7 @@ TEST(Fault, EachCallFailsOnce) {
       if (HasFatalFailure())
         return;
       ASSERT_LE(folder.said.size(), 2u) << "one warning a process";
-      // Whatever is left behind serves the next process, or is found out.
+      // Leftovers must be usable by the next process, or be detected.
       CountingMaker maker("x");
       folder.said.clear();
       ASSERT_EQ(Store(folder.settings()).obtain(requestOf("x"), maker.get()).payload(), contentOf("x"));
@@ -216,7 +216,7 @@ TEST(Fault, EachCallFailsOnce) {
 
 namespace {
 
-/// A folder that became read-only after it was opened.
+/// A folder that became read-only after opening.
 struct NoWriting : FileSystem {
   int open(int folder, const char *name, int flags, mode_t mode) override {
     if ((flags & O_ACCMODE) == O_RDONLY)

@@ -1,4 +1,4 @@
-// Prints which compiler it takes for its own, and whether it had to open it for that: identity-probe FOLDER
+// Prints the compiler's identity, and whether it had to be loaded: identity-probe FOLDER
 
 #include "cache/CompilerIdentity.h"
 #include "cache/LibrarySearch.h"

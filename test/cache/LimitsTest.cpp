@@ -1,4 +1,4 @@
-// What is bounded: how long the dead are waited for, and how large what is kept grows.
+// Bounds: on waits for dead processes, and on the size of the cache.
 
 #include "cache/Counters.h"
 #include "cache/Eviction.h"
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The lock of a machine that died: nobody shows that it lives.
+/// The lock of a dead machine: held, but without signs of life.
 class DeadLock {
 public:
   DeadLock(const CacheFolder &folder, const Ingredients &ingredients)
@@ -130,7 +130,7 @@ TEST(Bound, CountersOfManyProcessesLoseLittle) {
         try {
           Counters(own).add("hits", 1);
         } catch (const FileError &) {
-          // Another one folds.
+          // Another process folds.
         }
       }
       _exit(0);
@@ -191,7 +191,7 @@ TEST(Unkept, IsMadeInMemoryWhereNoFileCanBeWritten) {
     EXPECT_EQ(Store::makeUnkept(maker.get()).payload(), contentOf("x"));
     EXPECT_EQ(maker.calls, 1);
   }
-  // A full disk shows when it is written.
+  // A full disk is noticed only on writing.
   int calls = 0;
   auto make = [&](const std::string &path) {
     if (++calls == 1)

@@ -1,4 +1,4 @@
-// Many processes on one folder, some of which die in the middle: FREESTONE_CACHE_ROUNDS=200 makes it long.
+// Many processes on one folder, some of which are killed: FREESTONE_CACHE_ROUNDS=200 for a long run.
 
 #include "cache/Eviction.h"
 #include "test/cache/CacheFolder.h"
@@ -17,11 +17,11 @@ namespace {
 
 constexpr int processCount = 32;
 
-/// What the processes of a round tell each other.
+/// State shared by the processes of a round.
 struct Shared {
   std::atomic<int> begun = 0, made = 0;
   std::atomic<pid_t> maker = 0;
-  std::atomic<bool> started = false; ///< all processes; nothing is made before
+  std::atomic<bool> started = false; ///< set once all processes run; nothing is made before
 };
 
 /// Exit codes of a process.
@@ -73,7 +73,7 @@ public:
     }
     shared->started = true;
   }
-  /// Kills some of the processes while they work, and in every second round the one that makes the entry.
+  /// Kills some of the processes at work; in every second round also the one that makes the entry.
   void killSome(std::mt19937 &random) {
     while (shared->begun == 0)
       usleep(50);
@@ -131,7 +131,7 @@ TEST(Processes, DeathsTearNothing) {
     round.finish();
     if (HasFatalFailure())
       return;
-    // Whoever made it may have died, and then one other takes over, at once.
+    // If the maker dies, one other process takes over at once.
     EXPECT_LE(round.shared->begun, 1 + round.died);
     deaths += round.died;
     begun += round.shared->begun;
@@ -147,13 +147,13 @@ TEST(Processes, DeathsTearNothing) {
   EXPECT_TRUE(folder.said.empty());
 }
 
-/// The time is one of correctness, not of speed: nobody waits for the patience to end.
+/// The time checks correctness, not speed: no process waits until its patience ends.
 TEST(Processes, WhenTheMakerDiesTheNextTakesOverAtOnce) {
   CacheFolder folder;
   std::vector<double> times;
   for (int turn = 0; turn < 10; ++turn) {
     Round round(folder, "takeover " + std::to_string(turn));
-    // The first one gets nowhere, and lives until it is killed.
+    // The first maker never finishes, and is killed.
     Store::Maker make = [&](const std::string &path) {
       if (++round.shared->begun == 1) {
         round.shared->maker = getpid();
@@ -188,7 +188,8 @@ TEST(Processes, WhenTheMakerDiesTheNextTakesOverAtOnce) {
   std::printf("takeover: %.1f to %.1f ms\n", 1e3 * times.front(), 1e3 * times.back());
 }
 
-/// On a folder without locks, such as some of a network, several make the same, some of them die, and nothing tears.
+/// In a folder without locks, as on some network file systems, several processes make the same entry, some die, and
+/// nothing is torn.
 TEST(Processes, WithoutLocksNothingTears) {
   CacheFolder folder;
   NoLocks system;
@@ -215,7 +216,7 @@ TEST(Processes, WithoutLocksNothingTears) {
   EXPECT_EQ(entries.size(), static_cast<size_t>(rounds)) << "one entry of each";
   for (const EntryFile &file : entries)
     EntryReader(opened).open(file.kind, file.key, Check::Everything);
-  // What the dead left is swept once it is old: without locks only time tells.
+  // Leftovers of dead processes are swept once they are old: without locks only age decides.
   for (const auto &left : std::filesystem::directory_iterator(folder.path() + "/new"))
     std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(48));
   opened.sweep();
@@ -223,7 +224,7 @@ TEST(Processes, WithoutLocksNothingTears) {
   EXPECT_TRUE(folder.said.empty());
 }
 
-/// Who makes an entry by itself has it alone, too.
+/// A claimed entry is made by one process alone.
 TEST(Processes, OneClaimsItAndTheOthersWait) {
   CacheFolder folder;
   void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -265,7 +266,7 @@ TEST(Processes, OneClaimsItAndTheOthersWait) {
   munmap(memory, sizeof(Shared));
 }
 
-/// While others look, entries come and go.
+/// Entries are added and evicted while others read.
 TEST(Processes, EvictionTakesNothingAway) {
   CacheFolder folder;
   std::vector<pid_t> children;

@@ -1,4 +1,4 @@
-// What changes the key of a compiled model, and what does not: each field of the machine, each option of a training.
+// Which changes affect the key of a compiled model: each field of the machine, each option of a training.
 
 #include "cache/Machine.h"
 #include "cache/ModelRequest.h"
@@ -49,7 +49,7 @@ TEST(Sensitivity, EachFieldOfTheMachineCounts) {
 
 namespace {
 
-/// Keys of trainings, as they are asked for.
+/// Keys of trainings by their options.
 class StepKeys {
 public:
   StepKeys() : store(folder.settings()) {
@@ -164,18 +164,18 @@ TEST(Sensitivity, WhatARunSetsItselfDoesNotCount) {
     EXPECT_EQ(keys.key(), key) << what;
     keys.options = first;
   }
-  // A file that is run by itself later begins with what was given.
+  // A step for later use on its own begins with the given numbers.
   std::string given = keys.key(FirstNumbers::Given);
   EXPECT_NE(given, key);
   keys.options.numbers["momentum"] = 0.8;
   EXPECT_NE(keys.key(FirstNumbers::Given), given);
-  // More batches than two of a step are the same step.
+  // Any number of batches above one gives the same step.
   keys.options = first;
   keys.options.accumulate = 2;
   key = keys.key();
   keys.options.accumulate = 3;
   EXPECT_EQ(keys.key(), key);
-  // How the loss is scaled is a number of the run; that it is scaled is not.
+  // Whether the loss is scaled affects the step; the scale is a number of the run.
   keys.options.initialScale = 8;
   key = keys.key();
   keys.options.initialScale = 16;

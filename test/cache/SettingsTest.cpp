@@ -7,7 +7,7 @@ using namespace freestone::cache;
 
 namespace {
 
-/// The variables that say how the cache is used, set to these alone; as they were, when it is gone.
+/// Sets the cache's environment variables to these alone, and restores them.
 class Environment {
 public:
   explicit Environment(const std::map<std::string, std::string> &variables) {
@@ -55,7 +55,7 @@ TEST(Settings, TheFolderIsTheFirstThatIsNamed) {
   EXPECT_EQ(settingsOf({{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}).folder, "/x/freestone");
   EXPECT_EQ(settingsOf({{"HOME", "/h"}}).folder, "/h/.cache/freestone");
   EXPECT_EQ(settingsOf({{"FREESTONE_CACHE_DIR", "here"}}).folder, "here");
-  // Empty is as good as not set, and XDG's variables count only where they are absolute.
+  // Empty variables count as unset; XDG's must be absolute paths.
   EXPECT_EQ(settingsOf({{"FREESTONE_CACHE_DIR", ""}, {"XDG_CACHE_HOME", ""}, {"HOME", "/h"}}).folder,
             "/h/.cache/freestone");
   EXPECT_EQ(settingsOf({{"XDG_CACHE_HOME", "x"}, {"HOME", "/h"}}).folder, "/h/.cache/freestone");

@@ -13,7 +13,7 @@ using namespace freestone::cache;
 using namespace freestone::test;
 namespace fs = std::filesystem;
 
-/// What a new process would get.
+/// The entry as a new process obtains it.
 static std::string obtain(CacheFolder &folder, const std::string &text, CountingMaker &maker) {
   return Store(folder.settings()).obtain(requestOf(text), maker.get()).payload();
 }
@@ -41,7 +41,7 @@ TEST(Store, MakesOnceAndFindsAfterwards) {
   EXPECT_EQ(other.calls, 1);
   EXPECT_EQ(store.totals().at("misses"), 2u);
   EXPECT_TRUE(folder.said.empty());
-  // Nothing unfinished and no lock stays behind.
+  // No unfinished files and no locks are left.
   EXPECT_TRUE(fs::is_empty(folder.path() + "/new"));
   EXPECT_TRUE(fs::is_empty(folder.path() + "/lock"));
 }
@@ -250,7 +250,7 @@ TEST(Folder, WhatDeadProcessesLeftIsSwept) {
 TEST(KeyLock, ALockWithoutALifeSignIsIgnoredAfterAWhile) {
   CacheFolder folder;
   Folder opened(FileSystem::system(), folder.path(), true);
-  // As of a machine that died and whose server has not noticed: locked, and nobody touches the file.
+  // As after the death of a machine that its server has not noticed: locked, and never touched.
   int dead = open((folder.path() + "/lock/k").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_EQ(flock(dead, LOCK_EX), 0);
   auto begin = std::chrono::steady_clock::now();
@@ -263,9 +263,9 @@ TEST(KeyLock, ALockWithoutALifeSignIsIgnoredAfterAWhile) {
 }
 
 TEST(KeyLock, TheTimeThatADeadMachineIsWaitedForIsTheOneThatIsStated) {
-  // As docs/cache.md says.
+  // Documented in docs/cache.md.
   EXPECT_EQ(Settings().patience, std::chrono::seconds(15));
-  // Nothing but the kernel's lock is left of the machine: its file says nothing, whatever its clock was.
+  // Only the kernel's lock is left; the file's time is meaningless, since that machine's clock may have been wrong.
   CacheFolder folder;
   CountingMaker maker("x");
   Settings settings = folder.settings();
@@ -285,7 +285,7 @@ TEST(KeyLock, TheTimeThatADeadMachineIsWaitedForIsTheOneThatIsStated) {
 TEST(KeyLock, ALivingHolderIsWaitedForLongerThanThat) {
   CacheFolder folder;
   Folder opened(FileSystem::system(), folder.path(), true);
-  // Five signs of life within the patience: some may come late on a busy machine.
+  // Five heartbeats within the patience: some may be late on a busy machine.
   constexpr auto patience = std::chrono::seconds(1);
   auto holder = std::make_unique<KeyLock>(opened, "k", patience);
   ASSERT_TRUE(holder->isHeld());
@@ -318,7 +318,7 @@ TEST(Key, EveryIngredientCounts) {
 
 namespace {
 
-/// A model's request, as often as it is asked for.
+/// Requests for a model.
 class ModelKeys {
 public:
   ModelKeys() : store(folder.settings()) {
@@ -409,7 +409,7 @@ TEST(ModelRequest, AMissNamesTheIngredientThatDiffers) {
          options.path = keys.folder / "changed/m.onnx";
        }}};
   for (const auto &[expected, change] : changes) {
-    // Each against the first alone.
+    // Each variant against the first only.
     Folder opened(FileSystem::system(), keys.folder.path(), true);
     evict(opened, 0);
     obtain(keys.options, "1");

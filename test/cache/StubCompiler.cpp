@@ -1,2 +1,2 @@
-// A library with the name of the compiler's, of one build or another.
+// A library with the compiler library's name, in several builds.
 extern "C" int freestone_stub_build() { return FREESTONE_STUB_BUILD; }

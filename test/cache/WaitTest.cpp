@@ -1,4 +1,4 @@
-// A process that waits for another says so.
+// A process that waits for another reports it.
 
 #include "test/cache/CacheFolder.h"
 #include <fcntl.h>
@@ -10,7 +10,7 @@ using namespace freestone::test;
 
 namespace {
 
-/// Another process that has the turn to make an entry: the kernel's lock on its file.
+/// Another process with the turn to make an entry: holds the kernel's lock on its file.
 class OtherProcess {
 public:
   OtherProcess(const CacheFolder &folder, const Ingredients &ingredients)
@@ -33,7 +33,7 @@ TEST(Wait, IsToldOnceAndBeforeItEnds) {
   Settings settings = folder.settings();
   std::unique_ptr<OtherProcess> other;
   int waits = 0;
-  // The other is done as soon as somebody waits.
+  // The other process finishes as soon as somebody waits.
   settings.onWait = [&] {
     ++waits;
     other.reset();

@@ -1,4 +1,4 @@
-"""The cache as a user of the command has it: the variables, the verbs under `cache`, and what is said while one waits.
+"""The cache as seen by a user of the command: the variables, the verbs under `cache`, and the messages during a wait.
 
 command.py FREESTONE
 """
@@ -29,7 +29,7 @@ def save_model(path, width):
 
 
 class User:
-    """A home of its own, with two small models."""
+    """A home folder with two small models."""
 
     def __init__(self, folder):
         self.home = pathlib.Path(folder)
@@ -48,7 +48,7 @@ class User:
         return done
 
     def compile(self, number=0, *options):
-        """Whether it was there."""
+        """Returns whether it was cached."""
         done = self.run("compile", self.models[number], "-o", self.home / "out.stone", *options)
         assert "the cache" not in done.stderr, done.stderr
         return "compiled before" in done.stderr
@@ -61,7 +61,7 @@ class User:
 
 
 def check_places(user):
-    """Where the cache is."""
+    """The cache's locations."""
     for variables, folder in (({}, ".cache/freestone"), ({"XDG_CACHE_HOME": "xdg"}, "xdg/freestone"),
                               ({"XDG_CACHE_HOME": "xdg", "FREESTONE_CACHE_DIR": "own"}, "own")):
         user.variables = {"HOME": str(user.home), **{name: str(user.home / value) for name, value in variables.items()}}
@@ -96,7 +96,7 @@ def check_modes(user):
     assert listing() == before
     user.variables["FREESTONE_CACHE"] = "sometimes"
     assert "off, ro or rw" in user.run("compile", user.models[0], status=2).stderr
-    # Those who look at the cache see it however compilations use it.
+    # The verbs under `cache` work even if compilations do not use it.
     user.variables["FREESTONE_CACHE"] = "off"
     assert len(user.keys()) == 1
 
@@ -152,7 +152,7 @@ def check_verify_and_explain(user):
     for beginning in {letter for letter in beginnings if beginnings.count(letter) > 1}:
         assert "entries begin with" in user.run("cache", "explain", beginning, first, status=2).stderr
 
-    # A machine with other features is named by them.
+    # Features of another machine are listed by name.
     ingredients = next(entry["ingredients"] for entry in user.json("list") if entry["key"] == first)
     machine = json.loads(ingredients["machine"])
     assert machine["features"]["avx2"] is True and machine["processor"], machine
@@ -168,7 +168,7 @@ def check_verify_and_explain(user):
 
 
 def check_refusal(user):
-    """Why a folder is refused is said in a sentence that ends there."""
+    """The refusal of a folder is one complete sentence."""
     folder = user.home / "open"
     folder.mkdir()
     folder.chmod(0o777)
@@ -182,7 +182,7 @@ def check_refusal(user):
 
 
 def check_wait(user):
-    """Who waits for another process says that it waits, and not that it compiles."""
+    """A process that waits for another reports a wait, not a compilation."""
     folder = user.home / ".cache/freestone"
     user.compile()
     (model,), (code,) = user.keys("model"), user.keys("code")

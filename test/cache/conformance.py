@@ -1,6 +1,6 @@
 """ONNX's backend tests from an empty cache, and again from what it then holds: conformance.py FREESTONE CASES PASSING
 
-A ring of the cases that pass must pass both times with the same largest errors, and the second time nothing is compiled.
+Cases that pass must pass both times with the same largest errors, and the second time nothing is compiled.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Another compiler is never taken for the one that is remembered: identity.py PROBE LIBRARY OTHER
+"""A changed compiler is always detected: identity.py PROBE LIBRARY OTHER
 
 Whatever decides which library is opened (the search path, the folder of the executable, a file that appears before another) counts.
 """
@@ -15,7 +15,7 @@ name = "libfreestone_compiler.so"
 
 
 def ask(executable=probe, path=None, cwd="/", **environment):
-    """What is told of the compiler, and whether it was opened for that."""
+    """The identity, and whether the compiler was loaded for it."""
     environment = {**os.environ, **environment}
     environment.pop("LD_LIBRARY_PATH", None)
     if path is not None:
@@ -25,7 +25,7 @@ def ask(executable=probe, path=None, cwd="/", **environment):
 
 
 def expect_known(expected, **how):
-    """It is opened once, and remembered then."""
+    """Loaded once, then recorded."""
     build, opened = ask(**how)
     assert opened and build == expected, (build, opened, expected, how)
     assert ask(**how) == (expected, False), how
@@ -43,11 +43,11 @@ with tempfile.TemporaryDirectory() as temporary:
         assert ask(path=root / f"{number}") == (builds[number], False)
     assert ask()[0] == "", "a path that is not set leads to no compiler"
 
-    # Relative paths lead where the process is.
+    # Relative paths are relative to the current folder.
     expect_known(builds[0], path=".", cwd=root / "0")
     expect_known(builds[1], path=".", cwd=root / "1")
 
-    # A library that appears before the one that is remembered, which is still there.
+    # A library that appears earlier in the search than the recorded one.
     (root / "before").mkdir()
     both = f"{root}/before:{root}/0"
     expect_known(builds[0], path=both)
@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as temporary:
     (root / "before" / name).unlink()
     expect_known(builds[0], path=both)
 
-    # Two installations, each with its own; the second also under the name of the first.
+    # Two installations, each with its own compiler; the second also through a link with the first's name.
     for number, library in enumerate(libraries):
         for folder in ("bin", "lib"):
             (root / f"installed{number}" / folder).mkdir(parents=True)
@@ -67,7 +67,7 @@ with tempfile.TemporaryDirectory() as temporary:
     (root / "installed0").rename(root / "gone")
     (root / "installed1").rename(root / "installed0")
     expect_known(builds[1], executable=root / "installed0/bin" / probe.name)
-    # Called by its name alone, from a folder that has a compiler.
+    # Called by its name alone, in a folder with a compiler.
     (root / "0/lib").mkdir()
     shutil.copy(libraries[0], root / "0/lib" / name)
     found = f"{root}/installed0/bin:{os.environ['PATH']}"

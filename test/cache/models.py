@@ -1,4 +1,4 @@
-"""Models through the command with a cache of their own: what is compiled, what is found, and that the artifacts are the same bytes.
+"""Models through the command with a separate cache: what is compiled, what is found, and that the artifacts are bit-identical.
 
 models.py FREESTONE MODELS
 """
@@ -22,7 +22,7 @@ freestone, models = sys.argv[1], pathlib.Path(sys.argv[2])
 
 
 class Cache:
-    """A folder; `compile` tells the counters of a compilation, and checks the artifact against one compiled without the cache."""
+    """A cache folder; `compile` returns the counters, and compares the artifact with one compiled without the cache."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -48,7 +48,7 @@ class Cache:
 
 
 def warnings_of(done):
-    """What a command said besides its progress, which a slow machine tells each second."""
+    """A command's messages without its progress, which slow machines print every second."""
     return [line for line in done.stderr.splitlines() if "compiling:" not in line]
 
 
@@ -77,14 +77,14 @@ def save(model, path):
 
 
 def check_programs(folder):
-    """What is in a program, and nothing else, decides whether it is compiled."""
+    """Only the contents of a program decide whether it is compiled."""
     cache = Cache(folder)
     first = save(layers([128, 256, 96], seed=1), f"{folder}/first.onnx")
     compiled, found, _ = cache.compile(first)
     assert compiled > 0 and found == 0
     assert cache.compile(first) == (0, 0, True)
 
-    # Its code goes, its programs stay.
+    # The code's entry is removed, those of its programs stay.
     for entry in pathlib.Path(folder, "cache", "code").iterdir():
         entry.unlink()
     renamed = layers([128, 256, 96], seed=2, name="x")
@@ -103,7 +103,7 @@ def check_programs(folder):
 
 
 def check_options(folder):
-    """Options that change what comes out change the key of the whole."""
+    """Options that affect the result change the key of the whole model."""
     cache = Cache(folder)
     model = save(layers([32, 64, 16], seed=1), f"{folder}/model.onnx")
     variants = [(), ("-O0",), ("--target", "x86-64-v3"), ("--disable", "epilogues"), ("--disable", "share"), ("--dim", "v_batch=1:64"),
@@ -124,7 +124,7 @@ def check_options(folder):
 
 
 def check_bits(folder):
-    """Cold and warm, every model gives the same bits; a damaged entry is made again; nothing is written where it must not."""
+    """With empty and filled cache every model gives the same bits; damaged entries are made again; read-only caches stay unchanged."""
     specs = {"mlp": "x=3x784xf32=random:1", "cnn": "x=2x1x28x28xf32=random:1", "gpt": "tokens=2x16xi64=random:1:0:128"}
     cache = Cache(folder)
     for name, spec in specs.items():
@@ -136,7 +136,7 @@ def check_bits(folder):
         assert outputs[0] == outputs[1] == outputs[2], name
     counters = cache.stat()["counters"]
     assert (counters["hits"], counters["misses"]) == (3, 3), counters
-    # Once compiled, a model serves every size.
+    # A compiled model serves all sizes.
     sizes = [("mlp", f"x={batch}x784xf32=0.5") for batch in (1, 7, 128)] + [("cnn", f"x={batch}x1x28x28xf32=0.5") for batch in (1, 5, 64)]
     sizes += [("gpt", f"tokens={shape}xi64=1") for shape in ("1x2", "1x61", "3x7")]
     for name, spec in sizes:
@@ -167,7 +167,7 @@ def check_bits(folder):
 
 
 def check_damage(folder):
-    """Whatever entries are altered, there is one warning, a counter counts each, and the numbers are right."""
+    """However entries are altered, there is one warning, a counter for each, and the numbers are right."""
     cache = Cache(folder)
     arguments = ("run", save(layers([24, 40, 8], seed=3), f"{folder}/model.onnx"), "--input", "3x24xf32=random:1", "--outputs")
     kinds = ("model", "code", "program")
@@ -180,7 +180,7 @@ def check_damage(folder):
                     entry.write_bytes(damage(entry.read_bytes()))
                     count += 1
                 elif kinds.index(kind) < min(map(kinds.index, chosen)):
-                    entry.unlink()  # or it would be found instead
+                    entry.unlink()  # otherwise this entry would be found instead
         return count
 
     def flip(data):
@@ -200,7 +200,7 @@ def check_damage(folder):
 
 
 def check_training(folder):
-    """A training that was compiled before starts at once, and learns the same."""
+    """A cached training starts at once, with the same results."""
     cache = Cache(folder)
     model = save(layers([16, 32, 4], seed=1, relu=False), f"{folder}/model.onnx")
     random = np.random.default_rng(5)
@@ -216,7 +216,7 @@ def check_training(folder):
 
 
 def check_bound(folder):
-    """What is kept stays within FREESTONE_CACHE_SIZE, also what a training keeps at its end."""
+    """The cache stays within FREESTONE_CACHE_SIZE, including the artifact at the end of a training."""
     cache = Cache(folder)
     bound = 1 << 20
     for size, is_bound in (("8G", False), ("1M", True)):
@@ -234,7 +234,7 @@ def check_bound(folder):
 
 
 def check_full_disk(folder):
-    """Where neither the cache nor the temporary folder takes a file, models run all the same, with one warning; nothing is left behind."""
+    """If neither the cache nor the temporary folder can be written, models run with one warning, and no leftovers."""
     cache = Cache(folder)
     model = save(layers([128, 256, 96], seed=1), f"{folder}/model.onnx")
     arguments = [freestone, "run", model, "--input", "3x128xf32=random:1", "--outputs"]
@@ -243,7 +243,7 @@ def check_full_disk(folder):
     disk.mkdir()
     small = """mount -t tmpfs -o size=$0k,mode=700 tmpfs "$DISK" && shift && "$@"; code=$?; ls -A "$DISK"; exit $code"""
     can_mount = subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode == 0
-    # What is full before a folder can be made, and when an artifact is written; and no such folder.
+    # Full before a folder can be made, full when an artifact is written, and a missing folder.
     cases = [["unshare", "-rm", "sh", "-c", small, size, "-"] for size in ("4", "64")] if can_mount else []
     for command in (*cases, []):
         root = disk if command else "/proc/none"
@@ -256,7 +256,7 @@ def check_full_disk(folder):
         assert pathlib.Path(f"{folder}/again.npz").read_bytes() == pathlib.Path(f"{folder}/right.npz").read_bytes()
         pathlib.Path(f"{folder}/again.npz").unlink()
 
-    # A process that is killed leaves no temporary file.
+    # A killed process leaves no temporary file.
     cache.environment["TMPDIR"] = str(disk)
     for delay in (0.02, 0.1, 0.2, 0.3, 0.4):
         process = subprocess.Popen([*arguments, f"{folder}/again.npz", "--no-cache"], env=cache.environment,
@@ -268,7 +268,7 @@ def check_full_disk(folder):
 
 
 def check_dead_machine(folder):
-    """A machine that dies while it makes code leaves two locks; both together are waited for as long as docs/cache.md says."""
+    """A machine that dies while making code leaves two locks; both together delay others as long as docs/cache.md says."""
     cache = Cache(folder)
     model = save(layers([24, 40, 8], seed=3), f"{folder}/model.onnx")
     compile = ("compile", model, "-o", f"{folder}/made.stone")

@@ -1,4 +1,4 @@
-"""What is and what is not a part of the key of a model's code, through the command: variants.py FREESTONE
+"""Which differences of models affect the key of their code, through the command: variants.py FREESTONE
 
 A model that differs from another in names, comments, metadata, the order of its file and the values of its weights alone is the same code:
 it is found, and says its own names and computes with its own weights. Whatever else differs is compiled.
@@ -22,7 +22,7 @@ freestone = sys.argv[1]
 
 
 class Names:
-    """What a model calls things: every name begins with `stem`."""
+    """Names of a model, all with the prefix `stem`."""
 
     def __init__(self, stem):
         self.stem = stem
@@ -32,7 +32,7 @@ class Names:
 
 
 def build(name=Names("a_"), seed=1, element=TensorProto.FLOAT, width=24, alpha=1.0, rows="rows", relu=True):
-    """Rows of a table that indices choose, a product with a small and a large bias, and a scale of each column."""
+    """A gather from a table, a product with a small and a large bias, and a scale for each column."""
     random = np.random.default_rng(seed)
     dtype = helper.tensor_dtype_to_np_dtype(element)
     weights = {
@@ -77,7 +77,7 @@ class Cache:
         return path
 
     def compile(self, model, *options):
-        """'found' the whole artifact, found its 'code' alone, or 'made'."""
+        """'found' the whole artifact, only its 'code', or 'made' it."""
         self.artifact = f"{self.folder}/made.stone"
         done = self.run("compile", model, "-o", self.artifact, "--json", *options)
         if "compiled before" in done.stderr:
@@ -90,7 +90,7 @@ class Cache:
 
 
 def expect_right(cache, path, model):
-    """The artifact is that of a compiler without a cache, its numbers are right, and what it says has the model's names."""
+    """The artifact equals one compiled without a cache, its numbers are right, and messages have the model's names."""
     stem = model.graph.input[0].name.removesuffix("indices")
     plain = f"{cache.folder}/plain.stone"
     cache.run("compile", path, "-o", plain, "--no-cache")
@@ -215,7 +215,7 @@ def check_what_counts(cache):
 
 
 def check_training(cache):
-    """Trainings of models that differ in names and weights share their step, and each learns and names its own."""
+    """Trainings of models that differ only in names and weights share their step, with separate results and names."""
     random = np.random.default_rng(4)
 
     def model(stem, seed):
@@ -235,7 +235,7 @@ def check_training(cache):
         return counters["code_hits"], counters["code_misses"]
 
     def train(stem, seed, out, *options):
-        """Hits and misses of the step's code; the training itself must give the same as without the cache."""
+        """Hits and misses of the step's code; results must equal those without the cache."""
         path = cache.save(model(stem, seed))
         data = f"{cache.folder}/data.npz"
         np.savez(data, **{f"{stem}x": random.standard_normal((64, 12), dtype=np.float32), "labels": random.integers(0, 3, 64)})
@@ -291,7 +291,7 @@ def small_training(folder):
 
 
 def check_training_options(cache):
-    """Which options of a training are compiled in, and which are numbers that a run sets."""
+    """Which options of a training are compiled in, and which are numbers of a run."""
     model, save_graphs = small_training(cache.folder)
     np.save(f"{cache.folder}/weights.npy", np.array([1, 2, 3], np.float32))
 

@@ -1,6 +1,6 @@
-// Prints the median speed of contractions (m x n x k) with run-time sizes in GFLOP/s, one thread, packing included, and
-// what the compilation took: with B in panels, with A and B as they are (n) or transposed (t) in memory, of narrower
-// types. Usage: contraction-speed [target [m n k]]. Compare with `freestone-peak`.
+// Prints the median speed of contractions (m x n x k) with run-time sizes in GFLOP/s on one thread, packing included,
+// and the compile time: with packed B, with A and B plain (n) or transposed (t), and of narrower types. Usage:
+// contraction-speed [target [m n k]]. Compare with `freestone-peak`.
 #include "test/codegen/ProgramRunner.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 using namespace freestone;
 using namespace freestone::test;
 
-/// Seconds that this thread has computed: what else runs on the machine is not counted.
+/// CPU time of this thread in seconds, so that other load is not counted.
 static double now() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -73,7 +73,7 @@ int main(int count, char **arguments) {
     std::printf("%4ld x %4ld x %4ld", long(m), long(n), long(k));
     std::mt19937 engine(1);
     for (GuardedMemory *memory : {&x, &w})
-      // Numbers of either sign between 0.5 and 2, whichever type they are read as: none is denormal.
+      // Numbers of either sign between 0.5 and 2 in any element type, without denormals.
       for (uint32_t *word = memory->as<uint32_t>(), *end = word + memory->size() / 4; word < end; ++word)
         *word = (engine() & 0x80ff80ffu) | 0x3f003f00u;
     for (const char *name : {"weight", "nn", "nt", "tn", "tt", "bf16", "bf16tt", "f16"}) {

@@ -9,11 +9,11 @@ using namespace freestone::test;
 
 namespace {
 
-/// How the operands of [b, m, k] * [b, k, n] are in memory.
+/// The layouts of the operands of [b, m, k] * [b, k, n].
 struct Operands {
   std::string name;
   bool transposedX, transposedW;
-  /// Of panels of W; 0: as it is.
+  /// Of packed W; 0: unpacked.
   int64_t panelWidth;
 };
 
@@ -101,8 +101,8 @@ TEST(Contraction, BatchedProductsOfAllSizes) {
   }
 }
 
-// Several blocks of rows, columns and k, so that tiles use what others packed; more blocks of k than stay packed; and
-// more columns.
+// Several blocks of rows, columns and k, so that tiles reuse packed operands; more blocks of k, and more columns, than
+// stay packed.
 TEST(Contraction, ManyBlocks) {
   std::vector<Operands> operands = allOperands(hostPanelWidth());
   ProgramRunner runner(products(operands));
@@ -116,8 +116,8 @@ TEST(Contraction, ManyBlocks) {
   expectProduct(runner, operands[0], 1, 260, 40000, 67, random);
 }
 
-/// A product of few rows is cut into as many tiles as it has panels, up to 32, so that many workers have some; by what
-/// a device is, not by the one at hand.
+/// A product of few rows is tiled into as many tiles as it has panels, up to 32, so that many workers have work;
+/// independent of this machine.
 TEST(Contraction, SmallProductsHaveTilesForManyWorkers) {
   for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
     DeviceDescription device = describe(target);

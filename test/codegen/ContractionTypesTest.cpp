@@ -1,5 +1,5 @@
-// Products over every element type, against plain loops. The values are small integers, so that sums are exact where
-// types are wide.
+// Products over every element type, against plain loops. Values are small integers, so that sums are exact in wide
+// types.
 #include "test/codegen/ProgramRunner.h"
 
 #include <array>
@@ -12,8 +12,8 @@ using namespace freestone::test;
 
 namespace {
 
-/// The compiler's own type needs a conversion that its library does not bring. The test's values lose nothing when they
-/// are cut.
+/// The compiler's own type needs a conversion function that is not linked here. Truncation is exact for the test's
+/// values.
 struct BFloat16 {
   BFloat16() = default;
   explicit BFloat16(float value) : bits(std::bit_cast<uint32_t>(value) >> 16) {}
@@ -22,8 +22,7 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-/// How a product is written: the types of operands, of their scalars and of the result, and what widens them (or
-/// nothing).
+/// The types of a product: operands, their scalars and the result, and the widening operation (if any).
 struct Types {
   std::string from, scalar, to, widen;
   char kind;

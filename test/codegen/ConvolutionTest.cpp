@@ -11,7 +11,7 @@ namespace {
 
 struct Convolution {
   int64_t images, outputs, channels, height, width, kernel, stride, dilation, pad;
-  /// Rectangles of pixels of which the maximum is taken.
+  /// Rectangles of pixels for max pooling.
   int64_t pooledRows = 1, pooledPixels = 1;
   int64_t extent(int64_t size) const { return (size + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; }
 };
@@ -22,8 +22,8 @@ std::string replaceAll(std::string text, const std::string &from, const std::str
   return text;
 }
 
-/// A convolution with bias and rectifier, by pixel or where pixels are pooled; sizes but the window's are symbols.
-/// Weights are panels of so many channels out, or plain.
+/// A convolution with bias and relu, with or without pooling; all sizes but the window's are symbols. Weights are
+/// packed in panels of this many output channels, or plain (0).
 std::string convolution(const Convolution &c, int64_t panelWidth = 0) {
   std::string text = R"(tile.program @conv symbols [n, o, c, h, w, y, x, v, u]
       (%x: !graph.tensor<[n, c, h, w], f32>, %w: !graph.tensor<[o, c, K, K], f32>, %bias: !graph.tensor<[o], f32>)
@@ -141,7 +141,8 @@ TEST(Convolution, PlainWithEpilogue) {
   }
 }
 
-/// Rows of pixels and their blocks of every length, several blocks of channels in, channels out that end in a panel.
+/// Rows of pixels and blocks of every length, several blocks of input channels, output channels that end within a
+/// panel.
 static void expectPacked(const std::vector<Convolution> &windows) {
   Random random(4);
   for (const std::string &target : levelsHere()) {
@@ -161,7 +162,7 @@ static void expectPacked(const std::vector<Convolution> &windows) {
   }
 }
 
-/// Strides and dilations of rows.
+/// Strides and dilations over rows.
 TEST(Convolution, PackedWithEpilogue) {
   expectPacked({{0, 0, 0, 0, 0, 3, 1, 1, 1},
                 {0, 0, 0, 0, 0, 3, 1, 1, 0},
@@ -174,7 +175,7 @@ TEST(Convolution, PackedWithEpilogue) {
                 {0, 0, 0, 0, 0, 2, 5, 3, 1}});
 }
 
-/// Rectangles of every form; sizes of which the last ones are not whole, or there are none.
+/// Rectangles of every shape; sizes with a partial last rectangle, or none at all.
 TEST(Convolution, PackedWithPooling) {
   expectPacked({{0, 0, 0, 0, 0, 3, 1, 1, 1, 2, 2},
                 {0, 0, 0, 0, 0, 3, 1, 1, 0, 3, 2},

@@ -28,7 +28,7 @@ std::string extremes() {
 
 } // namespace
 
-/// A row with NaN anywhere is NaN, in whole vectors and behind them; elements of either sign.
+/// A row with NaN at any position is NaN, in whole vectors and in the remainder; elements of either sign.
 TEST(Extremes, RowsOfAllLengths) {
   Random random(5);
   for (const std::string &target : levelsHere()) {

@@ -10,23 +10,22 @@ class LLJIT;
 
 namespace freestone::test {
 
-/// Whether this machine, as FREESTONE_HOST lets it be seen, has all that code for a target may use.
+/// Whether this machine, as restricted by FREESTONE_HOST, has all features of a target.
 bool runsHere(const std::string &target);
 
-/// The levels of the architecture (see runtime/machine) that run here, the least first; at least one.
+/// The levels of the architecture (see runtime/machine) that run here, lowest first; at least one.
 std::vector<std::string> levelsHere();
 
-/// Objects in this process, linked with what artifacts carry along and nothing else, so that what an artifact would
-/// lack is missing here, too.
+/// Objects loaded into this process, linked only with what artifacts contain, so that missing symbols are detected.
 class LoadedObjects {
 public:
-  /// Fails where the system does not let this process use what the device's code uses.
+  /// Fails if the system does not let this process use the device's features.
   static llvm::Expected<LoadedObjects> load(llvm::ArrayRef<codegen::Object> objects, const DeviceDescription &device);
   LoadedObjects(LoadedObjects &&other);
   LoadedObjects &operator=(LoadedObjects &&other);
   ~LoadedObjects();
 
-  /// The address of a symbol; fails where it is not there, or calls what is not.
+  /// The address of a symbol; fails if it is missing or has missing dependencies.
   llvm::Expected<void *> find(llvm::StringRef symbol) const;
 
 private:

@@ -1,5 +1,5 @@
-// Products of bf16 that are summed in pairs, by every unit that this machine has, against plain loops. The values are
-// small integers, so that sums are exact.
+// Dot products of bf16 by every unit of this machine, against plain loops. Values are small integers, so that sums are
+// exact.
 #include "test/codegen/ProgramRunner.h"
 
 #include <array>

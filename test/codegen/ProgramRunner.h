@@ -12,7 +12,7 @@
 
 namespace freestone::test {
 
-/// Memory that ends, to the byte, where an unreadable page begins: a read past the end is a crash.
+/// Memory that ends exactly at an unreadable page: a read past the end crashes.
 class GuardedMemory {
 public:
   explicit GuardedMemory(size_t bytes);
@@ -27,10 +27,10 @@ private:
   size_t mapped = 0, bytes = 0;
 };
 
-/// Tile programs in text, cut, compiled and loaded into this process.
+/// Tile programs in text form, tiled, compiled and loaded into this process.
 class ProgramRunner {
 public:
-  /// The text of a module of `tile.program`s without plans. Where it can't be compiled, `error()` says why.
+  /// The text of a module of `tile.program`s without plans. If it can't be compiled, `error()` has the reason.
   explicit ProgramRunner(const std::string &text, const std::string &target = "host");
   ~ProgramRunner();
 

@@ -18,7 +18,7 @@ from graphs import DOUBLE, FLOAT, node, save
 
 HALF, BFLOAT = TensorProto.FLOAT16, TensorProto.BFLOAT16
 TARGETS = ("host", "x86-64-v3")
-# Digits, the smallest normal exponent and the exponent beyond the largest number.
+# Digits, exponent of the smallest normal number, and exponent beyond the largest number.
 FORMATS = {BFLOAT: (8, -126, 128), HALF: (11, -14, 16), FLOAT: (24, -126, 128), DOUBLE: (53, -1022, 1024)}
 
 
@@ -33,7 +33,7 @@ def nearest(numbers, dtype):
 
 
 def around(digits, dtype, random):
-    """Numbers of so many digits at every scale, the halves between them, and what is next to those."""
+    """Numbers of so many digits at every scale, the midpoints between them, and the neighbours of both."""
     width = 8 * dtype.itemsize
     found = []
     for exponent in range(width - digits):
@@ -58,7 +58,7 @@ def doubles(random):
 
 
 def compiled(folder, name, given, shape, wanted, target):
-    """The casts of one input to all types of `wanted`; bf16 comes as f32, which has room for it."""
+    """The casts of one input to all types of `wanted`; bf16 is returned as f32, which is exact."""
     nodes, outputs = [], []
     for dtype in wanted:
         nodes.append(node("Cast", ["x"], [f"narrow{dtype}"], to=dtype))
@@ -79,7 +79,7 @@ def check(folder, values, wanted, target):
     one_by_one = [scalars.run({"x": value}) for value in values[::7]]
     for index, dtype in enumerate(wanted):
         expected = nearest(values, dtype)
-        # The processor's own conversion to bf16 takes denormal numbers for zero.
+        # The processor's conversion to bf16 flushes denormals to zero.
         regular = (np.abs(expected) >= 2.0**-126) | (dtype != BFLOAT)
         for actual, right, use in ((results[index], expected, regular),
                                    (np.array([one[index] for one in one_by_one]), expected[::7], regular[::7])):

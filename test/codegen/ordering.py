@@ -22,7 +22,7 @@ TYPES = ("float32", "float64", "float16", "int32", "int64", "uint8", "uint64")
 
 
 def rows(length, dtype, random):
-    """[12, length]: ordered both ways, random, of few different values, and what is no number."""
+    """[12, length]: sorted both ways, random, with few distinct values, and with NaN and infinities."""
     limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
     wide = random.normal(size=(2, length)) * 40 if dtype.kind == "f" else random.integers(limits.min, limits.max, (2, length), dtype)
     few = random.integers(0, 4, (2, length))
@@ -39,7 +39,7 @@ def rows(length, dtype, random):
 
 
 def ranks(x):
-    """The place of every element among the different ones; NaN is one of them, behind all numbers."""
+    """The rank of every element among the distinct ones; NaN ranks last."""
     return np.unique(x, return_inverse=True)[1].reshape(x.shape).astype(np.int64)
 
 
@@ -66,7 +66,7 @@ def different(x, axis, ordered):
 
 
 class Models:
-    """Compiled models by name, made when they are asked for."""
+    """Compiled models by name, made on first use."""
 
     def __init__(self, folder, target, threads):
         self.folder, self.target, self.threads, self.models = folder / target, target, threads, {}
@@ -132,7 +132,7 @@ def check_different(models, x):
 
 
 def check_ends(models):
-    """Empty lines have no elements to take, and more than there are can't be taken."""
+    """Empty lines, and k beyond the number of elements."""
     nodes = [node("TopK", ["x", "k"], ["y", "i"], axis=1)]
     outputs = [("y", 0, 2), ("i", 1, 2)]
     for shape in ((3, 0), (0, 3), (0, 0)):

@@ -1,4 +1,4 @@
-"""Runs ONNX's backend tests and holds the result against the committed list: conform.py FREESTONE FOLDER [--update].
+"""Runs ONNX's backend tests and compares the outcome with the committed list: conform.py FREESTONE FOLDER [--update].
 
 Fails when a case that passing.txt lists does not pass, and when any case has wrong numbers, crashes or fails in another
 way: a case passes or is unsupported. With --update the list becomes what passes now.
@@ -26,7 +26,7 @@ def verify(freestone, folder, jobs, target):
 
 
 def most_common_reasons(cases, count=15):
-    """Reasons without what differs from node to node, so that equal ones count together."""
+    """Reasons without the parts specific to a node, so that equal ones count together."""
 
     def general(reason):
         reason = re.sub(r"node '[^']*' \(([^,)]*), opset \d+\): ", r"\1: ", reason)
@@ -46,9 +46,9 @@ def main():
     parser.add_argument("--report", type=pathlib.Path, help="writes what verify said as JSON")
     arguments = parser.parse_args()
 
-    # Unless the caller says otherwise, every case is compiled, and the user's own cache does not grow by two thousand models.
+    # By default every case is compiled, without adding two thousand models to the user's cache.
     os.environ.setdefault("FREESTONE_CACHE", "off")
-    # A program whose phases are not ordered fails, also where one worker computes it rightly.
+    # A program with unordered phases fails, even if one worker computes it correctly.
     os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
     began = time.monotonic()
     report = verify(arguments.freestone, arguments.folder, arguments.jobs, arguments.target)

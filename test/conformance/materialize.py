@@ -18,7 +18,7 @@ from onnx import numpy_helper
 from onnx.backend.test import loader
 
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator", "real")
-# Part of the stamp: raise it when the folders come out differently.
+# Part of the stamp: increment it when the contents of the folders change.
 LAYOUT = 1
 
 
@@ -44,7 +44,7 @@ def write_data_set(folder, graph, inputs, outputs):
 
 
 def write_light_model(case, folder):
-    """A real architecture whose weights the model itself makes; only its output is stored."""
+    """A real architecture with weights computed by the model itself; only its output is stored."""
     path = pathlib.Path(onnx.__file__).parent.parent / case.url
     model = onnx.load(path)
     shutil.copy(path, folder / "model.onnx")

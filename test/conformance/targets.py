@@ -1,4 +1,4 @@
-"""Code for other processors than this one computes the same: targets.py FREESTONE MODELS CASES [--target x86-64-v3].
+"""Code for other processors computes the same results: targets.py FREESTONE MODELS CASES [--target x86-64-v3].
 
 Compiles each model of test/models for the target and for this machine: the outputs are the same but for rounding. Of
 the listed conformance cases the first one of each operator, and as many more as make --count, pass when compiled for the
@@ -28,7 +28,7 @@ LIMIT = 1e-5
 
 
 def lacks(freestone, model, target):
-    """Why this machine can't run code for the target; empty where it can."""
+    """Why this machine can't run code for the target; empty if it can."""
     with tempfile.TemporaryDirectory() as folder:
         command = [freestone, "compile", model, "-o", f"{folder}/model.stone", "--target", target]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
@@ -36,7 +36,7 @@ def lacks(freestone, model, target):
 
 
 def largest_error(freestone, model, name, target):
-    """How far the outputs for the target and for this machine are apart, relative to the largest of them."""
+    """The difference of the outputs for the target and for this machine, relative to the largest output."""
     feeds = [workloads.Workload(name, sizes).feeds() for sizes in SIZES[name]]
     outputs = []
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ def operators_of(path):
 
 
 def choose_cases(cases, count):
-    """Cases that bring an operator that none before them has; then every so many of the others."""
+    """The first case of every operator, then evenly spaced others."""
     listed = [name for name in LIST.read_text().split() if not name.startswith("real/")]
     seen, chosen, rest = set(), [], []
     for name in listed:

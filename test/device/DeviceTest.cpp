@@ -1,5 +1,4 @@
-// Targets by name, and the host as FREESTONE_HOST lets it be seen. Expectations of the host come from the processor at
-// hand.
+// Targets by name, and the host as restricted by FREESTONE_HOST. Expectations of the host come from this processor.
 #include "compiler/device/DeviceDescription.h"
 #include "runtime/machine/Processor.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,7 +19,7 @@ bool needs(const DeviceDescription &device, llvm::StringRef instructions) {
          llvm::is_contained(device.pairInstructions, instructions);
 }
 
-/// FREESTONE_HOST as it was, once the test is over.
+/// Restores FREESTONE_HOST after the test.
 class SeenAs : public testing::Test {
 protected:
   SeenAs() {
@@ -34,7 +33,7 @@ protected:
     else
       unsetenv(runtime::hostVariable);
   }
-  /// Whether the machine, as it is, can be seen as this.
+  /// Whether FREESTONE_HOST can make this machine appear so.
   static bool canBe(const std::string &seen) {
     set(seen);
     return runtime::Processor::here().ok();

@@ -1,4 +1,4 @@
-// Descriptions as text and back, made-up ones too; and texts that describe no device.
+// Descriptions as text and back, including imaginary devices; and texts that describe no device.
 #include "compiler/device/DeviceDescription.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@ using namespace freestone;
 
 namespace {
 
-/// Nobody builds it: long vectors, four memories, bandwidths.
+/// A device that does not exist: long vectors, four memory levels, bandwidths.
 DeviceDescription imagine() {
   DeviceDescription device;
   device.triple = "imagined-unknown-linux-gnu";
@@ -27,7 +27,7 @@ DeviceDescription imagine() {
 
 std::string refuse(const std::string &text) { return llvm::toString(DeviceDescription::fromJson(text).takeError()); }
 
-/// The text of the imagined device in which `old` is `now`.
+/// The text of the imaginary device with `old` replaced by `now`.
 std::string replace(const std::string &old, const std::string &now) {
   std::string text = imagine().toJson();
   size_t at = text.find(old);

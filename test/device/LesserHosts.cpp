@@ -1,5 +1,5 @@
-// Prints as which lesser machines this one can be seen by FREESTONE_HOST, one a line: the levels of its architecture. Of
-// those that it can't be seen as, stderr says why. With --machine: what it is itself, "x86-64-v4,+amx-bf16,+avx512bf16".
+// Prints the machines that FREESTONE_HOST can make this one appear as, one a line: levels of its architecture. For the
+// others, stderr has the reasons. With --machine: this machine itself, "x86-64-v4,+amx-bf16,+avx512bf16".
 #include "runtime/machine/Processor.h"
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 using namespace freestone::runtime;
 
-/// Whether it can be seen as this target; `why` not.
+/// Whether this machine can appear as the target; otherwise `why` has the reason.
 static bool canBe(const std::string &target, std::string &why) {
   setenv(hostVariable, target.c_str(), 1);
   Result<Processor> seen = Processor::here();

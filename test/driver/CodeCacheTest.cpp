@@ -1,5 +1,4 @@
-// What is and what is not a part of the key of a model's code; test/cache/variants.py shows the same through the
-// command.
+// Which differences affect the key of a model's code; test/cache/variants.py tests the same through the command.
 #include "compiler/driver/CodeCache.h"
 #include "compiler/driver/ModelNames.h"
 #include "compiler/driver/Registration.h"
@@ -15,7 +14,7 @@ using namespace freestone::driver;
 
 namespace {
 
-/// A cache of its own; every key that is asked for is kept.
+/// A cache of its own that keeps an entry for every requested key.
 class Keys {
 public:
   Keys() {
@@ -32,7 +31,7 @@ public:
   }
   ~Keys() { std::filesystem::remove_all(folder); }
 
-  /// Whether the code was there; it is now.
+  /// Whether the code was cached; afterwards it is.
   bool isKnown() {
     mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
     if (!module)
@@ -110,7 +109,7 @@ TEST(CodeCache, EveryPartOfTheDeviceCounts) {
   }
 }
 
-/// They are measured, each time a little different.
+/// Bandwidths are measured and vary, so they must not count.
 TEST(CodeCache, BandwidthsDoNotCount) {
   Keys keys;
   EXPECT_FALSE(keys.isKnown());
@@ -137,9 +136,9 @@ TEST(CodeCache, WhatTheModuleSaysCounts) {
       {"<[1, 64]>", "<[1, 64], multiple_of 8>"},                              //
       {"[b, 4]", "[7, 4]"},                                                   // a bound symbol
       {"mul %x, %l", "add %x, %l"},                                           // an operation
-      {"graph.state = \"m\", graph.initial = \"m0\"", "graph.state = \"m\""}, // what a state begins as
-      {"dense<[1.0, 2.0, 3.0, 4.0]>", "dense<2.0>"}, // numbers that the program can be simplified by
-      {"loc(\"last\")", "loc(\"sum\")"},             // which operations are one node
+      {"graph.state = \"m\", graph.initial = \"m0\"", "graph.state = \"m\""}, // first value of a state
+      {"dense<[1.0, 2.0, 3.0, 4.0]>", "dense<2.0>"}, // numbers by which the program can be simplified
+      {"loc(\"last\")", "loc(\"sum\")"},             // which operations belong to one node
   };
   for (const auto &[old, now] : changes) {
     Keys keys;
@@ -168,7 +167,7 @@ TEST(CodeCache, NamesAndValuesDoNotCount) {
   };
   for (const auto &[old, now] : changes) {
     keys.replace(old, now);
-    if (std::string(old) != "[b, 4]") // its bounds come next
+    if (std::string(old) != "[b, 4]") // its bounds are next
       EXPECT_TRUE(keys.isKnown()) << old << " becomes " << now;
   }
 }

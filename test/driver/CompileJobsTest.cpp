@@ -1,4 +1,4 @@
-// How many programs are compiled at the same time, and what is told meanwhile.
+// The number of programs compiled in parallel, and the reported progress.
 #include "compiler/driver/CompileJobs.h"
 #include "compiler/driver/Interface.h"
 

@@ -10,22 +10,22 @@
 
 namespace freestone::test {
 
-/// A program on its way through the compiler, from text. Aborts with a message on stderr where a step fails.
+/// Compiles a program from text, step by step. Aborts with a message on stderr if a step fails.
 class CompileModule {
 public:
   explicit CompileModule(const std::string &text);
   ~CompileModule();
 
-  /// The weight `name` of f32.
+  /// Adds the weight `name` of f32.
   void addWeight(const std::string &name, const std::vector<int64_t> &dims, const std::vector<float> &elements);
   /// Runs a pipeline of the module, in MLIR's textual form.
   void run(const std::string &pipeline);
   /// The names of the operations of @main, in order.
   std::vector<std::string> operations();
-  /// @main by the interpreter, on one input of f32.
+  /// Evaluates @main with the interpreter, on one input of f32.
   std::vector<float> interpret(const std::vector<int64_t> &dims, const std::vector<float> &input,
                                interpreter::LibraryCaller libraries);
-  /// What is left of the way to an artifact at `path`. The module is gone afterwards.
+  /// Completes the compilation to an artifact at `path`. The module is consumed.
   void finish(const std::string &path);
 
 private:

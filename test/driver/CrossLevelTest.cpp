@@ -1,5 +1,5 @@
-// Operators lowered to loops, services of a library and operators of the graph side by side in one function: the
-// interpreter runs it as it stands, and the rest of the pipeline makes an artifact of it that gives the same numbers.
+// Lowered loops, services of a library and operators of the graph mixed in one function: the interpreter evaluates it
+// as it is, and the rest of the pipeline compiles it to an artifact with the same results.
 #include "freestone/freestone.h"
 #include "test/driver/CompileModule.h"
 #include "gmock/gmock.h"
@@ -133,7 +133,7 @@ TEST(CrossLevel, ThreeLevelsInOneFunctionAreInterpreted) {
               testing::ElementsAre("graph.weight", "tile.compute", "tile.library", "graph.softmax"));
   for (int64_t n : {1, 2, 7})
     expectNear(module.interpret({n, 5}, inputOf(n), interpretTanh), expectedOf(inputOf(n)));
-  // The loops as a program of their own, the rest as it was.
+  // Only the loops become a program.
   module.run("tile-outline");
   EXPECT_THAT(module.operations(), testing::ElementsAre("graph.weight", "tile.call", "tile.library", "graph.softmax"));
   expectNear(module.interpret({3, 5}, inputOf(3), interpretTanh), expectedOf(inputOf(3)));

@@ -1,4 +1,4 @@
-// Every pass leaves a legal program: the interpreter runs it after each, and gives the same numbers.
+// Every pass leaves a legal program: the interpreter gives the same results after each.
 #include "test/driver/CompileModule.h"
 #include "gtest/gtest.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 struct Operator {
   const char *name;
-  /// Of %x: [n, 6, 5] f32; its value is %y: the type below.
+  /// Uses %x: [n, 6, 5] f32; defines %y of the type below.
   const char *body;
   const char *type = "!graph.tensor<[n, 6, 5], f32>";
 };

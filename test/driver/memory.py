@@ -17,7 +17,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-# Calls a command, and prints the kibibytes that it took at most.
+# Calls a command, and prints its peak memory in KiB.
 MEASURE = """import os, resource, sys
 if os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:]):
     sys.exit(1)
@@ -51,7 +51,7 @@ def make_model(path):
 
 
 def make_empty_model(path):
-    """x [n, 1] → logits [n, 2], to tell what a process takes that trains next to nothing."""
+    """x [n, 1] → logits [n, 2], to measure the process's own memory."""
     info = helper.make_tensor_value_info
     graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["logits"])], "model", [info("x", TensorProto.FLOAT, ["n", 1])],
                               [info("logits", TensorProto.FLOAT, ["n", 2])],
@@ -84,14 +84,14 @@ class Tool:
         return {name: float(size) * 2**20 for name, size in re.findall(r"^  (\w+) +([\d.]+) MiB", text, re.MULTILINE)}
 
     def measure(self, words):
-        """Bytes that a command takes at most."""
-        # Between the two stands a small process: a peak counts from that of the process which forks, and this one is large.
+        """Peak memory of a command in bytes."""
+        # Forked from a small process: a child's peak includes that of the parent, and this process is large.
         done = subprocess.run([sys.executable, "-S", "-c", MEASURE, *map(str, words)], cwd=self.folder, capture_output=True, text=True)
         assert done.returncode == 0, f"{words}: {done.stderr}"
         return int(done.stdout.splitlines()[-1]) * 1024
 
     def peak(self, step, batch, run, *options):
-        """Bytes that a training takes at most, and its losses."""
+        """Peak memory of a training in bytes, and its losses."""
         most = self.measure([self.path, "train", step, "--data", "data.npz", "--batch", batch, "--steps", 3, "--epochs", 3, "--out",
                              run, "--threads", 1, "--no-shuffle", *options])
         lines = (self.folder / run / "metrics.jsonl").read_text().splitlines()
@@ -99,9 +99,9 @@ class Tool:
 
 
     def whole(self, model, data, batch, *options):
-        """The plan of all that a training takes on two threads, and its peak."""
+        """The planned total of a training on two threads, and its peak."""
         self.call("train", model, *data, "--batch", batch, *options, "--compile-only", "-o", "whole.stone")
-        # What is decided when a step is compiled is told once.
+        # Options that are compiled in are given once.
         pairs = zip(*[iter((*data, *options))] * 2)
         options = [word for pair in pairs if pair[0] not in ("--labels", "--moments") for word in pair]
         shutil.rmtree(self.folder / "whole", ignore_errors=True)

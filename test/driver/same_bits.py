@@ -1,6 +1,6 @@
 """The same artifact, inputs and number of workers give the same bits: same_bits.py FREESTONE MODELS.
 
-The CNN and the GPT, in processes of their own and again within each, on 1 to 4 workers.
+The CNN and the GPT, in separate processes and repeatedly within each, on 1 to 4 workers.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""Scatters give the bits of NumPy's, one update after the other, on any number of workers: scatters.py FREESTONE.
+"""Scatters are bit-identical to NumPy's, one update after the other, on any number of workers: scatters.py FREESTONE.
 
 Sizes with less than a vector and more, with one tile and many, of every element type that is computed in another way;
 for AVX2 and for this machine. What is not needed any more is written where it lies, which counters and the buffers of
@@ -12,11 +12,11 @@ import tempfile
 import numpy as np
 from text_models import Tool
 
-# Where ONNX has another name than NumPy.
+# Types whose ONNX name differs from NumPy's.
 ONNX_TYPES = {"float32": "float", "float64": "double"}
 COMBINE = {"none": lambda old, new: new, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
-# The shape of the operand, how many leading dimensions a vector of indices names, and how many vectors there are.
+# The operand's shape, the number of leading dimensions that an index vector covers, and the number of vectors.
 ND_SIZES = [
     ((1, 1), 1, 3),
     ((7, 5), 1, 40),
@@ -66,7 +66,7 @@ def scatter_elements(x, indices, updates, axis, combine):
 
 
 def draw_indices(random, shape, extent):
-    """Many meet, and some count from the end."""
+    """Many duplicates, and some indices from the end."""
     indices = np.minimum(random.integers(0, max(extent, 1), shape), random.integers(0, max(extent, 1), shape))
     return np.where(random.random(shape) < 0.3, indices - extent, indices)
 
@@ -108,7 +108,7 @@ def check_elements(tool, random, target, dtype, kind):
 
 
 def check_gradient(tool, random, target):
-    """The table that is added to is all zeros, which nothing need copy."""
+    """The operand is all zeros, which need not be copied."""
     tool.compile("g (float[2000, 72] x, int64[n] i, float[n, 72] w) => (float[2000, 72] y) { r = Gather(x, i) m = Mul(r, w) "
                  "s = ReduceSum<keepdims = 0>(m) y = ai.onnx.preview.training.Gradient<xs = [\"x\"], y = \"s\">(x) }", target)
     x, weights = draw(random, (2000, 72), "float32"), draw(random, (900, 72), "float32")
@@ -171,7 +171,7 @@ def check_in_place(tool, random, target):
 
 
 def main():
-    # Every model is compiled, and the user's own cache does not grow.
+    # Every model is compiled, without adding to the user's cache.
     os.environ.setdefault("FREESTONE_CACHE", "off")
     random = np.random.default_rng(7)
     with tempfile.TemporaryDirectory() as folder:

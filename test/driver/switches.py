@@ -1,6 +1,6 @@
-"""Every optimisation can be switched off: switches.py MODELS, a folder with the filled models.
+"""Every optimization can be switched off: switches.py MODELS, a folder with the filled models.
 
-Compiles each model as it is and without each optimisation that did something there. Without it its counter must be 0,
+Compiles each model as it is and without each optimization that did something there. Without it its counter must be 0,
 and the outputs at small sizes the same but for rounding. Each switch must do something in some model, and so must
 level 0 leave the numbers as they are.
 """
@@ -37,12 +37,12 @@ SWITCHES = {
     "elide-waits": "elided",
     "reuse-memory": "reused",
 }
-# test/training/switches.py has those of training steps.
+# test/training/switches.py tests those of training steps.
 OF_TRAINING = {"siblings", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
                "dot-products", "shorten-live-ranges", "donate"}
-# test/driver/scatters.py has that of scatters.
+# test/driver/scatters.py tests that of scatters.
 OF_SCATTERS = {"scatters-in-place"}
-# Where others leave nothing to do, it is looked at without them.
+# Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
 

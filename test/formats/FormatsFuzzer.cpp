@@ -1,4 +1,4 @@
-// Whatever bytes a file holds, the result is a view within them or one sentence. The first byte chooses the format.
+// Any bytes give views of them, or an error of one sentence. The first byte selects the format.
 #include "formats/ElementType.h"
 #include "formats/FormatError.h"
 #include "formats/NpyHeader.h"

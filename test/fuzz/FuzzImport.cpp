@@ -1,5 +1,5 @@
-// Feeds the importer bytes that are no model, nearly a model, or a strange one. Whatever they are, it answers with a
-// program that verifies or with a reason; it never crashes, and never takes seconds.
+// Feeds the importer bytes that are no model, nearly a model, or an unusual one. It must return a program that
+// verifies, or a reason; it must never crash, nor take seconds.
 #include "compiler/import/ImportOnnx.h"
 #include "mlir/IR/MLIRContext.h"
 

@@ -1,4 +1,4 @@
-// Gradients on the whole way through the compiler: each program is compiled once, and runs at several sizes.
+// Gradients through the whole compiler: each program is compiled once and run at several sizes.
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/Losses.h"
@@ -89,7 +89,7 @@ private:
   std::map<std::string, Floats> stored;
 };
 
-/// A constant target: every element differs from it.
+/// A constant target that differs from every element.
 Loss toSquares(OpBuilder &builder, Value predictions) {
   Value zeros =
       graph::ConstantOp::create(builder, predictions.getLoc(), cast<graph::TensorType>(predictions.getType()), 0.25);

@@ -41,7 +41,7 @@ TEST_F(CompositeGradient, Attention) {
   check(text, /*empty=*/false);
 }
 
-// Row 0 sees nothing; of the others some see one column, some all.
+// Row 0 is fully masked; of the others, some have one visible column, some all.
 TEST_F(CompositeGradient, AttentionThatSeesNothing) {
   for (const char *mask : {"", "mask %m : !graph.tensor<[b, s, t], i1>, "}) {
     std::string text = R"((%q: !graph.tensor<[b, s, d], f64>, %k: !graph.tensor<[b, t, d], f64>,
@@ -57,7 +57,7 @@ TEST_F(CompositeGradient, AttentionThatSeesNothing) {
   }
 }
 
-// Softmax says NaN of a row that is -inf as a whole; what selects against it has no gradient.
+// Softmax of a row of -inf is NaN; a selection against it has no gradient.
 TEST_F(CompositeGradient, SoftmaxOfHiddenRows) {
   check(R"((%x: !graph.tensor<[m, n], f64>) -> !graph.tensor<[m, n], f64> {
     %i = graph.iota 0 : !graph.tensor<[m, n], f64>

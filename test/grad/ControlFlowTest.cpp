@@ -23,7 +23,7 @@ TEST_F(ControlFlowGradient, If) {
   })");
 }
 
-/// Each branch runs, whichever is drawn.
+/// Both branches are taken, whatever is drawn.
 TEST_F(ControlFlowGradient, Branches) {
   std::string text = R"((%c: !graph.tensor<[], i1>, %x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
     %r = graph.if %c {
@@ -39,7 +39,7 @@ TEST_F(ControlFlowGradient, Branches) {
   EXPECT_EQ(differentiateAt(text, {i1({}, {0}), f64({2}, {3, 4})}).front(), (std::vector<double>{-1, -1}));
 }
 
-/// The result's size is known only at the join.
+/// The size of the result is known only after the join.
 TEST_F(ControlFlowGradient, SizesOfBranches) {
   check(R"((%c: !graph.tensor<[], i1>, %x: !graph.tensor<[n], f64>) -> !graph.tensor<[], f64> {
     %r = graph.if %c {

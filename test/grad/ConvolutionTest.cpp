@@ -6,7 +6,7 @@ namespace {
 
 class ConvolutionGradient : public GradientCheck {
 protected:
-  /// Checks one convolution; the shape of its result is the verifier's business.
+  /// Checks one convolution; the verifier checks the shape of its result.
   void checkConvolution(const std::string &operand, const std::string &kernel, const std::string &result,
                         const std::string &attributes, const Sizes &sizes) {
     std::string text = "(%x: !graph.tensor<" + operand + ", f64>, %w: !graph.tensor<" + kernel +
@@ -19,7 +19,7 @@ protected:
 };
 
 TEST_F(ConvolutionGradient, OneDimension) {
-  // Every remainder that a stride can leave.
+  // Every remainder by the stride.
   for (int64_t length : {5, 6, 7, 11})
     checkConvolution("[n, c, l]", "[o, c, 3]", "[n, o, (l - 1) floordiv 3 + 1]",
                      "strides [3] dilations [1] operand_dilation [1] low [1] high [1] groups 1",
@@ -53,7 +53,7 @@ TEST_F(ConvolutionGradient, Groups) {
     checkConvolution("[n, 6, l]", "[4, 3, 3]", "[n, 4, (l - 3) floordiv 2 + 1]",
                      "strides [2] dilations [1] operand_dilation [1] low [0] high [0] groups 2",
                      {{"n", 3}, {"l", length}});
-  // Depthwise, with two outputs a channel.
+  // Depthwise, with two output channels for each input channel.
   checkConvolution("[n, 3, h, w]", "[6, 1, 3, 3]", "[n, 6, h, w]",
                    "strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 3",
                    {{"n", 2}, {"h", 4}, {"w", 3}});

@@ -88,7 +88,7 @@ TEST_F(ElementwiseGradient, SelectAndCast) {
     %w = graph.barrier %z after %x : !graph.tensor<[n], f64>, !graph.tensor<[n], f64>
     return %w : !graph.tensor<[n], f64>
   })");
-  // Through a narrower type the derivative is that of the wide one.
+  // The derivative through a narrower type is that of the wide type.
   EXPECT_EQ(at(R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f32> {
     %y = graph.cast %x to f32 : !graph.tensor<[n], f64>
     %z = graph.binary mul %y, %y : !graph.tensor<[n], f32>
@@ -98,7 +98,7 @@ TEST_F(ElementwiseGradient, SelectAndCast) {
             Values({6, 1}));
 }
 
-/// Integers and what is decided by comparing carry nothing.
+/// Integers and comparisons have no gradient.
 TEST_F(ElementwiseGradient, NothingThroughIntegers) {
   EXPECT_EQ(at(R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
     %i = graph.cast %x to i64 : !graph.tensor<[n], f64>
@@ -110,7 +110,7 @@ TEST_F(ElementwiseGradient, NothingThroughIntegers) {
             Values({3, -2}));
 }
 
-/// What PyTorch gives at kinks.
+/// PyTorch's derivatives at kinks.
 TEST_F(ElementwiseGradient, Kinks) {
   auto vector = [&](const std::string &kind) {
     return "(%x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {\n  %z = graph.unary " + kind +
@@ -160,7 +160,7 @@ TEST_F(ElementwiseGradient, Norm) {
   EXPECT_EQ(at(norm, {0, 2}), Values({0, 1}));
 }
 
-/// A bias that many narrow gradients add up to: their sum is f32.
+/// A bias with many narrow gradients: their sum is f32.
 TEST_F(ElementwiseGradient, NarrowSums) {
   auto module = parse(R"((%b: !graph.tensor<[], bf16>, %x: !graph.tensor<[n], bf16>) -> !graph.tensor<[], bf16> {
     %r = graph.broadcast %b dims [] : !graph.tensor<[], bf16> -> !graph.tensor<[n], bf16>
@@ -175,7 +175,7 @@ TEST_F(ElementwiseGradient, NarrowSums) {
   EXPECT_TRUE(sumsInF32);
 }
 
-/// Where the exponential is infinite, the derivative of the sigmoid is 0 and not 0 times infinity.
+/// With an infinite exponential, the sigmoid's derivative is 0, not 0 times infinity.
 TEST_F(ElementwiseGradient, SigmoidFarOut) {
   std::string sigmoid = R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
     %one = graph.constant dense<1.0> : tensor<f64> -> !graph.tensor<[n], f64>
@@ -189,7 +189,7 @@ TEST_F(ElementwiseGradient, SigmoidFarOut) {
   EXPECT_EQ(at(sigmoid, {-1000, 0, 1000}), Values({0, 0.25, 0}));
 }
 
-/// At 0 both parts have a kink, and the sum has not.
+/// At 0 both parts have a kink, the sum has none.
 TEST_F(ElementwiseGradient, Softplus) {
   std::string softplus = R"((%x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
     %zero = graph.constant dense<0.0> : tensor<f64> -> !graph.tensor<[n], f64>

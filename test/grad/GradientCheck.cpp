@@ -16,7 +16,7 @@ namespace {
 
 graph::TensorType typeOf(Value value) { return cast<graph::TensorType>(value.getType()); }
 
-/// Numbers that depend on the seed alone.
+/// Pseudorandom numbers that depend on the seed alone.
 class Draw {
 public:
   explicit Draw(uint64_t seed) : state(seed * 2654435761u + 1) {}
@@ -150,7 +150,7 @@ void GradientCheck::compare(func::FuncOp function, const Sizes &sizes) {
   for (auto [position, number] : llvm::enumerate(wanted)) {
     std::vector<double> gradient = reals((*results)[position + 1]);
     auto *elements = reinterpret_cast<double *>(inputs[number].bytes.data());
-    // Of large arguments some elements must do.
+    // Checks a subset of the elements of large arguments.
     size_t stride = gradient.size() / 24 + 1;
     for (size_t i = 0; i < gradient.size(); i += stride) {
       double before = elements[i], step = 1e-5;
@@ -173,7 +173,7 @@ void GradientCheck::checkAt(StringRef text, const Sizes &sizes) {
   auto function = module->lookupSymbol<func::FuncOp>("main");
   makeLoss(function);
   ASSERT_TRUE(succeeded(addGradients(function))) << text.str();
-  // A result's size may be one that its arguments do not bind before the run.
+  // The size of a result may be bound only at run time.
   compare(function, sizes);
 }
 
@@ -192,7 +192,7 @@ void GradientCheck::check(StringRef text, bool empty) {
     return;
   SmallVector<std::string> symbols = getSymbols(module->lookupSymbol<func::FuncOp>("main"));
   std::vector<std::vector<int64_t>> draws = {{3, 5, 2, 7, 3}, {1, 1, 1, 1, 1}, {7, 2, 3, 5, 2}, {2, 1, 7, 1, 5}};
-  // Two that nobody has chosen; for each text others.
+  // Two random draws, different for each text.
   for (Draw random(llvm::xxh3_64bits(text)); draws.size() < 6;) {
     std::vector<int64_t> &sizes = draws.emplace_back(5);
     for (int64_t &size : sizes)

@@ -46,7 +46,7 @@ TEST_F(GradientScalingTest, Clipping) {
   expectNear(run(100)[1], {3, 4}, 0);
 }
 
-/// torch.amp.GradScaler.update: the kernel `amp_update_scale_` of the reference, a number at a time.
+/// torch.amp.GradScaler.update: the reference's kernel `amp_update_scale_`, for one number at a time.
 struct ReferenceScaler {
   double growthFactor, backoffFactor;
   int32_t growthInterval;
@@ -71,8 +71,8 @@ struct ReferenceScaler {
   }
 };
 
-/// The schedule knows no shape: 10,000 sequences of overflows run side by side, each a column, and agree with the
-/// reference in every step, number for number.
+/// The schedule is elementwise: 10,000 sequences of overflows run as columns of one tensor, and equal the reference in
+/// every step.
 TEST_F(GradientScalingTest, Schedule) {
   constexpr int64_t sequences = 10000, steps = 60;
   struct Case {
@@ -80,7 +80,7 @@ TEST_F(GradientScalingTest, Schedule) {
     int32_t interval;
     unsigned overflowOneIn;
   };
-  // The second one reaches infinity, where the scale stays; the third one has factors that round.
+  // The second case reaches infinity, where the scale stays; the third has factors that are rounded.
   for (const Case &numbers : {Case{2, 0.5, 3, 5}, Case{1e4, 0.5, 1, 50}, Case{1.1, 0.7, 2, 4}}) {
     std::mt19937 random(5);
     LossScaleOptions options;

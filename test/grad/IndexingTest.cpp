@@ -6,7 +6,7 @@ namespace {
 
 class IndexingGradient : public GradientCheck {
 protected:
-  /// An operator of a float x and indices i below a size.
+  /// An operator of a float x and indices i, below a size.
   std::string take(const std::string &op, const std::string &from, const std::string &indices, const std::string &below,
                    const std::string &attributes, const std::string &to) {
     return "(%x: !graph.tensor<" + from + ", f64>, %i: !graph.tensor<" + indices + ", i64> {test.below = \"" + below +
@@ -41,7 +41,7 @@ TEST_F(IndexingGradient, GatherNd) {
   check(take("graph.gather_nd", "[b, v, d]", "[b, s, 1]", "v", "batch_dims 1", "[b, s, d]"), false);
 }
 
-/// From the end as from the start.
+/// Indices that count from the end.
 TEST_F(IndexingGradient, NegativeIndices) {
   auto gradients = differentiateAt(take("graph.gather", "[v]", "[s]", "v", "axis 0 batch_dims 0", "[s]"),
                                    {f64({3}, {1, 2, 3}), i64({3}, {-1, 0, 2})});
@@ -51,7 +51,7 @@ TEST_F(IndexingGradient, NegativeIndices) {
 TEST_F(IndexingGradient, Scatter) {
   check(scatter("graph.scatter_elements add", "[m, v]", "[m, s]", "v", "axis 1", "[m, s]"), false);
   check(scatter("graph.scatter_nd add", "[v, v, d]", "[s, 2]", "v", "", "[s, d]"), false);
-  // One update at every place: which of several wins is not differentiable.
+  // One update for each element: which of several wins is not differentiable.
   checkAt(scatter("graph.scatter_elements none", "[m, v]", "[m, 1]", "v", "axis 1", "[m, 1]"), {{"m", 3}, {"v", 5}});
   checkAt(scatter("graph.scatter_nd none", "[v, d]", "[1, 1]", "v", "", "[1, d]"), {{"v", 3}, {"d", 5}});
   EXPECT_NE(

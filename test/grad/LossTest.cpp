@@ -108,7 +108,7 @@ TEST_F(LossTest, SigmoidCrossEntropy) {
   expectReference("sigmoidCrossEntropy", {"[n, c], f64", "[n, c], f64"}, build, {logits({4, 3}), targets(0.5, 0.5)});
   expectReference("sigmoidCrossEntropyWeighted", {"[n, c], f64", "[n, c], f64", "[c], f64"}, build,
                   {logits({4, 3}), targets(0.5, 0.5), classWeights()});
-  // Far out and at 0, where parts of it have kinks: sigmoid - target.
+  // Far from 0, and at 0, where its parts have kinks: sigmoid - target.
   std::vector<HostTensor> results =
       run({"[n], f64", "[n], i1"}, build, {f64({3}, {-1000, 0, 1000}), i1({3}, {1, 1, 0})});
   expectNear(results[0], {(2000 + std::log(2.0)) / 3});
@@ -125,7 +125,7 @@ TEST_F(LossTest, Elementwise) {
       "cosine", [](OpBuilder &b, Location l, Value x, Value y) { return buildCosine(b, l, x, y, -1); }, targets());
 }
 
-/// Sums and counts of parts are those of the whole.
+/// Sums and counts of parts add up to those of the whole.
 TEST_F(LossTest, Accumulation) {
   auto parts = [&](std::vector<int64_t> labels) {
     int64_t count = labels.size();
@@ -144,7 +144,7 @@ TEST_F(LossTest, Accumulation) {
   EXPECT_EQ(reals(parts({})[0]).front(), 0);
 }
 
-/// A label that is no class is seen in the loss; labels of narrow and unsigned types are as good as others.
+/// A label out of range makes the loss NaN; labels may have narrow and unsigned types.
 TEST_F(LossTest, Labels) {
   auto build = [](OpBuilder &builder, Location location, ValueRange a) {
     return buildSoftmaxCrossEntropy(builder, location, a[0], a[1]);
@@ -158,7 +158,7 @@ TEST_F(LossTest, Labels) {
   EXPECT_EQ(narrow[1].bytes, wide[1].bytes);
 }
 
-/// Of narrow logits the loss is f32, and the gradient narrow.
+/// The loss of narrow logits is f32, and the gradient narrow.
 TEST_F(LossTest, Narrow) {
   auto build = [](OpBuilder &builder, Location location, ValueRange a) {
     return buildSoftmaxCrossEntropy(builder, location, a[0], a[1]);

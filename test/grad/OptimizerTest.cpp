@@ -33,7 +33,7 @@ protected:
     return f64({elements}, values);
   }
 
-  /// Parameter, then state.
+  /// The parameter, then its states.
   std::vector<HostTensor> start(const Optimizer &optimizer) {
     std::vector<HostTensor> tensors = {firstParameter()};
     for (const StateTensor &state : getStateTensors(optimizer))
@@ -139,7 +139,7 @@ TEST_F(OptimizerTest, LambAndLion) {
   expectReference("lion", make(OptimizerKind::Lion, [](Optimizer &o) { o.weightDecay = 0.1; }));
 }
 
-/// Hyperparameters that are values of the program give what those that are compiled in give.
+/// Hyperparameters as values of the program give the same results as compiled-in ones.
 TEST_F(OptimizerTest, HyperparametersAsValues) {
   std::vector<HostTensor> before = start(make(OptimizerKind::AdamW)),
                           inputs = {f64({}, {0.1}), i64({}, {3}), gradientAt(2)};
@@ -174,8 +174,7 @@ TEST_F(OptimizerTest, HyperparametersAsValues) {
     expectNear(left, reals(right), 1e-14);
 }
 
-/// A step that is skipped leaves every bit as it is, whatever the gradient is; one that is not is as without the
-/// choice.
+/// A skipped step keeps every bit, whatever the gradient is; a step that is not skipped is as without the choice.
 TEST_F(OptimizerTest, Skip) {
   for (OptimizerKind kind : {OptimizerKind::Sgd, OptimizerKind::Adam, OptimizerKind::AdamW, OptimizerKind::Adagrad,
                              OptimizerKind::RmsProp, OptimizerKind::Lamb, OptimizerKind::Lion}) {
@@ -190,7 +189,7 @@ TEST_F(OptimizerTest, Skip) {
       for (int64_t place : {int64_t(0), elements - 1}) {
         HostTensor gradient = gradientAt(1);
         reinterpret_cast<double *>(gradient.bytes.data())[place] = bad;
-        // Step 0 too: its bias corrections divide by 0.
+        // Including step 0, whose bias corrections divide by 0.
         for (int64_t number : {0, 2}) {
           std::vector<HostTensor> after = step(optimizer, before, gradient, 0.1, number, true);
           for (auto [left, right] : llvm::zip_equal(before, after))
@@ -204,7 +203,7 @@ TEST_F(OptimizerTest, Skip) {
   }
 }
 
-/// Narrow tensors are widened, and stay narrow.
+/// Narrow tensors are widened for the computation, and stay narrow.
 TEST_F(OptimizerTest, NarrowState) {
   Optimizer optimizer = make(OptimizerKind::AdamW);
   std::vector<HostTensor> after =
@@ -221,8 +220,8 @@ TEST_F(OptimizerTest, NarrowState) {
   EXPECT_TRUE(after[1].elementType.isBF16());
 }
 
-/// Second moments in bf16 follow those in f64, though they change by a thousandth a step: rounded to nearest, they
-/// would stay where they were.
+/// Second moments in bf16 follow those in f64, although they change by a thousandth in a step: rounded to nearest, they
+/// would not change at all.
 TEST_F(OptimizerTest, SlowState) {
   constexpr int64_t count = 96, steps = 900;
   Optimizer optimizer = make(OptimizerKind::Adam);

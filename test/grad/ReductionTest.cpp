@@ -28,7 +28,7 @@ TEST_F(ReductionGradient, Reduce) {
   }
   for (const char *kind : {"max", "min"}) {
     check(reduce(kind, "[1]", "[m, k]"));
-    // No elements have an infinite extremum, whose sum with weights is none.
+    // The extremum of no elements is infinite, and its weighted sum undefined.
     check(reduce(kind, "[0, 2]", "[n]"), /*empty=*/false);
   }
 }
@@ -39,7 +39,7 @@ TEST_F(ReductionGradient, ProductsWithZeros) {
   EXPECT_EQ(at(cumulate("mul", "axis 1"), {1, 3}, {2, 0, 5}), Values({1, 12, 0}));
 }
 
-/// PyTorch's amax: equals share.
+/// As PyTorch's amax: ties share the gradient.
 TEST_F(ReductionGradient, Ties) {
   EXPECT_EQ(at(reduce("max", "[1]", "[m, k]"), {1, 4, 1}, {1, 3, 3, 2}), Values({0, 0.5, 0.5, 0}));
   EXPECT_EQ(at(reduce("min", "[1]", "[m, k]"), {1, 4, 1}, {3, 3, 3, 3}), Values({0.25, 0.25, 0.25, 0.25}));

@@ -1,4 +1,4 @@
-// The sweep itself: what is differentiated, what is left alone, what is refused.
+// The sweep itself: operators that are differentiated, left alone, or refused.
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/grad/Differentiate.h"
 #include "mlir/IR/Verifier.h"
@@ -21,7 +21,7 @@ protected:
   static size_t count(StringRef text, StringRef what) { return text.count(what); }
 };
 
-/// A value that is used several times gets the sum.
+/// The gradients of a value with several uses are summed.
 TEST_F(Sweep, Sums) {
   check(
       R"((%x: !graph.tensor<[n], f64>, %y: !graph.tensor<[n], f64>) -> (!graph.tensor<[n], f64>, !graph.tensor<[n], f64>) {
@@ -33,7 +33,7 @@ TEST_F(Sweep, Sums) {
   })");
 }
 
-/// Nothing is built for what nobody wants, and nothing but a constant for what does not reach the loss.
+/// Nothing is built for unwanted values, and only a constant for values without a path to the loss.
 TEST_F(Sweep, OnlyPaths) {
   auto module = parse(R"((%x: !graph.tensor<[n], f32>, %w: !graph.tensor<[n], f32>, %u: !graph.tensor<[n], f32>)
       -> !graph.tensor<[], f32> {
@@ -72,7 +72,7 @@ TEST_F(Sweep, Seed) {
   EXPECT_EQ(reals(results->front()), (std::vector<double>{6 * 1024, 10 * 1024}));
 }
 
-/// All weights of a name are one.
+/// All weights of a name are one value.
 TEST_F(Sweep, Weights) {
   weights.addOwned("w", Float64Type::get(&context), {2}, std::vector<char>(16));
   auto module = parse(R"(() -> !graph.tensor<[], f64> {

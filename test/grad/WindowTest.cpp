@@ -42,7 +42,7 @@ TEST_F(WindowGradient, TwoDimensions) {
   }
 }
 
-/// A window of padding alone gives nothing to anyone.
+/// A window of padding alone has no gradient.
 TEST_F(WindowGradient, PaddingAlone) {
   for (const char *strides : {"1", "2"}) {
     std::string text =
@@ -56,7 +56,7 @@ TEST_F(WindowGradient, PaddingAlone) {
   }
 }
 
-/// PyTorch's max_pool: the first of equals.
+/// As PyTorch's max_pool: the first of equals.
 TEST_F(WindowGradient, Ties) {
   std::vector<std::vector<double>> gradients =
       differentiateAt(window("max", "[l]", "[l floordiv 2]", "sizes [2] strides [2] dilations [1] low [0] high [0]"),

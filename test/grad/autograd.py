@@ -28,7 +28,7 @@ def draw(*shape, low=-1.0, high=1.0):
 
 
 def apart(*shape):
-    """No two elements are near each other, and none is near 0: no kink is met."""
+    """Distinct elements, also distinct from 0, so that no kink is hit."""
     count = int(np.prod(shape))
     return ((random.permutation(count) + 0.5 - count // 2) * 0.21).reshape(shape).astype(np.float32)
 
@@ -122,7 +122,7 @@ def norms():
 
 
 def training_form():
-    """Normalisations by the batch at hand, through its mean and variance as well."""
+    """Batch normalization, including the gradient through mean and variance."""
     def statistics(channels):
         return np.float64(draw(channels)), np.float64(draw(channels, low=0.5))
 
@@ -224,7 +224,7 @@ def indexing():
     yield Case("Compress", lambda x, c: x[:, c], draw(3, 5), chosen, axis=1)
     yield Case("Compress", lambda x, c: x[c], draw(5, 2), chosen, axis=0)
     yield Case("Compress", lambda x, c: x.reshape(-1)[:5][c], draw(3, 5), chosen)
-    # Places between the pixels, and outside of the picture; none where a line of pixels is.
+    # Positions between pixels, and out of bounds; none on a line of pixels.
     grid = draw(2, 5, 3, 2, low=-1.2, high=1.2)
     for align in (0, 1):
         for padding in ("zeros", "border"):
@@ -253,7 +253,7 @@ def build(path, cases):
             name = f"{number}.{case.op}.{position}"
             is_trained = value.dtype == np.float32
             stored = np.float32(value) if value.dtype == np.float64 else value
-            # Nothing is known before the data come.
+            # Values that are unknown until the data arrive.
             names.append(f"{name}.used" if is_trained else name)
             if is_trained:
                 nodes.append(helper.make_node("Mul", [name, "one"], [names[-1]]))

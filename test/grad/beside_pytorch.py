@@ -122,7 +122,7 @@ def optimizers():
 def compare(what, here, there):
     np.testing.assert_allclose(here[0], there[0], rtol=2e-5, err_msg=what)
     for name, value in there[1].items():
-        # Where a gradient is next to nothing, the direction of an adaptive step is rounding's choice.
+        # With tiny gradients, rounding decides the direction of an adaptive step.
         moved = np.abs(value - START[name]).max()
         assert moved > 0 and np.abs(here[1][name] - value).max() <= 1e-3 * moved, (what, name, np.abs(here[1][name] - value).max(), moved)
 

@@ -1,6 +1,6 @@
 // RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-differentiate{wrt=x,w}))' -split-input-file -verify-diagnostics | FileCheck %s
 
-// A linear layer: both gradients are contractions, without a transpose of either; the activation's needs its result alone.
+// A linear layer: both gradients are contractions, without transposes; the activation's gradient needs only its result.
 // CHECK-LABEL: func.func @linear
 // CHECK-SAME: (%[[x:.*]]: !graph.tensor<[b, k], f32> {{.*}}, %[[bias:.*]]: !graph.tensor<[n], f32>) ->
 // CHECK-SAME: (!graph.tensor<[], f32>, !graph.tensor<[b, k], f32>, !graph.tensor<[k, n], f32>)
@@ -24,7 +24,7 @@ func.func @linear(%x: !graph.tensor<[b, k], f32> {graph.name = "x"}, %bias: !gra
 
 // -----
 
-// What does not reach the loss has the gradient 0, which is a constant; the dead branch is not touched.
+// A value without a path to the loss has the gradient 0, a constant; the dead branch is unchanged.
 // CHECK-LABEL: func.func @unreached
 // CHECK: graph.unary sin
 // CHECK-NOT: graph.unary cos

@@ -1,7 +1,7 @@
 // RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-mixed-precision{type=bf16}))' -split-input-file | FileCheck %s
 // RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-mixed-precision{type=f16},graph-differentiate{wrt=w}))' -split-input-file | FileCheck %s --check-prefix=GRAD
 
-// Bias and activation follow the product; the weights are rounded, not the sums; exp is of f32.
+// Bias and activation are narrow like the product; weights are rounded, sums are not; exp is f32.
 // CHECK-LABEL: func.func @linear
 // CHECK-SAME: %[[x:.*]]: !graph.tensor<[b, 8], f32>
 // CHECK: %[[xn:.*]] = graph.cast %[[x]] to bf16
@@ -16,7 +16,7 @@
 // CHECK: %[[r:.*]] = graph.binary max %[[z]], %[[zero]] : <[b, n], bf16>
 // CHECK: %[[rw:.*]] = graph.cast %[[r]] to f32
 // CHECK: graph.unary exp %[[rw]] : <[b, n], f32>
-// The gradient of the weight comes out of its product in f32, without a cast.
+// The gradient of the weight is an f32 product, without a cast.
 // GRAD-LABEL: func.func @linear
 // GRAD: %[[dw:.*]] = graph.contract {{.*}} as f32 : <[b, 8], f16>, <[b, n], f16>
 // GRAD-NEXT: return %{{.*}}, %[[dw]]
@@ -35,8 +35,8 @@ func.func @linear(%x: !graph.tensor<[b, 8], f32> {graph.name = "x"}) -> !graph.t
 
 // -----
 
-// Norms and residual sums are of f32. What only products take is rounded as early as that changes nothing: before the
-// activation and the transposition.
+// Norms and residual sums are f32. Values read only by products are rounded as early as possible without changing
+// results: before the activation and the transposition.
 // CHECK-LABEL: func.func @residual
 // CHECK: graph.layer_norm %{{.*}} : <[s, 8], f32>
 // CHECK: %[[scaled:.*]] = graph.binary mul %{{.*}} : <[s, 8], f32>
@@ -67,7 +67,7 @@ func.func @residual(%x: !graph.tensor<[s, 8], f32>) -> !graph.tensor<[], f32> {
 
 // -----
 
-// The lowest number of f32 stays finite; a comparison of narrow numbers gives bools; a region sees what it saw.
+// The lowest number of f32 stays finite; a comparison of narrow numbers gives bools; a region captures the wide value.
 // CHECK-LABEL: func.func @mask
 // CHECK: graph.constant dense<-3.389530e+38> : tensor<bf16> -> <[s, s], bf16>
 // CHECK: graph.softmax %{{.*}} axis 1 : <[s, s], bf16>

@@ -1,7 +1,6 @@
 // RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-differentiate{wrt=x},graph-rematerialise,cse))' | FileCheck %s
 
-// Of the two that the gradient reads, tanh is kept, and exp is computed again from behind a barrier: merging equal operators changes
-// nothing.
+// Of the two values that the gradient reads, tanh is kept, and exp is recomputed behind a barrier; CSE changes nothing.
 // CHECK-LABEL: func.func @blocks
 // CHECK-SAME: attributes {graph.recomputed = {kept_after = 16384 : i64, kept_before = 32768 : i64, values = 1 : i64}}
 // CHECK: %[[t:.*]] = graph.unary tanh
@@ -19,7 +18,7 @@ func.func @blocks(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}, %w: !graph
   return %3 : !graph.tensor<[], f32>
 }
 
-// Where nothing is asked for, nothing is computed again.
+// Without a policy, nothing is recomputed.
 // CHECK-LABEL: func.func @none
 // CHECK-NOT: graph.barrier
 // CHECK: return
@@ -31,7 +30,7 @@ func.func @none(%x: !graph.tensor<[b, 16], f32> {graph.name = "x"}) -> !graph.te
   return %2 : !graph.tensor<[], f32>
 }
 
-// With room for all values of this many samples, everything stays.
+// With memory for all values of this many samples, everything is kept.
 // CHECK-LABEL: func.func @enough
 // CHECK-NOT: graph.barrier
 // CHECK: return

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace freestone::graph {
 namespace {
 
-/// A function with arguments of some types, and a builder at its end.
+/// A function with arguments of given types, and a builder at its end.
 class GraphTest : public testing::Test {
 protected:
   GraphTest() : builder(&context), location(builder.getUnknownLoc()) {
@@ -31,7 +31,7 @@ protected:
     builder.setInsertionPointToStart(function->addEntryBlock());
   }
   Value argument(unsigned index) { return function->getArgument(index); }
-  /// What verification says; empty if nothing.
+  /// The verifier's diagnostic; empty if it succeeds.
   std::string verify() {
     func::ReturnOp::create(builder, location);
     std::string message;
@@ -89,7 +89,7 @@ TEST_F(GraphTest, SizesOfWindowsAndPadding) {
   EXPECT_EQ(verify(), "");
 }
 
-// A wrong model must not end the process: what a rule refuses is built, and says so when it is verified.
+// A wrong model must not end the process: a refused operator is built, and fails verification.
 TEST_F(GraphTest, WhatIsRefusedDoesNotVerify) {
   begin({f32({"n"}), f32({"m"})});
   BinaryOp::create(builder, location, BinaryKind::add, argument(0), argument(1));

@@ -20,7 +20,7 @@ func.func @identities(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f
   return %11 : !graph.tensor<[m, n], f32>
 }
 
-// The sum of -0.0 and 0.0 is 0.0, so this one stays.
+// The sum of -0.0 and 0.0 is 0.0, so this addition stays.
 // CHECK-LABEL: func.func @negativeZero
 // CHECK: graph.binary add
 func.func @negativeZero(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {

@@ -7,14 +7,14 @@
 
 namespace freestone::test {
 
-/// The end of a piece of memory that lies exactly at a guard.
+/// The end of a block that touches a guard.
 enum class Flush { begin, end };
 
-/// Memory between guards: a gigabyte on both sides that nobody may touch. A piece without bytes lies inside a guard.
+/// Memory between guards: an inaccessible gigabyte on both sides. An empty block lies within a guard.
 class GuardedMemory {
 public:
   GuardedMemory() = default;
-  /// Zeros. With Flush::end no more than `alignment - 1` bytes are between the piece and the guard behind it.
+  /// Zeroed. With Flush::end at most `alignment - 1` bytes are between the block and the guard after it.
   GuardedMemory(size_t bytes, size_t alignment, Flush flush);
   GuardedMemory(GuardedMemory &&other) noexcept;
   GuardedMemory &operator=(GuardedMemory &&other) noexcept;
@@ -28,10 +28,10 @@ private:
   void *data = nullptr;
 };
 
-/// Runs `body` and says which signal ended it: "" where none did. Memory that it held is lost then.
+/// Runs `body` and returns the signal that ended it, or "". Memory that it held is then leaked.
 std::string catchFault(const std::function<void()> &body);
 
-/// While it lives, the process ends after so many seconds with this text on stderr.
+/// During its lifetime, ends the process after so many seconds, with this text on stderr.
 class Watchdog {
 public:
   Watchdog(unsigned seconds, const std::string &text);

@@ -42,10 +42,10 @@ const ElementType &typeOf(freestone_dtype dtype) {
 
 size_t widthOf(freestone_dtype dtype) { return typeOf(dtype).dlpack.bits / 8; }
 
-/// What intermediates, and each output, may take: extremes among sizes ask for more.
+/// Limit of intermediates, and of each output: extreme sizes may ask for more.
 constexpr size_t mostBytes = size_t(1) << 24;
 
-/// Whether a tensor has more elements than that.
+/// Whether a tensor has more elements.
 bool exceeds(const std::vector<int64_t> &dims, size_t most) {
   double count = 1;
   for (int64_t dim : dims)
@@ -111,7 +111,7 @@ onnx::ModelProto parse(const std::string &text) {
   return model;
 }
 
-/// Moves inputs to the constants of the model.
+/// Turns inputs into constants of the model.
 void freeze(onnx::GraphProto &graph, const std::vector<HostArray> &frozen) {
   auto find = [&](const std::string &name) {
     auto found = frozen.begin();
@@ -136,7 +136,7 @@ void freeze(onnx::GraphProto &graph, const std::vector<HostArray> &frozen) {
   graph.mutable_input()->Swap(&kept);
 }
 
-/// Memory of an instance.
+/// The memory of an instance.
 struct Arena {
   Flush flush;
   std::map<void *, GuardedMemory> pieces;
@@ -151,7 +151,7 @@ struct Arena {
   static void deallocate(void *user, void *memory, size_t, size_t) { static_cast<Arena *>(user)->pieces.erase(memory); }
 };
 
-/// The bytes of an operand between guards.
+/// The memory of an operand, between guards.
 struct Operand {
   Operand(freestone_dtype dtype, std::vector<int64_t> shape, Flush flush)
       : dims(std::move(shape)), bytes(countOf(dims) * widthOf(dtype)), memory(bytes, widthOf(dtype), flush) {
@@ -196,7 +196,7 @@ freestone_status runGuarded(freestone_artifact *artifact, const std::vector<Host
     freestone_value_info info = {};
     info.struct_size = sizeof(info);
     freestone_artifact_output(artifact, i, &info);
-    // One more, so that a scalar has a pointer too.
+    // One more, so that a scalar has a pointer as well.
     std::vector<int64_t> dims(info.rank + 1);
     status = freestone_instance_output_shape(instance, i, dims.data());
     dims.pop_back();
@@ -212,7 +212,7 @@ freestone_status runGuarded(freestone_artifact *artifact, const std::vector<Host
     status = freestone_instance_run(instance);
   for (size_t i = 0; !status && i < outputCount; ++i) {
     HostArray &output = outputs[i];
-    // Sizes that a run determines are at most those that the memory was made for.
+    // Sizes determined at run time are at most those that the memory was allocated for.
     output.dims.reserve(1);
     status = freestone_instance_output_shape(instance, i, output.dims.data());
     auto *from = static_cast<const char *>(operands[inputs.size() + i].memory.get());

@@ -23,14 +23,14 @@ struct HostArray {
   std::vector<char> bytes;
 };
 
-/// What inputs hold.
+/// Elements of the inputs.
 enum class Values {
   zeros,   ///< 0; false
-  small,   ///< integers from -2 to 2, so that indices are inside or just outside; floats alike
+  small,   ///< integers from -2 to 2, so that indices are in bounds or just outside; also for floats
   hostile, ///< the extremes of integers; infinities and NaN
 };
 
-/// What became of a run.
+/// The outcome of a run.
 struct Outcome {
   std::string fault; ///< the signal that ended it
   freestone_status status = FREESTONE_OK;
@@ -38,17 +38,16 @@ struct Outcome {
   std::vector<HostArray> outputs;
 };
 
-/// What the interpreter makes of the same.
+/// The interpreter's results for the same inputs.
 struct Interpretation {
-  std::string error; ///< why it failed
+  std::string error; ///< the reason of a failure
   std::vector<HostArray> outputs;
 };
 
-/// An ONNX model from text, compiled through the compiler's interface, and run with every operand between guards.
+/// An ONNX model from text, compiled through the compiler's C interface, and run with every operand between guards.
 class GuardedModel {
 public:
-  /// `text` is a graph in ONNX's text syntax. `frozen` gives inputs that become constants of the model, whose sizes are
-  /// then fixed.
+  /// `text` is a graph in ONNX's text syntax. `frozen` inputs become constants of the model, of fixed size.
   explicit GuardedModel(const std::string &text, const std::vector<HostArray> &frozen = {});
   ~GuardedModel();
   GuardedModel(const GuardedModel &) = delete;
@@ -60,7 +59,7 @@ public:
   std::string compile(const Sizes &bound = {});
 
   std::vector<HostArray> draw(const Sizes &sizes, Values values, std::mt19937 &random) const;
-  /// One run of what was compiled, on one worker.
+  /// Runs the compiled model once, on one worker.
   Outcome run(const std::vector<HostArray> &inputs, Flush flush) const;
   Interpretation interpret(const std::vector<HostArray> &inputs) const;
 

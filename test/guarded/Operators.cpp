@@ -3,7 +3,7 @@
 namespace freestone::test {
 
 const std::vector<OperatorCase> operatorCases = {
-    // Reading at indices.
+    // Reads at data-dependent indices.
     {"GatherRows", "g (float[a, b] x, int64[c] i) => (float[p, q] y) { y = Gather(x, i) }"},
     {"GatherColumns", "g (float[a, b] x, int64[c] i) => (float[p, q] y) { y = Gather<axis = 1>(x, i) }"},
     {"GatherMiddle", "g (float[a, b, c] x, int32[d, e] i) => (float[p, q, r, s] y) { y = Gather<axis = 1>(x, i) }"},
@@ -29,7 +29,7 @@ const std::vector<OperatorCase> operatorCases = {
     {"ReverseSequence", "g (float[a, b, c] x, int64[b] n) => (float[p, q, r] y) { y = ReverseSequence<batch_axis = 1, "
                         "time_axis = 0>(x, n) "
                         "}"},
-    // Writing at indices.
+    // Writes at data-dependent indices.
     {"ScatterND1", "g (float[a, b] x, int64[c, 1] i, float[c, b] u) => (float[p, q] y) { y = ScatterND(x, i, u) }"},
     {"ScatterND2",
      "g (float[a, b] x, int64[c, 2] i, float[c] u) => (float[p, q] y) { y = ScatterND<reduction = \"add\">(x, i, u) }"},
@@ -37,7 +37,7 @@ const std::vector<OperatorCase> operatorCases = {
                        "ScatterND<reduction = \"max\">(x, i, u) }"},
     {"ScatterND0", "g (float[a, b] x, int64[c, 0] i, float[c, a, b] u) => (float[p, q] y) { y = ScatterND<reduction = "
                    "\"add\">(x, i, u) }"},
-    // Of so many columns that a tile is no whole result.
+    // With so many columns that a tile is only a part of the result.
     {"ScatterNDLong", "g (float[a, 2000] x, int64[c, 1] i, float[c, 2000] u) => (float[p, q] y) { y = "
                       "ScatterND<reduction = \"add\">(x, i, u) }"},
     {"ScatterElementsLong", "g (float[a, 130] x, int64[c, 129] i, float[c, 129] u) => (float[p, q] y) { y = "
@@ -77,7 +77,7 @@ const std::vector<OperatorCase> operatorCases = {
      "g (float[a, b, h, w] x, float[c, b, 2, 2] k) => (float[p, q, r, s] d, float[t, u, v, z] e) { m = Conv<pads = [1, "
      "1, 1, 1]>(x, k) y = ReduceSum<keepdims = 0>(m) d, e = ai.onnx.preview.training.Gradient<xs = [\"x\", \"k\"], y = "
      "\"y\">(x, k) }"},
-    // Sizes and places that data say.
+    // Data-dependent sizes and positions.
     {"Slice", "g (float[a, b] x, int64[2] s, int64[2] e) => (float[p, q] y) { y = Slice(x, s, e) }"},
     {"SliceSteps", "g (float[a, b] x, int64[1] s, int64[1] e, int64[1] t) => (float[p, q] y) { k = Constant<value_ints "
                    "= [1]>() y = Slice(x, s, e, k, t) }"},

@@ -9,12 +9,12 @@ namespace freestone::test {
 struct OperatorCase {
   const char *name;
   const char *graph;
-  /// Whether every index is followed; one that leads to what nobody asks for is not checked.
+  /// Whether every index is used; unused ones are not checked.
   bool followsAll = true;
 };
 
-/// All operators that read or write where data say, that have windows, bodies or quantised operands, or whose sizes data
-/// say; and what surrounds them so that every emitter of code meets such positions.
+/// All operators with data-dependent reads, writes or sizes, with windows, bodies or quantized operands, in combinations
+/// that cover every emitter.
 extern const std::vector<OperatorCase> operatorCases;
 
 } // namespace freestone::test

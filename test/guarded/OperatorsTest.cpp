@@ -1,5 +1,5 @@
-// Compiled operators touch their operands and nothing else, whatever sizes and indices they meet, and the compiler
-// comes to an end whatever sizes it knows. FREESTONE_GUARDED_SIZES says how many sizes each program is run with.
+// Compiled operators touch only their operands, whatever the sizes and indices are, and the compiler terminates for all
+// known sizes. FREESTONE_GUARDED_SIZES is the number of sizes for each program.
 #include "test/guarded/Operators.h"
 #include "test/guarded/GuardedModel.h"
 #include "test/guarded/SameNumbers.h"
@@ -16,7 +16,7 @@ size_t getSizesPerProgram() {
   return given ? std::strtoul(given, nullptr, 10) : 8;
 }
 
-/// Every symbol 0 or 1, each alone 0, then any of a few: less than a vector has lanes, and more.
+/// Every symbol 0 or 1, each alone 0, then random small values around the number of vector lanes.
 Sizes drawSizes(const std::vector<std::string> &symbols, size_t number, std::mt19937 &random) {
   constexpr int64_t some[] = {0, 1, 2, 3, 5, 19};
   Sizes sizes;
@@ -39,7 +39,7 @@ const char *nameOf(Values values) {
   return values == Values::zeros ? "zeros" : values == Values::small ? "small numbers" : "extremes";
 }
 
-/// Runs what was compiled at sizes, with all kinds of values.
+/// Runs the compiled model at these sizes, with all kinds of values.
 void runGuarded(const GuardedModel &model, bool followsAll, const Sizes &sizes, std::mt19937 &random) {
   for (Values values : {Values::zeros, Values::small, Values::hostile}) {
     SCOPED_TRACE(describe(sizes) + " of " + nameOf(values));
@@ -53,7 +53,7 @@ void runGuarded(const GuardedModel &model, bool followsAll, const Sizes &sizes, 
     if (values == Values::hostile)
       continue;
     Interpretation expected = model.interpret(inputs);
-    // Of sizes the two require different things, of indices the same.
+    // For sizes the two differ in what they require, for indices they agree.
     bool isOutside = expected.error.find("is out of range") != std::string::npos;
     if (outcome.status == FREESTONE_RUN_FAILED)
       EXPECT_NE(expected.error, "") << "the interpreter does not fail, but the run: " << outcome.message;

@@ -15,7 +15,7 @@ template <typename T> T get(const HostArray &array, size_t index) {
   return value;
 }
 
-/// An element, and how far it may be off for one of about this size.
+/// An element, with the tolerance for its magnitude.
 struct Element {
   double value, tolerance;
 };

@@ -5,7 +5,7 @@
 
 namespace freestone::test {
 
-/// Expects the same shapes and, within a few roundings, the same numbers; a NaN is a NaN.
+/// Expects equal shapes and, within a few roundings, equal numbers; NaN equals NaN.
 void expectSameNumbers(const std::vector<HostArray> &actual, const std::vector<HostArray> &expected);
 
 } // namespace freestone::test

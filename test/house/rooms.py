@@ -1,7 +1,7 @@
-"""Rooms include only what stands above them in the table of their README: rooms.py CHECK-HOUSE.
+"""Rooms include only rooms above them in the table of their README: rooms.py CHECK-HOUSE.
 
-A house of three rooms, as it must be and with each fault: an include of a room below, a folder that the table leaves
-out, a room that is not there.
+Three rooms without a fault, and with each fault: an include of a room below, a folder that is not in the table, a room
+that does not exist.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ TABLE = "# part\n\n| room | owns |\n|---|---|\n| `low/{one,two}` | what all need
 
 
 def check(folder, files):
-    """What the check says of a house with these files, each with a README beside it."""
+    """The output of the check for these files, each with a README beside it."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "scripts").mkdir(parents=True)
     shutil.copy(sys.argv[1], folder / "scripts")

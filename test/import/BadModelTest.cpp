@@ -1,4 +1,4 @@
-// Models that break a rule: each is refused with one sentence that says which.
+// Models that violate a rule: each is refused with one sentence that names it.
 #include "test/import/TextModel.h"
 
 #include "llvm/Support/FileSystem.h"

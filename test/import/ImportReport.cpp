@@ -1,6 +1,6 @@
 // import_report [--print] [--operators] MODEL…: imports each model and prints one line for it.
-//   INVALID, UNSUPPORTED with the reason; IMPORTED where there are no data; else the interpreter runs its data sets, as
-//   they lie beside it in ONNX's layout, and the line is PASS or FAIL. Exits with 1 if anything is INVALID or FAIL.
+//   INVALID or UNSUPPORTED with the reason; IMPORTED without data; otherwise the interpreter evaluates the data sets
+//   beside it, in ONNX's layout, and the line is PASS or FAIL. Exits with 1 if any model is INVALID or fails.
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/import/TensorData.h"
@@ -60,7 +60,7 @@ Content elementsOf(const HostTensor &tensor) {
   return contentOf(data).value_or(Content());
 }
 
-/// What differs, or nothing.
+/// The first difference, or empty.
 std::string compare(const HostTensor &actual, const HostTensor &expected, Tolerance tolerance) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -87,7 +87,7 @@ std::string compare(const HostTensor &actual, const HostTensor &expected, Tolera
   return text;
 }
 
-/// Runs one data set; what is wrong, or nothing.
+/// Evaluates one data set; returns the failure, or empty.
 std::string runDataSet(const ImportedModel &model, llvm::StringRef folder, Tolerance tolerance) {
   mlir::MLIRContext *context = model.module.get()->getContext();
   auto main = *model.module.get().getOps<mlir::func::FuncOp>().begin();

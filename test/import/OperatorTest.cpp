@@ -1,4 +1,4 @@
-// Operators that the conformance cases do not reach: definitions by functions of the model, and what is folded.
+// Operators that the conformance cases do not cover: definitions by functions of the model, and folding.
 #include "test/import/TextModel.h"
 
 #include "compiler/import/OperatorLimits.h"
@@ -65,7 +65,7 @@ TEST(Operator, AxesOfAReductionMayBeAnInput) {
   EXPECT_EQ(over({-1, 0}), (std::vector<float>{18, 26, 34}));
 }
 
-/// Dropout of many ones, by a ratio and a mode that the run knows: its result and mask.
+/// Dropout of many ones, with run-time ratio and mode: its result and mask.
 std::pair<std::vector<float>, std::vector<bool>> drop(float ratio, bool trains,
                                                       const std::string &seed = "<seed = 3>") {
   Imported model =
@@ -154,7 +154,7 @@ TEST(Operator, RandomNumbersHaveTheirDistribution) {
   }
 }
 
-// Of bf16 one number in 512 would round to 1, and of f16 one in 4,096.
+// Of bf16, one number in 512 would round to 1; of f16, one in 4,096.
 TEST(Operator, UniformNumbersNeverReachTheirEnd) {
   Imported model = importText(R"(agraph (float[n] x) => (float[n] b, float[n] h, float[n] f, double[n] d, float[n] p)
     { brain = RandomUniformLike<dtype = 16>(x) half = RandomUniformLike<dtype = 10>(x)
@@ -185,7 +185,7 @@ TEST(Operator, RandomNumbersAskForARange) {
 }
 
 TEST(Operator, RandomNumbersReachOutputs) {
-  // What depends on the values, also through a body, and not what depends on the shape alone.
+  // Outputs that depend on the values, even through a body, but not those that depend on the shape alone.
   Imported model = importText(R"(agraph (float[n] x, float r, bool t, bool c)
       => (float[n] drawn, float[n] chosen, float[n] plain, int64[1] size, float[n] dropped)
     { noise = RandomUniformLike(x) drawn = Add(noise, x) size = Shape(drawn) plain = Neg(x)
@@ -204,7 +204,7 @@ TEST(Operator, RandomNumbersReachOutputs) {
 constexpr const char *trainingHeader = "<ir_version: 10, opset_import: [\"\" : 20, \"ai.onnx.preview.training\" : 1]>";
 
 TEST(Operator, GradientDifferentiatesWhatIsBeforeIt) {
-  // The softmax is also read after the gradient: differentiation must not take it away.
+  // The softmax is also used after the gradient: differentiation must not remove it.
   Imported model = importBytes(serialize(R"(agraph (float[3] x) => (float[3] dx, float[3] p) {
     p = Softmax(x) q = Mul(p, x) y = ReduceSum<keepdims = 0>(q)
     dx = ai.onnx.preview.training.Gradient<xs = ["x"], y = "y">(x)
@@ -284,7 +284,7 @@ TEST(Operator, SequencesExistOnlyWhileImporting) {
   EXPECT_EQ(model.count<graph::SliceOp>(), 2);
 }
 
-/// What the files of the operators give as a reason, as far as it is the same for all nodes.
+/// The reasons in the operators' sources, without the parts specific to a node.
 static std::vector<std::string> reasonsInSources() {
   std::vector<std::string> reasons;
   std::error_code error;

@@ -1,4 +1,4 @@
-// Shape programs melt into size expressions: what remains of them, and what the sizes are.
+// Shape programs fold into size expressions: which operations remain, and what the sizes are.
 #include "test/import/TextModel.h"
 
 using namespace freestone;
@@ -22,7 +22,7 @@ TEST(ShapeProgram, NothingIsLeftOfItInExportedModels) {
     EXPECT_EQ(gpt.count<graph::SizesOp>(), 0);
     EXPECT_EQ(gpt.count<graph::ConcatOp>(), 0);
     EXPECT_EQ(gpt.count<graph::SoftmaxOp>(), 6);
-    // Of integers only the positions, and the comparison of rows and columns in each mask.
+    // The only integers are the positions, and the comparison of rows and columns in each mask.
     gpt.main().walk(
         [](graph::BinaryOp op) { EXPECT_FALSE(graph::getElementType(op).isInteger(64)) << "integers are added"; });
   }
@@ -89,7 +89,7 @@ TEST(ShapeProgram, ElementsOfAnInputBecomeSymbols) {
   EXPECT_EQ(llvm::cast<mlir::DenseI64ArrayAttr>(bound.get("shape_0")).asArrayRef(), llvm::ArrayRef<int64_t>({1, 0}));
 }
 
-/// The longest of the sizes that a model defines.
+/// The longest definition of a size in a model.
 size_t longestDefinition(Imported &model) {
   size_t longest = 0;
   if (auto definitions = model.main()->getAttrOfType<mlir::ArrayAttr>("graph.definitions"))

@@ -12,8 +12,7 @@
 
 namespace freestone::test {
 
-/// The bytes of a model that is written in ONNX's text syntax; `body` is its graph, of opset 20 unless it says
-/// otherwise.
+/// The bytes of a model in ONNX's text syntax; `body` is its graph, of opset 20 unless it specifies another.
 inline std::string serialize(const std::string &body,
                              const std::string &header = "<ir_version: 10, opset_import: [\"\" : 20]>") {
   onnx::ModelProto model;
@@ -26,7 +25,7 @@ inline std::string serialize(const std::string &body,
   return bytes;
 }
 
-/// One import, with all that it points into.
+/// An imported model, with everything that it refers to.
 struct Imported {
   std::unique_ptr<mlir::MLIRContext> context =
       std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
@@ -36,7 +35,7 @@ struct Imported {
   bool succeeded = false;
 
   mlir::func::FuncOp main() { return *model.module.get().getOps<mlir::func::FuncOp>().begin(); }
-  /// How many operations of one kind there are.
+  /// The number of operations of a kind.
   template <typename Op> int64_t count() {
     int64_t found = 0;
     main().walk([&](Op) { ++found; });
@@ -45,7 +44,7 @@ struct Imported {
   int64_t countAll() {
     int64_t found = 0;
     main().walk([&](mlir::Operation *) { ++found; });
-    return found - 2; // the function and its return
+    return found - 2; // without the function and its return
   }
   std::string outputShape(size_t index = 0) {
     std::string text;
@@ -53,7 +52,7 @@ struct Imported {
       text += (text.empty() ? "" : ", ") + extent;
     return text;
   }
-  /// Why the model was refused.
+  /// The reason of the refusal.
   std::string reason() const {
     if (!succeeded)
       return error.message;

@@ -8,7 +8,7 @@ namespace {
 
 using ContractionTest = RunText;
 
-/// One size of a shape that a test runs with.
+/// The type of a tensor, as text.
 std::string tensor(llvm::ArrayRef<int64_t> dims, llvm::StringRef type = "f32") {
   std::string text = "!graph.tensor<[";
   for (auto [index, dim] : llvm::enumerate(dims))
@@ -33,7 +33,7 @@ TEST_F(ContractionTest, MatrixProductsOfAllRemainders) {
 }
 
 TEST_F(ContractionTest, Contract) {
-  // Batch dimensions that stand apart, contracted dimensions in another order than in memory.
+  // Separated batch dimensions, and contracted dimensions in another order than in memory.
   auto results = runMain(
       R"((%a: !graph.tensor<[2, b, 3, m], f32>, %b: !graph.tensor<[3, n, 2, b], f32>) -> !graph.tensor<[b, m, n], f32> {
     %c = graph.contract %a, %b batch [1] x [3] contract [0, 2] x [2, 0] : !graph.tensor<[2, b, 3, m], f32>, !graph.tensor<[3, n, 2, b], f32>
@@ -66,7 +66,7 @@ TEST_F(ContractionTest, ContractBytesAsI32) {
   EXPECT_EQ(integers(results[0])[0], 20000);
 }
 
-/// A convolution of one image dimension, by the definition.
+/// A convolution over one spatial dimension, by the definition.
 struct Convolution {
   int64_t images, channels, size, outputs, taps, stride, dilation, spread, low, high, groups;
 

@@ -27,7 +27,7 @@ TEST_F(ControlFlowTest, IfBindsTheSizeOfWhatRuns) {
 }
 
 TEST_F(ControlFlowTest, WhileCarriesAndCollects) {
-  // Doubles until it passes 20; the carried size changes from one iteration to the next.
+  // Doubles until above 20; the carried size changes in every iteration.
   auto results = runMain(
       R"((%x: !graph.tensor<[], f32>, %g: !graph.tensor<[1], f32>) -> (!graph.tensor<[], f32>, !graph.tensor<[k], f32>, !graph.tensor<[t], i64>) {
     %twenty = graph.constant dense<20.0> : tensor<f32> -> !graph.tensor<[], f32>

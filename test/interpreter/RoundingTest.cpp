@@ -59,7 +59,7 @@ TEST(RoundingTest, IntegersRoundOnce) {
   uint64_t state = 1;
   for (int i = 0; i < 20000; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    // A number of 9, 25 or 54 digits, the last of which is a half, and what is next to it.
+    // A number of 9, 25 or 54 digits, the last of which is a half, and its neighbours.
     int digits = i % 3 == 0 ? 9 : i % 3 == 1 ? 25 : 54, scale = static_cast<int>(state >> 32) % (65 - digits);
     uint64_t half = (state >> (64 - digits) | 1 | 1ull << (digits - 1)) << scale;
     for (uint64_t value : {half - 1, half, half + 1, 0 - half})

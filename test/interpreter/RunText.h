@@ -10,25 +10,25 @@
 
 namespace freestone::interpreter {
 
-/// A context with the dialects of the graph level, and functions given as text that run in it.
+/// Evaluates functions given as text, in a context with the dialects of the graph level.
 class RunText : public testing::Test {
 protected:
   RunText();
 
-  /// Runs `@main` of the text; a test failure, and no results, where it does not parse, verify or run.
+  /// Evaluates `@main` of the text; if it does not parse, verify or run, a test failure and no results.
   std::vector<HostTensor> run(llvm::StringRef text, llvm::ArrayRef<HostTensor> inputs, bool wide = false);
-  /// The same with `main` given as its signature's and body's text after the name.
+  /// As run, for a `main` whose text begins after its name.
   std::vector<HostTensor> runMain(const llvm::Twine &text, llvm::ArrayRef<HostTensor> inputs);
-  /// What the diagnostic says that parsing, verifying or running ends with; empty if it does not.
+  /// The diagnostic of parsing, verifying or running; empty if they succeed.
   std::string getError(llvm::StringRef text, llvm::ArrayRef<HostTensor> inputs = {});
-  /// The module in the textual form; empty if it is wrong.
+  /// The module in textual form; empty if it is invalid.
   std::string print(llvm::StringRef text);
 
   HostTensor f32(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<float> elements);
   HostTensor f64(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<double> elements);
   HostTensor i64(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> elements);
   HostTensor i1(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<uint8_t> elements);
-  /// Elements between -1 and 1 that depend on `seed` alone.
+  /// Elements between -1 and 1, as a function of `seed`.
   HostTensor random(llvm::ArrayRef<int64_t> dims, uint64_t seed);
 
   mlir::MLIRContext context;

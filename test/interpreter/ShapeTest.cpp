@@ -117,7 +117,7 @@ TEST_F(ShapeTest, Weight) {
             "there is no weight 'v'");
 }
 
-// The known answer of Random123's philox4x32x10 for a counter and key of zeros: all four words are used.
+// Random123's known answer of philox4x32x10 for a counter and key of zeros: uses all four words.
 TEST_F(ShapeTest, RandomBits) {
   auto results = runMain(R"(() -> (!graph.tensor<[5], ui32>, !graph.tensor<[2, 1], ui64>) {
     %k = graph.constant dense<0> : tensor<4xui32> -> !graph.tensor<[4], ui32>

@@ -6,7 +6,7 @@ namespace {
 
 using SpeedTest = RunText;
 
-/// Seconds that this process has computed: what else runs on the machine is not counted.
+/// CPU time of this process in seconds, so that other load is not counted.
 static double now() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

@@ -1,4 +1,4 @@
-"""What the binaries link and show: nothing that only runs artifacts loads LLVM, and each library exports its interface alone.
+"""The dependencies and exports of the binaries: running artifacts loads no LLVM, and each library exports its interface alone.
 
 Usage: check_linking.py libfreestone_runtime.so freestone libfreestone_trainer.so [libfreestone_compiler.so]
 """
@@ -17,7 +17,7 @@ def output(*command):
 
 
 def exported(library):
-    """The names of the symbols that a shared library defines for others (nm writes the kinds of local ones in lower case)."""
+    """The symbols that a shared library exports (nm prints the kinds of local ones in lower case)."""
     symbols = (line.split()[-2:] for line in output("nm", "-D", "--defined-only", library).splitlines())
     return {name for kind, name in symbols if kind.isupper() or kind in "uvw"}
 
@@ -39,7 +39,7 @@ def faults(runtime, tool, trainer, compiler=None):
     foreign = {name for name in exported(runtime) if not name.startswith("freestone_")}
     if foreign:
         yield f"{runtime} exports {', '.join(sorted(foreign)[:5])}"
-    # freestone::Trainer's functions, as they are mangled
+    # the mangled functions of freestone::Trainer
     foreign = {name for name in exported(trainer) if not re.match(r"_ZNK?9freestone7Trainer(?!14Implementation)", name)}
     if foreign:
         yield f"{trainer} exports {', '.join(sorted(foreign)[:5])}"

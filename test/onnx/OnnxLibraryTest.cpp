@@ -1,4 +1,4 @@
-// That ONNX's own library, as this build makes it, reads, checks and deduces what the importer relies on.
+// This build of ONNX's own library reads, checks and infers everything that the importer relies on.
 #include "onnx/checker.h"
 #include "onnx/defs/schema.h"
 #include "onnx/onnx_pb.h"

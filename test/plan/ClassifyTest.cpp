@@ -19,7 +19,7 @@ protected:
         .loadDialect<sym::SymDialect, graph::GraphDialect, tile::TileDialect, arith::ArithDialect, func::FuncDialect>();
   }
 
-  /// The one compute of a function whose arguments and body are given.
+  /// The single compute of a function with these arguments and this body.
   tile::ComputeOp parse(StringRef arguments, StringRef compute) {
     std::string text = ("func.func @f(" + arguments + ") {\n  %r = " + compute + "\n  return\n}").str();
     module = parseSourceString<ModuleOp>(text, &context);
@@ -29,7 +29,7 @@ protected:
     return result;
   }
 
-  /// A sum of products over these loops and maps.
+  /// A sum of products with these loops and maps.
   tile::ComputeOp parseProduct(StringRef loops, StringRef arguments, StringRef operands, StringRef signature) {
     return parse(arguments, (loops + " ins(" + operands +
                              ") init [0.0 : f32] {\n"

@@ -1,4 +1,4 @@
-// Every size of the code is a number of the plan: another number makes other code, and nothing else has to know.
+// The plan alone decides every size of the code: other numbers give other code.
 // RUN: freestone-opt %s --codegen-emit-programs | FileCheck %s
 // RUN: sed -e 's/lanes = 16, vectors = 1/lanes = 8, vectors = 4/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=LANES
 // RUN: sed -e 's/accumulators = \[2\]/accumulators = [3]/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=ACCUMULATORS
@@ -54,8 +54,8 @@ tile.program @sums symbols [s0, s1](%x: !graph.tensor<[s1, s0], f32>) -> (!graph
   tile.return %y : !graph.tensor<[s0], f32>
 }
 
-// A contraction with an epilogue that reads: prefetches run so many rows ahead, and blocks of the micro-kernel have so many rows,
-// columns and steps a turn.
+// A contraction whose epilogue reads: the distance of prefetches, and the rows, columns and unrolled steps of the
+// micro-kernel.
 // CHECK-LABEL: func.func @contraction
 // CHECK:         arith.constant 8 : index
 // PREFETCH-LABEL: func.func @contraction

@@ -1,4 +1,4 @@
-// Plans that do not fit their program are refused before code is made of them.
+// Plans that do not fit their program are refused before code generation.
 // RUN: freestone-opt %s --codegen-emit-programs --split-input-file --verify-diagnostics
 
 !v = !graph.tensor<[s0], f32>

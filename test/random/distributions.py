@@ -18,7 +18,7 @@ DEVIATIONS = 6
 
 
 def expect_moments(name, numbers, moments):
-    """Means of the first four powers; `moments` are the distribution's first eight."""
+    """Means of the first four powers; `moments` are the first eight of the distribution."""
     power = np.ones_like(numbers)
     for order in range(1, 5):
         power *= numbers
@@ -27,7 +27,7 @@ def expect_moments(name, numbers, moments):
 
 
 def expect_independence(name, centred):
-    """Neighbours as far apart as two blocks of the generator."""
+    """No correlation at distances of up to two blocks of the generator."""
     variance = np.mean(np.square(centred))
     for distance in range(1, 9):
         correlation = np.mean(centred[distance:] * centred[:-distance]) / variance
@@ -35,7 +35,7 @@ def expect_independence(name, centred):
 
 
 def expect_distribution(name, numbers, cumulative):
-    """Kolmogorov and Smirnov's distance, at every hundredth number: between them it grows by 100 / n at most."""
+    """The Kolmogorov-Smirnov distance, at every hundredth number: in between it grows by at most 100 / n."""
     step = 100
     at = np.sort(numbers)[step - 1::step]
     rank = np.arange(step, len(numbers) + 1, step) / len(numbers)
@@ -60,7 +60,7 @@ def check_wide(folder):
 
 
 def check_narrow(folder):
-    """χ² over the numbers of the type, rare ones together: each is as frequent as the fractions k / 2^24 that round to it."""
+    """χ² over the numbers of the type, rare ones together: their frequencies are those of the fractions k / 2^24 that round to them."""
     fractions = np.arange(1 << 24) * 2.0**-24
     for dtype in (BFLOAT, HALF):
         for low, high in ((0.0, 1.0), (-1.0, 3.0)):
@@ -75,7 +75,7 @@ def check_narrow(folder):
             expected = np.append(expected[~rare], expected[rare].sum())
             statistic = np.sum(np.square(counts - expected) / expected)
             freedom = len(expected) - 1
-            # Wilson and Hilferty: the cube root of χ² / degrees of freedom is close to normal.
+            # Wilson-Hilferty: the cube root of χ² / degrees of freedom is approximately normal.
             spread = math.sqrt(2 / (9 * freedom))
             assert abs((statistic / freedom)**(1 / 3) - (1 - spread**2)) < DEVIATIONS * spread, (dtype, low, statistic, freedom)
 

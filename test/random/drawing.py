@@ -1,4 +1,4 @@
-"""Models that draw, compiled and run; and what they must draw, in numpy."""
+"""Compiled models with random numbers, and the expected numbers in numpy."""
 
 import pathlib
 import sys
@@ -28,7 +28,7 @@ def run_compiled(folder, name, nodes, outputs, feed=None, inputs=(), initializer
 
 
 def draw(folder, kind, dtype, count, **attributes):
-    """`count` numbers of one node; bf16 comes as f32, which has room for it."""
+    """`count` numbers of one node; bf16 is returned as f32, which is exact."""
     comes = FLOAT if dtype == BFLOAT else dtype
     nodes = [node(kind, [], ["drawn"], shape=[count], dtype=dtype, seed=SEED, **attributes),
              node("Cast", ["drawn"], ["y"], to=comes)]
@@ -51,7 +51,7 @@ def stream(words, draw=0, seed=SEED):
 
 
 def wide_stream(count, draw=0):
-    """The same as words of 64 bits."""
+    """The stream as words of 64 bits."""
     words = stream(2 * count, draw)
     return words[0::2] | words[1::2] << np.uint64(32)
 
@@ -61,7 +61,7 @@ def round_to(values, dtype):
     if dtype != BFLOAT:
         return values.astype({HALF: np.float16, FLOAT: np.float32, DOUBLE: np.float64}[dtype]).astype(np.float64)
     fraction, exponent = np.frexp(values)
-    # Normal numbers have eight digits; denormal ones end with 2^-133.
+    # Normal numbers have eight digits; the last digit of denormals is 2^-133.
     digits = np.minimum(8, exponent + 133)
     return np.ldexp(np.rint(np.ldexp(fraction, digits)), exponent - digits)
 
@@ -70,7 +70,7 @@ def neighbours(value, dtype):
     """The nearest number of a type, and those on its sides."""
     if dtype == BFLOAT:
         bits = int(np.float32(round_to(np.array([value]), dtype)[0]).view(np.uint32)) >> 16
-        # Magnitudes grow with their bits; zero has the smallest one on both sides.
+        # Magnitudes grow with their bits; zero has the smallest number on both sides.
         around = [bits, bits + 1, bits - 1] if bits & 0x7FFF else [0, 1, 0x8001]
         return [float(np.uint32(one << 16).view(np.float32)) for one in around]
     nearest = {HALF: np.float16, FLOAT: np.float32, DOUBLE: np.float64}[dtype](value)
@@ -79,7 +79,7 @@ def neighbours(value, dtype):
 
 
 def uniform(fractions, low, high, dtype):
-    """What RandomUniform makes of fractions of 24 or 53 digits: rounded once, and kept inside."""
+    """RandomUniform's result for fractions of 24 or 53 digits: rounded once, and kept inside."""
     first = min(one for one in neighbours(low, dtype) if one >= low)
     last = max(one for one in neighbours(high, dtype) if one < high)
     return np.clip(round_to(fractions * (high - low) + low, dtype), first, last)

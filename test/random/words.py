@@ -1,4 +1,4 @@
-"""The numbers that compiled programs draw are those of the generator, one by one: words.py FOLDER; the environment names
+"""Compiled programs draw exactly the generator's numbers: words.py FOLDER; the environment names the build.
 the build.
 
 However a draw is computed, by whole vectors from any place on, transposed, one by one or as an operand of something else, for
@@ -22,7 +22,7 @@ def fractions(shape, dtype):
 
 
 def check_places(folder):
-    """Whole, through other loops, and as part of sums."""
+    """Directly, through other loops, and as part of sums."""
     for target in TARGETS:
         for dtype in (FLOAT, DOUBLE):
             for shape in ([1], [3], [1003], [37, 101], [5, 1], [9, 4, 6], [2, 3, 7, 5]):
@@ -56,18 +56,18 @@ def check_ends(folder):
             assert np.all((drawn >= low) & (drawn < high)), (dtype, low, high, drawn.min(), drawn.max())
             expected = uniform(fractions([count], dtype), low, high, dtype)
             assert np.array_equal(drawn, expected), (dtype, low, high)
-        # No number of the type is inside: `low`.
+        # The type has no number inside: `low`.
         assert set(draw(folder, "RandomUniform", dtype, 100, low=2.0, high=2.0)) == {2}
 
 
 def check_normal(folder):
-    """By Box and Muller from two draws, of all bits: beyond 5.77 there would be nothing with 24."""
+    """By Box and Muller from two draws, of all bits: with 24 bits there would be nothing beyond 5.77."""
     count = 1 << 20
     for dtype, words, unit in ((FLOAT, stream, 2.0**-32), (DOUBLE, wide_stream, 2.0**-64)):
         radius = np.sqrt(-2 * np.log(np.maximum(words(count, 0) * unit, unit / 2)))
         expected = radius * np.cos(words(count, 1) * (2 * np.pi * unit))
         drawn = draw(folder, "RandomNormal", dtype, count)
-        # The words are rounded to the type's digits: the angle by them, a small radius by its square.
+        # The words are rounded to the type's digits: affects the angle directly, and a small radius by its square.
         digit = 2.0**-24 if dtype == FLOAT else 2.0**-53
         assert np.all(np.abs(drawn - expected) < digit * (60 + 4 / np.maximum(radius, np.sqrt(digit)))), dtype
         tail = np.abs(expected) > 3.5

@@ -1,4 +1,4 @@
-// Replaces malloc for the whole process, to count what happens inside a run.
+// Replaces malloc for the whole process, to count allocations within a run.
 #include "test/runtime/Models.h"
 
 #include <atomic>
@@ -111,7 +111,7 @@ TEST(Allocation, NothingIsAllocatedByMoreSizesThanAreRemembered) {
     }
     queued.wait();
   };
-  // Outputs of runs that take turns have seen the largest size once each has been everybody's.
+  // Each slot's outputs must have had the largest size once.
   runAll();
   queued.submit();
   runAll();

@@ -1,5 +1,5 @@
-// Writes what the artifact's fuzzer starts from: the tests' own artifacts and descriptors, in today's format. With
-// `--check` it only says what differs, for inputs of another version are refused before anything is reached.
+// Writes the corpus of the artifact's fuzzer: the tests' own artifacts and descriptors, in the current format. With
+// `--check` it only reports differences, since inputs of another version are refused at once.
 #include "test/runtime/Programs.h"
 
 #include <cstdio>
@@ -21,7 +21,7 @@ Bytes inputOf(char kind, const Bytes &bytes) {
   return input;
 }
 
-/// A whole artifact. Its code is only checked, never run, so that it may be anything.
+/// A whole artifact. Its code is verified but never run, so it may be any bytes.
 Bytes artifactOf(const Descriptor &descriptor, bool withWeights) {
   static const float values[4] = {1, 2, 3, 4};
   std::vector<const void *> weights(descriptor.weights.size(), withWeights ? values : nullptr);
@@ -30,7 +30,7 @@ Bytes artifactOf(const Descriptor &descriptor, bool withWeights) {
 }
 
 std::map<std::string, Bytes> inputs() {
-  // A descriptor of ten thousand phases teaches a fuzzer nothing that one of three doesn't.
+  // A descriptor of three phases covers as much as one of ten thousand.
   Descriptor phases = test::describePhases();
   phases.entries[0].phases.resize(3);
   return {

@@ -67,7 +67,7 @@ TEST(ArtifactFile, EveryDamageOutsideTheWeightsIsRefused) {
   size_t weightsBegin = parts->weightsOffset, weightsEnd = weightsBegin + parts->weights.size();
   std::mt19937 random(4);
   for (int damage = 0; damage < 1000;) {
-    // The last page has the descriptor and the trailer: half of the damages go there.
+    // Half of the damages hit the last page, with the descriptor and the trailer.
     size_t at = random() % 2 ? random() % original.size() : weightsEnd + random() % (original.size() - weightsEnd);
     uint8_t value = random();
     if (value == original[at] || (at >= weightsBegin && at < weightsEnd))
@@ -106,7 +106,7 @@ TEST(ArtifactFile, TellsAnotherVersionArchitectureOrCpu) {
   EXPECT_MENTIONS(refusal(test::packProgram("Lookup", descriptor), Code::Incompatible), "'quantum'");
 }
 
-/// The same artifact on the machine as it is, as a lesser one, and where the variable makes no sense.
+/// The same artifact on this machine, on a restricted one, and with an invalid FREESTONE_HOST.
 TEST(ArtifactFile, AMachineThatIsSeenAsALesserOneRefusesWhatThatWould) {
   const char *value = std::getenv(hostVariable);
   const std::string before = value ? value : "";

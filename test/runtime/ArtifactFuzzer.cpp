@@ -1,5 +1,5 @@
-// Nothing in a file may crash the reader. The first byte of an input says what follows: 'a' a whole artifact, 'f' an
-// artifact whose checksums are to be made right first (so that what lies behind them is reached), 'd' a descriptor.
+// Nothing in a file may crash the reader. The first byte of an input is its kind: 'a' a whole artifact, 'f' an artifact
+// whose checksums are corrected first (so that the checks after them are reached), 'd' a descriptor.
 #include "runtime/artifact/ArtifactLayout.h"
 #include "runtime/sizes/SizePlan.h"
 
@@ -29,7 +29,7 @@ void repairChecksums(std::vector<uint8_t> &file) {
 int64_t slotCount = 0;
 int64_t seed = 0;
 
-/// Stands in for compiled code: any values at all.
+/// Stands in for compiled code: arbitrary sizes.
 int32_t bindAnything(int64_t *sizes) {
   for (int64_t slot = 0; slot < slotCount; ++slot)
     sizes[slot] = (seed + slot * 7) % 5 == 0 ? seed << (slot % 40) : slot % 64;
@@ -57,7 +57,7 @@ void checkDescriptor(const Descriptor &descriptor, int64_t input) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 1)
     return 0;
-  // A copy of its own, so that reading past the end is seen.
+  // A copy, so that reads past the end are detected.
   std::vector<uint8_t> bytes(data + 1, data + size);
   if (data[0] == 'd') {
     Result<Descriptor> descriptor = decode(bytes);

@@ -1,4 +1,4 @@
-// Caches and cores, read from folders made as the kernel makes them.
+// Caches and cores, read from folders in the kernel's layout.
 #include "runtime/platform/Caches.h"
 
 #include <filesystem>

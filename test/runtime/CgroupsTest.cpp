@@ -1,4 +1,4 @@
-// What control groups leave of a machine, read from folders made as the kernel makes them.
+// The limits of control groups, read from folders in the kernel's layout.
 #include "runtime/platform/AvailableMemory.h"
 #include "runtime/platform/Cpus.h"
 
@@ -24,7 +24,7 @@ protected:
     std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
     std::ofstream(root + path) << text;
   }
-  /// Of the group in `folder`, by the names of version 1.
+  /// Writes the files of the group in `folder`, by the names of version 1.
   void writeMemory(const std::string &folder, uint64_t limit, uint64_t used, uint64_t files) {
     write(folder + "/memory.limit_in_bytes", std::to_string(limit) + "\n");
     write(folder + "/memory.usage_in_bytes", std::to_string(used) + "\n");

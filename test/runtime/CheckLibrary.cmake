@@ -1,4 +1,4 @@
-# The runtime's library is small, needs nothing but the C and C++ libraries, and exports the C ABI alone.
+# The runtime's library is small, depends only on the C and C++ libraries, and exports the C ABI alone.
 #   cmake -DLIBRARY=libfreestone_runtime.so -DSTRIP=strip -DNM=nm -P CheckLibrary.cmake
 execute_process(COMMAND ldd ${LIBRARY} OUTPUT_VARIABLE needed COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n\t ]+\\.so[^\n ]*" libraries "${needed}")

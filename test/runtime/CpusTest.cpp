@@ -37,7 +37,7 @@ TEST(Cpus, AThreadLeavesItsCpuAndKeepsItsMask) {
     platform::leaveCpu(cpu);
     left += platform::currentCpu() != cpu;
   }
-  EXPECT_GT(left, 0); // now and then the scheduler takes it back at once
+  EXPECT_GT(left, 0); // occasionally the scheduler moves it back at once
   sched_getaffinity(0, sizeof(after), &after);
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
   platform::leaveCpu(-1);
@@ -65,7 +65,7 @@ TEST(Cpus, AThreadSleepsAwayFromCpus) {
       cpus.push_back(cpu);
   const int first = cpus[0], second = cpus[1];
   platform::SleepMask mask;
-  EXPECT_FALSE(mask.allows(first)); // it does not sleep yet
+  EXPECT_FALSE(mask.allows(first)); // not asleep yet
   EXPECT_FALSE(mask.avoid(cpus)) << "no CPU is left";
   EXPECT_FALSE(mask.avoid(std::vector<int>{-1, CPU_SETSIZE}));
   ASSERT_TRUE(mask.avoid(std::vector<int>{-1, first}));

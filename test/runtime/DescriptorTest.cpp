@@ -10,7 +10,7 @@ using namespace freestone::runtime;
 
 namespace {
 
-/// The message of a descriptor that is refused.
+/// The error of a refused descriptor.
 std::string refusal(const Descriptor &descriptor) {
   Status status = validate(descriptor);
   EXPECT_FALSE(status.ok());
@@ -18,7 +18,7 @@ std::string refusal(const Descriptor &descriptor) {
   return status.message();
 }
 
-/// Reverse, with one thing changed.
+/// The refusal of Reverse's descriptor with one change.
 template <typename Change> std::string refusalAfter(Change change) {
   Descriptor descriptor = test::describeReverse();
   change(descriptor, descriptor.entries[0]);
@@ -143,7 +143,7 @@ TEST(Descriptor, AnyBytesAreRefusedOrValid) {
     else
       ++valid;
   }
-  EXPECT_GT(valid, 0); // a changed letter in a name
+  EXPECT_GT(valid, 0); // such as a changed letter in a name
 }
 
 TEST(Descriptor, NestingDoesNotExhaustTheStack) {

@@ -27,7 +27,7 @@ TEST(Error, InputsThatDoNotFit) {
   strided.strides = &stride;
   EXPECT_EQ(freestone_instance_set_input(instance.get(), 0, &strided), FREESTONE_MISMATCH);
   EXPECT_MENTIONS(std::string(freestone_last_error()), "C-contiguous");
-  shape = 1; // the stride of one element means nothing
+  shape = 1; // the stride of a single element is ignored
   EXPECT_EQ(freestone_instance_set_input(instance.get(), 0, &strided), FREESTONE_OK);
   strided.device.device_type = kDLCUDA;
   EXPECT_EQ(freestone_instance_set_input(instance.get(), 0, &strided), FREESTONE_MISMATCH);

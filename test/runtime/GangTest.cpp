@@ -154,7 +154,7 @@ TEST(Gang, IdleWorkersParkAndAreAlerted) {
     options.switched_off = switchedOff;
     PhasesRun phases(options);
     for (int round = 0; round < 20; ++round) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2)); // longer than anyone spins
+      std::this_thread::sleep_for(std::chrono::milliseconds(2)); // longer than any spin
       phases.run(10 + round);
       EXPECT_EQ(phases.instance.output(0).data<int64_t>()[1], 10 + round);
     }
@@ -164,7 +164,7 @@ TEST(Gang, IdleWorkersParkAndAreAlerted) {
   }
 }
 
-/// The counters add up; what a phase costs is told, not tested.
+/// The counters add up; the cost of a phase is printed, not tested.
 TEST(Gang, ManyShortPhases) {
   for (int threads : {1, 2, 8}) {
     PhasesRun phases(optionsFor(threads));

@@ -7,7 +7,7 @@
 
 namespace freestone::test {
 
-/// Holds runs where they are until told to go on.
+/// Blocks runs until released.
 struct Hold {
   std::atomic<bool> isInside = false, mayLeave = false;
 

@@ -1,4 +1,4 @@
-// The test programs, loaded through the public interface, and short ways to run them.
+// The test programs, loaded through the public interface, with shortcuts to run them.
 #ifndef FREESTONE_TEST_RUNTIME_MODELS_H
 #define FREESTONE_TEST_RUNTIME_MODELS_H
 
@@ -27,7 +27,7 @@ inline std::vector<float> ramp(int64_t n) {
   return x;
 }
 
-/// What Reverse computes.
+/// The result of Reverse.
 inline std::vector<float> reversed(const std::vector<float> &x) {
   std::vector<float> y(x.size());
   for (size_t i = 0; i < x.size(); ++i)
@@ -42,7 +42,7 @@ template <typename T> std::vector<T> valuesOf(const Tensor &tensor) {
   return std::vector<T>(tensor.data<T>(), tensor.data<T>() + tensor.size());
 }
 
-/// Message of the error that `body` throws; its status must be `status`.
+/// The message of the error that `body` throws; its status must be `status`.
 template <typename Body> std::string errorOf(freestone_status status, Body body) {
   try {
     body();

@@ -46,14 +46,14 @@ TEST(Output, SharesNoMemoryWithAnotherOutput) {
   instance.run();
   EXPECT_EQ(memory, (std::vector<int64_t>{1, 3, 0, 0, 2, 6, 0, 0}));
 
-  // What has no elements overlaps nothing, wherever it is.
+  // An empty tensor overlaps nothing, wherever it is.
   instance.setInput(0, {memory.data(), {kDLFloat, 32, 1}, {0}});
   instance.setOutput(0, viewFrom(2, 0));
   instance.setOutput(1, viewFrom(2, 0));
   instance.run();
 }
 
-// A view of an output lives until the next run: what it shows can't be what that run reads or writes as the caller's.
+// A view of an output is valid until the next run, so its memory can't be an input or output of that run.
 TEST(Output, IsNoMemoryOfTheNextRun) {
   Instance instance(loadReverse(), 1);
   std::vector<float> x = ramp(64);
@@ -87,7 +87,7 @@ TEST(Output, LivesAsLongAsItsTaker) {
     instance.run();
     kept.emplace(instance.output(0));
     instance.setInput(0, viewOf(other));
-    instance.run(); // must not write where `kept` looks
+    instance.run(); // must not write to the memory of `kept`
     EXPECT_NE(instance.output(0).data<float>(), kept->data<float>());
   }
   EXPECT_EQ(valuesOf<float>(*kept), reversed(x));

@@ -1,4 +1,4 @@
-// Matrices in panels and back.
+// Packing and unpacking of matrices.
 #include "runtime/artifact/Panels.h"
 #include "gtest/gtest.h"
 #include <numeric>

@@ -1,4 +1,4 @@
-// Processors by name, on machines that are made up; and the one at hand beside the C++ compiler's word for it.
+// Processors by name, on imaginary machines; and this machine, compared with the C++ compiler's built-ins.
 #include "runtime/machine/Processor.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ Processor level(std::string_view target) {
   return *processor;
 }
 
-/// A machine that has this and no more.
+/// A machine with exactly these features.
 Processor machine(std::string_view target) {
   Processor machine = level(target);
   machine.level = "host";

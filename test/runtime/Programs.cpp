@@ -94,7 +94,7 @@ Descriptor test::describePhases() {
                  {"failing", DType::i64, ValueKind::Tensor, {"1"}, {4}, 1}};
   main.outputs = {{"y", DType::i64, ValueKind::Tensor, {"64"}, {5}, 2}};
   main.buffers = {bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Input, 1), bufferOf(BufferKind::Output, 2)};
-  for (int number = 0; number < 10000; ++number) // progress numbers of a run are set apart by this
+  for (int number = 0; number < 10000; ++number) // spaces the progress numbers of consecutive runs
     main.phases.push_back({"phase " + std::to_string(number), "p0", {}});
   main.scratchSlot = 3;
   return describe("phases", main);

@@ -1,4 +1,4 @@
-// Runs in a queue: what they compute, what they tell when they fail, and what they cost.
+// Queued runs: results, errors, and cost.
 #include "test/runtime/Hold.h"
 #include "test/runtime/Models.h"
 
@@ -25,7 +25,7 @@ freestone_instance_options optionsFor(int threads, int depth = 0, uint32_t switc
   return options;
 }
 
-/// Views of outputs, without taking them.
+/// Views of outputs, without taking ownership.
 template <typename T> std::vector<T> outputOf(const Instance &instance) {
   DLTensor view = {};
   check(freestone_instance_output(instance.get(), 0, &view));
@@ -35,7 +35,7 @@ template <typename T> std::vector<T> outputOf(const Instance &instance) {
   return {static_cast<T *>(view.data), static_cast<T *>(view.data) + count};
 }
 
-/// Whether a thread of this process waits for something, rather than for a CPU.
+/// Whether a thread of this process is blocked, rather than waiting for a CPU.
 bool isAsleep(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string text(std::istreambuf_iterator<char>(file), {});
@@ -45,7 +45,7 @@ bool isAsleep(pid_t thread) {
 
 #if defined(__has_feature)
 constexpr bool isThreadSanitized = __has_feature(thread_sanitizer);
-/// Memory that was given back is kept from reuse for a while.
+/// AddressSanitizer delays the reuse of freed memory.
 constexpr bool isAddressSanitized = __has_feature(address_sanitizer);
 #else
 constexpr bool isThreadSanitized = false, isAddressSanitized = false;
@@ -71,7 +71,7 @@ TEST(Queue, GivesEveryRunItsOwnOutputs) {
         instance.wait();
         EXPECT_EQ(countersOf(instance).runs, 20u);
         EXPECT_EQ(countersOf(instance).submits, 20u);
-        // The caller's thread may run in between.
+        // The caller's thread may run something in between.
         instance.run();
         EXPECT_EQ(valuesOf<float>(instance.output(0)), reversed(inputs.back()));
         EXPECT_EQ(instance.submit(), 22);
@@ -116,7 +116,7 @@ TEST(Queue, CopiesSmallInputs) {
   for (int run = 1; run <= 100; ++run) {
     x = {static_cast<float>(run), 0, 0, 1};
     instance.submit();
-    x = {-1e9, -1e9, -1e9, -1e9}; // nobody waits for the run
+    x = {-1e9, -1e9, -1e9, -1e9}; // the run need not be waited for
   }
   instance.wait();
   EXPECT_EQ(instance.state().data<float>(0)[0], 1 + 5050);
@@ -144,14 +144,14 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
     Hold hold;
     Instance instance(loadLookup(), optionsFor(threads, 3));
     std::vector<float> table = ramp(50);
-    // Above what is copied.
+    // Larger than copied inputs.
     std::vector<int64_t> good(20, 3), bad(20, 50);
     instance.setInput(0, viewOf(table));
     auto submit = [&](const std::vector<int64_t> &index) {
       instance.setInput(1, viewOf(index));
       return instance.submit();
     };
-    // The program never waits, so that only a call before it can hold it; memory is taken while nothing is held.
+    // The program never waits, so only a call before it can hold it; memory is reserved while nothing is held.
     instance.setInput(1, viewOf(good));
     check(freestone_instance_prepare(instance.get()));
     instance.submitCall([](void *user) { Hold::poll(user); }, &hold);
@@ -159,7 +159,7 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
     submit(bad);
     submit(good);
     hold.mayLeave = true;
-    // Whichever call comes next.
+    // Whichever call comes next reports the failure.
     EXPECT_EQ(errorOf(FREESTONE_RUN_FAILED,
                       [&] {
                         for (;;)
@@ -168,7 +168,7 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
               reason);
     EXPECT_EQ(countersOf(instance).runs, 2u);
 
-    // It was told: the queue is empty and works again.
+    // After the report the queue is empty and usable again.
     int64_t next = submit(good);
     instance.wait(next);
     EXPECT_EQ(outputOf<float>(instance), std::vector<float>(20, 4));
@@ -183,7 +183,7 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
       for (;;)
         instance.submitCall([](void *) {}, nullptr);
     });
-    // Also a run that waited for it to fail.
+    // Including runs queued behind the failed one.
     submit(bad);
     instance.setInput(1, viewOf(good));
     message = errorOf(FREESTONE_RUN_FAILED, [&] { instance.run(); });
@@ -230,7 +230,7 @@ TEST(Queue, EndsWithWorkInFlight) {
         instance.submit();
       }
     }
-  // Nothing that was submitted is lost.
+  // No submitted job is lost.
   Artifact artifact = loadTrain();
   State state(artifact);
   std::vector<float> x = {1, 1, 1, 1};
@@ -296,7 +296,7 @@ TEST(Queue, AFailureIsToldToWhoeverComesNextOnTheSameState) {
   const char *reason = "run 1 of entry 'main': the run was cancelled";
   EXPECT_EQ(errorOf(FREESTONE_CANCELLED, [&] { evaluator.wait(1); }), reason);
   EXPECT_EQ(countersOf(evaluator).runs, 0u);
-  // Once: then all go on.
+  // Reported once; then all continue.
   evaluator.wait(evaluator.submit());
 }
 
@@ -318,7 +318,7 @@ TEST(Queue, CallsBetweenRuns) {
             [](void *user) {
               auto &snapshot = *static_cast<Snapshot *>(user);
               snapshot.seen.push_back({*snapshot.state->data<int64_t>(1), snapshot.state->data<float>(0)[0]});
-              // What it writes is what the next run finds.
+              // The next run reads the written value.
               snapshot.state->data<float>(0)[1] = 0;
             },
             &snapshot);
@@ -333,8 +333,8 @@ TEST(Queue, CallsBetweenRuns) {
   }
 }
 
-/// Here a run ends only when the next one has been submitted, as by a host that prepares it meanwhile: so the workers
-/// never wait for the host.
+/// A run ends only after the next one has been submitted, as by a host that prepares runs ahead: the workers never wait
+/// for the host.
 TEST(Queue, TakesTheNextRunWhileOneIsUnderWay) {
   static constexpr int64_t runs = 200;
   struct Gate {
@@ -342,7 +342,7 @@ TEST(Queue, TakesTheNextRunWhileOneIsUnderWay) {
   } gate;
   freestone_instance_options options = optionsFor(1);
   options.user = &gate;
-  options.cancelled = [](void *user) -> int32_t { // once a run of one phase
+  options.cancelled = [](void *user) -> int32_t { // after a run of one phase
     auto &gate = *static_cast<Gate *>(user);
     for (int64_t next = std::min(++gate.begun + 1, runs); gate.submitted < next;)
       std::this_thread::yield();
@@ -385,7 +385,7 @@ TEST(Queue, ManyTinyStepsNeedNoMoreMemory) {
   Instance instance(artifact, optionsFor(2));
   std::vector<float> x = {1, 1, 1, 1};
   instance.setInput(0, viewOf(x));
-  // Not those of files: code that runs for the first time comes into memory.
+  // Excludes file pages: code that runs for the first time is paged in.
   auto anonymousPages = [] {
     std::ifstream file("/proc/self/statm");
     long all = 0, resident = 0, ofFiles = 0;
@@ -429,7 +429,7 @@ TEST(Queue, ParksWhenIdle) {
   EXPECT_LT(cpuSeconds() - before, 0.005);
 }
 
-/// Time from a submission until the thread that runs begins, asleep before; workers: bench/overlap.
+/// Time from a submission to the start of the sleeping queue thread; for workers see bench/overlap.
 TEST(Queue, WakesSleepers) {
   std::vector<double> micros;
   Instance instance(loadPhases(), optionsFor(1));
@@ -448,7 +448,7 @@ TEST(Queue, WakesSleepers) {
     micros.push_back(static_cast<double>(moment.at - begin) * 1e-3);
   }
   std::ranges::sort(micros);
-  // How long it takes is told, not tested: a busy machine lets it wait for a CPU.
+  // The time is recorded, not tested: on a busy machine the thread may wait for a CPU.
   RecordProperty("median_microseconds", std::to_string(micros[50]));
   std::printf("a sleeper wakes in %.1f us (median), %.1f us (90 %%)\n", micros[50], micros[90]);
   EXPECT_GT(micros[0], 0);

@@ -103,7 +103,7 @@ TEST(Run, SizesThatTheProgramFindsItself) {
     check(freestone_instance_prepare(instance.get()));
     int64_t dim = 0;
     check(freestone_instance_output_shape(instance.get(), 0, &dim));
-    EXPECT_EQ(dim, 7); // the bound
+    EXPECT_EQ(dim, 7); // the upper bound
     instance.run();
     std::vector<int64_t> positions = valuesOf<int64_t>(instance.output(0)),
                          doubles = valuesOf<int64_t>(instance.output(1));
@@ -121,7 +121,7 @@ TEST(Run, SizesThatAreElementsOfInputs) {
   instance.setInput(1, viewOf(failing));
   instance.run();
   EXPECT_EQ(instance.output(0).data<int64_t>()[1], 10);
-  count[0] = 20; // read anew by every run
+  count[0] = 20; // read again by every run
   instance.run();
   EXPECT_EQ(instance.output(0).data<int64_t>()[1], 20);
   count[0] = -1;
@@ -132,7 +132,7 @@ TEST(Run, SizesThatAreElementsOfInputs) {
 TEST(Run, TheCallersFloatingPointStateIsItsOwn) {
   Artifact artifact = loadReverse();
   Instance instance(artifact, 1);
-  std::vector<float> x = {1e-39f}; // denormal: doubled, unless denormals are flushed
+  std::vector<float> x = {1e-39f}; // a denormal: doubled, unless denormals are flushed
   instance.setInput(0, viewOf(x));
   unsigned flushing = _mm_getcsr() | 0x8040;
   unsigned saved = _mm_getcsr();

@@ -9,7 +9,7 @@ using namespace freestone::test;
 
 namespace {
 
-/// Numbers of the states of Train.
+/// Indices of the states of Train.
 enum : size_t { weights = 0, steps = 1 };
 
 std::vector<float> weightsOf(const State &state) {
@@ -17,7 +17,7 @@ std::vector<float> weightsOf(const State &state) {
   return {w, w + 4};
 }
 
-/// `main` with x bound.
+/// An instance of `main` with x bound.
 Instance makeTrainer(const Artifact &artifact, const State &state, const std::vector<float> &x) {
   Instance trainer(artifact, "main", state, 2);
   trainer.setInput(0, viewOf(x));
@@ -38,7 +38,7 @@ TEST(State, IsDescribed) {
   EXPECT_TRUE(states[steps].shape.empty());
   EXPECT_EQ(states[steps].initial, "");
   EXPECT_TRUE(loadReverse().states().empty());
-  // What makes weights is nobody's to run.
+  // The entry `init` is not public.
   EXPECT_EQ(loadReverse().entries(), std::vector<std::string>{"main"});
 }
 
@@ -86,7 +86,7 @@ TEST(State, SurvivesRunsAndIsSharedByEntries) {
     evaluator.run();
     EXPECT_EQ(valuesOf<float>(evaluator.output(0)), expected);
   }
-  // What is written in place is what the next run finds.
+  // The next run reads a value written in place.
   state.data<float>(weights)[0] = -5;
   trainer.run();
   EXPECT_EQ(weightsOf(state)[0], -4);
@@ -118,7 +118,7 @@ TEST(State, EveryInstanceMayHaveItsOwn) {
   EXPECT_EQ(weightsOf(one.state())[0], 3);
   EXPECT_EQ(weightsOf(other.state())[0], 2);
 
-  // It outlives instance and artifact.
+  // A state outlives its instance and its artifact.
   State kept = [] { return Instance(loadTrain(), 1).state(); }();
   EXPECT_EQ(weightsOf(kept)[3], 4);
 

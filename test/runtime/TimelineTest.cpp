@@ -14,7 +14,7 @@ namespace {
 
 std::string pathOf(const std::string &name) { return ::testing::TempDir() + "timeline-" + name + ".json"; }
 
-/// The events of a file, which is removed.
+/// The events of a file; removes the file.
 std::vector<Json> eventsIn(const std::string &path, const std::string &kind) {
   std::ifstream file(path);
   Json all = Json::parse(file);
@@ -26,7 +26,7 @@ std::vector<Json> eventsIn(const std::string &path, const std::string &kind) {
   return events;
 }
 
-/// Row → number of its events, and checks that none of a row overlap.
+/// The number of events of each lane; checks that the events of a lane do not overlap.
 std::map<std::string, int> countsByLane(const std::string &path) {
   std::ifstream file(path);
   Json all = Json::parse(file);
@@ -59,7 +59,7 @@ TEST(Timeline, HasAnEventForEveryTask) {
   std::string path = pathOf("tasks");
   Timeline timeline(path);
   Instance instance(loadPhases(), on(timeline, 2));
-  // More events than a lane keeps back.
+  // More events than a lane buffers.
   std::vector<int64_t> count = {700}, failing = {-1};
   instance.setInput(0, viewOf(count));
   instance.setInput(1, viewOf(failing));

@@ -48,7 +48,7 @@ TEST(Weights, ThatAreStoredAsTheyAreNeedNoInit) {
   EXPECT_EQ(freestone_artifact_finish_weights(artifact.get(), 1), FREESTONE_MISMATCH);
   check(freestone_artifact_supply_weight(artifact.get(), "packed", viewOf(packed).get()));
   check(freestone_artifact_finish_weights(artifact.get(), 1));
-  packed.assign(4, 0); // no longer needed
+  packed.assign(4, 0); // copied by now
 
   std::vector<float> x = ramp(12);
   Instance instance(artifact, 2);

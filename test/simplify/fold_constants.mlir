@@ -1,6 +1,6 @@
 // RUN: freestone-opt %s -pass-pipeline='builtin.module(func.func(graph-fold-constants,canonicalize))' | FileCheck %s
 
-// 1 / sqrt(64), as exporters write the scale of attention.
+// 1 / sqrt(64), the scale of attention as exporters write it.
 // CHECK-LABEL: func.func @scale
 // CHECK-NEXT: %[[c:.*]] = graph.constant dense<1.250000e-01> : tensor<f32> -> <[b, h], f32>
 // CHECK-NEXT: graph.binary mul %{{.*}}, %[[c]]
@@ -35,7 +35,7 @@ func.func @gather() -> !graph.tensor<[2], i1> {
   return %4 : !graph.tensor<[2], i1>
 }
 
-// What would fail stays, and fails when it runs.
+// An operator that would fail is kept, and fails at run time.
 // CHECK-LABEL: func.func @outOfRange
 // CHECK: graph.gather
 func.func @outOfRange() -> !graph.tensor<[], i64> {
@@ -45,7 +45,7 @@ func.func @outOfRange() -> !graph.tensor<[], i64> {
   return %2 : !graph.tensor<[], i64>
 }
 
-// More than 64 elements are not folded, nor is a barrier.
+// More than 64 elements are not folded, nor are barriers.
 // CHECK-LABEL: func.func @kept
 // CHECK: graph.barrier
 // CHECK: graph.cumulate

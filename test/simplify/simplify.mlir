@@ -1,6 +1,6 @@
 // RUN: freestone-opt %s -graph-simplify | FileCheck %s
 
-// Equal work is done once, what is constant is known, and composites stay.
+// Common subexpressions are merged, constants folded, and composites kept.
 // CHECK-LABEL: func.func @main
 // CHECK: graph.constant dense<5.000000e-01>
 // CHECK-NEXT: graph.binary mul

@@ -77,7 +77,7 @@ TEST_F(BoundsTest, SimplifiesWithinBounds) {
 }
 
 TEST_F(BoundsTest, MinimaInsideOfMinimaAreAnalysedInTime) {
-  // What a crop around the middle of a padded picture reads.
+  // The extent that a crop around the middle of a padded image reads.
   Expr padded = parse("s + (max(s, x) - s) floordiv 2 + ((max(s, x) - s) - (max(s, x) - s) floordiv 2)");
   Expr start = Expr::floorDiv(Expr::max(padded - parse("x"), parse("0")), 2) -
                Expr::floorDiv(Expr::max(parse("x") - padded, parse("0")), 2);

@@ -1,4 +1,4 @@
-// Sizes by ONNX's rules against the same sizes as exporters write them; draw_identities.py says where they come from.
+// Sizes by ONNX's rules against the same sizes as written by exporters; draw_identities.py generates them.
 
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/SymDialect.h"

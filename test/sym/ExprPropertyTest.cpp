@@ -1,4 +1,4 @@
-// Random expressions against a naive evaluator of the trees from which they are built.
+// Random expressions against a naive evaluator of the trees that they are built from.
 
 #include "compiler/dialect/sym/Bounds.h"
 #include "compiler/dialect/sym/SymDialect.h"
@@ -16,7 +16,7 @@ constexpr const char *symbolNames[numSymbols] = {"b", "s", "h", "x"};
 
 enum class Operator { Constant, Symbol, Negate, Add, Subtract, Multiply, FloorDiv, CeilDiv, Mod, Min, Max };
 
-/// What was written, before anything is simplified.
+/// The expression as written, without simplification.
 struct Tree {
   Operator op;
   int64_t value = 0;
@@ -38,7 +38,7 @@ bool hasExtremum(const Tree &tree) {
 using Wide = __int128;
 using Assignment = std::array<int64_t, numSymbols>;
 
-/// Exact over the integers; nothing where a value outgrows 100 bits.
+/// Exact over the integers; nothing if a value exceeds 100 bits.
 std::optional<Wide> evaluateNaively(const Tree &tree, const Assignment &values) {
   if (tree.op == Operator::Constant)
     return tree.value;
@@ -99,7 +99,7 @@ public:
   TreePtr tree(unsigned depth) {
     if (depth == 0 || uniform(0, 7) == 0)
       return uniform(0, 2) ? leaf(Operator::Symbol, uniform(0, numSymbols - 1)) : leaf(Operator::Constant, literal());
-    // Sums and products are what sizes are made of; the others come less often.
+    // Sums and products are the most frequent, as in sizes.
     static constexpr Operator weighted[] = {Operator::Add,      Operator::Add,      Operator::Subtract,
                                             Operator::Multiply, Operator::Multiply, Operator::FloorDiv,
                                             Operator::FloorDiv, Operator::CeilDiv,  Operator::Mod,
@@ -128,7 +128,7 @@ public:
     return values;
   }
 
-  /// A tree of the same value for every assignment, by one law of arithmetic at each node.
+  /// An equal tree for every assignment, by one law of arithmetic at each node.
   TreePtr rewrite(const TreePtr &tree) {
     if (!tree->lhs)
       return tree;
@@ -150,7 +150,7 @@ public:
     case Operator::Mod:
       return node(Operator::Subtract, a, node(Operator::Multiply, b, node(Operator::FloorDiv, a, b)));
     case Operator::Max:
-      // Nested extrema become one set of operands, for which the second law has no counterpart.
+      // Nested extrema are flattened, for which the second law has no counterpart.
       if (coin || hasExtremum(*a) || hasExtremum(*b))
         return node(Operator::Negate, node(Operator::Min, node(Operator::Negate, a), node(Operator::Negate, b)));
       return node(Operator::Subtract, node(Operator::Add, a, b), node(Operator::Min, a, b));
@@ -247,7 +247,7 @@ TEST_F(ExprProperty, LawsOfArithmeticGiveTheSameAttribute) {
     TreePtr tree = generate.tree(i % 4 + 1);
     TreePtr rewritten = generate.rewrite(tree);
     Expr left = build(*tree), right = build(*rewritten);
-    // Some extrema nested deeper than any size is are flattened differently.
+    // Some extrema nested deeper than in any real size are flattened differently.
     if (left.isInvalid() || right.isInvalid() || left.str().size() > 200)
       continue;
     ASSERT_EQ(left, right) << left.str() << " and " << right.str();
@@ -308,7 +308,7 @@ TEST_F(ExprProperty, ProductsDivideExactly) {
     if (product.isInvalid() || right.isConstant(0))
       continue;
     std::optional<Expr> quotient = product.exactDiv(right);
-    // Only a coefficient that leaves 64 bits on the way can hide the quotient.
+    // Only an intermediate overflow can hide the quotient.
     if (quotient)
       ASSERT_EQ(*quotient, left) << product.str() << " by " << right.str();
     else

@@ -76,7 +76,7 @@ TEST_F(ExprTest, DivisionByZeroIsDefined) {
   EXPECT_EQ(Expr::floorDiv(s, 0), number(0));
   EXPECT_EQ(Expr::ceilDiv(s, 0), number(0));
   EXPECT_EQ(Expr::mod(s, 0), s);
-  // Not s: for b = 0 it is 0.
+  // Not s: at b = 0 it is 0.
   EXPECT_NE(Expr::floorDiv(b * s, b), s);
   auto zeroBatch = [](llvm::StringRef name) -> std::optional<int64_t> { return name == "b" ? 0 : 5; };
   EXPECT_EQ(Expr::floorDiv(b * s, b).evaluate(zeroBatch), 0);
@@ -155,7 +155,7 @@ TEST_F(ExprTest, Substitution) {
   };
   EXPECT_EQ((s * h + Expr::floorDiv(s, 2)).substitute(doubled), 2 * b * h + b);
   EXPECT_EQ(h.substitute(doubled), h);
-  // All at once: the new b is not replaced again.
+  // Simultaneously: the new b is not replaced again.
   EXPECT_EQ((s + b).substitute([&](llvm::StringRef name) { return std::optional(name == "s" ? b : s); }), s + b);
 }
 

@@ -1,4 +1,4 @@
-// The emitted operations, run one by one, against Expr::evaluate.
+// The emitted operations, interpreted one by one, against Expr::evaluate.
 
 #include "compiler/dialect/sym/Lowering.h"
 #include "compiler/dialect/sym/SymDialect.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t smallest = std::numeric_limits<int64_t>::min();
 
-/// Runs straight-line code of the few operations that the lowering emits.
+/// Interprets straight-line code of the few operations that the lowering emits.
 class Machine {
 public:
   void set(Value value, int64_t number) { values[value] = {number, false}; }
@@ -34,7 +34,7 @@ public:
 private:
   struct Cell {
     int64_t number;
-    /// Of the pairs that LLVM's checked arithmetic makes.
+    /// The overflow bit of the pairs that LLVM's checked arithmetic returns.
     bool overflow;
   };
 

@@ -12,7 +12,7 @@ class SyntaxTest : public testing::Test {
 protected:
   SyntaxTest() { context.loadDialect<SymDialect>(); }
 
-  /// What the text means, as it is printed; the error where it means nothing.
+  /// The parsed text, printed again; or the error.
   std::string read(llvm::StringRef text) {
     std::string error;
     llvm::FailureOr<Expr> expr = parseExpr(&context, text, &error);

@@ -25,7 +25,7 @@ def minimum(name):
 
 
 class Unknown(Exception):
-    """A rule that does not apply; the node is passed over."""
+    """A rule that does not apply; the node is skipped."""
 
 
 def paren(text):
@@ -459,7 +459,7 @@ def main():
                 if not names or anonymous(line) in seen:
                     continue
                 seen.add(anonymous(line))
-                # Clamps and divisions by symbols disappear only within the range that was declared at export.
+                # Clamps and divisions by symbols simplify only within the range declared at export.
                 clamped = re.search(r"min\(|max\(|(floordiv|//) *\(*[A-Za-z]", line)
                 given = ", ".join(f"{name} >= {minimum(name)}" for name in names)
                 print(f"{line}{f' given {given}' if clamped else ''}  # {type(module).__name__}, {op}", flush=True)

@@ -1,6 +1,6 @@
 // RUN: freestone-opt %s | freestone-opt | FileCheck %s
 
-// What is written in any form is printed in the canonical one.
+// All notations are printed in canonical form.
 
 // CHECK-LABEL: func.func private @sizes
 // CHECK-SAME: !sym.size<4*h + 1>

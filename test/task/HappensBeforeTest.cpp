@@ -1,5 +1,5 @@
-// Edges and memory as the passes plan them are proved for every program, and what breaks them is found. That the proof
-// itself holds is tested against simulated runs in random orders.
+// The planned edges and memory of every program are proved, and faults in them are found. The proof itself is tested
+// against simulated runs in random orders.
 #include "compiler/task/HappensBefore.h"
 #include "compiler/task/Passes.h"
 #include "mlir/IR/Builders.h"
@@ -26,7 +26,7 @@ protected:
     passes.addNestedPass<ProgramOp>(createPlanMemory());
   }
 
-  /// The program of `text`, with edges and memory.
+  /// The program of `text`, with planned edges and memory.
   ProgramOp plan(const std::string &text) {
     module = parseSourceString<ModuleOp>(text, &context);
     if (!module || failed(passes.run(*module)))
@@ -47,13 +47,13 @@ protected:
 
   std::vector<int64_t> place(ProgramOp program) const { return runtime::placeFirstFit(lifetimesOf(program))->offsets; }
 
-  /// What the checker says for `workers` at n and m.
+  /// The checker's result for `workers` at n and m.
   std::optional<std::string> check(ProgramOp program, int64_t workers) const {
     auto values = [&](StringRef symbol) { return valueOf(symbol); };
     return findConflict(program, collectAccesses(program, workers, place(program), values));
   }
 
-  /// The same for 1 to 4 workers.
+  /// The results for 1 to 4 workers.
   std::optional<std::string> checkAll(ProgramOp program) const {
     for (int64_t workers : {1, 2, 3, 4})
       if (std::optional<std::string> conflict = check(program, workers))
@@ -107,7 +107,7 @@ TEST_F(HappensBefore, NamesTheTwoPhases) {
   setAllAfter(phases[2], {0});
   EXPECT_EQ(check(program, 2), "phase 1 'b' of worker 0 writes what phase 2 'c' of worker 1 reads, in no order");
 
-  // %b begins while %a is still read.
+  // %b begins while %a is still live.
   program = plan(chain);
   program.getBuffers()[2].setHorizonAttr(makeNumber(1));
   EXPECT_EQ(check(program, 1), "phase 1 'b' of worker 0 overwrites what phase 1 'b' of worker 0 reads");
@@ -186,7 +186,7 @@ TEST_F(HappensBefore, ProvesRandomPrograms) {
     for (PhaseOp phase : program.getPhases())
       elided += phase.getSameAfter().size();
 
-    // One buffer beside the other, one worker: what the program means.
+    // Without shared memory, on one worker: the program's meaning.
     std::vector<int64_t> apart, offsets = place(program);
     int64_t end = 0, bytes = 0;
     for (auto [lifetime, offset] : llvm::zip_equal(lifetimesOf(program), offsets)) {
@@ -200,7 +200,7 @@ TEST_F(HappensBefore, ProvesRandomPrograms) {
     for (int run = 0; run < 2; ++run, ++checked)
       ASSERT_EQ(simulate(program, 1 + random() % 4, offsets, values, random), expected) << text;
   }
-  // The programs are worth looking at.
+  // The programs must be worth testing.
   EXPECT_GT(shared, 300);
   EXPECT_GT(elided, 300);
   EXPECT_EQ(checked, 2000);
@@ -217,7 +217,7 @@ TEST_F(HappensBefore, FindsEveryMissingEdge) {
       SmallVector<int64_t> edges(phase.getAllAfter());
       if (edges.empty())
         continue;
-      // Memory stays where it was: the plan relied on the edge.
+      // Memory is unchanged: its plan relied on the edge.
       setAllAfter(phase, {});
       ASSERT_NE(checkAll(program), std::nullopt) << "edge of phase " << phase.getLabel().str() << " in\n" << text;
       setAllAfter(phase, edges);
@@ -260,7 +260,7 @@ TEST_F(HappensBefore, FindsMemoryThatIsTakenTooEarly) {
   EXPECT_GT(broken, 100);
 }
 
-/// Whatever is done to a plan: where the checker finds nothing, every order of the workers gives the right results.
+/// For any change of a plan: if the checker finds nothing, every order of the workers gives the right results.
 TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
   std::mt19937_64 random(10);
   auto values = [&](StringRef symbol) { return valueOf(symbol); };
@@ -303,7 +303,7 @@ TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
   }
   EXPECT_GT(harmless, 200);
   EXPECT_GT(found, 200);
-  // What it finds is no false alarm most of the time, even in so few runs.
+  // Most findings are no false alarms, even with few runs.
   EXPECT_GT(2 * wrong, found);
 }
 

@@ -1,4 +1,5 @@
-// The order of whole models and of their training steps is proved, and no edge can be left out unless others imply it.
+// The order of whole models and of their training steps is proved, and removing any edge is detected unless others
+// imply it.
 #include "compiler/driver/CompileModel.h"
 #include "compiler/task/OrderProof.h"
 #include "mlir/IR/Builders.h"
@@ -21,9 +22,9 @@ std::vector<int64_t> without(ArrayRef<int64_t> edges, int64_t edge) {
   return others;
 }
 
-/// Whether the edges say that phase `later` comes after phase `earlier`.
+/// Whether the edges order phase `later` after phase `earlier`.
 bool isImplied(ArrayRef<PhaseOp> phases, int64_t later, int64_t earlier) {
-  // A wait holds in all phases behind it.
+  // A wait holds in all later phases.
   for (PhaseOp phase : phases.take_front(later + 1))
     if (llvm::any_of(phase.getAllAfter(), [&](int64_t before) { return before >= earlier; }))
       return true;
@@ -32,7 +33,7 @@ bool isImplied(ArrayRef<PhaseOp> phases, int64_t later, int64_t earlier) {
   });
 }
 
-/// A model of test/models at the task level; with `trains` one step of its training.
+/// A model of test/models at the task level; with `trains`, one step of its training.
 class ModelOrder : public testing::TestWithParam<Model> {
 protected:
   void SetUp() override {
@@ -64,8 +65,8 @@ TEST_P(ModelOrder, IsProved) {
   }
 }
 
-/// Each edge is taken away, with all memory where it was. No wait is redundant; a `same` edge is where a wait, or
-/// others of its kind, say the same.
+/// Removes each edge, with memory unchanged. No wait is redundant; a `same` edge may be implied by a wait or by other
+/// `same` edges.
 TEST_P(ModelOrder, FindsEveryMissingEdge) {
   int64_t waits = 0, sames = 0, redundant = 0;
   for (ProgramOp program : programs) {

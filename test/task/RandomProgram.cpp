@@ -18,7 +18,7 @@ public:
 private:
   struct Buffer {
     std::string name, size;
-    /// Elements that one tile of the writer makes.
+    /// Elements written by one tile.
     std::string chunk = "4";
     bool isRead = true;
     bool isState = false;
@@ -42,7 +42,7 @@ private:
   std::vector<Buffer> buffers;
   std::string declarations, phases;
   int outputs = 0;
-  /// Of the phase at hand: its spaces run in no order.
+  /// Of the current phase, whose spaces run in no order.
   std::set<std::string> readHere, writtenHere;
 };
 
@@ -54,7 +54,7 @@ std::string join(const std::vector<std::string> &parts) {
   return text;
 }
 
-/// A state that no space of the phase has touched, or null.
+/// A state that no space of the phase has accessed, or null.
 Generator::Buffer *Generator::chooseState() {
   Buffer &state = buffers[below(buffers.size())];
   return state.isState && !readHere.contains(state.name) && !writtenHere.contains(state.name) ? &state : nullptr;
@@ -64,7 +64,7 @@ void Generator::addSpace(size_t readable, bool readsUnread) {
   static const char *const sizes[] = {"n", "2*n", "m", "40"};
   static const char *const chunks[] = {"1", "3", "4", "8"};
   std::string size = sizes[below(4)], chunk = chunks[below(4)];
-  // Often the tiles of what was written last, so that workers can stay with their own data.
+  // Often as many tiles as the last writer, so that workers keep their own data.
   if (below(2))
     std::tie(size, chunk) = std::tie(buffers[readable - 1].size, buffers[readable - 1].chunk);
 
@@ -83,7 +83,7 @@ void Generator::addSpace(size_t readable, bool readsUnread) {
       if (!buffers[i].isRead)
         read(buffers[i]);
   } else {
-    // Recent buffers more often, so that chains are long.
+    // Recent buffers more often, so that chains become long.
     for (size_t count = 1 + below(3); count > 0; --count)
       read(buffers[below(2) ? readable - 1 - below(std::min<size_t>(readable, 3)) : below(readable)]);
   }
@@ -96,7 +96,7 @@ void Generator::addSpace(size_t readable, bool readsUnread) {
     results.push_back("%" + state->name);
     resultTypes.push_back(typeOf(*state));
     writes.push_back(elements(chunk, state->size == size));
-    // In place: a tile reads what it writes.
+    // In place: a tile reads the elements that it writes.
     if (writes.back() != "?" && below(2)) {
       inputs.push_back("%" + state->name);
       reads.push_back(writes.back());

@@ -15,7 +15,7 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-/// A buffer as a space sees it. `chunk` is 0 where a tile may touch anything.
+/// A buffer as operand of a space. `chunk` is 0 if a tile may touch any elements.
 struct Operand {
   uint64_t *data;
   int64_t size, chunk;
@@ -154,7 +154,7 @@ bool Machine::run(int64_t count, std::mt19937_64 &random) {
         able.push_back(i);
     if (able.empty())
       return false;
-    // One worker runs ahead for a while, so that workers come far apart.
+    // One worker runs ahead for a while, so that workers drift apart.
     int64_t chosen = able[random() % able.size()];
     for (uint64_t steps = 1 + random() % 40; steps > 0 && canGoOn(workers[chosen], workers); --steps)
       step(workers[chosen], chosen, count);

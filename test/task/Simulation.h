@@ -6,12 +6,12 @@
 
 namespace freestone::test {
 
-/// The elements of all outputs and of all state, as numbers that depend on everything they were computed from.
+/// The elements of all outputs and states, as hashes of everything that they were computed from.
 using Results = std::vector<std::vector<uint64_t>>;
 
-/// Runs a program of f32 buffers tile by tile with `workers`, in an order that `random` picks among all that the `after
-/// all` edges allow. Tiles of unknown accesses read everything and write elements that lie apart. Arena buffers lie at
-/// `offsets`. Nothing if no worker can go on.
+/// Executes a program of f32 buffers tile by tile with `workers`, in an order that `random` chooses among all that the
+/// `after all` edges allow. Tiles of unknown accesses read everything and write scattered elements. Arena buffers are
+/// at `offsets`. Nothing if no worker can continue.
 std::optional<Results> simulate(task::ProgramOp program, int64_t workers, llvm::ArrayRef<int64_t> offsets,
                                 llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf,
                                 std::mt19937_64 &random);

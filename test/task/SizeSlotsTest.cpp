@@ -39,8 +39,8 @@ TEST(SizeSlots, NumbersEverySizeOnce) {
     exprs.push_back(expr.str());
   }
   EXPECT_EQ(slots.count(), static_cast<int64_t>(exprs.size()));
-  // Symbols, bounds, bytes and dimensions of buffers, assertions, tiles and where they stand among others, spaces,
-  // scratch, operations; what one tile touches is for the compiler alone.
+  // Symbols, bounds, bytes and dimensions of buffers, assertions, tiles and their positions, spaces, scratch,
+  // operations; the extents of accesses are used by the compiler only.
   EXPECT_EQ(exprs,
             (std::vector<std::string>{"n", "k", "3*n", "16*n", "4", "2*n + 2", "8", "n floordiv 2", "n ceildiv 4", "0",
                                       "7*n", "10*n", "max(\"#11\", 4096) + 64", "10*k", "\"#13\" + \"#2\"", "\"#0\""}));

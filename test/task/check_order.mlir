@@ -2,7 +2,8 @@
 
 !v = !graph.tensor<[n], f32>
 
-// A wait where a tile may read anything, none where it reads what the same tile wrote, and bytes that are used again when all are done.
+// A wait if a tile may read any element, none if it reads what the same tile wrote, and bytes reused after all workers
+// are done.
 task.program @right symbols [#task.symbol<"n" dim 0, 0 in [0, 9223372036854775807]>] {
   %x = task.buffer input "x" : !v
   %a = task.buffer arena horizon -1 last_use 2 : !v
@@ -29,7 +30,7 @@ task.program @right symbols [#task.symbol<"n" dim 0, 0 in [0, 922337203685477580
 
 // -----
 
-// A wait that is missing matters where there are several workers, and several tiles.
+// A missing wait matters only with several workers and several tiles.
 !v = !graph.tensor<[n], f32>
 // expected-error @+1 {{phase 0 'a' of worker 0 writes what phase 1 'y' of worker 1 reads, in no order (workers = 2, n = 7)}}
 task.program @no_wait symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
@@ -46,7 +47,7 @@ task.program @no_wait symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
 
 // -----
 
-// A worker that goes on with its own data needs no wait, but an edge that says so.
+// A worker that continues with its own data needs no wait, but a `same` edge.
 !v = !graph.tensor<[n], f32>
 // expected-error @+1 {{phase 0 'a' of worker 0 writes what phase 1 'y' of worker 0 reads, and no edge says so (workers = 1, n = 3)}}
 task.program @no_edge symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
@@ -63,7 +64,7 @@ task.program @no_edge symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
 
 // -----
 
-// Bytes that are given away while they are still read.
+// Bytes reused during a live range.
 !v = !graph.tensor<[n], f32>
 // expected-error @+1 {{phase 1 'b' of worker 0 overwrites what phase 1 'b' of worker 0 reads (workers = 1, n = 3)}}
 task.program @too_early symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
@@ -84,7 +85,7 @@ task.program @too_early symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
 
 // -----
 
-// Sizes are such as the program's assertions allow: n follows from k here, and whole tiles are never shared.
+// Sizes satisfy the program's assertions: n follows from k here, and whole tiles are never shared.
 !v = !graph.tensor<[n], f32>
 !k = !graph.tensor<[k, 3], f32>
 // expected-error @+1 {{phase 0 'a' of worker 0 writes what phase 1 'y' of worker 1 reads, in no order (workers = 2, k = 5, n = 15)}}

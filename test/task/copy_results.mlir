@@ -1,6 +1,6 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(task-copy-results))' | FileCheck %s
 
-// What is computed and returned once stays as it is, a reshape of it too.
+// A value that is computed and returned once is not copied, nor is a reshape of it.
 // CHECK-LABEL: func.func @computed
 // CHECK:         %[[SUM:.*]] = tile.compute
 // CHECK:         %[[FLAT:.*]] = graph.reshape %[[SUM]]
@@ -14,7 +14,7 @@ func.func @computed(%x: !graph.tensor<[n, 4], f32>) -> !graph.tensor<[4*n], f32>
   return %1 : !graph.tensor<[4*n], f32>
 }
 
-// The second of two results that are the same memory is copied.
+// If two results alias, the second is copied.
 // CHECK-LABEL: func.func @twice
 // CHECK:         %[[FIRST:.*]] = tile.compute [n, 4]
 // CHECK:         %[[FLAT:.*]] = graph.reshape %[[FIRST]]
@@ -50,7 +50,7 @@ func.func @given(%x: !graph.tensor<[n], f32>)
   return %x, %0, %1, %2 : !graph.tensor<[n], f32>, !graph.tensor<[n, 1], f32>, !graph.tensor<[3], f16>, !graph.tensor<[], i64>
 }
 
-// A new value of state has the memory of the old one, which no output shares.
+// A new value of state aliases the old one, and no output.
 // CHECK-LABEL: func.func @kept
 // CHECK:         %[[NEW:.*]] = tile.compute [3] [parallel] ins(%arg0
 // CHECK:         %[[COPY:.*]] = tile.compute [3] [parallel] ins(%[[NEW]]

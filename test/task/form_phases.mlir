@@ -18,10 +18,10 @@ tile.program @p0 symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>, %w: !graph.t
   tile.return %0 : !graph.tensor<[s0, s1], f32>
 }
 
-// Sites are numbered over the whole module, call by call.
+// Sites are numbered through the whole module, call by call.
 // CHECK:       module attributes {task.sites = ["node 'first': too low", "node 'first': too high", "node 'second': too low", "node 'second': too high"
 
-// Inputs stand in the order of the arguments, outputs in that of the results; an output is written in place.
+// Inputs and outputs keep the order of arguments and results; an output is written in place.
 // CHECK-LABEL: task.program @main symbols
 // CHECK-SAME:    #task.symbol<"b" dim 1, 0 in [1, 64]>
 // CHECK-SAME:    #task.symbol<"n" element 0, 1 in [0, 9223372036854775807]>
@@ -51,7 +51,7 @@ func.func @main(%shape: !graph.tensor<[2], i64> {graph.name = "shape"}, %x: !gra
   return %4, %0 : !graph.tensor<[2*b, 2], f32>, !graph.tensor<[b, 4], f32>
 }
 
-// Sizes that are defined stand beside the symbols that they are made of; those that nothing uses do not.
+// Definitions stand beside the symbols that they use; unused ones are dropped.
 // CHECK-LABEL: task.program @defined symbols [#task.symbol<"b" dim 0, 0 in [0, 9223372036854775807]>]
 // CHECK-SAME{LITERAL}: define [["half", #sym.expr<b floordiv 2>], ["twice", #sym.expr<2*half>]]
 func.func @defined(%x: !graph.tensor<[b, 4], f32> {graph.name = "x"}) -> (!graph.tensor<[twice, 4], f32> {graph.name = "y"})
@@ -62,7 +62,7 @@ func.func @defined(%x: !graph.tensor<[b, 4], f32> {graph.name = "x"}) -> (!graph
   return %0 : !graph.tensor<[twice, 4], f32>
 }
 
-// Buffers between phases are in the arena; equal constants are one weight; a phase without a node's name has its program's.
+// Intermediates are in the arena; equal constants are one weight; a phase without a node's name has its program's.
 // CHECK-LABEL: task.program @other
 // CHECK:         %[[H:.*]] = task.buffer arena : !graph.tensor<[k, 4], f32>
 // CHECK:         task.buffer weight "constant 0"

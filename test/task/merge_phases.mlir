@@ -35,8 +35,8 @@ tile.program @long symbols [s0](%x: !w) -> (!w) attributes {plan = #contraction_
   tile.return %y : !w
 }
 
-// However many updates there are, they are one phase: calls of one program side by side. What is no loop over elements keeps
-// its own phase.
+// All updates become one phase, with calls of one program adjacent. A program that is not elementwise keeps its own
+// phase.
 // CHECK-LABEL: task.program @updates
 // CHECK:         task.phase "a"
 // CHECK-NEXT:      task.space @map(%{{.*}}) to (%[[A:.*]]) sizes
@@ -74,8 +74,8 @@ task.program @updates symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// What reads what another wrote comes later. Tiles that stay on the worker that made what they read are not dealt anew, unless
-// there is only one of them.
+// A phase that reads another's result comes later. Tiles that stay on the worker of their inputs are not dealt anew,
+// unless there is only one.
 // CHECK-LABEL: task.program @chains
 // CHECK:         task.phase "first"
 // CHECK-NEXT:      task.space @map
@@ -132,7 +132,7 @@ task.program @chains symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// Nothing moves to the other side of what binds a size.
+// No phase is moved across one that binds a size.
 // CHECK-LABEL: task.program @binding
 // CHECK:         task.phase "before"
 // CHECK:         task.phase "count"

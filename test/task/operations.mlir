@@ -1,7 +1,7 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 --task-form-phases | FileCheck %s --check-prefixes=CHECK,V4
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v3 --task-form-phases | FileCheck %s --check-prefixes=CHECK,V3
 
-// What a loop computes at every point, each time it is there: elementary functions are one operation, casts none.
+// Operations of a loop at every point: elementary functions count as one, casts as none.
 tile.program @map symbols [s0](%x: !graph.tensor<[s0, 3], f32>) -> (!graph.tensor<[s0, 3], f32>) {
   %0 = tile.compute [s0, 3] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
   ^bb0(%a: f32):

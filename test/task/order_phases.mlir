@@ -3,8 +3,8 @@
 
 !v = !graph.tensor<[n], f32>
 
-// Where a tile reads what the same tile of as many wrote, nobody waits. With other tiles, or where a tile may read anything, all wait,
-// but only once for each phase: a later wait for an earlier phase is implied.
+// No wait if a tile reads what the same tile, of as many, wrote. For other tiles, or unknown accesses, all workers
+// wait, but once a phase: a later wait for an earlier phase is implied.
 // CHECK-LABEL: task.program @chain
 // CHECK:         task.phase "a" after all [] same []
 // CHECK:         task.phase "aligned" after all [] same [0]
@@ -46,7 +46,8 @@ task.program @chain symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// Several spaces in a phase: one wait for the latest of all that they read. Tiles that may write anything are never the reader's own.
+// Several spaces in a phase: one wait, for the latest phase that they read. Tiles with unknown writes are never the
+// reader's own.
 // CHECK-LABEL: task.program @spaces
 // CHECK:         task.phase "both" after all [] same []
 // CHECK:         task.phase "join" after all [0] same [0]
@@ -64,8 +65,8 @@ task.program @spaces symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// Tiles of neighbouring spaces of one program are dealt together: a worker has its own data back where others are dealt as these
-// were, and not where they are dealt alone.
+// Tiles of neighbouring spaces of one program are dealt together: a worker keeps its own data if later tiles are dealt
+// in the same way, but not if they are dealt alone.
 // CHECK-LABEL: task.program @dealt
 // CHECK:         task.phase "both" after all [] same []
 // CHECK:         task.phase "alike" after all [] same [0]
@@ -90,7 +91,7 @@ task.program @dealt symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// One tile alone is worker 0's in both, whatever it touches; not where it is dealt behind others.
+// A single tile is worker 0's in both phases, whatever it touches; not if it is dealt after others.
 // CHECK-LABEL: task.program @only
 // CHECK:         task.phase "one" after all [] same []
 // CHECK:         task.phase "again" after all [] same [0]
@@ -113,7 +114,7 @@ task.program @only symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// What follows a phase that gives a size its value waits for it, for all sizes are then derived anew.
+// Phases after one that binds a size wait for it, since all sizes are then derived anew.
 // CHECK-LABEL: task.program @binding
 // CHECK:         task.phase "find" after all [] same [] binds "k"
 // CHECK:         task.phase "unrelated" after all [0] same []
@@ -137,7 +138,7 @@ task.program @binding symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>, #task.sym
   }
 }
 
-// What writes a state comes after those that read it before: without a wait where each tile writes what it read.
+// A writer of a state comes after its earlier readers: without a wait if each tile writes what it read.
 // CHECK-LABEL: task.program @state
 // CHECK:         task.phase "read anything" after all [] same []
 // CHECK:         task.phase "read" after all [] same []

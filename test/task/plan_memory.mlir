@@ -3,8 +3,8 @@
 
 !v = !graph.tensor<[n], f32>
 
-// A buffer's horizon is what every worker has finished when any first touches it: "c" begins after a wait for phase 1, so %c may lie
-// where %a was, but not where %b is, which the phase before may still be reading.
+// A buffer's horizon is the last phase complete on every worker before any touches it: "c" begins after a wait for
+// phase 1, so %c may reuse the bytes of %a, but not those of %b, which the previous phase may still read.
 // CHECK-LABEL: task.program @main
 // CHECK:         task.buffer input "x" : !graph
 // CHECK:         task.buffer weight "w" : !graph

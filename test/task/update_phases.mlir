@@ -1,8 +1,8 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,cse,tile-inline-producers,cse,tile-fuse,tile-coalesce-loops,cse,tile-shorten-live-ranges,task-copy-results),task-update-state,tile-outline,tile-choose-tiles{target=x86-64-v4},task-form-phases,task-merge-phases,task.program(task-order-phases))' \
 // RUN:   | FileCheck %s
 
-// The step of an optimizer that takes the norm of all gradients: the sums of rows of every gradient, their totals, the
-// factor, the updates. Four phases, however many parameters there are and whatever their shapes; one program updates all.
+// An optimizer step with a global gradient norm: row sums of every gradient, their totals, the factor, the updates.
+// Four phases, for any number and shapes of parameters; one program updates all.
 // CHECK-LABEL: task.program @main
 // CHECK:         task.phase
 // CHECK-NEXT:      task.space

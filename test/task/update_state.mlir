@@ -5,7 +5,7 @@
 !m = !graph.tensor<[4, 4], f32>
 #id = affine_map<(d0) -> (d0)>
 
-// What reads the old value at the element that it writes is done in place; who reads it elsewhere comes before.
+// A compute that reads the old value only at the element that it writes is in place; other readers come before.
 // CHECK-LABEL: func.func @main
 // CHECK:         %[[READ:.*]] = tile.compute [4] [parallel] ins(%arg0 : #[[REVERSED:.*]])
 // CHECK:         %[[NEW:.*]] = tile.compute [4] [parallel] ins(%arg0 : #{{.*}}, %arg1
@@ -29,7 +29,7 @@ func.func @main(%w: !v {graph.state = "w"}, %g: !v {graph.name = "g"}) -> (!v {g
   return %0, %1 : !v, !v
 }
 
-// Read at other elements than are written: a copy.
+// Reads other elements than it writes: a copy.
 // CHECK-LABEL: func.func @transposed
 // CHECK:         %[[NEW:.*]] = tile.compute [4, 4]
 // CHECK:         %[[FLAT:.*]] = graph.reshape %[[NEW]]
@@ -44,7 +44,7 @@ func.func @transposed(%w: !m {graph.state = "m"}) -> (!m {graph.state = "m"}) {
   return %0 : !m
 }
 
-// The new value is read before the old one is for the last time: a copy, behind both.
+// The new value is used before the last use of the old one: a copy, after both.
 // CHECK-LABEL: func.func @crossed
 // CHECK:         %[[NEW:.*]] = tile.compute [4] [parallel] ins(%arg0
 // CHECK:         tile.compute [4] [parallel] ins(%[[NEW]] : #{{.*}}, %arg0
@@ -64,7 +64,7 @@ func.func @crossed(%w: !v {graph.state = "w"}) -> (!v {graph.state = "w"}, !v {g
   return %0, %1 : !v, !v
 }
 
-// Two states change places: one goes through other memory.
+// Two states are exchanged: one through a copy.
 // CHECK-LABEL: func.func @swapped
 // CHECK:         %[[SECOND:.*]] = tile.compute [4] [parallel] ins(%arg0
 // CHECK:         %[[FIRST:.*]] = tile.compute [4] [parallel] ins(%arg1
@@ -74,7 +74,7 @@ func.func @swapped(%w: !v {graph.state = "w"}, %u: !v {graph.state = "u"}) -> (!
   return %u, %w : !v, !v
 }
 
-// What stays as it is is not written; an input and a value of two states are copied.
+// An unchanged state is not written; an input, and a value of two states, are copied.
 // CHECK-LABEL: func.func @given
 // CHECK-SAME:    -> (!graph.tensor<[4], f32> {graph.state = "u"}, !graph.tensor<[4], f32> {graph.state = "t"}, !graph.tensor<[4], f32> {graph.state = "s"})
 // CHECK:         %[[NEW:.*]] = tile.compute
@@ -91,8 +91,8 @@ func.func @given(%w: !v {graph.state = "w"}, %u: !v {graph.state = "u"}, %x: !v 
   return %w, %0, %0, %x : !v, !v, !v, !v
 }
 
-// Of a group, a member that reads the old value must come before what writes it, whatever the order of passes over a row: here the
-// reader only runs once the row's sum is known, the writer at once.
+// In a group, a member that reads the old value must come before the writer, in any order of passes over a row: here
+// the reader runs only after the row's sum, the writer at once.
 // CHECK-LABEL: func.func @grouped
 // CHECK:         %[[GROUP:.*]]:2 = tile.group
 // CHECK:         %[[COPY:.*]] = tile.compute [16]

@@ -2,7 +2,8 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{enable=false})' \
 // RUN:   | FileCheck %s --check-prefix=OFF
 
-// A tied embedding is read as it is by the gather, and packed by the contraction; the transposition is one with the packing.
+// A tied embedding is plain for the gather, and packed for the contraction; the transposition is merged with the
+// packing.
 // CHECK:       #[[PACK:.*]] = affine_map<(d0, d1, d2) -> (d0 * 32 + d2, d1)>
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %[[PACKED:[a-z0-9]*]]: !graph.tensor<[64, 50], f32, #tile.panels<axis = 1, width = 32>> {graph.weight = "embedding:packed"}
@@ -31,7 +32,7 @@ func.func @main(%i: !graph.tensor<[n], i64>) -> !graph.tensor<[n, 50], f32> {
   return %z : !graph.tensor<[n, 50], f32>
 }
 
-// Another function that needs the same packing takes the same result of @init, whose results above are all.
+// Another function with the same packing uses the same result of @init.
 // CHECK-LABEL: func.func @evaluate
 // CHECK-SAME:    !graph.tensor<[64, 50], f32, #tile.panels<axis = 1, width = 32>> {graph.weight = "embedding:packed"})
 func.func @evaluate(%x: !graph.tensor<[k, 64], f32>) -> !graph.tensor<[k, 50], f32> {
@@ -41,7 +42,7 @@ func.func @evaluate(%x: !graph.tensor<[k, 64], f32>) -> !graph.tensor<[k, 50], f
   return %z : !graph.tensor<[k, 50], f32>
 }
 
-// A product of weights is one of the weights, of which neither is packed for it.
+// A product of weights depends on weights alone, so neither is packed for it.
 // CHECK-LABEL: func.func @product
 // CHECK-SAME:    !graph.tensor<[64, 64], f32> {graph.weight = "embedding:folded"})
 func.func @product() -> !graph.tensor<[64, 64], f32> {

@@ -2,7 +2,7 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{convolutions=false})' \
 // RUN:   | FileCheck %s --check-prefix=CONTRACTION
 
-// The weights of a convolution that fills its panels are packed along the channels out; those of few channels stay.
+// Weights of a convolution that fills its panels are packed along the output channels; those of few channels are not.
 // CHECK-LABEL: func.func @convolution
 // CHECK-SAME:    !graph.tensor<[8, 3, 3, 64], f32, #tile.panels<axis = 3, width = 32>> {graph.weight = "many:packed"}
 // CHECK:         graph.weight "few"

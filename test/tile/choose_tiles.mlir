@@ -6,8 +6,8 @@
 // OFF: module attributes {tile.counters = {contractions = 3 : i64, kept_packed = 3 : i64}}
 // AGAIN: module attributes {tile.counters = {contractions = 1 : i64, weight_gradients = 2 : i64}}
 
-// The gradient of a kernel: channels of the picture, of the gradient, taps; summed over images and places. One tile a panel of the
-// gradient's channels.
+// A weight gradient: input channels, output channels, taps; summed over images and positions. One tile for each panel
+// of output channels.
 // CHECK-LABEL: tile.program @weight_gradient
 // CHECK-SAME: #tile.weight_gradient<
 // CHECK-SAME: tiles = s1 ceildiv 32,
@@ -27,7 +27,7 @@ tile.program @weight_gradient symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, 14
   tile.return %0 : !graph.tensor<[s0, s1, 3, 3], f32>
 }
 
-// Groups repeat the whole; strides move places, dilation moves taps of rows.
+// Groups are batch loops; strides apply to positions, dilation to taps of rows.
 // CHECK-LABEL: tile.program @groups
 // CHECK-SAME: #tile.weight_gradient<
 // CHECK-SAME: tiles = 5*(s1 ceildiv 32),
@@ -46,7 +46,7 @@ tile.program @groups symbols [s0, s1, s2](%x: !graph.tensor<[s2, 5, s0, 40, 40],
   tile.return %0 : !graph.tensor<[5, s1, s0, 3, 3], f32>
 }
 
-// A convolution sums over few taps, and is none.
+// A convolution sums over few taps, so it is no weight gradient.
 // CHECK-LABEL: tile.program @convolution
 // CHECK-SAME: #tile.contraction<
 // AGAIN-LABEL: tile.program @convolution

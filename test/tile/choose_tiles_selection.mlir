@@ -1,6 +1,6 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile),tile-outline,tile-choose-tiles{target=x86-64-v4})' | FileCheck %s
 
-// Every lane keeps a largest element and its position: one replaces both.
+// Every lane keeps a maximum and its position, which are replaced together.
 // CHECK-LABEL: tile.program @p0
 // CHECK-SAME:    lanes = [16]
 func.func @largest(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n], i64> {
@@ -8,7 +8,7 @@ func.func @largest(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n], i64> {
   return %i : !graph.tensor<[n], i64>
 }
 
-// Whether an element is taken hangs on its position, which no accumulator has: what a lane kept can't be offered to the next.
+// The selection depends on the position, which is no accumulator: a lane's result can't be offered to the next.
 // CHECK-LABEL: tile.program @p1
 // CHECK-SAME:    lanes = [1]
 func.func @every_other(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n], f32> {
@@ -27,7 +27,7 @@ func.func @every_other(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n], f32
   return %r : !graph.tensor<[n], f32>
 }
 
-// A value that hangs on an accumulator is not a point's.
+// A value that depends on an accumulator is not a point's.
 // CHECK-LABEL: tile.program @p2
 // CHECK-SAME:    lanes = [1]
 func.func @capped(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n], f32> {

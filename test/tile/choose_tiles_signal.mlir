@@ -1,6 +1,6 @@
 // RUN: freestone-opt %s --tile-choose-tiles='target=x86-64-v4' | FileCheck %s
 
-// The gradient of a kernel over signals copies each as a whole: short ones alone, or scratch would have no bound.
+// The weight gradient of one-dimensional signals copies each whole: only short ones, or scratch would be unbounded.
 // CHECK-LABEL: tile.program @short
 // CHECK-SAME: #tile.weight_gradient<
 tile.program @short symbols [s0, s1, s2](%x: !graph.tensor<[s2, s0, 2048], f32>, %g: !graph.tensor<[s2, s1, 2048], f32>)

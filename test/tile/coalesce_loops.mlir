@@ -3,7 +3,7 @@
 #id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #last = affine_map<(d0, d1, d2) -> (d2)>
 
-// Loops that run over memory without a gap are one; a bias keeps its own.
+// Contiguous loops are merged; those that a bias indexes alone are not.
 // CHECK-LABEL: func.func @rows
 // CHECK:         %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> <[b*s, 64], f32>
 // CHECK:         %[[SUM:.*]] = tile.compute [b*s, 64] [parallel, parallel] ins(%[[FLAT]] : #{{.*}}, %arg1 : #{{.*}})
@@ -22,7 +22,7 @@ func.func @rows(%x: !graph.tensor<[b, s, 64], f32>, %bias: !graph.tensor<[64], f
 #row = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #sum = affine_map<(d0, d1, d2) -> (d0, d1)>
 
-// In a group the loops of all members are merged together; those that reduce stay apart from those that do not.
+// In a group the loops of all members are merged together; reduction loops are not merged with parallel ones.
 // CHECK-LABEL: func.func @group
 // CHECK:         tile.group {
 // CHECK:           %[[SUM:.*]] = tile.compute [b*s, 64] [parallel, reduction]

@@ -2,7 +2,7 @@
 // RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse{epilogues=false rows=false maps=false siblings=false}))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
 
-// A contraction carries its epilogue.
+// A contraction with its epilogue.
 // CHECK-LABEL: func.func @epilogue
 // CHECK:         %[[GROUP:.*]] = tile.group {
 // CHECK:           %[[PRODUCT:.*]] = tile.compute [m, n, k]
@@ -19,7 +19,7 @@ func.func @epilogue(%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], f3
 
 // -----
 
-// Softmax is one pass over a row.
+// Softmax is one program over rows.
 // CHECK-LABEL: func.func @softmax
 // CHECK:         tile.group {
 // CHECK:           arith.maximumf
@@ -36,7 +36,7 @@ func.func @softmax(%x: !graph.tensor<[b, s], f32>) -> !graph.tensor<[b, s], f32>
 
 // -----
 
-// So is a norm written out by an exporter; what others need of it leaves the group as a second result.
+// So is a norm written out by an exporter; a result with other users leaves the group.
 // CHECK-LABEL: func.func @norm
 // CHECK:         %[[GROUP:.*]]:2 = tile.group {
 // CHECK:           tile.yield %{{.*}}, %{{.*}} : !graph.tensor<[b], f32>, !graph.tensor<[b, c], f32>
@@ -60,7 +60,7 @@ func.func @norm(%x: !graph.tensor<[b, c], f32>) -> (!graph.tensor<[b, c], f32>, 
 
 // -----
 
-// What is used on both sides of a service can not be one program with it.
+// A value used on both sides of a service can't be fused with it: a cycle.
 // CHECK-LABEL: func.func @cycle
 // CHECK:         %[[A:.*]]:2 = tile.group {
 // CHECK:           math.exp
@@ -96,7 +96,7 @@ func.func @siblings(%g: !graph.tensor<[n, c], f32>, %x: !graph.tensor<[n, c], f3
 
 // -----
 
-// Not where one needs what the other leads to.
+// Not if one depends on the other.
 // CHECK-LABEL: func.func @in_turn
 // CHECK-NOT:     tile.group
 func.func @in_turn(%x: !graph.tensor<[n, c], f32>) -> !graph.tensor<[c], f32> {
@@ -110,7 +110,8 @@ func.func @in_turn(%x: !graph.tensor<[n, c], f32>) -> !graph.tensor<[c], f32> {
 
 // -----
 
-// A number of one tensor leads to nothing in another's loops: what has no rows would be one tile for one worker.
+// A scalar of one tensor does not fuse it with another's loops: without rows there would be a single tile for one
+// worker.
 // CHECK-LABEL: func.func @one_tile
 // CHECK-NOT:     tile.group
 func.func @one_tile(%x: !graph.tensor<[64], f32>, %p: !graph.tensor<[64], f32>) -> !graph.tensor<[64], f32> {

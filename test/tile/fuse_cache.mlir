@@ -2,7 +2,7 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-decompose,graph-to-tile,tile-inline-producers,tile-fuse{cache-bytes=16777216}))' \
 // RUN:   | FileCheck %s --check-prefix=LARGE
 
-// Rows of unknown length are taken for short, and their passes are one program.
+// Rows of unknown length are assumed to be short, and their passes are fused.
 // CHECK-LABEL: func.func @unknown
 // CHECK-SAME:    rows = 4 : i64
 // LARGE-LABEL: func.func @unknown
@@ -12,8 +12,8 @@ func.func @unknown(%x: !graph.tensor<[m, n], f32>) -> !graph.tensor<[m, n], f32>
   return %y : !graph.tensor<[m, n], f32>
 }
 
-// Rows that are too long for the cache, by the bounds or the hint of their size, stay apart, but for the sum and its reciprocal,
-// unless the cache is larger.
+// Rows that exceed the cache, by the bounds or the hint of their size, are not fused, except for the sum and its
+// reciprocal, unless the cache is larger.
 // CHECK-LABEL: func.func @bounded
 // CHECK-SAME:    rows = 1 : i64
 // CHECK:         math.exp

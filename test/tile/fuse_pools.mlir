@@ -2,7 +2,7 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers{pools=false},tile-fuse),tile-choose-layouts,func.func(tile-fuse-pools{enable=false}))' \
 // RUN:   | FileCheck %s --check-prefix=APART
 
-// Bias and rectifier go to the pool, so that nothing is between it and the convolution; what follows the pool stays with it.
+// Bias and relu are inlined into the pooling, next to the convolution; computes after the pooling are fused as well.
 // CHECK-LABEL: func.func @pooled
 // CHECK:         tile.group {
 // CHECK-NEXT:      %[[PIXELS:.*]] = tile.compute [b, 32, h, w, 8, 3, 3]
@@ -33,7 +33,7 @@ func.func @pooled(%x: !graph.tensor<[b, 8, h, w], f32>) -> !graph.tensor<[b, 32,
   return %y : !graph.tensor<[b, 32, h floordiv 2, w floordiv 3], f32>
 }
 
-// Windows that overlap, or see padding, need pixels of other tiles; pixels that others read must leave the tile.
+// Overlapping windows and padding need pixels of other tiles; pixels with other readers must leave the tile.
 // CHECK-LABEL: func.func @apart
 // CHECK-COUNT-3: tile.compute {{.*}}8, 3, 3]
 // CHECK-NOT:     tile.group

@@ -1,4 +1,4 @@
-// Every operator becomes loops over its result, with the arithmetic of one element.
+// Every operator is lowered to loops over its result, with scalar arithmetic.
 // RUN: freestone-opt %s --split-input-file --graph-to-tile | FileCheck %s
 
 // CHECK-LABEL: func.func @elementwise
@@ -26,7 +26,7 @@ func.func @half(%x: !graph.tensor<[n], bf16>) -> !graph.tensor<[n], bf16> {
 
 // -----
 
-// A division by 0, and of the smallest number by -1, does not trap.
+// Divisions by 0, and of the smallest number by -1, do not trap.
 // CHECK-LABEL: func.func @divide
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : i32
 // CHECK-DAG:     arith.cmpi eq, %{{.*}}, %[[ZERO]] : i32
@@ -50,7 +50,7 @@ func.func @contract(%x: !graph.tensor<[b, m, k], f32>, %y: !graph.tensor<[b, k, 
 
 // -----
 
-// Nothing is summed: there is no accumulator.
+// Without a sum there is no accumulator.
 // CHECK-LABEL: func.func @outer_product
 // CHECK:         tile.compute [m, n] [parallel, parallel] ins(%arg0 : #{{.*}}, %arg1 : #{{.*}}) {
 // CHECK:           %[[PRODUCT:.*]] = arith.mulf
@@ -62,7 +62,7 @@ func.func @outer_product(%x: !graph.tensor<[m], f32>, %y: !graph.tensor<[n], f32
 
 // -----
 
-// Padding is what reads outside give; groups are a loop of their own.
+// Out-of-bounds reads give the padding; groups are a loop of their own.
 // CHECK-DAG:   #[[IMAGE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 * 4 + d5, d3 * 2 + d6 - 1, d4 * 2 + d7 - 1)>
 // CHECK-DAG:   #[[KERNEL:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d1 * 8 + d2, d5, d6, d7)>
 // CHECK-LABEL: func.func @convolve
@@ -77,7 +77,7 @@ func.func @convolve(%x: !graph.tensor<[n, 8, 8, 8], f32>, %w: !graph.tensor<[16,
 
 // -----
 
-// Indices of data are counted from the end where negative, and checked; what is outside, tile.read does not touch.
+// Negative data-dependent indices count from the end; all are checked, and tile.read accesses no memory out of bounds.
 // CHECK-LABEL: func.func @gather
 // CHECK:         tile.compute [b, 16] [parallel, parallel] ins(%arg1 : #{{.*}}) reads(%arg0)
 // CHECK:           %[[POSITION:.*]] = arith.select
@@ -105,7 +105,7 @@ func.func @cumulate(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n, m], f32
 
 // -----
 
-// One pass over a row; neighbours that are all behind the ten best so far are left aside together.
+// One pass over a row; blocks of elements that all come after the ten best so far are skipped.
 // CHECK-LABEL: func.func @top_k
 // CHECK:         tile.opaque [n] ins(%arg0)
 // CHECK:           %[[NEIGHBOURS:.*]] = vector.load %{{.*}} : memref<?xf32>, vector<32xf32>
@@ -135,7 +135,7 @@ func.func @nonzero(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[2, k], i64>
   return %y : !graph.tensor<[2, k], i64>
 }
 
-// The gradient of a pooling asks where the maxima are: the windows are read once for both.
+// The gradient of a pooling uses the positions of the maxima: both are computed in one pass over the windows.
 // CHECK-LABEL: func.func @maxima
 // CHECK:         %[[MAXIMA:.*]]:2 = tile.compute [b, 7, 7, 2, 2] [parallel, parallel, parallel, reduction, reduction] ins(%{{.*}} : #{{.*}}) init [0xFF800000 : f32, -1 : i32]
 // CHECK:         tile.compute [b, 7, 7] [parallel, parallel, parallel] ins(%[[MAXIMA]]#1
@@ -149,7 +149,7 @@ func.func @maxima(%x: !graph.tensor<[b, 14, 14], f32>) -> (!graph.tensor<[b, 7, 
 
 // -----
 
-// Random bits are those of the row-major index.
+// Random bits by row-major index.
 // CHECK-LABEL: func.func @random
 // CHECK:         tile.compute [b, n] [parallel, parallel] ins(%arg0 : #{{.*}}, %arg0 : #{{.*}}, %arg0 : #{{.*}}, %arg0 : #{{.*}}) {
 // CHECK-NEXT:    ^bb0(%[[K0:.*]]: i32, %[[K1:.*]]: i32, %[[K2:.*]]: i32, %[[K3:.*]]: i32):
@@ -162,7 +162,7 @@ func.func @random(%key: !graph.tensor<[4], ui32>) -> !graph.tensor<[b, n], ui64>
 
 // -----
 
-// Integers become narrow floats at once: by way of f32 they might be rounded twice.
+// Integers are converted to narrow floats directly: by way of f32 they might be rounded twice.
 // CHECK-LABEL: func.func @narrow
 // CHECK:         arith.sitofp %{{.*}} : i32 to bf16
 func.func @narrow(%x: !graph.tensor<[n], i32>) -> !graph.tensor<[n], bf16> {

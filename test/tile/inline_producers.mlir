@@ -2,7 +2,7 @@
 // RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers{enable=false}))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
 
-// A chain of elementwise operators with a broadcast is one body.
+// A chain of elementwise operators with a broadcast becomes one body.
 // CHECK-LABEL: func.func @chain
 // CHECK:         tile.compute [m, n] [parallel, parallel] ins(%arg0 : #{{.*}}, %arg1 : #{{.*}}) {
 // CHECK:           arith.addf
@@ -19,7 +19,7 @@ func.func @chain(%x: !graph.tensor<[m, n], f32>, %bias: !graph.tensor<[n], f32>)
 
 // -----
 
-// What is expensive and used twice is computed once.
+// An expensive value with two uses is computed once.
 // CHECK-LABEL: func.func @shared
 // CHECK-COUNT-1: math.exp
 // CHECK-NOT:     math.exp
@@ -32,7 +32,7 @@ func.func @shared(%x: !graph.tensor<[n], f32>) -> (!graph.tensor<[n], f32>, !gra
 
 // -----
 
-// Heads are read right out of the buffer of all heads, and written back in their order; the scale is one of the result.
+// Heads are read directly from the buffer of all heads, and written back in their order; the scale moves to the result.
 // CHECK-DAG:   #[[QUERY:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d1 * 64 + d4)>
 // CHECK-DAG:   #[[KEY:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d1 * 64 + d4 + 384)>
 // CHECK-LABEL: func.func @heads
@@ -59,7 +59,7 @@ func.func @heads(%x: !graph.tensor<[b, s, 768], f32>) -> !graph.tensor<[b, 6, s,
 
 // -----
 
-// A transposition of a product, before heads are merged, is the order of the product's loops.
+// The transposition of a product, before heads are merged, becomes the order of the product's loops.
 // CHECK-LABEL: func.func @merge
 // CHECK-SAME:    permuted = 1
 // CHECK:         %[[PRODUCT:.*]] = tile.compute [b, s, 6, 64, t] [parallel, parallel, parallel, parallel, reduction]
@@ -76,7 +76,7 @@ func.func @merge(%p: !graph.tensor<[b, 6, s, t], f32>, %v: !graph.tensor<[b, 6, 
 
 // -----
 
-// Work on weights that can be done once is not done at every point.
+// Work on weights that can be done once is not inlined.
 // CHECK-LABEL: func.func @folded
 // CHECK:         tile.compute [32]
 // CHECK:           math.rsqrt
@@ -92,7 +92,7 @@ func.func @folded(%x: !graph.tensor<[n, 32], f32>) -> !graph.tensor<[n, 32], f32
 
 // -----
 
-// A sum that is the same for all columns is computed once for a row.
+// A sum that does not depend on columns is computed once a row.
 // CHECK-LABEL: func.func @repeated
 // CHECK:         %[[ONCE:.*]] = tile.compute [m, k] [parallel, reduction]
 // CHECK:         tile.compute [m, n] [parallel, parallel] ins(%[[ONCE]] : #{{.*}})
@@ -104,7 +104,7 @@ func.func @repeated(%x: !graph.tensor<[m, k], f32>) -> !graph.tensor<[m, n], f32
 
 // -----
 
-// What is made of one tensor that is in memory in any case is not stored beside it: all consumers read that tensor.
+// A map of one tensor that is in memory anyway is not stored: all consumers read that tensor.
 // CHECK-LABEL: func.func @view
 // CHECK-COUNT-2: tile.compute
 // CHECK-NOT:     tile.compute
@@ -120,8 +120,8 @@ func.func @view(%x: !graph.tensor<[m, 384], f32>, %mean: !graph.tensor<[m], f32>
 
 // -----
 
-// The same behind a sum of products, where it would wait in memory for maps elsewhere: even an erf is computed anew. Of the bias added
-// and two results, none is the erf alone.
+// The same for an epilogue whose result would wait in memory for other maps: even an erf is recomputed, instead of
+// stored beside the biased sum and two results.
 // CHECK-LABEL: func.func @derivative
 // CHECK:         tile.compute [m, n, k]
 // CHECK-NOT:     math.erf
@@ -143,7 +143,7 @@ func.func @derivative(%x: !graph.tensor<[m, k], f32>, %w: !graph.tensor<[k, n], 
 
 // -----
 
-// A gradient in the order of its weight is computed in that order.
+// A gradient is computed in the order of its weight.
 // CHECK-LABEL: func.func @transposed_sum
 // CHECK-SAME:    permuted = 1
 // CHECK:         %[[SUM:.*]] = tile.compute [n, m, k] [parallel, parallel, reduction]

@@ -4,7 +4,8 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,cse,tile-lay-out-state{width=16},tile-inline-producers,cse))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
 
-// Forward and backward product read the panels, the gradient is written in panels, and the update runs over what is stored.
+// Forward and backward products read the panels, the gradient is written in panels, and the update runs over the stored
+// order.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    laid_out = 2
 // CHECK:         %[[W:.*]] = tile.view %arg2 : <[2, 50, 32], f32> -> <[64, 50], f32, #[[PANELS:.*panels<axis = 0, width = 32>]]>
@@ -34,8 +35,7 @@ func.func @main(%x: !graph.tensor<[b, 50], f32>, %dy: !graph.tensor<[b, 64], f32
   return %y, %dx, %n : !graph.tensor<[b, 64], f32>, !graph.tensor<[b, 50], f32>, !graph.tensor<[2, 50, 32], f32>
 }
 
-// A matrix whose columns are its last dimension; an input in place of the state is no state; a gradient that something else reads
-// too stays as it is.
+// A matrix with columns last; an input in place of the state; a gradient with another user stays row-major.
 // CHECK-LABEL: func.func @columns_last
 // CHECK-SAME:    laid_out = 1
 // CHECK:         tile.view %arg1 : <[2, 50, 32], f32> -> <[50, 64], f32, #tile.panels<axis = 1, width = 32>>

@@ -3,7 +3,7 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile),tile-outline{generalise=false})' \
 // RUN:   | FileCheck %s --check-prefix=CONSTANT
 
-// Two contractions of different constant sizes are one program; its symbols are named in order.
+// Two contractions of different constant sizes share one program; its symbols are named in order.
 // CHECK:       module attributes {tile.counters = {duplicates = 1 : i64, generalised = 4 : i64, lowered = 2 : i64, programs = 1 : i64}}
 // CHECK:       tile.program @p0 symbols [s0, s1, s2](%{{.*}}: !graph.tensor<[s0, s2], f32>, %{{.*}}: !graph.tensor<[s2, s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
 // CHECK:         tile.compute [s0, s1, s2] [parallel, parallel, reduction]

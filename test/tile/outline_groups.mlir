@@ -1,6 +1,6 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-outline)' | FileCheck %s
 
-// Reductions of the same rows run over the loops that the sum of products names.
+// Reductions of the same rows use the loops that the contraction names.
 // CHECK-LABEL: tile.program @p0 symbols [s0, s1](%{{.*}}: !graph.tensor<[s0, s1], f32>, %{{.*}}: !graph.tensor<[s1], f32>)
 // CHECK-COUNT-2: tile.compute [s0, s1] [parallel, reduction]
 func.func @rows(%x: !graph.tensor<[n, 5], f32>, %w: !graph.tensor<[5], f32>) -> (!graph.tensor<[n], f32>, !graph.tensor<[n], f32>) {
@@ -22,7 +22,8 @@ func.func @rows(%x: !graph.tensor<[n, 5], f32>, %w: !graph.tensor<[5], f32>) -> 
   return %r#0, %r#1 : !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
 }
 
-// What pools a result of 8 by 8, of 2 channels, has sizes of its own where they differ, and keeps its 2 by 2 pixels; so has what follows.
+// The pooling of a result of 8 by 8, with 2 channels, has its own sizes where they differ, and keeps its 2 by 2 pixels;
+// so have later computes.
 // CHECK-LABEL: tile.program @p1 symbols [s0, s1, s2, s3, s4, s5, s6, s7, s8]
 // CHECK:         tile.compute [s0, s1, s2, s3, s4, 3, 3]
 // CHECK:         tile.compute [s0, s1, s7, s8, 2, 2]

@@ -1,16 +1,16 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile),tile-outline,tile-choose-tiles)' | FileCheck %s
 
-// What nobody uses of a sorting stays inside of its program: two lists of positions of one row are a worker's scratch. The positions that
-// nobody asks for are not computed.
+// Unused results of a sort stay within its program: two lists of positions of one row are a worker's scratch. Unused
+// positions are not computed.
 // CHECK-LABEL: tile.program @p0 symbols [s0, s1](%{{.*}}: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0, s1], f32>)
 // CHECK-SAME:    tiles = s0, scratch = 128*(s1 ceildiv 8)
 // CHECK:         tile.return %{{.*}}#0 : !graph.tensor<[s0, s1], f32>
 
-// The best ten of a row are kept in the scratch, whatever its length.
+// The best ten of a row are in scratch, whatever the row's length.
 // CHECK-LABEL: tile.program @p1
 // CHECK-SAME:    tiles = s0, scratch = 192
 
-// A size that is bound is a result.
+// A bound size is a result.
 // CHECK-LABEL: tile.program @p2 {{.*}} -> (!graph.tensor<[1], i64>, 
 // CHECK-LABEL: func.func @main
 func.func @main(%x: !graph.tensor<[n, m], f32>, %y: !graph.tensor<[l], f32>)

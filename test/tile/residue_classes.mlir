@@ -1,7 +1,8 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile))' | FileCheck %s
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile{residue-classes=false}))' | FileCheck %s --check-prefix=OFF
 
-// Kernel and stride of 2: no places share an element, so all four classes are one contraction, of four times the channels.
+// Kernel and stride of 2: positions share no elements, so all four classes are one contraction with four times the
+// channels.
 // CHECK-LABEL: func.func @apart
 // CHECK-SAME:    residue_classes = 4
 // CHECK:         tile.compute [n, 32, 2, 2, h, w, 64, 1, 1] [parallel, parallel, parallel, parallel, parallel, parallel, reduction, reduction, reduction]
@@ -19,7 +20,7 @@ func.func @apart(%x: !graph.tensor<[n, 64, h, w], f32>, %k: !graph.tensor<[32, 6
   return %y : !graph.tensor<[n, 32, 2*h, 2*w], f32>
 }
 
-// A kernel of 3: the even places meet one tap in a dimension, the odd ones two, which leave the operand at its end.
+// A kernel of 3: even positions read one tap in a dimension, odd ones two, which leave the operand at its end.
 // CHECK-LABEL: func.func @overlapping
 // CHECK-SAME:    residue_classes = 4
 // CHECK:         tile.compute [n, 8, h, w, 4, 1, 1]
@@ -35,7 +36,7 @@ func.func @overlapping(%x: !graph.tensor<[n, 4, h, w], f32>, %k: !graph.tensor<[
   return %y : !graph.tensor<[n, 8, 2*h, 2*w], f32>
 }
 
-// The gradient of a convolution of one tap with steps of 2, along one dimension: every other place is zero.
+// The input gradient of a convolution with one tap and a stride of 2 along one dimension: every other position is zero.
 // CHECK-LABEL: func.func @zeros
 // CHECK-SAME:    residue_classes = 2
 // CHECK-COUNT-1: reduction
@@ -47,7 +48,7 @@ func.func @zeros(%x: !graph.tensor<[n, 4, w], f32>, %k: !graph.tensor<[8, 4, 1],
   return %y : !graph.tensor<[n, 8, 2*w - 1], f32>
 }
 
-// Paddings that only a run knows.
+// Paddings known only at run time.
 // CHECK-LABEL: func.func @unknown
 // CHECK-NOT:     residue_classes
 // CHECK-SAME:    summed_by_points = 1

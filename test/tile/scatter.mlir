@@ -34,7 +34,7 @@ func.func @rows(%x: !graph.tensor<[50257, 384], f32>, %i: !graph.tensor<[2048, 1
 
 // -----
 
-// Updates of one element each: the indices are looked at once.
+// Updates of one element each: the indices are read once.
 // CHECK-LABEL: func.func @elements
 // CHECK:         tile.opaque [1] ins
 func.func @elements(%x: !graph.tensor<[300, 300], f32>, %i: !graph.tensor<[90000, 2], i64>, %u: !graph.tensor<[90000], f32>) -> !graph.tensor<[300, 300], f32> {

@@ -3,8 +3,8 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// The sum is all that is left of the exponentials: it moves up to them. What makes as much as it reads stays where it is, and so does
-// what reads bytes that are needed later.
+// The sum is all that remains of the exponentials: it moves up to them. A compute that makes as much as it reads is not
+// moved, nor is one whose operands are needed later.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: attributes {tile.counters = {shortened = 1 : i64}}
 // CHECK: math.exp

@@ -1,5 +1,5 @@
-// Stands in for libfreestone_compiler.so, so that the command line's own behaviour is tested: a "model" is a text file
-// whose first word says what the compiler does with it.
+// Stands in for libfreestone_compiler.so in tests of the command line: a "model" is a text file whose first word
+// selects the compiler's behaviour.
 
 #include "compiler/driver/Interface.h"
 #include "test/runtime/Programs.h"
@@ -51,7 +51,7 @@ static freestone_compiler_result check(const freestone_compile_options *options)
                 "inputs": [{"name": "x", "type": "f32", "shape": ["n"]}], "outputs": [{"name": "y", "type": "f32", "shape": ["n"]}]})");
 }
 
-/// Takes until something is told about that.
+/// Takes long enough for a progress message.
 static void goSlowly(const freestone_compile_options *options) {
   freestone_compile_progress progress = {sizeof(progress), "code", 1, 3};
   options->progress(options->progress_user, &progress);
@@ -59,7 +59,7 @@ static void goSlowly(const freestone_compile_options *options) {
     usleep(10000);
 }
 
-/// What draws random numbers, as in the report of `check`.
+/// The random nodes in the report of `check`.
 static std::string randomNodes(const std::string &word) {
   if (word == "random")
     return R"([{"node": "noise", "switches": [], "outputs": ["y"]}])";

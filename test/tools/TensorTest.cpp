@@ -116,7 +116,7 @@ TEST(Npz, roundTrips) {
   }
 }
 
-/// A generator of its own, so that failures repeat everywhere.
+/// A generator with fixed results, so that failures are reproducible.
 static uint64_t next(uint64_t &state) {
   state = state * 6364136223846793005 + 1442695040888963407;
   return state >> 33;

@@ -1,4 +1,4 @@
-"""What numpy writes the command reads, and the other way round: numpy_interop.py FREESTONE.
+"""Files of numpy are read by the command, and vice versa: numpy_interop.py FREESTONE.
 
 FREESTONE has the scripted compiler, whose interpreter returns its input.
 """

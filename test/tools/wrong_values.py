@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 MODEL = "mlp.onnx"
-# What each verb needs besides the option that is tried. A verb that is not here has no test: name it.
+# The arguments that each verb needs besides the tested option. A verb that is missing here has no test: add it.
 NEEDS = {
     "check": [MODEL], "compile": [MODEL, "-o", "out.stone"], "run": [MODEL, "--input", "x=8x784xf32=0.5"],
     "bench": [MODEL, "--input", "x=8x784xf32=0.5"], "inspect": [MODEL], "operators": [], "verify": ["case"],
@@ -103,7 +103,7 @@ class Command:
 
 
 def complain(command, words, expected, codes):
-    """What is wrong with how these words are refused: a list of sentences."""
+    """The defects in the refusal of these words: a list of sentences."""
     result = command.run(words)
     text = result.stderr
     faults = [f"does not say {part!r}" for part in expected if part not in text]
@@ -122,7 +122,7 @@ def complain(command, words, expected, codes):
 def try_values(command, option):
     for value in wrong_values(option):
         expected = [value[:40]]
-        # What the model or the data lack is found when these are read, and named by itself.
+        # Names missing in the model or the data are found when these are read, and named without the option.
         if option.kind not in ("NAME", "FORM") and (option.name.startswith("-") or not value):
             expected.append(option.name)
         isUsage = option.kind in ("INT", "NUMBER", "WORD") or not value

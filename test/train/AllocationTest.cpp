@@ -1,4 +1,4 @@
-// Replaces malloc's users for the whole process, to count what all its threads allocate together.
+// Replaces malloc for the whole process, to count the allocations of all threads.
 #include "test/train/Learning.h"
 #include "train/data/Loader.h"
 #include "train/data/TokenDataset.h"

@@ -18,7 +18,7 @@ template <typename T> static std::vector<T> valuesOf(const formats::TensorView *
   return values;
 }
 
-/// The archive as `numpy.savez_compressed` writes it, with one entry.
+/// The archive with one entry, as `numpy.savez_compressed` writes it.
 static std::string deflatedArchive(const std::string &name, const std::string &content) {
   std::string packed(compressBound(content.size()), '\0');
   z_stream stream = {};
@@ -31,7 +31,7 @@ static std::string deflatedArchive(const std::string &name, const std::string &c
   packed.resize(stream.total_out);
   deflateEnd(&stream);
   std::vector<uint8_t> zip = formats::formatZip({{.name = name, .packed = asBytes(packed)}});
-  // The archive was made of a stored entry: method, checksum and size become the deflated one's, in both headers.
+  // The archive had a stored entry: method, checksum and size become those of the deflated one, in both headers.
   uint32_t crc = crc32(0, reinterpret_cast<const Bytef *>(content.data()), content.size());
   uint32_t size = content.size();
   size_t directory = 30 + name.size() + packed.size();
@@ -76,7 +76,7 @@ TEST(ArrayFiles, otherOrdersAreConverted) {
   EXPECT_EQ(valuesOf<int16_t>(files.find("a")), (std::vector<int16_t>{1, 2, 3, 4, 5, 6}));
 }
 
-// A sparse file of 256 GiB: neither read nor held in memory.
+// A sparse file of 256 GiB: neither read nor copied to memory.
 TEST(ArrayFiles, filesMayBeLargerThanMemory) {
   Folder folder;
   int64_t rows = int64_t(1) << 26;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Two parameters and a moment whose elements all tell the step.
+/// Two parameters and a moment; all elements equal the step.
 struct Model {
   explicit Model(int64_t step, size_t elements = 1000) : weight(elements, float(step)), bias(7, float(step)) {
     state.step = step;
@@ -91,7 +91,7 @@ TEST(Durable, checksumsOfPiecesAreThoseOfTheWhole) {
   for (size_t at = 0; at < text.size(); at += 777)
     sum.add(asBytes(text).subspan(at, std::min<size_t>(777, text.size() - at)));
   EXPECT_EQ(sum.text(), checksumOf(asBytes(text)));
-  EXPECT_EQ(checksumOf({}), "99aa06d3014798d86001c324468d497f"); // of nothing, as xxhsum -H2 prints it
+  EXPECT_EQ(checksumOf({}), "99aa06d3014798d86001c324468d497f"); // of no bytes, as of xxhsum -H2
 }
 
 TEST(Checkpoint, isRestoredBitByBit) {
@@ -198,7 +198,7 @@ TEST(Checkpoint, aFullDiskLeavesTheOldOnes) {
   EXPECT_EQ(namesIn(folder.path()), std::vector<std::string>{"step-000001"});
 }
 
-/// Saves checkpoint after checkpoint, telling each that is done.
+/// Saves checkpoints one after another, and reports each.
 [[noreturn]] static void saveUntilKilled(const std::string &path, int64_t step, int done) {
   CheckpointFolder checkpoints(path, {.keep = 2, .chunkBytes = 50000});
   while (true) {
@@ -213,7 +213,7 @@ TEST(Checkpoint, aFullDiskLeavesTheOldOnes) {
   }
 }
 
-/// Microseconds that one checkpoint takes here and now: a busy disk must not decide what the kills meet.
+/// Microseconds for one checkpoint: the kills must hit writes even on a busy disk.
 static int saveTime() {
   Folder folder;
   CheckpointFolder checkpoints(folder.path());
@@ -262,14 +262,14 @@ TEST(Checkpoint, survivesTwoHundredKills) {
     int64_t step = newest ? newest->state().step : 0;
     EXPECT_GE(step, done);
     EXPECT_LE(step, done + 1);
-    // On a machine that slows down, rounds grow until some of them save something again.
+    // On a machine that slows down, rounds grow until some of them save again.
     longest = step == begun ? longest + longest / 10 : std::max(1000, longest - longest / 20);
     begun = done = step;
   }
   Model model(done + 1);
   CheckpointFolder(folder.path(), {.keep = 2}).save(model.state, model.groups);
   EXPECT_EQ(namesIn(folder.path()).size(), 2u);
-  // Else the kills came at moments of rest, and nothing was tested.
+  // Otherwise the kills hit idle moments, and nothing was tested.
   EXPECT_GT(leftovers, 50);
   EXPECT_GT(done, 20);
 }

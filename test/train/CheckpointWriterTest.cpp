@@ -11,7 +11,7 @@ using namespace freestone::train;
 
 namespace {
 
-/// A state that a training goes on to change.
+/// A state that the training changes.
 struct Model {
   std::vector<float> weight = std::vector<float>(100000), moment = std::vector<float>(1000);
 
@@ -32,7 +32,7 @@ TrainingState stateOf(int64_t step) {
   return state;
 }
 
-/// The number that all elements of a checkpoint are, or -1.
+/// The value of all elements of a checkpoint, or -1.
 float valueIn(const std::string &folder) {
   Checkpoint checkpoint = Checkpoint::open(folder);
   float first = -1;
@@ -66,7 +66,7 @@ TEST(CheckpointWriter, writesTheStateOfOneStepWhileTrainingGoesOn) {
       model.step();
       if (step % 4 == 0) {
         writer.begin(stateOf(step), model.groups());
-        // The copy is another thread's, as in a queue of steps.
+        // Copied by another thread, as by the runtime's queue.
         std::thread(&CheckpointWriter::copy, &writer).join();
         writer.write();
       }
@@ -98,7 +98,7 @@ TEST(CheckpointWriter, writesNothingBeforeItIsToldTo) {
     writer.write();
     writer.finish();
     EXPECT_TRUE(CheckpointFolder::newest(folder / "checkpoints"));
-    // Told, but never copied, as when a step before failed: it must not wait for that.
+    // Begun but never copied, as after a failed step: finishing must not wait for the copy.
     writer.begin(stateOf(2), model.groups());
     writer.write();
   }

@@ -1,4 +1,4 @@
-// A model's bytes come from the user: an export gives a file or one sentence.
+// The model's bytes are untrusted: an export gives a file, or an error of one sentence.
 #include "train/Error.h"
 #include "train/model/ModelExport.h"
 #include <unistd.h>

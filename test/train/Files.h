@@ -1,4 +1,4 @@
-// Small files for tests, in a folder that goes with them.
+// Small files for tests, in a temporary folder.
 #ifndef FREESTONE_TEST_TRAIN_FILES_H
 #define FREESTONE_TEST_TRAIN_FILES_H
 

@@ -1,4 +1,4 @@
-// Trainings of the hand-written step `Learn` on files, without the compiler.
+// Trainings with the hand-written step `Learn` on files, without the compiler.
 #ifndef FREESTONE_TEST_TRAIN_LEARNING_H
 #define FREESTONE_TEST_TRAIN_LEARNING_H
 

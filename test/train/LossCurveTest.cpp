@@ -30,7 +30,7 @@ TEST(LossCurve, staysSmallHoweverLongTheTraining) {
     curve.addStep(step, step == 777777 ? 9.0 : 1.0);
   std::string svg = curve.svg();
   EXPECT_LT(svg.size(), 100000u);
-  // The one spike is still seen: it makes the axis reach to 9 or beyond.
+  // The single spike is still visible: it extends the axis to 9 or beyond.
   EXPECT_EQ(countOf(svg, ">8<"), 1u);
 }
 

@@ -72,7 +72,7 @@ TEST(MetricsLog, writesSeldom) {
     before = bytes;
   }
   auto intervals = (std::chrono::steady_clock::now() - begin) / std::chrono::milliseconds(100);
-  // Besides these, what the stream's buffer does not hold.
+  // And writes when the stream's buffer is full.
   EXPECT_LE(writes, 1 + intervals + static_cast<int64_t>(before) / 4096);
 }
 

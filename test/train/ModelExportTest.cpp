@@ -81,7 +81,7 @@ TEST(ModelExport, typedElementsBecomeRaw) {
   Folder folder;
   std::string typed;
   writeDelimitedField(typed, 4, bytesOf(before));
-  for (const std::string &elements : {typed, std::string()}) // of an empty field protobuf writes nothing
+  for (const std::string &elements : {typed, std::string()}) // protobuf writes nothing for an empty field
     EXPECT_EQ(initializersOf(exported(modelOf({tensor("w", 1, {6}, elements)}),
                                       {viewOf("w", FREESTONE_F32, {6}, after)}, folder))[0]
                   .rawData->size(),
@@ -115,7 +115,7 @@ TEST(ModelExport, nodesGetInitializersOfTheirOwn) {
   };
   std::string kept = tensor("w", 1, {6}, raw(bytesOf(before)));
   std::string given = model({node({"w"}), node({"x", "w"}), node({"w", "w", "w"})}, {kept}, {"x", "w"});
-  // The copies have the documentation of what they are copies of.
+  // Copies have the documentation of their originals.
   auto copyOf = [&](const std::string &name, const std::vector<float> &elements) {
     std::string text = tensor("w", 1, {6}, raw(bytesOf(elements))), head, renamed;
     writeDelimitedField(head, onnx_field::name, "w");
@@ -169,7 +169,7 @@ TEST(ModelExport, largeModelsBecomeTwoFilesAndOneAgain) {
   EXPECT_EQ(initializers[2].external->offset, 4096u);
   EXPECT_EQ(data.substr(4096), bytesOf(other));
 
-  // Back into one file, from the two.
+  // From two files back into one.
   exportModel(asBytes(split), {}, folder / "whole.onnx", {.modelFolder = folder.path()});
   EXPECT_EQ(readText(folder / "whole.onnx"), modelOf({tensor("w", 1, {1000}, raw(bytesOf(trained))), small,
                                                       tensor("frozen", 1, {700}, raw(bytesOf(other)))}));
@@ -186,7 +186,7 @@ TEST(ModelExport, errorsNameTheInitializer) {
                      {"'w' is 2x3xf32", "2x3xi32"});
   expectError<Error>([&] { exported(model.substr(0, model.size() - 30), {}, folder); }, {"the model is damaged"});
 
-  // A model without its weights must get them all.
+  // A model with stripped weights must get all of them.
   std::string stripped = modelOf({tensor("w", 1, {6}, ""), tensor("v", 1, {6}, ""), tensor("empty", 1, {0}, "")});
   expectError<Error>([&] { exported(stripped, {viewOf("w", FREESTONE_F32, {6}, after)}, folder); },
                      {"'v' has no elements, and none are given"});

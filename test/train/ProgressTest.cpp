@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What a progress wrote.
+/// The output of a progress.
 struct Written {
   explicit Written(const ProgressOptions &options) : stream(open_memstream(&text, &size)), progress(stream, options) {}
   ~Written() {

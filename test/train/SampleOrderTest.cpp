@@ -45,8 +45,7 @@ TEST(SampleOrder, hugeEpochsNeedNoMemory) {
   EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
 }
 
-// Every order of four samples comes equally often; 23 degrees of freedom: the statistic is above 50 once in 1,000
-// times.
+// All orders of four samples are equally frequent; 23 degrees of freedom: the statistic exceeds 50 once in 1,000 times.
 TEST(SampleOrder, ordersOfFewSamplesAreUniform) {
   std::map<std::vector<int64_t>, int> counts;
   constexpr int trials = 24000;
@@ -59,7 +58,7 @@ TEST(SampleOrder, ordersOfFewSamplesAreUniform) {
   EXPECT_LT(statistic, 50);
 }
 
-// Where a sample lands and which follows it is uniform: 99 degrees of freedom, above 150 once in 1,000 times.
+// A sample's position and successor are uniform: 99 degrees of freedom, above 150 once in 1,000 times.
 TEST(SampleOrder, placesAndNeighboursAreUniform) {
   constexpr int64_t samples = 10;
   std::vector<int> places(samples * samples), neighbours(samples * samples);

@@ -1,4 +1,4 @@
-// What an application is told of the cache that its trainers compile into. Run with the path of the MLP's model.
+// The cache as reported to an application by its trainers. Run with the path of the MLP's model.
 #include "test/train/Files.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 const char *modelPath = nullptr;
 
-/// The user's cache is a folder of this test, as long as this lives.
+/// Makes a folder of this test the user's cache for its lifetime.
 class OwnCache {
 public:
   OwnCache() {
@@ -26,7 +26,7 @@ public:
   OwnCache(const OwnCache &) = delete;
   OwnCache &operator=(const OwnCache &) = delete;
 
-  /// Of the cache; not there at first.
+  /// The cache's folder, missing at first.
   std::string path() const { return folder / "cache"; }
   std::vector<fs::path> entries(const std::string &kind) const {
     std::vector<fs::path> all;
@@ -34,7 +34,7 @@ public:
       all.push_back(file.path());
     return all;
   }
-  /// Makes a trainer; tells whether it was compiled.
+  /// Makes a trainer; returns whether it compiled.
   bool train(bool noCache = false) {
     phases.clear();
     warnings.clear();
@@ -68,7 +68,7 @@ TEST(TrainerCache, ARefusedFolderIsTold) {
   EXPECT_NE(cache.warnings[0].find("others can write '" + cache.path() + "'"), std::string::npos) << cache.warnings[0];
   EXPECT_TRUE(cache.warnings[0].ends_with("makes it safe)")) << cache.warnings[0];
   EXPECT_TRUE(fs::is_empty(cache.path()));
-  // Who asks for no cache has no reason to hear of it.
+  // Without the cache there is no warning about it.
   EXPECT_TRUE(cache.train(/*noCache=*/true));
   EXPECT_TRUE(cache.warnings.empty());
 }
@@ -107,13 +107,13 @@ TEST(TrainerCache, AWaitForAnotherProcessIsAnEvent) {
   cache.train();
   fs::path model = cache.entries("model").at(0), hidden = cache.path() + "/../hidden";
   for (const fs::path &entry : {model, cache.entries("code").at(0)}) {
-    // As if another process were at it: it has the lock, and the entry is not there. Who waits for the code has begun
-    // to compile the model, which is not there either.
+    // As if another process were compiling: it has the lock, and the entry is missing. A process that waits for the
+    // code has already begun to compile the model, so that entry is missing as well.
     fs::rename(entry, hidden);
     fs::remove(model);
     int lock = open((cache.path() + "/lock/" + entry.filename().string()).c_str(), O_RDWR | O_CREAT, 0600);
     ASSERT_EQ(flock(lock, LOCK_EX), 0);
-    // It is done as soon as it is waited for.
+    // It finishes as soon as it is waited for.
     cache.onWait = [&] {
       fs::rename(hidden, entry);
       close(lock);

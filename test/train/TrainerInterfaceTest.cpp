@@ -1,4 +1,4 @@
-// The trainer as an application sees it: through its header and its library alone. Run with the path of the MLP's
+// The trainer as seen by an application: through its header and its library alone. Run with the path of the MLP's
 // model.
 #include "test/train/Files.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 const char *modelPath = nullptr;
 
-/// A batch of noise with one of ten bands a little brighter.
+/// A batch of noise with one of ten bands brighter.
 struct Images {
   explicit Images(unsigned seed, int64_t count = 16) : x(count * 784), y(count) {
     std::mt19937 random(seed);
@@ -35,7 +35,7 @@ struct Images {
   std::vector<int64_t> y;
 };
 
-/// 200 images in files, for trainings that report to nobody.
+/// Files of 200 images.
 struct ImageFiles {
   ImageFiles() {
     write("x", images.x);
@@ -143,7 +143,7 @@ TEST(TrainerInterface, FitsFilesUntilItIsStopped) {
   trainer.onStep({});
   EXPECT_GT(trainer.fit(fit).value().accuracy.value(), 0.9);
   EXPECT_EQ(evaluations, 5);
-  // Of 20 steps in 5 epochs; other batches make other steps, and the data may end before all of them are done.
+  // 20 steps in 5 epochs; another batch size gives other steps, and the data may end before all are done.
   fit.batch = 25;
   fit.epochs = 7;
   trainer.fit(fit);
@@ -167,7 +167,7 @@ TEST(TrainerInterface, GoesOnAfterAnError) {
                  .report = files.nowhere.get()};
   Trainer trainer(modelPath, options());
   expectError<Error>([&] { trainer.fit(fit); }, {"'x'", "150"});
-  EXPECT_EQ(trainer.number("learning_rate"), 1e-3); // the schedule's end is not the next one's beginning
+  EXPECT_EQ(trainer.number("learning_rate"), 1e-3); // the next training does not begin with the schedule's last rate
   EXPECT_EQ(trainer.step(Images(2).asBatch()).step, 4);
 
   fit.data.front() = folder / "x.npy";
@@ -176,7 +176,7 @@ TEST(TrainerInterface, GoesOnAfterAnError) {
   Trainer other(modelPath, options());
   other.fit(fit);
   EXPECT_EQ(other.number("learning_rate"), 1e-3);
-  // Saved elsewhere, it knows where the data go on.
+  // Saved elsewhere, it knows the position in the data.
   other.save(folder / "moved/checkpoints");
   fit.resume = true;
   fit.steps = {};
@@ -233,7 +233,7 @@ TEST(TrainerInterface, SchedulesByPyTorchsNumbers) {
                  .schedule = "one-cycle",
                  .scheduleNumbers = {{"div_factor", 10}, {"final_div_factor", 100}, {"max_momentum", 0.92}},
                  .batch = 50,
-                 .readEachStep = true, // numbers are those of the step that is told
+                 .readEachStep = true, // numbers are those of the reported step
                  .report = files.nowhere.get()};
   Trainer trainer(modelPath, options());
   std::vector<double> rates, betas;
@@ -246,7 +246,7 @@ TEST(TrainerInterface, SchedulesByPyTorchsNumbers) {
   ASSERT_EQ(rates.size(), 4u);
   EXPECT_NEAR(rates.front(), 1e-4, 1e-9);
   EXPECT_NEAR(rates.back(), 1e-6, 1e-11);
-  // Of the step that is told, or the next one.
+  // Of the reported step, or of the next one.
   for (double beta : betas)
     EXPECT_TRUE(beta >= 0.85 && beta <= 0.92 && beta != 0.9) << beta;
   EXPECT_EQ(trainer.number("beta1"), 0.9); // as before
@@ -258,7 +258,7 @@ TEST(TrainerInterface, SchedulesByPyTorchsNumbers) {
   fit.scheduleNumbers = {{"gamma", 0.5}};
   expectError<Error>([&] { trainer.fit(fit); }, {"'one-cycle'", "gamma", "pct_start"});
 
-  // What is to be moved must be there.
+  // The number that a schedule varies must exist.
   TrainerOptions sgd = options();
   sgd.optimizer = "sgd";
   fit.scheduleNumbers = {};
@@ -294,7 +294,7 @@ TEST(TrainerInterface, LanguageModelsHaveAPerplexity) {
   test::Folder folder;
   test::writeText(folder / "language.onnx", languageModel());
   TrainerOptions text = options();
-  text.labelType = "i32"; // the dimension of the classes is the only constant one
+  text.labelType = "i32"; // the class axis is the only constant one
   Trainer trainer(folder / "language.onnx", text);
   std::vector<int64_t> tokens = {0, 1, 2, 3, 4, 5};
   std::vector<int32_t> next = {1, 2, 3, 4, 5, 7};
@@ -314,7 +314,7 @@ TEST(TrainerInterface, LanguageModelsHaveAPerplexity) {
   EXPECT_EQ(report.perplexity.value(), std::exp(report.loss));
   text.labelType = "int";
   expectError<Error>([&] { Trainer(folder / "language.onnx", text); }, {"'int'"});
-  // Without a text there is none.
+  // Without a text there is no perplexity.
   EXPECT_FALSE(Trainer(modelPath, options()).evaluate(Images(1).asBatch()).perplexity);
 }
 
@@ -328,7 +328,7 @@ TEST(TrainerInterface, TakesEveryOptionOfTheCommand) {
   all.initialScale = 1024;
   all.noDecay = {"*b*"};
   all.groups = {{"*", {{"learning_rate", 1e-2}, {"weight_decay", 0}}}};
-  // Compiled anew, whatever the cache holds: nobody has smoothed labels by this number.
+  // Compiled anew, whatever the cache contains: no other step smooths labels by this number.
   all.labelSmoothing = 0.1 + 1e-9 * static_cast<double>(getpid());
   std::set<std::string> phases;
   all.onCompile = [&](const std::string &phase, int64_t, int64_t) { phases.insert(phase); };

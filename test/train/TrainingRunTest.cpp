@@ -1,4 +1,4 @@
-// Whole trainings: what goes on beside their steps, and that it changes no result.
+// Whole trainings: overlapping work, which changes no result.
 #include "test/train/Learning.h"
 #include "train/Error.h"
 #include <numeric>
@@ -47,7 +47,7 @@ TEST_F(TrainingRun, ACheckpointIsTheStateAfterItsStep) {
   options.steps = 25;
   train::Trainer first = trainer();
   EXPECT_EQ(run(first, options).steps, 25);
-  // Of what came after the checkpoint of step 21 nothing is left.
+  // Nothing after the checkpoint of step 21 is left.
   std::filesystem::remove_all(options.folder + "/checkpoints/step-000025");
   options.steps = {};
   options.resume = true;

@@ -1,4 +1,4 @@
-// Which dimension of a model's output is that of the classes.
+// The class axis of a model's output.
 #include "compiler/step/ModelLoss.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -20,7 +20,7 @@ protected:
     context.loadAllAvailableDialects();
   }
 
-  /// The loss of an output of this shape, or why there is none.
+  /// The loss of an output of this shape, or the reason of a refusal.
   llvm::FailureOr<ModelLoss> build(const std::string &shape, const LossChoice &choice) {
     std::string type = "!graph.tensor<" + shape + ", f32>";
     module = parseSourceString<ModuleOp>("func.func @main(%x: " + type + " {graph.name = \"x\"}) -> (" + type +
@@ -32,7 +32,7 @@ protected:
     return buildModelLoss(function, choice, weights, error);
   }
 
-  /// The labels' sizes are -1 where they vary; empty: nothing is known of them.
+  /// The labels' sizes, -1 if they vary; empty: unknown shape.
   void expectAxis(const std::string &shape, ArrayRef<int64_t> labels, int64_t axis,
                   std::optional<int64_t> given = std::nullopt) {
     SCOPED_TRACE(shape);
@@ -69,7 +69,7 @@ TEST_F(ClassAxisTest, TheOnlyOneThatTheLabelsFit) {
 }
 
 TEST_F(ClassAxisTest, OfSeveralTheOnlyConstant) {
-  // Labels that are as long as there are classes, and labels of which only the rank is known.
+  // Labels as long as there are classes, and labels of which only the rank is known.
   expectAxis("[b, s, 128]", {-1, 128}, 2);
   expectAxis("[b, s, 128]", {-1, -1}, 2);
   expectAxis("[n, 10, w]", {-1, 10}, 1);

@@ -1,4 +1,4 @@
-// Which initializers of a model are trained, and why.
+// The trained initializers of a model, with reasons.
 #include "compiler/step/Parameters.h"
 #include "mlir/Parser/Parser.h"
 #include "test/import/TextModel.h"
@@ -9,7 +9,7 @@ namespace freestone::step {
 
 namespace {
 
-/// `float[2, 3] w = {…}`, no element like another.
+/// `float[2, 3] w = {…}`, with distinct elements.
 std::string initializer(const std::string &type, const std::string &name, int count) {
   static int next = 0;
   std::string text = type + " " + name + " = {";
@@ -20,7 +20,7 @@ std::string initializer(const std::string &type, const std::string &name, int co
 
 class ParametersTest : public testing::Test {
 protected:
-  /// The parameters of a model of `x`, which is float[n, 4], by its nodes and initializers.
+  /// The parameters of a model with the input `x`, float[n, 4], and these nodes and initializers.
   void choose(const std::string &nodes, const std::vector<std::string> &initializers,
               const ParameterPatterns &patterns = {}) {
     std::string declared;
@@ -40,7 +40,7 @@ protected:
     parameters = chose ? std::move(*chosen) : std::vector<Parameter>();
   }
 
-  /// "w: factor of a contraction", with "not " in front of what is not trained.
+  /// "w: factor of a contraction", prefixed by "not " if it is not trained.
   std::string tell(const std::string &name) const {
     for (const Parameter &parameter : parameters)
       if (parameter.name == name)
@@ -72,13 +72,13 @@ TEST_F(ParametersTest, OperandsThatAreMadeToBeLearnt) {
        "w: kernel of a transposed convolution"},
       {"y = Max(x, w)", "float[4]", 4, "w: reaches the loss by 'y'"},
       {"y = Pow(x, w)", "float[4]", 4, "w: reaches the loss by 'y'"},
-      // No gradient comes through a comparison, a step, or a number that is no float.
+      // Comparisons, steps and integers have no gradient.
       {"c = Greater(x, w) y = Where(c, x, x)", "float[4]", 4, "not w: no gradient of the loss reaches it"},
       {"t = Floor(w) y = Mul(x, t)", "float[4]", 4, "not w: no gradient of the loss reaches it"},
       {"t = Cast<to = 7>(w) u = Cast<to = 1>(t) y = Mul(x, u)", "float[4]", 4,
        "not w: no gradient of the loss reaches it"},
       {"t = Mul(x, w) y = Identity(x)", "float[4]", 4, "not w: no gradient of the loss reaches it"},
-      // Only moved on the way.
+      // Only moved before its use.
       {"t = Transpose(w) y = MatMul(x, t)", "float[3, 4]", 12, "w: factor of a contraction"},
       {"t = Identity(w) y = MatMul(x, t)", "float[4, 3]", 12, "w: factor of a contraction"},
       {"t = Reshape(w, flat) y = Add(x, t)", "float[2, 2]", 4, "w: bias"},
@@ -86,15 +86,15 @@ TEST_F(ParametersTest, OperandsThatAreMadeToBeLearnt) {
       {"t = Cast<to = 1>(w) y = MatMul(x, t)", "double[4, 3]", 12, "w: factor of a contraction"},
       {"a = Identity(w) b = Reshape(a, flat) c = Identity(b) y = Mul(x, c)", "float[2, 2]", 4, "w: scale"},
       {"t = Slice(w, zero, four) y = MatMul(x, t)", "float[6, 3]", 18, "w: factor of a contraction"},
-      // Computed with, before it gets there.
+      // Used in a computation before its layer.
       {"t = Exp(w) y = MatMul(x, t)", "float[4, 3]", 12, "w: reaches the loss by 't'"},
       {"t = Tanh(w) y = Mul(t, x)", "float[4]", 4, "w: reaches the loss by 't'"},
       {"t = Softplus(w) u = Neg(t) y = Add(x, u)", "float[4]", 4, "w: reaches the loss by 't'"},
-      // One number is a constant of the program, wherever it is; one in a vector is learnt.
+      // A scalar is a constant of the program, wherever it is; a vector of one element is trained.
       {"y = Mul(x, w)", "float", 1, ""},
       {"t = Reshape(w, one) y = Add(x, t)", "float", 1, ""},
       {"t = Identity(w) y = Add(x, t)", "float[1]", 1, "w: bias"},
-      // Integers, and what no node takes, are no parameters at all.
+      // Integers, and initializers without a use, are no parameters at all.
       {"t = Cast<to = 1>(w) y = MatMul(x, t)", "int64[4, 3]", 12, ""},
       {"y = Identity(x)", "float[4]", 4, ""},
   };

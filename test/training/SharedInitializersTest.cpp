@@ -1,4 +1,4 @@
-// Which nodes share a parameter, as the file and its exporter's notes tell.
+// Which nodes share a parameter, by the file and its exporter's notes.
 #include "compiler/import/SharedInitializers.h"
 #include "compiler/import/ModelFile.h"
 #include "test/import/TextModel.h"
@@ -14,7 +14,7 @@ protected:
     onnx::OnnxParser parser(text.c_str());
     auto status = parser.Parse(model);
     ASSERT_TRUE(status.IsOK()) << status.ErrorMessage();
-    // The parser writes typed elements; exporters write raw ones.
+    // The parser makes typed elements; exporters write raw ones.
     for (onnx::TensorProto &tensor : *model.mutable_graph()->mutable_initializer())
       if (tensor.float_data_size()) {
         tensor.set_raw_data(tensor.float_data().data(), tensor.float_data_size() * sizeof(float));
@@ -22,7 +22,7 @@ protected:
       }
   }
 
-  /// What PyTorch's exporter notes at a node: its path of modules, and the arguments in the exported program.
+  /// The notes of PyTorch's exporter at a node: its module path, and its arguments in the exported program.
   void note(onnx::NodeProto &node, const std::string &scopes, const std::string &quoted) {
     auto add = [&](const char *key, const std::string &value) {
       auto *entry = node.add_metadata_props();

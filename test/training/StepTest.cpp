@@ -1,4 +1,4 @@
-// What guards the states of a step, seen in its program.
+// The guards of a step's states, checked in its program.
 #include "compiler/step/TrainingStep.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -12,7 +12,7 @@ namespace freestone::step {
 
 namespace {
 
-/// A layer with a bias, and a statistic that the form of training updates.
+/// A layer with a bias, and a statistic that training updates.
 constexpr const char *model = R"(
 func.func @main(%x: !graph.tensor<[b, 4], f32> {graph.name = "x"}) -> (!graph.tensor<[b, 3], f32> {graph.name = "logits"},
     !graph.tensor<[4], f32> {graph.state = "largest"}) attributes {graph.statistics = ["largest"]} {
@@ -41,7 +41,7 @@ protected:
     context.loadAllAvailableDialects();
   }
 
-  /// The model becomes a step; a failure of the test otherwise.
+  /// Builds a step of the model; a test failure otherwise.
   void build(const StepChoice &choice) {
     module = parseSourceString<ModuleOp>(model, &context);
     WeightStore weights;
@@ -81,21 +81,21 @@ protected:
         names.push_back(state.str());
     return names;
   }
-  /// Behind broadcasts.
+  /// The value before broadcasts.
   static Value getSource(Value value) {
     while (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
       value = broadcast.getOperand();
     return value;
   }
 
-  /// The condition that a state's new value is chosen by, with the old one where it holds; null where it is not.
+  /// The condition of the selection between a state's old and new value; null if there is no selection.
   static Value getGuard(func::FuncOp function, StringRef name) {
     auto select = findResult(function, "graph.state", name).getDefiningOp<graph::SelectOp>();
     return select && getSource(select.getOnTrue()) == findArgument(function, name) ? getSource(select.getCondition())
                                                                                    : Value();
   }
 
-  /// A bool that guards may be chosen by and combined with others, but never becomes a number to multiply with.
+  /// Guards may be used in selections and combined with others, but never converted to a factor.
   static void expectOnlyChooses(Value guard) {
     for (OpOperand &use : guard.getUses()) {
       Operation *user = use.getOwner();
@@ -142,7 +142,7 @@ TEST_F(StepTest, SelectsGuardEveryState) {
           EXPECT_TRUE(llvm::is_contained(updated, name)) << name;
         EXPECT_GE(updated.size(), 6u);
         for (StringRef name : updated) {
-          // The scale is what a skipped step changes; what was accumulated is gone.
+          // A skipped step changes the scale, and resets the accumulated gradients.
           if (name == "loss_scale" || name == "growth_tracker")
             continue;
           if (name.starts_with("accumulated/"))

@@ -6,7 +6,7 @@ from torch.nn import functional
 
 
 class Residual(nn.Module):
-    """A block with its normalisations before the convolutions, so that no exporter can fold them."""
+    """A block with its normalizations before the convolutions, so that no exporter can fold them."""
 
     def __init__(self, width):
         super().__init__()
@@ -30,7 +30,7 @@ class ResNet(nn.Module):
 
 
 def mobile_net():
-    """Depthwise convolutions with batch normalisations right behind them."""
+    """Depthwise convolutions with batch normalizations right behind them."""
 
     def separable(inputs, outputs, stride):
         return [nn.Conv2d(inputs, inputs, 3, stride, 1, groups=inputs, bias=False), nn.BatchNorm2d(inputs), nn.ReLU6(),

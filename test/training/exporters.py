@@ -1,7 +1,7 @@
 """A network as PyTorch's exporters write it, in three ways: exporters.py FREESTONE FOLDER. Skipped (77) without PyTorch.
 
 BatchNormalization in the form of inference and Dropout with one output; both in the form of training, with all outputs; and
-batch normalisations folded into the convolutions. Each trains; the first two train the same network, and what PyTorch
+batch normalizations folded into the convolutions. Each trains; the first two train the same network, and what PyTorch
 trains.
 """
 

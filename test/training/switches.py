@@ -1,4 +1,4 @@
-"""The optimisations of training steps can be switched off: switches.py FREESTONE FOLDER.
+"""The optimizations of training steps can be switched off: switches.py FREESTONE FOLDER.
 
 A convolutional network trains with each of them and without: without, its counter is 0, with it it is not, and the losses
 are the same but for rounding, which grows from step to step. What only some devices do is counted in a product that is

@@ -18,7 +18,7 @@ DATA = ("--data", "data.npz", "--labels", "t", "--loss", "mse", "--batch", 8, "-
 
 
 def write_norms(path, **options):
-    """Two normalisations of one scale and one shift, between them a product and its gate, a mask and a single number."""
+    """Two normalizations of one scale and one shift, between them a product and its gate, a mask and a single number."""
     random = np.random.default_rng(2)
     mask = np.where(np.arange(WIDTH) == 2, -1e9, 0)
     save(path,

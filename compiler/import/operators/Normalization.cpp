@@ -1,4 +1,4 @@
-// Normalisations over batches, layers, groups and neighbours.
+// Normalizations over batches, layers, groups and neighbours.
 #include "compiler/import/Registry.h"
 
 using namespace llvm;
@@ -17,7 +17,7 @@ Tensor perChannel(Tensor vector, Tensor x) {
   return reshape(vector, shape);
 }
 
-/// What a batch normalisation keeps from step to step.
+/// The running statistics of a batch normalization.
 struct Statistics {
   Tensor mean, variance;
 };
@@ -33,7 +33,7 @@ Statistics update(Node &node, const Statistics &old, Tensor mean, Tensor varianc
   return {blend(old.mean, mean), blend(old.variance, variance)};
 }
 
-/// Normalises by the batch at hand, and updates the statistics. Seen from the channels it is the normalisation of a
+/// Normalizes by batch statistics, and updates the running statistics. Seen from the channels it is the normalization of a
 /// layer, which has a gradient of its own.
 void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Statistics &old) {
   ModelBuilder &builder = node.builder();
@@ -45,7 +45,7 @@ void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Sta
   Expr count = builder.size(1);
   for (int64_t axis : axes)
     count = count * channels.dim(axis);
-  // As the normalisation is decomposed, so that it finds them computed.
+  // Computed as in the normalization's decomposition, for common subexpressions.
   Tensor counted = builder.integer(count);
   Tensor divisor = cast(broadcast(counted, x.dim(1), {}), wide);
   auto average = [&](Tensor tensor) { return sum(tensor, axes, false) / divisor; };
@@ -75,7 +75,7 @@ void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Sta
   }
 }
 
-/// With fixed statistics a batch normalisation is a scale and a shift per channel, computed once.
+/// With fixed statistics a batch normalization is a scale and a shift per channel, computed once.
 void batchNormalization(Node &node) {
   Tensor x = node.input(0), scale = node.input(1), bias = node.input(2), mean = node.input(3), variance = node.input(4);
   if (!x || !scale || !bias || !mean || !variance)

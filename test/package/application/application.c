@@ -1,4 +1,5 @@
-// A C program against the installed package: the header is C, the library is found at run time, and a fault is a sentence.
+// A C program against the installed package: the header is C, the library is found at run time, and an error is a
+// sentence.
 #include <freestone/runtime.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// A step of gradient descent: main fits w in y = x·w by the mean of squares, over the workers' shares of the samples,
-// whose sums all workers read. evaluate: the sum of squares. Both over the same state.
+// A step of gradient descent: main fits w in y = x·w to the mean of squares, over the workers' shares of the samples;
+// all workers read all sums. evaluate: the sum of squares. Both use the same state.
 #include "runtime/artifact/abi.h"
 
 enum { features = 4, rowOfSums = 8, mostWorkers = 64 };

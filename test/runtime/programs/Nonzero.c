@@ -1,4 +1,4 @@
-// The positions of what is not zero, and their doubles computed after their number is known. Worker 0 does all, the
+// The positions of nonzero elements, and their doubles, computed once their number is known. Worker 0 computes, the
 // others wait.
 #include "runtime/artifact/abi.h"
 

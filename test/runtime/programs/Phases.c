@@ -1,5 +1,5 @@
-// As many phases as element 0 of `count` says, each after all workers have finished the one before. Worker `failing[0]`
-// fails in the middle (-1: none). y[w] is the number of phases that worker w has seen.
+// `count[0]` phases, each after all workers have finished the previous one. Worker `failing[0]` fails in the middle
+// (-1: none). y[w] is the number of phases that worker w has executed.
 #include "runtime/artifact/abi.h"
 
 // Slots: 0 count (element), 1 bytes of one int64, 2 bytes of 64 int64, 3 scratch, 4 the constant 1, 5 the constant 64

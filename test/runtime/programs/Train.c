@@ -1,4 +1,4 @@
-// main: w[i] += x[i] and steps += 1, then y = w, in two phases. evaluate: y = w. Both over the same state.
+// main: w[i] += x[i] and steps += 1, then y = w, in two phases. evaluate: y = w. Both use the same state.
 #include "runtime/artifact/abi.h"
 
 // Slots: 0 bytes of 4 floats, 1 bytes of an i64, 2 scratch, 3 the constant 4

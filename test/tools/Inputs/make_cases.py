@@ -34,7 +34,7 @@ write_case(folder, "reverse+shape", [20, 28])
 write_case(folder, "reverse+garbage", [20], inputs=b"\xff\xff\xff")
 write_case(folder, "reverse+nothing")
 write_case(folder, "unsupported", inputs=b"never read")
-# Numbers that a node draws are not looked at, right or wrong; all others are.
+# Random outputs of a node are not compared; all others are.
 write_case(folder, "random", inputs=b"never read")
 write_case(folder, "dropout+on", [20, 28, 36, 44, 12])
 write_case(folder, "dropout+off", [10], inputs=tensor([0]))
