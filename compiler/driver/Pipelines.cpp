@@ -41,6 +41,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   fusion.siblings = switches.fuseSiblings;
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;
+  functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));
   functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));
@@ -51,18 +52,20 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createFusePools({switches.fusePools}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
+  all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
   // From here on values have memory: no pass may merge or reorder operations.
+  all.addPass(task::createUpdateInPlace({switches.scattersInPlace}));
   all.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));
   tile::OutlineOptions outline;
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(
-      tile::createChooseTiles({options.target, switches.weightGradients, switches.dotProducts, switches.keepPacked}));
+  passes.addPass(tile::createChooseTiles({options.target, switches.weightGradients, switches.windows,
+                                          switches.dotProducts, switches.keepPacked, switches.severalAccumulators}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

@@ -15,13 +15,17 @@ struct Switches {
   bool packWeights = true;
   bool layOutState = true;
   bool coalesceLoops = true;
+  bool splitReductions = true;
   bool shortenLiveRanges = true;
   bool residueClasses = true;
   bool weightGradients = true;
+  bool windows = true;
   bool dotProducts = true;
   bool keepPacked = true;
+  bool severalAccumulators = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
+  bool scattersInPlace = true;
   bool donateState = true;
   bool mergePhases = true;
   bool elideWaits = true;
@@ -33,10 +37,10 @@ struct Switches {
     if (level == 0)
       switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
-              switches.coalesceLoops = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-                  switches.dotProducts =
-                  switches.keepPacked = switches.donateState = switches.mergePhases = switches.elideWaits =
-                      switches.reuseMemory = false;
+              switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
+                  switches.weightGradients = switches.windows = switches.dotProducts = switches.keepPacked =
+                      switches.severalAccumulators = switches.scattersInPlace = switches.donateState =
+                          switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -59,17 +63,25 @@ inline constexpr SwitchInfo switchTable[] = {
     {"state-layouts", &Switches::layOutState, "laid_out",
      "trained weights stay in the panels that contractions read, from step to step"},
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
+    {"split-reductions", &Switches::splitReductions, "split_reductions",
+     "long reductions of few results are split into parts for all workers"},
     {"residue-classes", &Switches::residueClasses, "residue_classes",
      "transposed convolutions, and gradients of those with strides, are dense ones for each residue class of places"},
     {"weight-gradients", &Switches::weightGradients, "weight_gradients",
      "gradients of convolutions' weights read pictures as they are, without packing every window"},
+    {"windows", &Switches::windows, "windows",
+     "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"dot-products", &Switches::dotProducts, "dot_products",
      "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
+    {"accumulators", &Switches::severalAccumulators, "accumulators",
+     "reductions along rows sum several vectors side by side"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},
+    {"scatters-in-place", &Switches::scattersInPlace, "scatters_in_place",
+     "scatters write the tensor that nothing reads any more, instead of a copy"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},
     {"merge-phases", &Switches::mergePhases, "merged_phases",
      "what need not wait for each other is one phase, dealt as one"},

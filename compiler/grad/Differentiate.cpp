@@ -41,12 +41,12 @@ FailureOr<SmallVector<Value>> differentiate(Value loss, ArrayRef<Value> wantedVa
 
   mergeWeights(block, wantedValues);
   SmallVector<Value> wanted(wantedValues);
-  ImplicitLocOpBuilder builder(location, block.getTerminator());
+  GraphBuilder builder(location, block.getTerminator());
   SmallVector<Seed, 1> seeds = {{loss, seed}};
   if (failed(expandPaths(block, seeds, wanted)))
     return failure();
   if (!seed)
-    seeds[0].gradient = splat(builder, 1, type).value();
+    seeds[0].gradient = builder.splat(1, type).value();
   FailureOr<SmallVector<Value>> gradients = sweep(block, seeds, wanted);
   if (failed(gradients))
     return failure();
@@ -60,7 +60,7 @@ FailureOr<SmallVector<Value>> differentiate(Value loss, ArrayRef<Value> wantedVa
       merged = gradient = gradient ? gradient : merged;
     }
     if (!gradient)
-      gradient = splat(builder, 0, cast<graph::TensorType>(value.getType())).value();
+      gradient = builder.splat(0, cast<graph::TensorType>(value.getType())).value();
   }
   return gradients;
 }

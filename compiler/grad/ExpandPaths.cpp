@@ -1,5 +1,6 @@
 #include "compiler/dialect/graph/Unify.h"
 #include "compiler/dialect/sym/Substitute.h"
+#include "compiler/expressions/Composites.h"
 #include "compiler/grad/Rule.h"
 #include "compiler/grad/Sweep.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -40,7 +41,7 @@ LogicalResult expandPaths(Block &block, MutableArrayRef<Seed> seeds, MutableArra
     OpBuilder builder(op);
     if (auto call = dyn_cast<graph::CallOp>(op))
       return inlineCall(call);
-    return cast<graph::CompositeOpInterface>(op).decompose(builder);
+    return expressions::decompose(op, builder);
   };
   while (true) {
     DenseSet<Value> active = findActive(block, seeds, wanted);

@@ -1,15 +1,15 @@
 #include "compiler/grad/GradientScaling.h"
-#include "compiler/grad/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 
 using namespace mlir;
 
 namespace freestone::grad {
 
-static SmallVector<int64_t> allAxes(Tensor x) { return llvm::to_vector(llvm::seq<int64_t>(x.rank())); }
+using namespace expressions;
 
 Value buildAnyNonFinite(OpBuilder &opBuilder, Location location, ArrayRef<Value> gradients) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
-  Tensor any = splat(builder, 0, graph::TensorType::get({}, builder.getI1Type()));
+  GraphBuilder builder(location, opBuilder);
+  Tensor any = builder.scalar(0, builder.getI1Type());
   for (Value gradient : gradients) {
     Tensor g(builder, gradient);
     Tensor isFinite = abs(g) < std::numeric_limits<double>::infinity();
@@ -20,7 +20,7 @@ Value buildAnyNonFinite(OpBuilder &opBuilder, Location location, ArrayRef<Value>
 
 Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> gradients,
                       SmallVectorImpl<Value> *squaresOfEach) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   bool isDouble = llvm::any_of(gradients, [](Value gradient) { return graph::getElementType(gradient).isF64(); });
   Type type = isDouble ? builder.getF64Type() : builder.getF32Type();
   // Sums by rows first, for all gradients independently.
@@ -28,7 +28,7 @@ Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> g
   for (Value gradient : gradients) {
     Tensor g(builder, gradient);
     if (g.rank() < 2)
-      g = reshape(g, {constant(g, 1), g.rank() == 1 ? g.dim(0) : constant(g, 1)});
+      g = reshape(g, {g.builder().size(1), g.rank() == 1 ? g.dim(0) : g.builder().size(1)});
     SmallVector<int64_t> inRows = llvm::to_vector(llvm::seq<int64_t>(1, g.rank()));
     rows.push_back(reduce(ReduceKind::add, square(widen(g)), inRows));
   }
@@ -39,31 +39,30 @@ Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> g
     if (squaresOfEach)
       squaresOfEach->push_back(squares.value());
   }
-  return total ? sqrt(total).value() : splat(builder, 0, graph::TensorType::get({}, type)).value();
+  return total ? sqrt(total).value() : builder.scalar(0, type).value();
 }
 
 Value buildClipFactor(OpBuilder &opBuilder, Location location, Value norm, Value maxNorm) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   Tensor length(builder, norm);
   return min(cast(Tensor(builder, maxNorm), length.elementType()) / (length + 1e-6), 1.0).value();
 }
 
 Value buildScaled(OpBuilder &opBuilder, Location location, Value gradient, Value factor) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   Tensor g = widen(Tensor(builder, gradient));
   return (g * cast(Tensor(builder, factor), g.elementType())).value();
 }
 
 LossScale buildLossScaleUpdate(OpBuilder &opBuilder, Location location, const LossScale &before, Value overflowedValue,
                                const LossScaleOptions &options) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   Tensor scale(builder, before.scale), tracker(builder, before.growthTracker), overflowed(builder, overflowedValue);
   // The reference multiplies in double precision as well.
   Type wide = builder.getF64Type();
   auto numberOf = [&](const Number &number) {
     std::optional<double> constant = number.getConstant();
-    return constant ? splat(builder, *constant, graph::TensorType::get({}, wide))
-                    : cast(Tensor(builder, number.getValue()), wide);
+    return constant ? builder.scalar(*constant, wide) : cast(Tensor(builder, number.getValue()), wide);
   };
   auto scaledBy = [&](const Number &factor) { return cast(cast(scale, wide) * numberOf(factor), scale.elementType()); };
   Tensor successes = tracker + 1.0;

@@ -1,28 +1,30 @@
 #include "compiler/grad/Losses.h"
-#include "compiler/grad/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 
 using namespace mlir;
 
 namespace freestone::grad {
+
+using namespace expressions;
 
 namespace {
 
 int64_t normalize(int64_t axis, Tensor x) { return axis < 0 ? axis + x.rank() : axis; }
 
 /// The number of elements, as a float.
-Tensor countOf(Tensor x, Type type) { return size(x.builder(), x.type().getNumElements(), type); }
+Tensor countOf(Tensor x, Type type) { return x.builder().scalar(x.elementCount(), type); }
 
 Loss makeLoss(Tensor elements) { return {sum(elements).value(), countOf(elements, elements.elementType()).value()}; }
 
 /// The loss of log-probabilities, in f32 at least. Classes are compared with the label instead of gathered, so that
 /// loss and gradient stay elementwise and fuse with the softmax.
 Loss buildClassLoss(Tensor logs, Tensor givenLabels, const ClassLossOptions &options) {
-  ImplicitLocOpBuilder &builder = logs.builder();
+  GraphBuilder &builder = logs.builder();
   int64_t axis = normalize(options.classAxis, logs);
   Type index = builder.getI64Type(), type = logs.elementType();
-  Tensor labels = cast(givenLabels, index), classes = size(builder, logs.dim(axis), index);
+  Tensor labels = cast(givenLabels, index), classes = builder.integer(logs.dim(axis));
   Tensor isLabel = equal(iota(builder, logs.shape(), axis, index), repeat(labels, logs.shape(), axis));
-  Tensor counts = compare(CompareKind::ne, labels, splatLike(options.ignoreIndex, labels));
+  Tensor counts = notEqual(labels, static_cast<double>(options.ignoreIndex));
 
   Tensor weights, weighted = logs;
   if (options.classWeights) {
@@ -34,7 +36,7 @@ Loss buildClassLoss(Tensor logs, Tensor givenLabels, const ClassLossOptions &opt
     Tensor spread = sum(weighted, axis) / cast(classes, type);
     elements = elements * (1 - options.labelSmoothing) - spread * options.labelSmoothing;
   }
-  Tensor isClass = (labels >= 0.0) & (labels < broadcast(classes, labels.shape(), {}));
+  Tensor isClass = (labels >= 0.0) & (labels < classes);
   elements = select(isClass, elements, std::numeric_limits<double>::quiet_NaN());
   Tensor weight = weights ? sum(select(isLabel, weights, 0.0), axis) : splatLike(1, elements);
   return {sum(select(counts, elements, 0.0)).value(), sum(select(counts, weight, 0.0)).value()};
@@ -45,7 +47,7 @@ Tensor softplus(Tensor x) { return max(x, 0.0) + log1p(exp(-abs(x))); }
 
 /// Predictions in f32 at least, and targets in the same type.
 struct Pair {
-  Pair(ImplicitLocOpBuilder &builder, Value predictions, Value targets)
+  Pair(GraphBuilder &builder, Value predictions, Value targets)
       : prediction(widen(Tensor(builder, predictions))),
         target(cast(Tensor(builder, targets), prediction.elementType())) {}
 
@@ -56,21 +58,20 @@ struct Pair {
 
 Loss buildSoftmaxCrossEntropy(OpBuilder &opBuilder, Location location, Value logits, Value labels,
                               const ClassLossOptions &options) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   Tensor x = widen(Tensor(builder, logits));
-  Tensor logs(builder, graph::LogSoftmaxOp::create(builder, x.value(), normalize(options.classAxis, x)));
-  return buildClassLoss(logs, Tensor(builder, labels), options);
+  return buildClassLoss(logSoftmax(x, normalize(options.classAxis, x)), Tensor(builder, labels), options);
 }
 
 Loss buildNegativeLogLikelihood(OpBuilder &opBuilder, Location location, Value logProbabilities, Value labels,
                                 const ClassLossOptions &options) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   return buildClassLoss(widen(Tensor(builder, logProbabilities)), Tensor(builder, labels), options);
 }
 
 Loss buildSigmoidCrossEntropy(OpBuilder &opBuilder, Location location, Value logits, Value targets,
                               Value positiveWeight) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   auto [x, target] = Pair(builder, logits, targets);
   Tensor negative = softplus(-x);
   if (positiveWeight) {
@@ -83,26 +84,26 @@ Loss buildSigmoidCrossEntropy(OpBuilder &opBuilder, Location location, Value log
 }
 
 Loss buildMeanSquaredError(OpBuilder &opBuilder, Location location, Value predictions, Value targets) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   auto [x, target] = Pair(builder, predictions, targets);
   return makeLoss(square(x - target));
 }
 
 Loss buildL1(OpBuilder &opBuilder, Location location, Value predictions, Value targets) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   auto [x, target] = Pair(builder, predictions, targets);
   return makeLoss(abs(x - target));
 }
 
 Loss buildHuber(OpBuilder &opBuilder, Location location, Value predictions, Value targets, double delta) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   auto [x, target] = Pair(builder, predictions, targets);
   Tensor difference = x - target, distance = abs(difference);
   return makeLoss(select(distance <= delta, square(difference) * 0.5, (distance - delta / 2) * delta));
 }
 
 Loss buildCosine(OpBuilder &opBuilder, Location location, Value predictions, Value targets, int64_t givenAxis) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   auto [x, target] = Pair(builder, predictions, targets);
   int64_t axis = normalize(givenAxis, x);
   Tensor norms = (sum(x * x, axis) + 1e-12) * (sum(target * target, axis) + 1e-12);
@@ -110,7 +111,7 @@ Loss buildCosine(OpBuilder &opBuilder, Location location, Value predictions, Val
 }
 
 Value buildMean(OpBuilder &opBuilder, Location location, const Loss &loss) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   return (Tensor(builder, loss.sum) / Tensor(builder, loss.count)).value();
 }
 

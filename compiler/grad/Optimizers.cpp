@@ -1,11 +1,13 @@
 #include "compiler/grad/Optimizers.h"
-#include "compiler/grad/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 #include <array>
 #include <numbers>
 
 using namespace mlir;
 
 namespace freestone::grad {
+
+using namespace expressions;
 
 namespace {
 
@@ -25,8 +27,8 @@ constexpr std::array<KindName, 7> kindNames = {{{OptimizerKind::Sgd, "sgd"},
 /// loses half of f32's digits.
 class Step {
 public:
-  Step(ImplicitLocOpBuilder &builder, const Optimizer &optimizer, Tensor parameter, Tensor gradient,
-       SmallVector<Tensor> state, const StepValues &values)
+  Step(GraphBuilder &builder, const Optimizer &optimizer, Tensor parameter, Tensor gradient, SmallVector<Tensor> state,
+       const StepValues &values)
       : builder(builder), optimizer(optimizer), p(parameter), g(gradient), state(std::move(state)),
         rate(scalar(values.learningRate)), step(scalar(values.step)) {}
 
@@ -54,7 +56,7 @@ private:
   Tensor scalar(Value value) { return cast(Tensor(builder, value), builder.getF64Type()); }
   Tensor scalar(const Number &number) {
     if (std::optional<double> constant = number.getConstant())
-      return splat(builder, *constant, graph::TensorType::get({}, builder.getF64Type()));
+      return builder.scalar(*constant, builder.getF64Type());
     return scalar(number.getValue());
   }
   Tensor rest(const Number &number) {
@@ -148,7 +150,7 @@ private:
     return shrunk() - direction * common(rate);
   }
 
-  ImplicitLocOpBuilder &builder;
+  GraphBuilder &builder;
   const Optimizer &optimizer;
   Tensor p, g;
   SmallVector<Tensor> state;
@@ -159,13 +161,13 @@ private:
 /// golden ratio, modulo 1, cover an interval evenly.
 Tensor dither(Tensor x, Value step) {
   constexpr double golden = 2654435769, strides[] = {2246822519, 3266489917, 668265263, 374761393};
-  ImplicitLocOpBuilder &builder = x.builder();
+  GraphBuilder &builder = x.builder();
   Type word = IntegerType::get(builder.getContext(), 32, IntegerType::Unsigned);
   Tensor phase = cast(Tensor(builder, step), word) * golden;
   phase = broadcast(phase, x.shape(), {});
   for (int64_t axis = 0; axis < x.rank(); ++axis)
     phase = phase + iota(builder, x.shape(), axis, word) * strides[axis % std::size(strides)];
-  Tensor digit = unary(UnaryKind::exp2, floor(log(x) * std::numbers::log2e) - 7.0);
+  Tensor digit = exp2(floor(log(x) * std::numbers::log2e) - 7.0);
   return x + (cast(phase, x.elementType()) * 0x1p-32 - 0.5) * digit;
 }
 
@@ -280,7 +282,7 @@ SmallVector<StateTensor> getStateTensors(const Optimizer &optimizer) {
 
 Update buildUpdate(OpBuilder &opBuilder, Location location, const Optimizer &optimizer, Value parameter, Value gradient,
                    ArrayRef<Value> stateValues, const StepValues &values) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   Tensor p = widen(Tensor(builder, parameter));
   auto widenedAs = [&](Value value) { return cast(Tensor(builder, value), p.elementType()); };
   SmallVector<Tensor> state = llvm::map_to_vector(stateValues, widenedAs);
@@ -301,12 +303,12 @@ Update buildUpdate(OpBuilder &opBuilder, Location location, const Optimizer &opt
 }
 
 Value buildStepNumber(OpBuilder &opBuilder, Location location, Value stepsDone) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   return (Tensor(builder, stepsDone) + 1.0).value();
 }
 
 Value buildStepsDone(OpBuilder &opBuilder, Location location, Value stepsDone, Value skip) {
-  ImplicitLocOpBuilder builder(location, opBuilder);
+  GraphBuilder builder(location, opBuilder);
   Tensor done(builder, stepsDone);
   return (skip ? select(Tensor(builder, skip), done, done + 1.0) : done + 1.0).value();
 }

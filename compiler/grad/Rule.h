@@ -1,10 +1,12 @@
 #ifndef FREESTONE_COMPILER_GRAD_RULE_H
 #define FREESTONE_COMPILER_GRAD_RULE_H
 
-#include "compiler/grad/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace freestone::grad {
+
+using namespace expressions;
 
 /// The gradients of a block during the backward sweep: those found so far, by value, and the values that need one. A
 /// value without an entry has the gradient 0, which is never built.
@@ -17,7 +19,7 @@ struct Gradients {
 /// The context of a rule: one operator whose results have gradients.
 class Backward {
 public:
-  Backward(mlir::Operation *op, mlir::ImplicitLocOpBuilder &builder, Gradients &gradients)
+  Backward(mlir::Operation *op, GraphBuilder &builder, Gradients &gradients)
       : builder(builder), op(op), gradients(gradients) {}
 
   Tensor operand(unsigned index = 0) { return tensor(op->getOperand(index)); }
@@ -36,7 +38,7 @@ public:
   /// Refuses the operator, with the reason and a remedy.
   llvm::LogicalResult refuse(const llvm::Twine &reason);
 
-  mlir::ImplicitLocOpBuilder &builder;
+  GraphBuilder &builder;
 
 private:
   mlir::Operation *op;

@@ -7,6 +7,9 @@ using namespace mlir;
 
 namespace freestone::grad {
 
+/// A fault of a rule.
+static constexpr StringLiteral misfit = "its gradient does not fit these sizes; please report this";
+
 /// The values that an operator reads: its operands, and the captures of its regions.
 static SmallVector<Value> getReads(Operation &op) {
   SmallVector<Value> reads(op.getOperands());
@@ -67,7 +70,7 @@ FailureOr<SmallVector<Value>> sweep(Block &block, ArrayRef<Seed> seeds, ArrayRef
       forward.push_back(&op);
 
   Operation *end = block.getTerminator();
-  auto builder = ImplicitLocOpBuilder(end->getLoc(), end);
+  GraphBuilder builder(end->getLoc(), end);
   for (const Seed &seed : seeds)
     Backward(end, builder, gradients).add(seed.value, Tensor(builder, seed.gradient));
 
@@ -84,10 +87,12 @@ FailureOr<SmallVector<Value>> sweep(Block &block, ArrayRef<Seed> seeds, ArrayRef
     Backward backward(op, builder, gradients);
     if (failed(rule(op, backward)))
       return failure();
+    if (builder.stopped())
+      return refuseGradient(op, misfit);
     // A rule that does not fit the current sizes must not leave an invalid program.
     for (Operation *made = checked ? checked->getNextNode() : &block.front(); made != end; made = made->getNextNode())
       if (failed(made->getName().verifyInvariants(made)))
-        return refuseGradient(op, "its gradient does not fit these sizes; please report this");
+        return refuseGradient(op, misfit);
     checked = end->getPrevNode();
   }
   return llvm::map_to_vector(wanted, [&](Value value) { return gradients.found.lookup(value); });

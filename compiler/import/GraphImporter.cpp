@@ -93,7 +93,7 @@ int Scope::opset(const std::string &domain) const {
   return found == opsets.end() ? 0 : found->second;
 }
 
-GraphImporter::GraphImporter(GraphBuilder &builder, const onnx::ModelProto &model, ModelReport &report)
+GraphImporter::GraphImporter(ModelBuilder &builder, const onnx::ModelProto &model, ModelReport &report)
     : builder(builder), model(model), report(report) {}
 
 const onnx::FunctionProto *GraphImporter::modelFunction(const onnx::NodeProto &proto) const {
@@ -169,10 +169,10 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, Scope &scope) {
     inputs.push_back(value ? *value : ModelValue());
   }
   SaveAndRestore<Scope *> inside(current, &scope);
-  mlir::Location before = builder.location;
-  scope_exit restore([&] { builder.location = before; });
+  mlir::Location before = builder.getLoc();
+  scope_exit restore([&] { builder.setLoc(before); });
   if (depth == 0)
-    builder.location = mlir::NameLoc::get(builder.ir.getStringAttr(nameOf(proto)));
+    builder.setLoc(mlir::NameLoc::get(builder.getStringAttr(nameOf(proto))));
   Node node(proto, opset, std::move(inputs), builder, *this);
   const Entry *entry =
       modelFunction(proto) ? nullptr : Registry::instance().find(proto.domain(), proto.op_type(), opset);
@@ -212,7 +212,7 @@ Tensor GraphImporter::tensorNamed(StringRef name) const {
 
 void GraphImporter::noteRandom(const Node &node, ArrayRef<int64_t> switches) {
   // Named after the model's own node, even within a definition.
-  RandomNode &random = report.random.emplace_back(cast<mlir::NameLoc>(builder.location).getName().str());
+  RandomNode &random = report.random.emplace_back(cast<mlir::NameLoc>(builder.getLoc()).getName().str());
   // Names within a definition are local.
   for (int64_t index : switches)
     if (depth == 0 && node.has(index))
@@ -257,8 +257,8 @@ std::optional<std::vector<ModelValue>> GraphImporter::importBody(const onnx::Gra
   for (const onnx::TensorProto &tensor : graph.initializer()) {
     TensorData data;
     std::string error;
-    if (failed(
-            decodeTensor(builder.context(), tensor, {tensor.raw_data().data(), tensor.raw_data().size()}, data, error)))
+    if (failed(decodeTensor(builder.getContext(), tensor, {tensor.raw_data().data(), tensor.raw_data().size()}, data,
+                            error)))
       return builder.reject("initializer '" + tensor.name() + "' of its body: " + error), std::nullopt;
     scope.values[tensor.name()] = builder.fromData(data);
   }

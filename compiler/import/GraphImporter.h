@@ -31,7 +31,7 @@ public:
   /// Maximum number of nodes: nested bodies can grow exponentially in a small file.
   static constexpr int64_t maxNodes = 1 << 20;
 
-  GraphImporter(GraphBuilder &builder, const onnx::ModelProto &model, ModelReport &report);
+  GraphImporter(ModelBuilder &builder, const onnx::ModelProto &model, ModelReport &report);
 
   /// Builds the nodes in order. An unsupported node is added to the report, and its dependents are skipped; if the
   /// model is invalid, the walk ends with the builder stopped.
@@ -53,7 +53,7 @@ private:
   const onnx::FunctionProto *modelFunction(const onnx::NodeProto &proto) const;
   bool isKnown(const onnx::NodeProto &proto, int opset) const;
 
-  GraphBuilder &builder;
+  ModelBuilder &builder;
   const onnx::ModelProto &model;
   ModelReport &report;
   Scope *current = nullptr;

@@ -1,9 +1,9 @@
 #include "compiler/import/ImportOnnx.h"
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/expressions/Operations.h"
 #include "compiler/import/CheckModel.h"
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/ModelFile.h"
-#include "compiler/import/Operations.h"
 #include "compiler/import/RandomReach.h"
 #include "compiler/import/SizeInputs.h"
 #include "compiler/weights/NamePatterns.h"
@@ -29,8 +29,8 @@ public:
     mlir::OpBuilder builder(result.module->getBodyRegion());
     auto main = mlir::func::FuncOp::create(builder, builder.getUnknownLoc(), "main", builder.getFunctionType({}, {}));
     main.addEntryBlock();
-    this->builder = std::make_unique<GraphBuilder>(main, *result.weights);
-    this->builder->ir.setInsertionPointToEnd(&main.getBody().front());
+    this->builder = std::make_unique<ModelBuilder>(main, *result.weights);
+    this->builder->setInsertionPointToEnd(&main.getBody().front());
     this->builder->options = options;
   }
 
@@ -59,7 +59,7 @@ private:
   const ImportOptions &options;
   ImportError &error;
   ImportedModel result;
-  std::unique_ptr<GraphBuilder> builder;
+  std::unique_ptr<ModelBuilder> builder;
   Scope scope;
   std::vector<std::string> inputNames;
   std::map<std::string, InitializerOrigin> origins;
@@ -113,7 +113,7 @@ LogicalResult ModelImport::importWeights() {
     if (failed(raw))
       return fail(ImportError::Kind::Invalid, "initializer '" + proto.name() + "': " + complaint);
     TensorData data;
-    if (failed(decodeTensor(builder->context(), proto, *raw, data, complaint))) {
+    if (failed(decodeTensor(builder->getContext(), proto, *raw, data, complaint))) {
       if (data.type)
         return fail(ImportError::Kind::Invalid, "initializer '" + proto.name() + "' is broken: " + complaint);
       addUnsupported("initializer", proto.name(), complaint);
@@ -124,7 +124,7 @@ LogicalResult ModelImport::importWeights() {
     bool isKept = options.keepWeights && data.type.isFloat() &&
                   (!data.dims.empty() || origin.kind == InitializerOrigin::Kind::Parameter ||
                    is_contained(options.keptNumbers, proto.name()) || (hasPath && keptNumbers.match(proto.name())));
-    if (data.count <= GraphBuilder::maxConstant && !data.isStripped() && !isKept) {
+    if (data.count <= graph::ConstantOp::maxElements && !data.isStripped() && !isKept) {
       if (hasPath && data.type.isFloat() && data.dims.empty())
         result.numbers.push_back(proto.name());
       scope.values[proto.name()] = builder->fromData(data);
@@ -137,7 +137,7 @@ LogicalResult ModelImport::importWeights() {
       result.weights->addOwned(proto.name(), data.type, data.dims, {data.bytes.begin(), data.bytes.end()});
     result.initializers[proto.name()] = origin;
     std::optional<Content> content;
-    if (data.count <= GraphBuilder::maxContent && !data.isStripped() && !data.type.isFloat())
+    if (data.count <= ModelBuilder::maxContent && !data.isStripped() && !data.type.isFloat())
       content = contentOf(data);
     scope.values[proto.name()] = builder->fromWeight(proto.name(), data.dims, data.type, std::move(content));
   }
@@ -167,7 +167,7 @@ Shape ModelImport::inputShape(const onnx::ValueInfoProto &info) {
 /// `leastSize` is set for inputs whose elements determine sizes.
 void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<int64_t> leastSize) {
   Tensor tensor;
-  mlir::Type type = elementTypeOf(builder->context(), info.type().tensor_type().elem_type());
+  mlir::Type type = elementTypeOf(builder->getContext(), info.type().tensor_type().elem_type());
   if (!info.type().has_tensor_type())
     addUnsupported("input", info.name(), "inputs of type " + typeText(info.type()) + " are not supported");
   else if (!type)
@@ -178,10 +178,10 @@ void ModelImport::importInput(const onnx::ValueInfoProto &info, std::optional<in
   else {
     Shape shape = inputShape(info);
     mlir::Value argument = builder->function().getBody().front().addArgument(
-        graph::TensorType::get(shape, type), mlir::NameLoc::get(builder->ir.getStringAttr(info.name())));
+        graph::TensorType::get(shape, type), mlir::NameLoc::get(builder->getStringAttr(info.name())));
     tensor = builder->fromValue(argument);
     std::optional<int64_t> count = tensor.elementCount().asConstant();
-    if (leastSize && tensor.isInteger() && tensor.rank() <= 1 && count && *count <= GraphBuilder::maxConstant) {
+    if (leastSize && tensor.isInteger() && tensor.rank() <= 1 && count && *count <= graph::ConstantOp::maxElements) {
       Content elements;
       for (int64_t index = 0; index < *count; ++index)
         elements.push_back(builder->sizeFacts().element(info.name() + "_" + std::to_string(index), inputNames.size(),
@@ -220,7 +220,8 @@ LogicalResult ModelImport::applyBounds() {
                                                 (known.empty() ? ": all its sizes are constant" : "; it has " + known));
     }
     if (bound.minimum == bound.maximum)
-      builder->makeEqual(Expr::symbol(builder->context(), bound.symbol), builder->size(bound.minimum), "bound sizes");
+      builder->makeEqual(Expr::symbol(builder->getContext(), bound.symbol), builder->size(bound.minimum),
+                         "bound sizes");
     else
       builder->sizeFacts().restrict(bound.symbol, {bound.minimum, bound.maximum}, bound.multipleOf);
   }
@@ -228,11 +229,11 @@ LogicalResult ModelImport::applyBounds() {
 }
 
 void ModelImport::setAttributes(mlir::func::FuncOp main) {
-  mlir::OpBuilder &ir = builder->ir;
+  mlir::OpBuilder &ir = *builder;
   SmallVector<mlir::NamedAttribute> symbols, elements;
   SmallVector<mlir::Attribute> definitions;
   for (const auto &[name, symbol] : builder->sizeFacts().symbols()) {
-    symbols.push_back(ir.getNamedAttr(name, sym::SymbolBoundsAttr::get(builder->context(), symbol.bounds)));
+    symbols.push_back(ir.getNamedAttr(name, sym::SymbolBoundsAttr::get(builder->getContext(), symbol.bounds)));
     if (symbol.origin == SymbolOrigin::Element)
       elements.push_back(ir.getNamedAttr(name, ir.getDenseI64ArrayAttr({symbol.input, symbol.element})));
     if (symbol.origin == SymbolOrigin::Definition)
@@ -291,12 +292,12 @@ LogicalResult ModelImport::finish() {
   mlir::func::FuncOp main = builder->function();
   builder->create<mlir::func::ReturnOp>(outputs);
   main.setType(
-      builder->ir.getFunctionType(main.getBody().front().getArgumentTypes(), mlir::ValueRange(outputs).getTypes()));
+      builder->getFunctionType(main.getBody().front().getArgumentTypes(), mlir::ValueRange(outputs).getTypes()));
   setAttributes(main);
   auto outputNames = map_to_vector(graph.output(), [](const onnx::ValueInfoProto &info) { return info.name(); });
   findReach(main, outputNames, result.report.random);
   std::string complaint;
-  mlir::ScopedDiagnosticHandler handler(builder->context(), [&](mlir::Diagnostic &diagnostic) {
+  mlir::ScopedDiagnosticHandler handler(builder->getContext(), [&](mlir::Diagnostic &diagnostic) {
     complaint += (complaint.empty() ? "" : "; ") + diagnostic.str();
     return success();
   });

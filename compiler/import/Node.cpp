@@ -23,14 +23,12 @@ bool ModelValue::isBuilt() const {
   return (kind != Kind::Tensor || tensor) && llvm::all_of(elements, [](const ModelValue &v) { return v.isBuilt(); });
 }
 
-Node::Node(const onnx::NodeProto &proto, int opset, std::vector<ModelValue> inputs, GraphBuilder &builder,
+Node::Node(const onnx::NodeProto &proto, int opset, std::vector<ModelValue> inputs, ModelBuilder &builder,
            GraphImporter &importer)
     : proto(proto), version(opset), inputs(std::move(inputs)), results(proto.output_size()), graph(builder),
       graphs(importer) {}
 
-bool Node::has(int64_t index) const {
-  return index < inputCount() && inputs[index].kind != ModelValue::Kind::Absent;
-}
+bool Node::has(int64_t index) const { return index < inputCount() && inputs[index].kind != ModelValue::Kind::Absent; }
 
 const ModelValue &Node::value(int64_t index) const {
   static const ModelValue absent;

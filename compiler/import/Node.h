@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_IMPORT_NODE_H
 #define FREESTONE_COMPILER_IMPORT_NODE_H
 
-#include "compiler/import/Expressions.h"
+#include "compiler/import/ModelBuilder.h"
 #include "onnx/onnx_pb.h"
 #include <memory>
 #include <string>
@@ -31,12 +31,12 @@ class GraphImporter;
 /// A node of the model for an operator's definition: inputs, attributes and outputs.
 class Node {
 public:
-  Node(const onnx::NodeProto &proto, int opset, std::vector<ModelValue> inputs, GraphBuilder &builder,
+  Node(const onnx::NodeProto &proto, int opset, std::vector<ModelValue> inputs, ModelBuilder &builder,
        GraphImporter &importer);
 
   int opset() const { return version; }
   llvm::StringRef op() const { return proto.op_type(); }
-  GraphBuilder &builder() const { return graph; }
+  ModelBuilder &builder() const { return graph; }
   GraphImporter &importer() const { return graphs; }
 
   int64_t inputCount() const { return inputs.size(); }
@@ -83,7 +83,7 @@ private:
   int version;
   std::vector<ModelValue> inputs;
   std::vector<ModelValue> results;
-  GraphBuilder &graph;
+  ModelBuilder &graph;
   GraphImporter &graphs;
 };
 

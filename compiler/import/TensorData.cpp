@@ -93,14 +93,6 @@ std::string onnxTypeName(int onnxType) {
   return StringRef(onnx::TensorProto_DataType_Name(onnx::TensorProto_DataType(onnxType))).lower();
 }
 
-std::string typeName(mlir::Type type) {
-  if (type.isUnsignedInteger())
-    return "u" + std::to_string(type.getIntOrFloatBitWidth());
-  std::string text;
-  raw_string_ostream(text) << type;
-  return text;
-}
-
 int64_t bytesOf(mlir::Type type) { return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8); }
 
 LogicalResult decodeTensor(mlir::MLIRContext *context, const Proto &proto, ArrayRef<char> raw, TensorData &data,
@@ -175,16 +167,6 @@ std::string bytesOf(const Content &content, mlir::Type type) {
     bytes.append(reinterpret_cast<const char *>(&bits), bytesOf(type));
   }
   return bytes;
-}
-
-double roundTo(double value, mlir::Type type) {
-  if (!isa<mlir::FloatType>(type))
-    return value;
-  APFloat rounded(value);
-  bool inexact;
-  rounded.convert(semanticsOf(type), APFloat::rmNearestTiesToEven, &inexact);
-  rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
-  return rounded.convertToDouble();
 }
 
 } // namespace freestone::importer

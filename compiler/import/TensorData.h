@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_IMPORT_TENSORDATA_H
 #define FREESTONE_COMPILER_IMPORT_TENSORDATA_H
 
-#include "compiler/import/Element.h"
+#include "compiler/expressions/Element.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "onnx/onnx_pb.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -10,14 +10,16 @@
 
 namespace freestone::importer {
 
+using expressions::Content;
+using expressions::Element;
+using expressions::typeName;
+
 /// The element type of an ONNX number; null for unsupported types (strings, complex and sub-byte numbers, …).
 mlir::Type elementTypeOf(mlir::MLIRContext *context, int onnxType);
 /// ONNX's number for an element type of ours.
 int onnxTypeOf(mlir::Type type);
 /// ONNX's name of it: `float8e4m3fn`.
 std::string onnxTypeName(int onnxType);
-/// The compiler's name of it: `f32`, `u8`.
-std::string typeName(mlir::Type type);
 /// Bytes of one element in memory; bool takes one.
 int64_t bytesOf(mlir::Type type);
 
@@ -43,8 +45,6 @@ llvm::LogicalResult decodeTensor(mlir::MLIRContext *context, const onnx::TensorP
 std::optional<Content> contentOf(const TensorData &data);
 /// The opposite: constant content as bytes.
 std::string bytesOf(const Content &content, mlir::Type type);
-/// The nearest value of a type.
-double roundTo(double value, mlir::Type type);
 
 } // namespace freestone::importer
 

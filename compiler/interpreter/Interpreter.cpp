@@ -1,6 +1,6 @@
 #include "compiler/interpreter/Interpreter.h"
-#include "compiler/dialect/graph/Decompose.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/expressions/Composites.h"
 #include "compiler/interpreter/Evaluate.h"
 #include "compiler/interpreter/TensorMemory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,7 +19,7 @@ public:
     OwningOpRef<func::FuncOp> &copy = copies[function];
     if (!copy) {
       copy = cast<func::FuncOp>(function->clone());
-      decomposeComposites(*copy);
+      expressions::decomposeComposites(*copy);
     }
     return *copy;
   }

@@ -13,6 +13,18 @@ static std::optional<int64_t> getStep(const LinearIndex &coordinate, unsigned lo
   return step && *step >= 0 ? step : std::nullopt;
 }
 
+/// The steps of the inner loops of k that follow one of the outermost; nothing where they are not known or many.
+static std::optional<int64_t> countTaps(ContractionForm &contraction) {
+  constexpr int64_t mostTaps = 128;
+  int64_t taps = 1;
+  for (Expr extent : contraction.getExtents(ArrayRef(contraction.k).drop_front())) {
+    std::optional<int64_t> count = extent.asConstant();
+    if (!count || *count < 1 || (taps *= *count) > mostTaps)
+      return std::nullopt;
+  }
+  return taps;
+}
+
 std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
   std::optional<ContractionForm> contraction = ContractionForm::get(compute);
   if (!contraction)
@@ -25,36 +37,40 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
   form.contraction = *contraction;
   form.picture = picture.getArgNumber();
   form.weights = weights.getArgNumber();
-  std::optional<int64_t> taps = contraction->getWindowTaps();
+  std::optional<int64_t> taps = countTaps(form.contraction);
   if (!taps || *taps == 1 || contraction->m.size() != 1 || contraction->n.size() > 2 || compute.getFill(form.weights) ||
-      picture.getType() != contraction->elementType || weights.getType() != contraction->elementType)
+      picture.getType() != contraction->elementType || weights.getType() != contraction->elementType ||
+      compute.getInputType(form.picture).getLayout() || !getStrides(compute, form.picture))
     return std::nullopt;
   form.taps = *taps;
   form.pixelLoop = contraction->n.back();
   if (contraction->n.size() == 2)
     form.rowLoop = contraction->n.front();
 
-  graph::TensorType type = compute.getInputType(form.picture);
-  std::optional<unsigned> pixelDim;
+  /// Vectors of so many neighbours are divided by shuffles.
+  constexpr int64_t mostStride = 8;
+  bool isWindow = compute.getFill(form.picture) || contraction->n.size() > 1;
+  std::optional<unsigned> pixelDim, channelDim;
   for (auto [dim, index] : llvm::enumerate(getIndices(compute, form.picture))) {
     std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
-    auto moves = [&](unsigned loop) { return !coordinate->strides[loop].isConstant(0); };
     if (!coordinate)
       return std::nullopt;
+    auto moves = [&](unsigned loop) { return !coordinate->strides[loop].isConstant(0); };
     bool isPixel = moves(form.pixelLoop), isRow = form.rowLoop && moves(*form.rowLoop);
     if (!isPixel && !isRow) {
-      // Coordinates over which the window does not move must be in bounds, and equal for all taps.
-      bool isPlain = index.asSymbol() && asLoop(*index.asSymbol()) &&
-                     compute.getExtents()[*asLoop(*index.asSymbol())] == type.getShape()[dim];
-      if ((compute.getFill(form.picture) && !isPlain && !index.isConstant(0)) ||
-          llvm::any_of(form.getTapLoops(), moves))
+      if (llvm::any_of(form.getTapLoops(), moves))
         return std::nullopt;
+      if (!moves(contraction->k.front()))
+        continue;
+      if (channelDim || !coordinate->strides[contraction->k.front()].isConstant(1))
+        return std::nullopt;
+      channelDim = dim;
       continue;
     }
     if ((isPixel && isRow) || moves(contraction->k.front()) || (isPixel ? pixelDim : form.rowDim))
       return std::nullopt;
     std::optional<int64_t> step = getStep(*coordinate, isPixel ? form.pixelLoop : *form.rowLoop);
-    if (!step || (isPixel && *step != 1))
+    if (!step || (isPixel && (*step < 1 || *step > mostStride)))
       return std::nullopt;
     int64_t span = 1;
     for (unsigned loop : form.getTapLoops()) {
@@ -65,6 +81,7 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
     }
     if (isPixel) {
       pixelDim = dim;
+      form.pixelStride = *step;
       form.pixelSpan = span;
     } else {
       form.rowDim = dim;
@@ -72,9 +89,11 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
       form.rowSpan = span;
     }
   }
-  if (!pixelDim || form.rowLoop.has_value() != form.rowDim.has_value())
+  int64_t lastDim = compute.getInputType(form.picture).getRank() - 1;
+  if (!isWindow || pixelDim != lastDim || !channelDim || form.rowLoop.has_value() != form.rowDim.has_value())
     return std::nullopt;
   form.pixelDim = *pixelDim;
+  form.channelDim = *channelDim;
   return form;
 }
 

@@ -26,9 +26,11 @@ struct ConvolutionForm {
   /// The loop over rows of pixels, and the picture's dimension of rows; nothing if there is a single row.
   std::optional<unsigned> rowLoop, rowDim;
   unsigned pixelLoop, pixelDim;
+  /// The dimension of the picture that counts channels in.
+  unsigned channelDim;
   int64_t taps;
   /// Stride of the window in rows of the picture.
-  int64_t rowStride = 1;
+  int64_t rowStride = 1, pixelStride = 1;
   /// The extent of a window in rows, and in elements of a row.
   int64_t rowSpan = 1, pixelSpan = 1;
   /// The pooling of pixels within the tile.

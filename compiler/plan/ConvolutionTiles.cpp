@@ -35,9 +35,10 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   tiles.tiles = contraction.getExtent(contraction.outer) * tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks;
 
   // Rows are copied in whole vectors, and the last micro-kernel of a row may reach one pixel past its end.
-  tiles.planeRows = (tiles.rowStep - 1) * form.rowStride + form.rowSpan;
-  tiles.planeWidth = tiles.pixelStep + (form.pixelSpan - 1);
-  tiles.planeStride = tiles.planeRows * tiles.planeWidth + lanes;
+  tiles.run = Expr::ceilDiv(tiles.pixelStep + (form.pixelSpan - 1) / form.pixelStride, lanes) * lanes;
+  tiles.rowPitch = tiles.run * form.pixelStride;
+  Expr planeRows = (tiles.rowStep - 1) * form.rowStride + form.rowSpan;
+  tiles.planeStride = planeRows * tiles.rowPitch + lanes;
   tiles.sumsPitch = Expr::ceilDiv(tiles.pixelStep, 2) * 2;
   tiles.planes = tiles.channelStep * tiles.planeStride + lanes;
   tiles.offsets = tiles.channelStep * form.taps;

@@ -18,7 +18,7 @@ struct ConvolutionTiles {
   sym::Expr tiles;
 
   /// A picture's channel as copied for a tile, with its border, and its stride in elements.
-  sym::Expr planeRows, planeWidth, planeStride;
+  sym::Expr run, rowPitch, planeStride;
   /// Pixels from one row to the next in the accumulators, each as wide as a panel.
   sym::Expr sumsPitch;
   /// Elements of scratch: copied planes, offsets of the steps of k in them (i64), sums, a square for transposition.

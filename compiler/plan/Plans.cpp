@@ -9,6 +9,7 @@
 #include "compiler/plan/RowPasses.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/WeightGradientTiles.h"
+#include "compiler/plan/WindowTiles.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -57,23 +58,39 @@ static FailureOr<PlanAttr> planConvolution(ProgramOp program, ConvolutionTilingA
 
 static FailureOr<PlanAttr> planWeightGradient(ProgramOp program, WeightGradientTilingAttr tiling) {
   std::optional<ContractionForm> contraction = getContractionWithEpilogue(program);
-  std::optional<WeightGradientForm> form =
-      contraction ? WeightGradientForm::get(contraction->compute) : std::nullopt;
+  std::optional<WeightGradientForm> form = contraction ? WeightGradientForm::get(contraction->compute) : std::nullopt;
   if (!form)
     return program.emitOpError("is tiled as the gradient of a convolution's weights, but is none");
   WeightGradientTiles tiles = WeightGradientTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
 }
 
-/// Verifies that vector lanes may keep separate accumulators, and that the loops of a pass are one run or all loops.
+static FailureOr<PlanAttr> planWindow(ProgramOp program, WindowTilingAttr tiling) {
+  std::optional<WindowForm> form = WindowForm::get(program);
+  if (!form)
+    return program.emitOpError("is tiled as a reduction of windows, but is none");
+  if (!form->rowLoop && tiling.getRows() != 1)
+    return program.emitOpError("has one row of pixels, its tiling blocks of ") << tiling.getRows();
+  WindowTiles tiles = WindowTiles::get(*form, tiling);
+  return makePlan(program, tiling, tiles.tiles, tiles.getScratch(*form), Accesses::getUnknown(program));
+}
+
+/// Verifies that lanes and vectors may keep separate accumulators, and that the loops of a pass are one run or all
+/// loops.
 static LogicalResult verifyPass(ProgramOp program, const RowPasses &passes, unsigned pass, RowsTilingAttr tiling) {
   std::optional<SmallVector<Expr>> extents = getPassExtents(passes, pass, tiling.getRowLoops());
   int64_t loops = tiling.getRunLoops()[pass], lanes = tiling.getLanes()[pass];
+  int64_t accumulators = tiling.getAccumulators()[pass];
   if (loops != 1 && (!extents || static_cast<int64_t>(extents->size()) != loops))
     return program.emitOpError("has no ") << loops << " loops over the elements of a row in pass " << pass;
-  for (const RowPasses::Entry &entry : passes.entries)
-    if (lanes > 1 && entry.role == RowRole::reduction && entry.pass == pass && !canKeepLanes(entry.compute))
+  for (const RowPasses::Entry &entry : passes.entries) {
+    if (entry.role != RowRole::reduction || entry.pass != pass)
+      continue;
+    if (lanes > 1 && !canKeepLanes(entry.compute))
       return program.emitOpError("reduces in pass ") << pass << " in an order that " << lanes << " lanes can't keep";
+    if (accumulators > 1 && !getCombiners(entry.compute))
+      return program.emitOpError("has no operation that combines ") << accumulators << " accumulators of pass " << pass;
+  }
   return success();
 }
 
@@ -134,6 +151,7 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
       .Case([&](DotProductTilingAttr attr) { return planDotProducts(program, attr); })
       .Case([&](ConvolutionTilingAttr attr) { return planConvolution(program, attr); })
       .Case([&](WeightGradientTilingAttr attr) { return planWeightGradient(program, attr); })
+      .Case([&](WindowTilingAttr attr) { return planWindow(program, attr); })
       .Case([&](RowsTilingAttr attr) { return planRows(program, attr); })
       .Case([&](MapTilingAttr attr) { return planMap(program, attr); })
       .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })
@@ -150,8 +168,8 @@ LogicalResult tile::verifyPlan(ProgramOp program) {
   auto compare = [&](StringRef name, auto stands, auto follows) -> LogicalResult {
     if (stands == follows)
       return success();
-    return program.emitOpError("has a plan whose ") << name << " is not the one that follows from its tiling: "
-                                                    << stands << " instead of " << follows;
+    return program.emitOpError("has a plan whose ")
+           << name << " is not the one that follows from its tiling: " << stands << " instead of " << follows;
   };
   auto attribute = [](Expr expr) { return expr.attr(); };
   return success(succeeded(compare("tiles", attribute(plan.getTiles()), attribute(derived->getTiles()))) &&

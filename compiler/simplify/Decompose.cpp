@@ -1,5 +1,5 @@
-#include "compiler/dialect/graph/Decompose.h"
 #include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/expressions/Composites.h"
 #include "compiler/simplify/Passes.h"
 
 using namespace mlir;
@@ -15,7 +15,7 @@ struct DecomposePass : impl::DecomposeBase<DecomposePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    numDecomposed += decomposeComposites(
+    numDecomposed += expressions::decomposeComposites(
         getOperation(), [&](Operation *op) { return llvm::is_contained(keep, op->getName().getStringRef()); });
   }
 };

@@ -19,8 +19,8 @@ static std::vector<char> fill(mlir::Type type, int64_t count, double value) {
   return bytes;
 }
 
-grad::Tensor step::addFilledState(StepFunction &function, WeightStore &weights, StringRef name, graph::TensorType type,
-                                  double initial) {
+expressions::Tensor step::addFilledState(StepFunction &function, WeightStore &weights, StringRef name,
+                                         graph::TensorType type, double initial) {
   if (initial == 0)
     return function.addState(name, type);
   if (!weights.find(name))

@@ -8,8 +8,8 @@ namespace freestone::step {
 
 /// Adds a state whose elements begin as one number; unless it is 0, `weights` holds the initial value under the state's
 /// name. Functions of one step share states by name.
-grad::Tensor addFilledState(StepFunction &function, WeightStore &weights, llvm::StringRef name, graph::TensorType type,
-                            double initial);
+expressions::Tensor addFilledState(StepFunction &function, WeightStore &weights, llvm::StringRef name,
+                                   graph::TensorType type, double initial);
 
 } // namespace freestone::step
 

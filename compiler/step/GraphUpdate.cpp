@@ -3,7 +3,7 @@
 using namespace llvm;
 using namespace freestone;
 using namespace freestone::step;
-using grad::Tensor;
+using expressions::Tensor;
 using mlir::LogicalResult;
 using mlir::Value;
 
@@ -72,9 +72,7 @@ LogicalResult GraphUpdate::chooseShape(Tensor value) {
   return success();
 }
 
-Tensor GraphUpdate::place(Tensor tensor) {
-  return isFlat ? grad::reshape(tensor, {tensor.type().getNumElements()}) : tensor;
-}
+Tensor GraphUpdate::place(Tensor tensor) { return isFlat ? reshape(tensor, {tensor.type().getNumElements()}) : tensor; }
 
 /// A scalar of the step by its name; null for other inputs.
 Tensor GraphUpdate::findScalar(StringRef input, const Numbers &numbers, const grad::StepValues &step) {
@@ -85,7 +83,7 @@ Tensor GraphUpdate::findScalar(StringRef input, const Numbers &numbers, const gr
   auto number = numbers.find(input.str());
   if (number == numbers.end())
     return {};
-  return input == "weight_decay" && !parameter.decays ? grad::splatLike(0, number->second) : number->second;
+  return input == "weight_decay" && !parameter.decays ? splatLike(0, number->second) : number->second;
 }
 
 /// Sets all inputs but the parameter and its gradient; tensors without another source are states.
@@ -100,7 +98,7 @@ LogicalResult GraphUpdate::setInputs(GraphInlining &inlining, const Numbers &num
     if (input && !type.getNumElements().isConstant(1))
       return fail("its input '" + name + "' must have one element");
     if (input) {
-      input = grad::reshape(grad::cast(input, type.getElementType()), type.getShape());
+      input = reshape(cast(input, type.getElementType()), type.getShape());
     } else {
       if (!type.getStaticShape())
         return fail("the shape of its input '" + name + "' does not follow from that of the parameter");
@@ -121,7 +119,7 @@ FailureOr<Tensor> GraphUpdate::takeOutput(GraphInlining &inlining, const std::st
     return fail("it has no output '" + name + "'");
   if (after.shape() != before.shape() || isFloat(after) != isFloat(before))
     return fail("its output '" + name + "' is of another shape or type than what it replaces");
-  return grad::select(Tensor(function.builder(), skip), before, grad::cast(after, before.elementType()));
+  return select(Tensor(function.builder(), skip), before, cast(after, before.elementType()));
 }
 
 LogicalResult GraphUpdate::build(const Numbers &numbers, Tensor value, Tensor gradient, const grad::StepValues &step) {
@@ -140,7 +138,7 @@ LogicalResult GraphUpdate::build(const Numbers &numbers, Tensor value, Tensor gr
   FailureOr<Tensor> updated = takeOutput(inlining, "parameter_new", place(value), step.skip);
   if (failed(updated))
     return failure();
-  function.updateState(parameter.name, isFlat ? grad::reshape(*updated, value.shape()) : *updated);
+  function.updateState(parameter.name, isFlat ? reshape(*updated, value.shape()) : *updated);
   for (const State &state : states) {
     FailureOr<Tensor> next = takeOutput(inlining, "state/" + state.name + "_new", state.before, step.skip);
     if (failed(next))

@@ -13,7 +13,7 @@ namespace freestone::step {
 /// single dimension takes every parameter flat.
 class GraphUpdate {
 public:
-  using Numbers = std::map<std::string, grad::Tensor>;
+  using Numbers = std::map<std::string, expressions::Tensor>;
 
   /// `graph` must have the inputs `parameter` and `gradient`.
   GraphUpdate(mlir::func::FuncOp graph, const Parameter &parameter, StepFunction &function, std::string &error)
@@ -21,7 +21,7 @@ public:
 
   /// Updates the parameter and its states `optimizer/NAME/PARAMETER`. Fails with a sentence where the graph does not
   /// fit the parameter.
-  mlir::LogicalResult build(const Numbers &numbers, grad::Tensor value, grad::Tensor gradient,
+  mlir::LogicalResult build(const Numbers &numbers, expressions::Tensor value, expressions::Tensor gradient,
                             const grad::StepValues &step);
 
   /// Whether the step gives this input a value other than one of the graph's numbers.
@@ -30,19 +30,19 @@ public:
 private:
   struct State {
     std::string name;
-    grad::Tensor before;
+    expressions::Tensor before;
   };
 
   mlir::LogicalResult fail(const llvm::Twine &why) {
     error = ("the optimizer does not fit '" + parameter.name + "': " + why).str();
     return mlir::failure();
   }
-  mlir::LogicalResult chooseShape(grad::Tensor value);
-  grad::Tensor place(grad::Tensor tensor);
-  grad::Tensor findScalar(llvm::StringRef input, const Numbers &numbers, const grad::StepValues &step);
+  mlir::LogicalResult chooseShape(expressions::Tensor value);
+  expressions::Tensor place(expressions::Tensor tensor);
+  expressions::Tensor findScalar(llvm::StringRef input, const Numbers &numbers, const grad::StepValues &step);
   mlir::LogicalResult setInputs(GraphInlining &inlining, const Numbers &numbers, const grad::StepValues &step);
-  mlir::FailureOr<grad::Tensor> takeOutput(GraphInlining &inlining, const std::string &name, grad::Tensor before,
-                                           mlir::Value skip);
+  mlir::FailureOr<expressions::Tensor> takeOutput(GraphInlining &inlining, const std::string &name,
+                                                  expressions::Tensor before, mlir::Value skip);
 
   mlir::func::FuncOp graph;
   const Parameter &parameter;

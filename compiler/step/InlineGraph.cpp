@@ -6,7 +6,7 @@
 using namespace llvm;
 using namespace freestone;
 using namespace freestone::step;
-using grad::Tensor;
+using expressions::Tensor;
 using mlir::LogicalResult;
 
 namespace {
@@ -73,7 +73,7 @@ LogicalResult GraphInlining::setInput(unsigned index, Tensor value, std::string 
     if (expected != size)
       return refuse(", and is given " + print(value.type()) + ": " + size.str() + " is not " + expected.str());
   }
-  values[index] = grad::cast(value, formal.getElementType());
+  values[index] = cast(value, formal.getElementType());
   return success();
 }
 
@@ -160,7 +160,7 @@ LogicalResult GraphInlining::inlineBody(std::string &error) {
   mlir::IRMapping mapping;
   for (auto [argument, value] : zip_equal(body.getArguments(), values))
     mapping.map(argument, value.value());
-  mlir::ImplicitLocOpBuilder &builder = into.builder();
+  expressions::GraphBuilder &builder = into.builder();
   for (mlir::Operation &op : body.without_terminator())
     sym::substituteSymbols(builder.clone(op, mapping), [&](StringRef symbol) { return replace(symbol); });
   for (auto [index, result] : enumerate(body.getTerminator()->getOperands()))

@@ -22,7 +22,7 @@ public:
 
   /// Fails with a sentence where the value differs from the input in rank, in element type (any float width is
   /// accepted), or in sizes.
-  mlir::LogicalResult setInput(unsigned index, grad::Tensor value, std::string &error);
+  mlir::LogicalResult setInput(unsigned index, expressions::Tensor value, std::string &error);
   bool isSet(unsigned index) const { return bool(values[index]); }
   /// The input's type in symbols of the function, once all values that bind them are set.
   graph::TensorType getFinalType(unsigned index);
@@ -31,8 +31,8 @@ public:
   /// contradict each other or depend on data.
   mlir::LogicalResult inlineBody(std::string &error);
   /// The output of this name, after `inlineBody`; null if there is none.
-  grad::Tensor findOutput(llvm::StringRef name);
-  llvm::ArrayRef<std::pair<std::string, grad::Tensor>> getOutputs() const { return outputs; }
+  expressions::Tensor findOutput(llvm::StringRef name);
+  llvm::ArrayRef<std::pair<std::string, expressions::Tensor>> getOutputs() const { return outputs; }
 
 private:
   std::optional<sym::Expr> replace(llvm::StringRef symbol);
@@ -41,9 +41,9 @@ private:
 
   mlir::func::FuncOp graph;
   StepFunction &into;
-  llvm::SmallVector<grad::Tensor> values;
+  llvm::SmallVector<expressions::Tensor> values;
   llvm::StringMap<sym::Expr> sizes;
-  std::vector<std::pair<std::string, grad::Tensor>> outputs;
+  std::vector<std::pair<std::string, expressions::Tensor>> outputs;
 };
 
 } // namespace freestone::step

@@ -6,7 +6,7 @@
 using namespace llvm;
 using namespace freestone;
 using namespace freestone::step;
-using grad::Tensor;
+using expressions::Tensor;
 using mlir::Value;
 
 namespace {
@@ -92,7 +92,7 @@ LogicalResult LossBuilder::addClassWeights(const ModelLoss &built, grad::ClassLo
   sym::Expr classes = built.predictions.dim(built.classAxis);
   if (!classes.isConstant(static_cast<int64_t>(numbers.size())))
     return fail("there are " + Twine(numbers.size()) + " class weights, and " + classes.str() + " classes");
-  mlir::ImplicitLocOpBuilder &b = function.builder();
+  expressions::GraphBuilder &b = function.builder();
   SmallVector<float> elements(numbers.begin(), numbers.end());
   auto *bytes = reinterpret_cast<const char *>(elements.data());
   if (!weights.find(classWeightsName))
@@ -156,18 +156,18 @@ LogicalResult LossBuilder::takeGraphOutputs(GraphInlining &graph, ModelLoss &bui
     if (!value.type().getNumElements().isConstant(1) || !isa<mlir::FloatType>(value.elementType()))
       return fail("the output '" + name + "' of the loss is " + describeShape(value.shape()) +
                   ", and must be one float: the loss of the batch, or the sum over what counts and how much counts");
-    numbers.push_back(grad::widen(grad::reshape(value, {})));
+    numbers.push_back(widen(reshape(value, {})));
   }
   if (numbers.empty() || numbers.size() > 2)
     return fail("a loss has one output, or two (the sum over what counts, and how much counts); this one has " +
                 Twine(numbers.size()));
-  Tensor sum = numbers.front(), count = numbers.size() == 2 ? numbers.back() : grad::splatLike(1, sum);
-  built.loss = {sum.value(), grad::cast(count, sum.elementType()).value()};
+  Tensor sum = numbers.front(), count = numbers.size() == 2 ? numbers.back() : splatLike(1, sum);
+  built.loss = {sum.value(), cast(count, sum.elementType()).value()};
   return success();
 }
 
 FailureOr<ModelLoss> LossBuilder::build() {
-  mlir::ImplicitLocOpBuilder &b = function.builder();
+  expressions::GraphBuilder &b = function.builder();
   mlir::Location location = b.getLoc();
   ModelLoss built;
   if (!choice.classWeights.empty() && !isOverClasses(choice.kind))
@@ -182,12 +182,12 @@ FailureOr<ModelLoss> LossBuilder::build() {
   if (choice.kind == LossKind::Output) {
     if (!built.predictions.type().getNumElements().isConstant(1))
       return fail("the output that is the loss has more than one element");
-    Tensor value = grad::widen(grad::reshape(built.predictions, {}));
-    built.loss = {value.value(), grad::splatLike(1, value).value()};
+    Tensor value = widen(reshape(built.predictions, {}));
+    built.loss = {value.value(), splatLike(1, value).value()};
     return built;
   }
 
-  grad::Shape shape(built.predictions.shape());
+  expressions::Shape shape(built.predictions.shape());
   mlir::Type labelType = choice.labelType;
   if (isOverClasses(choice.kind)) {
     if (failed(findClassAxis(built)))

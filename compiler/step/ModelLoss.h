@@ -59,7 +59,7 @@ inline bool takesLabels(LossKind kind) { return kind != LossKind::Output && kind
 /// The loss of a model's function, with the predictions and labels that it compares.
 struct ModelLoss {
   grad::Loss loss;
-  grad::Tensor predictions, labels;
+  expressions::Tensor predictions, labels;
   /// The input for labels; empty if the loss takes no array besides the model's inputs, or several.
   std::string labelName;
   int64_t classAxis = 0;

@@ -1,11 +1,11 @@
 #include "compiler/step/ParameterLayouts.h"
 
-#include "compiler/grad/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 
 using namespace llvm;
 using namespace freestone;
 using namespace freestone::step;
-using grad::Tensor;
+using expressions::Tensor;
 
 /// Collects the parameter's axes that contractions take as columns; dimension i of the matrix is axis `axes[i]` of the
 /// parameter. False if the matrix has other users.
@@ -54,11 +54,10 @@ void ParameterLayouts::applyTo(mlir::func::FuncOp function) const {
     if (known == panels.end())
       return;
     const Panels &layout = known->second;
-    mlir::ImplicitLocOpBuilder builder(weight.getLoc(), weight);
+    expressions::GraphBuilder builder(weight.getLoc(), weight);
     Tensor stored(builder, graph::WeightOp::create(builder, layout.stored, weight.getName()));
     constexpr int64_t rowsFirst[] = {0, 2, 1}, columnsLast[] = {1, 0, 2};
-    Tensor matrix =
-        grad::reshape(grad::transpose(stored, layout.axis == 0 ? rowsFirst : columnsLast), weight.getType().getShape());
+    Tensor matrix = reshape(transpose(stored, layout.axis == 0 ? rowsFirst : columnsLast), weight.getType().getShape());
     weight.replaceAllUsesWith(matrix.value());
     weight.erase();
   });

@@ -5,7 +5,7 @@
 using namespace llvm;
 using namespace freestone;
 using namespace freestone::step;
-using grad::Tensor;
+using expressions::Tensor;
 
 StepFunction::StepFunction(mlir::func::FuncOp function)
     : function(function), ir(function.getLoc(), function.getBody().front().getTerminator()) {
@@ -105,7 +105,7 @@ mlir::BlockArgument StepFunction::findState(StringRef name) {
 
 void StepFunction::keepStatistics(Tensor skip) {
   for (Result &result : MutableArrayRef(results).take_front(statisticsCount))
-    result.value = grad::select(skip, Tensor(ir, findState(result.name)), Tensor(ir, result.value)).value();
+    result.value = select(skip, Tensor(ir, findState(result.name)), Tensor(ir, result.value)).value();
 }
 
 mlir::BlockArgument StepFunction::findRandomKey() {
@@ -123,9 +123,9 @@ void StepFunction::provideRandomKey(Tensor seed, Tensor step) {
   else
     ir.setInsertionPointToStart(&function.getBody().front());
   mlir::Type word = cast<graph::TensorType>(key.getType()).getElementType();
-  auto wordOf = [&](Tensor number) { return grad::reshape(grad::cast(number, word), {grad::constant(number, 1)}); };
-  Tensor high = grad::binary(graph::BinaryKind::shr, seed, grad::splatLike(32, seed));
-  key.replaceAllUsesWith(grad::concat({wordOf(seed), wordOf(high), wordOf(step)}, 0).value());
+  auto wordOf = [&](Tensor number) { return reshape(cast(number, word), {ir.size(1)}); };
+  Tensor high = binary(graph::BinaryKind::shr, seed, splatLike(32, seed));
+  key.replaceAllUsesWith(expressions::concat({wordOf(seed), wordOf(high), wordOf(step)}, 0).value());
   (void)function.eraseArgument(key.getArgNumber());
 }
 

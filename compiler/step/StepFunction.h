@@ -1,7 +1,7 @@
 #ifndef FREESTONE_COMPILER_TRAINING_STEPFUNCTION_H
 #define FREESTONE_COMPILER_TRAINING_STEPFUNCTION_H
 
-#include "compiler/grad/Expressions.h"
+#include "compiler/expressions/Expressions.h"
 #include "compiler/step/Parameters.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -13,37 +13,41 @@ class StepFunction {
 public:
   explicit StepFunction(mlir::func::FuncOp function);
 
-  mlir::ImplicitLocOpBuilder &builder() { return ir; }
+  expressions::GraphBuilder &builder() { return ir; }
   mlir::func::FuncOp getFunction() { return function; }
   /// An output of the model by name, or its only output where the name is empty. Null with a sentence if there is none.
-  grad::Tensor findOutput(llvm::StringRef name, std::string &error);
+  expressions::Tensor findOutput(llvm::StringRef name, std::string &error);
 
   /// The model's output of this name; null if there is none.
-  grad::Tensor lookupOutput(llvm::StringRef name);
-  grad::Tensor lookupInput(llvm::StringRef name);
+  expressions::Tensor lookupOutput(llvm::StringRef name);
+  expressions::Tensor lookupInput(llvm::StringRef name);
   /// A name that two inputs share.
   std::optional<llvm::StringRef> findDoubledInput();
 
-  grad::Tensor addInput(llvm::StringRef name, graph::TensorType type);
+  expressions::Tensor addInput(llvm::StringRef name, graph::TensorType type);
   /// `initial` names the weight that holds the first value; empty: zeros.
-  grad::Tensor addState(llvm::StringRef name, graph::TensorType type, llvm::StringRef initial = "");
+  expressions::Tensor addState(llvm::StringRef name, graph::TensorType type, llvm::StringRef initial = "");
   /// Sets the value of a state after the run, at most once for each state.
-  void updateState(llvm::StringRef name, grad::Tensor value) { results.push_back({name.str(), true, value.value()}); }
-  void addOutput(llvm::StringRef name, grad::Tensor value) { results.push_back({name.str(), false, value.value()}); }
+  void updateState(llvm::StringRef name, expressions::Tensor value) {
+    results.push_back({name.str(), true, value.value()});
+  }
+  void addOutput(llvm::StringRef name, expressions::Tensor value) {
+    results.push_back({name.str(), false, value.value()});
+  }
 
   /// Turns a weight into a state with the weight as its first value; returns the old value.
-  grad::Tensor takeWeight(llvm::StringRef name, graph::TensorType type);
+  expressions::Tensor takeWeight(llvm::StringRef name, graph::TensorType type);
   /// The states that the model itself updates in training: running statistics.
   std::vector<std::pair<std::string, graph::TensorType>> getUpdatedStates() const;
 
   /// Keeps the old values of these where `skip` holds. All must be states already.
-  void keepStatistics(grad::Tensor skip);
+  void keepStatistics(expressions::Tensor skip);
 
   /// Whether the model draws random numbers.
   bool hasRandomKey() { return bool(findRandomKey()); }
   /// Derives the model's random numbers from seed and step, both i64 of rank 0: arguments, or a seed computed from
   /// arguments at the start.
-  void provideRandomKey(grad::Tensor seed, grad::Tensor step);
+  void provideRandomKey(expressions::Tensor seed, expressions::Tensor step);
 
   /// Sets the results and their names.
   void finish();
@@ -58,10 +62,10 @@ private:
   mlir::BlockArgument findState(llvm::StringRef name);
 
   mlir::BlockArgument findRandomKey();
-  grad::Tensor addArgument(graph::TensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  expressions::Tensor addArgument(graph::TensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
 
   mlir::func::FuncOp function;
-  mlir::ImplicitLocOpBuilder ir;
+  expressions::GraphBuilder ir;
   /// The model's own states come first.
   std::vector<Result> results;
   size_t statisticsCount = 0;

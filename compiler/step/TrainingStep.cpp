@@ -7,7 +7,7 @@
 using namespace llvm;
 using namespace freestone;
 using namespace freestone::step;
-using grad::Tensor;
+using expressions::Tensor;
 using mlir::Value;
 
 namespace {
@@ -31,9 +31,9 @@ struct BatchGradients {
 };
 
 /// The number of counted elements of a batch; 1 where there are none, so that such a batch adds 0 to a sum, not NaN.
-Tensor getCounted(mlir::ImplicitLocOpBuilder &builder, const grad::Loss &loss) {
+Tensor getCounted(expressions::GraphBuilder &builder, const grad::Loss &loss) {
   Tensor count(builder, loss.count);
-  return grad::select(grad::equal(count, 0.0), 1.0, count);
+  return select(equal(count, 0.0), 1.0, count);
 }
 
 class StepBuilder {
@@ -110,7 +110,7 @@ LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
 void StepBuilder::provideRandomKey(StepFunction &function, BatchGradients &batch) {
   if (!function.hasRandomKey())
     return;
-  mlir::ImplicitLocOpBuilder &b = function.builder();
+  expressions::GraphBuilder &b = function.builder();
   Tensor seed = function.addInput("seed", graph::TensorType::getStatic({}, b.getI64Type()));
   if (choice.accumulate) {
     batch.batches = takeScalarState(function, (accumulatedPrefix + "batches").str(), b.getI64Type(), 0);
@@ -123,7 +123,7 @@ void StepBuilder::provideRandomKey(StepFunction &function, BatchGradients &batch
 }
 
 FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
-  mlir::ImplicitLocOpBuilder &b = function.builder();
+  expressions::GraphBuilder &b = function.builder();
   BatchGradients batch;
   FailureOr<ModelLoss> model = buildModelLoss(function, choice.loss, weights, error);
   if (failed(model))
@@ -147,7 +147,7 @@ FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
   provideRandomKey(function, batch);
 
   SmallVector<Value> wanted = map_to_vector(batch.parameters, [](Tensor value) { return value.value(); });
-  Value seed = batch.scale ? grad::cast(batch.scale, batch.mean.elementType()).value() : Value();
+  Value seed = batch.scale ? cast(batch.scale, batch.mean.elementType()).value() : Value();
   FailureOr<SmallVector<Value>> gradients = grad::differentiate(batch.mean.value(), wanted, seed);
   if (failed(gradients))
     return failure();
@@ -162,8 +162,8 @@ void StepBuilder::addAccumulated(StepFunction &function, BatchGradients &batch) 
   };
   Tensor counted = getCounted(function.builder(), batch.model.loss);
   for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients)) {
-    Tensor share = grad::widen(gradient);
-    gradient = share * grad::cast(counted, share.elementType()) + takeSum("gradient/" + parameter->name, share.type());
+    Tensor share = widen(gradient);
+    gradient = share * cast(counted, share.elementType()) + takeSum("gradient/" + parameter->name, share.type());
   }
   auto addTo = [&](StringRef name, Value &value) {
     Tensor own(function.builder(), value);
@@ -175,7 +175,7 @@ void StepBuilder::addAccumulated(StepFunction &function, BatchGradients &batch) 
 
 void StepBuilder::clearAccumulated(StepFunction &function, const BatchGradients &batch) {
   auto clear = [&](const Twine &name, Tensor sum) {
-    function.updateState((accumulatedPrefix + name).str(), grad::splatLike(0, sum));
+    function.updateState((accumulatedPrefix + name).str(), splatLike(0, sum));
   };
   for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients))
     clear("gradient/" + parameter->name, gradient);
@@ -189,7 +189,7 @@ LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
   if (choice.precision)
     grad::lowerPrecision(source, choice.precision);
   StepFunction function(source);
-  mlir::ImplicitLocOpBuilder &b = function.builder();
+  expressions::GraphBuilder &b = function.builder();
   FailureOr<BatchGradients> batch = buildGradients(function);
   if (failed(batch))
     return failure();
@@ -209,11 +209,11 @@ LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
 }
 
 /// The index of the first gradient whose sum of squares is not finite, or -1.
-static Tensor findCulprit(mlir::ImplicitLocOpBuilder &b, ArrayRef<Value> squares) {
-  Tensor culprit = grad::splat(b, -1, graph::TensorType::get({}, b.getI64Type()));
+static Tensor findCulprit(expressions::GraphBuilder &b, ArrayRef<Value> squares) {
+  Tensor culprit = b.integer(-1);
   for (size_t number = squares.size(); number-- > 0;) {
     Tensor isFinite = Tensor(b, squares[number]) < std::numeric_limits<double>::infinity();
-    culprit = grad::select(isFinite, culprit, static_cast<double>(number));
+    culprit = select(isFinite, culprit, static_cast<double>(number));
   }
   return culprit;
 }
@@ -225,7 +225,7 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
     ports.narrowProducts = grad::lowerPrecision(source, choice.precision);
   StepFunction function(source);
   statistics = function.getUpdatedStates();
-  mlir::ImplicitLocOpBuilder &b = function.builder();
+  expressions::GraphBuilder &b = function.builder();
   mlir::Location location = b.getLoc();
   Updates updates(choice.optimizer, function, weights, error);
   double defaultRate = grad::getDefaultLearningRate(choice.optimizer.builtIn.kind);
@@ -252,17 +252,17 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   // squares of finite gradients skip the step as well: they leave no usable clipping factor.
   SmallVector<Value> squares;
   Tensor norm(b, grad::buildGlobalNorm(b, location, gradients, &squares));
-  Tensor skip = grad::logicalNot(norm < std::numeric_limits<double>::infinity());
+  Tensor skip = logicalNot(norm < std::numeric_limits<double>::infinity());
   if (choice.accumulate) {
     Tensor count(b, loss.count);
-    multiple = multiple ? grad::cast(multiple, count.elementType()) * count : count;
-    skip = skip | grad::equal(count, 0.0);
+    multiple = multiple ? cast(multiple, count.elementType()) * count : count;
+    skip = skip | equal(count, 0.0);
   }
   if (multiple)
-    norm = norm / grad::cast(multiple, norm.elementType());
-  Tensor factor(b, grad::buildClipFactor(b, location, norm.value(), grad::cast(clipNorm, norm.elementType()).value()));
+    norm = norm / cast(multiple, norm.elementType());
+  Tensor factor(b, grad::buildClipFactor(b, location, norm.value(), cast(clipNorm, norm.elementType()).value()));
   if (multiple)
-    factor = factor / grad::cast(multiple, factor.elementType());
+    factor = factor / cast(multiple, factor.elementType());
   Value stepNumber = grad::buildStepNumber(b, location, batch->stepsDone.value());
   grad::StepValues stepValues{learningRate.value(), stepNumber, skip.value()};
   for (auto [parameter, value, gradient] : zip_equal(batch->trained, batch->parameters, gradients)) {
@@ -294,7 +294,7 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
 
 LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
   StepFunction function(source);
-  mlir::ImplicitLocOpBuilder &b = function.builder();
+  expressions::GraphBuilder &b = function.builder();
   FailureOr<ModelLoss> built = buildModelLoss(function, choice.loss, weights, error);
   if (failed(built))
     return failure();
@@ -307,12 +307,12 @@ LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
   function.addOutput("count", Tensor(b, built->loss.count));
   if (isOverClasses(choice.loss.kind)) {
     auto best = graph::ArgReduceOp::create(b, graph::ArgKind::max, built->predictions.value(), built->classAxis);
-    Tensor labels = grad::cast(built->labels, b.getI64Type());
-    Tensor isRight = grad::equal(Tensor(b, best.getResult()), labels);
-    Tensor ignored = grad::splatLike(double(choice.loss.ignoreIndex), labels);
-    Tensor isCounted = grad::compare(graph::CompareKind::ne, labels, ignored);
-    function.addOutput("correct", grad::sum(grad::cast(isRight & isCounted, b.getF32Type())));
-    function.addOutput("labels", grad::sum(grad::cast(isCounted, b.getF32Type())));
+    Tensor labels = cast(built->labels, b.getI64Type());
+    Tensor isRight = equal(Tensor(b, best.getResult()), labels);
+    Tensor ignored = splatLike(double(choice.loss.ignoreIndex), labels);
+    Tensor isCounted = compare(graph::CompareKind::ne, labels, ignored);
+    function.addOutput("correct", sum(cast(isRight & isCounted, b.getF32Type())));
+    function.addOutput("labels", sum(cast(isCounted, b.getF32Type())));
   }
   function.finish();
   return success();

@@ -5,7 +5,7 @@
 using namespace llvm;
 using namespace freestone;
 using namespace freestone::step;
-using grad::Tensor;
+using expressions::Tensor;
 using mlir::LogicalResult;
 using mlir::Value;
 
@@ -105,7 +105,7 @@ LogicalResult Updates::build(const Parameter &parameter, Tensor value, Tensor gr
 
 void Updates::buildBuiltIn(const Parameter &parameter, const Numbers &numbers, Tensor value, Tensor gradient,
                            const grad::StepValues &values) {
-  mlir::ImplicitLocOpBuilder &b = function.builder();
+  expressions::GraphBuilder &b = function.builder();
   grad::Optimizer own = numbers.builtIn;
   if (!parameter.decays)
     own.weightDecay = 0.0;

@@ -43,7 +43,7 @@ public:
   mlir::LogicalResult takeNumbers(std::vector<Hyperparameter> &numbers);
   /// Updates one parameter and its states `optimizer/NAME/PARAMETER`; `gradient` is unscaled and clipped. Fails with a
   /// sentence where the graph does not fit the parameter.
-  mlir::LogicalResult build(const Parameter &parameter, grad::Tensor value, grad::Tensor gradient,
+  mlir::LogicalResult build(const Parameter &parameter, expressions::Tensor value, expressions::Tensor gradient,
                             grad::StepValues values);
 
 private:
@@ -51,7 +51,7 @@ private:
   struct Numbers {
     grad::Optimizer builtIn;
     GraphUpdate::Numbers ofGraph;
-    grad::Tensor rateFactor;
+    expressions::Tensor rateFactor;
   };
 
   mlir::LogicalResult fail(const llvm::Twine &message) {
@@ -60,9 +60,9 @@ private:
   }
   mlir::LogicalResult takeGraphNumbers(std::vector<Hyperparameter> &numbers);
   mlir::LogicalResult takeGroup(const GroupChoice &group, std::vector<Hyperparameter> &numbers);
-  grad::Tensor addNumber(std::vector<Hyperparameter> &numbers, llvm::StringRef name, double value);
-  void buildBuiltIn(const Parameter &parameter, const Numbers &numbers, grad::Tensor value, grad::Tensor gradient,
-                    const grad::StepValues &values);
+  expressions::Tensor addNumber(std::vector<Hyperparameter> &numbers, llvm::StringRef name, double value);
+  void buildBuiltIn(const Parameter &parameter, const Numbers &numbers, expressions::Tensor value,
+                    expressions::Tensor gradient, const grad::StepValues &values);
 
   const OptimizerChoice &choice;
   StepFunction &function;

@@ -41,8 +41,7 @@ using ConstantNames = DenseMap<std::pair<Attribute, Type>, StringAttr>;
 /// Builds the task program of one function.
 class PhaseFormer {
 public:
-  PhaseFormer(func::FuncOp function, SmallVectorImpl<Attribute> &sites,
-              ConstantNames &constants)
+  PhaseFormer(func::FuncOp function, SmallVectorImpl<Attribute> &sites, ConstantNames &constants)
       : function(function), builder(function.getContext()), sites(sites), constants(constants) {}
 
   LogicalResult form();
@@ -140,6 +139,9 @@ LogicalResult PhaseFormer::formOutputs() {
     unsigned index = result.getOperandNumber();
     Value memory = getMemory(result.get());
     if (auto state = function.getResultAttrOfType<StringAttr>(index, stateAttr)) {
+      bool isUpdated = memory != tile::getAliased(result.get());
+      if (isUpdated && buffers.contains(memory) && buffers.lookup(memory) == states.lookup(state))
+        continue;
       if (!isComputed(memory) || buffers.contains(memory))
         return function.emitOpError("returns state '")
                << state.getValue() << "', which is not computed for it alone; run task-update-state";

@@ -21,6 +21,29 @@ def CopyResults : Pass<"task-copy-results", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"copies", "copies", "Number of results copied">];
 }
 
+def UpdateInPlace : Pass<"task-update-in-place", "::mlir::func::FuncOp"> {
+  let summary = "lets updates of a tensor write its memory, and gives them a copy where they may not";
+  let description = [{
+    The first result of an operation with the attribute `updates` (a scatter) begins as the elements of its first operand. After this
+    pass it lies in that operand's memory. Where the operand is an input, a weight or a constant, where anything looks at it later, or
+    where another operand lies in the same memory, it is copied first; a tensor that is one value everywhere is made anew. State
+    (`graph.state`) is written where it lies if updates alone make its new value. Runs before `task-copy-results`; operations must keep
+    their order from here on, and equal ones may not be merged. Counts operands that were not copied `scatters_in_place`; with
+    `enable=false` all are copied.
+    ```mlir
+    func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}, …) -> (!graph.tensor<[n], f32> {graph.name = "y"}) {
+      %0 = tile.opaque [1] ins(%x, %i, %u) attributes {updates} { … } : …
+      return %0 : …
+    }
+    // →
+    %own = tile.compute [n] [parallel] ins(%x : affine_map<(d0) -> (d0)>) { … } : …
+    %0 = tile.opaque [1] ins(%own, %i, %u) attributes {updates} { … } : …
+    ```
+  }];
+  let dependentDialects = ["::freestone::tile::TileDialect"];
+  let options = [Option<"enable", "enable", "bool", "true", "Write operands where they lie, if they may be written">];
+}
+
 def UpdateState : Pass<"task-update-state", "::mlir::ModuleOp"> {
   let summary = "aliases the new values of state with the old ones";
   let description = [{

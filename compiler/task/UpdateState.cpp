@@ -1,10 +1,10 @@
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/plan/IndexMaps.h"
 #include "compiler/task/Passes.h"
 #include "compiler/task/ValueMemory.h"
 #include "compiler/task/VerifyState.h"
 #include "compiler/tile/Counters.h"
-#include "compiler/plan/IndexMaps.h"
 
 namespace freestone::task {
 #define GEN_PASS_DEF_UPDATESTATE
@@ -86,7 +86,8 @@ private:
     result.set(copyValue(end, result.get()));
     ++copies;
   }
-  SmallVector<Operation *> getReaders(Value value);
+  void collectUpdatesInPlace();
+  SmallVector<Operation *> getReaders(Value value) { return task::getReaders(value, block); }
   bool isComputedInPlace(Value result, Value old);
   bool moveBehindReaders(Operation *op, Value old);
 
@@ -96,7 +97,7 @@ private:
   /// Inserts before the return.
   OpBuilder end;
   SmallVector<Update> updates;
-  /// The old values that an operation overwrites.
+  /// The values that an operation overwrites.
   DenseMap<Operation *, SmallVector<Value>> overwritten;
   int64_t copies = 0;
 };
@@ -106,7 +107,7 @@ void StateUpdater::dropUnchanged() {
   Operation *terminator = block.getTerminator();
   BitVector unchanged(terminator->getNumOperands());
   for (OpOperand &result : terminator->getOpOperands()) {
-    auto argument = dyn_cast<BlockArgument>(getMemory(result.get()));
+    auto argument = dyn_cast<BlockArgument>(tile::getAliased(result.get()));
     Attribute name = function.getResultAttr(result.getOperandNumber(), stateAttr);
     if (name && argument && name == function.getArgAttr(argument.getArgNumber(), stateAttr))
       unchanged.set(result.getOperandNumber());
@@ -125,24 +126,9 @@ void StateUpdater::collectUpdates() {
       updates.push_back({&result, old.lookup(name)});
 }
 
-/// The operations of the block that read a value, through aliases as well.
-SmallVector<Operation *> StateUpdater::getReaders(Value value) {
-  llvm::SetVector<Operation *> readers;
-  SmallVector<Value> stack = {value};
-  while (!stack.empty()) {
-    for (Operation *user : stack.pop_back_val().getUsers()) {
-      if (tile::isAlias(user))
-        stack.push_back(user->getResult(0));
-      else
-        readers.insert(block.findAncestorOpInBlock(*user));
-    }
-  }
-  return readers.takeVector();
-}
-
-/// Whether the operation that computes `result` may overwrite the old value, as far as its own reads are concerned. A
-/// tile reads only elements that it writes, each before its write: passes over a row are ordered by their dependences
-/// alone.
+/// Whether the operation that computes `result` may write it over the old value, as far as it reads that itself. A tile
+/// reads the elements that it writes, each before it writes it: computes that run in several passes over a row run in
+/// no other order than that of what they need.
 bool StateUpdater::isComputedInPlace(Value result, Value old) {
   Operation *op = result.getDefiningOp();
   if (!old || !llvm::is_contained(getReaders(old), op))
@@ -201,10 +187,19 @@ bool StateUpdater::moveBehindReaders(Operation *op, Value old) {
   return true;
 }
 
+void StateUpdater::collectUpdatesInPlace() {
+  for (Operation &op : block)
+    if (tile::isUpdate(&op))
+      overwritten[&op].push_back(tile::getAliased(op.getOperand(0)));
+}
+
 int64_t StateUpdater::update() {
   dropUnchanged();
   collectUpdates();
-  // Each new value must be computed by an operation that may write it in place; other results and arguments are copied.
+  collectUpdatesInPlace();
+  // What lies in the old value's memory is there, whatever else is switched off.
+  llvm::erase_if(updates, [&](const Update &update) { return getMemory(update.result->get()) == update.old; });
+  // Each new value is computed, by whatever may write it over the old one, and nothing else is there.
   DenseSet<Value> taken;
   for (Update &update : updates) {
     Value memory = getMemory(update.result->get());

@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -10,6 +11,20 @@ using sym::Expr;
 bool task::isComputed(Value value) {
   Operation *op = value.getDefiningOp();
   return op && isa<tile::ComputeOp, tile::OpaqueOp, tile::GroupOp, tile::PackOp, tile::LibraryOp, tile::CallOp>(op);
+}
+
+SmallVector<Operation *> task::getReaders(Value value, Block &block) {
+  llvm::SetVector<Operation *> readers;
+  SmallVector<Value> stack = {value};
+  while (!stack.empty()) {
+    for (Operation *user : stack.pop_back_val().getUsers()) {
+      if (tile::isAlias(user))
+        stack.push_back(user->getResult(0));
+      else
+        readers.insert(block.findAncestorOpInBlock(*user));
+    }
+  }
+  return readers.takeVector();
 }
 
 Value task::copyValue(OpBuilder &builder, Value value) {

@@ -18,7 +18,10 @@ using tile::getMemory;
 /// Whether an operation of the function computes the value; false for arguments, weights and constants.
 bool isComputed(mlir::Value value);
 
-/// A copy in memory of its own.
+/// The operations of a block that read a value, under another shape or layout too.
+llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value, mlir::Block &block);
+
+/// The same elements in memory of their own.
 mlir::Value copyValue(mlir::OpBuilder &builder, mlir::Value value);
 
 } // namespace freestone::task

@@ -5,7 +5,15 @@
 
 namespace freestone::tile {
 
-/// The value that owns the memory of an alias, seen through reshapes and views.
+/// Of an operation that updates a tensor: its first result begins as the elements of its first operand, which it does
+/// not read otherwise, and lies in that operand's memory once `task-update-in-place` has run.
+inline constexpr llvm::StringRef updatesAttr = "updates";
+bool isUpdate(mlir::Operation *op);
+
+/// The value that this one is in another shape or layout: reshapes and views are free.
+mlir::Value getAliased(mlir::Value value);
+
+/// The value whose memory this one is: that in another shape or layout, or before updates.
 mlir::Value getMemory(mlir::Value value);
 
 } // namespace freestone::tile

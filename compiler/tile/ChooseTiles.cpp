@@ -4,6 +4,7 @@
 #include "compiler/tile/TileContraction.h"
 #include "compiler/tile/TileConvolution.h"
 #include "compiler/tile/TileLoops.h"
+#include "compiler/tile/TileWindow.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_CHOOSETILES
@@ -39,9 +40,12 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device))
       return tiling;
     std::string why;
-    FailureOr<Attribute> tiling = tile::tileLoops(program, device, why);
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device, accumulators, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
+    if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling))
+      tile::count(program->getParentOp(), "accumulators",
+                  llvm::count_if(rows.getAccumulators(), [](int64_t kept) { return kept > 1; }));
     return tiling;
   }
 
@@ -55,15 +59,22 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("convolutions");
       return tile::tileConvolution(*convolution, device);
     }
-    if (!form)
-      return {};
     std::optional<tile::WeightGradientForm> gradient;
-    if (weightGradients)
+    if (form && weightGradients)
       gradient = tile::WeightGradientForm::get(form->compute);
     if (gradient) {
       count("weight_gradients");
       return tile::tileWeightGradient(*gradient, device);
     }
+    std::optional<tile::WindowForm> window;
+    if (windows)
+      window = tile::WindowForm::get(program);
+    if (window && tile::isWindowInRegisters(*window)) {
+      count("windows");
+      return tile::tileWindow(*window, device);
+    }
+    if (!form)
+      return {};
     if (dotProducts && tile::isDotProductContraction(*form, device)) {
       count("dot_products");
       return tile::tileDotProducts(device, &getContext());

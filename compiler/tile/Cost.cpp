@@ -61,8 +61,6 @@ bool isWeightOnly(ComputeOp op) {
   return llvm::all_of(op.getOperands(), [](Value operand) { return isWeightOnly(operand); });
 }
 
-static constexpr int64_t typicalSize = 128;
-
 TypicalSizes::TypicalSizes(Operation *op) {
   auto function = dyn_cast<func::FuncOp>(op);
   if (!function)
@@ -74,17 +72,22 @@ TypicalSizes::TypicalSizes(Operation *op) {
     if (auto known = dyn_cast<sym::SymbolBoundsAttr>(symbol.getValue())) {
       sym::Interval range = known.getBounds().range;
       int64_t least = std::max<int64_t>(range.lo, 0);
+      if (!known.getHint() && least <= typicalSize && range.hi == sym::Interval::size().hi)
+        continue;
       sizes[symbol.getName()] = known.getHint().value_or(std::clamp(typicalSize, least, std::max(range.hi, least)));
     }
 }
 
-int64_t TypicalSizes::getBytes(graph::TensorType type) const {
-  std::optional<int64_t> elements = getStorageElements(type).evaluate([&](StringRef symbol) -> std::optional<int64_t> {
+std::optional<int64_t> TypicalSizes::evaluate(Expr size, int64_t unknown) const {
+  return size.evaluate([&](StringRef symbol) -> std::optional<int64_t> {
     auto known = sizes.find(symbol);
-    return known == sizes.end() ? typicalSize : known->second;
+    return known == sizes.end() ? unknown : known->second;
   });
+}
+
+int64_t TypicalSizes::getBytes(graph::TensorType type) const {
   int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
-  return elements.value_or(std::numeric_limits<int32_t>::max()) * bytes;
+  return evaluate(getStorageElements(type)).value_or(std::numeric_limits<int32_t>::max()) * bytes;
 }
 
 } // namespace freestone::tile

@@ -31,10 +31,14 @@ public:
   /// For the function that `op` is or is within.
   explicit TypicalSizes(mlir::Operation *op);
 
+  /// Nothing where the number leaves 64 bits. Symbols of which nothing is known count as `unknown`.
+  std::optional<int64_t> evaluate(sym::Expr size, int64_t unknown = typicalSize) const;
   /// The bytes of a tensor, its layout's padding included.
   int64_t getBytes(graph::TensorType type) const;
 
 private:
+  static constexpr int64_t typicalSize = 128;
+
   llvm::StringMap<int64_t> sizes;
 };
 

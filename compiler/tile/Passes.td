@@ -33,6 +33,22 @@ def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
                         "Divide convolutions of dilated operands into dense ones; without it they are summed point by point">];
 }
 
+def SumIntoScatters : TilePass<"tile-sum-into-scatters", "::mlir::func::FuncOp"> {
+  let summary = "adds updates to the tensor that their sum is added to";
+  let description = [{
+    What a gather adds to the gradient of a tied weight is a scatter into zeros, whose sum with the rest would pass over the whole
+    table. The scatter takes the rest as its operand instead. Of floats narrower than f32, which would lose small updates, nothing
+    changes.
+    ```mlir
+    %s = graph.scatter_nd add %zeros, %i, %u : …
+    %y = graph.binary add %x, %s : !graph.tensor<[v, d], f32>
+    // →
+    %y = graph.scatter_nd add %x, %i, %u : …
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+}
+
 def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
   let summary = "replaces operators of one name by calls of a library's service";
   let description = [{
@@ -114,6 +130,27 @@ def CoalesceLoops : TilePass<"tile-coalesce-loops", "::mlir::func::FuncOp"> {
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
 
+def SplitReductions : TilePass<"tile-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "splits long reductions of few results into parts";
+  let description = [{
+    Where the results of a contraction or a reduction would be fewer tiles than a machine has workers, the longest
+    reduction loop is split into parts of equal length, each with a partial result, and partial results are combined in
+    their order. The number of parts follows from sizes and the device alone: results have the same bits for every
+    number of workers. The remainder, where the length is no multiple of the number of parts, is reduced beside the
+    combination. A group is split at its reductions, unless it keeps elements of a row in the cache. Counts
+    `split_reductions`.
+    ```mlir
+    %r = tile.compute [] [reduction [4000000]] …(%x) : (!graph.tensor<[4000000], f32>) -> !graph.tensor<[], f32>
+    // →
+    %v = graph.reshape %x : !graph.tensor<[4000000], f32> -> !graph.tensor<[32, 125000], f32>
+    %p = tile.compute [32, 125000] [parallel, reduction] ins(%v) … -> !graph.tensor<[32], f32>
+    %r = tile.compute [32] [reduction] ins(%p) … -> !graph.tensor<[], f32>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">];
+}
+
 def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
   let summary = "removes barriers, once no later pass merges computes";
   let description = [{
@@ -164,7 +201,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them with packed operands `kept_packed` for later tiles, bf16 contractions with `dot_products`,
-    `convolutions`, and `weight_gradients` of convolutions.
+    `convolutions`, `weight_gradients` of convolutions, reductions of `windows`, and passes over rows with several
+    `accumulators`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -176,10 +214,14 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">,
                  Option<"weightGradients", "weight-gradients", "bool", "true",
                         "Copy pictures for the gradients of weights, rather than pack all of their windows">,
+                 Option<"windows", "windows", "bool", "true",
+                        "Copy what windows see, and compute blocks of pixels in registers">,
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 in pairs, where the device can">,
                  Option<"keepPacked", "keep-packed", "bool", "true",
-                        "Keep what contractions pack for the tiles that follow, where scratch holds it">];
+                        "Keep what contractions pack for the tiles that follow, where scratch holds it">,
+                 Option<"accumulators", "accumulators", "bool", "true",
+                        "Let passes over rows keep several accumulators">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/WindowForm.h"
 
 using namespace mlir;
 using freestone::sym::Expr;
@@ -49,7 +50,11 @@ Expr ProgramSymbols::addSymbol(Expr size) {
 /// Shorter reductions are not vectorized along their loop, which the plan has to know.
 constexpr int64_t shortestNamed = 64;
 
-/// Taps of windows and the last digit of a split index keep constant sizes: strides and vectors depend on them.
+/// Register blocks depend on the number of output channels below this; such numbers are few.
+constexpr int64_t manyChannels = 32;
+
+/// Taps of windows, few output channels and the last digit of a split index keep constant sizes: strides and vectors
+/// depend on them.
 void ProgramSymbols::nameLoops(ComputeOp op) {
   named = op;
   SmallVector<bool> staysConstant(op.getNumLoops());
@@ -61,6 +66,9 @@ void ProgramSymbols::nameLoops(ComputeOp op) {
         for (unsigned loop : loops)
           staysConstant[loop] |= !linear || !op.isParallel(loop) || (isCopy(op) && linear->strides[loop].isConstant(1));
     }
+  if (std::optional<WindowForm> window = WindowForm::get(op))
+    for (unsigned loop : window->channels)
+      staysConstant[loop] |= window->getExtent(loop).asConstant().value_or(manyChannels) < manyChannels;
   for (auto [loop, extent] : llvm::enumerate(op.getExtents())) {
     bool isShort =
         !getContractionDims(op) && !op.isParallel(loop) && extent.asConstant().value_or(shortestNamed) < shortestNamed;
@@ -88,10 +96,12 @@ Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
   Expr extent = op.getExtents()[loop];
   if (!named)
     return convert(extent);
-  if (op == named || !isPooled(op))
+  if (op == named || (op.isParallel(loop) && !isPooled(op)))
     return loopSymbols[loop];
-  if (!op.isParallel(loop))
-    return convert(extent);
+  if (!op.isParallel(loop)) {
+    bool isNamed = loop < named.getNumLoops() && !named.isParallel(loop) && extent == named.getExtents()[loop];
+    return isNamed && !isPooled(op) ? loopSymbols[loop] : convert(extent);
+  }
   if (extent == named.getExtents()[loop])
     return loopSymbols[loop];
   Expr &symbol = pooledSymbols[loop];

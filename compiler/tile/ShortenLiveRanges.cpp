@@ -81,7 +81,7 @@ private:
       Operation *definition = operand.getDefiningOp();
       if (definition && definition->getBlock() == op->getBlock() && (!latest || latest->isBeforeInBlock(definition)))
         latest = definition;
-      Value root = getMemory(operand);
+      Value root = getAliased(operand);
       if (seen.insert(root.getAsOpaquePointer()).second && root.getDefiningOp<graph::WeightOp>() == nullptr &&
           !isa<BlockArgument>(root) && isLastUse(op, root))
         freed += sizes.getBytes(cast<graph::TensorType>(root.getType()));

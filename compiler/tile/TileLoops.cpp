@@ -12,17 +12,14 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Elements of a tile: a sixty-fourth of L2 in f32, so that workers get equal shares and a tile's start-up cost is
-/// small.
-static int64_t getTileElements(const DeviceDescription &device) {
+int64_t tile::getTileElements(const DeviceDescription &device) {
   return std::max<int64_t>(1024, device.getL2Bytes() / 256);
 }
 
 /// Lanes are chosen for 32-bit elements, the widest common type.
 static int64_t getLanes(const DeviceDescription &device) { return device.getLanes(32); }
 
-/// Whether the innermost reduction loop is contiguous in some operand.
-static bool reducesAlongMemory(ComputeOp compute) {
+bool tile::reducesAlongMemory(ComputeOp compute) {
   for (unsigned input = 0; input < compute.getInputs().size(); ++input)
     if (std::optional<LinearIndex> linear = getStrides(compute, input))
       if (linear->strides.back().isConstant(1))
@@ -65,7 +62,29 @@ static bool canKeepLanes(const RowPasses &passes, unsigned pass) {
   });
 }
 
-static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const DeviceDescription &device) {
+/// Vectors of a pass that are computed side by side, so that sums need not wait for each other: where rows are long,
+/// and bodies do not take longer than a sum anyway.
+static int64_t getAccumulators(const RowPasses &passes, unsigned pass, unsigned rowLoops, int64_t lanes) {
+  constexpr int64_t sideBySide = 4;
+  int64_t cost = 0;
+  bool reduces = false;
+  for (const RowPasses::Entry &entry : passes.entries) {
+    if (entry.role == RowRole::scalar || entry.pass != pass)
+      continue;
+    ComputeOp compute = entry.compute;
+    std::optional<int64_t> length = getRowLength(compute, rowLoops).asConstant();
+    if (length && *length < 2 * sideBySide * lanes)
+      return 1;
+    if (entry.role == RowRole::reduction && !getCombiners(compute))
+      return 1;
+    reduces |= entry.role == RowRole::reduction;
+    cost += getBodyCost(compute);
+  }
+  return reduces && lanes > 1 && cost <= 2 * cheapBody ? sideBySide : 1;
+}
+
+static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const DeviceDescription &device,
+                               bool sideBySide) {
   MLIRContext *context = passes.entries.front().compute->getContext();
   Expr length = Expr::constant(context, 1);
   for (const RowPasses::Entry &entry : passes.entries)
@@ -73,35 +92,31 @@ static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const
       length = getRowLength(entry.compute, rowLoops);
   Expr rows =
       Expr::max(Expr::floorDiv(Expr::constant(context, getTileElements(device)), length), Expr::constant(context, 1));
-  SmallVector<int64_t> runLoops, lanes;
+  SmallVector<int64_t> runLoops, lanes, accumulators;
   for (unsigned pass = 0; pass < passes.passes; ++pass) {
     runLoops.push_back(chooseRunLoops(passes, pass, rowLoops));
     lanes.push_back(canKeepLanes(passes, pass) ? getLanes(device) : 1);
+    accumulators.push_back(sideBySide ? getAccumulators(passes, pass, rowLoops, lanes.back()) : 1);
   }
-  return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes);
+  return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes, accumulators);
 }
 
 /// Result elements of a tile: fewer if each reduces many elements, but whole vectors.
-static Expr getMapElements(ArrayRef<ComputeOp> computes, const DeviceDescription &device, MLIRContext *context) {
-  Expr elements = Expr::constant(context, getTileElements(device)), one = Expr::constant(context, 1), reduced = one;
-  for (ComputeOp compute : computes) {
-    Expr points = one;
-    for (Expr extent : llvm::drop_begin(compute.getExtents(), compute.getNumParallel()))
-      points = points * extent;
-    reduced = Expr::max(reduced, points);
-  }
-  return reduced.isConstant(1)
-             ? elements
-             : Expr::max(Expr::floorDiv(elements, reduced), Expr::constant(context, 8 * getLanes(device)));
+static Expr getReducedPoints(ArrayRef<ComputeOp> computes, MLIRContext *context) {
+  Expr reduced = Expr::constant(context, 1);
+  for (ComputeOp compute : computes)
+    reduced =
+        Expr::max(reduced, getNumPoints(ArrayRef(compute.getExtents()).drop_front(compute.getNumParallel()), context));
+  return reduced;
 }
 
 /// Interleaved vectors: with several, reductions read longer runs of memory and hide latency.
 static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes) {
   constexpr int64_t sideBySide = 8;
-  bool isLong = columns.asConstant().value_or(sideBySide * lanes) >= sideBySide * lanes;
+  int64_t vectors = std::clamp<int64_t>(columns.asConstant().value_or(sideBySide * lanes) / lanes, 1, sideBySide);
   bool reduces = llvm::any_of(computes, [](ComputeOp compute) { return compute.getNumReductions() > 0; });
   bool isCheap = llvm::all_of(computes, [](ComputeOp compute) { return getBodyCost(compute) <= cheapBody; });
-  return isLong && reduces && isCheap ? sideBySide : 1;
+  return reduces && isCheap ? vectors : 1;
 }
 
 static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
@@ -109,17 +124,23 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   MLIRContext *context = first.getContext();
   SmallVector<Expr> extents = first.getExtents();
   ArrayRef<Expr> parallel = ArrayRef(extents).take_front(first.getNumParallel());
-  Expr one = Expr::constant(context, 1), elements = getMapElements(computes, device, context);
+  Expr one = Expr::constant(context, 1), reduced = getReducedPoints(computes, context);
+  // Fewer results where each is a reduction of many.
+  Expr elements = Expr::floorDiv(Expr::constant(context, getTileElements(device)), reduced);
   int64_t lanes = parallel.empty() || parallel.back().isConstant(1) ? 1 : getLanes(device);
   int64_t vectors = lanes == 1 ? 1 : getVectorsOfMap(computes, parallel.back(), lanes);
-  if (parallel.size() < 2)
-    return MapTilingAttr::get(context, one, elements, lanes, vectors);
+  if (parallel.size() < 2) {
+    Expr columns =
+        reduced.isConstant(1) ? elements : Expr::max(elements, Expr::constant(context, 8 * getLanes(device)));
+    return MapTilingAttr::get(context, one, columns, lanes, vectors);
+  }
   // Whole rows, so that a tile is a range of consecutive elements.
   Expr rows = Expr::max(Expr::floorDiv(elements, parallel.back()), one);
   return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors);
 }
 
-FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, std::string &why) {
+FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
+                                     std::string &why) {
   if (!program.getBody()->getOps<OpaqueOp>().empty())
     return Attribute(OpaqueTilingAttr::get(program.getContext()));
   SmallVector<ComputeOp> computes = program.getComputes();
@@ -127,7 +148,7 @@ FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription 
   if (std::optional<unsigned> rowLoops = findRowLoops(computes)) {
     FailureOr<RowPasses> passes = getRowPasses(program, *rowLoops, why);
     if (succeeded(passes) && (!share || reduceLongRuns(*passes, *rowLoops, device)))
-      return Attribute(tileRows(*rowLoops, *passes, device));
+      return Attribute(tileRows(*rowLoops, *passes, device, accumulators));
   }
   if (share && !computes.empty())
     return Attribute(tileMap(computes, device));

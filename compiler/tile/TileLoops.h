@@ -6,12 +6,20 @@
 
 namespace freestone::tile {
 
+/// Elements of a tile: a sixty-fourth of L2 in f32, so that workers get equal shares and a tile's start-up cost is
+/// small.
+int64_t getTileElements(const DeviceDescription &device);
+
+/// Whether the innermost reduction loop is contiguous in some operand.
+bool reducesAlongMemory(ComputeOp compute);
+
 /// The tiling of a program other than a contraction: rows for reductions along rows in memory, map for computes with
 /// equal parallel loops, explicit for a `tile.opaque`. Fails, with a reason in `why`, for other forms.
 ///
 /// A tile of rows or a map is a range of consecutive elements that fits a share of the cache, so that the tiles of
-/// consecutive programs cover the same elements.
-mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, std::string &why);
+/// consecutive programs cover the same elements. With `accumulators`, reductions along rows may keep several.
+mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
+                                           std::string &why);
 
 } // namespace freestone::tile
 

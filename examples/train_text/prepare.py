@@ -1,9 +1,10 @@
-"""The licence texts of this machine, and a GPT for characters: prepare.py FOLDER [--seed N] [--texts FOLDER].
+"""The licence texts of this machine, and a GPT for characters: prepare.py FOLDER [--network SIZE] [--seed N] [--texts FOLDER].
 
 Writes train.npy and test.npy (the last tenth, held out) with one byte a character, and gpt.onnx.
 """
 
 import argparse
+import dataclasses
 import math
 import pathlib
 import sys
@@ -14,9 +15,22 @@ from onnx import TensorProto
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from network import Network
 
-CHARACTERS = 128
-LAYERS, WIDTH, HEADS, LONGEST = 4, 192, 6, 128
+CHARACTERS, LONGEST = 128, 128
 DEVIATION = 0.02
+
+
+@dataclasses.dataclass
+class Size:
+    layers: int
+    width: int
+    heads: int
+
+    def products(self):
+        """Multiplications a character, but for those of attention: what a step takes is about in proportion."""
+        return 12 * self.layers * self.width**2 + self.width * CHARACTERS
+
+
+SIZES = {"large": Size(4, 192, 6), "medium": Size(2, 128, 4), "small": Size(2, 96, 3)}
 
 
 def load_text(folder):
@@ -26,47 +40,48 @@ def load_text(folder):
     return files, np.frombuffer(text.encode("ascii", "ignore"), np.uint8)
 
 
-def normalise(net, name, x):
-    scale, bias = net.weight(f"{name}.scale", np.ones(WIDTH)), net.weight(f"{name}.bias", np.zeros(WIDTH))
+def normalise(net, name, x, width):
+    scale, bias = net.weight(f"{name}.scale", np.ones(width)), net.weight(f"{name}.bias", np.zeros(width))
     return net.node("LayerNormalization", x, scale, bias, axis=-1)
 
 
-def block(net, name, x):
+def block(net, name, x, size):
     """Attention and a perceptron, each added to what comes in; what they add begins small, so that the sum keeps its variance."""
-    residual = DEVIATION / math.sqrt(2 * LAYERS)
-    h = normalise(net, f"{name}.norm1", x)
-    parts = [net.linear(f"{name}.{part}", h, WIDTH, WIDTH, DEVIATION) for part in ("query", "key", "value")]
-    h = net.node("Attention", *parts, q_num_heads=HEADS, kv_num_heads=HEADS, is_causal=1)
-    x = net.node("Add", x, net.linear(f"{name}.project", h, WIDTH, WIDTH, residual))
-    h = normalise(net, f"{name}.norm2", x)
-    h = net.node("Gelu", net.linear(f"{name}.widen", h, WIDTH, 4 * WIDTH, DEVIATION))
-    return net.node("Add", x, net.linear(f"{name}.narrow", h, 4 * WIDTH, WIDTH, residual))
+    width, residual = size.width, DEVIATION / math.sqrt(2 * size.layers)
+    h = normalise(net, f"{name}.norm1", x, width)
+    parts = [net.linear(f"{name}.{part}", h, width, width, DEVIATION) for part in ("query", "key", "value")]
+    h = net.node("Attention", *parts, q_num_heads=size.heads, kv_num_heads=size.heads, is_causal=1)
+    x = net.node("Add", x, net.linear(f"{name}.project", h, width, width, residual))
+    h = normalise(net, f"{name}.norm2", x, width)
+    h = net.node("Gelu", net.linear(f"{name}.widen", h, width, 4 * width, DEVIATION))
+    return net.node("Add", x, net.linear(f"{name}.narrow", h, 4 * width, width, residual))
 
 
-def waves():
+def waves(width):
     """Positions to begin with, as sines of many lengths: those that only long windows reach are not strange then."""
-    angles = np.arange(LONGEST)[:, None] / 10000 ** (np.arange(0, WIDTH, 2) / WIDTH)
+    angles = np.arange(LONGEST)[:, None] / 10000 ** (np.arange(0, width, 2) / width)
     return DEVIATION * math.sqrt(2) * np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
 
 
-def build(path, seed):
+def build(path, size, seed):
     net = Network("gpt", seed)
     tokens = net.input("tokens", TensorProto.INT64, ["batch", "length"])
     length = net.node("Squeeze", net.node("Shape", tokens, start=1, end=2))
     zero, one = net.weight("zero", np.int64(0)), net.weight("one", np.int64(1))
     positions = net.node("Range", zero, length, one)
-    x = net.node("Gather", net.normal("characters", (CHARACTERS, WIDTH), DEVIATION), tokens)
-    x = net.node("Add", x, net.node("Gather", net.weight("positions", waves()), positions))
-    for layer in range(LAYERS):
-        x = block(net, f"layer{layer}", x)
-    x = normalise(net, "norm", x)
-    logits = net.node("MatMul", x, net.normal("head", (WIDTH, CHARACTERS), DEVIATION))
+    x = net.node("Gather", net.normal("characters", (CHARACTERS, size.width), DEVIATION), tokens)
+    x = net.node("Add", x, net.node("Gather", net.weight("positions", waves(size.width)), positions))
+    for layer in range(size.layers):
+        x = block(net, f"layer{layer}", x, size)
+    x = normalise(net, "norm", x, size.width)
+    logits = net.node("MatMul", x, net.normal("head", (size.width, CHARACTERS), DEVIATION))
     return net.save(path, logits, ["batch", "length", CHARACTERS])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--network", choices=SIZES, default="large")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--texts", type=pathlib.Path, default="/usr/share/common-licenses")
     arguments = parser.parse_args()
@@ -74,7 +89,7 @@ def main():
     cut = len(text) * 9 // 10
     np.save(arguments.folder / "train.npy", text[:cut])
     np.save(arguments.folder / "test.npy", text[cut:])
-    parameters = build(arguments.folder / "gpt.onnx", arguments.seed)
+    parameters = build(arguments.folder / "gpt.onnx", SIZES[arguments.network], arguments.seed)
     kinds = len(np.unique(text))
     print(f"{len(files)} texts, {len(text):,} characters of {kinds} kinds, the last tenth held out; a network of {parameters:,} numbers")
 

@@ -284,6 +284,71 @@ TEST(State, ManyTilesUpdateInPlace) {
   }
 }
 
+namespace {
+
+constexpr size_t cacheBatch = 3, cachePlaces = 200, cacheWidth = 70;
+
+/// A cache of keys that gets a row of each batch at every step, and how often each place was written, in all steps.
+const char *const cache = R"mlir(
+!c = !graph.tensor<[3, 200, 70], f32>
+!t = !graph.tensor<[200], i64>
+func.func @main(%cache: !c {graph.state = "cache", graph.initial = "start"}, %times: !t {graph.state = "times"},
+                %places: !graph.tensor<[n, 2], i64> {graph.name = "places"}, %rows: !graph.tensor<[n, 70], f32> {graph.name = "rows"})
+    -> (!c {graph.state = "cache"}, !t {graph.state = "times"}, !graph.tensor<[3, 70], f32> {graph.name = "sums"}) {
+  %new = graph.scatter_nd none %cache, %places, %rows : !c, !graph.tensor<[n, 2], i64>, !graph.tensor<[n, 70], f32>
+  %sums = graph.reduce add %new axes [1] : !c
+  %one = graph.constant dense<1> : tensor<i64> -> !graph.tensor<[n], i64>
+  %p = graph.slice %places starts [0, 1] sizes [n, 1] steps [1, 1] : !graph.tensor<[n, 2], i64>
+  %times2 = graph.scatter_nd add %times, %p, %one : !t, !graph.tensor<[n, 1], i64>, !graph.tensor<[n], i64>
+  return %new, %times2, %sums : !c, !t, !graph.tensor<[3, 70], f32>
+}
+)mlir";
+
+} // namespace
+
+TEST(State, CachesAreWrittenWhereTheyLie) {
+  CompileModule module(cache);
+  std::vector<float> start = ramp(cacheBatch * cachePlaces * cacheWidth);
+  module.addWeight("start", {cacheBatch, cachePlaces, cacheWidth}, start);
+  std::string path = testing::TempDir() + "freestone_cache.stone";
+  module.finish(path);
+  Artifact artifact = Artifact::load(path);
+  std::remove(path.c_str());
+
+  for (int threads : {1, 2, 4}) {
+    SCOPED_TRACE(std::to_string(threads) + " threads");
+    Instance instance(artifact, threads);
+    // Less than a copy of the smaller state takes: what a step needs besides is the sums of a few rows.
+    EXPECT_LT(instance.planMemory({{"n", cacheBatch}}).arena_bytes, cachePlaces * sizeof(int64_t));
+    std::vector<double> expected(start.begin(), start.end());
+    std::vector<int64_t> times(cachePlaces);
+    for (int64_t step = 0; step < 5; ++step) {
+      std::vector<int64_t> places;
+      std::vector<float> rows;
+      for (size_t batch = 0; batch < cacheBatch; ++batch) {
+        int64_t place = static_cast<int64_t>(batch * 90) + step / 2;
+        places.insert(places.end(), {static_cast<int64_t>(batch), place});
+        ++times[place];
+        for (size_t i = 0; i < cacheWidth; ++i) {
+          rows.push_back(static_cast<float>(step * 1000 + static_cast<int64_t>(batch * 100 + i)));
+          expected[(batch * cachePlaces + place) * cacheWidth + i] = rows.back();
+        }
+      }
+      instance.setInput(0, {places.data(), {cacheBatch, 2}});
+      instance.setInput(1, {rows.data(), {cacheBatch, cacheWidth}});
+      instance.run();
+      std::vector<double> sums(cacheBatch * cacheWidth);
+      for (size_t i = 0; i < expected.size(); ++i)
+        sums[i / (cachePlaces * cacheWidth) * cacheWidth + i % cacheWidth] += expected[i];
+      Tensor output = instance.output(0);
+      expectNear({output.data<float>(), output.data<float>() + sums.size()}, sums);
+    }
+    State state = instance.state();
+    expectNear(stateOf(state, 0), expected);
+    EXPECT_EQ(std::vector<int64_t>(state.data<int64_t>(1), state.data<int64_t>(1) + cachePlaces), times);
+  }
+}
+
 TEST(State, OutputsOfOneValueAreApart) {
   CompileModule module(R"mlir(
     func.func @main(%x: !graph.tensor<[n, 4], f32> {graph.name = "x"})

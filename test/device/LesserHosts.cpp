@@ -1,5 +1,5 @@
-// Prints the machines that FREESTONE_HOST can make this one appear as, one a line: levels of its architecture. For the
-// others, stderr has the reasons. With --machine: this machine itself, "x86-64-v4,+amx-bf16,+avx512bf16".
+// Prints the lesser machines that FREESTONE_HOST can make this one appear as, one a line: levels of its architecture.
+// For the others, stderr has the reasons. With --machine: this machine itself, "x86-64-v4,+amx-bf16,+avx512bf16".
 #include "runtime/machine/Processor.h"
 
 #include <cstdio>
@@ -27,11 +27,14 @@ static std::string describeMachine() {
 }
 
 int main(int count, char **) {
+  std::string machine = describeMachine();
   if (count > 1) {
-    std::printf("%s\n", describeMachine().c_str());
+    std::printf("%s\n", machine.c_str());
     return 0;
   }
   for (std::string_view level : architecture::levels()) {
+    if (level == machine)
+      continue;
     std::string why;
     if (canBe(std::string(level), why))
       std::printf("%s\n", std::string(level).c_str());

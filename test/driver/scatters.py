@@ -1,17 +1,16 @@
 """Scatters are bit-identical to NumPy's, one update after the other, on any number of workers: scatters.py FREESTONE.
 
 Sizes with less than a vector and more, with one tile and many, of every element type that is computed in another way;
-for AVX2 and for this machine.
+for AVX2 and for this machine. What is not needed any more is written where it lies, which counters and the buffers of
+the phases tell.
 """
 
 import os
-import pathlib
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
-import onnx.parser
+from text_models import Tool
 
 # Types whose ONNX name differs from NumPy's.
 ONNX_TYPES = {"float32": "float", "float64": "double"}
@@ -72,30 +71,6 @@ def draw_indices(random, shape, extent):
     return np.where(random.random(shape) < 0.3, indices - extent, indices)
 
 
-class Tool:
-    def __init__(self, freestone, folder):
-        self.freestone, self.folder = freestone, pathlib.Path(folder)
-
-    def compile(self, graph, target):
-        (self.folder / "m.onnx").write_bytes(
-            onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 24, "ai.onnx.preview.training" : 1]> {graph}').SerializeToString())
-        command = [self.freestone, "compile", self.folder / "m.onnx", "-o", self.folder / "m.stone", "--target", target]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-    def run(self, inputs, workers):
-        np.savez(self.folder / "in.npz", **inputs)
-        subprocess.run([self.freestone, "run", self.folder / "m.stone", "--threads", str(workers), "--input", self.folder / "in.npz",
-                        "--outputs", self.folder / "out.npz"], check=True, stdout=subprocess.DEVNULL)
-        with np.load(self.folder / "out.npz") as outputs:
-            return outputs["y"]
-
-    def expect(self, inputs, expected, what):
-        for workers in (1, 2, 3):
-            actual = self.run(inputs, workers)
-            assert actual.dtype == expected.dtype and actual.shape == expected.shape, what
-            assert actual.tobytes() == expected.tobytes(), f"{what}: other bits on {workers} workers"
-
-
 def dims(prefix, rank):
     return ", ".join(f"{prefix}{dim}" for dim in range(rank))
 
@@ -142,6 +117,59 @@ def check_gradient(tool, random, target):
     tool.expect({"x": x, "i": indices, "w": weights}, expected, f"the gradient of an embedding for {target}")
 
 
+def tensor_scatter(cache, update, start, axis, circular):
+    result, places = cache.copy(), cache.shape[axis]
+    for batch, first in enumerate(start):
+        for step in range(update.shape[axis]):
+            place = (first + step) % places if circular else first + step
+            taken, written = [slice(None)] * cache.ndim, [slice(None)] * cache.ndim
+            taken[0] = written[0] = batch
+            taken[axis], written[axis] = step, place
+            result[tuple(written)] = update[tuple(taken)]
+    return result
+
+
+def check_caches(tool, random, target):
+    """Rows of keys and values go into their places; in a circle the last of several for one place stays."""
+    for shape, axis, mode in (((3, 50, 20), 1, "linear"), ((2, 4, 300, 64), -2, "linear"), ((2, 4, 30, 5), 2, "circular"),
+                              ((5, 8, 40), -1, "circular")):
+        names = list(dims("a", len(shape)).split(", "))
+        updated = names.copy()
+        updated[axis] = "s"
+        tool.compile(f"g (float[{', '.join(names)}] x, float[{', '.join(updated)}] u, int64[a0] i) => (float[{dims('p', len(shape))}] y) "
+                     f"{{ y = TensorScatter<axis = {axis}, mode = \"{mode}\">(x, u, i) }}", target)
+        for count in (1, 7, shape[axis] + 3 if mode == "circular" else shape[axis]):
+            update = list(shape)
+            update[axis] = count
+            cache, rows = draw(random, shape, "float32"), draw(random, update, "float32")
+            highest = shape[axis] * 3 if mode == "circular" else shape[axis] - count + 1
+            start = random.integers(0, highest, shape[0])
+            tool.expect({"x": cache, "u": rows, "i": start}, tensor_scatter(cache, rows, start, axis, mode == "circular"),
+                        f"TensorScatter of {count} into {list(shape)} along {axis} {mode} for {target}")
+        if mode == "linear":
+            tool.expect_failure({"x": cache, "u": rows, "i": np.full(shape[0], -1)}, "an index is outside of its axis")
+            tool.expect_failure({"x": cache, "u": rows, "i": np.full(shape[0], 1)}, "an index is outside of its axis")
+
+
+def check_in_place(tool, random, target):
+    """Of a chain of scatters into a product, none copies the table: phases of updates write what they take, and nothing
+    but the product itself is of the table's size."""
+    graph = ("g (float[v, 40] x, int64[n, 1] i, float[n, 40] u, int64[m, 40] j, float[m, 40] w) => (float[v, 40] y) "
+             "{ d = Neg(x) a = ScatterND<reduction = \"add\">(d, i, u) b = ScatterElements<axis = 0, reduction = \"max\">(a, j, w) "
+             "y = ScatterND(b, i, u) }")
+    x, u, w = (draw(random, (rows, 40), "float32") for rows in (5000, 60, 9))
+    i, j = draw_indices(random, (60, 1), 5000), draw_indices(random, (9, 40), 5000)
+    expected = scatter_elements(scatter_nd(-x, i, u, np.add), j, w, 0, np.maximum)
+    expected = scatter_nd(expected, i, u, lambda old, new: new)
+    for options, in_place, copies in (((), 3, 0), (("--disable", "scatters-in-place"), 0, 3)):
+        counters = tool.compile(graph, target, *options)
+        assert counters["scatters_in_place"] == in_place, counters
+        tool.expect({"x": x, "i": i, "u": u, "j": j, "w": w}, expected, f"a chain of scatters {' '.join(options)} for {target}")
+        spaces = tool.spaces()
+        assert sum(set(taken) & set(written) != set() for taken, written in spaces) == 3, spaces
+        assert len(spaces) == 4 + copies, spaces
+
+
 def main():
     # Every model is compiled, without adding to the user's cache.
     os.environ.setdefault("FREESTONE_CACHE", "off")
@@ -156,6 +184,8 @@ def main():
             check_elements(tool, random, target, "float32", "add")
             check_elements(tool, random, target, "bool", "none")
             check_gradient(tool, random, target)
+            check_caches(tool, random, target)
+            check_in_place(tool, random, target)
 
 
 main()

@@ -30,6 +30,7 @@ SWITCHES = {
     "pack-weights": "packed",
     "keep-packed": "kept_packed",
     "coalesce": "coalesced",
+    "accumulators": "accumulators",
     "generalise": "generalised",
     "share": "duplicates",
     "merge-phases": "merged_phases",
@@ -37,7 +38,10 @@ SWITCHES = {
     "reuse-memory": "reused",
 }
 # test/training/switches.py tests those of training steps.
-OF_TRAINING = {"siblings", "state-layouts", "residue-classes", "weight-gradients", "dot-products", "shorten-live-ranges", "donate"}
+OF_TRAINING = {"siblings", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
+               "dot-products", "shorten-live-ranges", "donate"}
+# test/driver/scatters.py tests that of scatters.
+OF_SCATTERS = {"scatters-in-place"}
 # Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
@@ -61,7 +65,7 @@ def known_switches():
 
 def main():
     faults, effective = [], set()
-    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING):
+    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING | OF_SCATTERS):
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
         model = pathlib.Path(sys.argv[1]) / f"{name}.onnx"

@@ -1,6 +1,6 @@
 #include "test/grad/GradientCheck.h"
+#include "compiler/expressions/Expressions.h"
 #include "compiler/grad/Differentiate.h"
-#include "compiler/grad/Expressions.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/xxhash.h"
@@ -9,6 +9,8 @@ using namespace mlir;
 using namespace freestone::interpreter;
 
 namespace freestone::grad {
+
+using namespace expressions;
 
 namespace {
 
@@ -103,7 +105,7 @@ std::vector<HostTensor> GradientCheck::drawInputs(func::FuncOp function, const S
 
 void GradientCheck::makeLoss(func::FuncOp function) {
   Operation *end = function.getBody().front().getTerminator();
-  ImplicitLocOpBuilder builder(function.getLoc(), end);
+  GraphBuilder builder(function.getLoc(), end);
   Tensor loss;
   SmallVector<Value> results(end->getOperands());
   for (Value result : results) {
@@ -215,7 +217,7 @@ void GradientCheck::checkTwice(StringRef text) {
   makeLoss(function);
   ASSERT_TRUE(succeeded(addGradients(function)));
   Operation *end = function.getBody().front().getTerminator();
-  ImplicitLocOpBuilder builder(function.getLoc(), end);
+  GraphBuilder builder(function.getLoc(), end);
   Tensor total;
   for (Value gradient : end->getOperands().drop_front()) {
     Tensor squared = sum(square(Tensor(builder, gradient)));
@@ -236,7 +238,7 @@ std::vector<std::vector<double>> GradientCheck::differentiateAt(StringRef text, 
   auto module = parse(text);
   auto function = module->lookupSymbol<func::FuncOp>("main");
   Operation *end = function.getBody().front().getTerminator();
-  ImplicitLocOpBuilder builder(function.getLoc(), end);
+  GraphBuilder builder(function.getLoc(), end);
   setResults(function, sum(Tensor(builder, end->getOperand(0))).value());
   if (failed(addGradients(function))) {
     ADD_FAILURE() << "no gradient: " << text.str();

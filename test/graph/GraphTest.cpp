@@ -1,4 +1,3 @@
-#include "compiler/dialect/graph/Decompose.h"
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/dialect/graph/Unify.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -130,17 +129,6 @@ TEST_F(GraphTest, CallsUnifySymbols) {
   std::string error;
   EXPECT_TRUE(failed(deduceCall(callee, {f32({"4*b", "8"}), f32({"8", "4*b"})}, &error)));
   EXPECT_EQ(error, "has size 4*b at dimension 1 of !graph.tensor<[8, 4*b], f32> where 4*b + 1 is expected");
-}
-
-TEST_F(GraphTest, CompositesOfCompositesAreDecomposed) {
-  begin({f32({"b", "s", "64"}), f32({"b", "t", "64"})});
-  SoftmaxOp::create(builder, location, argument(0), 2);
-  AttentionOp::create(builder, location, argument(0), argument(1), argument(1), Value(), 0.125, size("t - s"));
-  EXPECT_EQ(decomposeComposites(*function, [](Operation *op) { return isa<AttentionOp>(op); }), 1);
-  EXPECT_EQ(decomposeComposites(*function), 1);
-  function->walk(
-      [](Operation *op) { EXPECT_FALSE(isa<CompositeOpInterface>(op)) << op->getName().getStringRef().str(); });
-  EXPECT_EQ(verify(), "");
 }
 
 } // namespace

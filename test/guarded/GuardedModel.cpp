@@ -257,7 +257,7 @@ GuardedModel::~GuardedModel() {
   std::filesystem::remove_all(folder);
 }
 
-std::string GuardedModel::compile(const std::string &target, const Sizes &bound) {
+std::string GuardedModel::compile(const Sizes &bound) {
   freestone_artifact_release(artifact);
   artifact = nullptr;
   std::vector<freestone_dim_bound> bounds;
@@ -268,7 +268,6 @@ std::string GuardedModel::compile(const std::string &target, const Sizes &bound)
   options.struct_size = sizeof(options);
   options.model_path = model.c_str();
   options.output_path = file.c_str();
-  options.target = target.c_str();
   options.optimization_level = 2;
   options.threads = 1;
   options.dim_bound_count = bounds.size();

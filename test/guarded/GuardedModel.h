@@ -55,8 +55,8 @@ public:
   /// The symbolic sizes of the inputs.
   const std::vector<std::string> &getSymbols() const { return symbols; }
 
-  /// Compiles for a target; the compiler knows the sizes in `bound`. Returns the reason of a refusal, or "".
-  std::string compile(const std::string &target, const Sizes &bound = {});
+  /// Compiles for this machine; the compiler knows the sizes in `bound`. Returns the reason of a refusal, or "".
+  std::string compile(const Sizes &bound = {});
 
   std::vector<HostArray> draw(const Sizes &sizes, Values values, std::mt19937 &random) const;
   /// Runs the compiled model once, on one worker.

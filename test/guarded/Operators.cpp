@@ -121,10 +121,29 @@ const std::vector<OperatorCase> operatorCases = {
                            "SequenceConstruct(x, x) t = SequenceInsert(s, z, k) y = ConcatFromSequence<axis = 0>(t) }"},
     {"SplitToSequence", "g (float[a, 4] x) => (float[p, q] y) { k = Constant<value_ints = [1, 0, 3]>() s = "
                         "SplitToSequence<axis = 1>(x, k) y = ConcatFromSequence<axis = 1>(s) }"},
+    // Bodies whose number of runs is known while compiling.
+    {"If", "g (float[a, b] x, int64[c] i, int64[c] j) => (float[p, q] y) { k = Constant<value = bool {1}>() y = "
+           "If<then_branch = t () => "
+           "(float[r, s] u) { u = Gather(x, i) }, else_branch = e () => (float[v, w] z) { z = Gather(x, j) }>(k) }"},
     {"Loop",
      "g (float[a, b] x, int64[c] i) => (float[p, q] y) { n = Constant<value_int = 2>() k = Constant<value = bool "
      "{1}>() y = Loop<body = l (int64 j, bool d, float[r, s] u) => (bool e, float[t, v] w) { e = Identity(d) w = "
      "Gather(u, i) }>(n, k, x) }"},
+    {"LoopCollecting",
+     "g (float[a, b] x, int64[c] i) => (float[p, q] y, float[r, s, t] z) { n = Constant<value_int = 3>() k = "
+     "Constant<value = bool {1}>() y, z = Loop<body = o (int64 j, bool d, float[u, v] w) => (bool e, "
+     "float[u, v] f, float[c, v] h) { e = Identity(d) f = Neg(w) h = Gather(w, i) }>(n, k, x) }"},
+    {"Scan", "g (float[a] s, float[3, a] x, int64[d] i) => (float[p] y, float[q, r] z) { y, z = Scan<num_scan_inputs = "
+             "1, body = o (float[u] v, float[u] w) => (float[u] e, float[f] k) { e = Add(v, w) k = Gather(e, i) }>(s, "
+             "x) }"},
+    {"RNN", "g (float[3, b, i] x, float[1, 4, i] w, float[1, 4, 4] r, int32[b] n) => (float[p, q, s, t] y, float[u, v, "
+            "z] l) { y, l = RNN<hidden_size = 4, direction = \"reverse\">(x, w, r, , n) }"},
+    {"LSTM",
+     "g (float[3, b, i] x, float[1, 8, i] w, float[1, 8, 2] r, float[1, 16] v, int32[b] n) => (float[p, q, s, t] y, "
+     "float[u, c, d] h, float[e, f, j] l) { y, h, l = LSTM<hidden_size = 2>(x, w, r, v, n) }"},
+    {"GRU",
+     "g (float[2, b, i] x, float[2, 9, i] w, float[2, 9, 3] r, float[2, 18] v, int32[b] n) => (float[p, q, s, t] "
+     "y, float[u, c, d] h) { y, h = GRU<hidden_size = 3, direction = \"bidirectional\">(x, w, r, v, n) }"},
     // Windows.
     {"MaxPool", "g (float[a, b, h, w] x) => (float[p, q, r, s] y, int64[t, u, v, z] i) { y, i = MaxPool<kernel_shape = "
                 "[2, 3], pads = [1, 1, 0, 1], strides = [1, 2], ceil_mode = 1>(x) }"},
@@ -186,8 +205,21 @@ const std::vector<OperatorCase> operatorCases = {
     {"ConcatLast", "g (float[a, b] x, float[a, c] z) => (float[p, q] y) { y = Concat<axis = 1>(x, z) }"},
     {"Transpose", "g (float[a, b, c] x) => (float[p, q, r] y) { y = Transpose<perm = [2, 0, 1]>(x) }"},
     {"Where", "g (bool[a, 1] c, float[1, b] x, float[a, b] z) => (float[p, q] y) { y = Where(c, x, z) }"},
+    // Scales and zero points by channel, and quantized products.
+    {"QuantizeLinear", "g (float[a, b] x, float[b] s, uint8[b] z) => (uint8[p, q] y) { y = QuantizeLinear(x, s, z) }"},
+    {"QuantizeBlocks", "g (float[a, 4] x, float[a, 2] s, int8[a, 2] z) => (int8[p, q] y) { y = QuantizeLinear<axis = "
+                       "1, block_size = 2>(x, s, z) }"},
     {"DequantizeLinear", "g (uint8[a, b] x, float[b] s, uint8[b] z) => (float[p, q] y) { y = DequantizeLinear(x, s, z) "
                          "}"},
+    {"DequantizeRows", "g (int8[a, b] x, float[a] s) => (float[p, q] y) { y = DequantizeLinear<axis = 0>(x, s) }"},
+    {"DynamicQuantizeLinear", "g (float[a, b] x) => (uint8[p, q] y, float s, uint8 z) { y, s, z = "
+                              "DynamicQuantizeLinear(x) }"},
+    {"QuantizedPair", "g (float[a, b] x, float[b, c] w, float s, int8 z) => (float[p, q] y) { d = QuantizeLinear(x, s, "
+                      "z) e = DequantizeLinear(d, s, z) y = MatMul(e, w) }"},
+    {"MatMulIntegerZeroPoints", "g (uint8[a, b] x, int8[b, c] w, uint8[a] u, int8[c] v) => (int32[p, q] y) { y = "
+                                "MatMulInteger(x, w, u, v) }"},
+    {"QLinearMatMul", "g (uint8[a, b] x, float s, uint8 z, int8[b, c] w, float[c] t, int8[c] v, float u, uint8 o) => "
+                      "(uint8[p, q] y) { y = QLinearMatMul(x, s, z, w, t, v, u, o) }"},
     // Indices within other operators.
     {"SoftmaxOfGathered", "g (float[a, b] x, int64[c] i) => (float[p, q] y) { r = Gather(x, i) y = Softmax(r) }"},
     {"NormalizedEmbedding", "g (float[a, b] x, int64[c] i, float[b] s) => (float[p, q] y) { r = Gather(x, i) y = "

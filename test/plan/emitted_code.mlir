@@ -1,10 +1,38 @@
 // The plan alone decides every size of the code: other numbers give other code.
 // RUN: freestone-opt %s --codegen-emit-programs | FileCheck %s
 // RUN: sed -e 's/lanes = 16, vectors = 1/lanes = 8, vectors = 4/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=LANES
+// RUN: sed -e 's/accumulators = \[2\]/accumulators = [3]/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=ACCUMULATORS
 // RUN: sed -e 's/unroll = 2/unroll = 4/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=UNROLL
 // RUN: sed -e 's/prefetch_rows = 8/prefetch_rows = 3/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=PREFETCH
 // RUN: sed -e 's/rows = 28, panels/rows = 56, panels/; s/s0 ceildiv 28/s0 ceildiv 56/' %s | not freestone-opt --codegen-emit-programs 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SCRATCH
+
+// Sums along rows: `accumulators` interleaved vectors, combined in order after the run.
+// CHECK-LABEL: func.func @row_sums
+// CHECK:         %[[LOOP:.*]]:2 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
+// CHECK:           vector.load
+// CHECK:           vector.load
+// CHECK-NOT:       vector.load
+// CHECK:           scf.yield
+// CHECK:         %[[SINGLE:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[LOOP]]#0) -> (vector<16xf32>)
+// CHECK:         %[[LEFT:.*]] = scf.if
+// CHECK:         %[[BOTH:.*]] = arith.addf %[[LEFT]], %[[LOOP]]#1 : vector<16xf32>
+// CHECK:         vector.reduction <add>, %[[BOTH]]
+// ACCUMULATORS-LABEL: func.func @row_sums
+// ACCUMULATORS:  %[[LOOP:.*]]:3 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// ACCUMULATORS:  %[[TWO:.*]] = arith.addf %{{.*}}, %[[LOOP]]#1 : vector<16xf32>
+// ACCUMULATORS:  %[[THREE:.*]] = arith.addf %[[TWO]], %[[LOOP]]#2 : vector<16xf32>
+// ACCUMULATORS:  vector.reduction <add>, %[[THREE]]
+tile.program @row_sums symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>) -> (!graph.tensor<[s0], f32>)
+    attributes {plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [2]>, tiles = s0 ceildiv 4,
+                                   scratch = 0, reads = [#sym.expr<4*s1>], writes = [#sym.expr<4>]>} {
+  %y = tile.compute [s0, s1] [parallel, reduction] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %sum: f32):
+    %s = arith.addf %sum, %a : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[s0, s1], f32>) -> !graph.tensor<[s0], f32>
+  tile.return %y : !graph.tensor<[s0], f32>
+}
 
 // Elementwise loops: `lanes` and `vectors` of the tiling.
 // CHECK-LABEL: func.func @sums

@@ -40,8 +40,28 @@
 
 // -----
 
-// expected-error @+1 {{run_loops and lanes have an entry for every pass, not 2 and 1}}
-#passes = #tile.rows<row_loops = 1, rows = 4, run_loops = [1, 1], lanes = [16]>
+// expected-error @+1 {{a block of registers has at most 64 vectors, not 4 x 8 x 4}}
+#block = #tile.window<channels = 4, rows = 8, vectors = 4, lanes = 8, pixels = 512, copy = 4096>
+
+// -----
+
+// expected-error @+1 {{pixels is a multiple of the 8 lanes of a vector, not 100}}
+#pixels = #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 100, copy = 4096>
+
+// -----
+
+// expected-error @+1 {{run_loops, lanes and accumulators have an entry for every pass, not 2, 1 and 1}}
+#passes = #tile.rows<row_loops = 1, rows = 4, run_loops = [1, 1], lanes = [16], accumulators = [4]>
+
+// -----
+
+// expected-error @+1 {{accumulators are 1 to 16, 1 where lanes are 1, not 0}}
+#accumulators = #tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [0]>
+
+// -----
+
+// expected-error @+1 {{accumulators are 1 to 16, 1 where lanes are 1, not 2}}
+#accumulators = #tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [1], accumulators = [2]>
 
 // -----
 

@@ -47,7 +47,7 @@ tile.program @form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 
 !v = !graph.tensor<[s0, s1], f32>
 !w = !graph.tensor<[s0], f32>
-#plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [2], lanes = [16]>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit],
+#plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [2], lanes = [16], accumulators = [1]>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit],
                    writes = [unit]>
 
 // expected-error @+1 {{has no 2 loops over the elements of a row in pass 0}}
@@ -64,7 +64,7 @@ tile.program @runs symbols [s0, s1](%x: !v) -> (!w) attributes {plan = #plan} {
 
 !v = !graph.tensor<[s0, s1], f32>
 !w = !graph.tensor<[s0], f32>
-#plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16]>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit],
+#plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [1]>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit],
                    writes = [unit]>
 
 // expected-error @+1 {{reduces in pass 0 in an order that 16 lanes can't keep}}
@@ -75,4 +75,26 @@ tile.program @order symbols [s0, s1](%x: !v) -> (!w) attributes {plan = #plan} {
     tile.yield %d : f32
   } : (!v) -> !w
   tile.return %y : !w
+}
+
+// -----
+
+!v = !graph.tensor<[s0, s1], f32>
+!w = !graph.tensor<[s0], f32>
+!i = !graph.tensor<[s0], i64>
+#plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [2]>, tiles = s0 ceildiv 4, scratch = 0,
+                   reads = [unit], writes = [unit, unit]>
+
+// expected-error @+1 {{has no operation that combines 2 accumulators of pass 0}}
+tile.program @selection symbols [s0, s1](%x: !v) -> (!w, !i) attributes {plan = #plan} {
+  %y, %i = tile.compute [s0, s1] [parallel, reduction] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) init [0.0 : f32, 0] {
+  ^bb0(%a: f32, %most: f32, %place: i64):
+    %d1 = tile.index 1 : index
+    %at = arith.index_cast %d1 : index to i64
+    %takes = arith.cmpf ogt, %a, %most : f32
+    %m = arith.select %takes, %a, %most : f32
+    %p = arith.select %takes, %at, %place : i64
+    tile.yield %m, %p : f32, i64
+  } : (!v) -> (!w, !i)
+  tile.return %y, %i : !w, !i
 }

@@ -6,7 +6,7 @@
 
 #map_plan = #tile.plan<#tile.map<rows = 1, columns = 4, lanes = 16, vectors = 1>, tiles = s0 ceildiv 4, scratch = 0,
                        reads = [unit], writes = [unit]>
-#rows_plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16]>, tiles = s0 ceildiv 4, scratch = 0,
+#rows_plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [1]>, tiles = s0 ceildiv 4, scratch = 0,
                         reads = [unit], writes = [unit]>
 #contraction_plan = #tile.plan<#tile.contraction<
   kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 14, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,

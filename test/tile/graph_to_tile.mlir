@@ -120,10 +120,15 @@ func.func @top_k(%x: !graph.tensor<[n, m], f32>) -> (!graph.tensor<[n, 10], f32>
 
 // -----
 
-// The number of selected elements is known at run time: one program counts, the next has as many results.
+// The number of selected elements is known at run time: tiles count theirs by 64-bit words, one program sums the counts, and
+// the tiles of the next one write their results from there on.
 // CHECK-LABEL: func.func @nonzero
-// CHECK:         %[[COUNT:.*]] = tile.opaque [1] ins(%arg0) attributes {binds = "k", bound = #sym.expr<m*n>}
-// CHECK:         %[[LIST:.*]] = tile.opaque [1] ins(%arg0, %[[COUNT]])
+// CHECK:         %[[COUNTS:.*]] = tile.opaque [min((m*n) floordiv 16384, 31) + 1] ins(%arg0)
+// CHECK:           vector.bitcast %{{.*}} : vector<64xi1> to vector<1xi64>
+// CHECK:           math.ctpop
+// CHECK:         %[[SUMS:.*]]:2 = tile.opaque [1] ins(%[[COUNTS]]) attributes {binds = "k", bound = #sym.expr<m*n>}
+// CHECK:         %[[LIST:.*]] = tile.opaque [min((m*n) floordiv 16384, 31) + 1] ins(%arg0, %[[SUMS]]#1, %[[SUMS]]#0)
+// CHECK:           math.cttz
 // CHECK:         tile.compute [2, k]
 func.func @nonzero(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[2, k], i64> {
   %y = graph.nonzero %x : !graph.tensor<[n, m], f32> -> !graph.tensor<[2, k], i64>

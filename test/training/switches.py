@@ -58,8 +58,10 @@ def count_product(tool, *options):
 SWITCHES = {
     "siblings": ("siblings", count_step, [], 1e-4),
     "state-layouts": ("laid_out", count_step, [], 1e-4),
+    "split-reductions": ("split_reductions", count_step, [], 1e-4),
     "residue-classes": ("residue_classes", count_step, [], 1e-4),
     "weight-gradients": ("weight_gradients", count_step, [], 1e-4),
+    "windows": ("windows", count_step, [], 1e-4),
     "shorten-live-ranges": ("shortened", count_step, [], 1e-4),
     "keep-packed": ("kept_packed", count_step, [], 1e-4),
     "merge-phases": ("merged_phases", count_step, [], 1e-4),

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/EmitConvolution.h"
 
+#include "compiler/codegen/cpu/CopyPicture.h"
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Pack.h"
@@ -102,15 +103,19 @@ void ConvolutionEmitter::emit() {
 void ConvolutionEmitter::emitOffsets() {
   SmallVector<Expr> extents = contraction.getExtents(form.getTapLoops());
   Value zero = emission.getConstant(0), taps = emission.getConstant(form.taps);
-  Value rowPitch = emission.getSize(tiles.planeWidth), planeStride = emission.getSize(tiles.planeStride);
+  Value rowPitch = emission.getSize(tiles.rowPitch), planeStride = emission.getSize(tiles.planeStride);
+  Value stride = emission.getConstant(form.pixelStride);
   emission.forRange(zero, taps, 1, [&](Value tap) {
-    Value offset = zero;
+    Value row = zero, pixel = zero;
     for (auto [loop, digit] : llvm::zip_equal(form.getTapLoops(), emission.unravel(tap, extents))) {
       auto [rowStep, pixelStep] = form.getTapSteps(loop);
-      Value step =
-          emission.add(emission.multiply(rowPitch, emission.getConstant(rowStep)), emission.getConstant(pixelStep));
-      offset = emission.add(offset, emission.multiply(digit, step));
+      row = emission.add(row, emission.multiply(digit, emission.getConstant(rowStep)));
+      pixel = emission.add(pixel, emission.multiply(digit, emission.getConstant(pixelStep)));
     }
+    Value place = emission.divide(pixel, stride);
+    Value run = emission.subtract(pixel, emission.multiply(place, stride));
+    Value offset = emission.add(emission.multiply(row, rowPitch),
+                                emission.add(emission.multiply(run, emission.getSize(tiles.run)), place));
     emission.forRange(zero, emission.getSize(tiles.channelStep), 1, [&](Value channel) {
       Value value = emission.add(offset, emission.multiply(channel, planeStride));
       Value at = emission.add(emission.multiply(channel, taps), tap);
@@ -176,63 +181,27 @@ Value ConvolutionEmitter::getLinear(unsigned input, Value column, Value row, Val
 /// Copies the part of some channels that the tile's windows cover; out of bounds the picture has its fill.
 void ConvolutionEmitter::copyPlanes(const Span &channels) {
   tile::ComputeOp compute = contraction.compute;
-  graph::TensorType type = compute.getInputType(form.picture);
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  PictureBox box;
+  box.memory = emission.getBuffer(compute.getInputs()[form.picture]);
+  box.type = compute.getInputType(form.picture);
+  box.fill = compute.getFill(form.picture);
   Positions first = getPositions(columns.first, rows.first, pixels.first, channels.first);
-  SmallVector<Expr> indices = getIndices(form.picture);
-  Value picture = emission.getBuffer(compute.getInputs()[form.picture]);
-  Value start = getLinear(form.picture, columns.first, rows.first, pixels.first, channels.first);
-  tile::LinearIndex strides = *tile::getStrides(compute, form.picture);
-  Value channelStride = emission.getSize(strides.strides[contraction.k.front()]);
-  Value rowStride = zero, planeRows = one, firstRow = zero;
+  for (Expr index : getIndices(form.picture))
+    box.first.push_back(emission.getIndex(index, first));
+  box.counts.resize(form.pixelDim, one);
+  box.strides.resize(form.pixelDim, zero);
+  box.counts[form.channelDim] = channels.count;
+  box.strides[form.channelDim] = emission.getSize(tiles.planeStride);
   if (form.rowDim) {
-    Expr elements = Expr::constant(builder.getContext(), 1);
-    for (Expr extent : type.getShape().drop_front(*form.rowDim + 1))
-      elements = elements * extent;
-    rowStride = emission.getSize(elements);
-    planeRows =
-        emission.add(emission.multiply(emission.subtract(rows.count, one), emission.getConstant(form.rowStride)),
-                     emission.getConstant(form.rowSpan));
-    firstRow = emission.getIndex(indices[*form.rowDim], first);
+    Value last = emission.multiply(emission.subtract(rows.count, one), emission.getConstant(form.rowStride));
+    box.counts[*form.rowDim] = emission.add(last, emission.getConstant(form.rowSpan));
+    box.strides[*form.rowDim] = emission.getSize(tiles.rowPitch);
   }
-  Value planeWidth = emission.add(pixels.count, emission.getConstant(form.pixelSpan - 1));
-  Value firstPixel = emission.getIndex(indices[form.pixelDim], first);
-  // The elements of a row that are in bounds.
-  Value begin = emission.maximum(zero, emission.subtract(zero, firstPixel));
-  Value end =
-      emission.minimum(planeWidth, emission.subtract(emission.getSize(type.getShape()[form.pixelDim]), firstPixel));
-
-  auto vectorType = VectorType::get({lanes}, contraction.elementType);
-  TypedAttr fill = compute.getFill(form.picture);
-  Attribute outside = fill ? Attribute(fill) : Attribute(builder.getZeroAttr(contraction.elementType));
-  Value nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, outside));
-  emission.forRange(zero, planeRows, 1, [&](Value row) {
-    Value last = end;
-    if (form.rowDim) {
-      // Unsigned, so that a negative row compares as a large one.
-      Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, emission.add(firstRow, row),
-                                           emission.getSize(type.getShape()[*form.rowDim]));
-      last = arith::SelectOp::create(builder, location, inside, end, zero);
-    }
-    Value source = emission.add(start, emission.multiply(row, rowStride));
-    Value target = emission.multiply(row, emission.getSize(tiles.planeWidth));
-    // Vectors reach past the end of a row into the next one, which is written afterwards.
-    emission.forRange(zero, planeWidth, lanes, [&](Value column) {
-      auto laneOf = [&](Value at) { return emission.maximum(zero, emission.subtract(at, column)); };
-      Value until = laneOf(last);
-      Value mask =
-          arith::XOrIOp::create(builder, location, emission.getTailMask(lanes, emission.minimum(laneOf(begin), until)),
-                                emission.getTailMask(lanes, until));
-      Value from = emission.add(source, column), to = emission.add(target, column);
-      emission.forRange(zero, channels.count, 1, [&](Value channel) {
-        Value values =
-            vector::MaskedLoadOp::create(builder, location, vectorType, picture,
-                                         emission.add(from, emission.multiply(channel, channelStride)), mask, nothing);
-        Value plane = emission.multiply(channel, emission.getSize(tiles.planeStride));
-        vector::StoreOp::create(builder, location, values, planes, emission.add(to, plane));
-      });
-    });
-  });
+  box.stride = form.pixelStride;
+  box.lanes = lanes;
+  box.vectors = emission.divide(emission.getSize(tiles.run), emission.getConstant(lanes));
+  copyPicture(emission, box, planes);
 }
 
 /// The beginning of a panel's accumulators for a row of pixels.
@@ -248,7 +217,7 @@ void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value acc
   Value weights = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.weights]),
                                       getLinear(form.weights, column, rows.first, pixels.first, channels.first));
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.taps)));
-  Value rowPitch = emission.multiply(emission.getSize(tiles.planeWidth), emission.getConstant(form.rowStride));
+  Value rowPitch = emission.multiply(emission.getSize(tiles.rowPitch), emission.getConstant(form.rowStride));
   Value height = toWord(getBlockHeight(emission, pixels.count, kernelShape.getRows()));
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     func::CallOp::create(builder, location, kernel,

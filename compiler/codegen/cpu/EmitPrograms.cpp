@@ -6,6 +6,7 @@
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
 #include "compiler/codegen/cpu/EmitWeightGradient.h"
+#include "compiler/codegen/cpu/EmitWindow.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/plan/ContractionForm.h"
@@ -54,6 +55,7 @@ private:
                           .Case([](tile::ContractionTilingAttr) { return codegen::emitContraction; })
                           .Case([](tile::ConvolutionTilingAttr) { return codegen::emitConvolution; })
                           .Case([](tile::WeightGradientTilingAttr) { return codegen::emitWeightGradient; })
+                          .Case([](tile::WindowTilingAttr) { return codegen::emitWindow; })
                           .Case([](tile::DotProductTilingAttr) { return codegen::emitDotProducts; })
                           .Case([](tile::MapTilingAttr) { return codegen::emitMap; })
                           .Case([](tile::RowsTilingAttr) { return codegen::emitRows; })

@@ -41,6 +41,8 @@ private:
     /// The loops over the row's elements; several if they are not merged.
     SmallVector<Expr> extents;
     unsigned lanes;
+    /// Vectors that are computed side by side, each with accumulators of its own: those of one stand together.
+    unsigned sideBySide;
   };
 
   /// Neighbouring elements of the current row that are computed as one vector.
@@ -59,7 +61,10 @@ private:
   void emitPass(unsigned number);
   SmallVector<Value> emitLoops(Pass &pass, Elements outer, ValueRange accumulators);
   SmallVector<Value> emitRun(Pass &pass, const Elements &outer, ValueRange accumulators);
+  SmallVector<Value> emitVectors(Pass &pass, const Elements &outer, Value &from, unsigned count,
+                                 ValueRange accumulators);
   SmallVector<Value> emitElements(Pass &pass, const Elements &elements, ValueRange accumulators);
+  Elements getElements(const Pass &pass, const Elements &outer, Value column, Value mask);
   LanePoints getPoints(tile::ComputeOp compute, const Elements &elements);
   void setInputs(BodyVectorizer &body, tile::ComputeOp compute, const Elements &elements);
   void keep(Value result, Value value, const Elements &elements);
@@ -179,23 +184,33 @@ SmallVector<Expr> RowEmitter::getLoops(unsigned number) {
 }
 
 void RowEmitter::emitPass(unsigned number) {
-  Pass pass{number, {}, getLoops(number), static_cast<unsigned>(tiling.getLanes()[number])};
-  SmallVector<Value> accumulators;
+  Pass pass{number,
+            {},
+            getLoops(number),
+            static_cast<unsigned>(tiling.getLanes()[number]),
+            static_cast<unsigned>(tiling.getAccumulators()[number])};
+  SmallVector<Value> start, accumulators;
   for (const RowPasses::Entry &entry : passes.entries) {
     if (entry.role != RowRole::reduction || entry.pass != number)
       continue;
     Reduction &reduction = pass.reductions.emplace_back(
-        Reduction{LaneReduction(emission, entry.compute, pass.lanes), static_cast<unsigned>(accumulators.size())});
-    llvm::append_range(accumulators, reduction.lanes.getStart());
+        Reduction{LaneReduction(emission, entry.compute, pass.lanes), static_cast<unsigned>(start.size())});
+    llvm::append_range(start, reduction.lanes.getStart());
   }
+  for (unsigned vector = 0; vector < pass.sideBySide; ++vector)
+    llvm::append_range(accumulators, start);
   accumulators = emitLoops(pass, {{}, emission.getConstant(0)}, accumulators);
 
   for (Reduction &reduction : pass.reductions) {
     tile::ComputeOp compute = reduction.lanes.getCompute();
     LanePoints row = getPoints(compute, {});
-    SmallVector<Value> results =
-        reduction.lanes.emitResults(row, ArrayRef(accumulators).slice(reduction.first, compute.getNumResults()),
-                                    emission.getSize(pass.extents.back()));
+    auto getAccumulators = [&](unsigned vector) {
+      return ArrayRef(accumulators).slice(vector * start.size() + reduction.first, compute.getNumResults());
+    };
+    SmallVector<Value> kept = llvm::to_vector(getAccumulators(0));
+    for (unsigned vector = 1; vector < pass.sideBySide; ++vector)
+      kept = reduction.lanes.emitCombined(kept, getAccumulators(vector));
+    SmallVector<Value> results = reduction.lanes.emitResults(row, kept, emission.getSize(pass.extents.back()));
     for (auto [tensor, value] : llvm::zip_equal(compute.getResults(), results)) {
       computed[tensor] = value;
       if (Value memory = emission.getBuffer(tensor))
@@ -224,41 +239,66 @@ SmallVector<Value> RowEmitter::emitLoops(Pass &pass, Elements outer, ValueRange 
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// The innermost loop: whole vectors, then a masked one.
-SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, ValueRange accumulators) {
-  Value zero = emission.getConstant(0), length = emission.getSize(pass.extents.back());
-  Value width = emission.getConstant(pass.lanes);
-  Value whole = emission.multiply(emission.divide(length, width), width);
-  auto getElements = [&](Value column, Value mask) {
-    Elements elements{outer.loops, emission.add(outer.number, column), pass.lanes, mask};
-    elements.loops.push_back(column);
-    return elements;
-  };
-  auto loop = scf::ForOp::create(builder, location, zero, whole, width, accumulators);
+RowEmitter::Elements RowEmitter::getElements(const Pass &pass, const Elements &outer, Value column, Value mask) {
+  Elements elements{outer.loops, emission.add(outer.number, column), pass.lanes, mask};
+  elements.loops.push_back(column);
+  return elements;
+}
+
+/// Whole vectors of the innermost loop, unrolled by `count`, from the column `from`, which advances past them; returns
+/// the accumulators of all vectors.
+SmallVector<Value> RowEmitter::emitVectors(Pass &pass, const Elements &outer, Value &from, unsigned count,
+                                           ValueRange accumulators) {
+  size_t each = accumulators.size() / pass.sideBySide;
+  Value width = emission.getConstant(count * pass.lanes),
+        left = emission.subtract(emission.getSize(pass.extents.back()), from);
+  Value end = emission.add(from, emission.multiply(emission.divide(left, width), width));
+  auto loop = scf::ForOp::create(builder, location, from, end, width, accumulators.take_front(count * each));
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next = emitElements(pass, getElements(loop.getInductionVar(), {}), loop.getRegionIterArgs());
+    SmallVector<Value> next;
+    for (unsigned vector = 0; vector < count; ++vector) {
+      Value column = emission.add(loop.getInductionVar(), emission.getConstant(vector * pass.lanes));
+      llvm::append_range(next, emitElements(pass, getElements(pass, outer, column, {}),
+                                            loop.getRegionIterArgs().slice(vector * each, each)));
+    }
+    // Without accumulators the loop has its terminator already.
     if (!next.empty())
       scf::YieldOp::create(builder, location, next);
   }
-  if (pass.lanes == 1)
-    return llvm::to_vector_of<Value>(loop.getResults());
+  from = end;
+  SmallVector<Value> behind = llvm::to_vector_of<Value>(loop.getResults());
+  llvm::append_range(behind, accumulators.drop_front(count * each));
+  return behind;
+}
 
-  Value left = emission.subtract(length, whole);
-  Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, zero);
+/// The innermost loop: whole vectors, several side by side if the tiling says so, then one masked.
+SmallVector<Value> RowEmitter::emitRun(Pass &pass, const Elements &outer, ValueRange accumulators) {
+  Value column = emission.getConstant(0);
+  SmallVector<Value> behind = llvm::to_vector_of<Value>(accumulators);
+  if (pass.sideBySide > 1)
+    behind = emitVectors(pass, outer, column, pass.sideBySide, behind);
+  behind = emitVectors(pass, outer, column, 1, behind);
+  if (pass.lanes == 1)
+    return behind;
+
+  ArrayRef<Value> first = ArrayRef(behind).take_front(behind.size() / pass.sideBySide);
+  Value left = emission.subtract(emission.getSize(pass.extents.back()), column);
+  Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, emission.getConstant(0));
   auto branch =
-      scf::IfOp::create(builder, location, loop.getResultTypes(), some, /*withElseRegion=*/!accumulators.empty());
+      scf::IfOp::create(builder, location, TypeRange(ValueRange(first)), some, /*withElseRegion=*/!first.empty());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   SmallVector<Value> next =
-      emitElements(pass, getElements(whole, emission.getTailMask(pass.lanes, left)), loop.getResults());
+      emitElements(pass, getElements(pass, outer, column, emission.getTailMask(pass.lanes, left)), first);
   if (!next.empty()) {
     scf::YieldOp::create(builder, location, next);
     builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, location, loop.getResults());
+    scf::YieldOp::create(builder, location, first);
   }
-  return llvm::to_vector_of<Value>(branch.getResults());
+  llvm::copy(branch.getResults(), behind.begin());
+  return behind;
 }
 
 /// All computes of a pass at some elements; returns the updated accumulators.

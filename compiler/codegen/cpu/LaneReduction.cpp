@@ -68,6 +68,13 @@ SmallVector<Value> LaneReduction::select(BodyVectorizer &body, ValueRange accumu
   return next;
 }
 
+SmallVector<Value> LaneReduction::emitCombined(ValueRange lhs, ValueRange rhs) {
+  SmallVector<Value> combined;
+  for (auto [combiner, left, right] : llvm::zip_equal(*combiners, lhs, rhs))
+    combined.push_back(combine(combiner, left, right));
+  return combined;
+}
+
 SmallVector<Value> LaneReduction::emitResults(const LanePoints &row, ValueRange accumulators, Value used) {
   if (selection)
     return selectAmongLanes(row, accumulators, used);

@@ -21,6 +21,8 @@ public:
   llvm::SmallVector<mlir::Value> getStart();
   /// The accumulators after the points of `body`; `mask` as in `LanePoints`.
   llvm::SmallVector<mlir::Value> emitStep(BodyVectorizer &body, mlir::ValueRange accumulators, mlir::Value mask);
+  /// The accumulators after the points of both; several accumulators need `getCombiners(compute)`.
+  llvm::SmallVector<mlir::Value> emitCombined(mlir::ValueRange lhs, mlir::ValueRange rhs);
   /// The scalar results of the final accumulators. `row` has the positions of the parallel loops; the first `used`
   /// lanes had points (null: all).
   llvm::SmallVector<mlir::Value> emitResults(const LanePoints &row, mlir::ValueRange accumulators, mlir::Value used);

@@ -7,7 +7,7 @@ include "compiler/dialect/graph/GraphInterfaces.td"
 /// Operators worth keeping whole for fusion and gradients. All compute f16 and bf16 in f32 and round once; softmax of
 /// f16 also rounds in between.
 class Graph_CompositeOp<string mnemonic>
-    : Graph_DeducedOp<mnemonic, [DeclareOpInterfaceMethods<Graph_CompositeOpInterface>]>;
+    : Graph_DeducedOp<mnemonic, [Graph_CompositeOpInterface]>;
 
 def Graph_GeluKind : Graph_Enum<"GeluKind", "exact, or approximated by tanh", ["exact", "tanh"]>;
 def Graph_GeluKindAttr : EnumAttr<Graph_Dialect, Graph_GeluKind, "gelu">;

@@ -4,13 +4,8 @@
 include "mlir/IR/OpBase.td"
 
 def Graph_CompositeOpInterface : OpInterface<"CompositeOpInterface"> {
-  let description = "An operator that decomposes into core operators.";
+  let description = "An operator that is made of others: `compiler/expressions` says of which.";
   let cppNamespace = "::freestone::graph";
-  let methods = [InterfaceMethod<[{
-      Builds the same results from core operators at the insertion point of `builder`, in the types of the results. Fails
-      without a diagnostic where it can't be decomposed; the operator itself stays.
-    }],
-    "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 
 def Graph_SymbolBinderInterface : OpInterface<"SymbolBinderInterface"> {

@@ -45,9 +45,9 @@ LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t
   return verifyLanes(emitError, lanes);
 }
 
-LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr kernel, int64_t rows,
-                                            int64_t panels, int64_t leastTiles, int64_t depth, int64_t depthUnit,
-                                            int64_t keptDepths, int64_t keptColumns, int64_t prefetchRows) {
+LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr kernel, int64_t rows, int64_t panels,
+                                            int64_t leastTiles, int64_t depth, int64_t depthUnit, int64_t keptDepths,
+                                            int64_t keptColumns, int64_t prefetchRows) {
   return success(succeeded(verifyMultiple(emitError, "rows", rows, kernel.getRows(), "rows of the micro-kernel")) &&
                  succeeded(verifySize(emitError, "panels", panels)) &&
                  succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
@@ -79,16 +79,42 @@ LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr
 }
 
 LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane) {
-  return success(succeeded(verifySize(emitError, "places", places)) && succeeded(verifySize(emitError, "plane", plane)));
+  return success(succeeded(verifySize(emitError, "places", places)) &&
+                 succeeded(verifySize(emitError, "plane", plane)));
+}
+
+/// Where elements follow each other one by one, there is one accumulator.
+static LogicalResult verifyAccumulators(EmitError emitError, int64_t accumulators, int64_t lanes) {
+  constexpr int64_t most = 16;
+  if (accumulators >= 1 && accumulators <= (lanes > 1 ? most : 1))
+    return success();
+  return emitError() << "accumulators are 1 to " << most << ", 1 where lanes are 1, not " << accumulators;
+}
+
+LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, int64_t rows, int64_t vectors,
+                                       int64_t lanes, int64_t pixels, int64_t copy) {
+  // All of a block stands in registers, and is written out.
+  constexpr int64_t largestBlock = 64;
+  for (auto [name, value] : {std::pair("channels", channels), {"rows", rows}, {"vectors", vectors}})
+    if (failed(verifySize(emitError, name, value)))
+      return failure();
+  if (channels > largestBlock || rows > largestBlock || vectors > largestBlock ||
+      channels * rows * vectors > largestBlock)
+    return emitError() << "a block of registers has at most " << largestBlock << " vectors, not " << channels << " x "
+                       << rows << " x " << vectors;
+  return success(succeeded(verifyLanes(emitError, lanes)) &&
+                 succeeded(verifyMultiple(emitError, "pixels", pixels, lanes, "lanes of a vector")) &&
+                 succeeded(verifySize(emitError, "copy", copy)));
 }
 
 LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,
-                                     ArrayRef<int64_t> lanes) {
-  if (runLoops.size() != lanes.size())
-    return emitError() << "run_loops and lanes have an entry for every pass, not " << runLoops.size() << " and "
-                       << lanes.size();
-  for (auto [loops, width] : llvm::zip_equal(runLoops, lanes))
-    if (failed(verifySize(emitError, "run_loops", loops)) || failed(verifyLanes(emitError, width)))
+                                     ArrayRef<int64_t> lanes, ArrayRef<int64_t> accumulators) {
+  if (runLoops.size() != lanes.size() || accumulators.size() != lanes.size())
+    return emitError() << "run_loops, lanes and accumulators have an entry for every pass, not " << runLoops.size()
+                       << ", " << lanes.size() << " and " << accumulators.size();
+  for (auto [loops, width, kept] : llvm::zip_equal(runLoops, lanes, accumulators))
+    if (failed(verifySize(emitError, "run_loops", loops)) || failed(verifyLanes(emitError, width)) ||
+        failed(verifyAccumulators(emitError, kept, width)))
       return failure();
   return success(succeeded(verifySize(emitError, "row_loops", rowLoops, 0)) &&
                  succeeded(verifySize(emitError, "rows", rows)));
@@ -96,14 +122,15 @@ LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym:
 
 LogicalResult MapTilingAttr::verify(EmitError emitError, sym::Expr rows, sym::Expr columns, int64_t lanes,
                                     int64_t vectors) {
-  return success(succeeded(verifySize(emitError, "rows", rows)) && succeeded(verifySize(emitError, "columns", columns)) &&
-                 succeeded(verifyLanes(emitError, lanes)) && succeeded(verifySize(emitError, "vectors", vectors)));
+  return success(succeeded(verifySize(emitError, "rows", rows)) &&
+                 succeeded(verifySize(emitError, "columns", columns)) && succeeded(verifyLanes(emitError, lanes)) &&
+                 succeeded(verifySize(emitError, "vectors", vectors)));
 }
 
 LogicalResult PlanAttr::verify(EmitError emitError, Attribute tiling, sym::Expr, sym::Expr, ArrayAttr reads,
                                ArrayAttr writes) {
-  if (!isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr, RowsTilingAttr,
-           MapTilingAttr, OpaqueTilingAttr>(tiling))
+  if (!isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
+           WindowTilingAttr, RowsTilingAttr, MapTilingAttr, OpaqueTilingAttr>(tiling))
     return emitError() << "a plan needs a tiling, not " << tiling;
   for (ArrayAttr accesses : {reads, writes})
     for (Attribute access : accesses)

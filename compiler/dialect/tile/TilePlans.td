@@ -75,16 +75,31 @@ def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weigh
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$places, "int64_t":$plane);
 }
 
+def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
+  let summary = "how reductions of windows are tiled: outer loops, then rows, pixels, the copied picture, blocks of registers";
+  let description = [{
+    A tile has at most `pixels` pixels in a row, and so many rows as a copy of what its windows see has at most `copy` elements; at least
+    `rows`. It is computed in blocks of `channels` channels out, `rows` rows, and `vectors` vectors of `lanes` pixels, all in registers.
+    ```mlir
+    #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096>
+    ```
+  }];
+  let parameters = (ins "int64_t":$channels, "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$pixels,
+                        "int64_t":$copy);
+}
+
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
   let summary = "how reductions along rows in memory are tiled: rows, then passes over a row";
   let description = [{
     The first `row_loops` loops count rows, `rows` of them a tile. Pass p over a row has `run_loops[p]` inner loops (1:
-    all elements are contiguous), vectorized by `lanes[p]` elements (1: scalar).
+    all elements are contiguous), vectorized by `lanes[p]` elements (1: scalar) and unrolled by `accumulators[p]` vectors,
+    each with accumulators of its own, which are combined in order at the end of the run.
   }];
   let parameters = (ins "int64_t":$row_loops, "::freestone::sym::Expr":$rows, ArrayRefParameter<"int64_t">:$run_loops,
-                        ArrayRefParameter<"int64_t">:$lanes);
+                        ArrayRefParameter<"int64_t">:$lanes, ArrayRefParameter<"int64_t">:$accumulators);
   let assemblyFormat = [{
-    `<` `row_loops` `=` $row_loops `,` `rows` `=` $rows `,` `run_loops` `=` `[` $run_loops `]` `,` `lanes` `=` `[` $lanes `]` `>`
+    `<` `row_loops` `=` $row_loops `,` `rows` `=` $rows `,` `run_loops` `=` `[` $run_loops `]` `,` `lanes` `=` `[` $lanes `]` `,`
+    `accumulators` `=` `[` $accumulators `]` `>`
   }];
 }
 

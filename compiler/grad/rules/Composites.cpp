@@ -20,7 +20,7 @@ LogicalResult differentiateSoftmax(graph::SoftmaxOp op, Backward &backward) {
   Tensor y = widen(backward.result()), g = widen(backward.gradient());
   int64_t axis = op.getAxis();
   // A fully masked row is NaN, and masked attention selects against it: its gradient is 0, not 0 * NaN.
-  y = select(unary(UnaryKind::isnan, y) & equal(g, 0), 0, y);
+  y = select(isNan(y) & equal(g, 0), 0, y);
   return addNarrowed(backward, y * (g - sumAndRepeat(g * y, axis)));
 }
 

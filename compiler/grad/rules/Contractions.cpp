@@ -29,7 +29,7 @@ SmallVector<int64_t> orderContracted(const Side &wanted, const Side &other) {
 
 /// The gradient of `wanted`: g contracted with `other` over its free dimensions, with the operands in the order that
 /// needs no transpose, if there is one.
-Tensor contractBack(Tensor g, const Side &wanted, const Side &other, TypeAttr type) {
+Tensor contractBack(Tensor g, const Side &wanted, const Side &other, Type type) {
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(wanted.batch.size()));
   SmallVector<int64_t> contracted = orderContracted(wanted, other);
   // The dimensions of `wanted` in the order in which they stand in the product.
@@ -39,10 +39,10 @@ Tensor contractBack(Tensor g, const Side &wanted, const Side &other, TypeAttr ty
   SmallVector<int64_t> dims = list(contracted, wanted.free);
   Tensor product;
   if (llvm::is_sorted(dims)) {
-    product = contract(other.tensor, g, other.batch, batch, other.free, other.inResult(), type);
+    product = contract(other.tensor, g, {other.batch, batch, other.free, other.inResult()}, type);
   } else {
     dims = list(wanted.free, contracted);
-    product = contract(g, other.tensor, batch, other.batch, other.inResult(), other.free, type);
+    product = contract(g, other.tensor, {batch, other.batch, other.inResult(), other.free}, type);
   }
   return cast(transpose(product, invert(dims)), wanted.tensor.elementType());
 }
@@ -54,10 +54,11 @@ LogicalResult differentiateContract(graph::ContractOp op, Backward &backward) {
   Side rhs{backward.operand(1), list(op.getRhsBatch()), list(op.getRhsContract()), op.getRhsFree(), rhsStart};
   // Products are of the operands' type again, even if sums are wider.
   Tensor g = backward.gradient();
+  Type type = op.getElementType().value_or(Type());
   if (backward.wants(0u))
-    backward.add(0u, contractBack(cast(g, rhs.tensor.elementType()), lhs, rhs, op.getElementTypeAttr()));
+    backward.add(0u, contractBack(cast(g, rhs.tensor.elementType()), lhs, rhs, type));
   if (backward.wants(1u))
-    backward.add(1u, contractBack(cast(g, lhs.tensor.elementType()), rhs, lhs, op.getElementTypeAttr()));
+    backward.add(1u, contractBack(cast(g, lhs.tensor.elementType()), rhs, lhs, type));
   return success();
 }
 

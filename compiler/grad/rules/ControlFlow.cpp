@@ -34,7 +34,7 @@ bool bindsSymbols(graph::IfOp op) {
 LogicalResult turnBranch(Region &branch, ArrayRef<Value> gradients, ArrayRef<Value> wanted) {
   Block &block = branch.front();
   Operation *end = block.getTerminator();
-  ImplicitLocOpBuilder builder(end->getLoc(), end);
+  GraphBuilder builder(end->getLoc(), end);
   SmallVector<Seed> seeds;
   for (auto [value, gradient] : llvm::zip_equal(end->getOperands(), gradients)) {
     if (!gradient)
@@ -54,7 +54,7 @@ LogicalResult turnBranch(Region &branch, ArrayRef<Value> gradients, ArrayRef<Val
   builder.setInsertionPoint(end);
   for (auto [value, gradient] : llvm::zip_equal(wanted, *found))
     if (!gradient)
-      gradient = splat(builder, 0, cast<graph::TensorType>(value.getType())).value();
+      gradient = builder.splat(0, cast<graph::TensorType>(value.getType())).value();
   end->setOperands(*found);
   return success();
 }

@@ -20,7 +20,7 @@ Tensor exchangeWithinGroups(Tensor x, int64_t groups) {
   std::swap(order[0], order[1]);
   if (groups == 1)
     return transpose(x, order);
-  Expr count = constant(x, groups), within = *x.dim(0).exactDiv(count);
+  Expr count = x.builder().size(groups), within = *x.dim(0).exactDiv(count);
   Shape split = {count, within}, merged = {x.dim(1) * count, within};
   llvm::append_range(split, x.shape().drop_front());
   llvm::append_range(merged, x.shape().drop_front(2));
@@ -35,7 +35,7 @@ Tensor exchangeAcrossGroups(Tensor x, int64_t groups) {
   std::swap(order[0], order[1]);
   if (groups == 1)
     return transpose(x, order);
-  Expr count = constant(x, groups), within = *x.dim(1).exactDiv(count);
+  Expr count = x.builder().size(groups), within = *x.dim(1).exactDiv(count);
   Shape split = {x.dim(0), count, within}, merged = {within, x.dim(0) * count};
   llvm::append_range(split, x.shape().drop_front(2));
   llvm::append_range(merged, x.shape().drop_front(2));
@@ -44,12 +44,8 @@ Tensor exchangeAcrossGroups(Tensor x, int64_t groups) {
   return reshape(transpose(reshape(x, split), order), merged);
 }
 
-Tensor convolve(Tensor x, Tensor kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
-                ArrayRef<int64_t> operandDilation, ArrayRef<Expr> low, ArrayRef<Expr> high, int64_t groups,
-                TypeAttr type) {
-  return Tensor(x.builder(), graph::ConvolveOp::create(x.builder(), x.value(), kernel.value(), strides, dilations,
-                                                       operandDilation, low, high, groups, type));
-}
+/// The type that sums are made in, where it is another than the operands'.
+Type sumType(graph::ConvolveOp op) { return op.getElementType().value_or(Type()); }
 
 /// The input gradient: stride and operand dilation are exchanged, and the kernel is mirrored.
 Tensor differentiateOperand(graph::ConvolveOp op, Tensor x, Tensor kernel, Tensor g) {
@@ -63,8 +59,8 @@ Tensor differentiateOperand(graph::ConvolveOp op, Tensor x, Tensor kernel, Tenso
     spatial.push_back(i + 2);
   }
   Tensor turned = reverse(exchangeWithinGroups(kernel, op.getGroups()), spatial);
-  return convolve(cast(g, x.elementType()), turned, op.getOperandDilation(), op.getDilations(), op.getStrides(), low,
-                  high, op.getGroups(), op.getElementTypeAttr());
+  Window window{{}, llvm::to_vector(op.getOperandDilation()), llvm::to_vector(op.getDilations()), low, high};
+  return convolve(cast(g, x.elementType()), turned, window, op.getStrides(), op.getGroups(), sumType(op));
 }
 
 /// The weight gradient: images and channels are exchanged, as are strides and dilations; the output gradient is the
@@ -75,15 +71,15 @@ Tensor differentiateKernel(graph::ConvolveOp op, Tensor x, Tensor kernel, Tensor
     high.push_back(padAfter(kernel.dim(i + 2), op.getDilations()[i], g.dim(i + 2), op.getStrides()[i], x.dim(i + 2),
                             op.getOperandDilation()[i], op.getLow()[i]));
   Tensor moved = exchangeAcrossGroups(g, 1);
-  Tensor product =
-      convolve(exchangeAcrossGroups(x, op.getGroups()), cast(moved, x.elementType()), op.getDilations(),
-               op.getStrides(), op.getOperandDilation(), op.getLow(), high, op.getGroups(), op.getElementTypeAttr());
+  Window window{{}, llvm::to_vector(op.getDilations()), llvm::to_vector(op.getStrides()), Shape(op.getLow()), high};
+  Tensor product = convolve(exchangeAcrossGroups(x, op.getGroups()), cast(moved, x.elementType()), window,
+                            op.getOperandDilation(), op.getGroups(), sumType(op));
   return exchangeAcrossGroups(product, 1);
 }
 
 LogicalResult differentiateConvolve(graph::ConvolveOp op, Backward &backward) {
   Tensor x = backward.operand(0), kernel = backward.operand(1), g = backward.gradient();
-  if (!kernel.dim(0).exactDiv(constant(kernel, op.getGroups())))
+  if (!kernel.dim(0).exactDiv(backward.builder.size(op.getGroups())))
     return backward.refuse("has a number of output channels that is not known to be a multiple of its groups");
   if (backward.wants(0u))
     backward.add(0u, cast(differentiateOperand(op, x, kernel, g), x.elementType()));

@@ -9,6 +9,21 @@ namespace freestone::grad {
 
 namespace {
 
+/// The number that is known to be everywhere in a float.
+std::optional<double> getSplat(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto known = dyn_cast<graph::ConstantOp>(op)) {
+      if (!known.isSplat() || !isa<FloatType>(graph::getElementType(value)))
+        return std::nullopt;
+      return cast<DenseElementsAttr>(known.getValue()).getSplatValue<APFloat>().convertToDouble();
+    }
+    if (!isa<graph::BroadcastOp, graph::ReshapeOp>(op))
+      return std::nullopt;
+    value = op->getOperand(0);
+  }
+  return std::nullopt;
+}
+
 /// The t of 1 / (1 + exp(t)), which is a sigmoid of -t; null if the divisor is another.
 Value getSigmoidArgument(Value divisor) {
   auto plus = divisor.getDefiningOp<graph::BinaryOp>();

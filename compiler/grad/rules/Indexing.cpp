@@ -11,7 +11,7 @@ namespace {
 Tensor prependCoordinates(Tensor indices, int64_t batch) {
   SmallVector<Tensor> parts;
   Shape shape(indices.shape());
-  shape.back() = constant(indices, 1);
+  shape.back() = indices.builder().size(1);
   for (int64_t dim = 0; dim < batch; ++dim)
     parts.push_back(iota(indices.builder(), shape, dim, indices.elementType()));
   parts.push_back(indices);
@@ -32,24 +32,24 @@ LogicalResult differentiateGather(graph::GatherOp op, Backward &backward) {
   llvm::append_range(resultOrder, llvm::seq<int64_t>(axis + chosen, g.rank()));
 
   Shape vectors(indices.shape());
-  vectors.push_back(constant(x, 1));
-  Shape moved = llvm::map_to_vector<6>(operandOrder, [&](int64_t dim) { return x.dim(dim); });
-  Tensor zeros = splat(backward.builder, 0, x.type().withShape(moved));
-  Tensor total = scatterNd(ScatterKind::add, zeros, prependCoordinates(reshape(indices, vectors), batch),
-                           transpose(g, resultOrder));
+  vectors.push_back(x.builder().size(1));
+  Shape moved = llvm::map_to_vector<4>(operandOrder, [&](int64_t dim) { return x.dim(dim); });
+  Tensor zeros = backward.builder.splat(0, x.type().withShape(moved));
+  Tensor total = scatterNd(zeros, prependCoordinates(reshape(indices, vectors), batch), transpose(g, resultOrder),
+                           ScatterKind::add);
   backward.add(0u, transpose(total, invert(operandOrder)));
   return success();
 }
 
 LogicalResult differentiateGatherElements(graph::GatherElementsOp op, Backward &backward) {
   Tensor x = backward.operand(0), indices = backward.operand(1);
-  backward.add(0u, scatterElements(ScatterKind::add, splatLike(0, x), indices, backward.gradient(), op.getAxis()));
+  backward.add(0u, scatterElements(splatLike(0, x), indices, backward.gradient(), op.getAxis(), ScatterKind::add));
   return success();
 }
 
 LogicalResult differentiateGatherNd(graph::GatherNdOp op, Backward &backward) {
   Tensor indices = prependCoordinates(backward.operand(1), op.getBatchDims());
-  backward.add(0u, scatterNd(ScatterKind::add, splatLike(0, backward.operand(0)), indices, backward.gradient()));
+  backward.add(0u, scatterNd(splatLike(0, backward.operand(0)), indices, backward.gradient(), ScatterKind::add));
   return success();
 }
 
@@ -66,7 +66,7 @@ LogicalResult differentiateScatterElements(graph::ScatterElementsOp op, Backward
     return refuseCombination(op.getKind(), backward);
   bool replaces = op.getKind() == ScatterKind::none;
   if (backward.wants(0u))
-    backward.add(0u, replaces ? scatterElements(ScatterKind::none, g, indices, splatLike(0, updates), axis) : g);
+    backward.add(0u, replaces ? scatterElements(g, indices, splatLike(0, updates), axis, ScatterKind::none) : g);
   if (backward.wants(2u))
     backward.add(2u, gatherElements(g, indices, axis));
   return success();
@@ -78,7 +78,7 @@ LogicalResult differentiateScatterNd(graph::ScatterNdOp op, Backward &backward) 
     return refuseCombination(op.getKind(), backward);
   bool replaces = op.getKind() == ScatterKind::none;
   if (backward.wants(0u))
-    backward.add(0u, replaces ? scatterNd(ScatterKind::none, g, indices, splatLike(0, updates)) : g);
+    backward.add(0u, replaces ? scatterNd(g, indices, splatLike(0, updates), ScatterKind::none) : g);
   if (backward.wants(2u))
     backward.add(2u, gatherNd(g, indices));
   return success();

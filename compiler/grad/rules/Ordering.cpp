@@ -11,7 +11,7 @@ namespace {
 template <typename Op> LogicalResult differentiateOrder(Op op, Backward &backward) {
   Tensor x = backward.operand();
   if (Tensor g = backward.gradient(0))
-    backward.add(0u, scatterElements(ScatterKind::add, splatLike(0, x), backward.result(1), g, op.getAxis()));
+    backward.add(0u, scatterElements(splatLike(0, x), backward.result(1), g, op.getAxis(), ScatterKind::add));
   return success();
 }
 
@@ -21,15 +21,14 @@ LogicalResult differentiateCompress(graph::CompressOp op, Backward &backward) {
   Tensor x = backward.operand(0), condition = backward.operand(1), g = backward.gradient();
   int64_t axis = op.getAxis();
   Type type = backward.builder.getI64Type();
-  Expr zero = constant(x, 0);
-  Tensor taken = pad(cast(condition, type), 0, zero, x.dim(axis) - condition.dim(0), 0);
+  Expr zero = x.builder().size(0);
+  Tensor taken = pad(cast(condition, type), zero, x.dim(axis) - condition.dim(0), 0);
   Tensor number = cumulate(ReduceKind::add, taken, 0, /*exclusive=*/false, /*reverse=*/false);
   Tensor place = number * taken;
   Shape low(x.rank(), zero), high(x.rank(), zero);
-  low[axis] = constant(x, 1);
-  Tensor withZero = pad(g, 0, low, high, SmallVector<int64_t>(x.rank(), 0));
-  backward.add(0u, Tensor(backward.builder, graph::GatherOp::create(backward.builder, withZero.value(), place.value(),
-                                                                    static_cast<uint64_t>(axis), 0)));
+  low[axis] = x.builder().size(1);
+  Tensor withZero = pad(g, low, high, 0);
+  backward.add(0u, gather(withZero, place, axis));
   return success();
 }
 

@@ -11,7 +11,7 @@ namespace {
 Tensor multiplyOthers(Tensor x, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> order;
   Shape lines;
-  Expr length = constant(x, 1);
+  Expr length = x.builder().size(1);
   for (int64_t axis = 0; axis < x.rank(); ++axis)
     if (!llvm::is_contained(axes, axis)) {
       order.push_back(axis);
@@ -93,19 +93,18 @@ Tensor differentiateExtrema(graph::CumulateOp op, Tensor x, Tensor g) {
   Pairs pairs(x, axis);
   double never = isMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   Tensor candidates = select(isWithin(op, pairs), repeat(x, pairs.shape, last), never);
-  auto arg = graph::ArgReduceOp::create(x.builder(), isMax ? graph::ArgKind::max : graph::ArgKind::min,
-                                        candidates.value(), axis, /*last_index=*/op.getReverse());
+  Tensor arg = argReduce(isMax, candidates, axis, /*lastIndex=*/op.getReverse(), /*keepDims=*/false);
   // The result has lost `axis` and has the targets last; they go where the axis was.
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(last - 1));
   order.insert(order.begin() + axis, last - 1);
-  Tensor positions = transpose(Tensor(x.builder(), arg), order);
+  Tensor positions = transpose(arg, order);
   if (op.getExclusive()) {
     // What combines nothing has no gradient.
     Tensor place = iota(x.builder(), x.shape(), axis, x.builder().getI64Type());
-    Expr first = op.getReverse() ? x.dim(axis) - 1 : constant(x, 0);
-    g = select(equal(place, size(x.builder(), first, x.builder().getI64Type())), 0.0, g);
+    Expr first = op.getReverse() ? x.dim(axis) - 1 : x.builder().size(0);
+    g = select(equal(place, first), 0.0, g);
   }
-  return scatterElements(ScatterKind::add, splatLike(0, x), positions, g, axis);
+  return scatterElements(splatLike(0, x), positions, g, axis, ScatterKind::add);
 }
 
 LogicalResult differentiateCumulate(graph::CumulateOp op, Backward &backward) {

@@ -33,7 +33,7 @@ LogicalResult differentiateTranspose(graph::TransposeOp op, Backward &backward) 
 /// Elements that were not taken have the gradient 0.
 LogicalResult differentiateSlice(graph::SliceOp op, Backward &backward) {
   Tensor x = backward.operand(), g = backward.gradient();
-  Expr zero = constant(x, 0);
+  Expr zero = x.builder().size(0);
   Shape low, high;
   SmallVector<int64_t> interior, turned;
   for (auto [axis, start, count, step] : llvm::enumerate(op.getStarts(), op.getSizes(), op.getSteps())) {
@@ -47,13 +47,13 @@ LogicalResult differentiateSlice(graph::SliceOp op, Backward &backward) {
     if (step < 0)
       turned.push_back(axis);
   }
-  backward.add(0u, pad(reverse(g, turned), 0, low, high, interior));
+  backward.add(0u, pad(reverse(g, turned), low, high, 0, interior));
   return success();
 }
 
 LogicalResult differentiatePad(graph::PadOp op, Backward &backward) {
   Tensor x = backward.operand(), g = backward.gradient();
-  SmallVector<int64_t> none(x.rank(), 0), steps;
+  SmallVector<int64_t> steps;
   Shape low, high;
   for (auto [before, after, interior] : llvm::zip_equal(op.getLow(), op.getHigh(), op.getInterior())) {
     low.push_back(-before);
@@ -62,14 +62,14 @@ LogicalResult differentiatePad(graph::PadOp op, Backward &backward) {
   }
   if (backward.wants(op.getOperand())) {
     // Negative padding takes the padding away, and puts zeros where elements were cut off.
-    Tensor within = pad(g, 0, low, high, none);
+    Tensor within = pad(g, low, high, 0);
     if (within.shape() == x.shape() && llvm::all_of(steps, [](int64_t step) { return step == 1; }))
       backward.add(op.getOperand(), within);
     else
-      backward.add(op.getOperand(), slice(within, Shape(x.rank(), constant(x, 0)), x.shape(), steps));
+      backward.add(op.getOperand(), slice(within, Shape(x.rank(), x.builder().size(0)), x.shape(), steps));
   }
   if (backward.wants(op.getValue())) {
-    Tensor isPadding = pad(splatLike(0, x), 1, op.getLow(), op.getHigh(), op.getInterior());
+    Tensor isPadding = pad(splatLike(0, x), op.getLow(), op.getHigh(), 1, op.getInterior());
     backward.add(op.getValue(), sum(g * isPadding));
   }
   return success();
@@ -78,7 +78,7 @@ LogicalResult differentiatePad(graph::PadOp op, Backward &backward) {
 LogicalResult differentiateConcat(graph::ConcatOp op, Backward &backward) {
   Tensor g = backward.gradient();
   int64_t axis = op.getAxis();
-  Shape starts(g.rank(), constant(g, 0));
+  Shape starts(g.rank(), g.builder().size(0));
   for (Value operand : op.getOperands()) {
     ArrayRef<Expr> sizes = graph::getShape(operand);
     if (backward.wants(operand))

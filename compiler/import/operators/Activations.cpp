@@ -31,7 +31,7 @@ Tensor hardmax(Node &node) {
   std::optional<int64_t> axis = node.normalize(node.integer("axis", node.opset() < 13 ? 1 : -1), x.rank());
   if (!axis)
     return {};
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Shape shape(x.shape());
   if (node.opset() < 13) {
     Expr rows = builder.size(1), columns = builder.size(1);
@@ -41,7 +41,7 @@ Tensor hardmax(Node &node) {
     axis = 1;
   }
   Tensor largest = argReduce(/*largest=*/true, x, *axis, /*lastIndex=*/false, /*keepDims=*/true);
-  Tensor position = x ? iota(builder, x.shape(), *axis, builder.i64()) : x;
+  Tensor position = x ? iota(builder, x.shape(), *axis, builder.getI64Type()) : x;
   return reshape(cast(equal(position, largest), x.elementType()), shape);
 }
 
@@ -82,9 +82,7 @@ void registerActivations(Registry &registry) {
     Tensor x = node.input(0);
     return select(x > 0.0, x, x * node.real("alpha", 0.01));
   });
-  registry.add("Elu", {1}, [](Node &node) {
-    return scaledExponential(node.input(0), node.real("alpha", 1), 1);
-  });
+  registry.add("Elu", {1}, [](Node &node) { return scaledExponential(node.input(0), node.real("alpha", 1), 1); });
   registry.add("Selu", {1}, [](Node &node) {
     bool old = node.opset() < 6;
     return scaledExponential(node.input(0), node.real("alpha", old ? 1.6732 : 1.67326319217681884765625),
@@ -119,9 +117,8 @@ void registerActivations(Registry &registry) {
     Tensor x = node.input(0);
     return x * sigmoid(x * node.real("alpha", 1));
   });
-  registry.add("Gelu", {20}, [](Node &node) {
-    return gelu(node.input(0), node.text("approximate", "none") == "tanh");
-  });
+  registry.add("Gelu", {20},
+               [](Node &node) { return gelu(node.input(0), node.text("approximate", "none") == "tanh"); });
 }
 
 } // namespace freestone::importer

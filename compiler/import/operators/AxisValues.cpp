@@ -9,7 +9,7 @@ namespace {
 Expr sizeIf(Expr chosen, Expr size) { return chosen * (size - 1) + 1; }
 
 /// The axes as numbers from 0 on, where they exist.
-Shape fromZero(GraphBuilder &builder, ArrayRef<Expr> axes, int64_t rank) {
+Shape fromZero(ModelBuilder &builder, ArrayRef<Expr> axes, int64_t rank) {
   Shape normal;
   for (Expr axis : axes)
     normal.push_back(builder.define("axis", axis + isNegative(axis) * rank));
@@ -39,7 +39,7 @@ Shape valuesByAxis(Node &node, ArrayRef<Expr> axes, ArrayRef<Expr> values, Array
 }
 
 std::optional<Shape> chosenAxes(Node &node, ArrayRef<Expr> axes, int64_t rank) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Shape chosen;
   Expr found = builder.size(0);
   for (int64_t axis = 0; axis < rank; ++axis) {
@@ -55,10 +55,10 @@ std::optional<Shape> chosenAxes(Node &node, ArrayRef<Expr> axes, int64_t rank) {
   return builder.current(chosen);
 }
 
-Tensor splitAxes(Tensor x, ArrayRef<Expr> chosen) {
+Tensor splitAxes(Node &node, Tensor x, ArrayRef<Expr> chosen) {
   if (!x)
     return x;
-  GraphBuilder &builder = x.builder();
+  ModelBuilder &builder = node.builder();
   Shape split;
   for (auto [size, isChosen] : zip_equal(x.shape(), chosen)) {
     split.push_back(builder.define("kept", sizeIf(1 - isChosen, size), sym::Interval::size()));
@@ -68,7 +68,7 @@ Tensor splitAxes(Tensor x, ArrayRef<Expr> chosen) {
 }
 
 Shape withoutChosen(Node &node, ArrayRef<Expr> shape, ArrayRef<Expr> chosen, int64_t count) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Shape kept;
   for (int64_t place = 0, rank = shape.size(); place < rank - count; ++place) {
     // The size of the one axis that is kept and has `place` kept ones before it.
@@ -83,7 +83,7 @@ Shape withoutChosen(Node &node, ArrayRef<Expr> shape, ArrayRef<Expr> chosen, int
 }
 
 Tensor aroundAxis(Node &node, Tensor x, Expr axis) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Shape> chosen = x ? chosenAxes(node, axis, x.rank()) : std::nullopt;
   if (!chosen)
     return {};
@@ -101,7 +101,7 @@ Tensor aroundAxis(Node &node, Tensor x, Expr axis) {
 }
 
 Tensor squeezeChosen(Node &node, Tensor x, ArrayRef<Expr> axes) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Shape> chosen = chosenAxes(node, axes, x.rank());
   if (!chosen)
     return {};
@@ -112,7 +112,7 @@ Tensor squeezeChosen(Node &node, Tensor x, ArrayRef<Expr> axes) {
 }
 
 Tensor unsqueezeChosen(Node &node, Tensor x, ArrayRef<Expr> axes) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   int64_t rank = x.rank() + axes.size();
   std::optional<Shape> chosen = chosenAxes(node, axes, rank);
   if (!chosen)

@@ -16,7 +16,7 @@ std::optional<Shape> chosenAxes(Node &node, llvm::ArrayRef<Expr> axes, int64_t r
 Shape valuesByAxis(Node &node, llvm::ArrayRef<Expr> axes, llvm::ArrayRef<Expr> values, llvm::ArrayRef<Expr> otherwise);
 
 /// x with every axis i split into [kept, chosen], one of which is 1.
-Tensor splitAxes(Tensor x, llvm::ArrayRef<Expr> chosen);
+Tensor splitAxes(Node &node, Tensor x, llvm::ArrayRef<Expr> chosen);
 
 /// The sizes of `shape` that are not chosen, in order; `count` are chosen.
 Shape withoutChosen(Node &node, llvm::ArrayRef<Expr> shape, llvm::ArrayRef<Expr> chosen, int64_t count);

@@ -13,8 +13,8 @@ Tensor constantOf(Node &node, const onnx::TensorProto &proto) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL)
     return node.refuse("constants with external data are not supported");
   ArrayRef<char> raw(proto.raw_data().data(), proto.raw_data().size());
-  GraphBuilder &builder = node.builder();
-  if (failed(decodeTensor(builder.context(), proto, raw, data, error)))
+  ModelBuilder &builder = node.builder();
+  if (failed(decodeTensor(builder.getContext(), proto, raw, data, error)))
     return data.type ? node.reject("the constant is broken: " + error) : node.refuse(error);
   if (data.isStripped())
     return node.reject("the constant has no data");
@@ -22,7 +22,7 @@ Tensor constantOf(Node &node, const onnx::TensorProto &proto) {
 }
 
 template <typename List> Tensor listOf(Node &node, const List &list, mlir::Type type, bool isScalar) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Content content;
   for (auto value : list) {
     if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>)
@@ -37,17 +37,17 @@ template <typename List> Tensor listOf(Node &node, const List &list, mlir::Type 
 }
 
 Tensor constant(Node &node) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   if (const onnx::AttributeProto *value = node.attribute("value"))
     return constantOf(node, value->t());
   if (const onnx::AttributeProto *value = node.attribute("value_float"))
-    return listOf(node, ArrayRef<float>(value->f()), builder.f32(), true);
+    return listOf(node, ArrayRef<float>(value->f()), builder.getF32Type(), true);
   if (const onnx::AttributeProto *value = node.attribute("value_int"))
-    return listOf(node, ArrayRef<int64_t>(value->i()), builder.i64(), true);
+    return listOf(node, ArrayRef<int64_t>(value->i()), builder.getI64Type(), true);
   if (const onnx::AttributeProto *value = node.attribute("value_floats"))
-    return listOf(node, value->floats(), builder.f32(), false);
+    return listOf(node, value->floats(), builder.getF32Type(), false);
   if (const onnx::AttributeProto *value = node.attribute("value_ints"))
-    return listOf(node, value->ints(), builder.i64(), false);
+    return listOf(node, value->ints(), builder.getI64Type(), false);
   return node.refuse("constants that are strings or sparse are not supported");
 }
 
@@ -55,12 +55,12 @@ Tensor constantOfShape(Node &node) {
   std::optional<Shape> shape = node.sizesInput(0);
   if (!shape)
     return {};
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   for (Expr extent : *shape)
     if (builder.sizeFacts().interval(extent).hi < 0)
       return node.reject("the shape has a negative size");
   const onnx::AttributeProto *value = node.attribute("value");
-  Tensor element = value ? constantOf(node, value->t()) : builder.scalar(0, builder.f32());
+  Tensor element = value ? constantOf(node, value->t()) : builder.scalar(0, builder.getF32Type());
   return element ? broadcastTo(reshape(element, {}), *shape) : element;
 }
 
@@ -76,19 +76,20 @@ Tensor eyeLike(Node &node) {
     return like;
   if (like.rank() != 2)
     return node.reject("the input must be a matrix");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   mlir::Type type = like.elementType();
   if (node.hasAttribute("dtype"))
-    type = elementTypeOf(builder.context(), node.integer("dtype"));
+    type = elementTypeOf(builder.getContext(), node.integer("dtype"));
   if (!type)
     return node.refuse("the type " + onnxTypeName(node.integer("dtype")) + " is not supported");
-  Tensor row = iota(builder, like.shape(), 0, builder.i64()), column = iota(builder, like.shape(), 1, builder.i64());
+  Tensor row = iota(builder, like.shape(), 0, builder.getI64Type()),
+         column = iota(builder, like.shape(), 1, builder.getI64Type());
   return cast(equal(row + double(node.integer("k")), column), type);
 }
 
 /// limit - start over delta, rounded up, where the three are known.
 std::optional<Expr> rangeLength(Node &node, const Element &start, const Element &limit, const Element &delta) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   if (start.isInteger() && limit.isInteger() && delta.isInteger()) {
     if (delta.asExpr().isConstant(0)) {
       node.reject("the step is 0");
@@ -142,7 +143,7 @@ void registerConstants(Registry &registry) {
   registry.addMany("Identity", {1}, [](Node &node) { node.setOutput(0, node.value(0)); });
   registry.add("Cast", {6}, [](Node &node) {
     int type = node.integer("to");
-    return castTo(node, elementTypeOf(node.builder().context(), type), type);
+    return castTo(node, elementTypeOf(node.builder().getContext(), type), type);
   });
   registry.add("CastLike", {15}, [](Node &node) {
     Tensor like = node.input(1);

@@ -26,7 +26,7 @@ Tensor gemm(Node &node) {
 
 /// x - zeroPoint in i32, the zero point along one axis of x, or for all of it.
 Tensor centered(Node &node, Tensor x, int64_t zeroPointInput, int64_t axis) {
-  mlir::Type wide = node.builder().ir.getI32Type();
+  mlir::Type wide = node.builder().getI32Type();
   if (!x || !node.has(zeroPointInput))
     return cast(x, wide);
   Tensor zero = node.input(zeroPointInput);
@@ -136,7 +136,7 @@ bool Equation::parse() {
 }
 
 bool Equation::reduceAlone(Term &term, ArrayRef<char> others) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   for (int64_t axis = term.letters.size(); axis-- > 0;) {
     auto first = llvm::find(term.letters, term.letters[axis]);
     int64_t other = first - term.letters.begin();
@@ -146,7 +146,8 @@ bool Equation::reduceAlone(Term &term, ArrayRef<char> others) {
     if (!builder.makeEqual(term.tensor.dim(other), term.tensor.dim(axis), "dimensions of one letter"))
       return false;
     Shape plane(term.tensor.shape());
-    Tensor onDiagonal = equal(iota(builder, plane, other, builder.i64()), iota(builder, plane, axis, builder.i64()));
+    Tensor onDiagonal =
+        equal(iota(builder, plane, other, builder.getI64Type()), iota(builder, plane, axis, builder.getI64Type()));
     term.tensor = sum(select(onDiagonal, term.tensor, 0.0), {axis}, false);
     term.letters.erase(term.letters.begin() + axis);
     if (!term.tensor)

@@ -46,13 +46,13 @@ std::optional<SmallVector<mlir::Value>> tensorsOf(Node &node, const Values &valu
 template <typename Build>
 std::optional<SmallVector<mlir::Value>> buildRegion(Node &node, mlir::Region &region, ArrayRef<mlir::Type> arguments,
                                                     Build build) {
-  GraphBuilder &builder = node.builder();
-  mlir::OpBuilder::InsertionGuard guard(builder.ir);
-  mlir::Block *block = builder.ir.createBlock(&region);
+  ModelBuilder &builder = node.builder();
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  mlir::Block *block = builder.createBlock(&region);
   Values values;
   for (mlir::Type type : arguments)
-    values.push_back(builder.fromValue(block->addArgument(type, builder.location)));
-  GraphBuilder::RegionScope inside(builder);
+    values.push_back(builder.fromValue(block->addArgument(type, builder.getLoc())));
+  ModelBuilder::RegionScope inside(builder);
   std::optional<Values> outputs = build(values);
   std::optional<SmallVector<mlir::Value>> tensors = outputs ? tensorsOf(node, *outputs) : std::nullopt;
   if (tensors)
@@ -61,17 +61,17 @@ std::optional<SmallVector<mlir::Value>> buildRegion(Node &node, mlir::Region &re
 }
 
 /// The operation with results, which are known only once its regions are built: they move into it.
-template <typename Op> Op withResults(GraphBuilder &builder, Op before, ArrayRef<mlir::Type> results) {
-  mlir::OperationState state(builder.location, Op::getOperationName());
+template <typename Op> Op withResults(ModelBuilder &builder, Op before, ArrayRef<mlir::Type> results) {
+  mlir::OperationState state(builder.getLoc(), Op::getOperationName());
   state.addOperands(before->getOperands());
   state.addTypes(results);
   state.addAttributes(before->getAttrs());
   state.propertiesAttr = before->getPropertiesAsAttribute();
   for (mlir::Region &region : before->getRegions())
     state.addRegion()->takeBody(region);
-  auto after = cast<Op>(builder.ir.create(state));
+  auto after = cast<Op>(builder.insert(mlir::Operation::create(state)));
   before->erase();
-  builder.verify(after);
+  builder.check(after);
   return after;
 }
 
@@ -109,11 +109,11 @@ void ifNode(Node &node) {
         node.setOutput(index, output);
     return;
   }
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Tensor scalar = reshape(condition, {});
   if (!scalar)
     return;
-  auto op = graph::IfOp::create(builder.ir, builder.location, mlir::TypeRange(), scalar.value());
+  auto op = graph::IfOp::create(builder, builder.getLoc(), mlir::TypeRange(), scalar.value());
   auto build = [&](mlir::Region &region, const onnx::GraphProto &graph) {
     return buildRegion(node, region, {}, [&](const Values &) { return node.importer().importBody(graph, {}); });
   };
@@ -134,12 +134,12 @@ void ifNode(Node &node) {
 
 /// Unrolls a loop; nothing if its trip count or conditions are unknown during import.
 bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Values carried;
   for (int64_t index = 2; index < node.inputCount(); ++index)
     carried.push_back(node.value(index));
   std::vector<SmallVector<Tensor>> collected(body.output_size() - 1 - carried.size());
-  Tensor goOn = builder.fromContent({Element(builder.size(1))}, {}, builder.i1());
+  Tensor goOn = builder.scalar(1, builder.getI1Type());
   for (int64_t trip = 0; trip < trips && knownScalar(goOn) != 0; ++trip) {
     Values arguments = {builder.integer(trip), goOn};
     llvm::append_range(arguments, carried);
@@ -203,9 +203,9 @@ void loop(Node &node) {
     node.refuse("a loop that carries sequences must have a small constant number of iterations");
     return;
   }
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   SmallVector<mlir::Value> carried;
-  SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.i64())};
+  SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.getI64Type())};
   for (int64_t index = 0; index < states; ++index) {
     Tensor state = node.input(index + 2);
     if (!state)
@@ -218,10 +218,10 @@ void loop(Node &node) {
     return;
   auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
   auto op =
-      graph::WhileOp::create(builder.ir, builder.location, mlir::TypeRange(), valueOf(most), valueOf(first), carried);
+      graph::WhileOp::create(builder, builder.getLoc(), mlir::TypeRange(), valueOf(most), valueOf(first), carried);
   auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
     // Within the body ONNX's condition is true.
-    values.insert(values.begin() + 1, ModelValue(builder.fromContent({Element(builder.size(1))}, {}, builder.i1())));
+    values.insert(values.begin() + 1, ModelValue(builder.scalar(1, builder.getI1Type())));
     std::optional<Values> results = node.importer().importBody(*body, values);
     if (results && results->front().tensor)
       results->front() = reshape(results->front().tensor, {});
@@ -260,7 +260,7 @@ Tensor moveAxis(Tensor x, int64_t from, int64_t to) {
 /// Unrolls a scan: returns the final states, then the collected values, with the steps first.
 std::optional<Values> unroll(Node &node, const onnx::GraphProto &body, Values states, ArrayRef<Tensor> sequences,
                              int64_t steps) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::vector<SmallVector<Tensor>> collected(body.output_size() - states.size());
   for (int64_t step = 0; step < steps; ++step) {
     Values arguments = states;
@@ -307,7 +307,7 @@ void scan(Node &node) {
     node.reject("its body does not fit its inputs");
     return;
   }
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   SmallVector<int64_t> inputAxes = node.integers("scan_input_axes"),
                        inputDirections = node.integers("scan_input_directions");
   Values first;
@@ -354,7 +354,7 @@ void scan(Node &node) {
     sequences.push_back(input.value());
     arguments.push_back(tensorType(sequences.back()).withShape(input.shape().drop_front()));
   }
-  auto op = graph::ScanOp::create(builder.ir, builder.location, mlir::TypeRange(), carried, sequences);
+  auto op = graph::ScanOp::create(builder, builder.getLoc(), mlir::TypeRange(), carried, sequences);
   auto outputs = buildRegion(node, op.getBody(), arguments,
                              [&](const Values &values) { return node.importer().importBody(*body, values); });
   if (!outputs)

@@ -58,7 +58,7 @@ Tensor conv(Node &node, Tensor x, Tensor w) {
 /// Filters of a transposed convolution, [C, O/groups, spatial…], as those of a convolution, [O, C/groups, spatial…],
 /// mirrored.
 Tensor transposedFilters(Node &node, Tensor w, int64_t groups) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Expr> perGroup = w.dim(0).exactDiv(builder.size(groups));
   if (!perGroup)
     return node.reject("the number of channels is no multiple of the number of groups");
@@ -79,7 +79,7 @@ Tensor transposedFilters(Node &node, Tensor w, int64_t groups) {
 /// Low and high padding of the output of a transposed convolution, whose full extent is `full`.
 std::optional<std::pair<Expr, Expr>> transposedPads(Node &node, int64_t axis, int64_t spatial, Expr input, Expr full,
                                                     int64_t stride, int64_t outputPadding) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   SmallVector<int64_t> wanted = node.integers("output_shape"), pads = node.integers("pads");
   std::string autoPad = node.text("auto_pad", "NOTSET");
   Expr total;
@@ -139,7 +139,7 @@ Tensor convInteger(Node &node) {
   // The ranks are checked before the zero points are aligned with the filters' first dimension.
   if (!x || !w || !kernelOf(node, x, w))
     return {};
-  mlir::Type wide = node.builder().ir.getI32Type();
+  mlir::Type wide = node.builder().getI32Type();
   Tensor left = cast(x, wide), right = cast(w, wide);
   if (node.has(2))
     left = left - cast(reshape(node.input(2), {}), wide);

@@ -46,7 +46,7 @@ Tensor power(Node &node) {
     return pow(base, exponent);
   if (base.isFloat() || !exponent.isFloat())
     return pow(base, cast(exponent, base.elementType()));
-  mlir::Type wide = node.builder().ir.getF64Type();
+  mlir::Type wide = node.builder().getF64Type();
   Tensor result = pow(cast(base, wide), cast(exponent, wide));
   // An integral result may be missed by the last bits, and must not be truncated to its neighbour.
   Tensor nearest = round(result);

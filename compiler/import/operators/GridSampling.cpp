@@ -10,8 +10,8 @@ enum class Padding { Zeros, Border, Reflection };
 
 /// One axis of the picture.
 struct SampledAxis {
-  Tensor size;      ///< a float scalar
-  double low;       ///< where the picture begins: at the middle of its first element, or half an element before
+  Tensor size; ///< a float scalar
+  double low;  ///< where the picture begins: at the middle of its first element, or half an element before
   bool isAligned;
   Padding padding;
 
@@ -77,7 +77,7 @@ Tensor gridSample(Node &node) {
   Tensor x = node.input(0), grid = node.input(1);
   if (!x || !grid)
     return {};
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   int64_t axes = x.rank() - 2;
   if (axes < 1 || grid.rank() != x.rank() || grid.extent(-1) != axes)
     return node.reject("the grid must have a coordinate for each axis of the picture in its last dimension");
@@ -91,7 +91,7 @@ Tensor gridSample(Node &node) {
 
   if (!builder.makeEqual(grid.dim(0), x.dim(0), "batch sizes of the picture and of the grid"))
     return {};
-  mlir::Type type = x.elementType().isF64() ? x.elementType() : builder.f32();
+  mlir::Type type = x.elementType().isF64() ? x.elementType() : builder.getF32Type();
   Shape made(grid.shape().drop_back());
   Expr places = builder.size(1), elements = builder.size(1);
   for (Expr extent : ArrayRef(made).drop_front())
@@ -103,14 +103,14 @@ Tensor gridSample(Node &node) {
   for (int64_t axis = 0; axis < axes; ++axis) {
     Expr extent = x.dim(axis + 2);
     elements = elements * extent;
-    Tensor count = builder.fromContent({Element(extent)}, {}, builder.i64());
+    Tensor count = builder.integer(extent);
     SampledAxis sampled{cast(count, type), isAligned ? 0.0 : -0.5, isAligned, padding};
     // The last coordinate is that of the first axis.
     Tensor coordinate = squeeze(slice(grid, 2, builder.size(axes - 1 - axis), builder.size(1)), {2});
     SmallVector<Tap> combined;
     for (const Tap &tap : tapsOf(sampled, sampled.place(coordinate, mode == "nearest"), mode))
       for (const Tap &before : taps)
-        combined.push_back({before.index * count + cast(tap.index, builder.i64()), before.weight * tap.weight});
+        combined.push_back({before.index * count + cast(tap.index, builder.getI64Type()), before.weight * tap.weight});
     taps = std::move(combined);
   }
   Tensor flat = transpose(reshape(x, {x.dim(0), x.dim(1), elements}), {0, 2, 1});

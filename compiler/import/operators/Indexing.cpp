@@ -30,8 +30,8 @@ Tensor scatter(Node &node) {
                [&](Tensor x, int64_t axis) { return scatterElements(x, node.input(1), node.input(2), axis, *kind); });
 }
 
-/// A cache with an update written along one axis, from a place on that each batch has of its own. Every place of the
-/// cache looks for its element of the update.
+/// A cache with an update written along one axis, from a place on that each batch has of its own: rows scattered into
+/// the cache as a list of rows. A place that the axis does not have is the row behind the last one.
 Tensor tensorScatter(Node &node) {
   Tensor cache = node.input(0), update = node.input(1);
   if (!cache || !update)
@@ -43,31 +43,36 @@ Tensor tensorScatter(Node &node) {
   if (*axis == 0 || update.rank() != cache.rank() || (mode != "linear" && mode != "circular"))
     return node.reject(
         "the axis must not be the batch's, both must have one rank, and the mode must be linear or circular");
-  GraphBuilder &builder = node.builder();
-  Expr length = cache.dim(*axis), count = update.dim(*axis);
+  ModelBuilder &builder = node.builder();
+  Expr length = cache.dim(*axis), lines = builder.size(1);
   Shape expected(cache.shape());
-  expected[*axis] = count;
+  expected[*axis] = update.dim(*axis);
   update = conform(update, expected, "sizes of the cache and of what is written");
-  Tensor start = node.has(2) ? node.input(2) : builder.splat(0, builder.i64(), {cache.dim(0)});
+  Tensor start =
+      node.has(2) ? cast(node.input(2), builder.getI64Type()) : builder.splat(0, builder.getI64Type(), {cache.dim(0)});
+  start = conform(start, {cache.dim(0)}, "the sizes of the batch and of the places to write at");
   if (!update || !start)
     return {};
-  auto number = [&](Expr size) { return builder.fromContent({Element(size)}, {}, builder.i64()); };
-  Tensor place = iota(builder, {length}, 0, builder.i64()) - unsqueeze(cast(start, builder.i64()), {1});
+
+  SmallVector<int64_t> others;
+  Shape lineShape;
+  for (int64_t dim = 0; dim < *axis; ++dim) {
+    lines = lines * cache.dim(dim);
+    lineShape.push_back(cache.dim(dim));
+    others.push_back(dim + 1);
+  }
+  lineShape.push_back(builder.size(1));
+  Tensor place = unsqueeze(start, others) + iota(builder, {update.dim(*axis)}, 0, builder.getI64Type());
   if (mode == "circular")
-    place = binary(BinaryKind::mod, place, number(length));
-  Tensor isWritten = (place >= 0.0) & (place < number(count));
-  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, cache.rank()));
-  order.erase(order.begin() + *axis);
-  order.insert(order.begin() + 1, *axis);
-  Tensor written = gather(transpose(update, order), min(max(place, 0.0), number(count) - 1.0), 1, /*batchDims=*/1);
-  SmallVector<int64_t> inner;
-  for (int64_t index = 2; index < cache.rank(); ++index)
-    inner.push_back(index);
-  Tensor result = select(unsqueeze(isWritten, inner), written, transpose(cache, order));
-  SmallVector<int64_t> back(order.size());
-  for (auto [index, from] : enumerate(order))
-    back[from] = index;
-  return transpose(result, back);
+    place = binary(BinaryKind::mod, place, builder.integer(length));
+  Tensor line = reshape(iota(builder, {lines}, 0, builder.getI64Type()), lineShape);
+  Tensor row = select((place >= 0.0) & (place < builder.integer(length)), line * builder.integer(length) + place,
+                      builder.integer(lines * length));
+
+  Shape rows = {lines * length};
+  append_range(rows, cache.shape().drop_front(*axis + 1));
+  Tensor result = scatterNd(reshape(cache, rows), unsqueeze(row, {-1}), update, graph::ScatterKind::none);
+  return reshape(result, cache.shape());
 }
 
 /// One where a new dimension's coordinate is the index, which may count from its end, else zero.
@@ -77,10 +82,10 @@ Tensor oneHot(Node &node) {
     return {};
   if (values.rank() != 1)
     return node.reject("the values must be a vector of two");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Shape> depth;
   if (depthInput.isFloat()) {
-    Tensor whole = cast(depthInput, builder.i64());
+    Tensor whole = cast(depthInput, builder.getI64Type());
     if (!whole || !whole.content())
       return node.refuse("the depth is computed from data");
     depth = Shape{whole.content()->front().asExpr()};
@@ -93,11 +98,11 @@ Tensor oneHot(Node &node) {
   if (!axis)
     return {};
   Tensor size = reshape(builder.vector(ArrayRef(depth->front())), {});
-  Tensor place = cast(indices, builder.i64());
+  Tensor place = cast(indices, builder.getI64Type());
   place = unsqueeze(select(place < 0.0, place + size, place), {*axis});
   Shape spread(indices.rank() + 1, builder.size(1));
   spread[*axis] = depth->front();
-  Tensor hit = equal(place, iota(builder, spread, *axis, builder.i64()));
+  Tensor hit = equal(place, iota(builder, spread, *axis, builder.getI64Type()));
   Tensor off = slice(values, 0, builder.size(0), builder.size(1)),
          on = slice(values, 0, builder.size(1), builder.size(1));
   return select(hit, reshape(on, {}), reshape(off, {}));

@@ -8,10 +8,7 @@ namespace {
 
 /// The labels as indices of classes. Labels out of range, including negative ones, which an index would count from the
 /// end, stay out of range: the run ends with an error.
-Tensor toPlaces(Tensor labels, Expr classes) {
-  GraphBuilder &builder = labels.builder();
-  return select(labels < 0.0, builder.fromContent({Element(classes)}, {}, builder.i64()), labels);
-}
+Tensor toPlaces(Tensor labels, Expr classes) { return select(labels < 0.0, beside(labels, classes), labels); }
 
 /// Scores are [N, C, …], labels [N, …]; ignored labels count neither in sums nor in means.
 Tensor negativeLogLikelihood(Node &node) {
@@ -21,10 +18,10 @@ Tensor negativeLogLikelihood(Node &node) {
   std::string reduction = node.text("reduction", "mean");
   if (scores.rank() < 2 || (reduction != "none" && reduction != "sum" && reduction != "mean"))
     return node.reject("the scores must have a dimension of classes, and the reduction must be none, sum or mean");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Shape expected(scores.shape());
   expected.erase(expected.begin() + 1);
-  labels = conform(cast(labels, builder.i64()), expected, "the shapes of scores and labels");
+  labels = conform(cast(labels, builder.getI64Type()), expected, "the shapes of scores and labels");
   if (!labels)
     return {};
   Tensor counts;
@@ -48,9 +45,9 @@ Tensor negativeLogLikelihood(Node &node) {
   if (reduction == "none")
     return losses;
   if (reduction == "mean" && !weights)
-    return mean(losses, {}, /*keepDims=*/false);
-  Tensor total = sum(losses, {}, /*keepDims=*/false);
-  return reduction == "mean" ? total / sum(weights, {}, /*keepDims=*/false) : total;
+    return mean(losses);
+  Tensor total = sum(losses);
+  return reduction == "mean" ? total / sum(weights) : total;
 }
 
 } // namespace

@@ -33,10 +33,10 @@ Statistics update(Node &node, const Statistics &old, Tensor mean, Tensor varianc
   return {blend(old.mean, mean), blend(old.variance, variance)};
 }
 
-/// Normalizes by batch statistics, and updates the running statistics. Seen from the channels it is the normalization of a
-/// layer, which has a gradient of its own.
+/// Normalizes by batch statistics, and updates the running statistics. With channels first it is a layer normalization,
+/// which has a gradient of its own.
 void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Statistics &old) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   mlir::Type wide = old.mean.elementType();
   SmallVector<int64_t> channelsFirst = llvm::to_vector(llvm::seq<int64_t>(x.rank()));
   std::swap(channelsFirst[0], channelsFirst[1]);
@@ -46,12 +46,11 @@ void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Sta
   for (int64_t axis : axes)
     count = count * channels.dim(axis);
   // Computed as in the normalization's decomposition, for common subexpressions.
-  Tensor counted = builder.fromContent({Element(count)}, {}, builder.i64());
-  Tensor divisor =
-      cast(builder.emit<graph::BroadcastOp>(counted.value(), ArrayRef(x.dim(1)), ArrayRef<int64_t>()), wide);
+  Tensor counted = builder.integer(count);
+  Tensor divisor = cast(broadcast(counted, x.dim(1), {}), wide);
   auto average = [&](Tensor tensor) { return sum(tensor, axes, false) / divisor; };
   Tensor mean = average(channels);
-  Tensor centered = channels - builder.emit<graph::BroadcastOp>(mean.value(), channels.shape(), ArrayRef<int64_t>{0});
+  Tensor centered = channels - broadcast(mean, channels.shape(), {0});
   Tensor variance = average(centered * centered);
   Tensor normal = layerNorm(channels, 1, node.real("epsilon", 1e-5));
   Tensor y = transpose(normal, channelsFirst) * perChannel(cast(scale, wide), x) + perChannel(cast(bias, wide), x);
@@ -124,7 +123,7 @@ void layerNormalization(Node &node) {
   if (!node.wants(1) && !node.wants(2))
     return;
   bool isNarrow = node.integer("stash_type", 1) == 1 && x.elementType().getIntOrFloatBitWidth() < 32;
-  Tensor wide = cast(x, isNarrow ? node.builder().f32() : x.elementType());
+  Tensor wide = cast(x, isNarrow ? node.builder().getF32Type() : x.elementType());
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(*axis, x.rank()));
   Tensor center = mean(wide, axes, true);
   node.setOutput(1, center);
@@ -149,7 +148,7 @@ Tensor groupNormalization(Node &node) {
     return {};
   if (x.rank() < 2 || groups < 1)
     return node.reject("the input has no channels, or there are no groups");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Expr> perGroup = x.dim(1).exactDiv(builder.size(groups));
   if (!perGroup)
     return node.reject("the number of channels is no multiple of the number of groups");
@@ -180,7 +179,7 @@ Tensor localResponse(Node &node) {
     return x;
   if (x.rank() < 3 || size < 1)
     return node.reject("the input has no spatial dimensions, or the size is not positive");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Window window;
   window.sizes.assign(x.rank() - 1, 1);
   window.strides = window.dilations = window.sizes;

@@ -23,19 +23,20 @@ void maxPool(Node &node) {
     return;
   }
   // ONNX counts from the first element of the whole tensor: batches and channels before the plane.
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Expr area = builder.size(1);
   for (Expr extent : x.shape().drop_front(2))
     area = area * extent;
   Shape planes(x.shape().take_front(2));
-  Tensor plane = iota(builder, {planes[0] * planes[1]}, 0, builder.i64()) * reshape(builder.vector(ArrayRef(area)), {});
+  Tensor plane =
+      iota(builder, {planes[0] * planes[1]}, 0, builder.getI64Type()) * reshape(builder.vector(ArrayRef(area)), {});
   planes.append(x.rank() - 2, builder.size(1));
   node.setOutput(1, windowArgmax(x, attributes->window) + reshape(plane, planes));
 }
 
 /// How many elements of the input (with `countPads`, of its padding too) each window covers, as [spatial…].
 Tensor windowCounts(Node &node, Tensor x, const WindowAttributes &attributes, bool countPads) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Shape plane(x.shape().drop_front(2));
   Window window = attributes.window;
   if (countPads)

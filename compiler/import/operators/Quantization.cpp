@@ -13,7 +13,7 @@ Tensor spreadAlong(Node &node, Tensor parameter, Tensor x, int64_t axis) {
     return {};
   if (parameter.rank() == 0 || parameter.elementCount().isConstant(1))
     return reshape(parameter, {});
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   if (parameter.rank() == 1 && x.rank() != 0) {
     Shape shape(x.rank(), builder.size(1));
     shape[axis] = parameter.dim(0);
@@ -54,10 +54,10 @@ Tensor quantizeLinear(Node &node) {
   Tensor x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
   if (!x || !scale || (node.has(2) && !zeroPoint))
     return {};
-  GraphBuilder &builder = node.builder();
-  mlir::Type type = zeroPoint ? zeroPoint.elementType() : builder.ir.getIntegerType(8, /*isSigned=*/false);
+  ModelBuilder &builder = node.builder();
+  mlir::Type type = zeroPoint ? zeroPoint.elementType() : builder.getIntegerType(8, /*isSigned=*/false);
   if (!zeroPoint && node.integer("output_dtype"))
-    type = elementTypeOf(builder.context(), node.integer("output_dtype"));
+    type = elementTypeOf(builder.getContext(), node.integer("output_dtype"));
   if (!type || !isa<mlir::IntegerType>(type))
     return node.refuse("quantisation to this type is not supported");
   int64_t given = node.integer("axis", 1);
@@ -65,7 +65,7 @@ Tensor quantizeLinear(Node &node) {
       x.rank() > 1 || scale.rank() > 0 ? node.normalize(x.rank() == 1 ? 0 : given, x.rank()) : 0;
   if (!axis)
     return {};
-  mlir::Type work = x.elementType().isF64() ? x.elementType() : mlir::Type(builder.f32());
+  mlir::Type work = x.elementType().isF64() ? x.elementType() : mlir::Type(builder.getF32Type());
   scale = cast(spreadAlong(node, scale, x, *axis), work);
   if (zeroPoint)
     zeroPoint = spreadAlong(node, zeroPoint, x, *axis);
@@ -76,18 +76,18 @@ Tensor dequantizeLinear(Node &node) {
   Tensor x = node.input(0), scale = node.input(1), zeroPoint = node.optionalInput(2);
   if (!x || !scale || (node.has(2) && !zeroPoint))
     return {};
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   mlir::Type type = scale.elementType();
   if (node.integer("output_dtype"))
-    type = elementTypeOf(builder.context(), node.integer("output_dtype"));
+    type = elementTypeOf(builder.getContext(), node.integer("output_dtype"));
   std::optional<int64_t> axis =
       x.rank() > 1 || scale.rank() > 0 ? node.normalize(x.rank() == 1 ? 0 : node.integer("axis", 1), x.rank()) : 0;
   if (!axis || !type)
     return type ? Tensor() : node.refuse("this output type is not supported");
-  Tensor wide = cast(x, builder.f32());
+  Tensor wide = cast(x, builder.getF32Type());
   if (zeroPoint)
-    wide = wide - cast(spreadAlong(node, zeroPoint, x, *axis), builder.f32());
-  return cast(wide * cast(spreadAlong(node, scale, x, *axis), builder.f32()), type);
+    wide = wide - cast(spreadAlong(node, zeroPoint, x, *axis), builder.getF32Type());
+  return cast(wide * cast(spreadAlong(node, scale, x, *axis), builder.getF32Type()), type);
 }
 
 /// Product of two quantised tensors, quantised.
@@ -95,8 +95,8 @@ Tensor qlinearMatmul(Node &node) {
   SmallVector<Tensor> in = node.allInputs();
   if (in.size() != 8 || !llvm::all_of(in, [](Tensor t) { return bool(t); }))
     return {};
-  GraphBuilder &builder = node.builder();
-  mlir::Type wide = builder.ir.getI32Type(), real = builder.f32();
+  ModelBuilder &builder = node.builder();
+  mlir::Type wide = builder.getI32Type(), real = builder.getF32Type();
   // Parameters per row of the left operand stand in its last but one dimension, per column of the right one in its
   // last.
   auto centered = [&](Tensor x, Tensor zero, bool isRow) {

@@ -13,7 +13,7 @@ namespace {
 
 /// Of one of a node's draws: those of a node with a seed differ by their number.
 Tensor randomKey(Node &node, uint64_t draw) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   if (builder.options.form == ModelForm::Training)
     return builder.randomKey();
   const onnx::AttributeProto *seed = node.attribute("seed");
@@ -24,13 +24,13 @@ Tensor randomKey(Node &node, uint64_t draw) {
 }
 
 Tensor randomBits(Node &node, ArrayRef<Expr> shape, unsigned width, uint64_t draw = 0) {
-  GraphBuilder &builder = node.builder();
-  mlir::Type word = builder.ir.getIntegerType(width, false);
+  ModelBuilder &builder = node.builder();
+  mlir::Type word = builder.getIntegerType(width, false);
   return builder.emit<graph::RandomBitsOp>(graph::TensorType::get(shape, word), randomKey(node, draw).value());
 }
 
 /// In which numbers that become `type` are drawn: f64 for itself, f32 for all others.
-mlir::Type drawnType(Node &node, mlir::Type type) { return type.isF64() ? type : node.builder().f32(); }
+mlir::Type drawnType(Node &node, mlir::Type type) { return type.isF64() ? type : node.builder().getF32Type(); }
 
 /// Independent numbers from 0 to below 1: multiples of 2^-24 in f32, of 2^-53 in f64.
 Tensor uniform(Node &node, ArrayRef<Expr> shape, mlir::Type drawn) {
@@ -57,7 +57,7 @@ Tensor uniformBetween(Node &node, ArrayRef<Expr> shape, double low, double high,
     last.next(/*nextDown=*/true);
   if (last < first)
     first = last = rounded(low, APFloat::rmNearestTiesToEven);
-  Tensor scaled = cast(unit, node.builder().ir.getF64Type()) * (high - low) + low;
+  Tensor scaled = cast(unit, node.builder().getF64Type()) * (high - low) + low;
   return cast(clamp(scaled, first.convertToDouble(), last.convertToDouble()), type);
 }
 
@@ -72,10 +72,10 @@ Tensor normal(Node &node, ArrayRef<Expr> shape, mlir::Type drawn) {
 
 /// The type that the node says, else f32, or that of `like`.
 mlir::Type typeOf(Node &node, Tensor like) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   if (!node.hasAttribute("dtype"))
-    return like ? like.elementType() : builder.f32();
-  mlir::Type type = elementTypeOf(builder.context(), node.integer("dtype"));
+    return like ? like.elementType() : builder.getF32Type();
+  mlir::Type type = elementTypeOf(builder.getContext(), node.integer("dtype"));
   if (!type)
     node.refuse("the type " + onnxTypeName(node.integer("dtype")) + " is not supported");
   return type;
@@ -126,8 +126,8 @@ void setDropout(Node &node, Tensor result, Tensor mask) {
 
 /// As the node says: ratio and mode may be known by the run alone.
 void dropoutAsWritten(Node &node, Tensor x) {
-  GraphBuilder &builder = node.builder();
-  Tensor ratio = node.has(1) ? node.input(1) : builder.scalar(0.5, builder.f32()), training = node.input(2);
+  ModelBuilder &builder = node.builder();
+  Tensor ratio = node.has(1) ? node.input(1) : builder.scalar(0.5, builder.getF32Type()), training = node.input(2);
   if (!ratio || !training)
     return;
   auto isConstantly = [](Tensor tensor, double number) {
@@ -135,11 +135,11 @@ void dropoutAsWritten(Node &node, Tensor x) {
     return known && known->size() == 1 && known->front().asReal() == number;
   };
   if (isConstantly(training, 0) || isConstantly(ratio, 0))
-    return setDropout(node, x, builder.splat(1, builder.i1(), x.shape()));
+    return setDropout(node, x, builder.splat(1, builder.getI1Type(), x.shape()));
   node.importer().noteRandom(node, {1, 2});
-  ratio = cast(reshape(ratio, {}), builder.f32());
+  ratio = cast(reshape(ratio, {}), builder.getF32Type());
   training = reshape(training, {});
-  Tensor keep = uniform(node, x.shape(), builder.f32()) >= ratio;
+  Tensor keep = uniform(node, x.shape(), builder.getF32Type()) >= ratio;
   Tensor dropped = select(keep, x * cast(1.0 / (1.0 - ratio), x.elementType()), 0.0);
   setDropout(node, select(training, dropped, x), keep | logicalNot(training));
 }
@@ -149,7 +149,7 @@ void dropout(Node &node) {
   Tensor x = node.input(0);
   if (!x)
     return;
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   if (builder.options.form == ModelForm::AsWritten && node.has(2))
     return dropoutAsWritten(node, x);
   std::optional<double> ratio = 0;
@@ -160,7 +160,7 @@ void dropout(Node &node) {
     return;
   }
   if (*ratio == 0)
-    return setDropout(node, x, builder.splat(1, builder.i1(), x.shape()));
+    return setDropout(node, x, builder.splat(1, builder.getI1Type(), x.shape()));
   Tensor mask = keepMask(node, x, *ratio);
   setDropout(node, select(mask, x * (1 / (1 - *ratio)), 0.0), mask);
 }

@@ -56,14 +56,14 @@ Tensor reverseSequence(Node &node) {
   int64_t time = node.integer("time_axis", 0), batch = node.integer("batch_axis", 1);
   if (x.rank() < 2 || time + batch != 1 || time * batch != 0 || lengths.rank() != 1)
     return node.reject("time and batch must be the first two axes, and the lengths a vector");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   SmallVector<int64_t> swap = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
   std::swap(swap[0], swap[1]);
   Tensor sequences = time == 0 ? transpose(x, swap) : x;
   if (!sequences)
     return {};
-  Tensor place = iota(builder, {sequences.dim(0), sequences.dim(1)}, 1, builder.i64());
-  Tensor length = unsqueeze(cast(lengths, builder.i64()), {1});
+  Tensor place = iota(builder, {sequences.dim(0), sequences.dim(1)}, 1, builder.getI64Type());
+  Tensor length = unsqueeze(cast(lengths, builder.getI64Type()), {1});
   Tensor from = select(place < length, length - 1.0 - place, place);
   Tensor reversed = gather(sequences, from, 1, /*batchDims=*/1);
   return time == 0 ? transpose(reversed, swap) : reversed;

@@ -84,7 +84,7 @@ void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
     node.reject("the input and its weights must have three dimensions");
     return;
   }
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   bool isBatchFirst = node.integer("layout") != 0;
   auto sequenceFirst = [&](Tensor state) { return isBatchFirst && state ? transpose(state, {1, 0, 2}) : state; };
   x = sequenceFirst(x);

@@ -20,7 +20,7 @@ template <typename Apply> Tensor reduceChosen(Node &node, Tensor x, ArrayRef<Exp
   SmallVector<int64_t> parts;
   for (int64_t axis = 0; axis < x.rank(); ++axis)
     parts.push_back(2 * axis + 1);
-  Tensor reduced = apply(splitAxes(x, *chosen), ArrayRef<int64_t>(parts), false, false);
+  Tensor reduced = apply(splitAxes(node, x, *chosen), ArrayRef<int64_t>(parts), false, false);
   if (!reduced || node.integer("keepdims", 1))
     return reduced;
   return reshapeUnchecked(reduced, withoutChosen(node, x.shape(), *chosen, axes.size()));

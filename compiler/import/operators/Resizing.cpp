@@ -39,9 +39,9 @@ private:
   Tensor cubic(Tensor x, const AxisScale &axis);
 
   Node &node;
-  GraphBuilder &builder;
+  ModelBuilder &builder;
   Tensor x;
-  mlir::Type real = builder.ir.getF64Type();
+  mlir::Type real = builder.getF64Type();
 };
 
 bool Resizer::readSizes(ArrayRef<int64_t> axes, SmallVector<AxisScale> &scales) {
@@ -127,7 +127,7 @@ std::optional<SmallVector<AxisScale>> Resizer::readScales() {
 /// The input position of each output position.
 Tensor Resizer::coordinates(const AxisScale &axis) {
   std::string mode = node.text("coordinate_transformation_mode", node.opset() < 11 ? "asymmetric" : "half_pixel");
-  Tensor place = cast(iota(builder, {axis.size}, 0, builder.i64()), real);
+  Tensor place = cast(iota(builder, {axis.size}, 0, builder.getI64Type()), real);
   Tensor input = sizeScalar(x.dim(axis.axis)), output = sizeScalar(axis.size);
   if (mode == "asymmetric")
     return place / axis.scale;
@@ -157,7 +157,7 @@ Tensor Resizer::nearest(Tensor x, const AxisScale &axis) {
   else
     at = ceil(at - 0.5);
   Tensor last = sizeScalar(x.dim(axis.axis)) - 1.0;
-  return gather(x, cast(min(max(at, 0.0), last), builder.i64()), axis.axis);
+  return gather(x, cast(min(max(at, 0.0), last), builder.getI64Type()), axis.axis);
 }
 
 /// The weighted sum of neighbours: `weights[k]` is that of position `first + k`, clamped to the edges.
@@ -177,7 +177,7 @@ Tensor Resizer::interpolate(Tensor x, const AxisScale &axis, ArrayRef<Tensor> gi
   Tensor result;
   for (auto [offset, weight] : enumerate(weights)) {
     Tensor place = min(max(first + double(offset), 0.0), last);
-    Tensor part = gather(x, cast(place, builder.i64()), axis.axis);
+    Tensor part = gather(x, cast(place, builder.getI64Type()), axis.axis);
     if (!part)
       return part;
     Shape spread(part.rank() - axis.axis, builder.size(1));
@@ -214,7 +214,7 @@ Tensor Resizer::run() {
   bool isNearest = mode == "nearest";
   if (!isNearest && mode != "linear" && mode != "cubic" && mode != "bilinear")
     return node.reject("the mode '" + mode + "' does not exist");
-  Tensor result = isNearest || x.isFloat() ? x : cast(x, builder.f32());
+  Tensor result = isNearest || x.isFloat() ? x : cast(x, builder.getF32Type());
   for (const AxisScale &axis : *scales) {
     if (!result)
       return result;

@@ -81,7 +81,7 @@ Tensor lengthOf(Node &node) {
 
 /// How many parts a dimension has and how long each is: by a vector of lengths, a length for all, or 1.
 std::optional<Shape> partsOf(Node &node, Expr extent) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<int64_t> length = extent.asConstant();
   if (node.has(1)) {
     Tensor split = node.input(1);
@@ -117,7 +117,7 @@ void splitToSequence(Node &node) {
   std::optional<Shape> parts = axis ? partsOf(node, x.dim(*axis)) : std::nullopt;
   if (!parts)
     return;
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   bool dropsAxis = !node.has(1) && !node.integer("keepdims", 1);
   Expr start = builder.size(0), total = start;
   for (Expr part : *parts)
@@ -165,8 +165,8 @@ void makeOptional(Node &node) {
 Tensor hasElement(Node &node) {
   const ModelValue &value = node.value(0);
   bool has = value.kind == Kind::Optional ? !value.elements.empty() : value.kind != Kind::Absent;
-  GraphBuilder &builder = node.builder();
-  return builder.fromContent({Element(builder.size(has))}, {}, builder.i1());
+  ModelBuilder &builder = node.builder();
+  return builder.scalar(has, builder.getI1Type());
 }
 
 void getElement(Node &node) {

@@ -19,7 +19,7 @@ Tensor shapeOf(Node &node) {
 /// A reshape to run-time sizes, each of which may be 0 or -1: 0 copies a size of x, -1 is inferred. At most one is -1,
 /// so that the product of all is negative iff there is one.
 Tensor reshapeByValues(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZero) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Expr zero = builder.size(0), one = builder.size(1), product = one, total = builder.define("total", x.elementCount());
   Shape shape;
   for (auto [axis, size] : enumerate(target)) {
@@ -35,7 +35,7 @@ Tensor reshapeByValues(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZe
 }
 
 std::optional<Shape> resolveReshape(Node &node, Tensor x, Shape target, bool keepsZero) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<int64_t> inferred;
   Expr known = builder.size(1);
   for (auto [axis, size] : enumerate(target)) {
@@ -164,7 +164,7 @@ Tensor expand(Node &node) {
   std::optional<Shape> target = node.sizesInput(1);
   if (!x || !target)
     return {};
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Shape shape(*target);
   if (int64_t(shape.size()) < x.rank())
     shape.insert(shape.begin(), x.rank() - shape.size(), builder.size(1));

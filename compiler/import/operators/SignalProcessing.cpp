@@ -28,7 +28,7 @@ std::optional<Signal> partsOf(Node &node, Tensor x) {
 /// cos and sin of 2π·k·n / length, as [n, k]: the product is taken modulo the length first, so that large ones are
 /// exact too.
 std::pair<Tensor, Tensor> twiddles(GraphBuilder &builder, Expr rows, Expr columns, Expr length, mlir::Type type) {
-  mlir::Type i64 = builder.i64(), f64 = builder.ir.getF64Type();
+  mlir::Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
   Tensor product = iota(builder, {rows, columns}, 0, i64) * iota(builder, {rows, columns}, 1, i64);
   Tensor period = reshape(builder.vector(ArrayRef(length)), {});
   Tensor angle = cast(binary(BinaryKind::mod, product, period), f64) * (2 * M_PI) / cast(period, f64);
@@ -53,7 +53,8 @@ Signal transform(Signal x, Expr length, Expr outputs) {
 Tensor inverse(Signal x, Expr length) {
   GraphBuilder &builder = x.real.builder();
   auto [cosine, sine] = twiddles(builder, x.real.dim(1), length, length, x.real.elementType());
-  Tensor k = iota(builder, {x.real.dim(1)}, 0, builder.i64()), period = reshape(builder.vector(ArrayRef(length)), {});
+  Tensor k = iota(builder, {x.real.dim(1)}, 0, builder.getI64Type()),
+         period = reshape(builder.vector(ArrayRef(length)), {});
   // Each but the first, and the middle one of an even length, stands for two.
   Tensor isSingle = equal(k, 0.0) | equal(k * 2.0, period);
   Tensor count = unsqueeze(cast(select(isSingle, scalarLike(1, k), scalarLike(2, k)), x.real.elementType()), {1});
@@ -94,7 +95,7 @@ Tensor dft(Node &node) {
   Tensor x = node.input(0);
   if (!x)
     return x;
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   bool isInverse = node.integer("inverse"), isOneSided = node.integer("onesided");
   int64_t named = node.integer("axis", node.opset() < 20 ? 1 : -2);
   if (node.opset() >= 20 && node.has(2)) {
@@ -133,7 +134,7 @@ Tensor stft(Node &node) {
     return {};
   if (signal.rank() != 3)
     return node.reject("the signal must have the shape [batch, length, 1 or 2]");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Expr> step = sizeOr(node, 1, builder.size(1));
   std::optional<Expr> length = sizeOr(node, 3, window ? window.dim(0) : signal.dim(1));
   std::optional<Signal> parts = step && length ? partsOf(node, signal) : std::nullopt;
@@ -145,8 +146,9 @@ Tensor stft(Node &node) {
   Expr frames = builder.defineSize("frames", Expr::floorDiv(signal.dim(1) - *length, *step) + builder.size(1));
   if (frames.asConstant().value_or(0) < 0)
     return node.reject("the signal is shorter than a frame");
-  Tensor places = iota(builder, {frames, *length}, 0, builder.i64()) * reshape(builder.vector(ArrayRef(*step)), {}) +
-                  iota(builder, {frames, *length}, 1, builder.i64());
+  Tensor places =
+      iota(builder, {frames, *length}, 0, builder.getI64Type()) * reshape(builder.vector(ArrayRef(*step)), {}) +
+      iota(builder, {frames, *length}, 1, builder.getI64Type());
   // [batch · frames, length, 1]
   auto framed = [&](Tensor part) {
     if (!part)

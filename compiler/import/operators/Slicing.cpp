@@ -8,7 +8,7 @@ namespace freestone::importer {
 namespace {
 
 /// A bound of a slice as numpy reads it: negative ones count from the end, all are clamped to [low, high].
-Expr normalizeBound(GraphBuilder &builder, Expr bound, Expr extent, Expr low, Expr high) {
+Expr normalizeBound(ModelBuilder &builder, Expr bound, Expr extent, Expr low, Expr high) {
   const sym::Bounds &bounds = builder.sizeFacts().bounds();
   if (std::optional<int64_t> value = bound.asConstant(); value && *value < 0)
     bound = bound + extent;
@@ -20,7 +20,7 @@ Expr normalizeBound(GraphBuilder &builder, Expr bound, Expr extent, Expr low, Ex
 }
 
 Tensor sliceAxis(Node &node, Tensor x, int64_t axis, Expr start, Expr end, int64_t step) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Expr extent = x.dim(axis), zero = builder.size(0);
   const sym::Bounds &bounds = builder.sizeFacts().bounds();
   auto farAway = [](Expr bound) {
@@ -54,7 +54,7 @@ bool areConstant(ArrayRef<Expr> values) {
 /// Slices along run-time axes or by run-time steps: every axis is read at start, start + step, ….
 Tensor sliceByValues(Node &node, Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr> ends, ArrayRef<Expr> axes,
                      ArrayRef<Expr> steps) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Expr zero = builder.size(0);
   if (!chosenAxes(node, axes, x.rank()))
     return {};
@@ -69,8 +69,7 @@ Tensor sliceByValues(Node &node, Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr>
     Expr start = builder.define("start", place(first[axis], Expr::min(zero, extent - reverse))),
          end = builder.define("end", place(last[axis], -reverse));
     Expr size = builder.define("size", Expr::max(Expr::ceilDiv(end - start, by[axis]), zero), sym::Interval::size());
-    auto scalar = [&](Expr value) { return builder.fromContent({Element(value)}, {}, builder.i64()); };
-    x = gather(x, iota(builder, {size}, 0, builder.i64()) * scalar(by[axis]) + scalar(start), axis);
+    x = gather(x, iota(builder, {size}, 0, builder.getI64Type()) * by[axis] + start, axis);
     if (!x)
       return x;
   }
@@ -81,7 +80,7 @@ Tensor sliceNode(Node &node) {
   Tensor x = node.input(0);
   if (!x)
     return x;
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::optional<Shape> starts, ends;
   std::optional<SmallVector<int64_t>> axes, steps;
   if (node.opset() < 10) {
@@ -132,7 +131,7 @@ Tensor sliceNode(Node &node) {
 
 /// The sizes of the parts of a split along a dimension of this extent.
 std::optional<Shape> partSizes(Node &node, Expr extent) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   if (node.opset() < 13 && node.hasAttribute("split"))
     return builder.sizes(node.integers("split"));
   if (node.has(1))
@@ -164,7 +163,7 @@ void split(Node &node) {
   std::optional<Shape> parts = axis ? partSizes(node, x.dim(*axis)) : std::nullopt;
   if (!parts)
     return;
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Expr start = builder.size(0);
   if (int64_t(parts->size()) != node.outputCount()) {
     node.reject("it has " + Twine(node.outputCount()) + " outputs for " + Twine(parts->size()) + " parts");
@@ -187,10 +186,11 @@ void split(Node &node) {
 
 /// Index tensors that extend a dimension by its edge, by reflection, or by wrapping around.
 Tensor paddedByIndex(Node &node, Tensor x, int64_t axis, Expr low, Expr high, StringRef mode) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Expr extent = x.dim(axis);
   Tensor size = reshape(builder.vector(ArrayRef(extent)), {});
-  Tensor place = iota(builder, {low + extent + high}, 0, builder.i64()) - reshape(builder.vector(ArrayRef(low)), {});
+  Tensor place =
+      iota(builder, {low + extent + high}, 0, builder.getI64Type()) - reshape(builder.vector(ArrayRef(low)), {});
   if (mode == "edge") {
     place = min(max(place, 0.0), size - 1.0);
   } else if (mode == "wrap") {
@@ -209,7 +209,7 @@ Tensor padNode(Node &node) {
   Tensor x = node.input(0);
   if (!x)
     return x;
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   std::string mode = node.text("mode", "constant");
   std::optional<Shape> pads;
   Shape axes;
@@ -254,11 +254,11 @@ Tensor trilu(Node &node) {
     return x;
   if (x.rank() < 2)
     return node.reject("the input must have two dimensions or more");
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   Tensor diagonal = node.has(1) ? node.input(1) : builder.integer(0);
-  diagonal = diagonal ? cast(reshape(diagonal, {}), builder.i64()) : diagonal;
+  diagonal = diagonal ? cast(reshape(diagonal, {}), builder.getI64Type()) : diagonal;
   Shape plane(x.shape().take_back(2));
-  Tensor row = iota(builder, plane, 0, builder.i64()), column = iota(builder, plane, 1, builder.i64());
+  Tensor row = iota(builder, plane, 0, builder.getI64Type()), column = iota(builder, plane, 1, builder.getI64Type());
   bool upper = node.integer("upper", 1);
   Tensor keep = upper ? column >= row + diagonal : column <= row + diagonal;
   if (x.isBool())

@@ -90,7 +90,7 @@ mlir::Value clonePath(mlir::OpBuilder &ir, mlir::Value y, ArrayRef<mlir::Value> 
 }
 
 void gradient(Node &node) {
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   const onnx::AttributeProto *names = node.attribute("xs");
   Tensor y = node.importer().tensorNamed(node.text("y", ""));
   SmallVector<Tensor> inputs = node.allInputs();
@@ -116,22 +116,22 @@ void gradient(Node &node) {
     }
     xs.push_back(x.value());
   }
-  mlir::Block *block = builder.ir.getInsertionBlock();
+  mlir::Block *block = builder.getInsertionBlock();
   if (block != &builder.function().getBody().front()) {
     node.refuse("gradients within the bodies of nodes are not supported");
     return;
   }
-  mlir::Value loss = clonePath(builder.ir, reshape(y, {}).value(), xs);
+  mlir::Value loss = clonePath(builder, reshape(y, {}).value(), xs);
   // Only a block with a terminator can be differentiated.
-  auto end = mlir::func::ReturnOp::create(builder.ir, builder.location);
+  auto end = mlir::func::ReturnOp::create(builder, builder.getLoc());
   std::string complaint;
-  mlir::ScopedDiagnosticHandler handler(builder.context(), [&](mlir::Diagnostic &diagnostic) {
+  mlir::ScopedDiagnosticHandler handler(builder.getContext(), [&](mlir::Diagnostic &diagnostic) {
     complaint += (complaint.empty() ? "" : "; ") + diagnostic.str();
     return success();
   });
   FailureOr<SmallVector<mlir::Value>> gradients = grad::differentiate(loss, xs);
   end.erase();
-  builder.ir.setInsertionPointToEnd(block);
+  builder.setInsertionPointToEnd(block);
   if (failed(gradients)) {
     node.refuse(complaint);
     return;

@@ -20,7 +20,7 @@ bool readList(Node &node, StringRef name, int64_t count, int64_t otherwise, int6
 
 std::optional<WindowAttributes> windowAttributes(Node &node, Tensor x, ArrayRef<int64_t> kernel) {
   WindowAttributes attributes;
-  GraphBuilder &builder = node.builder();
+  ModelBuilder &builder = node.builder();
   if (x.rank() < 2) {
     node.reject("the input must have a batch and a channel dimension");
     return std::nullopt;

@@ -1,3 +1,4 @@
+#include "compiler/tile/Aliases.h"
 #include "compiler/tile/OpaqueBuilder.h"
 #include "compiler/tile/lowering/Lowering.h"
 
@@ -10,7 +11,7 @@ namespace freestone::tile {
 namespace {
 
 /// The element after an update; narrow floats are combined in f32.
-Value emitUpdate(ImplicitLocOpBuilder &builder, ScatterKind kind, Value old, Value update, Type element) {
+Value emitCombined(ImplicitLocOpBuilder &builder, ScatterKind kind, Value old, Value update, Type element) {
   switch (kind) {
   case ScatterKind::none:
     return update;
@@ -26,32 +27,26 @@ Value emitUpdate(ImplicitLocOpBuilder &builder, ScatterKind kind, Value old, Val
   llvm_unreachable("every kind has an update");
 }
 
-/// The result of a scatter before its updates: a copied tensor, or a splat without a tensor.
-class Initial {
-public:
-  explicit Initial(Value operand) : operand(operand), splat(getSplat(operand)) {}
+/// A scatter updates its operand, the first of its inputs, which it writes as its result.
+enum Input : unsigned { operand, indices, updates, numInputs };
 
-  /// The operands of a scatter, in this order.
-  enum Input : unsigned { indices, updates, copied };
-  template <typename ScatterOp> SmallVector<Value> getInputs(ScatterOp op) const {
-    SmallVector<Value> inputs = {op.getIndices(), op.getUpdates()};
-    if (!splat)
-      inputs.push_back(operand);
-    return inputs;
-  }
+template <typename ScatterOp> std::array<Value, numInputs> getInputs(ScatterOp op) {
+  return {op.getOperand(), op.getIndices(), op.getUpdates()};
+}
 
-  void write(OpaqueBuilder &tile, Value from, Value to) const {
-    Value everywhere = splat ? arith::ConstantOp::create(tile.ir(), splat).getResult() : Value();
-    tile.loopInVectors(from, to, [&](Value i) { tile.store(0, i, everywhere ? everywhere : tile.load(copied, i)); });
-  }
+void emitUpdate(OpaqueBuilder &tile, ScatterKind kind, Value position, Value source, Type element) {
+  tile.store(0, position,
+             emitCombined(tile.ir(), kind, tile.loadResult(0, position), tile.load(Input::updates, source), element));
+}
 
-private:
-  Value operand;
-  TypedAttr splat;
-};
+void replaceByUpdate(PatternRewriter &rewriter, Operation *op, OpaqueBuilder &tile) {
+  OpaqueOp update = tile.finish();
+  update->setAttr(updatesAttr, rewriter.getUnitAttr());
+  rewriter.replaceOp(op, update);
+}
 
-/// Updates stay within their line along the axis. A tile is such a line; unless the axis is the last, it is a block of
-/// neighbouring lines, whose elements at one index of the axis are contiguous.
+/// No update leaves its line along the axis. A tile is such a line of the updates; of another axis than the last, the
+/// neighbouring lines of a block, whose elements at one place of the axis stand in a row.
 struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -61,78 +56,69 @@ struct LowerScatterElements : OpRewritePattern<graph::ScatterElementsOp> {
     ArrayRef<Expr> shape = type.getShape(), updateShape = graph::getShape(op.getIndices());
     int64_t axis = op.getAxis(), last = shape.size() - 1;
     bool hasBlocks = axis != last;
-    SmallVector<Expr> blocks(shape);
+    SmallVector<Expr> lines, blocks;
+    for (auto [extent, updated] : llvm::zip_equal(shape, updateShape))
+      lines.push_back(Expr::min(extent, updated));
+    blocks = lines;
     if (hasBlocks)
-      blocks[last] = Expr::ceilDiv(shape[last], blockLines);
+      blocks[last] = Expr::ceilDiv(lines[last], blockLines);
     blocks[axis] = Expr::constant(getContext(), 1);
     Expr count = blocks[axis];
     for (Expr extent : blocks)
       count = count * extent;
 
-    Initial initial(op.getOperand());
-    OpaqueBuilder tile(rewriter, op.getLoc(), count, initial.getInputs(op), type);
+    OpaqueBuilder tile(rewriter, op.getLoc(), count, getInputs(op), type);
     SmallVector<Value> at = tile.delinearize(tile.tile(), blocks);
     Value zero = tile.constant(0), length = tile.size(shape[axis]);
-    Value begin = hasBlocks ? tile.mul(at[last], tile.constant(blockLines)) : zero;
-    Value end = hasBlocks ? tile.min(tile.add(begin, tile.constant(blockLines)), tile.size(shape[last])) : length;
-    auto forEach = [&](int64_t dim, Value from, Value to, llvm::function_ref<void()> body) {
-      tile.loop(from, to, [&](Value i) {
-        at[dim] = i;
-        body();
-      });
-    };
-
-    auto writeRow = [&] {
-      at[last] = zero;
-      Value row = tile.linearize(at, shape);
-      initial.write(tile, tile.add(row, begin), tile.add(row, end));
-    };
-    if (hasBlocks)
-      forEach(axis, zero, length, writeRow);
-    else
-      writeRow();
-
-    Value hasUpdates;
-    for (int64_t dim = 0; dim < last; ++dim) {
-      if (dim == axis || shape[dim] == updateShape[dim])
-        continue;
-      Value within = tile.less(at[dim], tile.size(updateShape[dim]));
-      hasUpdates = hasUpdates ? arith::AndIOp::create(tile.ir(), hasUpdates, within).getResult() : within;
-    }
+    Value block = hasBlocks ? at[last] : Value();
     auto update = [&] {
       Value source = tile.linearize(at, updateShape);
-      DataIndex target = tile.dataIndex(tile.load(Initial::indices, source), length);
+      DataIndex target = tile.dataIndex(tile.load(Input::indices, source), length);
       tile.onlyIf(target.inside, [&] {
         SmallVector<Value> there(at);
         there[axis] = target.position;
-        Value position = tile.linearize(there, shape);
-        tile.store(0, position,
-                   emitUpdate(tile.ir(), op.getKind(), tile.loadResult(0, position),
-                              tile.load(Initial::updates, source), type.getElementType()));
+        emitUpdate(tile, op.getKind(), tile.linearize(there, shape), source, type.getElementType());
       });
     };
-    auto updateRow = [&] {
-      if (hasBlocks)
-        forEach(last, begin, tile.min(end, tile.size(updateShape[last])), update);
-      else
+    tile.loop(zero, tile.size(updateShape[axis]), [&](Value place) {
+      at[axis] = place;
+      if (!hasBlocks)
+        return update();
+      Value begin = tile.mul(block, tile.constant(blockLines));
+      Value end = tile.min(tile.add(begin, tile.constant(blockLines)), tile.size(lines[last]));
+      tile.loop(begin, end, [&](Value line) {
+        at[last] = line;
         update();
-    };
-    tile.onlyIf(hasUpdates, [&] { forEach(axis, zero, tile.size(updateShape[axis]), updateRow); });
-    rewriter.replaceOp(op, tile.finish());
+      });
+    });
+    replaceByUpdate(rewriter, op, tile);
     return success();
   }
 };
 
-/// Every tile reads all index vectors, at about the cost of updating a few vectors: many short updates make few tiles.
-Expr chooseTiles(Expr vectors, Expr updates, Expr elements) {
-  constexpr int64_t mostTiles = 32, leastElements = 4096, elementsPerVector = 64;
-  auto constant = [&](int64_t value) { return Expr::constant(vectors.context(), value); };
-  Expr least = Expr::max(constant(leastElements), vectors * elementsPerVector);
-  return Expr::min(constant(mostTiles - 1), Expr::floorDiv(elements + updates, least)) + 1;
-}
+/// How the elements of a tensor of slices are dealt to tiles: each has so many columns of the slices in a run of the
+/// tensor.
+struct SliceTiles {
+  Expr runs, columns;
 
-/// A tile is a range of the result's elements: of all updates, in their order, it applies those within the range.
-/// Updates may thus overlap anywhere, and no tile waits for another.
+  /// Every tile looks at every vector of indices, which costs about as much as the update of a few vectors: many short
+  /// updates make few tiles. Tiles of columns have all the same to do, whatever the indices are.
+  SliceTiles(Expr vectors, Expr sliceSize) {
+    constexpr int64_t mostTiles = 32, leastElements = 4096, elementsPerVector = 64;
+    auto constant = [&](int64_t value) { return Expr::constant(vectors.context(), value); };
+    Expr least = Expr::max(constant(leastElements), vectors * elementsPerVector);
+    Expr tiles = Expr::min(constant(mostTiles - 1), Expr::floorDiv(vectors * sliceSize, least)) + 1;
+    columns = Expr::max(constant(1), Expr::min(tiles, Expr::floorDiv(sliceSize, granule)));
+    runs = Expr::floorDiv(tiles, columns);
+  }
+
+  /// Runs and columns begin with a line of the cache.
+  static constexpr int64_t granule = 64;
+  static Expr divide(Expr elements, Expr parts) { return Expr::ceilDiv(elements, parts * granule) * granule; }
+};
+
+/// Of all updates, in their order, a tile applies what falls into its part of the tensor. So updates may meet anywhere,
+/// and no tile waits for another.
 struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -142,41 +128,39 @@ struct LowerScatterNd : OpRewritePattern<graph::ScatterNdOp> {
     std::optional<int64_t> depth = indexShape.back().asConstant();
     if (!depth)
       return rewriter.notifyMatchFailure(op, "the size of the last dimension of the indices is not known");
-    Expr one = Expr::constant(getContext(), 1), vectors = one, sliceSize = one, elements = type.getNumElements();
+    Expr one = Expr::constant(getContext(), 1), vectors = one, sliceSize = one;
     for (Expr extent : indexShape.drop_back())
       vectors = vectors * extent;
     for (Expr extent : shape.drop_front(*depth))
       sliceSize = sliceSize * extent;
-    Expr tiles = chooseTiles(vectors, vectors * sliceSize, elements);
+    SliceTiles tiles(vectors, sliceSize);
 
-    Initial initial(op.getOperand());
-    OpaqueBuilder run(rewriter, op.getLoc(), tiles, initial.getInputs(op), type);
-    // Ranges are aligned to cache lines.
-    constexpr int64_t granule = 64;
-    Value length = run.size(Expr::ceilDiv(elements, tiles * granule) * granule);
-    Value begin = run.mul(run.tile(), length), end = run.min(run.add(begin, length), run.size(elements));
-    initial.write(run, begin, end);
+    OpaqueBuilder tile(rewriter, op.getLoc(), tiles.runs * tiles.columns, getInputs(op), type);
+    SmallVector<Value> at = tile.delinearize(tile.tile(), {tiles.runs, tiles.columns});
+    Value run = tile.size(SliceTiles::divide(type.getNumElements(), tiles.runs)), runBegin = tile.mul(at[0], run);
+    Value column = tile.size(SliceTiles::divide(sliceSize, tiles.columns)), columnBegin = tile.mul(at[1], column);
+    Value runEnd = tile.add(runBegin, run), zero = tile.constant(0), size = tile.size(sliceSize);
+    Value columnEnd = tile.min(tile.add(columnBegin, column), size);
 
-    Value zero = run.constant(0), size = run.size(sliceSize);
-    run.loop(zero, run.size(vectors), [&](Value vector) {
+    tile.loop(zero, tile.size(vectors), [&](Value vector) {
       Value slice = zero, inside;
       for (int64_t component = 0; component < *depth; ++component) {
-        Value extent = run.size(shape[component]);
-        Value source = run.add(run.mul(vector, run.constant(*depth)), run.constant(component));
-        DataIndex target = run.dataIndex(run.load(Initial::indices, source), extent);
-        slice = run.add(run.mul(slice, extent), target.position);
-        inside = inside ? arith::AndIOp::create(run.ir(), inside, target.inside).getResult() : target.inside;
+        Value extent = tile.size(shape[component]);
+        Value source = tile.add(tile.mul(vector, tile.constant(*depth)), tile.constant(component));
+        DataIndex target = tile.dataIndex(tile.load(Input::indices, source), extent);
+        slice = tile.add(tile.mul(slice, extent), target.position);
+        inside = inside ? arith::AndIOp::create(tile.ir(), inside, target.inside).getResult() : target.inside;
       }
-      run.onlyIf(inside, [&] {
-        Value first = run.mul(slice, size), toUpdates = run.sub(run.mul(vector, size), first);
-        run.loopInVectors(run.max(first, begin), run.min(run.add(first, size), end), [&](Value i) {
-          run.store(0, i,
-                    emitUpdate(run.ir(), op.getKind(), run.loadResult(0, i),
-                               run.load(Initial::updates, run.add(toUpdates, i)), type.getElementType()));
+      tile.onlyIf(inside, [&] {
+        Value first = tile.mul(slice, size), toUpdates = tile.sub(tile.mul(vector, size), first);
+        Value from = tile.max(tile.add(first, columnBegin), runBegin),
+              to = tile.min(tile.add(first, columnEnd), runEnd);
+        tile.loopInVectors(from, to, [&](Value i) {
+          emitUpdate(tile, op.getKind(), i, tile.add(toUpdates, i), type.getElementType());
         });
       });
     });
-    rewriter.replaceOp(op, run.finish());
+    replaceByUpdate(rewriter, op, tile);
     return success();
   }
 };

@@ -1,0 +1,324 @@
+#include "compiler/codegen/cpu/EmitWindow.h"
+
+#include "compiler/codegen/cpu/CopyPicture.h"
+#include "compiler/codegen/cpu/Epilogue.h"
+#include "compiler/codegen/cpu/Pack.h"
+#include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/WindowTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+
+namespace {
+
+/// A range of a loop that a tile computes.
+struct Span {
+  Value first, count;
+};
+
+class WindowEmitter {
+public:
+  WindowEmitter(Emission &emission, tile::WindowForm form, tile::WindowTilingAttr tiling);
+  void emit();
+
+private:
+  void emitOffsets();
+  Value getOffsetInCopy(ArrayRef<Value> taps);
+  void emitTile(Value tile);
+  void copyBox();
+  void emitRows(Value channel, Value row);
+  void emitBlock(Value channel, Value row, Value pixel, unsigned vectors, Value mask);
+  SmallVector<Value> reduceTaps(Value channel, Value row, Value pixel, unsigned vectors);
+  SmallVector<Value> reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
+                               unsigned vectors, ValueRange sums);
+  Value loadShared(unsigned input, Value start, Value tap);
+  Positions getPositions(Value channel, Value row, Value pixel);
+  Span getRange(Value block, Expr step, Expr total);
+  LanePoints getPoints(Positions positions, Value mask) {
+    return {loops, std::move(positions), pixelSymbol, static_cast<unsigned>(lanes), mask};
+  }
+
+  Emission &emission;
+  OpBuilder &builder;
+  Location location;
+  tile::WindowForm form;
+  tile::ComputeOp compute;
+  tile::WindowTilingAttr tiling;
+  tile::WindowTiles tiles;
+  int64_t lanes;
+  Type sumType;
+  /// Symbols of the loops that change within a tile, and where all loops stand over them at the first tap.
+  Expr channelSymbol, rowSymbol, pixelSymbol;
+  SmallVector<Expr> loops;
+  Positions outer;
+  Value copy, offsets, sums;
+  /// Of the tile at hand.
+  Span rows, pixels;
+};
+
+} // namespace
+
+WindowEmitter::WindowEmitter(Emission &emission, tile::WindowForm window, tile::WindowTilingAttr tiling)
+    : emission(emission), builder(emission.builder), location(emission.location), form(std::move(window)),
+      compute(form.compute), tiling(tiling), tiles(tile::WindowTiles::get(form, tiling)), lanes(tiling.getLanes()),
+      sumType(compute.getInit(0).getType()), channelSymbol(emission.getPositionSymbol("channel")),
+      rowSymbol(emission.getPositionSymbol("row")), pixelSymbol(emission.getPositionSymbol("pixel")),
+      loops(compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
+  for (auto [number, loop] : llvm::enumerate(form.outer)) {
+    outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
+    loops[loop] = outer.back().symbol;
+  }
+  // Several loops of channels are counted as one.
+  Expr number = channelSymbol;
+  for (unsigned loop : llvm::reverse(form.channels)) {
+    bool isOutermost = loop == form.channels.front();
+    loops[loop] = isOutermost ? number : Expr::mod(number, form.getExtent(loop));
+    number = Expr::floorDiv(number, form.getExtent(loop));
+  }
+  if (form.rowLoop)
+    loops[*form.rowLoop] = rowSymbol;
+  loops[form.pixelLoop] = pixelSymbol;
+}
+
+void WindowEmitter::emit() {
+  // The same sizes as in the plan's `scratch`.
+  copy = emission.takeScratch(form.elementType, tiles.copy);
+  offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
+  sums = emission.takeScratch(sumType, tiles.sums);
+  emitOffsets();
+  emission.forTiles([&](Value tile) { emitTile(tile); });
+}
+
+/// How far each tap is from the first one, in the copy and in the other operands: the same for all tiles.
+void WindowEmitter::emitOffsets() {
+  Value count = emission.getSize(form.getNumTaps());
+  emission.forRange(emission.getConstant(0), count, 1, [&](Value tap) {
+    SmallVector<unsigned> tapLoops = form.getTaps();
+    SmallVector<Value> taps = emission.unravel(tap, form.getExtents(tapLoops));
+    for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
+      Value offset = emission.getConstant(0);
+      if (input == form.picture) {
+        offset = getOffsetInCopy(taps);
+      } else {
+        tile::LinearIndex linear = *tile::getStrides(compute, input);
+        for (auto [loop, digit] : llvm::zip_equal(tapLoops, taps))
+          offset = emission.add(offset, emission.multiply(digit, emission.getSize(linear.strides[loop])));
+      }
+      Value word = arith::IndexCastOp::create(builder, location, builder.getI64Type(), offset);
+      Value at = emission.add(tap, emission.multiply(count, emission.getConstant(input)));
+      memref::StoreOp::create(builder, location, word, offsets, ValueRange{at});
+    }
+  });
+}
+
+Value WindowEmitter::getOffsetInCopy(ArrayRef<Value> taps) {
+  auto getDistance = [&](unsigned dim) {
+    Value distance = emission.getConstant(0);
+    for (auto [loop, digit] : llvm::zip_equal(form.getTaps(), taps))
+      distance = emission.add(distance, emission.multiply(digit, emission.getConstant(form.getTapStep(dim, loop))));
+    return distance;
+  };
+  Value offset = emission.getConstant(0);
+  for (auto [dim, stride] : llvm::enumerate(tiles.strides))
+    offset = emission.add(offset, emission.multiply(getDistance(dim), emission.getSize(stride)));
+  Value distance = getDistance(tiles.strides.size()), stride = emission.getConstant(form.pixelStride);
+  Value place = emission.divide(distance, stride), run = emission.subtract(distance, emission.multiply(place, stride));
+  return emission.add(offset, emission.add(place, emission.multiply(run, emission.getSize(tiles.run))));
+}
+
+/// The last blocks of an extent may have nothing left.
+Span WindowEmitter::getRange(Value block, Expr step, Expr total) {
+  Value size = emission.getSize(step), first = emission.multiply(block, size);
+  Value left = emission.subtract(emission.getSize(total), first);
+  return {first, emission.maximum(emission.getConstant(0), emission.minimum(size, left))};
+}
+
+void WindowEmitter::emitTile(Value tile) {
+  SmallVector<Expr> grid = form.getExtents(form.outer);
+  llvm::append_values(grid, tiles.rowBlocks, tiles.pixelBlocks);
+  SmallVector<Value> digits = emission.unravel(tile, grid);
+  for (auto [position, digit] : llvm::zip(outer, digits))
+    position.value = digit;
+  ArrayRef<Value> blocks = ArrayRef(digits).take_back(2);
+  rows = getRange(blocks[0], tiles.rowStep, form.getRows());
+  pixels = getRange(blocks[1], tiles.pixelStep, form.getPixels());
+  copyBox();
+  Value zero = emission.getConstant(0);
+  emission.forRange(zero, emission.getSize(form.getNumChannels()), tiling.getChannels(), [&](Value channel) {
+    emission.forRange(zero, rows.count, tiling.getRows(), [&](Value row) { emitRows(channel, row); });
+  });
+}
+
+Positions WindowEmitter::getPositions(Value channel, Value row, Value pixel) {
+  Positions positions = outer;
+  positions.push_back({channelSymbol, channel});
+  positions.push_back({rowSymbol, emission.add(rows.first, row)});
+  positions.push_back({pixelSymbol, emission.add(pixels.first, pixel)});
+  return positions;
+}
+
+void WindowEmitter::copyBox() {
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  PictureBox box;
+  box.memory = emission.getBuffer(compute.getInputs()[form.picture]);
+  box.type = compute.getInputType(form.picture);
+  box.fill = compute.getFill(form.picture);
+  Positions first = getPositions(zero, zero, zero);
+  for (Expr index : tile::getIndices(compute, form.picture, loops))
+    box.first.push_back(emission.getIndex(index, first));
+  for (auto [dim, stride] : llvm::enumerate(tiles.strides)) {
+    Value count = emission.getSize(form.getSpan(dim));
+    if (dim == form.rowDim) {
+      Value last = emission.subtract(emission.maximum(one, rows.count), one);
+      count = emission.add(count, emission.multiply(last, emission.getConstant(form.rowStride)));
+    }
+    box.counts.push_back(count);
+    box.strides.push_back(emission.getSize(stride));
+  }
+  box.stride = form.pixelStride;
+  box.lanes = lanes;
+  box.vectors = emission.divide(emission.getSize(tiles.run), emission.getConstant(lanes));
+  auto widen = [&](Value values) -> Value {
+    OperationState state(location, form.getWidening()->getName(), values, VectorType::get({lanes}, form.elementType));
+    return builder.create(state)->getResult(0);
+  };
+  if (form.getWidening())
+    box.convert = widen;
+  copyPicture(emission, box, copy);
+}
+
+/// Blocks of as many vectors as the tiling says, then of one, the last one in part.
+void WindowEmitter::emitRows(Value channel, Value row) {
+  Value from = emission.getConstant(0);
+  auto emitWhole = [&](unsigned vectors) {
+    int64_t step = vectors * lanes;
+    Value width = emission.getConstant(step);
+    Value blocks = emission.divide(emission.subtract(pixels.count, from), width);
+    Value whole = emission.add(from, emission.multiply(blocks, width));
+    emission.forRange(from, whole, step, [&](Value pixel) { emitBlock(channel, row, pixel, vectors, Value()); });
+    from = whole;
+  };
+  if (tiling.getVectors() > 1)
+    emitWhole(tiling.getVectors());
+  emitWhole(1);
+  Value left = emission.subtract(pixels.count, from);
+  Value any = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, emission.getConstant(0));
+  auto branch = scf::IfOp::create(builder, location, any, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitBlock(channel, row, from, 1, emission.getTailMask(lanes, left));
+}
+
+/// A block of channels, rows and pixels. Sums leave registers through scratch, so that what follows on them is there
+/// once, and for no more of them than there are.
+void WindowEmitter::emitBlock(Value channel, Value row, Value pixel, unsigned vectors, Value mask) {
+  for (auto [number, value] : llvm::enumerate(reduceTaps(channel, row, pixel, vectors)))
+    vector::StoreOp::create(builder, location, value, sums, emission.getConstant(number * lanes));
+  Value zero = emission.getConstant(0);
+  auto limit = [&](int64_t most, Value total, Value first) {
+    return emission.minimum(emission.getConstant(most), emission.subtract(total, first));
+  };
+  Value channels = limit(tiling.getChannels(), emission.getSize(form.getNumChannels()), channel);
+  auto vectorType = VectorType::get({lanes}, sumType);
+  Type resultType = tile::getScalarType(compute.getResultType(0).getElementType());
+  emission.forRange(zero, channels, 1, [&](Value c) {
+    emission.forRange(zero, limit(tiling.getRows(), rows.count, row), 1, [&](Value r) {
+      emission.forRange(zero, emission.getConstant(vectors), 1, [&](Value v) {
+        Value number = emission.add(emission.multiply(c, emission.getConstant(tiling.getRows())), r);
+        number = emission.add(emission.multiply(number, emission.getConstant(vectors)), v);
+        Value distance = emission.getConstant(lanes);
+        Value sum = vector::LoadOp::create(builder, location, vectorType, sums, emission.multiply(number, distance));
+        Positions positions = getPositions(emission.add(channel, c), emission.add(row, r),
+                                           emission.add(pixel, emission.multiply(v, distance)));
+        emitEpilogue(emission, compute, convertWidth(builder, location, sum, resultType),
+                     getPoints(std::move(positions), mask));
+      });
+    });
+  });
+}
+
+/// The reduced block: channels, rows, then vectors of pixels.
+SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pixel, unsigned vectors) {
+  // Channels that there are not are computed as the last one, rows of whatever the copy has there.
+  Value last = emission.subtract(emission.getSize(form.getNumChannels()), emission.getConstant(1));
+  SmallVector<SmallVector<Value>> starts(tiling.getChannels());
+  for (auto [number, ofChannel] : llvm::enumerate(starts)) {
+    Value at = emission.minimum(last, emission.add(channel, emission.getConstant(number)));
+    Positions positions = getPositions(at, row, pixel);
+    for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
+      Expr linear = tile::getLinearIndex(compute.getInputType(input), tile::getIndices(compute, input, loops));
+      ofChannel.push_back(input == form.picture ? Value() : emission.getIndex(linear, positions));
+    }
+  }
+  SmallVector<Value> pictureRows;
+  for (int64_t number = 0; number < tiling.getRows(); ++number) {
+    Value distance = emission.getConstant(0);
+    if (form.rowDim)
+      distance = emission.multiply(emission.add(row, emission.getConstant(number)),
+                                   emission.getSize(tiles.strides[*form.rowDim] * form.rowStride));
+    pictureRows.push_back(emission.add(pixel, distance));
+  }
+  Value init = arith::ConstantOp::create(
+      builder, location,
+      DenseElementsAttr::get(VectorType::get({lanes}, sumType), Attribute(compute.getInit(0))));
+  SmallVector<Value> begin(tiling.getChannels() * tiling.getRows() * vectors, init);
+  auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), emission.getSize(form.getNumTaps()),
+                                 emission.getConstant(1), begin);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(builder, location,
+                       reduceTap(loop.getInductionVar(), pictureRows, starts, vectors, loop.getRegionIterArgs()));
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+/// An operand that is the same for all pixels.
+Value WindowEmitter::loadShared(unsigned input, Value start, Value tap) {
+  Value number = emission.add(tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(input)));
+  Value word = memref::LoadOp::create(builder, location, offsets, ValueRange{number});
+  Value offset = arith::IndexCastOp::create(builder, location, builder.getIndexType(), word);
+  return memref::LoadOp::create(builder, location, emission.getBuffer(compute.getInputs()[input]),
+                                ValueRange{emission.add(start, offset)});
+}
+
+SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRows,
+                                            ArrayRef<SmallVector<Value>> starts, unsigned vectors, ValueRange sums) {
+  Value number = emission.add(
+      tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(form.picture)));
+  Value word = memref::LoadOp::create(builder, location, offsets, ValueRange{number});
+  Value offset = arith::IndexCastOp::create(builder, location, builder.getIndexType(), word);
+  auto vectorType = VectorType::get({lanes}, form.elementType);
+  SmallVector<Value> elements;
+  for (Value start : pictureRows)
+    for (unsigned vector = 0; vector < vectors; ++vector) {
+      Value at = emission.add(emission.add(start, offset), emission.getConstant(vector * lanes));
+      elements.push_back(vector::LoadOp::create(builder, location, vectorType, copy, at));
+    }
+  Operation *widening = form.getWidening();
+  Value element = widening ? widening->getResult(0) : Value(compute.getInputArgs()[form.picture]);
+  SmallVector<Value> next;
+  for (const SmallVector<Value> &ofChannel : starts) {
+    SmallVector<Value> shared;
+    for (auto [input, start] : llvm::enumerate(ofChannel))
+      shared.push_back(start ? loadShared(input, start, tap) : Value());
+    for (Value values : elements) {
+      BodyVectorizer body(emission, compute, getPoints({}, Value()));
+      body.set(element, values);
+      for (auto [argument, value] : llvm::zip_equal(compute.getInputArgs(), shared))
+        if (value)
+          body.set(argument, value);
+      body.set(compute.getAccumulators()[0], sums[next.size()]);
+      next.push_back(body.spread(body.getYielded()[0]));
+    }
+  }
+  return next;
+}
+
+void freestone::codegen::emitWindow(tile::ProgramOp program, Emission &emission) {
+  WindowEmitter(emission, *tile::WindowForm::get(program), program.getTiling<tile::WindowTilingAttr>()).emit();
+}

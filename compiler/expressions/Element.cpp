@@ -1,0 +1,28 @@
+#include "compiler/expressions/Element.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace freestone::expressions {
+
+double roundTo(double value, mlir::Type type) {
+  auto floatType = dyn_cast<mlir::FloatType>(type);
+  if (!floatType)
+    return value;
+  APFloat rounded(value);
+  bool inexact;
+  rounded.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+  rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+  return rounded.convertToDouble();
+}
+
+std::string typeName(mlir::Type type) {
+  if (type.isUnsignedInteger())
+    return "u" + std::to_string(type.getIntOrFloatBitWidth());
+  std::string text;
+  raw_string_ostream(text) << type;
+  return text;
+}
+
+} // namespace freestone::expressions

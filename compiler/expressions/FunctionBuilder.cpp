@@ -1,0 +1,188 @@
+#include "compiler/expressions/FunctionBuilder.h"
+#include "compiler/dialect/sym/Substitute.h"
+#include "compiler/expressions/Operations.h"
+
+using namespace llvm;
+
+namespace freestone::expressions {
+
+FunctionBuilder::FunctionBuilder(mlir::func::FuncOp function)
+    : GraphBuilder(function.getLoc(), function.getContext()), func(function), facts(function.getContext()) {}
+
+mlir::Value FunctionBuilder::simplified(mlir::Operation *op) { return op->getResult(0); }
+
+void FunctionBuilder::check(mlir::Operation *op) {
+  std::string complaint;
+  mlir::ScopedDiagnosticHandler handler(getContext(), [&](mlir::Diagnostic &diagnostic) {
+    complaint = diagnostic.str();
+    return mlir::success();
+  });
+  if (failed(op->getName().verifyInvariants(op)))
+    reject(complaint);
+}
+
+Expr FunctionBuilder::freshCount(StringRef stem, Expr most) {
+  return facts.fresh(stem, SymbolOrigin::Data, {0, facts.interval(current(most)).hi});
+}
+
+Tensor FunctionBuilder::fromValue(mlir::Value value) {
+  if (stopped())
+    return {};
+  auto type = cast<graph::TensorType>(value.getType());
+  for (Expr extent : type.getShape())
+    if (extent.isInvalid())
+      return refuse("a size grows beyond 64 bits, or into too large an expression");
+    else if (extent.asConstant().value_or(0) < 0)
+      return reject("a size is negative: " + extent.str());
+  Shape shape = withNames(type.getShape());
+  if (stopped())
+    return {};
+  if (ArrayRef(shape) != type.getShape())
+    value = create<graph::ReshapeOp>(graph::TensorType::get(shape, type.getElementType()), value).getResult();
+  return add({this, shape, type.getElementType(), value, std::nullopt, {}});
+}
+
+Expr FunctionBuilder::define(StringRef stem, Expr expr, sym::Interval range) {
+  return facts.define(stem, current(expr), range);
+}
+
+Expr FunctionBuilder::defineSize(StringRef stem, Expr expr) {
+  expr = define(stem, expr);
+  // What is built in a region may never run: nothing is required of it.
+  if (facts.interval(expr).lo < 0 && !regions && !facts.dependsOnData(expr))
+    facts.requireSize(expr, describe("a size must not be negative"));
+  return expr;
+}
+
+Shape FunctionBuilder::withNames(ArrayRef<Expr> shape) {
+  constexpr size_t mostTerms = 64;
+  size_t terms = 1;
+  for (Expr extent : shape)
+    terms *= std::max<size_t>(extent.terms().size(), 1);
+  Shape named;
+  for (Expr extent : shape) {
+    bool isLong = terms > mostTerms && extent.terms().size() > 1;
+    named.push_back(isLong || !SizeFacts::isSmall(extent) ? defineSize("size", extent) : extent);
+  }
+  return named;
+}
+
+Tensor FunctionBuilder::fromContent(Content content, ArrayRef<Expr> shape, mlir::Type type) {
+  for (Element &element : content)
+    if (element.isInteger()) {
+      element = facts.simplify(current(element.asExpr()));
+      if (!SizeFacts::isSmall(element.asExpr()))
+        element = define("number", element.asExpr());
+      if (element.asExpr().isInvalid())
+        return refuse("a size grows beyond 64 bits, or into too large an expression");
+    }
+  return add({this, Shape(shape), type, {}, std::move(content), {}});
+}
+
+Tensor FunctionBuilder::fromWeight(StringRef name, ArrayRef<int64_t> dims, mlir::Type type,
+                                   std::optional<Content> content) {
+  return add({this, sizes(dims), type, {}, std::move(content), name.str()});
+}
+
+Expr FunctionBuilder::current(Expr expr) const {
+  if (replaced.empty())
+    return expr;
+  return expr.substitute([&](StringRef symbol) -> std::optional<Expr> {
+    auto found = replaced.find(symbol);
+    return found == replaced.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+Tensor FunctionBuilder::conform(Tensor x, ArrayRef<Expr> shape, const Twine &what) {
+  if (!makeEqual(x.shape(), shape, what))
+    return {};
+  Shape expected = current(shape);
+  return x.shape() == ArrayRef(expected) ? x : reshapeUnchecked(x, expected);
+}
+
+std::string FunctionBuilder::describe(const Twine &what) const {
+  auto name = dyn_cast<mlir::NameLoc>(getLoc());
+  return (name ? "at node '" + name.getName().str() + "': " : std::string()) + what.str();
+}
+
+bool FunctionBuilder::makeEqual(Expr lhs, Expr rhs, const Twine &what) {
+  lhs = current(lhs);
+  rhs = current(rhs);
+  std::string text = describe(what + " must be equal");
+  if (regions && facts.simplify(lhs) != facts.simplify(rhs) && !facts.simplify(lhs - rhs).isConstant()) {
+    refuse(what + " must be equal within a branch or a loop, where they may be " + lhs.str() + " and " + rhs.str());
+    return false;
+  }
+  SizeFacts::Learnt learnt = facts.learnEqual(lhs, rhs, text);
+  switch (learnt.outcome) {
+  case SizeFacts::Outcome::Nothing:
+  case SizeFacts::Outcome::Assert:
+    return true;
+  case SizeFacts::Outcome::Substitute:
+    substitute(learnt.symbol, learnt.replacement, text);
+    return true;
+  case SizeFacts::Outcome::CheckLater:
+    refuse(what + " must be equal, but " + lhs.str() + " and " + rhs.str() + " are known only while the model runs");
+    return false;
+  case SizeFacts::Outcome::Contradiction:
+    reject(what + " must be equal, but are " + lhs.str() + " and " + rhs.str());
+    return false;
+  }
+  llvm_unreachable("an outcome without a case");
+}
+
+bool FunctionBuilder::makeAtMost(Expr lhs, Expr rhs, const Twine &what) {
+  Expr room = current(rhs) - current(lhs);
+  sym::Interval range = facts.interval(room);
+  if (range.hi < 0) {
+    reject(what + ", but " + current(lhs).str() + " is more than " + current(rhs).str());
+    return false;
+  }
+  if (range.lo < 0 && !regions && !facts.dependsOnData(room))
+    facts.requireSize(room, describe(what));
+  return true;
+}
+
+void FunctionBuilder::substitute(StringRef symbol, Expr replacement, const Twine &text) {
+  auto replace = [&](StringRef name) -> std::optional<Expr> {
+    return name == symbol ? std::optional(replacement) : std::nullopt;
+  };
+  for (auto &entry : replaced)
+    entry.second = entry.second.substitute(replace);
+  replaced[symbol] = replacement;
+  facts.substitute(symbol, replacement, text);
+  for (Tensor::State &tensor : tensors) {
+    for (Expr &extent : tensor.shape)
+      extent = extent.substitute(replace);
+    if (tensor.content)
+      for (Element &element : *tensor.content)
+        if (element.isInteger())
+          element = element.asExpr().substitute(replace);
+  }
+  sym::substituteSymbols(func, replace);
+  // What was built before may contradict what was learnt now. Operators with regions may still be under way.
+  func.walk([&](mlir::Operation *op) {
+    if (op->getNumRegions() == 0)
+      check(op);
+  });
+}
+
+mlir::Value FunctionBuilder::materialize(Tensor tensor) {
+  Tensor::State &state = *tensor.impl();
+  if (state.value)
+    return state.value;
+  // Inside of a region, what depends on nothing goes before the operation that has the region: it may be used after it
+  // too.
+  mlir::OpBuilder::InsertionGuard guard(*this);
+  bool isFixed = !state.content || llvm::none_of(*state.content, [&](const Element &element) {
+    return element.isInteger() && facts.dependsOnData(element.asExpr());
+  });
+  mlir::Block *entry = &func.getBody().front();
+  if (isFixed && getInsertionBlock() != entry)
+    setInsertionPoint(entry->findAncestorOpInBlock(*getInsertionBlock()->getParentOp()));
+  state.value = state.weight.empty() ? createContent(*state.content, state.shape, state.elementType)
+                                     : create<graph::WeightOp>(tensor.type(), getStringAttr(state.weight)).getResult();
+  return state.value;
+}
+
+} // namespace freestone::expressions

@@ -1,0 +1,182 @@
+#include "compiler/expressions/SizeFacts.h"
+#include <numeric>
+
+using namespace llvm;
+
+namespace freestone::expressions {
+namespace {
+
+constexpr int maxAnalysed = 24;
+
+/// Subtracts the number of terms of an expression, including those of its atoms, from a budget.
+void spend(Expr expr, int &budget) {
+  for (const sym::Term &term : expr.terms()) {
+    budget -= 1;
+    for (const sym::Factor &factor : term.factors)
+      for (Expr operand : factor.atom.operands())
+        if (budget > 0)
+          spend(operand, budget);
+  }
+}
+
+/// The binding time of a symbol: with the inputs (0), right after them (1), or at run time (2).
+int stageOf(SymbolOrigin origin) {
+  return origin == SymbolOrigin::Data ? 2 : origin == SymbolOrigin::Definition ? 1 : 0;
+}
+
+/// A replacement may contain only symbols that are bound no later than the replaced one.
+bool mayReplace(const SizeFacts &facts, StringRef symbol, Expr replacement) {
+  SetVector<mlir::StringAttr> used;
+  replacement.collectSymbols(used);
+  auto replaced = facts.symbols().find(symbol.str());
+  return llvm::all_of(used, [&](mlir::StringAttr name) {
+    auto other = facts.symbols().find(name.str());
+    if (name == symbol || other == facts.symbols().end())
+      return false;
+    int before = stageOf(other->second.origin), after = stageOf(replaced->second.origin);
+    return before < after || (before == after && (before != 1 || other < replaced));
+  });
+}
+
+} // namespace
+
+/// The prefixes '#' and '%' are reserved for symbols of passes.
+static std::string nameOf(StringRef given) {
+  bool isOfAPass = given.starts_with("#") || given.starts_with("%");
+  return (Twine(isOfAPass ? "_" : "") + given).str();
+}
+
+Expr SizeFacts::symbol(StringRef given, SymbolOrigin origin, sym::Interval range) {
+  std::string name = nameOf(given);
+  auto [entry, isNew] = declared.insert({name, Symbol{origin, {range, 1}}});
+  if (isNew)
+    known.set(name, range);
+  return Expr::symbol(context, name);
+}
+
+Expr SizeFacts::element(StringRef name, int64_t input, int64_t element, sym::Interval range) {
+  Expr expr = fresh(name, SymbolOrigin::Element, range);
+  Symbol &symbol = declared.find(expr.asSymbol()->str())->second;
+  symbol.input = input;
+  symbol.element = element;
+  return expr;
+}
+
+Expr SizeFacts::fresh(StringRef stem, SymbolOrigin origin, sym::Interval range) {
+  std::string first = nameOf(stem), name = first;
+  for (unsigned next = 1; declared.contains(name); ++next)
+    name = (first + "_" + Twine(next)).str();
+  return symbol(name, origin, range);
+}
+
+Expr SizeFacts::define(StringRef stem, Expr definition, sym::Interval range) {
+  definition = simplify(definition);
+  if (definition.isInvalid() || definition.isConstant() || definition.asSymbol() || dependsOnData(definition))
+    return definition;
+  for (const auto &[name, symbol] : declared)
+    if (symbol.definition == definition)
+      return Expr::symbol(context, name);
+  Expr expr = fresh(stem, SymbolOrigin::Definition, range);
+  declared.find(expr.asSymbol()->str())->second.definition = definition;
+  return expr;
+}
+
+bool SizeFacts::isSmall(Expr expr) {
+  int budget = maxAnalysed;
+  if (!expr.isInvalid())
+    spend(expr, budget);
+  return budget > 0;
+}
+
+bool SizeFacts::restrict(StringRef name, sym::Interval range, int64_t multipleOf) {
+  auto entry = declared.find(name.str());
+  if (entry == declared.end())
+    return false;
+  sym::Interval &current = entry->second.bounds.range;
+  current = {std::max(current.lo, range.lo), std::min(current.hi, range.hi)};
+  entry->second.bounds.multipleOf = std::lcm(entry->second.bounds.multipleOf, multipleOf);
+  known.set(name, entry->second.bounds);
+  return true;
+}
+
+bool SizeFacts::dependsOnData(Expr expr) const {
+  SetVector<mlir::StringAttr> used;
+  expr.collectSymbols(used);
+  return llvm::any_of(used, [&](mlir::StringAttr name) {
+    auto symbol = declared.find(name.str());
+    return symbol != declared.end() && symbol->second.origin == SymbolOrigin::Data;
+  });
+}
+
+Expr SizeFacts::simplify(Expr expr) const { return isSmall(expr) ? known.simplify(expr) : expr; }
+
+sym::Interval SizeFacts::interval(Expr expr) const {
+  return isSmall(expr) ? known.interval(expr) : sym::Interval::all();
+}
+
+SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
+  lhs = simplify(lhs);
+  rhs = simplify(rhs);
+  if (lhs == rhs)
+    return {};
+  if (isSmall(lhs - rhs) && known.provablyDistinct(lhs, rhs))
+    return {Outcome::Contradiction, {}, {}};
+  // The later of two symbols is replaced, so that the names of the first inputs are kept.
+  auto order = [&](Expr expr) -> int64_t {
+    std::optional<StringRef> name = expr.asSymbol();
+    auto entry = name ? declared.find(name->str()) : declared.end();
+    return entry == declared.end() ? -1 : entry - declared.begin();
+  };
+  if (order(lhs) > order(rhs))
+    std::swap(lhs, rhs);
+  for (auto [symbol, replacement] : {std::pair(rhs, lhs), std::pair(lhs, rhs)})
+    if (order(symbol) >= 0 && mayReplace(*this, *symbol.asSymbol(), replacement))
+      return {Outcome::Substitute, symbol.asSymbol()->str(), replacement};
+  if (dependsOnData(lhs) || dependsOnData(rhs))
+    return {Outcome::CheckLater, {}, {}};
+  if (llvm::none_of(asserted, [&](const Assertion &other) { return other.lhs == lhs && other.rhs == rhs; }))
+    asserted.push_back({lhs, rhs, text.str()});
+  return {Outcome::Assert, {}, {}};
+}
+
+void SizeFacts::requireSize(Expr expr, const Twine &text) {
+  Expr zero = constant(0);
+  asserted.push_back({Expr::min(expr, zero), zero, text.str(), /*isSign=*/true});
+  if (std::optional<StringRef> name = expr.asSymbol())
+    restrict(*name, sym::Interval::size());
+}
+
+void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text) {
+  auto replace = [&](StringRef name) -> std::optional<Expr> {
+    return name == symbol ? std::optional(replacement) : std::nullopt;
+  };
+  // Bounds of the replaced symbol apply to its replacement.
+  auto gone = declared.find(symbol.str());
+  if (gone == declared.end())
+    return;
+  Symbol before = gone->second;
+  if (std::optional<StringRef> other = replacement.asSymbol())
+    restrict(*other, before.bounds.range, before.bounds.multipleOf);
+  // A dimension needs no check: the runtime compares it. An element does.
+  if (before.origin != SymbolOrigin::Element)
+    declared.erase(gone);
+  for (auto &entry : declared)
+    if (Expr &definition = entry.second.definition)
+      definition = simplify(definition.substitute(replace));
+  for (Assertion &assertion : asserted) {
+    assertion.lhs = assertion.lhs.substitute(replace);
+    assertion.rhs = assertion.rhs.substitute(replace);
+    // The bounds of a symbol may derive from this assertion.
+    if (assertion.isSign)
+      continue;
+    assertion.lhs = simplify(assertion.lhs);
+    assertion.rhs = simplify(assertion.rhs);
+  }
+  llvm::erase_if(asserted, [](const Assertion &assertion) { return assertion.lhs == assertion.rhs; });
+  if (before.origin == SymbolOrigin::Element)
+    asserted.push_back({Expr::symbol(context, symbol), replacement, text.str()});
+  if (before.origin == SymbolOrigin::Definition)
+    asserted.push_back({before.definition, replacement, text.str()});
+}
+
+} // namespace freestone::expressions

@@ -1,0 +1,104 @@
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/task/Passes.h"
+#include "compiler/task/ValueMemory.h"
+#include "compiler/tile/Counters.h"
+
+namespace freestone::task {
+#define GEN_PASS_DEF_UPDATEINPLACE
+#include "compiler/task/Passes.h.inc"
+} // namespace freestone::task
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+namespace {
+
+/// What makes a tensor that is one value everywhere, as fast as a copy: every update has its own, when it needs it.
+Operation *getFill(Value value) {
+  auto compute = value.getDefiningOp<tile::ComputeOp>();
+  return compute && compute->getNumOperands() == 0 && compute->getNumResults() == 1 ? compute : nullptr;
+}
+
+/// Gives the updates of one function memory that they may write.
+class Updater {
+public:
+  Updater(func::FuncOp function, bool enable) : function(function), block(function.getBody().front()), enable(enable) {}
+
+  /// Returns how many operands are updated where they lie, instead of a copy.
+  int64_t run();
+
+private:
+  bool mayBeWritten(Operation *update);
+  bool becomesState(Operation *update, BlockArgument old);
+  bool isForgotten(Operation *update);
+
+  func::FuncOp function;
+  Block &block;
+  bool enable;
+};
+
+/// Whether the memory is the function's own, or that of a state whose new value comes of this update.
+bool Updater::mayBeWritten(Operation *update) {
+  Value memory = getMemory(update->getOperand(0));
+  if (auto argument = dyn_cast<BlockArgument>(memory))
+    return becomesState(update, argument);
+  return isComputed(memory);
+}
+
+bool Updater::becomesState(Operation *update, BlockArgument old) {
+  Attribute name = function.getArgAttr(old.getArgNumber(), stateAttr);
+  if (!name)
+    return false;
+  for (OpOperand &result : block.getTerminator()->getOpOperands()) {
+    if (function.getResultAttr(result.getOperandNumber(), stateAttr) != name)
+      continue;
+    Operation *last = tile::getAliased(result.get()).getDefiningOp();
+    while (last != update && tile::isUpdate(last) && isForgotten(last))
+      last = tile::getAliased(last->getOperand(0)).getDefiningOp();
+    return last == update;
+  }
+  return false;
+}
+
+/// Whether nothing looks at the operand from the update on, but the update itself to write over it.
+bool Updater::isForgotten(Operation *update) {
+  Value updated = update->getOperand(0);
+  if (llvm::any_of(llvm::drop_begin(update->getOperands()),
+                   [&](Value operand) { return getMemory(operand) == getMemory(updated); }))
+    return false;
+  return llvm::all_of(getReaders(tile::getAliased(updated), block),
+                      [&](Operation *reader) { return reader == update || reader->isBeforeInBlock(update); });
+}
+
+int64_t Updater::run() {
+  int64_t inPlace = 0;
+  for (Operation &op : block) {
+    if (!tile::isUpdate(&op))
+      continue;
+    OpBuilder builder(&op);
+    Value operand = op.getOperand(0);
+    if (Operation *fill = getFill(operand)) {
+      op.setOperand(0, builder.clone(*fill)->getResult(0));
+      if (fill->use_empty())
+        fill->erase();
+    } else if (enable && mayBeWritten(&op) && isForgotten(&op)) {
+      ++inPlace;
+    } else {
+      op.setOperand(0, copyValue(builder, operand));
+    }
+  }
+  return inPlace;
+}
+
+class UpdateInPlace : public task::impl::UpdateInPlaceBase<UpdateInPlace> {
+public:
+  using UpdateInPlaceBase::UpdateInPlaceBase;
+
+  void runOnOperation() override {
+    tile::count(getOperation(), "scatters_in_place", Updater(getOperation(), enable).run());
+  }
+};
+
+} // namespace

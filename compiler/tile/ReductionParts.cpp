@@ -1,0 +1,131 @@
+#include "compiler/tile/ReductionParts.h"
+
+#include "compiler/plan/Combiner.h"
+#include "compiler/plan/WeightGradientForm.h"
+#include "compiler/tile/RewriteLoops.h"
+#include "compiler/tile/TileContraction.h"
+#include "compiler/tile/TileLoops.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// Tiles that are some for every worker of a large machine.
+static constexpr int64_t enoughTiles = 32;
+
+/// Steps that a run may bring where nothing is known of them. Where it brings few, they are one part.
+static constexpr int64_t unknownSize = 1 << 20;
+
+namespace {
+
+/// What bounds the number of parts.
+struct PartBounds {
+  /// Parts that make enough tiles; 1 where results do.
+  int64_t most = 1;
+  /// Steps of all loops that reduce, and points of all loops, that are worth a part.
+  int64_t leastSteps, leastPoints;
+};
+
+} // namespace
+
+static bool canBeParts(ComputeOp op) {
+  if (!op.getNumReductions() || !op.getReads().empty() || !canKeepLanes(op) || !op.getBody()->getOps<CheckOp>().empty())
+    return false;
+  // What a narrow result is summed in, its partial results would not hold.
+  return llvm::none_of(op.getResultTypes(), [](Type type) {
+    Type element = cast<graph::TensorType>(type).getElementType();
+    return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  });
+}
+
+/// Of a contraction that goes through a micro-kernel: the largest tiles, so that operands are packed once.
+static PartBounds getBounds(ContractionForm &form, const DeviceDescription &device) {
+  auto count = [&](ArrayRef<unsigned> loops, int64_t step) {
+    return llvm::divideCeil(*form.getExtent(loops).asConstant(), step);
+  };
+  PartBounds bounds{.leastSteps = 1024, .leastPoints = 1 << 18};
+  int64_t tiles, largest;
+  if (isDotProductContraction(form, device)) {
+    DotProductTilingAttr tiling = tileDotProducts(device, form.compute.getContext());
+    tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
+  } else {
+    ContractionTilingAttr tiling = tileContraction(form, device, /*keepPacked=*/true);
+    int64_t rowBlocks = count(form.outer, 1) * count(form.m, tiling.getRows()), width = tiling.getKernel().getWidth();
+    tiles = rowBlocks * count(form.n, width);
+    largest = rowBlocks * count(form.n, tiling.getPanels() * width);
+  }
+  if (tiles > 0 && tiles < enoughTiles)
+    bounds.most = enoughTiles / largest;
+  return bounds;
+}
+
+/// Of another reduction. Along memory, every result is a tile. Else tiles are runs of results; of results with parts,
+/// whole rows.
+static PartBounds getBounds(ComputeOp op, int64_t results, const DeviceDescription &device) {
+  PartBounds bounds{.leastSteps = 64, .leastPoints = 1 << 14};
+  bool alongMemory = reducesAlongMemory(op);
+  int64_t tiles = alongMemory ? results : llvm::divideCeil(results, 8 * device.getLanes(32));
+  if (tiles > 0 && tiles < enoughTiles)
+    bounds.most = alongMemory ? enoughTiles / tiles : enoughTiles;
+  return bounds;
+}
+
+/// The loop that reduces with the most steps.
+static unsigned getLongestLoop(ComputeOp op, const TypicalSizes &sizes) {
+  SmallVector<Expr> extents = op.getExtents();
+  auto lengthOf = [&](unsigned loop) { return sizes.evaluate(extents[loop], unknownSize).value_or(0); };
+  unsigned longest = op.getNumParallel();
+  for (unsigned loop = longest + 1; loop < op.getNumLoops(); ++loop)
+    if (lengthOf(loop) > lengthOf(longest))
+      longest = loop;
+  return longest;
+}
+
+/// As many parts, or fewer if these are of equal length without a rest.
+static Expr preferEqualParts(Expr parts, Expr length) {
+  std::optional<int64_t> most = parts.asConstant(), steps = length.asConstant();
+  if (!most || !steps)
+    return parts;
+  for (int64_t count = *most; count > *most / 2; --count)
+    if (*steps % count == 0)
+      return Expr::constant(parts.context(), count);
+  return parts;
+}
+
+std::optional<ReductionParts> tile::chooseReductionParts(ComputeOp op, const TypicalSizes &sizes,
+                                                         const DeviceDescription &device) {
+  if (!canBeParts(op))
+    return std::nullopt;
+  MLIRContext *context = op.getContext();
+  std::optional<ContractionForm> form = ContractionForm::get(op);
+  if (form && (classify(op, getSizeBounds(op)) == ProgramClass::convolution || WeightGradientForm::get(op)))
+    return std::nullopt;
+  bool hasKernel = form && (isDotProductContraction(*form, device) ||
+                            isMicroKernelContraction(*form, getMicroKernel(device, form->elementType).getWidth()));
+  SmallVector<Expr> extents = op.getExtents();
+  std::optional<int64_t> results =
+      getNumPoints(ArrayRef(extents).take_front(op.getNumParallel()), context).asConstant();
+  // Of many results that only a run brings, one part would be a copy.
+  if (!results)
+    return std::nullopt;
+  PartBounds bounds = hasKernel ? getBounds(*form, device) : getBounds(op, *results, device);
+  if (bounds.most < 2)
+    return std::nullopt;
+
+  ReductionParts parts;
+  parts.loop = getLongestLoop(op, sizes);
+  Expr steps = extents[parts.loop], perStep = Expr::constant(context, 1);
+  for (unsigned loop = op.getNumParallel(); loop < op.getNumLoops(); ++loop)
+    if (loop != parts.loop)
+      perStep = perStep * extents[loop];
+  int64_t leastSteps = std::max<int64_t>(bounds.leastSteps, llvm::divideCeil(bounds.leastPoints, *results));
+  Expr least = Expr::ceilDiv(Expr::constant(context, leastSteps), perStep);
+  Expr most = Expr::min(Expr::constant(context, bounds.most), Expr::floorDiv(steps, least) + 1);
+  parts.parts = preferEqualParts(most, steps);
+  if (sizes.evaluate(parts.parts, unknownSize).value_or(1) < 2)
+    return std::nullopt;
+  parts.length = Expr::floorDiv(steps, parts.parts);
+  parts.rest = steps - parts.length * parts.parts;
+  return parts;
+}

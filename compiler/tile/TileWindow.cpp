@@ -1,0 +1,35 @@
+#include "compiler/tile/TileWindow.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+
+/// More channels out fill panels of their own, along which vectors lie.
+static constexpr int64_t mostChannels = 16;
+/// What a longer window sees is no border of a row, but most of it.
+static constexpr int64_t longestSpan = 32;
+
+bool tile::isWindowInRegisters(WindowForm &form) {
+  auto isShort = [&](unsigned dim) {
+    return form.getSpan(dim).asConstant().value_or(longestSpan + 1) <= longestSpan;
+  };
+  bool isWindow = isShort(form.compute.getInputType(form.picture).getRank() - 1) && form.readsAgain();
+  return isWindow && (!form.rowDim || isShort(*form.rowDim)) && !form.getPixels().isConstant(1) &&
+         form.getNumChannels().asConstant().value_or(mostChannels + 1) <= mostChannels;
+}
+
+WindowTilingAttr tile::tileWindow(WindowForm &form, const DeviceDescription &device) {
+  Type sumType = form.compute.getInit(0).getType();
+  int64_t lanes = device.getLanes(std::max(32u, sumType.getIntOrFloatBitWidth()));
+  // Sums that wait for no other keep the units busy; as many channels as share the picture's elements.
+  constexpr int64_t most = 4;
+  int64_t all = *form.getNumChannels().asConstant(), blocks = llvm::divideCeil(all, most);
+  int64_t channels = llvm::divideCeil(all, blocks);
+  int64_t sums = std::min<int64_t>(device.vectorRegisters - 4, 16) / channels;
+  int64_t rows = form.rowLoop ? std::min<int64_t>(sums, 4) : 1, vectors = std::clamp<int64_t>(sums / rows, 1, 8);
+  if (form.rowLoop)
+    vectors = std::min<int64_t>(vectors, 2);
+  // A row of any width, and a copy that leaves half of L1 to what else is read and written.
+  int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8, copy = device.getL1Bytes() / 2 / bytes;
+  return WindowTilingAttr::get(form.compute.getContext(), channels, rows, vectors, lanes, 64 * lanes, copy);
+}

@@ -1,0 +1,16 @@
+#ifndef FREESTONE_COMPILER_TILE_TILEWINDOW_H
+#define FREESTONE_COMPILER_TILE_TILEWINDOW_H
+
+#include "compiler/device/DeviceDescription.h"
+#include "compiler/plan/WindowForm.h"
+
+namespace freestone::tile {
+
+/// Whether windows gain by blocks of pixels in registers: elements are read again, and there are few channels out.
+bool isWindowInRegisters(WindowForm &form);
+
+WindowTilingAttr tileWindow(WindowForm &form, const DeviceDescription &device);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_TILEWINDOW_H

@@ -1,0 +1,49 @@
+"""Models from ONNX's text, which the tool compiles and runs on several numbers of workers."""
+
+import json
+import pathlib
+import re
+import subprocess
+
+import numpy as np
+import onnx.parser
+
+
+class Tool:
+    def __init__(self, freestone, folder):
+        self.freestone, self.folder = freestone, pathlib.Path(folder)
+        self.model, self.artifact = self.folder / "m.onnx", self.folder / "m.stone"
+
+    def compile(self, graph, target, *options):
+        """Returns the counters of the compilation."""
+        self.options = ("--target", target, *options)
+        header = '<ir_version: 10, opset_import: ["" : 24, "ai.onnx.preview.training" : 1]>'
+        self.model.write_bytes(onnx.parser.parse_model(f"{header} {graph}").SerializeToString())
+        command = [self.freestone, "compile", self.model, "-o", self.artifact, "--json", *self.options]
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["counters"]
+
+    def spaces(self):
+        """What every call of a program takes and writes, by the names of the buffers."""
+        command = [self.freestone, "inspect", self.model, "--level", "task", *self.options]
+        text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        calls = re.findall(r"task.space @\S+?\((.*?)\) to \((.*?)\) sizes", text)
+        return [(taken.split(", "), written.split(", ")) for taken, written in calls]
+
+    def run(self, inputs, workers):
+        np.savez(self.folder / "in.npz", **inputs)
+        command = [self.freestone, "run", self.artifact, "--threads", str(workers), "--input", self.folder / "in.npz", "--outputs",
+                   self.folder / "out.npz"]
+        return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def expect(self, inputs, expected, what):
+        for workers in (1, 2, 3):
+            done = self.run(inputs, workers)
+            assert done.returncode == 0, f"{what}: {done.stderr}"
+            with np.load(self.folder / "out.npz") as outputs:
+                actual = outputs["y"]
+            assert actual.dtype == expected.dtype and actual.shape == expected.shape, what
+            assert actual.tobytes() == expected.tobytes(), f"{what}: other bits on {workers} workers"
+
+    def expect_failure(self, inputs, message):
+        done = self.run(inputs, 2)
+        assert done.returncode == 1 and message in done.stderr, done.stderr

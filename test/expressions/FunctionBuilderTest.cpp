@@ -1,0 +1,131 @@
+#include "compiler/expressions/FunctionBuilder.h"
+#include "test/expressions/GraphFunction.h"
+
+using namespace llvm;
+
+namespace freestone::expressions {
+namespace {
+
+/// A front end that counts the constants that are too large for the program.
+class FrontEnd : public FunctionBuilder {
+public:
+  explicit FrontEnd(mlir::func::FuncOp function) : FunctionBuilder(function) {
+    setInsertionPointToEnd(&function.getBody().front());
+    setLoc(mlir::NameLoc::get(getStringAttr("add_7")));
+  }
+
+  std::vector<size_t> largeConstants;
+
+private:
+  mlir::Value createLargeConstant(const Content &content, graph::TensorType type) override {
+    largeConstants.push_back(content.size());
+    return create<graph::WeightOp>(type, getStringAttr("large")).getResult();
+  }
+};
+
+class FunctionBuilderTest : public GraphFunction {
+protected:
+  /// Inputs of these types, of whose sizes nothing is known but that they are not negative.
+  void begin(ArrayRef<graph::TensorType> arguments) {
+    GraphFunction::begin(SmallVector<mlir::Type>(arguments));
+    builder.emplace(*function);
+    for (graph::TensorType type : arguments)
+      for (Expr extent : type.getShape())
+        if (std::optional<StringRef> symbol = extent.asSymbol())
+          builder->sizeFacts().symbol(*symbol, SymbolOrigin::Dimension, sym::Interval::size());
+  }
+  Tensor argument(unsigned index) { return Tensor(*builder, function->getArgument(index)); }
+  std::string reason() {
+    std::optional<Refusal> refusal = builder->takeRefusal();
+    return refusal ? refusal->reason : "";
+  }
+
+  std::optional<FrontEnd> builder;
+};
+
+TEST_F(FunctionBuilderTest, WhatIsKnownLeavesNothingBehind) {
+  begin({f32({"b", "s"})});
+  Tensor dims = builder->vector(argument(0).shape());
+  Tensor count = reduce(ReduceKind::mul, dims, {0}), half = concat({dims, builder->vector({2})}, 0);
+  ASSERT_TRUE(count.content());
+  EXPECT_EQ(count.content()->front().asExpr(), size("b*s"));
+  EXPECT_EQ((*gather(half, builder->integer(-1), 0).constant())[0].asConstantInteger(), 2);
+  EXPECT_EQ((*(iota(*builder, {size("3")}, 0, builder->getI64Type()) * 5.0 + 1.0).constant())[2].asConstantInteger(),
+            11);
+  EXPECT_EQ(operations(), "");
+  EXPECT_EQ(half.value().getType(), i64({"3"}));
+  EXPECT_EQ(operations(), "sizes");
+}
+
+TEST_F(FunctionBuilderTest, EqualSizesAreLearnt) {
+  begin({f32({"a", "n"}), f32({"b", "n"})});
+  Tensor before = argument(1), total = argument(0) + before;
+  EXPECT_EQ(total.type(), f32({"a", "n"}));
+  EXPECT_EQ(before.type(), f32({"a", "n"}));
+  EXPECT_EQ(function->getArgument(1).getType(), f32({"a", "n"}));
+  EXPECT_EQ(builder->current(size("b + 1")), size("a + 1"));
+  EXPECT_TRUE(builder->sizeFacts().assertions().empty());
+  EXPECT_EQ(operations(), "binary");
+}
+
+TEST_F(FunctionBuilderTest, WhatCanNotBeLearntIsCheckedAtEntry) {
+  begin({f32({"a"}), f32({"b"})});
+  Tensor doubled = concat({argument(0), argument(0)}, 0), tripled = concat({argument(1), argument(1), argument(1)}, 0);
+  EXPECT_EQ((doubled * tripled).type(), f32({"2*a"}));
+  ASSERT_EQ(builder->sizeFacts().assertions().size(), 1u);
+  EXPECT_EQ(builder->sizeFacts().assertions()[0].text,
+            "at node 'add_7': sizes of what is combined element by element must be equal");
+}
+
+TEST_F(FunctionBuilderTest, SizesThatAreNeverEqualAreRefused) {
+  begin({f32({"3", "n"}), f32({"4", "n"})});
+  EXPECT_FALSE(argument(0) + argument(1));
+  EXPECT_EQ(reason(), "sizes of what is combined element by element must be equal, but are 3 and 4");
+  EXPECT_FALSE(reshape(argument(0), shape({"2", "n"})) && !builder->stopped());
+  EXPECT_EQ(reason(), "");
+}
+
+TEST_F(FunctionBuilderTest, NothingIsLearntFromWhatMayNeverRun) {
+  begin({f32({"a"}), f32({"b"})});
+  FunctionBuilder::RegionScope inside(*builder);
+  EXPECT_FALSE(argument(0) + argument(1));
+  EXPECT_EQ(reason(),
+            "sizes of what is combined element by element must be equal within a branch or a loop, where they "
+            "may be a and b");
+}
+
+TEST_F(FunctionBuilderTest, ComplaintsOfTheVerifierAreRefusals) {
+  begin({f32({"n"})});
+  EXPECT_FALSE(softmax(argument(0), 3) && !builder->stopped());
+  EXPECT_NE(reason(), "");
+}
+
+TEST_F(FunctionBuilderTest, LargeConstantsAreKeptByTheFrontEnd) {
+  begin({});
+  Tensor small = iota(*builder, {size("64")}, 0, builder->getI64Type());
+  Tensor large = iota(*builder, {size("65")}, 0, builder->getI64Type());
+  EXPECT_EQ(small.value().getDefiningOp()->getName().getStringRef(), "graph.constant");
+  EXPECT_EQ(large.value().getDefiningOp()->getName().getStringRef(), "graph.weight");
+  EXPECT_EQ(builder->largeConstants, std::vector<size_t>{65});
+}
+
+TEST_F(FunctionBuilderTest, WeightsAreMadeOnDemandAndOnce) {
+  begin({});
+  Tensor weight = builder->fromWeight("w", {2, 3}, builder->getF32Type(), std::nullopt);
+  EXPECT_EQ(weight.type(), f32({"2", "3"}));
+  EXPECT_EQ(operations(), "");
+  EXPECT_EQ(weight.value(), weight.value());
+  EXPECT_EQ(operations(), "weight");
+}
+
+TEST_F(FunctionBuilderTest, DataGiveNewSizes) {
+  begin({f32({"n"})});
+  Tensor places = nonZero(argument(0));
+  EXPECT_EQ(places.type(), i64({"1", "nonzero"}));
+  EXPECT_TRUE(builder->sizeFacts().dependsOnData(places.dim(1)));
+  EXPECT_FALSE(gather(argument(0), reshape(places, {places.dim(1)}), 0) + argument(0));
+  EXPECT_NE(reason().find("known only while the model runs"), std::string::npos);
+}
+
+} // namespace
+} // namespace freestone::expressions
