@@ -13,7 +13,7 @@
 namespace freestone::driver {
 
 /// The names of a model. Programs are compiled with tokens for names, so that models which differ only in names share
-/// their code; messages and descriptors get the names of the model at hand in the end.
+/// their code; messages and descriptors get the model's own names at the end.
 class ModelNames {
 public:
   ModelNames() = default;

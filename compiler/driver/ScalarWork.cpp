@@ -52,9 +52,9 @@ ScalarWork collectScalarWork(ModuleOp module) {
 }
 
 std::vector<ScalarProgram> ScalarWork::findSlow() const {
-  // About what it costs to enter a run.
+  // About the fixed cost of a run.
   constexpr int64_t leastOperations = 1 << 15;
-  // Vectors and micro-kernels are some twenty times as fast.
+  // Vector code and micro-kernels are some twenty times as fast as scalar code.
   constexpr int64_t leastShare = 20;
   std::vector<ScalarProgram> slow;
   llvm::copy_if(programs, std::back_inserter(slow), [&](const ScalarProgram &program) {

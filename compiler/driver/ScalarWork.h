@@ -8,9 +8,9 @@
 
 namespace freestone::driver {
 
-/// A program some of whose work goes element by element: neither through a micro-kernel nor in vectors.
+/// A program with scalar work: neither in a micro-kernel nor vectorized.
 struct ScalarProgram {
-  std::string program, node; ///< the node's name is empty where no single one is known
+  std::string program, node; ///< the node's name is empty unless it is a single node
   std::string shape;         ///< of its first result, such as "f32[n, 64]"
   int64_t operations = 0, scalar = 0;
   std::string why;
@@ -25,12 +25,11 @@ struct ScalarWork {
   llvm::json::Value toJson() const;
   static ScalarWork fromJson(const llvm::json::Value &value);
 
-  /// Those that have so much of it that a run is likely to notice.
+  /// Programs whose scalar work is a noticeable share of a run.
   std::vector<ScalarProgram> findSlow() const;
 };
 
-/// Of a module whose programs are planned, at the tile level. What is computed of weights when the model is compiled is
-/// left out.
+/// Of a module with planned programs, at the tile level. Constant folding of weights at compile time is left out.
 ScalarWork collectScalarWork(mlir::ModuleOp module);
 
 } // namespace freestone::driver

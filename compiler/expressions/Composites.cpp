@@ -1,4 +1,4 @@
-// What each composite is made of. All compute f16 and bf16 in f32.
+// The composites' decompositions. All compute f16 and bf16 in f32.
 #include "compiler/expressions/Composites.h"
 #include "compiler/expressions/Expressions.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,21 +22,21 @@ double lowestOf(Type type) {
   return APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true).convertToDouble();
 }
 
-/// The softmax of a float of f32 or wider that is rounded to `narrow` in the end; where all of a row is -inf, 0 if it
-/// `hides`, else NaN. Of f16, exponentials and their sum round to f16: ONNX defines its softmax in that precision and
-/// tests it to an ulp. The seven bits of bf16 would be too few.
+/// The softmax of an f32 or wider x whose result is rounded to `narrow`. Rows that are all -inf give 0 if `hides`, else
+/// NaN. For f16, exponentials and their sum are rounded to f16: ONNX defines its softmax in that precision and tests it
+/// to an ulp. bf16's seven bits would be too few.
 Tensor softmaxOf(Tensor x, int64_t axis, Type narrow, bool hides) {
   auto rounded = [&](Tensor value) { return narrow.isF16() ? widen(cast(value, narrow)) : value; };
   Tensor most = maximum(x, axis);
-  // Next to a finite number -inf has an exponential of 0, and a gradient.
+  // Relative to a finite maximum, -inf has an exponential of 0, and a gradient.
   if (hides)
     most = max(most, lowestOf(x.elementType()));
   Tensor power = rounded(exp(x - repeat(most, x.shape(), axis)));
   Tensor total = rounded(sum(power, axis));
-  // Where anything is seen, the largest alone has an exponential of 1.
+  // Unless all elements are hidden, the sum is at least 1: the maximum's own exponential.
   if (hides)
     total = max(total, 0.5);
-  // One division for all elements of a row.
+  // One division per row.
   return power * repeat(reciprocal(total), x.shape(), axis);
 }
 

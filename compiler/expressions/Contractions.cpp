@@ -1,4 +1,4 @@
-// Sums of products, and windows.
+// Contractions and windows.
 #include "compiler/expressions/Expressions.h"
 
 using namespace llvm;
@@ -12,7 +12,7 @@ bool isPositive(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t value) { return value >= 1 && value < (int64_t(1) << 31); });
 }
 
-/// Leading dimensions brought to their common shape; the last `kept` stay as they are.
+/// Broadcasts the leading dimensions to their common shape; the last `kept` stay unchanged.
 bool broadcastBatches(Tensor &lhs, Tensor &rhs, int64_t kept) {
   GraphBuilder &builder = lhs.builder();
   std::optional<Shape> shape =

@@ -22,7 +22,7 @@ int64_t decomposeComposites(Operation *root, function_ref<bool(Operation *)> kee
     FailureOr<SmallVector<Value>> values = decompose(op, builder);
     if (failed(values))
       continue;
-    // A decomposition may contain composites again.
+    // A decomposition may itself contain composites.
     Operation *made = before ? before->getNextNode() : &op->getBlock()->front();
     for (; made != op; made = made->getNextNode())
       collect(made);

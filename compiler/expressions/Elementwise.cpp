@@ -49,7 +49,7 @@ bool givesBool(UnaryKind kind) {
   return kind == UnaryKind::isnan || kind == UnaryKind::isinf_pos || kind == UnaryKind::isinf_neg;
 }
 
-/// The common shape of two under numpy's broadcasting rules; records the equalities that it requires.
+/// The common shape of two under numpy's broadcasting rules; records the required equalities.
 bool joinShapes(GraphBuilder &builder, Shape &into, ArrayRef<Expr> shape) {
   if (into.size() < shape.size())
     into.insert(into.begin(), shape.size() - into.size(), builder.size(1));
@@ -67,7 +67,7 @@ bool joinShapes(GraphBuilder &builder, Shape &into, ArrayRef<Expr> shape) {
   return true;
 }
 
-/// The row-major position in `from` that broadcasting reads for position `index` of `to`.
+/// The row-major index in `from` that broadcasts to index `index` of `to`.
 int64_t broadcastSource(int64_t index, ArrayRef<Expr> from, ArrayRef<Expr> to) {
   int64_t source = 0, scale = 1;
   for (int64_t axis = 1; axis <= int64_t(to.size()); ++axis) {
@@ -200,7 +200,7 @@ static bool isEverywhere(Tensor x, double number) {
          llvm::all_of(*x.constant(), [&](const Element &element) { return element.asReal() == number; });
 }
 
-/// Whether `x` is a neutral right operand. A float -0 plus 0 is +0, so that sum stays.
+/// Whether `x` is a neutral right operand. x + 0 is not neutral for floats: -0 + 0 is +0.
 static bool isNeutral(BinaryKind kind, Tensor x) {
   switch (kind) {
   case BinaryKind::add:

@@ -71,16 +71,16 @@ inline Tensor relu(Tensor x) { return max(x, 0.0); }
 inline Tensor sum(Tensor x, ArrayRef<int64_t> axes, bool keepDims = false) {
   return reduce(ReduceKind::add, x, axes, keepDims);
 }
-/// Over all elements: of rank 0.
+/// Over all elements: a scalar.
 inline Tensor sum(Tensor x) { return sum(x, allAxes(x)); }
 inline Tensor maximum(Tensor x, ArrayRef<int64_t> axes, bool keepDims = false) {
   return reduce(ReduceKind::max, x, axes, keepDims);
 }
 /// The sum over the number of elements, which may depend on sizes.
 Tensor mean(Tensor x, ArrayRef<int64_t> axes, bool keepDims = false);
-/// Over all elements: of rank 0.
+/// Over all elements: a scalar.
 inline Tensor mean(Tensor x) { return mean(x, allAxes(x)); }
-/// Reduced, and repeated along the axes again: of x's shape.
+/// Reduced, then broadcast back to x's shape.
 Tensor sumAndRepeat(Tensor x, ArrayRef<int64_t> axes);
 Tensor meanAndRepeat(Tensor x, ArrayRef<int64_t> axes);
 

@@ -104,7 +104,7 @@ std::optional<Expr> integerDivision(Expr lhs, Expr rhs, const sym::Bounds &bound
     return exact;
   if (bounds.provablyNonNegative(lhs) && bounds.provablyNonNegative(rhs))
     return Expr::floorDiv(lhs, rhs);
-  // Towards zero, whatever the sign of the dividend.
+  // Truncates, whatever the sign of the dividend.
   Expr zero = Expr::constant(lhs.context(), 0);
   if (bounds.provablyLT(zero, rhs))
     return Expr::floorDiv(Expr::max(lhs, zero), rhs) - Expr::floorDiv(Expr::max(-lhs, zero), rhs);

@@ -48,7 +48,7 @@ Expr FunctionBuilder::define(StringRef stem, Expr expr, sym::Interval range) {
 
 Expr FunctionBuilder::defineSize(StringRef stem, Expr expr) {
   expr = define(stem, expr);
-  // What is built in a region may never run: nothing is required of it.
+  // A region's operations may never run: they must not require anything.
   if (facts.interval(expr).lo < 0 && !regions && !facts.dependsOnData(expr))
     facts.requireSize(expr, describe("a size must not be negative"));
   return expr;
@@ -160,7 +160,7 @@ void FunctionBuilder::substitute(StringRef symbol, Expr replacement, const Twine
           element = element.asExpr().substitute(replace);
   }
   sym::substituteSymbols(func, replace);
-  // What was built before may contradict what was learnt now. Operators with regions may still be under way.
+  // Operations built before may contradict the equality. Operators with regions may still be under construction.
   func.walk([&](mlir::Operation *op) {
     if (op->getNumRegions() == 0)
       check(op);
@@ -171,8 +171,7 @@ mlir::Value FunctionBuilder::materialize(Tensor tensor) {
   Tensor::State &state = *tensor.impl();
   if (state.value)
     return state.value;
-  // Inside of a region, what depends on nothing goes before the operation that has the region: it may be used after it
-  // too.
+  // In a region, data-independent values go before the operation that owns it: they may also be used behind it.
   mlir::OpBuilder::InsertionGuard guard(*this);
   bool isFixed = !state.content || llvm::none_of(*state.content, [&](const Element &element) {
     return element.isInteger() && facts.dependsOnData(element.asExpr());

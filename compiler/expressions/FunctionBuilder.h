@@ -8,12 +8,12 @@
 
 namespace freestone::expressions {
 
-/// Builds one function from its inputs on, as a front end does. It owns what is known of the function's sizes: an
-/// equality that an operation needs is proved, learnt (one symbol is replaced by the other in all that was built), or
-/// checked when the program is entered. Small tensors are known by content. Every operation is verified, and its
-/// complaint is a refusal; none is folded, so that the function is what the model says.
+/// Builds one function from its inputs on, for a front end. It owns the facts about the function's sizes: an equality
+/// that an operation needs is proved, learnt (one symbol replaces the other in the whole function), or checked at the
+/// program's entry. Small tensors are known by content. Every operation is verified, and refused with its diagnostic;
+/// none is folded, so that the function mirrors the model.
 ///
-/// A front end derives from it, and says where constants are kept that are too large for the program.
+/// A front end derives from it and stores the constants too large for the program.
 class FunctionBuilder : public GraphBuilder {
 public:
   explicit FunctionBuilder(mlir::func::FuncOp function);
@@ -22,7 +22,7 @@ public:
 
   Tensor fromValue(mlir::Value value) override;
   Tensor fromContent(Content content, llvm::ArrayRef<Expr> shape, mlir::Type type) override;
-  /// A weight of the program: `graph.weight`, made on demand; content where it is small.
+  /// A weight of the program: `graph.weight`, created on demand; content if small.
   Tensor fromWeight(llvm::StringRef name, llvm::ArrayRef<int64_t> dims, mlir::Type type,
                     std::optional<Content> content);
   bool keepsContent() const override { return true; }
@@ -34,19 +34,19 @@ public:
   /// By proof, by learning, or by a check at entry.
   bool makeEqual(Expr lhs, Expr rhs, const llvm::Twine &what) override;
   using GraphBuilder::makeEqual;
-  /// By proof, or by a check at entry. Nothing is required of what may never run, nor of what data decide.
+  /// By proof, or by a check at entry. Never required in regions that may not run, nor of data-dependent sizes.
   bool makeAtMost(Expr lhs, Expr rhs, const llvm::Twine &what) override;
-  /// Sizes that only a check at entry makes equal are renamed.
+  /// Renames sizes whose equality is only checked at entry.
   Tensor conform(Tensor x, llvm::ArrayRef<Expr> shape, const llvm::Twine &what) override;
   Expr freshCount(llvm::StringRef stem, Expr most) override;
-  /// A symbol of its own for an expression, unless it is a constant or a symbol: what is made of it stays small. Its
-  /// value must be within `range`.
+  /// A symbol for an expression, unless it is a constant or a symbol: keeps later expressions small. Its value must be
+  /// within `range`.
   Expr define(llvm::StringRef stem, Expr expr, sym::Interval range);
   Expr define(llvm::StringRef stem, Expr expr) { return define(stem, expr, facts.interval(expr)); }
-  /// The same for a size, which is checked not to be negative when the program is entered.
+  /// As `define`, for a size: checked at the program's entry not to be negative.
   Expr defineSize(llvm::StringRef stem, Expr expr);
 
-  /// While it lives, what is built may never run: no equality is learnt from it.
+  /// While it lives, operations may never run: no equality is learnt from them.
   class RegionScope {
   public:
     explicit RegionScope(FunctionBuilder &builder) : builder(builder) { ++builder.regions; }
@@ -63,7 +63,7 @@ protected:
   mlir::Value simplified(mlir::Operation *op) override;
 
 private:
-  /// The shape with extents named that are too large, each or all together, to be multiplied.
+  /// The shape, with a symbol for extents whose expressions are too large to be multiplied, each or together.
   Shape withNames(llvm::ArrayRef<Expr> shape);
   std::string describe(const llvm::Twine &what) const;
   void substitute(llvm::StringRef symbol, Expr replacement, const llvm::Twine &text);

@@ -112,7 +112,7 @@ mlir::Value GraphBuilder::createContent(const Content &content, ArrayRef<Expr> s
     SmallVector<int64_t> dims;
     for (Expr extent : shape)
       dims.push_back(*extent.asConstant());
-    if (content.empty()) // one element that stands for all of none
+    if (content.empty()) // one element, broadcast to an empty shape
       return create<graph::ConstantOp>(tensorType, denseOf({Element(size(0))}, {}, type)).getResult();
     mlir::DenseElementsAttr dense = denseOf(content, dims, type);
     if (int64_t(content.size()) <= graph::ConstantOp::maxElements || dense.isSplat())

@@ -29,8 +29,7 @@ std::optional<BinaryKind> binaryOf(ReduceKind kind) {
   }
 }
 
-/// Folds the reduction of a vector of known elements; sums of floats are left to the run, whose order of summation
-/// differs.
+/// Folds the reduction of a vector of known elements; not sums of floats, whose order of summation differs at run time.
 std::optional<Element> reduceKnown(ReduceKind kind, Tensor x) {
   std::optional<BinaryKind> combine = binaryOf(kind);
   if (!x.content() || x.content()->empty() || !combine || x.isFloat() || x.isBool())

@@ -20,7 +20,7 @@ int64_t countOf(ArrayRef<int64_t> dims) {
   return count;
 }
 
-/// The elements of a result of these dims, each read at the coordinates that `source` returns.
+/// A result of these dims whose elements are read from x at the coordinates that `source` returns.
 template <typename Source> Content rearrange(Tensor x, ArrayRef<int64_t> dims, Source source) {
   SmallVector<int64_t> from = staticShape(x.shape()), at(dims.size(), 0), where(from.size(), 0);
   Content content;

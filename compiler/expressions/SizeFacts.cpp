@@ -8,7 +8,7 @@ namespace {
 
 constexpr int maxAnalysed = 24;
 
-/// Subtracts the terms of an expression, those of its atoms too, from a budget.
+/// Subtracts the number of terms of an expression, including those of its atoms, from a budget.
 void spend(Expr expr, int &budget) {
   for (const sym::Term &term : expr.terms()) {
     budget -= 1;
@@ -19,12 +19,12 @@ void spend(Expr expr, int &budget) {
   }
 }
 
-/// Whether a symbol gets its value with the inputs (0), right after them (1), or while running (2).
+/// The binding time of a symbol: with the inputs (0), right after them (1), or at run time (2).
 int stageOf(SymbolOrigin origin) {
   return origin == SymbolOrigin::Data ? 2 : origin == SymbolOrigin::Definition ? 1 : 0;
 }
 
-/// A replacement may only hold symbols that are bound no later than what it replaces.
+/// A replacement may contain only symbols that are bound no later than the replaced one.
 bool mayReplace(const SizeFacts &facts, StringRef symbol, Expr replacement) {
   SetVector<mlir::StringAttr> used;
   replacement.collectSymbols(used);
@@ -40,7 +40,7 @@ bool mayReplace(const SizeFacts &facts, StringRef symbol, Expr replacement) {
 
 } // namespace
 
-/// Passes have symbols of their own, which begin with '#' or '%'.
+/// The prefixes '#' and '%' are reserved for symbols of passes.
 static std::string nameOf(StringRef given) {
   bool isOfAPass = given.starts_with("#") || given.starts_with("%");
   return (Twine(isOfAPass ? "_" : "") + given).str();
@@ -121,7 +121,7 @@ SizeFacts::Learnt SizeFacts::learnEqual(Expr lhs, Expr rhs, const Twine &text) {
     return {};
   if (isSmall(lhs - rhs) && known.provablyDistinct(lhs, rhs))
     return {Outcome::Contradiction, {}, {}};
-  // Of two symbols the later one goes, so that the names of the first inputs survive.
+  // The later of two symbols is replaced, so that the names of the first inputs are kept.
   auto order = [&](Expr expr) -> int64_t {
     std::optional<StringRef> name = expr.asSymbol();
     auto entry = name ? declared.find(name->str()) : declared.end();
@@ -150,14 +150,14 @@ void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text
   auto replace = [&](StringRef name) -> std::optional<Expr> {
     return name == symbol ? std::optional(replacement) : std::nullopt;
   };
-  // What was known of the symbol is now known of what replaces it.
+  // Bounds of the replaced symbol apply to its replacement.
   auto gone = declared.find(symbol.str());
   if (gone == declared.end())
     return;
   Symbol before = gone->second;
   if (std::optional<StringRef> other = replacement.asSymbol())
     restrict(*other, before.bounds.range, before.bounds.multipleOf);
-  // A dimension binds nothing itself: the runtime compares it. An element must still be compared.
+  // A dimension needs no check: the runtime compares it. An element does.
   if (before.origin != SymbolOrigin::Element)
     declared.erase(gone);
   for (auto &entry : declared)
@@ -166,7 +166,7 @@ void SizeFacts::substitute(StringRef symbol, Expr replacement, const Twine &text
   for (Assertion &assertion : asserted) {
     assertion.lhs = assertion.lhs.substitute(replace);
     assertion.rhs = assertion.rhs.substitute(replace);
-    // What is known of a symbol may be known by this assertion.
+    // The bounds of a symbol may derive from this assertion.
     if (assertion.isSign)
       continue;
     assertion.lhs = simplify(assertion.lhs);

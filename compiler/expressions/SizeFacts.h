@@ -17,9 +17,9 @@ enum class SymbolOrigin {
   Dimension,
   /// An element of a small integer input.
   Element,
-  /// Computed from other symbols when the program is entered.
+  /// Computed from other symbols at the program's entry.
   Definition,
-  /// Found while running: how many elements are not zero, …
+  /// Data-dependent: the number of nonzero elements, …
   Data
 };
 
@@ -32,7 +32,7 @@ public:
     /// Of `Element`: number of the input and of the element.
     int64_t input = 0;
     int64_t element = 0;
-    /// Of `Definition`: what it is, in symbols that are declared before it or bound by inputs.
+    /// Of `Definition`: its value, in symbols declared before it or bound by inputs.
     Expr definition;
   };
 
@@ -65,24 +65,23 @@ public:
   Expr element(llvm::StringRef name, int64_t input, int64_t element, sym::Interval range);
   /// A new symbol named after `stem`.
   Expr fresh(llvm::StringRef stem, SymbolOrigin origin, sym::Interval range);
-  /// A symbol for `definition`, so that what is computed from it stays small: the one that was defined so before, or a
-  /// new one named after `stem`, which is known to be within `range`. Constants and symbols stand for themselves, and
-  /// so does what is found while running.
+  /// A symbol defined as `definition`, so that later expressions stay small: an earlier symbol of this definition, or a
+  /// new one named after `stem`, within `range`. Constants, symbols and data-dependent sizes are returned unchanged.
   Expr define(llvm::StringRef stem, Expr definition, sym::Interval range);
-  /// Whether expressions of this size may be left as they are.
+  /// Whether an expression is small enough to stay without a symbol.
   static bool isSmall(Expr expr);
   /// Narrows the bounds of a symbol; false if there is none of this name.
   bool restrict(llvm::StringRef name, sym::Interval range, int64_t multipleOf = 1);
 
-  /// An equality that is checked when the program is entered; `text` says what is equal.
+  /// An equality that is checked at the program's entry; `text` describes the sizes.
   struct Assertion {
     Expr lhs, rhs;
     std::string text;
-    /// It says that a size is not negative.
+    /// Whether it asserts that a size is not negative.
     bool isSign = false;
   };
 
-  /// Sees to it that an expression is not negative, by a check when the program is entered; `text` says what it is.
+  /// Requires that an expression is not negative, by a check at the program's entry; `text` describes it.
   void requireSize(Expr expr, const llvm::Twine &text);
   Learnt learnEqual(Expr lhs, Expr rhs, const llvm::Twine &text);
 

@@ -49,8 +49,8 @@ struct ImportOptions {
   bool updatesStatistics() const { return form == ModelForm::Training && !freezeNorm; }
 };
 
-/// An input or output of a model. `type` is an element type as in MLIR, `ui8` written `u8`, or ONNX's text for what is
-/// no tensor.
+/// An input or output of a model. `type` is an element type as in MLIR, `ui8` written `u8`, or ONNX's text for the type
+/// of a sequence, map or optional.
 struct PortReport {
   std::string name;
   std::string type;

@@ -12,13 +12,13 @@ namespace {
 
 using Kind = InitializerOrigin::Kind;
 
-/// `view_12` as `view`.
+/// The name without its number: `view_12` as `view`.
 StringRef withoutNumber(StringRef name) {
   auto [stem, number] = name.rsplit('_');
   return !number.empty() && all_of(number, isDigit) ? stem : name;
 }
 
-/// Names that exporters and optimizers of files count up for what they compute: `val_12`, `onnx::MatMul_34`,
+/// Numbered names that exporters and file optimizers give to computed values: `val_12`, `onnx::MatMul_34`,
 /// `/layer/Constant_output_0`, `const_fold_opt__5`, `678`.
 bool isCountedUp(StringRef name) {
   StringRef stem = withoutNumber(name).rtrim('_');
@@ -26,34 +26,34 @@ bool isCountedUp(StringRef name) {
          (stem != name && is_contained({"val", "const_fold_opt", "Constant", "const", "tensor_constant"}, stem));
 }
 
-/// A tensor that stands in the code of the module: `layer.lifted_tensor_0`.
+/// A constant tensor in the module's code: `layer.lifted_tensor_0`.
 bool isLifted(StringRef name) {
   StringRef leaf = withoutNumber(name.substr(name.rfind('.') + 1));
   return leaf == "lifted_tensor" || leaf == "_tensor_constant";
 }
 
-/// What an exported program calls the results of operators that move elements and compute nothing.
+/// Names in an exported program for results of operators that only move elements.
 bool isMoved(StringRef name) {
   return is_contained({"val", "view", "reshape", "transpose", "permute", "t", "slice", "select", "unsqueeze", "squeeze",
                        "expand", "clone", "alias", "detach", "contiguous", "flatten", "_to_copy"},
                       withoutNumber(name));
 }
 
-/// … and of those that make tensors out of nothing.
+/// Names for results of operators that create tensors.
 bool isFilled(StringRef name) {
   return is_contained({"arange", "ones", "zeros", "full", "empty", "eye", "linspace", "scalar_tensor_default",
                        "ones_like", "zeros_like", "full_like"},
                       withoutNumber(name));
 }
 
-/// What an exported program calls the parameter of a module.
+/// The name of a module's parameter in an exported program.
 std::string quoteParameter(StringRef name) {
   std::string text = "p_" + name.lower();
   std::replace(text.begin(), text.end(), '.', '_');
   return text;
 }
 
-/// What was computed of `folded`, all that went into it. Of one initializer that was only moved it is that one still.
+/// The origin of a value computed from `folded`. A single initializer that was only moved keeps its origin.
 InitializerOrigin describeFolded(StringRef name, ArrayRef<std::string> folded) {
   InitializerOrigin origin{Kind::Computed};
   size_t moves = 0;
@@ -125,7 +125,7 @@ std::map<std::string, InitializerOrigin> findOrigins(const onnx::GraphProto &gra
     }
     tellsKinds |= origin.kind == Kind::Parameter;
   }
-  // Where the exporter tells of all that it has taken from the module, what has no path either was made on the way.
+  // If the exporter lists everything that it took from the module, initializers without a path were made by it.
   if (tellsKinds)
     for (auto &[name, origin] : origins)
       if (origin.kind == Kind::Named && origin.sources.empty() && !StringRef(name).contains('.'))

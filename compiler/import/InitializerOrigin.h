@@ -12,34 +12,33 @@ class GraphProto;
 
 namespace freestone {
 
-/// What a model's file tells of where an initializer comes from.
+/// The origin of an initializer, as far as the model's file has it.
 struct InitializerOrigin {
   enum class Kind {
-    /// Nothing but a name that a framework or a person gave it.
+    /// Unknown: only a name, given by a framework or a person.
     Named,
-    /// The exporter says that it is a parameter of the module that it wrote, …
+    /// By the exporter's notes a parameter of the module, …
     Parameter,
     /// … a buffer, which PyTorch does not train, …
     Buffer,
-    /// … or a constant of its code, or computed of such.
+    /// … or a constant of its code, or computed from such.
     Constant,
-    /// The exporter made it of constants and other initializers, and its name is one that exporters count up.
+    /// Computed by the exporter from constants and other initializers, with a numbered name.
     Computed
   };
   Kind kind = Kind::Named;
-  /// Of what it was computed or copied, where the exporter tells it: `'blocks.0.A_log'`.
+  /// The sources of a computation or copy, if the exporter notes them: `'blocks.0.A_log'`.
   std::vector<std::string> sources = {};
-  /// Its name in the program that was exported, as nodes quote it: `p_blocks_0_fc_weight`. Empty: not known.
+  /// Its name in the exported program, as nodes quote it: `p_blocks_0_fc_weight`. Empty: unknown.
   std::string quoted = {};
 };
 
 namespace importer {
 
-/// The origins of a graph's initializers, by their names: what PyTorch's exporters note beside them, else what their
-/// names tell.
+/// The origins of a graph's initializers by name: from the notes of PyTorch's exporters, else from the names.
 std::map<std::string, InitializerOrigin> findOrigins(const onnx::GraphProto &graph);
 
-/// A note of PyTorch's exporter that lists texts, `['', 'blocks.0', 'layer_norm']`.
+/// Parses a list of texts in the notes of PyTorch's exporter: `['', 'blocks.0', 'layer_norm']`.
 std::vector<std::string> readList(llvm::StringRef note);
 
 } // namespace importer

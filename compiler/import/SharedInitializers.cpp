@@ -26,7 +26,7 @@ bool isFloat(const onnx::TensorProto &tensor) {
   }
 }
 
-/// At most one dimension has several elements.
+/// Whether at most one dimension has several elements.
 bool isVector(const onnx::TensorProto &tensor) {
   return tensor.dims_size() > 0 && count_if(tensor.dims(), [](int64_t size) { return size != 1; }) <= 1;
 }
@@ -38,7 +38,7 @@ StringRef noteOf(const onnx::NodeProto &node, StringRef key) {
   return "";
 }
 
-/// The values that a node's line of the exported program takes: `%x`, `%p_norm_weight`, without the `%`.
+/// The operands in a node's line of the exported program: `%x`, `%p_norm_weight`, without the `%`.
 std::vector<std::string> readQuoted(StringRef line) {
   std::vector<std::string> names;
   for (StringRef rest = line.split("(args = ").second; rest.contains('%');) {
@@ -51,7 +51,7 @@ std::vector<std::string> readQuoted(StringRef line) {
   return names;
 }
 
-/// Whether the exported program quotes a parameter, a buffer or a constant of the module.
+/// Whether a quoted name is a parameter, a buffer or a constant of the module.
 bool isOfModule(StringRef quoted) {
   return quoted.starts_with("p_") || quoted.starts_with("b_") || quoted.starts_with("c_");
 }
@@ -61,8 +61,8 @@ bool isMove(const onnx::NodeProto &node) {
                       node.op_type());
 }
 
-/// What a layer calls a vector that it takes as this input; empty for what is no scale, bias or statistic of a layer.
-/// The factor of a product has no name of its own: `*`.
+/// A layer's name for a vector in this input; empty if it is no scale, bias or statistic. The factor of a product has
+/// no name: `*`.
 StringRef roleOf(const onnx::NodeProto &node, int64_t input) {
   StringRef op = node.op_type();
   if (op == "BatchNormalization" && input > 0)
@@ -78,7 +78,7 @@ StringRef roleOf(const onnx::NodeProto &node, int64_t input) {
   return op == "Mul" || op == "Div" ? "*" : "";
 }
 
-/// A node that takes an initializer.
+/// A use of an initializer by a node.
 struct Use {
   int64_t node, input;
 };
@@ -116,15 +116,15 @@ private:
   std::map<std::string, InitializerOrigin> &origins;
   NamePatterns tie, untie;
   SharedInitializers result;
-  /// Of initializers, in the main graph.
+  /// Uses of initializers, in the main graph.
   StringMap<SmallVector<Use>> uses;
-  /// By the value of the main graph that they take first; nodes that only move elements.
+  /// Nodes that only move elements, by their first operand.
   StringMap<SmallVector<Use>> readers;
-  /// Of all values.
+  /// All names of values.
   StringSet<> taken;
-  /// Values that the main graph's bodies or outputs take, besides nodes.
+  /// Values used by bodies or outputs of the main graph, besides nodes.
   StringSet<> takenElsewhere;
-  /// What the exported program quotes that is in the file.
+  /// Quoted names of the exported program that are in the file.
   StringSet<> quotable;
   bool isPyTorch = false;
 };
@@ -173,7 +173,7 @@ void Separation::survey() {
   }
 }
 
-/// The path of the module that a node is in, `blocks.0.norm`; else the name of the node.
+/// The module path of a node, `blocks.0.norm`; else the name of the node.
 std::string Separation::placeOf(const onnx::NodeProto &node) const {
   if (StringRef scopes = noteOf(node, "pkg.torch.onnx.name_scopes"); !scopes.empty())
     if (std::vector<std::string> path = readList(scopes); path.size() > 1)
@@ -186,7 +186,7 @@ std::string Separation::placeOf(const onnx::NodeProto &node) const {
   return !node.name().empty() ? node.name() : node.output_size() ? node.output(0) : node.op_type();
 }
 
-/// What a vector is to the node that takes it, or to the first one behind it that computes.
+/// The role of a vector in the node that uses it, or in the first node after it that computes.
 StringRef Separation::findRole(const Use &use, int depth) const {
   const onnx::NodeProto &node = graph.node(use.node);
   if (!isMove(node))
@@ -195,8 +195,8 @@ StringRef Separation::findRole(const Use &use, int depth) const {
   return depth < 8 && next != readers.end() ? findRole(next->second.front(), depth + 1) : "";
 }
 
-/// Of what a node quotes: parameters that the file has not, so that another initializer stands for them. What the
-/// exporter computed has lost its name to one like it, `permute_1` to `permute`.
+/// Names quoted by a node for parameters that are missing in the file, where another initializer replaces them.
+/// Computed values may have lost their number, `permute_1` to `permute`.
 std::vector<std::string> Separation::findLostNames(const std::string &name, ArrayRef<std::string> quoted) const {
   auto stemOf = [](StringRef text) { return text.rtrim("0123456789").rtrim('_'); };
   const InitializerOrigin &origin = origins[name];
@@ -210,14 +210,14 @@ std::vector<std::string> Separation::findLostNames(const std::string &name, Arra
   return lost;
 }
 
-/// PyTorch's older exporter gives a parameter that is equal to another one as an Identity of that, by its own name.
+/// PyTorch's older exporter writes a parameter that equals another as an Identity of it, under its own name.
 bool Separation::isNamingIdentity(const Use &use) const {
   const onnx::NodeProto &node = graph.node(use.node);
   return isPyTorch && node.op_type() == "Identity" && node.metadata_props_size() == 0 &&
          StringRef(node.name()).starts_with("Identity_") && !takenElsewhere.contains(node.output(0));
 }
 
-/// Uses of one key share a parameter; the empty key is that of what the initializer is by its name.
+/// Uses with equal keys share a parameter; the empty key is that of the initializer's own name.
 std::string Separation::keyOf(const onnx::TensorProto &tensor, const Use &use) const {
   const onnx::NodeProto &node = graph.node(use.node);
   std::string which = node.op_type() + "/" + std::to_string(use.input);
@@ -225,7 +225,7 @@ std::string Separation::keyOf(const onnx::TensorProto &tensor, const Use &use) c
   const InitializerOrigin &origin = origins[tensor.name()];
   if (!line.empty()) {
     std::vector<std::string> quoted = readQuoted(line), lost = findLostNames(tensor.name(), quoted);
-    // A layer may take the parameter and another one that is equal: its bias, its statistics.
+    // A layer may use both the parameter and an equal one, such as its bias or its statistics.
     StringRef role = roleOf(node, use.input);
     bool isOther = !role.empty() && any_of(lost, [&](StringRef name) { return name.ends_with(("_" + role).str()); });
     if (is_contained(quoted, origin.quoted) && !isOther)
@@ -242,7 +242,7 @@ std::string Separation::keyOf(const onnx::TensorProto &tensor, const Use &use) c
   return placeOf(node) + "/" + (isPyTorch ? which : std::to_string(use.node));
 }
 
-/// `PLACE.NAME`, by the name that the exported program quotes, else by what the layer calls it.
+/// `PLACE.NAME`, with the name quoted in the exported program, else the layer's name for it.
 std::string Separation::chooseName(const onnx::TensorProto &tensor, const Use &use, InitializerOrigin &origin) const {
   const onnx::NodeProto &node = graph.node(use.node);
   if (isNamingIdentity(use))
@@ -316,7 +316,7 @@ void Separation::separate(int index) {
       group = groups.insert(key.empty() ? groups.begin() : groups.end(), {key, {}});
     group->second.push_back(use);
   }
-  // What a body or an output takes is the initializer by its name.
+  // Bodies and outputs use the initializer by its name.
   bool isTakenElsewhere = takenElsewhere.contains(tensor.name()) && !groups.front().first.empty();
   for (const auto &[key, group] : ArrayRef(groups).drop_front(isTakenElsewhere ? 0 : 1))
     addCopy(index, group);
@@ -329,7 +329,7 @@ void Separation::separate(int index) {
                                                          : kept);
 }
 
-/// The elements of a float matrix, as bytes; empty for what is none, or has no elements at hand.
+/// The bytes of a float matrix; empty for other tensors, or without data.
 static ArrayRef<char> elementsOf(ModelFile &file, int index, size_t &width) {
   const onnx::TensorProto &tensor = file.model().graph().initializer(index);
   if (!isFloat(tensor) || tensor.dims_size() != 2 || tensor.dims(0) < 2 || tensor.dims(1) < 2)
@@ -355,7 +355,7 @@ static bool isTransposed(ArrayRef<char> one, ArrayRef<char> other, int64_t rows,
   return !isConstant;
 }
 
-/// A matrix that an exporter has made is the transposed copy of another one where it has its elements.
+/// Finds matrices made by the exporter that are transposed copies of others, by their elements.
 void Separation::tieTransposed() {
   for (int copy = 0; copy < graph.initializer_size(); ++copy) {
     const onnx::TensorProto &matrix = graph.initializer(copy);
@@ -394,7 +394,7 @@ SharedInitializers Separation::run() {
   for (const UntiedInitializer &copy : result.untied)
     if (copy.identity)
       identities.push_back(*copy.identity);
-  // Positions are those of the file until here.
+  // Up to here positions are those of the file.
   sort(identities, std::greater<>());
   for (int64_t identity : identities)
     graph.mutable_node()->DeleteSubrange(identity, 1);

@@ -9,29 +9,29 @@
 
 namespace freestone {
 
-/// What a user says of initializers that several nodes take, by patterns of their names in the file.
+/// The user's choices for initializers with several uses, by patterns of their names in the file.
 struct TiePatterns {
-  /// Stay one tensor; stronger than `untie`.
+  /// Stay one tensor; takes precedence over `untie`.
   std::vector<std::string> tie;
-  /// Become one tensor for each node.
+  /// Are split into one tensor for each node.
   std::vector<std::string> untie;
 };
 
-/// An initializer that the file has not: it begins as the one that some nodes take there in its place.
+/// A new initializer: some nodes share another initializer in the file, whose elements are its first value.
 struct UntiedInitializer {
   std::string name, of;
-  /// What takes it: inputs of nodes of the main graph, both by their positions in the file.
+  /// Its uses: inputs of nodes of the main graph, as pairs of positions in the file.
   std::vector<std::pair<int64_t, int64_t>> inputs = {};
-  /// The Identity that has made a value of this name of the other, by its position; it is no longer needed.
+  /// The position of the Identity that copied the shared initializer to this name; no longer needed.
   std::optional<int64_t> identity = {};
 };
 
-/// How the parameters of a model share initializers of its file.
+/// How parameters share initializers of the model's file.
 struct SharedInitializers {
   std::vector<UntiedInitializer> untied;
-  /// Matrices, each with the initializer that it is an exporter's transposed copy of: both are one parameter.
+  /// Matrices that are an exporter's transposed copies of other initializers: both are one parameter.
   std::map<std::string, std::string> transposed;
-  /// For people: of initializers that several nodes take, which ones, and why they stay one.
+  /// For messages: initializers shared by several nodes, and why they stay shared.
   std::map<std::string, std::string> ties;
 };
 
@@ -39,14 +39,14 @@ namespace importer {
 
 class ModelFile;
 
-/// Undoes what exporters do to initializers that are alike when they write a model: those of equal elements become one,
-/// such as the scales of all fresh normalizations, and a matrix is stored transposed once more where a product takes it
-/// so. Training would tie what the model does not tie, and untie what it does.
+/// Undoes changes by exporters to equal initializers: initializers of equal elements are merged, such as the scales of
+/// all fresh normalizations, and a matrix is stored a second time, transposed, for a product that needs it so. Training
+/// would tie parameters that are separate in the model, and separate tied ones.
 ///
-/// Which nodes share a parameter is read off the notes of PyTorch's exporter: the program that it wrote quotes the
-/// parameters of every node. Where a file has no notes, vectors are untied that are scale, bias or statistics of
-/// several layers, and everything else is left as it is. The main graph of the file is changed so that each parameter
-/// is an initializer; `unmatched` is a pattern that no float initializer matches.
+/// The notes of PyTorch's exporter tell which nodes share a parameter: the exported program quotes the parameters of
+/// every node. In files without notes, vectors that are scale, bias or statistics of several layers are untied, and
+/// everything else is left unchanged. Changes the main graph of the file so that each parameter is an initializer;
+/// `unmatched` is a pattern without a matching float initializer.
 llvm::FailureOr<SharedInitializers> separateInitializers(ModelFile &file,
                                                          std::map<std::string, InitializerOrigin> &origins,
                                                          const TiePatterns &patterns, std::string &unmatched);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t any = sym::Interval::minusInfinity;
 
-/// An input of an operator that decides sizes, and the least value that its elements may have there.
+/// An input of an operator that determines sizes, and the least valid value of its elements.
 struct SizeOperand {
   StringRef op;
   int input;
@@ -36,13 +36,13 @@ constexpr SizeOperand sizeOperands[] = {
     {"STFT", 1, 1},          {"STFT", 3, 1},
 };
 
-/// Operators through which a size is computed from sizes.
+/// Operators that compute sizes from sizes.
 constexpr StringRef sizeArithmetic[] = {"Add",      "Sub",        "Mul",       "Div",     "Mod",     "Neg",
                                         "Abs",      "Min",        "Max",       "Cast",    "Concat",  "Squeeze",
                                         "Slice",    "Gather",     "Unsqueeze", "Where",   "Flatten", "Reshape",
                                         "Identity", "ReduceProd", "Split",     "CastLike"};
 
-/// The least value of an operand that decides sizes; nothing for others.
+/// The least valid value of an operand that determines sizes; nothing for others.
 std::optional<int64_t> leastOf(StringRef op, int64_t input) {
   for (const SizeOperand &operand : sizeOperands)
     if (operand.op == op && operand.input == input)
@@ -54,7 +54,7 @@ std::optional<int64_t> leastOf(StringRef op, int64_t input) {
 } // namespace
 
 StringMap<int64_t> findSizeInputs(const onnx::GraphProto &graph) {
-  // Backwards: what decides sizes, and what that is computed from.
+  // Backwards: from inputs that determine sizes to the values that they are computed from.
   StringMap<int64_t> wanted;
   for (int index = graph.node_size(); index-- > 0;) {
     const onnx::NodeProto &node = graph.node(index);

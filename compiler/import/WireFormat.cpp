@@ -8,12 +8,12 @@ using llvm::ArrayRef;
 namespace freestone::importer {
 namespace {
 
-// Numbers of the fields on the way to an initializer's bytes, fixed by onnx.proto for ever.
+// Field numbers on the path to an initializer's bytes, fixed by onnx.proto.
 constexpr uint64_t modelGraph = 7;
 constexpr uint64_t graphInitializer = 5;
 constexpr uint64_t tensorRawData = 9;
 
-/// Smaller data are left in: constants are decoded from the message anyway.
+/// Smaller data stay in the message: constants are decoded from it anyway.
 constexpr size_t smallestCut = 512;
 
 /// Each function is the copy of one message.
@@ -45,7 +45,7 @@ private:
 
   static void append(std::string &out, Bytes bytes) { out.append(bytes.begin(), bytes.end()); }
 
-  /// All fields as they are, but for the delimited ones of one number, which `change` writes.
+  /// Copies all fields, except the delimited ones with this number, which `change` writes.
   template <typename Change> std::string copy(Bytes message, uint64_t number, Change change) {
     std::string out;
     for (ProtobufReader reader(message, file); !reader.atEnd();) {

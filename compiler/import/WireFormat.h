@@ -8,9 +8,9 @@
 
 namespace freestone::importer {
 
-/// Copies a serialized ModelProto without the large raw data of the main graph's initializers, and says where in
-/// `bytes` each one is: one entry per initializer, null data where it was left in. So a model's weights are neither
-/// copied nor parsed. `error` tells the byte at which the encoding ends or breaks.
+/// Copies a serialized ModelProto without the large raw data of the main graph's initializers, and returns their ranges
+/// in `bytes`: one entry per initializer, null if its data stay in the message. A model's weights are thus neither
+/// copied nor parsed. `error` has the offset where the encoding is truncated or malformed.
 llvm::LogicalResult cutOutRawData(llvm::ArrayRef<char> bytes, std::string &withoutData,
                                   std::vector<llvm::ArrayRef<char>> &rawData, std::string &error);
 

@@ -12,7 +12,7 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Whether an operation of a body does something to elements, rather than to positions in memory.
+/// Whether an operation of a body computes elements, rather than positions in memory.
 static bool touchesElements(Operation &op) {
   if (isa<arith::ConstantOp, SizeOp, IndexOp, memref::StoreOp, CheckOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
     return isa<memref::StoreOp>(op);
@@ -21,7 +21,7 @@ static bool touchesElements(Operation &op) {
 
 namespace {
 
-/// The work of written-out loops.
+/// The work of explicit loops.
 class WrittenLoops {
 public:
   explicit WrittenLoops(OpaqueOp opaque)
@@ -88,7 +88,7 @@ private:
     return Expr::max(Expr::ceilDiv(*to - *from, *step), constant(0));
   }
 
-  /// What a position is over the sizes of the program; nothing where data decide. Loops stand at their begin.
+  /// The value of a position at the first iteration, over the program's sizes; nothing if data-dependent.
   std::optional<Expr> getSize(Value value) {
     if (value == tile)
       return constant(0);
@@ -127,7 +127,7 @@ private:
 
 } // namespace
 
-/// Loads, stores and the body's operations at all points.
+/// Loads, stores and the body's operations over the iteration space.
 static Expr countOperations(ComputeOp compute) {
   MLIRContext *context = compute.getContext();
   Expr one = Expr::constant(context, 1), points = one, results = one;
@@ -141,7 +141,7 @@ static Expr countOperations(ComputeOp compute) {
   return points * each + results * int64_t(compute.getNumResults());
 }
 
-/// Whether the tiling computes several elements at a time.
+/// Whether the tiling is vectorized.
 static bool isInLanes(Attribute tiling, ComputeOp compute, const RowPasses *passes) {
   if (auto map = dyn_cast<MapTilingAttr>(tiling))
     return map.getLanes() > 1;

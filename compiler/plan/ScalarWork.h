@@ -5,19 +5,19 @@
 
 namespace freestone::tile {
 
-/// What the tiles of a program do to elements, over the program's symbols: an operation is a load, a store or one of a
-/// body, once for every element. Positions in memory are left out.
+/// A program's operations on elements, over its symbols: loads, stores and operations of bodies, one per element.
+/// Address computations are left out.
 struct Work {
   sym::Expr operations;
-  /// Of these, what goes element by element: neither through a micro-kernel nor in vectors.
+  /// The scalar part: neither in a micro-kernel nor vectorized.
   sym::Expr scalar;
 };
 
-/// Follows from the plan, which the program must have. Written-out loops count as often as their bounds say in their
-/// first round; where only data tell, once. What vectors decide is left out as rare.
+/// Derived from the plan, which the program must have. Explicit loops count the trips of their first iteration's
+/// bounds; data-dependent loops one. Branches on vectors are left out as rare.
 Work countWork(ProgramOp program);
 
-/// Why a program with scalar work has it: which emitter makes its code, and for what reason element by element.
+/// The reason for a program's scalar work: its emitter, and what prevents vectorization.
 llvm::StringRef explainScalarWork(ProgramOp program);
 
 } // namespace freestone::tile

@@ -9,14 +9,14 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Vectors of so many neighbours are divided by shuffles.
+/// Vectors of up to this many interleaved elements are separated by shuffles.
 static constexpr int64_t mostStride = 8;
 
 static bool dependsOn(ArrayRef<Expr> indices, unsigned loop) {
   return llvm::any_of(indices, [&](Expr index) { return llvm::is_contained(getLoops(index), loop); });
 }
 
-/// The input that depends on the pixels, if the others do not and are linear.
+/// The input that depends on the pixels, if all others do not and are linear.
 static std::optional<unsigned> findPicture(ComputeOp compute, unsigned pixelLoop) {
   std::optional<unsigned> picture;
   for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
@@ -30,7 +30,7 @@ static std::optional<unsigned> findPicture(ComputeOp compute, unsigned pixelLoop
   return picture;
 }
 
-/// The dimension that a loop moves over, and by how many elements: one alone.
+/// The one dimension that a loop moves over, and its step in elements.
 static std::optional<std::pair<unsigned, int64_t>> findMovedDim(ComputeOp compute, ArrayRef<Expr> indices,
                                                                 unsigned loop) {
   std::optional<std::pair<unsigned, int64_t>> moved;
@@ -149,7 +149,7 @@ Expr WindowForm::getSpan(unsigned dim) {
   Expr one = Expr::constant(compute.getContext(), 1), span = one;
   for (unsigned loop : getTaps()) {
     Expr last = getExtent(loop) - 1;
-    // A window without taps covers nothing; its first element is counted all the same.
+    // An empty window covers nothing, but counts its first element.
     if (!last.isConstant() || last.isConstant(-1))
       last = Expr::max(last, one - 1);
     span = span + last * getTapStep(dim, loop);

@@ -5,35 +5,33 @@
 
 namespace freestone::tile {
 
-/// A reduction of one operand, the picture, under windows that move along the innermost parallel loop, which counts
-/// pixels: pooling, and convolutions whose groups have few channels out. Other operands, such as weights, are the same
-/// for all pixels. Vectors lie along the pixels.
+/// A reduction of one operand, the picture, under windows along the innermost parallel loop, the pixels: pooling, and
+/// convolutions whose groups have few output channels. Other operands, such as weights, are equal for all pixels.
+/// Vectorized over the pixels.
 struct WindowForm {
   ComputeOp compute;
-  /// The input that is the picture.
+  /// The number of the picture's input.
   unsigned picture;
-  /// What a copy of the picture holds: its elements, or the wider type that the body makes of each.
+  /// Element type of the picture's copy: its own, or the wider one that the body converts to.
   mlir::Type elementType;
-  /// Elements of the picture, whose last dimension it is, from one pixel to the next.
+  /// The loop of the pixels, over the picture's last dimension, and its step in elements.
   unsigned pixelLoop;
   int64_t pixelStride = 1;
-  /// The loop that counts rows of pixels, the dimension of the picture that it moves over, and its steps there; nothing
-  /// where there is one row.
+  /// The loop of the rows of pixels, its dimension of the picture, and its step there; nothing for a single row.
   std::optional<unsigned> rowLoop, rowDim;
   int64_t rowStride = 1;
-  /// The other parallel loops: those that the picture depends on, and those that only other operands do, which count
-  /// channels out.
+  /// The other parallel loops: the picture's, and those of other operands only, the output channels.
   llvm::SmallVector<unsigned> outer, channels;
 
-  /// Nothing where the compute is none: coordinates that are not linear, windows that move by more than `mostStride`
-  /// elements, bodies that ask where they stand.
+  /// Nothing if the compute has no such form: coordinates that are not linear, steps above `mostStride` elements,
+  /// bodies that read their position.
   static std::optional<WindowForm> get(ComputeOp compute);
-  /// The one that the program computes first, if all that follows can be computed on its elements as they come.
+  /// The program's first compute, if all others are epilogues of its elements.
   static std::optional<WindowForm> get(ProgramOp program);
 
-  /// Whether neighbouring windows have elements in common.
+  /// Whether neighbouring windows overlap.
   bool readsAgain();
-  /// The operation that widens an element of the picture where it is used; null where it is used as it is.
+  /// The operation that widens the picture's elements; null if there is none.
   mlir::Operation *getWidening();
 
   sym::Expr getExtent(unsigned loop) { return compute.getExtents()[loop]; }
@@ -41,12 +39,12 @@ struct WindowForm {
   sym::Expr getNumChannels();
   sym::Expr getRows();
   sym::Expr getPixels() { return getExtent(pixelLoop); }
-  /// The loops that reduce, and the steps of all of them together.
+  /// The reduction loops, and the product of their extents.
   llvm::SmallVector<unsigned> getTaps();
   sym::Expr getNumTaps();
-  /// What a tap loop adds to a coordinate of the picture.
+  /// A tap loop's step along a dimension of the picture.
   int64_t getTapStep(unsigned dim, unsigned loop);
-  /// Elements of a dimension that one window covers.
+  /// A window's size along a dimension.
   sym::Expr getSpan(unsigned dim);
 };
 

@@ -15,7 +15,7 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
   WindowTiles tiles;
   tiles.tiling = tiling;
   auto roundUp = [&](Expr value, int64_t unit) { return Expr::ceilDiv(value, unit) * unit; };
-  // Blocks of about equal size, none larger than `most`.
+  // Blocks of about equal size, at most `most`.
   auto divide = [&](Expr extent, Expr most, Expr &count, Expr &step) {
     count = Expr::max(one, Expr::ceilDiv(extent, most));
     step = Expr::ceilDiv(extent, count);
@@ -29,7 +29,7 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
     if (dim != form.rowDim)
       ofRow = ofRow * tiles.counts.back();
   }
-  // As many rows as have a place in the copy, in whole blocks of registers: their last rows may be none of the tile.
+  // As many rows as fit in the copy, in whole register blocks: the last block may be padded.
   Expr rows = one;
   if (form.rowDim) {
     Expr fit = Expr::floorDiv(constant(tiling.getCopy()), Expr::max(one, ofRow));
@@ -49,7 +49,7 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
   for (unsigned loop : form.outer)
     tiles.tiles = tiles.tiles * form.getExtent(loop);
 
-  // The last vector of a row reaches past its end.
+  // Padding: the last vector of a row reads past its end.
   tiles.copy = stride + lanes;
   tiles.offsets = form.getNumTaps() * form.compute.getInputs().size();
   tiles.sums = constant(tiling.getChannels() * tiling.getRows() * tiling.getVectors() * lanes);

@@ -5,19 +5,18 @@
 
 namespace freestone::tile {
 
-/// The geometry that follows from the tiling of windows. A tile is a rectangle of pixels for all channels out; tiles are
-/// outer loops times blocks of rows times blocks of pixels, row-major.
-///
-/// What the windows of a tile see is copied first, with its border. A row of the copy is as many runs as the pixels'
-/// stride: run r has the elements r, r + stride, r + 2 * stride, … of the row. So the elements that one tap meets at
-/// neighbouring pixels are neighbours.
+/// The geometry derived from a window tiling. A tile is a rectangle of pixels for all output channels; tiles are outer
+/// loops times blocks of rows times blocks of pixels, row-major.
+/// A tile's input is copied first, with its border. A row of the copy is deinterleaved into as many runs as the pixels'
+/// stride: run r has the row's elements r, r + stride, r + 2 * stride, … So one tap reads contiguous elements for
+/// neighbouring pixels.
 struct WindowTiles {
   WindowTilingAttr tiling;
   sym::Expr rowBlocks, rowStep;
   sym::Expr pixelBlocks, pixelStep;
   sym::Expr tiles;
 
-  /// Of the copy, for every dimension of the picture but the last: elements of it, and how far apart they are.
+  /// Sizes and strides of the copy, for every dimension of the picture but the last.
   llvm::SmallVector<sym::Expr> counts, strides;
   /// Elements of a run: whole vectors.
   sym::Expr run;
@@ -25,7 +24,7 @@ struct WindowTiles {
   sym::Expr copy, offsets, sums;
 
   static WindowTiles get(WindowForm &form, WindowTilingAttr tiling);
-  /// Bytes of scratch of a worker.
+  /// Bytes of scratch per worker.
   sym::Expr getScratch(WindowForm &form) const;
 };
 

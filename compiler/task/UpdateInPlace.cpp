@@ -15,18 +15,18 @@ using namespace freestone::task;
 
 namespace {
 
-/// What makes a tensor that is one value everywhere, as fast as a copy: every update has its own, when it needs it.
+/// The compute of a splat, which is as cheap as a copy: every update gets its own splat, right before it.
 Operation *getFill(Value value) {
   auto compute = value.getDefiningOp<tile::ComputeOp>();
   return compute && compute->getNumOperands() == 0 && compute->getNumResults() == 1 ? compute : nullptr;
 }
 
-/// Gives the updates of one function memory that they may write.
+/// Assigns the updates of one function memory that they may overwrite.
 class Updater {
 public:
   Updater(func::FuncOp function, bool enable) : function(function), block(function.getBody().front()), enable(enable) {}
 
-  /// Returns how many operands are updated where they lie, instead of a copy.
+  /// Returns the number of updates in place.
   int64_t run();
 
 private:
@@ -39,7 +39,7 @@ private:
   bool enable;
 };
 
-/// Whether the memory is the function's own, or that of a state whose new value comes of this update.
+/// Whether the memory is a temporary of the function, or a state whose new value is this update's result.
 bool Updater::mayBeWritten(Operation *update) {
   Value memory = getMemory(update->getOperand(0));
   if (auto argument = dyn_cast<BlockArgument>(memory))
@@ -62,7 +62,7 @@ bool Updater::becomesState(Operation *update, BlockArgument old) {
   return false;
 }
 
-/// Whether nothing looks at the operand from the update on, but the update itself to write over it.
+/// Whether the update is the last reader of its operand, and reads it through no other one.
 bool Updater::isForgotten(Operation *update) {
   Value updated = update->getOperand(0);
   if (llvm::any_of(llvm::drop_begin(update->getOperands()),

@@ -18,7 +18,7 @@ static SmallVector<TypedAttr> getInits(ComputeOp op) {
   return llvm::map_to_vector(op.getInitValues(), llvm::CastTo<TypedAttr>);
 }
 
-/// What changes nothing when combined; what a selection begins with is never better than a point.
+/// The neutral elements of the reduction; a selection's initial value never wins.
 static SmallVector<TypedAttr> getNeutral(ComputeOp op) {
   std::optional<SmallVector<Combiner>> combiners = getCombiners(op);
   if (!combiners)
@@ -26,7 +26,7 @@ static SmallVector<TypedAttr> getNeutral(ComputeOp op) {
   return llvm::map_to_vector(*combiners, [](const Combiner &combiner) { return combiner.neutral; });
 }
 
-/// A value of a body with what it needs that the mapping does not have.
+/// Clones a value of a body with the operands that the mapping lacks.
 static Value cloneValue(OpBuilder &builder, Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
@@ -37,7 +37,7 @@ static Value cloneValue(OpBuilder &builder, Value value, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
-/// The accumulators behind what others came to: these are offered as the values of a point are.
+/// Combines accumulators with partial results: these take the place of a point's values.
 static SmallVector<Value> combine(OpBuilder &builder, ComputeOp op, ValueRange accumulators, ValueRange values) {
   std::optional<SmallVector<Combiner>> combiners = getCombiners(op);
   std::optional<Selection> selection = combiners ? std::nullopt : getSelection(op);
@@ -58,7 +58,7 @@ static SmallVector<Value> combine(OpBuilder &builder, ComputeOp op, ValueRange a
   return combined;
 }
 
-/// Results lie in memory as those of `op` do.
+/// Gives results the layouts of those of `op`.
 static FailureOr<ComputeOp> withLayoutsOf(FailureOr<ComputeOp> copy, ComputeOp op) {
   if (succeeded(copy))
     for (auto [to, from] : llvm::zip_equal(copy->getResults(), op.getResults()))
@@ -66,8 +66,8 @@ static FailureOr<ComputeOp> withLayoutsOf(FailureOr<ComputeOp> copy, ComputeOp o
   return copy;
 }
 
-/// Reads an operand with the loops of `op` at `loops`, of which those over the parts and their steps are the first and
-/// `parts.loop + 1`. Where a dimension is whole parts, it is two.
+/// Reads an operand at the loops of `op`, of which the loop over the parts and the steps of a part are the first and
+/// `parts.loop + 1`. A dimension that consists of whole parts is split in two.
 unsigned PartialReductions::readPart(ComputeBuilder &computes, OpBuilder &builder, unsigned input,
                                      ArrayRef<Expr> loops) {
   Value tensor = op.getInputs()[input];
@@ -130,7 +130,7 @@ FailureOr<ComputeOp> PartialReductions::makeTotal(OpBuilder &builder, ComputeOp 
   llvm::append_range(indices, computes.parallelLoops());
   auto inputs =
       llvm::map_to_vector(partials.getResults(), [&](Value result) { return computes.read(result, indices); });
-  // A rest begins as the reduction does.
+  // A remainder starts from the reduction's initial values, so the total must not.
   SmallVector<TypedAttr> inits = hasRest() ? getNeutral(op) : getInits(op);
   FailureOr<ComputeOp> total = computes.create(getElementTypes(op), inits, [&](ComputeBody &body) {
     auto values = llvm::map_to_vector(inputs, [&](unsigned number) { return body.input(number); });

@@ -6,19 +6,19 @@
 
 namespace freestone::tile {
 
-/// Makes the computes that a reduction in parts consists of. All copy what `op` computes, and leave it in place.
+/// Builds the computes of a split reduction. All clone the body of `op`, and leave `op` in place.
 class PartialReductions {
 public:
   PartialReductions(ComputeOp op, const ReductionParts &parts) : op(op), parts(parts) {}
 
-  /// The reduction of every part: its loops are those of `op` behind one over the parts. Operands are reshaped at
-  /// `builder` where the parts have no rest.
+  /// The partial reductions: the loops of `op` inside a loop over the parts. Without a remainder, operands are reshaped
+  /// at `builder`.
   mlir::FailureOr<ComputeOp> makePartials(mlir::OpBuilder &builder);
-  /// What the parts leave over, reduced with the loops of `op`; null where they leave nothing.
+  /// The reduction of the remainder, with the loops of `op`; null if there is none.
   mlir::FailureOr<ComputeOp> makeRest(mlir::OpBuilder &builder);
-  /// The partial results combined in the order of the parts.
+  /// The reduction of the partial results, in the order of the parts.
   mlir::FailureOr<ComputeOp> makeTotal(mlir::OpBuilder &builder, ComputeOp partials);
-  /// The rest combined with the total.
+  /// The remainder combined with the total.
   mlir::FailureOr<ComputeOp> makeSum(mlir::OpBuilder &builder, ComputeOp rest, ComputeOp total);
 
 private:

@@ -11,19 +11,19 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Tiles that are some for every worker of a large machine.
+/// Tiles enough to occupy all workers of a large machine.
 static constexpr int64_t enoughTiles = 32;
 
-/// Steps that a run may bring where nothing is known of them. Where it brings few, they are one part.
+/// Assumed number of steps if a run decides it. Small runs compute one part.
 static constexpr int64_t unknownSize = 1 << 20;
 
 namespace {
 
-/// What bounds the number of parts.
+/// Bounds of the number of parts.
 struct PartBounds {
-  /// Parts that make enough tiles; 1 where results do.
+  /// The number of parts that makes enough tiles; 1 if the results do.
   int64_t most = 1;
-  /// Steps of all loops that reduce, and points of all loops, that are worth a part.
+  /// Least steps of all reduction loops, and points of all loops, of a part.
   int64_t leastSteps, leastPoints;
 };
 
@@ -32,14 +32,14 @@ struct PartBounds {
 static bool canBeParts(ComputeOp op) {
   if (!op.getNumReductions() || !op.getReads().empty() || !canKeepLanes(op) || !op.getBody()->getOps<CheckOp>().empty())
     return false;
-  // What a narrow result is summed in, its partial results would not hold.
+  // Narrow partial results would round the sums, which are accumulated in a wider type.
   return llvm::none_of(op.getResultTypes(), [](Type type) {
     Type element = cast<graph::TensorType>(type).getElementType();
     return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
   });
 }
 
-/// Of a contraction that goes through a micro-kernel: the largest tiles, so that operands are packed once.
+/// For a contraction in a micro-kernel: the largest tiles, so that operands are packed once.
 static PartBounds getBounds(ContractionForm &form, const DeviceDescription &device) {
   auto count = [&](ArrayRef<unsigned> loops, int64_t step) {
     return llvm::divideCeil(*form.getExtent(loops).asConstant(), step);
@@ -60,8 +60,8 @@ static PartBounds getBounds(ContractionForm &form, const DeviceDescription &devi
   return bounds;
 }
 
-/// Of another reduction. Along memory, every result is a tile. Else tiles are runs of results; of results with parts,
-/// whole rows.
+/// For other reductions. Along contiguous memory, every result is a tile. Otherwise tiles are runs of results; whole
+/// rows for results of split reductions.
 static PartBounds getBounds(ComputeOp op, int64_t results, const DeviceDescription &device) {
   PartBounds bounds{.leastSteps = 64, .leastPoints = 1 << 14};
   bool alongMemory = reducesAlongMemory(op);
@@ -71,7 +71,7 @@ static PartBounds getBounds(ComputeOp op, int64_t results, const DeviceDescripti
   return bounds;
 }
 
-/// The loop that reduces with the most steps.
+/// The reduction loop with the most steps.
 static unsigned getLongestLoop(ComputeOp op, const TypicalSizes &sizes) {
   SmallVector<Expr> extents = op.getExtents();
   auto lengthOf = [&](unsigned loop) { return sizes.evaluate(extents[loop], unknownSize).value_or(0); };
@@ -82,7 +82,7 @@ static unsigned getLongestLoop(ComputeOp op, const TypicalSizes &sizes) {
   return longest;
 }
 
-/// As many parts, or fewer if these are of equal length without a rest.
+/// As many parts, or fewer if that makes them equal without a remainder.
 static Expr preferEqualParts(Expr parts, Expr length) {
   std::optional<int64_t> most = parts.asConstant(), steps = length.asConstant();
   if (!most || !steps)
@@ -106,7 +106,7 @@ std::optional<ReductionParts> tile::chooseReductionParts(ComputeOp op, const Typ
   SmallVector<Expr> extents = op.getExtents();
   std::optional<int64_t> results =
       getNumPoints(ArrayRef(extents).take_front(op.getNumParallel()), context).asConstant();
-  // Of many results that only a run brings, one part would be a copy.
+  // With a data-dependent number of results, a single part would be a copy.
   if (!results)
     return std::nullopt;
   PartBounds bounds = hasKernel ? getBounds(*form, device) : getBounds(op, *results, device);

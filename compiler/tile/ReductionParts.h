@@ -7,17 +7,15 @@
 
 namespace freestone::tile {
 
-/// How one of the loops that reduce is cut: `parts` of `length` steps each, and a `rest` of fewer steps than there are
-/// parts.
+/// The split of a reduction loop: `parts` of `length` steps each, and a remainder (`rest`) of fewer steps than parts.
 struct ReductionParts {
   unsigned loop;
   sym::Expr parts, length, rest;
 };
 
-/// The parts that give every worker of a large machine some of a reduction whose results are few tiles: as many as its
-/// sizes and the device say, so that sums are the same for every number of workers. Nothing where the results are
-/// tiles enough or only a run brings their number, where parts would be too short, or accumulators of parts can't be
-/// combined.
+/// The split of a reduction with few tiles of results, to occupy all workers of a large machine. Depends on its sizes
+/// and the device, not on the number of workers: sums are the same for all. Nothing if the results are tiles enough or
+/// their number is data-dependent, parts would be too short, or accumulators of parts can't be combined.
 std::optional<ReductionParts> chooseReductionParts(ComputeOp op, const TypicalSizes &sizes,
                                                    const DeviceDescription &device);
 

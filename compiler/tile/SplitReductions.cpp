@@ -19,19 +19,19 @@ namespace {
 
 using Program = SmallVector<ComputeOp>;
 
-/// What a group, or a compute alone, becomes when its reductions are split: programs, in stages. What a stage reads of
-/// parts, an earlier one has combined.
+/// The programs that replace a group, or a compute alone, whose reductions are split, in stages: a stage reads totals
+/// of earlier stages.
 class SplitUnit {
 public:
   SplitUnit(Operation *unit, ArrayRef<ComputeOp> members) : unit(unit), members(members), builder(unit) {}
 
-  /// Replaces the unit; `chosen` has the parts of those reductions that are split.
+  /// Replaces the unit; `chosen` has the splits of its reductions.
   LogicalResult replace(const DenseMap<Operation *, ReductionParts> &chosen);
 
 private:
   struct Stage {
     Program computes;
-    /// Partial results, those over the same loops together, and totals that nothing joins.
+    /// Partial results, grouped by their loops, and totals that are not fused.
     SmallVector<Program> alone;
     SmallVector<Program> partials;
   };
@@ -52,7 +52,7 @@ private:
   DenseMap<Operation *, unsigned> stageOf;
 };
 
-/// Leaves the members of a group where it stood.
+/// Ungroups the members, in place.
 void SplitUnit::dissolve() {
   auto group = dyn_cast<GroupOp>(unit);
   if (!group)
@@ -65,7 +65,7 @@ void SplitUnit::dissolve() {
   group.erase();
 }
 
-/// The first stage at which all that a compute reads is there.
+/// The first stage that has all inputs of a compute.
 unsigned SplitUnit::getStage(ComputeOp op) {
   unsigned stage = 0;
   for (Value operand : op->getOperands())
@@ -94,7 +94,7 @@ LogicalResult SplitUnit::split(ComputeOp op, const ReductionParts &parts) {
   Stage &next = at(stage + 1);
   if (*rest)
     next.computes.push_back(*rest);
-  // What comes behind a contraction's sums are epilogues alone.
+  // Only epilogues are fused behind a contraction.
   if (*rest && getContractionDims(op))
     next.alone.push_back({*total});
   else
@@ -106,7 +106,7 @@ LogicalResult SplitUnit::split(ComputeOp op, const ReductionParts &parts) {
   return success();
 }
 
-/// Lays the programs where the unit stood, in the order of their stages.
+/// Inserts the programs in the unit's place, in the order of their stages.
 void SplitUnit::arrange() {
   SmallVector<Program> programs;
   for (Stage &stage : stages) {
@@ -171,7 +171,7 @@ struct SplitReductions : tile::impl::SplitReductionsBase<SplitReductions> {
       members = llvm::to_vector(group.getBody()->getOps<ComputeOp>());
     else
       members.push_back(cast<ComputeOp>(unit));
-    // Elements of a row that a reduction and others read stay in the cache between them.
+    // Not split: fused computes over the same rows read a row from the cache.
     if (!shareParallelLoops(members))
       return success();
     DenseMap<Operation *, ReductionParts> chosen;

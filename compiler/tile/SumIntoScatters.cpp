@@ -21,7 +21,7 @@ bool isZero(TypedAttr splat) {
   return number && number.getValue().isZero();
 }
 
-/// A scatter that adds to zeros what nothing else reads.
+/// A scatter that adds to zeros, without other consumers.
 template <typename ScatterOp> ScatterOp getSumOfUpdates(Value value) {
   auto scatter = value.getDefiningOp<ScatterOp>();
   bool isSum = scatter && value.hasOneUse() && scatter.getKind() == graph::ScatterKind::add;

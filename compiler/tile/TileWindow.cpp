@@ -4,9 +4,9 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
 
-/// More channels out fill panels of their own, along which vectors lie.
+/// More output channels fill micro-kernel panels, vectorized over the channels.
 static constexpr int64_t mostChannels = 16;
-/// What a longer window sees is no border of a row, but most of it.
+/// For a longer window, the border is most of a row.
 static constexpr int64_t longestSpan = 32;
 
 bool tile::isWindowInRegisters(WindowForm &form) {
@@ -21,7 +21,7 @@ bool tile::isWindowInRegisters(WindowForm &form) {
 WindowTilingAttr tile::tileWindow(WindowForm &form, const DeviceDescription &device) {
   Type sumType = form.compute.getInit(0).getType();
   int64_t lanes = device.getLanes(std::max(32u, sumType.getIntOrFloatBitWidth()));
-  // Sums that wait for no other keep the units busy; as many channels as share the picture's elements.
+  // Independent sums hide the latency of the units; channels of a block share the picture's loads.
   constexpr int64_t most = 4;
   int64_t all = *form.getNumChannels().asConstant(), blocks = llvm::divideCeil(all, most);
   int64_t channels = llvm::divideCeil(all, blocks);
@@ -29,7 +29,7 @@ WindowTilingAttr tile::tileWindow(WindowForm &form, const DeviceDescription &dev
   int64_t rows = form.rowLoop ? std::min<int64_t>(sums, 4) : 1, vectors = std::clamp<int64_t>(sums / rows, 1, 8);
   if (form.rowLoop)
     vectors = std::min<int64_t>(vectors, 2);
-  // A row of any width, and a copy that leaves half of L1 to what else is read and written.
+  // Rows of any width; the copy takes half of L1, the rest is for other operands and results.
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8, copy = device.getL1Bytes() / 2 / bytes;
   return WindowTilingAttr::get(form.compute.getContext(), channels, rows, vectors, lanes, 64 * lanes, copy);
 }

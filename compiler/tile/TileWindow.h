@@ -6,7 +6,7 @@
 
 namespace freestone::tile {
 
-/// Whether windows gain by blocks of pixels in registers: elements are read again, and there are few channels out.
+/// Whether windows profit from register blocks of pixels: they overlap, and there are few output channels.
 bool isWindowInRegisters(WindowForm &form);
 
 WindowTilingAttr tileWindow(WindowForm &form, const DeviceDescription &device);

@@ -1,4 +1,4 @@
-// What plans say of work that goes element by element is what the emitters do.
+// The scalar work that plans report is the scalar code that emitters make.
 #include "compiler/driver/ScalarWork.h"
 
 #include "compiler/driver/Pipelines.h"
@@ -18,9 +18,9 @@ namespace {
 
 struct Model {
   const char *name;
-  /// Its text, in which %y is returned, of the type below.
+  /// The program's text, which returns %y, of the type below.
   const char *arguments, *body, *type;
-  /// Operations that go element by element, in percent of all.
+  /// Scalar operations, in percent of all.
   int64_t scalar;
 };
 
@@ -51,7 +51,7 @@ protected:
     context->loadAllAvailableDialects();
   }
 
-  /// At the tile level, planned.
+  /// A planned module at the tile level.
   ScalarWork plan(const std::string &arguments, const std::string &body, const std::string &type) {
     module = parseSourceString<ModuleOp>("func.func @main(" + arguments + ") -> (" + type + ") {\n" + body +
                                              "\nreturn %y : " + type + "\n}",
@@ -70,7 +70,7 @@ protected:
     return collectScalarWork(*module);
   }
 
-  /// Whether the code of a program has vectors or calls a micro-kernel.
+  /// Whether a program's code has vectors or calls a micro-kernel.
   bool emitsVectors(StringRef program) {
     OwningOpRef<ModuleOp> code = module->clone();
     PassManager passes(context.get());
@@ -114,7 +114,7 @@ TEST_P(ScalarWorkOfModel, IsWhatIsEmitted) {
 INSTANTIATE_TEST_SUITE_P(Models, ScalarWorkOfModel, testing::ValuesIn(models),
                          [](const auto &test) { return std::string(test.param.name); });
 
-/// What is warned of: much, and much of the model.
+/// A warning needs much scalar work, and a large share of the model's.
 TEST(ScalarWork, IsSlowWhereThereIsMuch) {
   auto slowOf = [](int64_t operations, int64_t scalar) {
     ScalarWork work{operations, scalar, {{"p0", "sort", "f32[8]", scalar, scalar, "why"}}};

@@ -6,7 +6,7 @@ using namespace llvm;
 namespace freestone::expressions {
 namespace {
 
-/// A front end that counts the constants that are too large for the program.
+/// A front end that counts the constants too large for the program.
 class FrontEnd : public FunctionBuilder {
 public:
   explicit FrontEnd(mlir::func::FuncOp function) : FunctionBuilder(function) {
@@ -25,7 +25,7 @@ private:
 
 class FunctionBuilderTest : public GraphFunction {
 protected:
-  /// Inputs of these types, of whose sizes nothing is known but that they are not negative.
+  /// Inputs of these types; their sizes are only known not to be negative.
   void begin(ArrayRef<graph::TensorType> arguments) {
     GraphFunction::begin(SmallVector<mlir::Type>(arguments));
     builder.emplace(*function);

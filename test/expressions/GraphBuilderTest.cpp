@@ -5,7 +5,7 @@ using namespace llvm;
 namespace freestone::expressions {
 namespace {
 
-/// Expressions in a graph that stands.
+/// Expressions in an existing graph.
 class GraphBuilderTest : public GraphFunction {
 protected:
   void begin(ArrayRef<mlir::Type> arguments) {

@@ -8,7 +8,7 @@
 
 namespace freestone::expressions {
 
-/// A function of the graph level to build in.
+/// Fixture: a function at the graph level to build in.
 class GraphFunction : public testing::Test {
 protected:
   GraphFunction() {
@@ -29,7 +29,7 @@ protected:
   graph::TensorType i64(ArrayRef<llvm::StringRef> sizes) { return type(sizes, mlir::IntegerType::get(&context, 64)); }
 
   mlir::Location location() { return mlir::NameLoc::get(mlir::StringAttr::get(&context, "node")); }
-  /// An empty function of these arguments; the block that is built in.
+  /// Creates an empty function with these arguments; returns its block.
   mlir::Block *begin(ArrayRef<mlir::Type> arguments) {
     mlir::OpBuilder builder(&context);
     function = mlir::func::FuncOp::create(builder, location(), "f", builder.getFunctionType(arguments, {}));
@@ -43,7 +43,7 @@ protected:
       names += (names.empty() ? "" : " ") + op.getName().stripDialect().str();
     return names;
   }
-  /// What verification says; empty if nothing.
+  /// The verifier's diagnostic; empty if there is none.
   std::string verify() {
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&function->getBody().front());
     mlir::func::ReturnOp::create(builder, location());

@@ -55,7 +55,7 @@ public:
   /// The symbolic sizes of the inputs.
   const std::vector<std::string> &getSymbols() const { return symbols; }
 
-  /// Compiles for this machine; sizes in `bound` are known to the compiler. Returns why that was refused, or "".
+  /// Compiles for this machine; the compiler knows the sizes in `bound`. Returns the reason of a refusal, or "".
   std::string compile(const Sizes &bound = {});
 
   std::vector<HostArray> draw(const Sizes &sizes, Values values, std::mt19937 &random) const;

@@ -205,7 +205,7 @@ const std::vector<OperatorCase> operatorCases = {
     {"ConcatLast", "g (float[a, b] x, float[a, c] z) => (float[p, q] y) { y = Concat<axis = 1>(x, z) }"},
     {"Transpose", "g (float[a, b, c] x) => (float[p, q, r] y) { y = Transpose<perm = [2, 0, 1]>(x) }"},
     {"Where", "g (bool[a, 1] c, float[1, b] x, float[a, b] z) => (float[p, q] y) { y = Where(c, x, z) }"},
-    // Scales and zero points by channel, and products of numbers so given.
+    // Scales and zero points by channel, and quantized products.
     {"QuantizeLinear", "g (float[a, b] x, float[b] s, uint8[b] z) => (uint8[p, q] y) { y = QuantizeLinear(x, s, z) }"},
     {"QuantizeBlocks", "g (float[a, 4] x, float[a, 2] s, int8[a, 2] z) => (int8[p, q] y) { y = QuantizeLinear<axis = "
                        "1, block_size = 2>(x, s, z) }"},
@@ -220,7 +220,7 @@ const std::vector<OperatorCase> operatorCases = {
                                 "MatMulInteger(x, w, u, v) }"},
     {"QLinearMatMul", "g (uint8[a, b] x, float s, uint8 z, int8[b, c] w, float[c] t, int8[c] v, float u, uint8 o) => "
                       "(uint8[p, q] y) { y = QLinearMatMul(x, s, z, w, t, v, u, o) }"},
-    // Indices amid other work.
+    // Indices within other operators.
     {"SoftmaxOfGathered", "g (float[a, b] x, int64[c] i) => (float[p, q] y) { r = Gather(x, i) y = Softmax(r) }"},
     {"NormalizedEmbedding", "g (float[a, b] x, int64[c] i, float[b] s) => (float[p, q] y) { r = Gather(x, i) y = "
                             "LayerNormalization(r, s) }"},

@@ -7,7 +7,7 @@
 // RUN: sed -e 's/rows = 28, panels/rows = 56, panels/; s/s0 ceildiv 28/s0 ceildiv 56/' %s | not freestone-opt --codegen-emit-programs 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SCRATCH
 
-// Sums along rows: so many vectors side by side, each with accumulators of its own, that are combined in order behind the run.
+// Sums along rows: `accumulators` interleaved vectors, combined in order after the run.
 // CHECK-LABEL: func.func @row_sums
 // CHECK:         %[[LOOP:.*]]:2 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
 // CHECK:           vector.load
@@ -34,7 +34,7 @@ tile.program @row_sums symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>) -> (!g
   tile.return %y : !graph.tensor<[s0], f32>
 }
 
-// Loops over elements: vectors of so many lanes, so many side by side.
+// Elementwise loops: `lanes` and `vectors` of the tiling.
 // CHECK-LABEL: func.func @sums
 // CHECK:         vector<16xf32>
 // CHECK-NOT:     vector<8xf32>

@@ -120,8 +120,8 @@ func.func @top_k(%x: !graph.tensor<[n, m], f32>) -> (!graph.tensor<[n, 10], f32>
 
 // -----
 
-// The number of selected elements is a value of the run: tiles count theirs, a word of 64 bits at a time, one program adds up the
-// counts, the tiles of the next one write from there on as many results.
+// The number of selected elements is known at run time: tiles count theirs by 64-bit words, one program sums the counts, and
+// the tiles of the next one write their results from there on.
 // CHECK-LABEL: func.func @nonzero
 // CHECK:         %[[COUNTS:.*]] = tile.opaque [min((m*n) floordiv 16384, 31) + 1] ins(%arg0)
 // CHECK:           vector.bitcast %{{.*}} : vector<64xi1> to vector<1xi64>

@@ -1,7 +1,7 @@
 // RUN: freestone-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(graph-to-tile))' | FileCheck %s
 
-// A tile has columns of all rows, which it adds updates to, and touches no other row. What an index leads to is written
-// where the axis has it.
+// A tile has columns of all rows, to which it adds updates; rows without updates are not touched. Out-of-bounds indices write
+// nothing.
 // CHECK-LABEL: func.func @rows
 // CHECK:         tile.opaque [6] ins(%arg0, %arg1, %arg2) attributes {updates}
 // CHECK-NEXT:    ^bb0(%[[TILE:.*]]: index, %{{.*}}: memref<?xf32>, %[[INDICES:.*]]: memref<?xi64>, %[[UPDATES:.*]]: memref<?xf32>, %[[RESULT:.*]]: memref<?xf32>):
@@ -45,7 +45,7 @@ func.func @elements(%x: !graph.tensor<[300, 300], f32>, %i: !graph.tensor<[90000
 
 // -----
 
-// How many tiles there are follows from the updates alone. Elements of half the size are twice as many in a vector.
+// The number of tiles depends on the updates alone. Vectors hold twice as many elements of half the size.
 // CHECK-LABEL: func.func @gradient
 // CHECK:         tile.opaque [min((3*b) floordiv (2*max(b, 64)), 31) + 1] ins(%{{.*}}, %arg0, %arg1)
 // CHECK:           arith.addf %{{.*}} : vector<32xf32>
@@ -59,7 +59,7 @@ func.func @gradient(%i: !graph.tensor<[b, 1], i64>, %u: !graph.tensor<[b, 96], f
 
 // -----
 
-// Lines of the updates along the axis have tiles of their own, neighbouring ones together, however many the operand has.
+// Lines of the updates along the axis are tiles of their own, neighbouring ones together, however many lines the operand has.
 // CHECK-LABEL: func.func @columns
 // CHECK:         tile.opaque [5*min(m, n)] ins(%arg0, %arg1, %arg2) attributes {updates}
 // CHECK:           scf.if

@@ -21,8 +21,8 @@ public:
     nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, outside));
   }
 
-  /// What is left of the box from dimension `dim` on: `source` and `place` are where it begins in the picture and in the
-  /// copy; it is in the picture where `inside` holds (null: always).
+  /// Copies the dimensions of the box from `dim` on. `source` and `place` are their offsets in the input and in the
+  /// copy; they are inside the input where `inside` holds (null: always).
   void copy(unsigned dim, Value source, Value place, Value inside);
 
 private:
@@ -54,13 +54,13 @@ void PictureCopier::copy(unsigned dim, Value source, Value place, Value inside) 
     return copyRow(emission.add(source, box.first[dim]), place, inside);
   emission.forRange(emission.getConstant(0), box.counts[dim], 1, [&](Value number) {
     Value at = emission.add(box.first[dim], number);
-    // Unsigned, so that a negative coordinate is a large one.
+    // Unsigned: a negative coordinate compares as a large one.
     Value here = conjoin(inside, compare(arith::CmpIPredicate::ult, at, size));
     copy(dim + 1, emission.add(source, at), emission.add(place, emission.multiply(number, box.strides[dim])), here);
   });
 }
 
-/// Vector by vector of all runs: whole ones where the picture has them.
+/// Writes all runs vector by vector, with full vector loads where the input has them.
 void PictureCopier::copyRow(Value source, Value place, Value inside) {
   Value zero = emission.getConstant(0), group = emission.getConstant(box.lanes * box.stride);
   Value width = emission.getSize(box.type.getShape()[rowDim]);
@@ -93,7 +93,7 @@ SmallVector<Value> PictureCopier::loadWhole(Value source) {
   return elements;
 }
 
-/// Those of the columns that are in [0, width).
+/// Masked load of the columns in [0, width).
 SmallVector<Value> PictureCopier::loadPart(Value source, Value column, Value width) {
   SmallVector<Value> elements;
   Value zero = emission.getConstant(0);
@@ -109,7 +109,7 @@ SmallVector<Value> PictureCopier::loadPart(Value source, Value column, Value wid
   return elements;
 }
 
-/// Element e of the vectors, all in a row, belongs to run e mod stride.
+/// Deinterleaves consecutive vectors: their element e belongs to run e mod stride.
 void PictureCopier::storeRuns(ArrayRef<Value> elements, Value place) {
   Value pitch = emission.multiply(box.vectors, emission.getConstant(box.lanes));
   for (int64_t run = 0; run < box.stride; ++run) {
@@ -118,7 +118,7 @@ void PictureCopier::storeRuns(ArrayRef<Value> elements, Value place) {
       SmallVector<int64_t> order;
       for (int64_t lane = 0; lane < box.lanes; ++lane) {
         int64_t element = lane * box.stride + run, vector = element / box.lanes, at = element % box.lanes;
-        // The first shuffle takes the elements of the first vector too; the others leave lanes as they are.
+        // The first shuffle also takes the first vector's elements; the others keep the lanes filled before.
         order.push_back(vector == number ? box.lanes + at : number == 1 ? at : lane);
       }
       values = vector::ShuffleOp::create(builder, location, values, elements[number], order);

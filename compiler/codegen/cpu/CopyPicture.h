@@ -5,22 +5,21 @@
 
 namespace freestone::codegen {
 
-/// A box of a picture, and where its copy goes. Outside of the picture is its fill, or zero.
-///
-/// A row of the copy is `stride` runs of `vectors` vectors: run r has the elements r, r + stride, r + 2 * stride, … of
-/// the row.
+/// A box of the input and the layout of its copy. Elements outside of the input are `fill`, or zero.
+/// A row of the copy is deinterleaved into `stride` runs of `vectors` vectors: run r has the row's elements r, r +
+/// stride, r + 2 * stride, …
 struct PictureBox {
-  /// Flat memory, and the tensor that it holds.
+  /// The input's memory, flat, and its tensor.
   mlir::Value memory;
   graph::TensorType type;
   mlir::TypedAttr fill;
-  /// Coordinates of the first element of the box, which may be outside of the picture.
+  /// Coordinates of the first element of the box; may be outside of the input.
   llvm::SmallVector<mlir::Value> first;
-  /// For every dimension but the last: elements of the box, and how far apart they are in the copy.
+  /// For every dimension but the last: the box's size, and its stride in the copy.
   llvm::SmallVector<mlir::Value> counts, strides;
   int64_t stride = 1;
   mlir::Value vectors;
-  /// Elements of a vector, and what it becomes before it is stored; null: as it is.
+  /// Elements of a vector, and its conversion before the store; null: none.
   int64_t lanes;
   llvm::function_ref<mlir::Value(mlir::Value)> convert;
 };

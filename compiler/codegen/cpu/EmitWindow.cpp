@@ -17,7 +17,7 @@ using sym::Expr;
 
 namespace {
 
-/// A range of a loop that a tile computes.
+/// A tile's range of a loop.
 struct Span {
   Value first, count;
 };
@@ -53,12 +53,12 @@ private:
   tile::WindowTiles tiles;
   int64_t lanes;
   Type sumType;
-  /// Symbols of the loops that change within a tile, and where all loops stand over them at the first tap.
+  /// Symbols of the loops that vary within a tile, and all loops' positions at the first tap, as expressions of them.
   Expr channelSymbol, rowSymbol, pixelSymbol;
   SmallVector<Expr> loops;
   Positions outer;
   Value copy, offsets, sums;
-  /// Of the tile at hand.
+  /// Ranges of the current tile.
   Span rows, pixels;
 };
 
@@ -74,7 +74,7 @@ WindowEmitter::WindowEmitter(Emission &emission, tile::WindowForm window, tile::
     outer.push_back({emission.getPositionSymbol("o" + std::to_string(number)), Value()});
     loops[loop] = outer.back().symbol;
   }
-  // Several loops of channels are counted as one.
+  // Several channel loops are linearized into one.
   Expr number = channelSymbol;
   for (unsigned loop : llvm::reverse(form.channels)) {
     bool isOutermost = loop == form.channels.front();
@@ -95,7 +95,7 @@ void WindowEmitter::emit() {
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
-/// How far each tap is from the first one, in the copy and in the other operands: the same for all tiles.
+/// Emits the offset of each tap from the first, in the copy and in the other operands: equal for all tiles.
 void WindowEmitter::emitOffsets() {
   Value count = emission.getSize(form.getNumTaps());
   emission.forRange(emission.getConstant(0), count, 1, [&](Value tap) {
@@ -132,7 +132,7 @@ Value WindowEmitter::getOffsetInCopy(ArrayRef<Value> taps) {
   return emission.add(offset, emission.add(place, emission.multiply(run, emission.getSize(tiles.run))));
 }
 
-/// The last blocks of an extent may have nothing left.
+/// The last blocks of an extent may be empty.
 Span WindowEmitter::getRange(Value block, Expr step, Expr total) {
   Value size = emission.getSize(step), first = emission.multiply(block, size);
   Value left = emission.subtract(emission.getSize(total), first);
@@ -193,7 +193,7 @@ void WindowEmitter::copyBox() {
   copyPicture(emission, box, copy);
 }
 
-/// Blocks of as many vectors as the tiling says, then of one, the last one in part.
+/// Blocks of the tiling's number of vectors, then of one vector, the last masked.
 void WindowEmitter::emitRows(Value channel, Value row) {
   Value from = emission.getConstant(0);
   auto emitWhole = [&](unsigned vectors) {
@@ -215,8 +215,8 @@ void WindowEmitter::emitRows(Value channel, Value row) {
   emitBlock(channel, row, from, 1, emission.getTailMask(lanes, left));
 }
 
-/// A block of channels, rows and pixels. Sums leave registers through scratch, so that what follows on them is there
-/// once, and for no more of them than there are.
+/// Computes a block of channels, rows and pixels. Sums go through scratch memory: the epilogue's code is emitted once,
+/// and computes no padding.
 void WindowEmitter::emitBlock(Value channel, Value row, Value pixel, unsigned vectors, Value mask) {
   for (auto [number, value] : llvm::enumerate(reduceTaps(channel, row, pixel, vectors)))
     vector::StoreOp::create(builder, location, value, sums, emission.getConstant(number * lanes));
@@ -243,9 +243,9 @@ void WindowEmitter::emitBlock(Value channel, Value row, Value pixel, unsigned ve
   });
 }
 
-/// The reduced block: channels, rows, then vectors of pixels.
+/// The sums of a block: channels, rows, then vectors of pixels.
 SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pixel, unsigned vectors) {
-  // Channels that there are not are computed as the last one, rows of whatever the copy has there.
+  // Padding channels compute the last channel again; padding rows read arbitrary elements of the copy.
   Value last = emission.subtract(emission.getSize(form.getNumChannels()), emission.getConstant(1));
   SmallVector<SmallVector<Value>> starts(tiling.getChannels());
   for (auto [number, ofChannel] : llvm::enumerate(starts)) {
@@ -277,7 +277,7 @@ SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pix
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// An operand that is the same for all pixels.
+/// Loads a scalar operand shared by all pixels.
 Value WindowEmitter::loadShared(unsigned input, Value start, Value tap) {
   Value number = emission.add(tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(input)));
   Value word = memref::LoadOp::create(builder, location, offsets, ValueRange{number});

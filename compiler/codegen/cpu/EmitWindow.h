@@ -5,8 +5,8 @@
 
 namespace freestone::codegen {
 
-/// A program whose plan is tiled as windows: what the windows of a tile see is copied with its border, then blocks of
-/// channels, rows and pixels are reduced in registers, tap by tap, without looking where the picture ends.
+/// Emits a program tiled as windows: a tile's input is copied with its border, then blocks of channels, rows and pixels
+/// are reduced in registers, tap by tap, without bounds checks.
 void emitWindow(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

@@ -1,4 +1,4 @@
-// Branches and loops. A branch whose condition is known while importing is taken there; a short loop over sequences is
+// Branches and loops. A branch with a condition known during import is inlined; a short loop over sequences is
 // unrolled.
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
@@ -27,7 +27,7 @@ std::optional<int64_t> knownScalar(Tensor tensor) {
   return content && content->size() == 1 ? content->front().asConstantInteger() : std::nullopt;
 }
 
-/// The values of a body's outputs in the program; nothing where one of them is no tensor.
+/// The values of a body's outputs in the program; nothing if one of them is no tensor.
 std::optional<SmallVector<mlir::Value>> tensorsOf(Node &node, const Values &values) {
   SmallVector<mlir::Value> tensors;
   for (const ModelValue &value : values) {
@@ -77,7 +77,7 @@ template <typename Op> Op withResults(ModelBuilder &builder, Op before, ArrayRef
 
 graph::TensorType tensorType(mlir::Value value) { return cast<graph::TensorType>(value.getType()); }
 
-/// A type at which both may arrive: sizes that differ are new symbols.
+/// A type that both values can be passed as: sizes that differ are new symbols.
 mlir::Type joinTypes(Node &node, graph::TensorType lhs, graph::TensorType rhs) {
   if (lhs.getRank() != rhs.getRank() || lhs.getElementType() != rhs.getElementType()) {
     node.refuse("its branches give tensors of different ranks or types");
@@ -132,7 +132,7 @@ void ifNode(Node &node) {
     setResults(node, withResults(builder, op, types));
 }
 
-/// Runs a loop while importing; nothing where what it needs for that is not known.
+/// Unrolls a loop; nothing if its trip count or conditions are unknown during import.
 bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
   ModelBuilder &builder = node.builder();
   Values carried;
@@ -164,7 +164,7 @@ bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
   return true;
 }
 
-/// Whether a loop's body says by itself that it goes on, or not: it passes its condition on, or makes a constant.
+/// Whether the condition of a loop is independent of data: its body passes it on, or makes a constant.
 bool conditionIsKnown(const onnx::GraphProto &body) {
   std::string name = body.output(0).name();
   for (int index = body.node_size(); index-- > 0;) {
@@ -220,7 +220,7 @@ void loop(Node &node) {
   auto op =
       graph::WhileOp::create(builder, builder.getLoc(), mlir::TypeRange(), valueOf(most), valueOf(first), carried);
   auto outputs = buildRegion(node, op.getBody(), arguments, [&](Values values) -> std::optional<Values> {
-    // What ONNX calls the condition inside of the body holds there.
+    // Within the body ONNX's condition is true.
     values.insert(values.begin() + 1, ModelValue(builder.scalar(1, builder.getI1Type())));
     std::optional<Values> results = node.importer().importBody(*body, values);
     if (results && results->front().tensor)
@@ -257,7 +257,7 @@ Tensor moveAxis(Tensor x, int64_t from, int64_t to) {
   return transpose(x, permutation);
 }
 
-/// Runs a scan while importing: the states after it, then what is collected, with the steps first.
+/// Unrolls a scan: returns the final states, then the collected values, with the steps first.
 std::optional<Values> unroll(Node &node, const onnx::GraphProto &body, Values states, ArrayRef<Tensor> sequences,
                              int64_t steps) {
   ModelBuilder &builder = node.builder();
@@ -282,7 +282,7 @@ std::optional<Values> unroll(Node &node, const onnx::GraphProto &body, Values st
   return states;
 }
 
-/// Turns what was collected into the order and to the axis that the node asks for.
+/// Reorders the collected values as the node specifies, along its axes.
 void setScanned(Node &node, ArrayRef<Tensor> outputs, int64_t states) {
   SmallVector<int64_t> axes = node.integers("scan_output_axes"), directions = node.integers("scan_output_directions");
   for (auto [index, result] : enumerate(outputs)) {

@@ -6,11 +6,11 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-/// The labels as places among the classes. What is no class is outside of them, also where it is negative, which an
-/// index counts from the end: the run ends with an error.
+/// The labels as indices of classes. Labels out of range, including negative ones, which an index would count from the
+/// end, stay out of range: the run ends with an error.
 Tensor toPlaces(Tensor labels, Expr classes) { return select(labels < 0.0, beside(labels, classes), labels); }
 
-/// Scores are [N, C, …], labels [N, …]; those that are ignored count nothing, in sums and in means.
+/// Scores are [N, C, …], labels [N, …]; ignored labels count neither in sums nor in means.
 Tensor negativeLogLikelihood(Node &node) {
   Tensor scores = node.input(0), labels = node.input(1), classWeights = node.optionalInput(2);
   if (!scores || !labels || (node.has(2) && !classWeights))

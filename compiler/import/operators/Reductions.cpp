@@ -135,7 +135,7 @@ Tensor lpNormalization(Node &node) {
     return {};
   bool first = node.integer("p", 2) == 1;
   Tensor norm = first ? sum(abs(x), {*axis}, true) : sqrt(sum(square(x), {*axis}, true));
-  // What is 0 everywhere stays so.
+  // A zero vector stays zero.
   return norm ? x / select(equal(norm, 0.0), 1.0, norm) : norm;
 }
 

@@ -1,5 +1,5 @@
-// Images in another size. Along each axis the output reads a few places of the input with weights, which depend on
-// sizes alone.
+// Resizing of images. Along each axis the output is a weighted sum of a few input positions, with weights that depend
+// on sizes alone.
 #include "compiler/import/Registry.h"
 
 using namespace llvm;
@@ -124,7 +124,7 @@ std::optional<SmallVector<AxisScale>> Resizer::readScales() {
   return result;
 }
 
-/// Where in the input each place of the output lies.
+/// The input position of each output position.
 Tensor Resizer::coordinates(const AxisScale &axis) {
   std::string mode = node.text("coordinate_transformation_mode", node.opset() < 11 ? "asymmetric" : "half_pixel");
   Tensor place = cast(iota(builder, {axis.size}, 0, builder.getI64Type()), real);
@@ -160,7 +160,7 @@ Tensor Resizer::nearest(Tensor x, const AxisScale &axis) {
   return gather(x, cast(min(max(at, 0.0), last), builder.getI64Type()), axis.axis);
 }
 
-/// The weighted sum of neighbours: `weights[k]` is that of place `first + k`; places outside are those at the edge.
+/// The weighted sum of neighbours: `weights[k]` is that of position `first + k`, clamped to the edges.
 Tensor Resizer::interpolate(Tensor x, const AxisScale &axis, ArrayRef<Tensor> given, Tensor first) {
   SmallVector<Tensor> weights(given);
   Tensor last = sizeScalar(x.dim(axis.axis)) - 1.0;

@@ -16,8 +16,8 @@ Tensor shapeOf(Node &node) {
   return node.builder().vector(x.shape().slice(start, std::max<int64_t>(end - start, 0)));
 }
 
-/// A reshape to sizes that only the run knows, each of which may mean what 0 and -1 mean: 0 copies a size of x, -1 is
-/// what the others leave. At most one is -1, so that the product of all is negative iff there is one.
+/// A reshape to run-time sizes, each of which may be 0 or -1: 0 copies a size of x, -1 is inferred. At most one is -1,
+/// so that the product of all is negative iff there is one.
 Tensor reshapeByValues(Node &node, Tensor x, ArrayRef<Expr> target, bool keepsZero) {
   ModelBuilder &builder = node.builder();
   Expr zero = builder.size(0), one = builder.size(1), product = one, total = builder.define("total", x.elementCount());
@@ -116,7 +116,7 @@ std::optional<Shape> axesOf(Node &node) {
                                            : std::optional(node.builder().sizes(node.integers("axes")));
 }
 
-/// The axes as numbers; nothing where only the run knows them.
+/// The axes as numbers; nothing if they are known only at run time.
 std::optional<SmallVector<int64_t>> asNumbers(ArrayRef<Expr> axes) {
   SmallVector<int64_t> numbers;
   for (Expr axis : axes) {
@@ -174,7 +174,7 @@ Tensor expand(Node &node) {
       size = x.dim(axis);
     if (size.isConstant() || !x.extent(axis).has_value() || *x.extent(axis) == 1)
       continue;
-    // A size that only the run knows may be 1, or must be the extent.
+    // A run-time size must be 1 or the extent.
     Expr mustBeZero = (size - 1) * (size - x.dim(axis));
     if (!builder.makeEqual(mustBeZero, builder.size(0), "sizes to which a tensor is expanded"))
       return {};

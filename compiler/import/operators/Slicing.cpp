@@ -27,7 +27,7 @@ Tensor sliceAxis(Node &node, Tensor x, int64_t axis, Expr start, Expr end, int64
     std::optional<int64_t> value = bound.asConstant();
     return value && (*value >= INT32_MAX || *value <= INT32_MIN) ? *value : 0;
   };
-  // Ends far away mean "to the end"; they are said so, for sums with them would overflow.
+  // Very large ends mean "to the end", and are replaced by it, since sums with them would overflow.
   auto settle = [&](Expr bound) {
     int64_t far = farAway(bound);
     return far > 0 ? extent : far < 0 ? -extent - 1 : bound;
@@ -51,7 +51,7 @@ bool areConstant(ArrayRef<Expr> values) {
   return llvm::all_of(values, [](Expr value) { return value.isConstant(); });
 }
 
-/// Slices along axes or by steps that only the run knows: every axis is read at start, start + step, ….
+/// Slices along run-time axes or by run-time steps: every axis is read at start, start + step, ….
 Tensor sliceByValues(Node &node, Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr> ends, ArrayRef<Expr> axes,
                      ArrayRef<Expr> steps) {
   ModelBuilder &builder = node.builder();
@@ -123,7 +123,7 @@ Tensor sliceNode(Node &node) {
       return node.reject("a step is 0");
     if (!x)
       return x;
-    // The least step reverses nothing else than the least but one, and has an absolute value.
+    // INT64_MIN selects the same elements as its successor, which has an absolute value.
     x = sliceAxis(node, x, axis, start, end, std::max<int64_t>(step, -INT64_MAX));
   }
   return x;
@@ -184,7 +184,7 @@ void split(Node &node) {
   }
 }
 
-/// Index tensors that continue a dimension by its edge, its mirror image, or itself.
+/// Index tensors that extend a dimension by its edge, by reflection, or by wrapping around.
 Tensor paddedByIndex(Node &node, Tensor x, int64_t axis, Expr low, Expr high, StringRef mode) {
   ModelBuilder &builder = node.builder();
   Expr extent = x.dim(axis);

@@ -11,8 +11,8 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-/// What the optimizers say of several tensors at once: R, T, then all X, all G, and all of each state; answered with
-/// all new X, and all of each new state.
+/// The operands of optimizers for several tensors: R, T, then all X, all G, and all of each state; the results are all
+/// new X, and all of each new state.
 struct Update {
   Tensor rate;  ///< R
   Tensor count; ///< T, in the type of R
@@ -22,7 +22,7 @@ struct Update {
 
 using Step = SmallVector<Tensor> (*)(Node &, Update &);
 
-/// Applies `step`, which answers the new X and states, to every tensor.
+/// Applies `step`, which returns the new X and states, to every tensor.
 template <int stateCount> void updateAll(Node &node, Step step) {
   SmallVector<Tensor> inputs = node.allInputs();
   int64_t columns = 2 + stateCount, tensors = (int64_t(inputs.size()) - 2) / columns;
@@ -69,8 +69,8 @@ SmallVector<Tensor> adam(Node &node, Update &update) {
   return {x * (1 - node.real("norm_coefficient_post", 0)), mean, squares};
 }
 
-/// A copy of what computes `y` from `xs`, at the end of the block: differentiation rewrites what it goes through, and
-/// the tensors of the model keep hold of the original.
+/// A copy of the computation of `y` from `xs`, at the end of the block: differentiation rewrites operators on the path,
+/// while the model's tensors refer to the originals.
 mlir::Value clonePath(mlir::OpBuilder &ir, mlir::Value y, ArrayRef<mlir::Value> xs) {
   SetVector<mlir::Operation *> path;
   SmallVector<mlir::Value> pending = {y};
@@ -122,7 +122,7 @@ void gradient(Node &node) {
     return;
   }
   mlir::Value loss = clonePath(builder, reshape(y, {}).value(), xs);
-  // What has no terminator yet is no block that can be differentiated.
+  // Only a block with a terminator can be differentiated.
   auto end = mlir::func::ReturnOp::create(builder, builder.getLoc());
   std::string complaint;
   mlir::ScopedDiagnosticHandler handler(builder.getContext(), [&](mlir::Diagnostic &diagnostic) {
