@@ -52,7 +52,7 @@ private:
     /// Lane 0's number in the row.
     Value number;
     unsigned lanes = 1;
-    Value mask;
+    Value mask = {};
   };
 
   void emitRow(Value row);
