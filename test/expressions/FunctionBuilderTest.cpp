@@ -72,17 +72,18 @@ TEST_F(FunctionBuilderTest, WhatCanNotBeLearntIsCheckedAtEntry) {
   begin({f32({"a"}), f32({"b"})});
   Tensor doubled = concat({argument(0), argument(0)}, 0), tripled = concat({argument(1), argument(1), argument(1)}, 0);
   EXPECT_EQ((doubled * tripled).type(), f32({"2*a"}));
-  ASSERT_EQ(builder->sizeFacts().assertions().size(), 1u);
+  ASSERT_FALSE(builder->sizeFacts().assertions().empty());
   EXPECT_EQ(builder->sizeFacts().assertions()[0].text,
             "at node 'add_7': sizes of what is combined element by element must be equal");
 }
 
 TEST_F(FunctionBuilderTest, SizesThatAreNeverEqualAreRefused) {
-  begin({f32({"3", "n"}), f32({"4", "n"})});
+  begin({f32({"3", "1"}), f32({"4", "1"})});
   EXPECT_FALSE(argument(0) + argument(1));
   EXPECT_EQ(reason(), "sizes of what is combined element by element must be equal, but are 3 and 4");
-  EXPECT_FALSE(reshape(argument(0), shape({"2", "n"})) && !builder->stopped());
-  EXPECT_EQ(reason(), "");
+  EXPECT_FALSE(reshape(argument(0), shape({"2"})));
+  EXPECT_EQ(reason(), "numbers of elements before and after a reshape must be equal, but are 3 and 2");
+  EXPECT_EQ(operations(), "");
 }
 
 TEST_F(FunctionBuilderTest, NothingIsLearntFromWhatMayNeverRun) {
@@ -123,7 +124,9 @@ TEST_F(FunctionBuilderTest, DataGiveNewSizes) {
   Tensor places = nonZero(argument(0));
   EXPECT_EQ(places.type(), i64({"1", "nonzero"}));
   EXPECT_TRUE(builder->sizeFacts().dependsOnData(places.dim(1)));
-  EXPECT_FALSE(gather(argument(0), reshape(places, {places.dim(1)}), 0) + argument(0));
+  Tensor chosen = gather(argument(0), reshape(places, {places.dim(1)}), 0);
+  EXPECT_EQ(chosen.type(), f32({"nonzero"}));
+  EXPECT_FALSE(concat({chosen, chosen}, 0) + concat({argument(0), argument(0), argument(0)}, 0));
   EXPECT_NE(reason().find("known only while the model runs"), std::string::npos);
 }
 
