@@ -30,6 +30,7 @@ public:
   int64_t run();
 
 private:
+  bool moveBehindReaders(Operation *update);
   bool mayBeWritten(Operation *update);
   bool becomesState(Operation *update, BlockArgument old);
   bool isForgotten(Operation *update);
@@ -38,6 +39,17 @@ private:
   Block &block;
   bool enable;
 };
+
+/// Moves an update behind all else that reads its operand, unless something there needs its result already, or is an
+/// update, which might have to move behind this one. Updates of what it reads that come before it by now are yet to
+/// find out that they are not the last to look.
+bool Updater::moveBehindReaders(Operation *update) {
+  Operation *last = getLastReader(tile::getAliased(update->getOperand(0)), update);
+  if (last == update || last == block.getTerminator() || tile::isUpdate(last) || isReadUntil(last, update))
+    return false;
+  moveBehind(update, last);
+  return true;
+}
 
 /// Whether the memory is the function's own, or that of a state whose new value comes of this update.
 bool Updater::mayBeWritten(Operation *update) {
@@ -74,8 +86,9 @@ bool Updater::isForgotten(Operation *update) {
 
 int64_t Updater::run() {
   int64_t inPlace = 0;
-  for (Operation &op : block) {
-    if (!tile::isUpdate(&op))
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    // What is moved comes by again.
+    if (!tile::isUpdate(&op) || moveBehindReaders(&op))
       continue;
     OpBuilder builder(&op);
     Value operand = op.getOperand(0);

@@ -154,3 +154,30 @@ func.func @zeros(%i: !i {graph.name = "i"}, %u: !u {graph.name = "u"}) -> (!t {g
   %2 = graph.scatter_nd max %0, %i, %u : !t, !i, !u
   return %1, %2 : !t, !t
 }
+
+// -----
+
+!t = !graph.tensor<[v, 8], f32>
+!i = !graph.tensor<[n, 1], i64>
+!u = !graph.tensor<[n, 8], f32>
+
+// What reads the old elements comes before, wherever it stood.
+// CHECK:         scatters_in_place = 2
+// CHECK-LABEL:   task.program @before
+// CHECK:           %[[X:.*]] = task.buffer input "x"
+// CHECK:           %[[Y:.*]] = task.buffer output "y"
+// CHECK:           %[[Z:.*]] = task.buffer output "z"
+// CHECK:           %[[W:.*]] = task.buffer output "w"
+// CHECK-NOT:       task.buffer arena
+// CHECK:           task.space @{{.*}}(%[[X]]) to (%[[Y]])
+// CHECK:           task.space @{{.*}}(%[[Y]]) to (%[[Z]])
+// CHECK:           task.space @{{.*}}(%[[Y]], %{{.*}}, %{{.*}}) to (%[[Y]])
+func.func @before(%x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %u: !u {graph.name = "u"})
+    -> (!t {graph.name = "y"}, !t {graph.name = "z"}, !t {graph.name = "w"}) {
+  %0 = graph.unary neg %x : !t
+  %1 = graph.scatter_nd add %0, %i, %u : !t, !i, !u
+  %2 = graph.unary exp %0 : !t
+  %3 = graph.unary neg %2 : !t
+  %4 = graph.scatter_nd max %3, %i, %u : !t, !i, !u
+  return %1, %2, %4 : !t, !t, !t
+}
