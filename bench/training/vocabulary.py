@@ -64,10 +64,8 @@ def prepare_freestone(model, feeds, options, folder):
     path, data, artifact = (folder / file for file in ("model.onnx", "data.npz", "step.stone"))
     onnx.save(fill.fill(model, 1), path)
     np.savez(data, **feeds)
-    # The tied table is not laid out in panels, and so neither is the head's alone.
-    command = [freestone_runtime.freestone(), "train", path, "--labels", "y", "--data", data, "--compile-only", "-o", artifact,
-               "--disable", ",".join(["state-layouts", *options])]
-    subprocess.run([str(word) for word in command], check=True)
+    command = [freestone_runtime.freestone(), "train", path, "--labels", "y", "--data", data, "--compile-only", "-o", artifact]
+    subprocess.run([*map(str, command), *options], check=True, stderr=subprocess.DEVNULL)
     loaded = freestone_runtime.Model(artifact, 1)
     loaded.bind({**NUMBERS, **feeds})
     return loaded.run_bound
@@ -145,7 +143,7 @@ def main():
                 feeds = make_feeds("tokens", vocabulary, size), make_feeds("x", vocabulary, size)
                 with tempfile.TemporaryDirectory() as folder:
                     if engine == "freestone":
-                        options = arguments.disable.split(",") if arguments.disable else []
+                        options = ["--disable", arguments.disable] if arguments.disable else []
                         models = make_gpt(vocabulary), make_head(vocabulary)
                         made = [prepare_freestone(*pair, options, pathlib.Path(folder)) for pair in zip(models, feeds)]
                     else:
