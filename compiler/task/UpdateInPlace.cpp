@@ -30,6 +30,7 @@ public:
   int64_t run();
 
 private:
+  static bool isWrittenUntil(Operation *last, Operation *update);
   bool moveBehindReaders(Operation *update);
   bool mayBeWritten(Operation *update);
   bool becomesState(Operation *update, BlockArgument old);
@@ -40,12 +41,24 @@ private:
   bool enable;
 };
 
+/// Whether any operation behind `update`, up to `last`, may write what it takes besides its operand.
+bool Updater::isWrittenUntil(Operation *last, Operation *update) {
+  for (Operation *op = update; op != last;) {
+    op = op->getNextNode();
+    if (tile::isUpdate(op) && llvm::any_of(llvm::drop_begin(update->getOperands()), [&](Value operand) {
+          return getMemory(operand) == getMemory(op->getOperand(0));
+        }))
+      return true;
+  }
+  return false;
+}
+
 /// Moves an update behind all else that reads its operand, unless something there needs its result already, or is an
-/// update, which might have to move behind this one. Updates of what it reads that come before it by now are yet to
-/// find out that they are not the last to look.
+/// update, which might have to move behind this one.
 bool Updater::moveBehindReaders(Operation *update) {
   Operation *last = getLastReader(tile::getAliased(update->getOperand(0)), update);
-  if (last == update || last == block.getTerminator() || tile::isUpdate(last) || isReadUntil(last, update))
+  if (last == update || last == block.getTerminator() || tile::isUpdate(last) || isReadUntil(last, update) ||
+      isWrittenUntil(last, update))
     return false;
   moveBehind(update, last);
   return true;

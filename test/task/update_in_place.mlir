@@ -206,3 +206,29 @@ func.func @crossed(%w: !t {graph.state = "w"}, %x: !t {graph.name = "x"}, %i: !i
   %3 = graph.binary add %w, %2 : !t
   return %1, %3 : !t, !t
 }
+
+// -----
+
+!t = !graph.tensor<[64, 8], f32>
+!i = !graph.tensor<[n, 1], i64>
+!j = !graph.tensor<[64, 1], i64>
+!u = !graph.tensor<[n, 8], f32>
+
+// The scatter of the state's rows stays before the state is written again, and so its own operand is copied.
+// CHECK:         scatters_in_place = 2
+// CHECK-LABEL:   task.program @rows
+// CHECK:           %[[W:.*]] = task.buffer state "w"
+// CHECK:           %[[Y:.*]] = task.buffer output "y"
+// CHECK:           %[[Z:.*]] = task.buffer output "z"
+// CHECK:           task.space @{{.*}}(%[[W]], %{{.*}}, %{{.*}}) to (%[[W]])
+// CHECK:           task.space @{{.*}}(%{{.*}}, %{{.*}}, %[[W]]) to (%[[Y]])
+// CHECK:           task.space @{{.*}}(%[[W]], %{{.*}}, %{{.*}}) to (%[[W]])
+func.func @rows(%w: !t {graph.state = "w"}, %x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %j: !j {graph.name = "j"},
+                %u: !u {graph.name = "u"}) -> (!t {graph.state = "w"}, !t {graph.name = "y"}, !t {graph.name = "z"}) {
+  %0 = graph.unary neg %x : !t
+  %1 = graph.scatter_nd add %w, %i, %u : !t, !i, !u
+  %2 = graph.scatter_nd none %0, %j, %1 : !t, !j, !t
+  %3 = graph.scatter_nd max %1, %i, %u : !t, !i, !u
+  %4 = graph.unary exp %0 : !t
+  return %3, %2, %4 : !t, !t, !t
+}
