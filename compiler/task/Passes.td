@@ -25,7 +25,7 @@ def UpdateInPlace : Pass<"task-update-in-place", "::mlir::func::FuncOp"> {
   let summary = "lets updates of a tensor write its memory, and gives them a copy where they may not";
   let description = [{
     The first result of an operation with the attribute `updates` (a scatter) begins as the elements of its first operand. After this
-    pass it lies in that operand's memory. Where the operand is an input, a weight or a constant, where anything looks at it later, or
+    pass it lies in that operand's memory. It moves behind what reads the operand, unless something there needs the result. Where the operand is an input, a weight or a constant, where anything looks at it later, or
     where another operand lies in the same memory, it is copied first; a tensor that is one value everywhere is made anew. State
     (`graph.state`) is written where it lies if updates alone make its new value. Runs before `task-copy-results`; operations must keep
     their order from here on, and equal ones may not be merged. Counts operands that were not copied `scatters_in_place`; with

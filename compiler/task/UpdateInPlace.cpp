@@ -30,6 +30,8 @@ public:
   int64_t run();
 
 private:
+  static bool isWrittenUntil(Operation *last, Operation *update);
+  bool moveBehindReaders(Operation *update);
   bool mayBeWritten(Operation *update);
   bool becomesState(Operation *update, BlockArgument old);
   bool isForgotten(Operation *update);
@@ -38,6 +40,29 @@ private:
   Block &block;
   bool enable;
 };
+
+/// Whether any operation behind `update`, up to `last`, may write its other operands.
+bool Updater::isWrittenUntil(Operation *last, Operation *update) {
+  for (Operation *op = update; op != last;) {
+    op = op->getNextNode();
+    if (tile::isUpdate(op) && llvm::any_of(llvm::drop_begin(update->getOperands()), [&](Value operand) {
+          return getMemory(operand) == getMemory(op->getOperand(0));
+        }))
+      return true;
+  }
+  return false;
+}
+
+/// Moves an update behind all other readers of its operand, unless one of them needs its result, or is an update itself,
+/// which may have to move behind this one.
+bool Updater::moveBehindReaders(Operation *update) {
+  Operation *last = getLastReader(tile::getAliased(update->getOperand(0)), update);
+  if (last == update || last == block.getTerminator() || tile::isUpdate(last) || isReadUntil(last, update) ||
+      isWrittenUntil(last, update))
+    return false;
+  moveBehind(update, last);
+  return true;
+}
 
 /// Whether the memory is a temporary of the function, or a state whose new value is this update's result.
 bool Updater::mayBeWritten(Operation *update) {
@@ -74,8 +99,9 @@ bool Updater::isForgotten(Operation *update) {
 
 int64_t Updater::run() {
   int64_t inPlace = 0;
-  for (Operation &op : block) {
-    if (!tile::isUpdate(&op))
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    // What is moved comes by again.
+    if (!tile::isUpdate(&op) || moveBehindReaders(&op))
       continue;
     OpBuilder builder(&op);
     Value operand = op.getOperand(0);

@@ -158,32 +158,17 @@ bool StateUpdater::isComputedInPlace(Value result, Value old) {
 /// Moves the operation behind all readers of the old value, unless one of them needs its results or overwrites its
 /// operands.
 bool StateUpdater::moveBehindReaders(Operation *op, Value old) {
-  Operation *last = op;
-  if (old)
-    for (Operation *reader : getReaders(old))
-      if (last->isBeforeInBlock(reader))
-        last = reader;
+  Operation *last = old ? getLastReader(old, op) : op;
   if (last == op)
     return true;
-  for (Value result : op->getResults())
-    for (Operation *user : getReaders(result))
-      if (user == last || user->isBeforeInBlock(last))
-        return false;
+  if (isReadUntil(last, op))
+    return false;
   for (const auto &[writer, values] : overwritten)
     if (op->isBeforeInBlock(writer) && (writer == last || writer->isBeforeInBlock(last)))
       for (Value value : values)
         if (llvm::is_contained(getReaders(value), op))
           return false;
-  // Aliases of its results move along.
-  SmallVector<Operation *> moved = {op};
-  for (size_t i = 0; i < moved.size(); ++i)
-    for (Operation *user : moved[i]->getUsers())
-      if (tile::isAlias(user) && !llvm::is_contained(moved, user))
-        moved.push_back(user);
-  for (Operation *next : moved) {
-    next->moveAfter(last);
-    last = next;
-  }
+  moveBehind(op, last);
   return true;
 }
 

@@ -27,6 +27,33 @@ SmallVector<Operation *> task::getReaders(Value value, Block &block) {
   return readers.takeVector();
 }
 
+Operation *task::getLastReader(Value value, Operation *least) {
+  Operation *last = least;
+  for (Operation *reader : getReaders(value, *least->getBlock()))
+    if (last->isBeforeInBlock(reader))
+      last = reader;
+  return last;
+}
+
+bool task::isReadUntil(Operation *last, Operation *op) {
+  return llvm::any_of(op->getResults(), [&](Value result) {
+    return llvm::any_of(getReaders(result, *op->getBlock()),
+                        [&](Operation *reader) { return reader == last || reader->isBeforeInBlock(last); });
+  });
+}
+
+void task::moveBehind(Operation *op, Operation *last) {
+  SmallVector<Operation *> moved = {op};
+  for (size_t i = 0; i < moved.size(); ++i)
+    for (Operation *user : moved[i]->getUsers())
+      if (tile::isAlias(user) && !llvm::is_contained(moved, user))
+        moved.push_back(user);
+  for (Operation *next : moved) {
+    next->moveAfter(last);
+    last = next;
+  }
+}
+
 Value task::copyValue(OpBuilder &builder, Value value) {
   Location location = value.getLoc();
   auto type = cast<graph::TensorType>(value.getType());

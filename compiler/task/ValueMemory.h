@@ -21,6 +21,15 @@ bool isComputed(mlir::Value value);
 /// The operations of a block that read a value, under another shape or layout too.
 llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value, mlir::Block &block);
 
+/// The last operation of the block that reads a value; `least` where that comes later.
+mlir::Operation *getLastReader(mlir::Value value, mlir::Operation *least);
+
+/// Whether anything up to `last` reads what `op`, which comes before that, computes.
+bool isReadUntil(mlir::Operation *last, mlir::Operation *op);
+
+/// Moves an operation behind another one, and other shapes and layouts of its results with it.
+void moveBehind(mlir::Operation *op, mlir::Operation *last);
+
 /// The same elements in memory of their own.
 mlir::Value copyValue(mlir::OpBuilder &builder, mlir::Value value);
 

@@ -168,6 +168,11 @@ def check_in_place(tool, random, target):
         spaces = tool.spaces()
         assert sum(set(taken) & set(written) != set() for taken, written in spaces) == 3, spaces
         assert len(spaces) == 4 + copies, spaces
+    cache = "(float[a, b, c, d] x, float[a, b, s, d] u, int64[a] i) => (float[p, q, r, t] y)"
+    counters = tool.compile(f"g {cache} {{ k = Neg(x) y = TensorScatter(k, u, i) }}", target)
+    assert counters["scatters_in_place"] == 1, counters
+    counters = tool.compile(f"g {cache} {{ y = TensorScatter(x, u, i) }}", target)
+    assert counters["scatters_in_place"] == 0, "a caller's cache is not to be written"
 
 
 def main():

@@ -49,18 +49,19 @@ func.func @input(%x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %u: !u {g
 !i = !graph.tensor<[n, 8], i64>
 !u = !graph.tensor<[n, 8], f32>
 
-// What is still looked at is copied; so is what the updates come from.
+// Of two updates of one tensor one has a copy, and the other one moves behind all that reads the tensor.
+// CHECK:         scatters_in_place = 1
 // CHECK-LABEL:   task.program @later
 // CHECK:           %[[X:.*]] = task.buffer input "x"
 // CHECK:           %[[Y:.*]] = task.buffer output "y"
 // CHECK:           %[[Z:.*]] = task.buffer output "z"
-// CHECK:           %[[OLD:.*]] = task.buffer arena
-// CHECK:           task.space @{{.*}}(%[[X]]) to (%[[OLD]])
-// CHECK:           task.space @{{.*}}(%[[OLD]]) to (%[[Y]])
-// CHECK:           task.space @{{.*}}(%[[Y]], %{{.*}}, %{{.*}}) to (%[[Y]])
-// CHECK:           task.space @{{.*}}(%[[OLD]]) to (%[[OWN:.*]]) sizes
+// CHECK:           %[[OWN:.*]] = task.buffer arena
+// CHECK-NOT:       task.buffer
+// CHECK:           task.space @{{.*}}(%[[X]]) to (%[[Y]])
+// CHECK:           task.space @{{.*}}(%[[Y]]) to (%[[OWN]])
 // CHECK:           task.space @{{.*}}(%[[OWN]], %{{.*}}, %{{.*}}) to (%[[OWN]])
-// CHECK:           task.space @{{.*}}(%[[OLD]], %[[OWN]]) to (%[[Z]])
+// CHECK:           task.space @{{.*}}(%[[Y]], %[[OWN]]) to (%[[Z]])
+// CHECK:           task.space @{{.*}}(%[[Y]], %{{.*}}, %{{.*}}) to (%[[Y]])
 func.func @later(%x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %u: !u {graph.name = "u"}) -> (!t {graph.name = "y"}, !t {graph.name = "z"}) {
   %0 = graph.unary neg %x : !t
   %1 = graph.scatter_elements add %0, %i, %u axis 0 : !t, !i, !u
@@ -153,4 +154,81 @@ func.func @zeros(%i: !i {graph.name = "i"}, %u: !u {graph.name = "u"}) -> (!t {g
   %1 = graph.scatter_nd add %0, %i, %u : !t, !i, !u
   %2 = graph.scatter_nd max %0, %i, %u : !t, !i, !u
   return %1, %2 : !t, !t
+}
+
+// -----
+
+!t = !graph.tensor<[v, 8], f32>
+!i = !graph.tensor<[n, 1], i64>
+!u = !graph.tensor<[n, 8], f32>
+
+// What reads the old elements comes before, wherever it stood.
+// CHECK:         scatters_in_place = 2
+// CHECK-LABEL:   task.program @before
+// CHECK:           %[[X:.*]] = task.buffer input "x"
+// CHECK:           %[[Y:.*]] = task.buffer output "y"
+// CHECK:           %[[Z:.*]] = task.buffer output "z"
+// CHECK:           %[[W:.*]] = task.buffer output "w"
+// CHECK-NOT:       task.buffer arena
+// CHECK:           task.space @{{.*}}(%[[X]]) to (%[[Y]])
+// CHECK:           task.space @{{.*}}(%[[Y]]) to (%[[Z]])
+// CHECK:           task.space @{{.*}}(%[[Y]], %{{.*}}, %{{.*}}) to (%[[Y]])
+func.func @before(%x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %u: !u {graph.name = "u"})
+    -> (!t {graph.name = "y"}, !t {graph.name = "z"}, !t {graph.name = "w"}) {
+  %0 = graph.unary neg %x : !t
+  %1 = graph.scatter_nd add %0, %i, %u : !t, !i, !u
+  %2 = graph.unary exp %0 : !t
+  %3 = graph.unary neg %2 : !t
+  %4 = graph.scatter_nd max %3, %i, %u : !t, !i, !u
+  return %1, %2, %4 : !t, !t, !t
+}
+
+// -----
+
+!t = !graph.tensor<[64, 8], f32>
+!i = !graph.tensor<[n, 1], i64>
+!u = !graph.tensor<[n, 8], f32>
+
+// The new state is made of what the update writes over, so that it can't move behind the last look at the old state.
+// CHECK-LABEL:   task.program @crossed
+// CHECK:           %[[W:.*]] = task.buffer state "w"
+// CHECK:           %[[Y:.*]] = task.buffer output "y"
+// CHECK:           task.space @{{.*}}(%{{.*}}) to (%[[OLD:.*]]) sizes
+// CHECK:           task.space @{{.*}}(%[[OLD]]) to (%[[NEW:.*]]) sizes
+// CHECK:           task.space @{{.*}}(%[[OLD]], %{{.*}}, %{{.*}}) to (%[[OLD]])
+// CHECK:           task.space @{{.*}}(%[[W]], %[[OLD]]) to (%[[Y]])
+// CHECK:           task.space @{{.*}}(%[[NEW]]) to (%[[W]])
+func.func @crossed(%w: !t {graph.state = "w"}, %x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %u: !u {graph.name = "u"})
+    -> (!t {graph.state = "w"}, !t {graph.name = "y"}) {
+  %0 = graph.unary neg %x : !t
+  %1 = graph.unary exp %0 : !t
+  %2 = graph.scatter_nd add %0, %i, %u : !t, !i, !u
+  %3 = graph.binary add %w, %2 : !t
+  return %1, %3 : !t, !t
+}
+
+// -----
+
+!t = !graph.tensor<[64, 8], f32>
+!i = !graph.tensor<[n, 1], i64>
+!j = !graph.tensor<[64, 1], i64>
+!u = !graph.tensor<[n, 8], f32>
+
+// The scatter of the state's rows stays before the state is written again, and so its own operand is copied.
+// CHECK:         scatters_in_place = 2
+// CHECK-LABEL:   task.program @rows
+// CHECK:           %[[W:.*]] = task.buffer state "w"
+// CHECK:           %[[Y:.*]] = task.buffer output "y"
+// CHECK:           %[[Z:.*]] = task.buffer output "z"
+// CHECK:           task.space @{{.*}}(%[[W]], %{{.*}}, %{{.*}}) to (%[[W]])
+// CHECK:           task.space @{{.*}}(%{{.*}}, %{{.*}}, %[[W]]) to (%[[Y]])
+// CHECK:           task.space @{{.*}}(%[[W]], %{{.*}}, %{{.*}}) to (%[[W]])
+func.func @rows(%w: !t {graph.state = "w"}, %x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %j: !j {graph.name = "j"},
+                %u: !u {graph.name = "u"}) -> (!t {graph.state = "w"}, !t {graph.name = "y"}, !t {graph.name = "z"}) {
+  %0 = graph.unary neg %x : !t
+  %1 = graph.scatter_nd add %w, %i, %u : !t, !i, !u
+  %2 = graph.scatter_nd none %0, %j, %1 : !t, !j, !t
+  %3 = graph.scatter_nd max %1, %i, %u : !t, !i, !u
+  %4 = graph.unary exp %0 : !t
+  return %3, %2, %4 : !t, !t, !t
 }

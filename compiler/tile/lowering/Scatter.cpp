@@ -108,7 +108,9 @@ struct SliceTiles {
     auto constant = [&](int64_t value) { return Expr::constant(vectors.context(), value); };
     Expr least = Expr::max(constant(leastElements), vectors * elementsPerVector);
     Expr tiles = Expr::min(constant(mostTiles - 1), Expr::floorDiv(vectors * sliceSize, least)) + 1;
-    columns = Expr::max(constant(1), Expr::min(tiles, Expr::floorDiv(sliceSize, granule)));
+    Expr lines = Expr::floorDiv(sliceSize, granule);
+    bool isNarrow = lines.asConstant().value_or(granule) < 2;
+    columns = isNarrow ? constant(1) : Expr::max(constant(1), Expr::min(tiles, lines));
     runs = Expr::floorDiv(tiles, columns);
   }
 

@@ -154,10 +154,13 @@ struct LowerNonZero : OpRewritePattern<graph::NonZeroOp> {
       Value rest = arith::IndexCastOp::create(b, b.getIndexType(), body.input(position));
       Value result = body.size(Expr::constant(getContext(), 0)), one = arith::ConstantIndexOp::create(b, 1);
       for (int64_t dim = type.getRank(); dim > 0; --dim) {
-        // A dimension of size 0 has no elements to select.
-        Value extent = arith::MaxSIOp::create(b, body.size(type.getDim(dim - 1)), one);
-        Value coordinate = arith::RemUIOp::create(b, rest, extent);
-        rest = arith::DivUIOp::create(b, rest, extent);
+        Value coordinate = rest;
+        if (dim > 1) {
+          // A dimension of size 0 has no elements to select.
+          Value extent = arith::MaxSIOp::create(b, body.size(type.getDim(dim - 1)), one);
+          coordinate = arith::RemUIOp::create(b, rest, extent);
+          rest = arith::DivUIOp::create(b, rest, extent);
+        }
         Value isDim = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, body.loop(0),
                                             arith::ConstantIndexOp::create(b, dim - 1));
         result = arith::SelectOp::create(b, isDim, coordinate, result);
