@@ -96,14 +96,12 @@ Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
   Expr extent = op.getExtents()[loop];
   if (!named)
     return convert(extent);
-  if (op == named || (op.isParallel(loop) && !isPooled(op)))
+  bool isNamed = loop < named.getNumLoops() && op.isParallel(loop) == named.isParallel(loop) &&
+                 extent == named.getExtents()[loop];
+  if (isNamed && (op.isParallel(loop) || !isPooled(op)))
     return loopSymbols[loop];
-  if (!op.isParallel(loop)) {
-    bool isNamed = loop < named.getNumLoops() && !named.isParallel(loop) && extent == named.getExtents()[loop];
-    return isNamed && !isPooled(op) ? loopSymbols[loop] : convert(extent);
-  }
-  if (extent == named.getExtents()[loop])
-    return loopSymbols[loop];
+  if (!op.isParallel(loop))
+    return convert(extent);
   Expr &symbol = pooledSymbols[loop];
   if (!symbol)
     symbol = addSymbol(extent);

@@ -48,15 +48,21 @@ ReductionLoops getLoopsOf(ArrayRef<Expr> shape, ArrayRef<int64_t> axes) {
 /// Reductions to one element of at most this many elements are one tile.
 constexpr int64_t mostAtOnce = 4096;
 
-/// A reduction to one element would leave all but one worker idle: the first dimension is reduced separately, after the
+/// Shorter rows have no reductions of their own.
+constexpr int64_t shortestRow = 16;
+
+/// A reduction to one element shares no rows with its operand: the first dimension is reduced separately, after the
 /// others.
 bool hasTwoStages(ArrayRef<Expr> shape, size_t numAxes) {
   if (numAxes != shape.size() || numAxes < 2)
     return false;
-  Expr rows = shape.front(), count = rows;
+  Expr rows = shape.front(), rowLength = Expr::constant(rows.context(), 1);
   for (Expr extent : shape.drop_front())
-    count = count * extent;
-  return !rows.isConstant(1) && (!count.isConstant() || *count.asConstant() > mostAtOnce);
+    rowLength = rowLength * extent;
+  Expr count = rows * rowLength;
+  if (rows.isConstant(1) || rowLength.asConstant().value_or(shortestRow) < shortestRow)
+    return false;
+  return count.asConstant().value_or(mostAtOnce + 1) > mostAtOnce;
 }
 
 struct LowerReduce : OpRewritePattern<graph::ReduceOp> {
