@@ -5,8 +5,8 @@
 
 namespace freestone::tile {
 
-/// The geometry that follows from the tiling of windows. A tile is a rectangle of pixels for all channels out; tiles are
-/// outer loops times blocks of rows times blocks of pixels, row-major.
+/// The geometry that follows from the tiling of windows. A tile is a rectangle of pixels for all channels out; tiles
+/// are outer loops times blocks of rows times blocks of pixels, row-major.
 ///
 /// What the windows of a tile see is copied first, with its border. A row of the copy is as many runs as the pixels'
 /// stride: run r has the elements r, r + stride, r + 2 * stride, … of the row. So the elements that one tap meets at

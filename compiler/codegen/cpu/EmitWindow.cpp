@@ -265,8 +265,7 @@ SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pix
     pictureRows.push_back(emission.add(pixel, distance));
   }
   Value init = arith::ConstantOp::create(
-      builder, location,
-      DenseElementsAttr::get(VectorType::get({lanes}, sumType), Attribute(compute.getInit(0))));
+      builder, location, DenseElementsAttr::get(VectorType::get({lanes}, sumType), Attribute(compute.getInit(0))));
   SmallVector<Value> begin(tiling.getChannels() * tiling.getRows() * vectors, init);
   auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), emission.getSize(form.getNumTaps()),
                                  emission.getConstant(1), begin);
@@ -286,10 +285,10 @@ Value WindowEmitter::loadShared(unsigned input, Value start, Value tap) {
                                 ValueRange{emission.add(start, offset)});
 }
 
-SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRows,
-                                            ArrayRef<SmallVector<Value>> starts, unsigned vectors, ValueRange sums) {
-  Value number = emission.add(
-      tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(form.picture)));
+SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
+                                            unsigned vectors, ValueRange sums) {
+  Value number =
+      emission.add(tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(form.picture)));
   Value word = memref::LoadOp::create(builder, location, offsets, ValueRange{number});
   Value offset = arith::IndexCastOp::create(builder, location, builder.getIndexType(), word);
   auto vectorType = VectorType::get({lanes}, form.elementType);
