@@ -12,12 +12,12 @@
 // CHECK-LABEL: func.func @group
 // CHECK:         scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-COUNT-2: vector.load {{.*}} vector<8xf32>
-// CHECK-COUNT-4: arith.addf {{.*}} : vector<8xf32>
+// CHECK-COUNT-4: vector.fma {{.*}} : vector<8xf32>
 // CHECK-NEXT:    scf.yield
 // BLOCK-LABEL: func.func @group
 // BLOCK:         scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // BLOCK-COUNT-8: vector.load {{.*}} vector<8xf32>
-// BLOCK-COUNT-8: arith.addf {{.*}} : vector<8xf32>
+// BLOCK-COUNT-8: vector.fma {{.*}} : vector<8xf32>
 // BLOCK-NEXT:    scf.yield
 // LANES-LABEL: func.func @group
 // LANES-NOT:     vector<8xf32>

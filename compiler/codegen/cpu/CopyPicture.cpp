@@ -58,12 +58,19 @@ void PictureCopier::copy() {
   Value firstWhole = emission.minimum(box.vectors, emission.ceilDivide(before, group));
   Value after = emission.divide(emission.maximum(zero, emission.subtract(width, first)), group);
   Value endWhole = emission.maximum(firstWhole, emission.minimum(box.vectors, after));
-  Row begin{zero, zero, Value()};
-  forRows(0, begin, [&](const Row &row) {
-    emission.forRange(firstWhole, endWhole, 1,
-                      [&](Value vector) { copyVector(row, vector, [&](Value source) { return loadWhole(source); }); });
-  });
   Value whole = emission.subtract(endWhole, firstWhole), parts = emission.subtract(box.vectors, whole);
+  Row begin{zero, zero, Value()};
+  Value any = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, whole, zero);
+  auto branch = scf::IfOp::create(builder, location, any, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    forRows(0, begin, [&](const Row &row) {
+      emission.forRange(firstWhole, endWhole, 1, [&](Value vector) {
+        copyVector(row, vector, [&](Value source) { return loadWhole(source); });
+      });
+    });
+  }
   emission.forRange(zero, parts, 1, [&](Value part) {
     Value isBefore = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, part, firstWhole);
     Value vector = arith::SelectOp::create(builder, location, isBefore, part, emission.add(part, whole));
