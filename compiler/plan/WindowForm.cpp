@@ -58,8 +58,7 @@ std::optional<WindowForm> WindowForm::get(ComputeOp compute) {
     return std::nullopt;
   form.picture = *picture;
   Operation *widening = form.getWidening();
-  form.elementType =
-      widening ? widening->getResult(0).getType() : compute.getInputType(form.picture).getElementType();
+  form.elementType = widening ? widening->getResult(0).getType() : compute.getInputType(form.picture).getElementType();
 
   SmallVector<Expr> indices = getIndices(compute, form.picture);
   for (Expr index : indices) {
@@ -104,9 +103,7 @@ std::optional<WindowForm> WindowForm::get(ProgramOp program) {
 }
 
 bool WindowForm::readsAgain() {
-  auto overlaps = [&](unsigned dim, int64_t stride) {
-    return getSpan(dim).asConstant().value_or(stride + 1) > stride;
-  };
+  auto overlaps = [&](unsigned dim, int64_t stride) { return getSpan(dim).asConstant().value_or(stride + 1) > stride; };
   return overlaps(compute.getInputType(picture).getRank() - 1, pixelStride) || (rowDim && overlaps(*rowDim, rowStride));
 }
 

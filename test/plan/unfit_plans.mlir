@@ -98,3 +98,35 @@ tile.program @selection symbols [s0, s1](%x: !v) -> (!w, !i) attributes {plan = 
   } : (!v) -> (!w, !i)
   tile.return %y, %i : !w, !i
 }
+
+// -----
+
+!v = !graph.tensor<[s0, s1], f32>
+#plan = #tile.plan<#tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 64, copy = 512>, tiles = s0, scratch = 0,
+                   reads = [unit], writes = [unit]>
+
+// expected-error @+1 {{has one row of pixels, its tiling blocks of 4}}
+tile.program @one_row symbols [s0, s1](%x: !v) -> (!v) attributes {plan = #plan} {
+  %y = tile.compute [s0, s1, 3] [parallel, parallel, reduction] ins(%x : affine_map<(d0, d1, d2) -> (d0, d1 + d2 - 1)>)
+      fill [0.0 : f32] init [0.0 : f32] {
+  ^bb0(%a: f32, %sum: f32):
+    %s = arith.addf %sum, %a : f32
+    tile.yield %s : f32
+  } : (!v) -> !v
+  tile.return %y : !v
+}
+
+// -----
+
+!v = !graph.tensor<[s0, s1], f32>
+#plan = #tile.plan<#tile.window<channels = 1, rows = 1, vectors = 2, lanes = 8, pixels = 64, copy = 512>, tiles = s0, scratch = 0,
+                   reads = [unit], writes = [unit]>
+
+// expected-error @+1 {{is tiled as a reduction of windows, but is none}}
+tile.program @no_window symbols [s0, s1](%x: !v) -> (!v) attributes {plan = #plan} {
+  %y = tile.compute [s0, s1] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!v) -> !v
+  tile.return %y : !v
+}

@@ -13,27 +13,20 @@ namespace {
 
 class PictureCopier {
 public:
-  PictureCopier(Emission &emission, const PictureBox &box, Value target)
-      : emission(emission), builder(emission.builder), location(emission.location), box(box), target(target),
-        rowDim(box.first.size() - 1) {
-    vectorType = VectorType::get({box.lanes}, tile::getStorageType(box.type.getElementType()));
-    Attribute outside = box.fill ? Attribute(box.fill) : Attribute(builder.getZeroAttr(vectorType.getElementType()));
-    nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, outside));
-  }
-
-  /// Copies the dimensions of the box from `dim` on. `source` and `place` are their offsets in the input and in the
-  /// copy; they are inside the input where `inside` holds (null: always).
-  void copy(unsigned dim, Value source, Value place, Value inside);
+  PictureCopier(Emission &emission, const PictureBox &box, Value target);
+  void copy();
 
 private:
-  void copyRow(Value source, Value place, Value inside);
+  /// A row of the box: where it begins in the picture and in the copy, and whether it is in the picture.
+  struct Row {
+    Value source, place, inside;
+  };
+  void forRows(unsigned dim, Row row, llvm::function_ref<void(const Row &)> body);
+  void copyVector(const Row &row, Value vector, llvm::function_ref<SmallVector<Value>(Value)> load);
   SmallVector<Value> loadWhole(Value source);
-  SmallVector<Value> loadPart(Value source, Value column, Value width);
+  SmallVector<Value> getMasks(Value vector);
+  SmallVector<Value> loadPart(Value source, ArrayRef<Value> masks);
   void storeRuns(ArrayRef<Value> elements, Value place);
-  Value conjoin(Value lhs, Value rhs) { return lhs ? arith::AndIOp::create(builder, location, lhs, rhs) : rhs; }
-  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
-    return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
-  }
 
   Emission &emission;
   OpBuilder &builder;
@@ -43,46 +36,84 @@ private:
   unsigned rowDim;
   VectorType vectorType;
   Value nothing;
+  /// Elements of the row that a vector of all runs takes, and the number of elements that a row of the picture has.
+  Value group, width;
 };
 
 } // namespace
 
-void PictureCopier::copy(unsigned dim, Value source, Value place, Value inside) {
-  Value size = emission.getSize(box.type.getShape()[dim]);
-  source = emission.multiply(source, size);
-  if (dim == rowDim)
-    return copyRow(emission.add(source, box.first[dim]), place, inside);
-  emission.forRange(emission.getConstant(0), box.counts[dim], 1, [&](Value number) {
-    Value at = emission.add(box.first[dim], number);
-    // Unsigned: a negative coordinate compares as a large one.
-    Value here = conjoin(inside, compare(arith::CmpIPredicate::ult, at, size));
-    copy(dim + 1, emission.add(source, at), emission.add(place, emission.multiply(number, box.strides[dim])), here);
+PictureCopier::PictureCopier(Emission &emission, const PictureBox &box, Value target)
+    : emission(emission), builder(emission.builder), location(emission.location), box(box), target(target),
+      rowDim(box.first.size() - 1),
+      vectorType(VectorType::get({box.lanes}, tile::getStorageType(box.type.getElementType()))),
+      group(emission.getConstant(box.lanes * box.stride)), width(emission.getSize(box.type.getShape()[rowDim])) {
+  Attribute outside = box.fill ? Attribute(box.fill) : Attribute(builder.getZeroAttr(vectorType.getElementType()));
+  nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, outside));
+}
+
+/// Whole vectors row after row; then vectors partly out of bounds, whose masks are made once for all rows.
+void PictureCopier::copy() {
+  Value zero = emission.getConstant(0), first = box.first[rowDim];
+  Value before = emission.maximum(zero, emission.subtract(zero, first));
+  Value firstWhole = emission.minimum(box.vectors, emission.ceilDivide(before, group));
+  Value after = emission.divide(emission.maximum(zero, emission.subtract(width, first)), group);
+  Value endWhole = emission.maximum(firstWhole, emission.minimum(box.vectors, after));
+  Value whole = emission.subtract(endWhole, firstWhole), parts = emission.subtract(box.vectors, whole);
+  Row begin{zero, zero, Value()};
+  Value any = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, whole, zero);
+  auto branch = scf::IfOp::create(builder, location, any, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    forRows(0, begin, [&](const Row &row) {
+      emission.forRange(firstWhole, endWhole, 1, [&](Value vector) {
+        copyVector(row, vector, [&](Value source) { return loadWhole(source); });
+      });
+    });
+  }
+  emission.forRange(zero, parts, 1, [&](Value part) {
+    Value isBefore = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, part, firstWhole);
+    Value vector = arith::SelectOp::create(builder, location, isBefore, part, emission.add(part, whole));
+    SmallVector<Value> masks = getMasks(vector);
+    forRows(0, begin,
+            [&](const Row &row) { copyVector(row, vector, [&](Value source) { return loadPart(source, masks); }); });
   });
 }
 
-/// Writes all runs vector by vector, with full vector loads where the input has them.
-void PictureCopier::copyRow(Value source, Value place, Value inside) {
-  Value zero = emission.getConstant(0), group = emission.getConstant(box.lanes * box.stride);
-  Value width = emission.getSize(box.type.getShape()[rowDim]);
-  if (inside)
-    width = arith::SelectOp::create(builder, location, inside, width, zero);
-  emission.forRange(zero, box.vectors, 1, [&](Value vector) {
-    Value distance = emission.multiply(vector, group), column = emission.add(box.first[rowDim], distance);
-    Value from = emission.add(source, distance);
-    Value begins = compare(arith::CmpIPredicate::sge, column, zero);
-    Value ends = compare(arith::CmpIPredicate::sle, emission.add(column, group), width);
-    SmallVector<Type> types(box.stride, vectorType);
-    auto branch = scf::IfOp::create(builder, location, types, conjoin(begins, ends), /*withElseRegion=*/true);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      scf::YieldOp::create(builder, location, loadWhole(from));
-      builder.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(builder, location, loadPart(from, column, width));
-    }
-    storeRuns(llvm::to_vector_of<Value>(branch.getResults()),
-              emission.add(place, emission.multiply(vector, emission.getConstant(box.lanes))));
+/// Rows of the dimensions from `dim` on; `row` has the offsets of the dimensions before.
+void PictureCopier::forRows(unsigned dim, Row row, llvm::function_ref<void(const Row &)> body) {
+  Value size = emission.getSize(box.type.getShape()[dim]);
+  row.source = emission.multiply(row.source, size);
+  if (dim == rowDim)
+    return body({emission.add(row.source, box.first[dim]), row.place, row.inside});
+  emission.forRange(emission.getConstant(0), box.counts[dim], 1, [&](Value number) {
+    Value at = emission.add(box.first[dim], number);
+    // Unsigned: a negative coordinate compares as a large one.
+    Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, at, size);
+    if (row.inside)
+      inside = arith::AndIOp::create(builder, location, row.inside, inside);
+    Value place = emission.add(row.place, emission.multiply(number, box.strides[dim]));
+    forRows(dim + 1, {emission.add(row.source, at), place, inside}, body);
   });
+}
+
+/// A vector of all runs.
+void PictureCopier::copyVector(const Row &row, Value vector, llvm::function_ref<SmallVector<Value>(Value)> load) {
+  Value source = emission.add(row.source, emission.multiply(vector, group));
+  SmallVector<Value> elements;
+  if (row.inside) {
+    SmallVector<Type> types(box.stride, vectorType);
+    auto branch = scf::IfOp::create(builder, location, types, row.inside, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(builder, location, load(source));
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, location, SmallVector<Value>(box.stride, nothing));
+    elements = llvm::to_vector_of<Value>(branch.getResults());
+  } else {
+    elements = load(source);
+  }
+  storeRuns(elements, emission.add(row.place, emission.multiply(vector, emission.getConstant(box.lanes))));
 }
 
 SmallVector<Value> PictureCopier::loadWhole(Value source) {
@@ -94,18 +125,25 @@ SmallVector<Value> PictureCopier::loadWhole(Value source) {
 }
 
 /// Masked load of the columns in [0, width).
-SmallVector<Value> PictureCopier::loadPart(Value source, Value column, Value width) {
-  SmallVector<Value> elements;
-  Value zero = emission.getConstant(0);
+SmallVector<Value> PictureCopier::getMasks(Value vector) {
+  SmallVector<Value> masks;
+  Value zero = emission.getConstant(0), column = emission.add(box.first[rowDim], emission.multiply(vector, group));
   for (int64_t number = 0; number < box.stride; ++number) {
-    Value distance = emission.getConstant(number * box.lanes), at = emission.add(column, distance);
+    Value at = emission.add(column, emission.getConstant(number * box.lanes));
     Value last = emission.maximum(zero, emission.subtract(width, at));
     Value first = emission.minimum(last, emission.maximum(zero, emission.subtract(zero, at)));
-    Value mask = arith::XOrIOp::create(builder, location, emission.getTailMask(box.lanes, first),
-                                       emission.getTailMask(box.lanes, last));
-    elements.push_back(vector::MaskedLoadOp::create(builder, location, vectorType, box.memory,
-                                                    emission.add(source, distance), mask, nothing));
+    masks.push_back(arith::XOrIOp::create(builder, location, emission.getTailMask(box.lanes, first),
+                                          emission.getTailMask(box.lanes, last)));
   }
+  return masks;
+}
+
+SmallVector<Value> PictureCopier::loadPart(Value source, ArrayRef<Value> masks) {
+  SmallVector<Value> elements;
+  for (auto [number, mask] : llvm::enumerate(masks))
+    elements.push_back(vector::MaskedLoadOp::create(builder, location, vectorType, box.memory,
+                                                    emission.add(source, emission.getConstant(number * box.lanes)),
+                                                    mask, nothing));
   return elements;
 }
 
@@ -131,6 +169,5 @@ void PictureCopier::storeRuns(ArrayRef<Value> elements, Value place) {
 }
 
 void freestone::codegen::copyPicture(Emission &emission, const PictureBox &box, Value target) {
-  Value zero = emission.getConstant(0);
-  PictureCopier(emission, box, target).copy(0, zero, zero, Value());
+  PictureCopier(emission, box, target).copy();
 }

@@ -293,7 +293,9 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   emission.forRange(zero, outRows.count, 1, [&](Value row) {
     Value rowSums = getPanelSums(column, row);
     emission.forRange(zero, outPixels.count, lanes, [&](Value pixel) {
-      Value mask = emission.getTailMask(lanes, emission.subtract(outPixels.count, pixel));
+      // Masked stores are slow where no instruction knows masks of lanes.
+      Value left = emission.subtract(outPixels.count, pixel), mask = emission.getTailMask(lanes, left);
+      Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, left, vectorSize);
       emission.forRange(zero, count, lanes, [&](Value half) {
         Value from = emission.add(emission.add(rowSums, emission.multiply(pixel, emission.getConstant(width))), half);
         SmallVector<Value> values;
@@ -309,8 +311,15 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
           LanePoints at{loops,
                         getPositions(emission.add(emission.add(column, half), channel),
                                      emission.add(outRows.first, row), emission.add(outPixels.first, pixel), zero),
-                        pixelSymbol, static_cast<unsigned>(lanes), mask};
-          emitEpilogue(emission, last, convertWidth(builder, location, value, resultType), at);
+                        pixelSymbol, static_cast<unsigned>(lanes), Value()};
+          value = convertWidth(builder, location, value, resultType);
+          auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
+          OpBuilder::InsertionGuard guard(builder);
+          builder.setInsertionPointToStart(branch.thenBlock());
+          emitEpilogue(emission, last, value, at);
+          builder.setInsertionPointToStart(branch.elseBlock());
+          at.mask = mask;
+          emitEpilogue(emission, last, value, at);
         });
       });
     });

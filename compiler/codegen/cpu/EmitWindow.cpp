@@ -3,6 +3,7 @@
 #include "compiler/codegen/cpu/CopyPicture.h"
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/Pack.h"
+#include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/WindowTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,6 +38,7 @@ private:
   SmallVector<Value> reduceTaps(Value channel, Value row, Value pixel, unsigned vectors);
   SmallVector<Value> reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
                                unsigned vectors, ValueRange sums);
+  Value accumulate(BodyVectorizer &body, Value sum);
   Value loadShared(unsigned input, Value start, Value tap);
   Positions getPositions(Value channel, Value row, Value pixel);
   Span getRange(Value block, Expr step, Expr total);
@@ -265,8 +267,7 @@ SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pix
     pictureRows.push_back(emission.add(pixel, distance));
   }
   Value init = arith::ConstantOp::create(
-      builder, location,
-      DenseElementsAttr::get(VectorType::get({lanes}, sumType), Attribute(compute.getInit(0))));
+      builder, location, DenseElementsAttr::get(VectorType::get({lanes}, sumType), Attribute(compute.getInit(0))));
   SmallVector<Value> begin(tiling.getChannels() * tiling.getRows() * vectors, init);
   auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), emission.getSize(form.getNumTaps()),
                                  emission.getConstant(1), begin);
@@ -286,10 +287,23 @@ Value WindowEmitter::loadShared(unsigned input, Value start, Value tap) {
                                 ValueRange{emission.add(start, offset)});
 }
 
-SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRows,
-                                            ArrayRef<SmallVector<Value>> starts, unsigned vectors, ValueRange sums) {
-  Value number = emission.add(
-      tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(form.picture)));
+/// What the body makes of a sum; products of a convolution are added without being rounded.
+Value WindowEmitter::accumulate(BodyVectorizer &body, Value sum) {
+  if (isa<FloatType>(sumType) && tile::getContractionDims(compute)) {
+    Operation *add = compute.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+    bool sumFirst = add->getOperand(0) == compute.getAccumulators()[0];
+    Operation *product = add->getOperand(sumFirst ? 1 : 0).getDefiningOp();
+    return vector::FMAOp::create(builder, location, body.getVector(product->getOperand(0)),
+                                 body.getVector(product->getOperand(1)), sum);
+  }
+  body.set(compute.getAccumulators()[0], sum);
+  return body.getVector(compute.getBody()->getTerminator()->getOperand(0));
+}
+
+SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
+                                            unsigned vectors, ValueRange sums) {
+  Value number =
+      emission.add(tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(form.picture)));
   Value word = memref::LoadOp::create(builder, location, offsets, ValueRange{number});
   Value offset = arith::IndexCastOp::create(builder, location, builder.getIndexType(), word);
   auto vectorType = VectorType::get({lanes}, form.elementType);
@@ -312,8 +326,7 @@ SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRo
       for (auto [argument, value] : llvm::zip_equal(compute.getInputArgs(), shared))
         if (value)
           body.set(argument, value);
-      body.set(compute.getAccumulators()[0], sums[next.size()]);
-      next.push_back(body.spread(body.getYielded()[0]));
+      next.push_back(accumulate(body, sums[next.size()]));
     }
   }
   return next;

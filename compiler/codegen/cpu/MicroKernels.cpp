@@ -208,16 +208,22 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
     lastMasks[half] = arith::SelectOp::create(builder, location, isWhole, masks[half], none);
   }
+  // The sums of a window's block are scratch, of whole blocks: masks would cost processors without AVX-512 most of a store.
+  bool isWindow = kind == KernelKind::window;
   auto store = [&](bool adds) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
       bool isLast = static_cast<int64_t>(number / 2) == rows - 1 && rows > 1;
-      Value mask = isLast ? lastMasks[number % 2] : masks[number % 2], sum = results[number];
+      Value mask = isLast ? lastMasks[number % 2] : masks[number % 2], sum = results[number], before;
       if (adds) {
-        Value before = LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
+        before = isWindow ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
+                          : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
         sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, sum, before).getResult()
                                           : arith::AddIOp::create(builder, location, sum, before).getResult();
       }
-      LLVM::MaskedStoreOp::create(builder, location, sum, address, mask, bytes);
+      if (isWindow)
+        LLVM::StoreOp::create(builder, location, sum, address, bytes);
+      else
+        LLVM::MaskedStoreOp::create(builder, location, sum, address, mask, bytes);
     }
   };
   auto branch = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/true);
