@@ -62,7 +62,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
   passes.addPass(
-      tile::createChooseTiles({options.target, switches.weightGradients, switches.dotProducts, switches.keepPacked}));
+      tile::createChooseTiles({options.target, switches.weightGradients, switches.dotProducts, switches.keepPacked,
+                               switches.transpositions}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

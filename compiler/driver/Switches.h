@@ -20,6 +20,7 @@ struct Switches {
   bool weightGradients = true;
   bool dotProducts = true;
   bool keepPacked = true;
+  bool transpositions = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool donateState = true;
@@ -35,7 +36,7 @@ struct Switches {
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
                   switches.dotProducts =
-                  switches.keepPacked = switches.donateState = switches.mergePhases = switches.elideWaits =
+                  switches.keepPacked = switches.transpositions = switches.donateState = switches.mergePhases = switches.elideWaits =
                       switches.reuseMemory = false;
     return switches;
   }
@@ -67,6 +68,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
+    {"transpositions", &Switches::transpositions, "transpositions",
+     "maps that read along one loop and write along another go in blocks, transposed in registers"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

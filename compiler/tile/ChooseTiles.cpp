@@ -39,9 +39,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device))
       return tiling;
     std::string why;
-    FailureOr<Attribute> tiling = tile::tileLoops(program, device, why);
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device, transpositions, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
+    if (isa<tile::TranspositionTilingAttr>(*tiling))
+      tile::count(getOperation(), "transpositions", 1);
     return tiling;
   }
 

@@ -163,8 +163,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let description = [{
     The form of a program decides its kind of tiling; what the device holds, and the sizes where they are known, decide the numbers.
     The plan says all that code depends on; emitters decide nothing. Counts programs that are `contractions`, those of them whose
-    packed operands are `kept_packed` for the tiles that follow, contractions of bf16 summed as `dot_products`, `convolutions`, and
-    `weight_gradients` of convolutions.
+    packed operands are `kept_packed` for the tiles that follow, contractions of bf16 summed as `dot_products`, `convolutions`,
+    `weight_gradients` of convolutions, and maps that are `transpositions`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -179,7 +179,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 in pairs, where the device can">,
                  Option<"keepPacked", "keep-packed", "bool", "true",
-                        "Keep what contractions pack for the tiles that follow, where scratch holds it">];
+                        "Keep what contractions pack for the tiles that follow, where scratch holds it">,
+                 Option<"transpositions", "transpositions", "bool", "true",
+                        "Transpose in registers where operands lie along another loop than results">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

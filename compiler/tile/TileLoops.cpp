@@ -6,6 +6,7 @@
 #include "compiler/plan/RowPasses.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/RowRuns.h"
+#include "compiler/tile/TileTransposition.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -121,7 +122,8 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors);
 }
 
-FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, std::string &why) {
+FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, bool transpositions,
+                                     std::string &why) {
   if (!program.getBody()->getOps<OpaqueOp>().empty())
     return Attribute(OpaqueTilingAttr::get(program.getContext()));
   SmallVector<ComputeOp> computes = program.getComputes();
@@ -131,8 +133,11 @@ FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription 
     if (succeeded(passes) && (!share || reduceLongRuns(*passes, *rowLoops, device)))
       return Attribute(tileRows(*rowLoops, *passes, device));
   }
-  if (share && !computes.empty())
+  if (share && !computes.empty()) {
+    if (std::optional<TranspositionTilingAttr> tiling = tileTransposition(computes, device); transpositions && tiling)
+      return Attribute(*tiling);
     return Attribute(tileMap(computes, device));
+  }
   if (why.empty())
     why = "its computes have different parallel loops";
   return failure();

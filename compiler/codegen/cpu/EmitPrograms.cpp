@@ -5,6 +5,7 @@
 #include "compiler/codegen/cpu/EmitMap.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
+#include "compiler/codegen/cpu/EmitTransposition.h"
 #include "compiler/codegen/cpu/EmitWeightGradient.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
@@ -56,6 +57,7 @@ private:
                           .Case([](tile::WeightGradientTilingAttr) { return codegen::emitWeightGradient; })
                           .Case([](tile::DotProductTilingAttr) { return codegen::emitDotProducts; })
                           .Case([](tile::MapTilingAttr) { return codegen::emitMap; })
+                          .Case([](tile::TranspositionTilingAttr) { return codegen::emitTransposition; })
                           .Case([](tile::RowsTilingAttr) { return codegen::emitRows; })
                           .Case([](tile::OpaqueTilingAttr) { return codegen::emitOpaque; });
     OpBuilder builder(program);

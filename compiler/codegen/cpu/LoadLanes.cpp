@@ -109,8 +109,8 @@ Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Val
   auto select = [&](llvm::function_ref<Value(int64_t)> make) {
     Value chosen = make(0);
     for (int64_t number = 1; number < times; ++number) {
-      Value isHere = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, phase,
-                                           emission.getConstant(number));
+      Value isHere =
+          arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, phase, emission.getConstant(number));
       chosen = arith::SelectOp::create(builder, location, isHere, make(number), chosen);
     }
     return chosen;
@@ -172,10 +172,55 @@ Value BodyVectorizer::load(unsigned input) {
   return toScalarType(value, type.getElementType());
 }
 
+/// Lane 0's value of an index that is one more in every lane: a position plus what all lanes share. Else null.
+Value BodyVectorizer::getRunBegin(Value index) {
+  Operation *op = index.getDefiningOp();
+  if (points.lanes == 1 || !op)
+    return {};
+  if (auto position = dyn_cast<tile::IndexOp>(op)) {
+    Expr loop = points.loops[position.getLoop()];
+    std::optional<Expr> stride = getLaneStride(loop);
+    return stride && stride->isConstant(1) ? emission.getIndex(loop, points.positions) : Value();
+  }
+  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+    return {};
+  for (unsigned operand = 0; operand < (isa<arith::AddIOp>(op) ? 2 : 1); ++operand) {
+    Value begin = getRunBegin(op->getOperand(operand)), other = begin ? get(op->getOperand(1 - operand)) : Value();
+    if (!begin || isa<VectorType>(other.getType()))
+      continue;
+    return isa<arith::AddIOp>(op) ? emission.add(begin, other) : emission.subtract(begin, other);
+  }
+  return {};
+}
+
+/// Neighbours in memory: the last index of the first one is `begin`, and all lanes share the other indices.
+Value BodyVectorizer::readRun(tile::ReadOp op, Value begin, graph::TensorType type, Value memory) {
+  Value linear = emission.getConstant(0);
+  for (auto [operand, extent] : llvm::zip_equal(op.getIndices().drop_back(), type.getShape().drop_back()))
+    linear = emission.add(emission.multiply(linear, emission.getSize(extent)), get(operand));
+  linear = emission.add(emission.multiply(linear, emission.getSize(type.getShape().back())), begin);
+  VectorType storage = vectorOf(tile::getStorageType(type.getElementType()));
+  Value inside = getInside(op, type), mask = points.mask;
+  if (inside && isa<VectorType>(inside.getType())) {
+    mask = combine(mask, inside);
+    inside = {};
+  }
+  Value value = loadIf(inside, storage, {}, [&]() -> Value {
+    if (!mask)
+      return vector::LoadOp::create(builder, location, storage, memory, linear);
+    return vector::MaskedLoadOp::create(builder, location, storage, memory, linear, mask, getFill(storage, {}));
+  });
+  return toScalarType(value, type.getElementType());
+}
+
 Value BodyVectorizer::read(tile::ReadOp op) {
   unsigned number = op.getReadNumber();
   Value tensor = compute.getReads()[number], memory = emission.getBuffer(tensor);
   auto type = cast<graph::TensorType>(tensor.getType());
+  auto isScalar = [&](Value index) { return !isa<VectorType>(get(index).getType()); };
+  if (Value begin = type.getRank() ? getRunBegin(op.getIndices().back()) : Value();
+      begin && llvm::all_of(op.getIndices().drop_back(), isScalar))
+    return readRun(op, begin, type, memory);
   Type storage = tile::getStorageType(type.getElementType());
   Value linear = emission.getConstant(0);
   for (auto [operand, extent] : llvm::zip_equal(op.getIndices(), type.getShape())) {

@@ -29,6 +29,12 @@ struct LanePoints {
 /// Lanes along `points.lane` that never leave one panel of so many: it becomes panel * width + lane.
 void keepWithinPanel(Emission &emission, LanePoints &points, int64_t width);
 
+/// Values of a body that are the same for all lanes, and checks of such, that were emitted before.
+struct SharedValues {
+  llvm::DenseMap<mlir::Value, mlir::Value> values;
+  llvm::SmallPtrSet<mlir::Operation *, 2> checks;
+};
+
 /// Whether an expression has a symbol in it.
 bool dependsOn(sym::Expr expr, sym::Expr symbol);
 
@@ -44,6 +50,8 @@ public:
 
   /// Gives a value of the body (an operand's element, an accumulator) instead of computing it: a scalar or a vector.
   void set(mlir::Value value, mlir::Value lanes) { known[value] = lanes; }
+  /// Takes values and checks as they were emitted for all lanes of this and other points.
+  void share(const SharedValues &shared);
   /// A value of the body, computed with what it needs; each once. A scalar where all lanes agree.
   mlir::Value get(mlir::Value value);
   /// The same, always a vector where `lanes` is more than 1.
@@ -61,6 +69,8 @@ private:
                              mlir::TypedAttr fill);
   mlir::Value loadRepeated(mlir::Value memory, sym::Expr linear, int64_t times, mlir::Value phase, mlir::Type storage);
   mlir::Value read(tile::ReadOp op);
+  mlir::Value readRun(tile::ReadOp op, mlir::Value begin, graph::TensorType type, mlir::Value memory);
+  mlir::Value getRunBegin(mlir::Value index);
   mlir::Value getInside(tile::ReadOp op, graph::TensorType type);
   mlir::Value isBelow(mlir::Value coordinate, sym::Expr extent);
   mlir::Value loadIf(mlir::Value condition, mlir::Type type, mlir::TypedAttr fill,
@@ -83,6 +93,7 @@ private:
   tile::ComputeOp compute;
   LanePoints points;
   llvm::DenseMap<mlir::Value, mlir::Value> known;
+  llvm::SmallPtrSet<mlir::Operation *, 2> checked;
 };
 
 } // namespace freestone::codegen

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
 
 using namespace mlir;
 using freestone::sym::Expr;
@@ -104,11 +105,17 @@ public:
 
 /// Passes a line once and keeps the best elements so far in a heap, the last of them in order on its top: most of a
 /// long line does not precede that one.
+///
+/// In a line that rises towards its best elements every one precedes the top. So a line that is long for its heap is
+/// divided into classes first, the positions of one remainder: the best elements of so many classes as are kept are as
+/// many elements of the line, and what follows the last of them needs no look.
 class LineSelector : LineOrdering {
 public:
   LineSelector(PatternRewriter &rewriter, graph::TopKOp op)
-      : LineOrdering(rewriter, op, op.getAxis(), !op.getSmallest(),
-                     {graph::getElementType(op.getOperand()), rewriter.getI64Type()}, op.getK().getExpr()) {}
+      : LineOrdering(
+            rewriter, op, op.getAxis(), !op.getSmallest(),
+            {graph::getElementType(op.getOperand()), rewriter.getI64Type(), graph::getElementType(op.getOperand())},
+            getNumClasses(op.getK().getExpr())) {}
 
   void select() {
     ImplicitLocOpBuilder &b = line.ir();
@@ -117,14 +124,17 @@ public:
     CheckOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, asked),
                     "more elements are asked for than there are");
 
-    line.loop(zero, count, [&](Value i) { store(i, {loadKey(i), line.toI64(i)}); });
-    Value parents = line.div(count, line.constant(2));
-    line.loop(zero, parents, [&](Value i) {
-      Value parent = line.sub(line.sub(parents, one), i);
-      sink(parent, count, load(parent));
-    });
     // Where nothing is kept, there is no top to compare with.
-    emitPass(count, arith::SelectOp::create(b, line.less(zero, count), length, count));
+    Value end = arith::SelectOp::create(b, line.less(zero, count), length, count);
+    Value classes = line.size(getNumClasses(kept)), deals = line.div(end, classes);
+    Value isLong = line.less(line.constant(leastDeals - 1), deals);
+    line.onlyIf(isLong, [&] { fillBehindClasses(count, classes, deals); });
+    Value isShort = arith::XOrIOp::create(b, isLong, emitConstant(b, b.getI1Type(), 1));
+    line.onlyIf(isShort, [&] {
+      line.loop(zero, count, [&](Value i) { store(i, {loadKey(i), line.toI64(i)}); });
+      makeHeap(count);
+    });
+    emitPass(arith::SelectOp::create(b, isLong, zero, count), count, end);
     // The top goes behind all others, again and again.
     line.loop(one, count, [&](Value i) {
       Value last = line.sub(count, i);
@@ -147,6 +157,16 @@ private:
 
   /// Elements that are compared at once, where they follow each other in memory.
   static constexpr int64_t blockElements = 32;
+  /// Elements of a class from which on classes gain more than they cost.
+  static constexpr int64_t leastDeals = 4;
+  /// Behind all positions of a line.
+  Value getNowhere() { return line.toI64(line.constant(std::numeric_limits<int64_t>::max())); }
+
+  /// Twice as many as elements are kept, in whole blocks.
+  static Expr getNumClasses(Expr kept) {
+    Expr block = Expr::constant(kept.context(), blockElements);
+    return Expr::max(Expr::ceilDiv(kept * 2, block), Expr::constant(kept.context(), 1)) * blockElements;
+  }
 
   Entry load(Value place) { return {line.loadResult(scratch(0), place), line.loadResult(scratch(1), place)}; }
   void store(Value place, Entry entry) {
@@ -161,6 +181,41 @@ private:
     Value before = precedes(x.key, y.key), after = precedes(y.key, x.key);
     return arith::SelectOp::create(b, before, emitConstant(b, b.getI1Type(), 0),
                                    arith::OrIOp::create(b, after, isLater));
+  }
+
+  /// Orders the entries as a heap.
+  void makeHeap(Value count) {
+    Value parents = line.div(count, line.constant(2)), one = line.constant(1);
+    line.loop(line.constant(0), parents, [&](Value i) {
+      Value parent = line.sub(line.sub(parents, one), i);
+      sink(parent, count, load(parent));
+    });
+  }
+
+  /// Fills the heap with the last one, in order, of the best elements of classes, as if it stood behind the line: all
+  /// `count` of them give way to elements of the line that do not follow it.
+  void fillBehindClasses(Value count, Value classes, Value deals) {
+    Value zero = line.constant(0), one = line.constant(1);
+    line.loop(zero, classes, [&](Value i) { line.store(scratch(2), i, loadKey(i)); });
+    line.loop(one, deals, [&](Value deal) {
+      Value first = line.mul(deal, classes), begin = getKeyPlace(first);
+      auto keep = [&](Value i, Value key) {
+        Value best = line.loadResult(scratch(2), i);
+        line.store(scratch(2), i, arith::SelectOp::create(line.ir(), precedes(key, best), key, best));
+      };
+      if (lines.inner.isConstant(1))
+        line.loopInVectors(zero, classes, [&](Value i) { keep(i, line.load(0, line.add(begin, i))); });
+      else
+        line.loop(zero, classes, [&](Value i) { keep(i, loadKey(line.add(first, i))); });
+    });
+    line.loop(zero, count, [&](Value i) { store(i, {line.loadResult(scratch(2), i), line.toI64(i)}); });
+    makeHeap(count);
+    line.loop(count, classes, [&](Value i) {
+      Value key = line.loadResult(scratch(2), i);
+      line.onlyIf(precedes(key, load(zero).key), [&] { sink(zero, count, {key, line.toI64(i)}); });
+    });
+    Value last = load(zero).key, behind = getNowhere();
+    line.loop(zero, count, [&](Value i) { store(i, {last, behind}); });
   }
 
   /// Puts an entry into a heap of `size` entries (at least 1) whose place `hole` is free: what follows it moves up.
@@ -185,37 +240,46 @@ private:
     store(moves.getResult(0), entry);
   }
 
-  /// Passes the elements [count, end), which stand behind the `count` ones of the heap: of equals the heap's stay.
-  void emitPass(Value count, Value end) {
+  /// Passes the elements [begin, end), none of which stands before one of the `count` entries of the heap that are
+  /// elements: of equals the heap's stay.
+  void emitPass(Value begin, Value count, Value end) {
     auto passEach = [&](Value from, Value to) {
       line.loop(from, to, [&](Value i) {
-        Value key = loadKey(i), zero = line.constant(0);
-        line.onlyIf(precedes(key, load(zero).key), [&] { sink(zero, count, {key, line.toI64(i)}); });
+        Value zero = line.constant(0);
+        Entry entry = {loadKey(i), line.toI64(i)};
+        line.onlyIf(follows(load(zero), entry), [&] { sink(zero, count, entry); });
       });
     };
     if (!lines.inner.isConstant(1))
-      return passEach(count, end);
+      return passEach(begin, end);
     Value block = line.constant(blockElements);
-    Value whole = line.sub(end, line.rem(line.sub(end, count), block));
-    line.loop(count, whole, block, [&](Value begin) {
-      line.onlyIf(anyPrecedesTop(begin), [&] { passEach(begin, line.add(begin, block)); });
-    });
+    Value whole = line.sub(end, line.rem(line.sub(end, begin), block));
+    line.loop(begin, whole, block,
+              [&](Value first) { line.onlyIf(anyGoesIn(first), [&] { passEach(first, line.add(first, block)); }); });
     passEach(whole, end);
   }
 
-  Value anyPrecedesTop(Value begin) {
+  /// Whether the top follows any element of a block. A top that is no element gives way to equals too.
+  Value anyGoesIn(Value begin) {
     ImplicitLocOpBuilder &b = line.ir();
     Type element = getElement(), wide = getAccumulatorType(element);
     Value run = line.loadRun(0, getKeyPlace(begin), blockElements);
     auto type = cast<VectorType>(run.getType());
-    Value top = vector::BroadcastOp::create(b, type, load(line.constant(0)).key);
+    Entry last = load(line.constant(0));
+    Value top = vector::BroadcastOp::create(b, type, last.key);
     if (wide != element) {
       auto wideType = VectorType::get(type.getShape(), wide);
       run = arith::ExtFOp::create(b, wideType, run);
       top = arith::ExtFOp::create(b, wideType, top);
     }
-    Value precede = emitPrecedes(b, run, top, wide, descending);
-    return vector::ReductionOp::create(b, vector::CombiningKind::OR, precede);
+    Value precede = emitPrecedes(b, run, top, wide, descending), follow = emitPrecedes(b, top, run, wide, descending);
+    Value isElement = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, last.position, getNowhere());
+    Value all = vector::BroadcastOp::create(b, follow.getType(), isElement);
+    // Not to follow it is to precede it or be its equal.
+    Value stays = arith::OrIOp::create(b, follow, all);
+    Value ones = arith::ConstantOp::create(b, DenseElementsAttr::get(cast<VectorType>(stays.getType()), true));
+    Value goesIn = arith::OrIOp::create(b, precede, arith::XOrIOp::create(b, stays, ones));
+    return vector::ReductionOp::create(b, vector::CombiningKind::OR, goesIn);
   }
 };
 

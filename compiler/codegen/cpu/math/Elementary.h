@@ -7,7 +7,7 @@
 // ULP (tested); NaN, infinities, signed zeros and subnormal results come out as IEEE 754 has them. Coefficients are
 // near-minimax fits in the relative error, made with 50 digits.
 //
-// Functions that programs spend time in (exp, log, tanh, erf) compute f32 in f32; the others compute f32 in f64 and
+// Functions that programs spend time in (exp, expm1, log, tanh, erf) compute f32 in f32; the others compute f32 in f64 and
 // round once.
 namespace freestone::codegen {
 
@@ -34,6 +34,12 @@ Real asinh(Real x);
 Real acosh(Real x);
 Real atanh(Real x);
 Real erf(Real x);
+
+/// e^x = scale * (1 + tail), for what goes on with the parts. f32 of magnitude below 87; the tail of a NaN is one.
+struct ExponentialParts {
+  Real scale, tail;
+};
+ExponentialParts splitExponential(Real x);
 
 /// x * 2^n for integral-valued n, with gradual underflow.
 Real scaleByPowerOfTwo(Real x, Real n);
