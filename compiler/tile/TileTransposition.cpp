@@ -43,6 +43,7 @@ static int64_t getLanes(ArrayRef<ComputeOp> computes, const DeviceDescription &d
 
 std::optional<TranspositionTilingAttr> tile::tileTransposition(ArrayRef<ComputeOp> computes,
                                                                const DeviceDescription &device) {
+  // The side of a tile: lines of both caches are used up, and its pages are as many as are known at once.
   constexpr int64_t mostInterleaved = 4, sideBytes = 256;
   ComputeOp first = computes.front();
   auto reduces = [](ComputeOp compute) { return compute.getNumReductions() > 0; };

@@ -85,8 +85,10 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
       return vector::LoadOp::create(builder, location, type, memory, index);
     return vector::MaskedLoadOp::create(builder, location, type, memory, index, mask, getFill(type, fill));
   }
-  if (stride && stride->isConstant(2) && points.lanes > 1)
-    return loadEveryOther(memory, emission.getIndex(linear, points.positions), storage, mask, fill);
+  constexpr int64_t mostApart = 4;
+  if (int64_t apart = stride ? stride->asConstant().value_or(0) : 0;
+      apart >= 2 && apart <= mostApart && points.lanes > 1)
+    return loadEvery(apart, memory, emission.getIndex(linear, points.positions), storage, mask, fill);
   if (!stride && !fill)
     if (std::optional<Repetition> repetition = getRepetition(linear, points.lane)) {
       Expr phase = Expr::mod(repetition->number, repetition->times);
@@ -134,32 +136,42 @@ Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Val
   });
 }
 
-/// Two vectors that end with the last element that is used, and every other element of them: faster than a gather.
-Value BodyVectorizer::loadEveryOther(Value memory, Value index, Type storage, Value mask, TypedAttr fill) {
+/// As many vectors as the stride, which end with the last element that is used, and every such element of them: faster
+/// than a gather.
+Value BodyVectorizer::loadEvery(int64_t stride, Value memory, Value index, Type storage, Value mask, TypedAttr fill) {
   VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
   int64_t lanes = points.lanes;
-  // The second vector begins with the last element of the first one.
-  int64_t starts[2] = {0, lanes - 1};
-  Value vectors[2];
-  for (int half = 0; half < 2; ++half) {
-    Value at = emission.add(index, emission.getConstant(starts[half]));
+  Value loaded;
+  for (int64_t number = 0; number < stride; ++number) {
+    // The last vector begins with elements of the one before it.
+    int64_t start = number + 1 < stride ? number * lanes : (lanes - 1) * (stride - 1);
+    Value at = emission.add(index, emission.getConstant(start)), vector;
     if (!mask) {
-      vectors[half] = vector::LoadOp::create(builder, location, type, memory, at);
+      vector = vector::LoadOp::create(builder, location, type, memory, at);
+    } else {
+      SmallVector<int64_t> used;
+      for (int64_t element = start; element < start + lanes; ++element)
+        used.push_back(element % stride == 0 ? element / stride : lanes);
+      Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
+      Value some = vector::ShuffleOp::create(builder, location, mask, none, used);
+      vector = vector::MaskedLoadOp::create(builder, location, type, memory, at, some, getFill(type, fill));
+    }
+    if (!loaded) {
+      loaded = vector;
       continue;
     }
-    SmallVector<int64_t> used;
+    SmallVector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      int64_t element = starts[half] + lane;
-      used.push_back(element % 2 == 0 ? element / 2 : lanes);
+      int64_t element = lane * stride;
+      // What a later vector brings is any lane until then.
+      if (element / lanes == number)
+        order.push_back(lanes + element - start);
+      else
+        order.push_back(number == 1 && element < lanes ? element : lane);
     }
-    Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
-    Value some = vector::ShuffleOp::create(builder, location, mask, none, used);
-    vectors[half] = vector::MaskedLoadOp::create(builder, location, type, memory, at, some, getFill(type, fill));
+    loaded = vector::ShuffleOp::create(builder, location, loaded, vector, order);
   }
-  SmallVector<int64_t> order;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    order.push_back(2 * lane < lanes ? 2 * lane : 2 * lane + 1);
-  return vector::ShuffleOp::create(builder, location, vectors[0], vectors[1], order);
+  return loaded;
 }
 
 Value BodyVectorizer::load(unsigned input) {

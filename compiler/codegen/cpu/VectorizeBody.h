@@ -65,8 +65,8 @@ public:
 private:
   mlir::Value load(unsigned input);
   mlir::Value loadAt(sym::Expr linear, mlir::Value memory, mlir::Type storage, mlir::Value mask, mlir::TypedAttr fill);
-  mlir::Value loadEveryOther(mlir::Value memory, mlir::Value index, mlir::Type storage, mlir::Value mask,
-                             mlir::TypedAttr fill);
+  mlir::Value loadEvery(int64_t stride, mlir::Value memory, mlir::Value index, mlir::Type storage, mlir::Value mask,
+                        mlir::TypedAttr fill);
   mlir::Value loadRepeated(mlir::Value memory, sym::Expr linear, int64_t times, mlir::Value phase, mlir::Type storage);
   mlir::Value read(tile::ReadOp op);
   mlir::Value readRun(tile::ReadOp op, mlir::Value begin, graph::TensorType type, mlir::Value memory);

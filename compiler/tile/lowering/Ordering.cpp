@@ -3,7 +3,6 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include <limits>
 
 using namespace mlir;
 using freestone::sym::Expr;
@@ -106,9 +105,10 @@ public:
 /// Passes a line once and keeps the best elements so far in a heap, the last of them in order on its top: most of a
 /// long line does not precede that one.
 ///
-/// In a line that rises towards its best elements every one precedes the top. So a line that is long for its heap is
-/// divided into classes first, the positions of one remainder: the best elements of so many classes as are kept are as
-/// many elements of the line, and what follows the last of them needs no look.
+/// In a line that rises towards its best elements every one precedes the top. So where the end of a line precedes what
+/// its beginning left on the top, the rest is divided into classes, the positions of one remainder: the best elements
+/// of as many classes as elements are kept are as many elements of the line, and what follows the last of them is
+/// passed over.
 class LineSelector : LineOrdering {
 public:
   LineSelector(PatternRewriter &rewriter, graph::TopKOp op)
@@ -124,23 +124,25 @@ public:
     CheckOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, asked),
                     "more elements are asked for than there are");
 
+    line.loop(zero, count, [&](Value i) { store(i, {loadKey(i), line.toI64(i)}); });
+    makeHeap(zero, count);
     // Where nothing is kept, there is no top to compare with.
     Value end = arith::SelectOp::create(b, line.less(zero, count), length, count);
-    Value classes = line.size(getNumClasses(kept)), deals = line.div(end, classes);
-    Value isLong = line.less(line.constant(leastDeals - 1), deals);
-    line.onlyIf(isLong, [&] { fillBehindClasses(count, classes, deals); });
-    Value isShort = arith::XOrIOp::create(b, isLong, emitConstant(b, b.getI1Type(), 1));
-    line.onlyIf(isShort, [&] {
-      line.loop(zero, count, [&](Value i) { store(i, {loadKey(i), line.toI64(i)}); });
-      makeHeap(count);
+    Value middle = line.min(end, line.max(count, line.div(end, line.constant(beginnings))));
+    emitPass(count, middle, count, {});
+    line.store(scratch(2), zero, load(zero).key);
+    Value classes = line.size(getNumClasses(kept)), deals = line.div(line.sub(end, middle), classes);
+    line.onlyIf(line.less(line.constant(leastDeals - 1), deals), [&] {
+      Value rises = precedes(loadKey(line.sub(end, one)), load(zero).key);
+      line.onlyIf(rises, [&] { emitLastOfBest(middle, count, classes, deals); });
     });
-    emitPass(arith::SelectOp::create(b, isLong, zero, count), count, end);
+    emitPass(middle, end, count, line.loadResult(scratch(2), zero));
     // The top goes behind all others, again and again.
     line.loop(one, count, [&](Value i) {
       Value last = line.sub(count, i);
       Entry entry = load(last);
       store(last, load(zero));
-      sink(zero, last, entry);
+      sink(zero, zero, last, entry);
     });
     line.loop(zero, count, [&](Value i) {
       Entry entry = load(i);
@@ -157,10 +159,10 @@ private:
 
   /// Elements that are compared at once, where they follow each other in memory.
   static constexpr int64_t blockElements = 32;
+  /// The beginning of a line is one part of so many.
+  static constexpr int64_t beginnings = 16;
   /// Elements of a class from which on classes gain more than they cost.
   static constexpr int64_t leastDeals = 4;
-  /// Behind all positions of a line.
-  Value getNowhere() { return line.toI64(line.constant(std::numeric_limits<int64_t>::max())); }
 
   /// Twice as many as elements are kept, in whole blocks.
   static Expr getNumClasses(Expr kept) {
@@ -183,22 +185,22 @@ private:
                                    arith::OrIOp::create(b, after, isLater));
   }
 
-  /// Orders the entries as a heap.
-  void makeHeap(Value count) {
+  /// Orders `count` entries from the place `begin` on as a heap.
+  void makeHeap(Value begin, Value count) {
     Value parents = line.div(count, line.constant(2)), one = line.constant(1);
     line.loop(line.constant(0), parents, [&](Value i) {
       Value parent = line.sub(line.sub(parents, one), i);
-      sink(parent, count, load(parent));
+      sink(begin, parent, count, load(line.add(begin, parent)));
     });
   }
 
-  /// Fills the heap with the last one, in order, of the best elements of classes, as if it stood behind the line: all
-  /// `count` of them give way to elements of the line that do not follow it.
-  void fillBehindClasses(Value count, Value classes, Value deals) {
+  /// Divides the elements from `from` on into classes of `deals` elements, and writes the last one, in order, of the
+  /// `count` best that are the best of their classes to scratch.
+  void emitLastOfBest(Value from, Value count, Value classes, Value deals) {
     Value zero = line.constant(0), one = line.constant(1);
-    line.loop(zero, classes, [&](Value i) { line.store(scratch(2), i, loadKey(i)); });
+    line.loop(zero, classes, [&](Value i) { line.store(scratch(2), i, loadKey(line.add(from, i))); });
     line.loop(one, deals, [&](Value deal) {
-      Value first = line.mul(deal, classes), begin = getKeyPlace(first);
+      Value first = line.add(from, line.mul(deal, classes)), begin = getKeyPlace(first);
       auto keep = [&](Value i, Value key) {
         Value best = line.loadResult(scratch(2), i);
         line.store(scratch(2), i, arith::SelectOp::create(line.ir(), precedes(key, best), key, best));
@@ -208,20 +210,23 @@ private:
       else
         line.loop(zero, classes, [&](Value i) { keep(i, loadKey(line.add(first, i))); });
     });
-    line.loop(zero, count, [&](Value i) { store(i, {line.loadResult(scratch(2), i), line.toI64(i)}); });
-    makeHeap(count);
+    // Their heap stands behind that of the line.
+    auto getBest = [&](Value i) { return Entry{line.loadResult(scratch(2), i), line.toI64(i)}; };
+    line.loop(zero, count, [&](Value i) { store(line.add(count, i), getBest(i)); });
+    makeHeap(count, count);
     line.loop(count, classes, [&](Value i) {
-      Value key = line.loadResult(scratch(2), i);
-      line.onlyIf(precedes(key, load(zero).key), [&] { sink(zero, count, {key, line.toI64(i)}); });
+      Entry best = getBest(i);
+      line.onlyIf(precedes(best.key, load(count).key), [&] { sink(count, zero, count, best); });
     });
-    Value last = load(zero).key, behind = getNowhere();
-    line.loop(zero, count, [&](Value i) { store(i, {last, behind}); });
+    line.store(scratch(2), zero, load(count).key);
   }
 
-  /// Puts an entry into a heap of `size` entries (at least 1) whose place `hole` is free: what follows it moves up.
-  void sink(Value hole, Value size, Entry entry) {
+  /// Puts an entry into a heap of `size` entries (at least 1) from the place `begin` on, whose entry number `hole` is
+  /// free: what follows it moves up.
+  void sink(Value begin, Value hole, Value size, Entry entry) {
     ImplicitLocOpBuilder &b = line.ir();
     Value one = line.constant(1), last = line.sub(size, one);
+    auto at = [&](Value number) { return line.add(begin, number); };
     Type index = b.getIndexType();
     auto moves = scf::WhileOp::create(
         b, TypeRange({index, index}), ValueRange(hole),
@@ -229,57 +234,58 @@ private:
           Value left = line.add(line.mul(hole[0], line.constant(2)), one), right = line.min(line.add(left, one), last);
           Value isEntry = line.less(left, size);
           left = line.min(left, last);
-          Value child = arith::SelectOp::create(b, follows(load(right), load(left)), right, left);
-          Value goesOn = arith::AndIOp::create(b, isEntry, follows(load(child), entry));
+          Value child = arith::SelectOp::create(b, follows(load(at(right)), load(at(left))), right, left);
+          Value goesOn = arith::AndIOp::create(b, isEntry, follows(load(at(child)), entry));
           scf::ConditionOp::create(b, goesOn, {hole[0], child});
         },
         [&](OpBuilder &, Location, ValueRange places) {
-          store(places[0], load(places[1]));
+          store(at(places[0]), load(at(places[1])));
           scf::YieldOp::create(b, places[1]);
         });
-    store(moves.getResult(0), entry);
+    store(at(moves.getResult(0)), entry);
   }
 
-  /// Passes the elements [begin, end), none of which stands before one of the `count` entries of the heap that are
-  /// elements: of equals the heap's stay.
-  void emitPass(Value begin, Value count, Value end) {
+  /// Passes the elements [begin, end), which stand behind the `count` ones of the heap: of equals the heap's stay.
+  /// Those that follow `last`, where there is one, are not among the best.
+  void emitPass(Value begin, Value end, Value count, Value last) {
     auto passEach = [&](Value from, Value to) {
       line.loop(from, to, [&](Value i) {
-        Value zero = line.constant(0);
-        Entry entry = {loadKey(i), line.toI64(i)};
-        line.onlyIf(follows(load(zero), entry), [&] { sink(zero, count, entry); });
+        Value key = loadKey(i), zero = line.constant(0);
+        Value goesIn = isAmongBest(key, load(zero).key, last, getElement());
+        line.onlyIf(goesIn, [&] { sink(zero, zero, count, {key, line.toI64(i)}); });
       });
     };
     if (!lines.inner.isConstant(1))
       return passEach(begin, end);
     Value block = line.constant(blockElements);
     Value whole = line.sub(end, line.rem(line.sub(end, begin), block));
-    line.loop(begin, whole, block,
-              [&](Value first) { line.onlyIf(anyGoesIn(first), [&] { passEach(first, line.add(first, block)); }); });
+    line.loop(begin, whole, block, [&](Value first) {
+      line.onlyIf(anyIsAmongBest(first, last), [&] { passEach(first, line.add(first, block)); });
+    });
     passEach(whole, end);
   }
 
-  /// Whether the top follows any element of a block. A top that is no element gives way to equals too.
-  Value anyGoesIn(Value begin) {
+  Value isAmongBest(Value key, Value top, Value last, Type element) {
+    ImplicitLocOpBuilder &b = line.ir();
+    Value precedesTop = emitPrecedes(b, key, top, element, descending);
+    if (!last)
+      return precedesTop;
+    Value follows = emitPrecedes(b, last, key, element, descending);
+    Value no = arith::ConstantOp::create(b, b.getZeroAttr(follows.getType()));
+    return arith::SelectOp::create(b, follows, no, precedesTop);
+  }
+
+  Value anyIsAmongBest(Value begin, Value last) {
     ImplicitLocOpBuilder &b = line.ir();
     Type element = getElement(), wide = getAccumulatorType(element);
     Value run = line.loadRun(0, getKeyPlace(begin), blockElements);
     auto type = cast<VectorType>(run.getType());
-    Entry last = load(line.constant(0));
-    Value top = vector::BroadcastOp::create(b, type, last.key);
-    if (wide != element) {
-      auto wideType = VectorType::get(type.getShape(), wide);
-      run = arith::ExtFOp::create(b, wideType, run);
-      top = arith::ExtFOp::create(b, wideType, top);
-    }
-    Value precede = emitPrecedes(b, run, top, wide, descending), follow = emitPrecedes(b, top, run, wide, descending);
-    Value isElement = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, last.position, getNowhere());
-    Value all = vector::BroadcastOp::create(b, follow.getType(), isElement);
-    // Not to follow it is to precede it or be its equal.
-    Value stays = arith::OrIOp::create(b, follow, all);
-    Value ones = arith::ConstantOp::create(b, DenseElementsAttr::get(cast<VectorType>(stays.getType()), true));
-    Value goesIn = arith::OrIOp::create(b, precede, arith::XOrIOp::create(b, stays, ones));
-    return vector::ReductionOp::create(b, vector::CombiningKind::OR, goesIn);
+    auto widen = [&](Value keys) -> Value {
+      return wide == element ? keys : arith::ExtFOp::create(b, VectorType::get(type.getShape(), wide), keys);
+    };
+    auto spread = [&](Value key) -> Value { return key ? widen(vector::BroadcastOp::create(b, type, key)) : Value(); };
+    Value are = isAmongBest(widen(run), spread(load(line.constant(0)).key), spread(last), wide);
+    return vector::ReductionOp::create(b, vector::CombiningKind::OR, are);
   }
 };
 
