@@ -26,7 +26,10 @@ bool tile::isTransposition(ArrayRef<ComputeOp> computes, TranspositionTilingAttr
   bool isWhole = first.getExtents()[loops - 1].isConstant(tiling.getWidth());
   if (tiling.interleaves() && (!isWhole || tiling.getAcross() + 2 != loops))
     return false;
-  return llvm::none_of(computes, [](ComputeOp compute) { return compute.getNumReductions() > 0; });
+  auto isPlain = [](Type type) { return !cast<graph::TensorType>(type).getLayout(); };
+  return llvm::all_of(computes, [&](ComputeOp compute) {
+    return !compute.getNumReductions() && llvm::all_of(compute.getResultTypes(), isPlain);
+  });
 }
 
 TranspositionTiles TranspositionTiles::get(ComputeOp compute, TranspositionTilingAttr tiling) {

@@ -22,7 +22,7 @@ struct TranspositionTiles {
   static TranspositionTiles get(ComputeOp compute, TranspositionTilingAttr tiling);
 };
 
-/// Whether computes have the loops that a tiling names, and none of them reduces.
+/// Whether computes have the loops that a tiling names, none of them reduces, and results lie row by row, in no layout.
 bool isTransposition(llvm::ArrayRef<ComputeOp> computes, TranspositionTilingAttr tiling);
 
 } // namespace freestone::tile

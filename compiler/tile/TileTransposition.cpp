@@ -46,8 +46,7 @@ std::optional<TranspositionTilingAttr> tile::tileTransposition(ArrayRef<ComputeO
   // The side of a tile: lines of both caches are used up, and its pages are as many as are known at once.
   constexpr int64_t mostInterleaved = 4, sideBytes = 256;
   ComputeOp first = computes.front();
-  auto reduces = [](ComputeOp compute) { return compute.getNumReductions() > 0; };
-  if (first.getNumParallel() < 2 || llvm::any_of(computes, reduces))
+  if (first.getNumParallel() < 2)
     return std::nullopt;
   std::optional<unsigned> across = findLoopAcross(computes);
   // The code of a block has the bodies once for every row.
@@ -64,7 +63,7 @@ std::optional<TranspositionTilingAttr> tile::tileTransposition(ArrayRef<ComputeO
   if (2 * rows < lanes || (2 * columns < lanes && !isNarrow))
     return std::nullopt;
   MLIRContext *context = first.getContext();
-  if (isNarrow)
-    return TranspositionTilingAttr::get(context, *across, side * lanes, columns, columns, lanes);
-  return TranspositionTilingAttr::get(context, *across, side, side, lanes, lanes);
+  auto tiling = isNarrow ? TranspositionTilingAttr::get(context, *across, side * lanes, columns, columns, lanes)
+                         : TranspositionTilingAttr::get(context, *across, side, side, lanes, lanes);
+  return isTransposition(computes, tiling) ? std::optional(tiling) : std::nullopt;
 }
