@@ -23,6 +23,7 @@ struct Switches {
   bool dotProducts = true;
   bool keepPacked = true;
   bool severalAccumulators = true;
+  bool transpositions = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool scattersInPlace = true;
@@ -39,8 +40,9 @@ struct Switches {
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.keepPacked =
-                      switches.severalAccumulators = switches.scattersInPlace = switches.donateState =
-                          switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
+                      switches.severalAccumulators = switches.transpositions = switches.scattersInPlace =
+                          switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory =
+                              false;
     return switches;
   }
 };
@@ -77,6 +79,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "operands that a contraction packs for one tile serve the next ones"},
     {"accumulators", &Switches::severalAccumulators, "accumulators",
      "reductions along rows sum several vectors side by side"},
+    {"transpositions", &Switches::transpositions, "transpositions",
+     "maps that read along one loop and write along another go in blocks, transposed in registers"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

@@ -8,6 +8,7 @@
 #include "compiler/plan/MapTiles.h"
 #include "compiler/plan/RowPasses.h"
 #include "compiler/plan/Scratch.h"
+#include "compiler/plan/TranspositionTiles.h"
 #include "compiler/plan/WeightGradientTiles.h"
 #include "compiler/plan/WindowTiles.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -133,6 +134,15 @@ static FailureOr<PlanAttr> planMap(ProgramOp program, MapTilingAttr tiling) {
   return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), accesses);
 }
 
+static FailureOr<PlanAttr> planTransposition(ProgramOp program, TranspositionTilingAttr tiling) {
+  SmallVector<ComputeOp> computes = program.getComputes();
+  if (!isTransposition(computes, tiling))
+    return program.emitOpError("is tiled as a transposition across loop ")
+           << tiling.getAcross() << " in blocks of " << tiling.getWidth() << " columns, but its computes have other loops";
+  TranspositionTiles tiles = TranspositionTiles::get(computes.front(), tiling);
+  return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), Accesses::getUnknown(program));
+}
+
 static FailureOr<PlanAttr> planOpaque(ProgramOp program, OpaqueTilingAttr tiling) {
   auto opaques = program.getBody()->getOps<OpaqueOp>();
   if (!llvm::hasSingleElement(opaques) || !program.getComputes().empty())
@@ -154,6 +164,7 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
       .Case([&](WindowTilingAttr attr) { return planWindow(program, attr); })
       .Case([&](RowsTilingAttr attr) { return planRows(program, attr); })
       .Case([&](MapTilingAttr attr) { return planMap(program, attr); })
+      .Case([&](TranspositionTilingAttr attr) { return planTransposition(program, attr); })
       .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })
       .Default([&](Attribute attr) { return program.emitOpError("can't be tiled as ") << attr; });
 }

@@ -40,12 +40,14 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device))
       return tiling;
     std::string why;
-    FailureOr<Attribute> tiling = tile::tileLoops(program, device, accumulators, why);
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device, accumulators, transpositions, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
     if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling))
       tile::count(program->getParentOp(), "accumulators",
                   llvm::count_if(rows.getAccumulators(), [](int64_t kept) { return kept > 1; }));
+    if (isa<tile::TranspositionTilingAttr>(*tiling))
+      tile::count(program->getParentOp(), "transpositions", 1);
     return tiling;
   }
 

@@ -201,8 +201,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them with packed operands `kept_packed` for later tiles, bf16 contractions with `dot_products`,
-    `convolutions`, `weight_gradients` of convolutions, reductions of `windows`, and passes over rows with several
-    `accumulators`.
+    `convolutions`, `weight_gradients` of convolutions, reductions of `windows`, passes over rows with several
+    `accumulators`, and maps that are `transpositions`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -221,7 +221,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"keepPacked", "keep-packed", "bool", "true",
                         "Keep what contractions pack for the tiles that follow, where scratch holds it">,
                  Option<"accumulators", "accumulators", "bool", "true",
-                        "Let passes over rows keep several accumulators">];
+                        "Let passes over rows keep several accumulators">,
+                 Option<"transpositions", "transpositions", "bool", "true",
+                        "Transpose in registers where operands are contiguous along another loop than results">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

@@ -6,6 +6,7 @@
 #include "compiler/plan/RowPasses.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/RowRuns.h"
+#include "compiler/tile/TileTransposition.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -140,7 +141,7 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
 }
 
 FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
-                                     std::string &why) {
+                                     bool transpositions, std::string &why) {
   if (!program.getBody()->getOps<OpaqueOp>().empty())
     return Attribute(OpaqueTilingAttr::get(program.getContext()));
   SmallVector<ComputeOp> computes = program.getComputes();
@@ -150,8 +151,11 @@ FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription 
     if (succeeded(passes) && (!share || reduceLongRuns(*passes, *rowLoops, device)))
       return Attribute(tileRows(*rowLoops, *passes, device, accumulators));
   }
-  if (share && !computes.empty())
+  if (share && !computes.empty()) {
+    if (std::optional<TranspositionTilingAttr> tiling = tileTransposition(computes, device); transpositions && tiling)
+      return Attribute(*tiling);
     return Attribute(tileMap(computes, device));
+  }
   if (why.empty())
     why = "its computes have different parallel loops";
   return failure();

@@ -14,12 +14,13 @@ int64_t getTileElements(const DeviceDescription &device);
 bool reducesAlongMemory(ComputeOp compute);
 
 /// The tiling of a program other than a contraction: rows for reductions along rows in memory, map for computes with
-/// equal parallel loops, explicit for a `tile.opaque`. Fails, with a reason in `why`, for other forms.
+/// equal parallel loops, transposition (if allowed) for maps whose operands are contiguous along another loop than
+/// their results, explicit for a `tile.opaque`. Fails, with a reason in `why`, for other forms.
 ///
 /// A tile of rows or a map is a range of consecutive elements that fits a share of the cache, so that the tiles of
 /// consecutive programs cover the same elements. With `accumulators`, reductions along rows may keep several.
 mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
-                                           std::string &why);
+                                           bool transpositions, std::string &why);
 
 } // namespace freestone::tile
 

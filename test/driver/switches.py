@@ -29,6 +29,7 @@ SWITCHES = {
     "pools": "pools",
     "pack-weights": "packed",
     "keep-packed": "kept_packed",
+    "transpositions": "transpositions",
     "coalesce": "coalesced",
     "accumulators": "accumulators",
     "generalise": "generalised",

@@ -70,5 +70,15 @@
 
 // -----
 
+// expected-error @+1 {{a block has the 8 columns of a vector, or all 64, not 3}}
+#width = #tile.transposition<across = 0, rows = 64, columns = 64, width = 3, lanes = 8>
+
+// -----
+
+// expected-error @+1 {{rows is a multiple of the 8 rows of a block, not 20}}
+#block = #tile.transposition<across = 0, rows = 20, columns = 64, width = 8, lanes = 8>
+
+// -----
+
 // expected-error @+1 {{a plan needs a tiling, not 4 : i64}}
 #plan = #tile.plan<4, tiles = 1, scratch = 0, reads = [], writes = []>

@@ -130,3 +130,19 @@ tile.program @no_window symbols [s0, s1](%x: !v) -> (!v) attributes {plan = #pla
   } : (!v) -> !v
   tile.return %y : !v
 }
+
+// -----
+
+!v = !graph.tensor<[s0, s1], f32>
+!w = !graph.tensor<[s1, s0], f32>
+#plan = #tile.plan<#tile.transposition<across = 1, rows = 64, columns = 64, width = 8, lanes = 8>, tiles = s0, scratch = 0, reads = [unit],
+                   writes = [unit]>
+
+// expected-error @+1 {{is tiled as a transposition across loop 1 in blocks of 8 columns, but its computes have other loops}}
+tile.program @across symbols [s0, s1](%x: !v) -> (!w) attributes {plan = #plan} {
+  %y = tile.compute [s1, s0] [parallel, parallel] ins(%x : affine_map<(d0, d1) -> (d1, d0)>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!v) -> !w
+  tile.return %y : !w
+}

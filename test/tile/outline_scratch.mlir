@@ -6,9 +6,9 @@
 // CHECK-SAME:    tiles = s0, scratch = 128*(s1 ceildiv 8)
 // CHECK:         tile.return %{{.*}}#0 : !graph.tensor<[s0, s1], f32>
 
-// The best ten of a row are in scratch, whatever the row's length.
+// The best ten of a row and of its 32 classes are kept in the scratch, whatever its length.
 // CHECK-LABEL: tile.program @p1
-// CHECK-SAME:    tiles = s0, scratch = 192
+// CHECK-SAME:    tiles = s0, scratch = 512
 
 // A bound size is a result.
 // CHECK-LABEL: tile.program @p2 {{.*}} -> (!graph.tensor<[1], i64>, 

@@ -1,6 +1,6 @@
 #include "compiler/codegen/cpu/EmitMap.h"
 
-#include "compiler/codegen/cpu/VectorizeBody.h"
+#include "compiler/codegen/cpu/SharedValues.h"
 #include "compiler/plan/MapTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,6 +23,7 @@ public:
 
 private:
   void emitTile(Value tile);
+  void emitRow(ArrayRef<Value> outer, Value from, Value to);
   void emitColumns(ArrayRef<Value> outer, Value from, Value to);
   /// A vector of points, and the values computed there.
   struct Vector {
@@ -44,6 +45,8 @@ private:
   tile::MapTilingAttr tiling;
   tile::MapTiles tiles;
   ArrayRef<Expr> parallel;
+  /// Of the row at hand.
+  DenseMap<tile::ComputeOp, SharedValues> shared;
 };
 
 void MapEmitter::emit() {
@@ -62,11 +65,23 @@ void MapEmitter::emitTile(Value tile) {
   Value from = emission.multiply(chunk, emission.getSize(columns));
   Value to = emission.minimum(emission.add(from, emission.getSize(columns)), emission.getSize(columnCount));
   if (outerExtents.empty())
-    return emitColumns({}, from, to);
+    return emitRow({}, from, to);
   Value firstRow = emission.multiply(rowTile, emission.getSize(rows));
   Value endRow = emission.minimum(emission.add(firstRow, emission.getSize(rows)), emission.getSize(tiles.rowCount));
-  emission.forRange(firstRow, endRow, 1,
-                    [&](Value row) { emitColumns(emission.unravel(row, outerExtents), from, to); });
+  emission.forRange(firstRow, endRow, 1, [&](Value row) { emitRow(emission.unravel(row, outerExtents), from, to); });
+}
+
+/// What all columns share, then the columns.
+void MapEmitter::emitRow(ArrayRef<Value> outer, Value from, Value to) {
+  if (llvm::none_of(computes, hasSharedValues))
+    return emitColumns(outer, from, to);
+  Value any = arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::slt, from, to);
+  auto branch = scf::IfOp::create(builder, emission.location, any, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  for (tile::ComputeOp compute : computes)
+    shared[compute] = emitSharedValues(emission, compute, getPoints(outer, from, 1, {}));
+  emitColumns(outer, from, to);
 }
 
 /// Whole vectors, several interleaved if the tiling says so, then a masked one.
@@ -156,6 +171,7 @@ size_t MapEmitter::countTogether(ArrayRef<tile::ComputeOp> next) {
 void MapEmitter::emitMap(tile::ComputeOp compute, MutableArrayRef<Vector> vectors) {
   for (Vector &vector : vectors) {
     BodyVectorizer body(emission, compute, vector.points);
+    body.share(shared[compute]);
     for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
       if (Value value = vector.computed.lookup(input))
         body.set(argument, value);

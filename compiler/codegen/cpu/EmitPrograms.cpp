@@ -5,6 +5,7 @@
 #include "compiler/codegen/cpu/EmitMap.h"
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
+#include "compiler/codegen/cpu/EmitTransposition.h"
 #include "compiler/codegen/cpu/EmitWeightGradient.h"
 #include "compiler/codegen/cpu/EmitWindow.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
@@ -58,6 +59,7 @@ private:
                           .Case([](tile::WindowTilingAttr) { return codegen::emitWindow; })
                           .Case([](tile::DotProductTilingAttr) { return codegen::emitDotProducts; })
                           .Case([](tile::MapTilingAttr) { return codegen::emitMap; })
+                          .Case([](tile::TranspositionTilingAttr) { return codegen::emitTransposition; })
                           .Case([](tile::RowsTilingAttr) { return codegen::emitRows; })
                           .Case([](tile::OpaqueTilingAttr) { return codegen::emitOpaque; });
     OpBuilder builder(program);

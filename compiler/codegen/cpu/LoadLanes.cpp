@@ -85,8 +85,10 @@ Value BodyVectorizer::loadAt(Expr linear, Value memory, Type storage, Value mask
       return vector::LoadOp::create(builder, location, type, memory, index);
     return vector::MaskedLoadOp::create(builder, location, type, memory, index, mask, getFill(type, fill));
   }
-  if (stride && stride->isConstant(2) && points.lanes > 1)
-    return loadEveryOther(memory, emission.getIndex(linear, points.positions), storage, mask, fill);
+  constexpr int64_t mostApart = 4;
+  if (int64_t apart = stride ? stride->asConstant().value_or(0) : 0;
+      apart >= 2 && apart <= mostApart && points.lanes > 1)
+    return loadEvery(apart, memory, emission.getIndex(linear, points.positions), storage, mask, fill);
   if (!stride && !fill)
     if (std::optional<Repetition> repetition = getRepetition(linear, points.lane)) {
       Expr phase = Expr::mod(repetition->number, repetition->times);
@@ -109,8 +111,8 @@ Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Val
   auto select = [&](llvm::function_ref<Value(int64_t)> make) {
     Value chosen = make(0);
     for (int64_t number = 1; number < times; ++number) {
-      Value isHere = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, phase,
-                                           emission.getConstant(number));
+      Value isHere =
+          arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, phase, emission.getConstant(number));
       chosen = arith::SelectOp::create(builder, location, isHere, make(number), chosen);
     }
     return chosen;
@@ -136,31 +138,40 @@ Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Val
 
 /// Loads two vectors, of which the second ends with the last used element, and picks every other element: faster than a
 /// gather.
-Value BodyVectorizer::loadEveryOther(Value memory, Value index, Type storage, Value mask, TypedAttr fill) {
+Value BodyVectorizer::loadEvery(int64_t stride, Value memory, Value index, Type storage, Value mask, TypedAttr fill) {
   VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
   int64_t lanes = points.lanes;
+  Value loaded;
+  for (int64_t number = 0; number < stride; ++number) {
   // The second vector begins with the last element of the first.
-  int64_t starts[2] = {0, lanes - 1};
-  Value vectors[2];
-  for (int half = 0; half < 2; ++half) {
-    Value at = emission.add(index, emission.getConstant(starts[half]));
+    int64_t start = number + 1 < stride ? number * lanes : (lanes - 1) * (stride - 1);
+    Value at = emission.add(index, emission.getConstant(start)), vector;
     if (!mask) {
-      vectors[half] = vector::LoadOp::create(builder, location, type, memory, at);
+      vector = vector::LoadOp::create(builder, location, type, memory, at);
+    } else {
+      SmallVector<int64_t> used;
+      for (int64_t element = start; element < start + lanes; ++element)
+        used.push_back(element % stride == 0 ? element / stride : lanes);
+      Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
+      Value some = vector::ShuffleOp::create(builder, location, mask, none, used);
+      vector = vector::MaskedLoadOp::create(builder, location, type, memory, at, some, getFill(type, fill));
+    }
+    if (!loaded) {
+      loaded = vector;
       continue;
     }
-    SmallVector<int64_t> used;
+    SmallVector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      int64_t element = starts[half] + lane;
-      used.push_back(element % 2 == 0 ? element / 2 : lanes);
+      int64_t element = lane * stride;
+      // What a later vector brings is any lane until then.
+      if (element / lanes == number)
+        order.push_back(lanes + element - start);
+      else
+        order.push_back(number == 1 && element < lanes ? element : lane);
     }
-    Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
-    Value some = vector::ShuffleOp::create(builder, location, mask, none, used);
-    vectors[half] = vector::MaskedLoadOp::create(builder, location, type, memory, at, some, getFill(type, fill));
+    loaded = vector::ShuffleOp::create(builder, location, loaded, vector, order);
   }
-  SmallVector<int64_t> order;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    order.push_back(2 * lane < lanes ? 2 * lane : 2 * lane + 1);
-  return vector::ShuffleOp::create(builder, location, vectors[0], vectors[1], order);
+  return loaded;
 }
 
 Value BodyVectorizer::load(unsigned input) {
@@ -173,10 +184,55 @@ Value BodyVectorizer::load(unsigned input) {
   return toScalarType(value, type.getElementType());
 }
 
+/// Lane 0's value of an index that is one more in every lane: a position plus what all lanes share. Else null.
+Value BodyVectorizer::getRunBegin(Value index) {
+  Operation *op = index.getDefiningOp();
+  if (points.lanes == 1 || !op)
+    return {};
+  if (auto position = dyn_cast<tile::IndexOp>(op)) {
+    Expr loop = points.loops[position.getLoop()];
+    std::optional<Expr> stride = getLaneStride(loop);
+    return stride && stride->isConstant(1) ? emission.getIndex(loop, points.positions) : Value();
+  }
+  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+    return {};
+  for (unsigned operand = 0; operand < (isa<arith::AddIOp>(op) ? 2 : 1); ++operand) {
+    Value begin = getRunBegin(op->getOperand(operand)), other = begin ? get(op->getOperand(1 - operand)) : Value();
+    if (!begin || isa<VectorType>(other.getType()))
+      continue;
+    return isa<arith::AddIOp>(op) ? emission.add(begin, other) : emission.subtract(begin, other);
+  }
+  return {};
+}
+
+/// Neighbours in memory: the last index of the first one is `begin`, and all lanes share the other indices.
+Value BodyVectorizer::readRun(tile::ReadOp op, Value begin, graph::TensorType type, Value memory) {
+  Value linear = emission.getConstant(0);
+  for (auto [operand, extent] : llvm::zip_equal(op.getIndices().drop_back(), type.getShape().drop_back()))
+    linear = emission.add(emission.multiply(linear, emission.getSize(extent)), get(operand));
+  linear = emission.add(emission.multiply(linear, emission.getSize(type.getShape().back())), begin);
+  VectorType storage = vectorOf(tile::getStorageType(type.getElementType()));
+  Value inside = getInside(op, type), mask = points.mask;
+  if (inside && isa<VectorType>(inside.getType())) {
+    mask = combine(mask, inside);
+    inside = {};
+  }
+  Value value = loadIf(inside, storage, {}, [&]() -> Value {
+    if (!mask)
+      return vector::LoadOp::create(builder, location, storage, memory, linear);
+    return vector::MaskedLoadOp::create(builder, location, storage, memory, linear, mask, getFill(storage, {}));
+  });
+  return toScalarType(value, type.getElementType());
+}
+
 Value BodyVectorizer::read(tile::ReadOp op) {
   unsigned number = op.getReadNumber();
   Value tensor = compute.getReads()[number], memory = emission.getBuffer(tensor);
   auto type = cast<graph::TensorType>(tensor.getType());
+  auto isScalar = [&](Value index) { return !isa<VectorType>(get(index).getType()); };
+  if (Value begin = type.getRank() ? getRunBegin(op.getIndices().back()) : Value();
+      begin && llvm::all_of(op.getIndices().drop_back(), isScalar))
+    return readRun(op, begin, type, memory);
   Type storage = tile::getStorageType(type.getElementType());
   Value linear = emission.getConstant(0);
   for (auto [operand, extent] : llvm::zip_equal(op.getIndices(), type.getShape())) {

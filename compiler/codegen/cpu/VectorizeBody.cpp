@@ -68,6 +68,11 @@ BodyVectorizer::BodyVectorizer(Emission &emission, tile::ComputeOp compute, Lane
     : emission(emission), builder(emission.builder), location(compute.getLoc()), compute(compute),
       points(std::move(points)) {}
 
+void BodyVectorizer::share(const SharedValues &shared) {
+  known.insert(shared.values.begin(), shared.values.end());
+  checked.insert(shared.checks.begin(), shared.checks.end());
+}
+
 Value BodyVectorizer::spread(Value value) {
   if (points.lanes == 1 || isa<VectorType>(value.getType()))
     return value;
@@ -213,6 +218,8 @@ Value BodyVectorizer::get(Value value) {
 
 SmallVector<Value> BodyVectorizer::getYielded() {
   for (auto check : compute.getBody()->getOps<tile::CheckOp>()) {
+    if (checked.contains(check))
+      continue;
     Value holds = get(check.getCondition());
     if (isa<VectorType>(holds.getType())) {
       if (points.mask) {

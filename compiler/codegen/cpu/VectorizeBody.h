@@ -29,7 +29,13 @@ struct LanePoints {
 /// Restricts lanes along `points.lane` to one panel of this width: it becomes panel * width + lane.
 void keepWithinPanel(Emission &emission, LanePoints &points, int64_t width);
 
-/// Whether an expression contains a symbol.
+/// Values of a body that are the same for all lanes, and checks of such, that were emitted before.
+struct SharedValues {
+  llvm::DenseMap<mlir::Value, mlir::Value> values;
+  llvm::SmallPtrSet<mlir::Operation *, 2> checks;
+};
+
+/// Whether an expression has a symbol in it.
 bool dependsOn(sym::Expr expr, sym::Expr symbol);
 
 /// The growth of an index with `symbol`; nothing if it is not constant.
@@ -44,7 +50,9 @@ public:
 
   /// Sets a value of the body (an operand's element, an accumulator) instead of computing it: a scalar or a vector.
   void set(mlir::Value value, mlir::Value lanes) { known[value] = lanes; }
-  /// A value of the body, computed once with everything it depends on. A scalar if all lanes agree.
+  /// Takes values and checks as they were emitted for all lanes of this and other points.
+  void share(const SharedValues &shared);
+  /// A value of the body, computed with what it needs; each once. A scalar where all lanes agree.
   mlir::Value get(mlir::Value value);
   /// As get, but always a vector if `lanes` is more than 1.
   mlir::Value getVector(mlir::Value value) { return spread(get(value)); }
@@ -57,10 +65,12 @@ public:
 private:
   mlir::Value load(unsigned input);
   mlir::Value loadAt(sym::Expr linear, mlir::Value memory, mlir::Type storage, mlir::Value mask, mlir::TypedAttr fill);
-  mlir::Value loadEveryOther(mlir::Value memory, mlir::Value index, mlir::Type storage, mlir::Value mask,
-                             mlir::TypedAttr fill);
+  mlir::Value loadEvery(int64_t stride, mlir::Value memory, mlir::Value index, mlir::Type storage, mlir::Value mask,
+                        mlir::TypedAttr fill);
   mlir::Value loadRepeated(mlir::Value memory, sym::Expr linear, int64_t times, mlir::Value phase, mlir::Type storage);
   mlir::Value read(tile::ReadOp op);
+  mlir::Value readRun(tile::ReadOp op, mlir::Value begin, graph::TensorType type, mlir::Value memory);
+  mlir::Value getRunBegin(mlir::Value index);
   mlir::Value getInside(tile::ReadOp op, graph::TensorType type);
   mlir::Value isBelow(mlir::Value coordinate, sym::Expr extent);
   mlir::Value loadIf(mlir::Value condition, mlir::Type type, mlir::TypedAttr fill,
@@ -83,6 +93,7 @@ private:
   tile::ComputeOp compute;
   LanePoints points;
   llvm::DenseMap<mlir::Value, mlir::Value> known;
+  llvm::SmallPtrSet<mlir::Operation *, 2> checked;
 };
 
 } // namespace freestone::codegen

@@ -127,10 +127,21 @@ LogicalResult MapTilingAttr::verify(EmitError emitError, sym::Expr rows, sym::Ex
                  succeeded(verifySize(emitError, "vectors", vectors)));
 }
 
+LogicalResult TranspositionTilingAttr::verify(EmitError emitError, int64_t across, int64_t rows, int64_t columns,
+                                              int64_t width, int64_t lanes) {
+  if (width > lanes || (width < lanes && width != columns))
+    return emitError() << "a block has the " << lanes << " columns of a vector, or all " << columns << ", not "
+                       << width;
+  return success(succeeded(verifySize(emitError, "across", across, 0)) &&
+                 succeeded(verifySize(emitError, "width", width)) && succeeded(verifyLanes(emitError, lanes)) &&
+                 succeeded(verifyMultiple(emitError, "rows", rows, lanes, "rows of a block")) &&
+                 succeeded(verifyMultiple(emitError, "columns", columns, width, "columns of a block")));
+}
+
 LogicalResult PlanAttr::verify(EmitError emitError, Attribute tiling, sym::Expr, sym::Expr, ArrayAttr reads,
                                ArrayAttr writes) {
   if (!isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
-           WindowTilingAttr, RowsTilingAttr, MapTilingAttr, OpaqueTilingAttr>(tiling))
+           WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, OpaqueTilingAttr>(tiling))
     return emitError() << "a plan needs a tiling, not " << tiling;
   for (ArrayAttr accesses : {reads, writes})
     for (Attribute access : accesses)

@@ -113,6 +113,25 @@ def Tile_MapTilingAttr : Tile_PlanPart<"MapTiling", "map"> {
                         "int64_t":$vectors);
 }
 
+def Tile_TranspositionTilingAttr : Tile_PlanPart<"TranspositionTiling", "transposition"> {
+  let summary = "how computes are tiled that read along one loop and write along another: the other loops, then rows, then columns";
+  let description = [{
+    The innermost parallel loop counts columns, loop `across` rows: neighbouring rows are neighbours in memory for some operand,
+    neighbouring columns for the results. A tile has at most `rows` rows and `columns` columns, computed in blocks of `lanes` rows and
+    `width` columns. A block of `lanes` columns reads such operands along rows and transposes them in registers; its lanes are
+    columns. A narrower block is all columns there are, and `across` the loop before them; its lanes are rows, and results are
+    interleaved before they are stored.
+    ```mlir
+    #tile.transposition<across = 0, rows = 64, columns = 64, width = 16, lanes = 16>
+    ```
+  }];
+  let parameters = (ins "int64_t":$across, "int64_t":$rows, "int64_t":$columns, "int64_t":$width, "int64_t":$lanes);
+  let extraClassDeclaration = [{
+    /// Whether lanes are rows.
+    bool interleaves() const { return getWidth() < getLanes(); }
+  }];
+}
+
 def Tile_OpaqueTilingAttr : AttrDef<Tile_Dialect, "OpaqueTiling"> {
   let mnemonic = "written_out";
   let summary = "the tiles of a `tile.opaque`, which its body defines";

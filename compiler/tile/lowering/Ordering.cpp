@@ -107,8 +107,10 @@ public:
 class LineSelector : LineOrdering {
 public:
   LineSelector(PatternRewriter &rewriter, graph::TopKOp op)
-      : LineOrdering(rewriter, op, op.getAxis(), !op.getSmallest(),
-                     {graph::getElementType(op.getOperand()), rewriter.getI64Type()}, op.getK().getExpr()) {}
+      : LineOrdering(
+            rewriter, op, op.getAxis(), !op.getSmallest(),
+            {graph::getElementType(op.getOperand()), rewriter.getI64Type(), graph::getElementType(op.getOperand())},
+            getNumClasses(op.getK().getExpr())) {}
 
   void select() {
     ImplicitLocOpBuilder &b = line.ir();
@@ -118,19 +120,24 @@ public:
                     "more elements are asked for than there are");
 
     line.loop(zero, count, [&](Value i) { store(i, {loadKey(i), line.toI64(i)}); });
-    Value parents = line.div(count, line.constant(2));
-    line.loop(zero, parents, [&](Value i) {
-      Value parent = line.sub(line.sub(parents, one), i);
-      sink(parent, count, load(parent));
-    });
+    makeHeap(zero, count);
     // With k = 0 there is no top to compare with.
-    emitPass(count, arith::SelectOp::create(b, line.less(zero, count), length, count));
+    Value end = arith::SelectOp::create(b, line.less(zero, count), length, count);
+    Value middle = line.min(end, line.max(count, line.div(end, line.constant(beginnings))));
+    emitPass(count, middle, count, {});
+    line.store(scratch(2), zero, load(zero).key);
+    Value classes = line.size(getNumClasses(kept)), deals = line.div(line.sub(end, middle), classes);
+    line.onlyIf(line.less(line.constant(leastDeals - 1), deals), [&] {
+      Value rises = precedes(loadKey(line.sub(end, one)), load(zero).key);
+      line.onlyIf(rises, [&] { emitLastOfBest(middle, count, classes, deals); });
+    });
+    emitPass(middle, end, count, line.loadResult(scratch(2), zero));
     // Repeatedly moves the top to the end.
     line.loop(one, count, [&](Value i) {
       Value last = line.sub(count, i);
       Entry entry = load(last);
       store(last, load(zero));
-      sink(zero, last, entry);
+      sink(zero, zero, last, entry);
     });
     line.loop(zero, count, [&](Value i) {
       Entry entry = load(i);
@@ -147,6 +154,16 @@ private:
 
   /// Elements compared at once if they are contiguous.
   static constexpr int64_t blockElements = 32;
+  /// The beginning of a line is one part of so many.
+  static constexpr int64_t beginnings = 16;
+  /// Elements of a class from which on classes gain more than they cost.
+  static constexpr int64_t leastDeals = 4;
+
+  /// Twice as many as elements are kept, in whole blocks.
+  static Expr getNumClasses(Expr kept) {
+    Expr block = Expr::constant(kept.context(), blockElements);
+    return Expr::max(Expr::ceilDiv(kept * 2, block), Expr::constant(kept.context(), 1)) * blockElements;
+  }
 
   Entry load(Value place) { return {line.loadResult(scratch(0), place), line.loadResult(scratch(1), place)}; }
   void store(Value place, Entry entry) {
@@ -163,10 +180,48 @@ private:
                                    arith::OrIOp::create(b, after, isLater));
   }
 
-  /// Sinks an entry from the free slot `hole` of a heap of `size` entries (at least 1).
-  void sink(Value hole, Value size, Entry entry) {
+  /// Orders `count` entries from the place `begin` on as a heap.
+  void makeHeap(Value begin, Value count) {
+    Value parents = line.div(count, line.constant(2)), one = line.constant(1);
+    line.loop(line.constant(0), parents, [&](Value i) {
+      Value parent = line.sub(line.sub(parents, one), i);
+      sink(begin, parent, count, load(line.add(begin, parent)));
+    });
+  }
+
+  /// Divides the elements from `from` on into classes of `deals` elements, and writes the last one, in order, of the
+  /// `count` best that are the best of their classes to scratch.
+  void emitLastOfBest(Value from, Value count, Value classes, Value deals) {
+    Value zero = line.constant(0), one = line.constant(1);
+    line.loop(zero, classes, [&](Value i) { line.store(scratch(2), i, loadKey(line.add(from, i))); });
+    line.loop(one, deals, [&](Value deal) {
+      Value first = line.add(from, line.mul(deal, classes)), begin = getKeyPlace(first);
+      auto keep = [&](Value i, Value key) {
+        Value best = line.loadResult(scratch(2), i);
+        line.store(scratch(2), i, arith::SelectOp::create(line.ir(), precedes(key, best), key, best));
+      };
+      if (lines.inner.isConstant(1))
+        line.loopInVectors(zero, classes, [&](Value i) { keep(i, line.load(0, line.add(begin, i))); });
+      else
+        line.loop(zero, classes, [&](Value i) { keep(i, loadKey(line.add(first, i))); });
+    });
+    // Their heap stands behind that of the line.
+    auto getBest = [&](Value i) { return Entry{line.loadResult(scratch(2), i), line.toI64(i)}; };
+    line.loop(zero, count, [&](Value i) { store(line.add(count, i), getBest(i)); });
+    makeHeap(count, count);
+    line.loop(count, classes, [&](Value i) {
+      Entry best = getBest(i);
+      line.onlyIf(precedes(best.key, load(count).key), [&] { sink(count, zero, count, best); });
+    });
+    line.store(scratch(2), zero, load(count).key);
+  }
+
+  /// Puts an entry into a heap of `size` entries (at least 1) from the place `begin` on, whose entry number `hole` is
+  /// free: what follows it moves up.
+  void sink(Value begin, Value hole, Value size, Entry entry) {
     ImplicitLocOpBuilder &b = line.ir();
     Value one = line.constant(1), last = line.sub(size, one);
+    auto at = [&](Value number) { return line.add(begin, number); };
     Type index = b.getIndexType();
     auto moves = scf::WhileOp::create(
         b, TypeRange({index, index}), ValueRange(hole),
@@ -174,48 +229,57 @@ private:
           Value left = line.add(line.mul(hole[0], line.constant(2)), one), right = line.min(line.add(left, one), last);
           Value isEntry = line.less(left, size);
           left = line.min(left, last);
-          Value child = arith::SelectOp::create(b, follows(load(right), load(left)), right, left);
-          Value goesOn = arith::AndIOp::create(b, isEntry, follows(load(child), entry));
+          Value child = arith::SelectOp::create(b, follows(load(at(right)), load(at(left))), right, left);
+          Value goesOn = arith::AndIOp::create(b, isEntry, follows(load(at(child)), entry));
           scf::ConditionOp::create(b, goesOn, {hole[0], child});
         },
         [&](OpBuilder &, Location, ValueRange places) {
-          store(places[0], load(places[1]));
+          store(at(places[0]), load(at(places[1])));
           scf::YieldOp::create(b, places[1]);
         });
-    store(moves.getResult(0), entry);
+    store(at(moves.getResult(0)), entry);
   }
 
   /// Passes the elements [count, end), which come after the heap's elements: ties keep those of the heap.
-  void emitPass(Value count, Value end) {
+  void emitPass(Value begin, Value end, Value count, Value last) {
     auto passEach = [&](Value from, Value to) {
       line.loop(from, to, [&](Value i) {
         Value key = loadKey(i), zero = line.constant(0);
-        line.onlyIf(precedes(key, load(zero).key), [&] { sink(zero, count, {key, line.toI64(i)}); });
+        Value goesIn = isAmongBest(key, load(zero).key, last, getElement());
+        line.onlyIf(goesIn, [&] { sink(zero, zero, count, {key, line.toI64(i)}); });
       });
     };
     if (!lines.inner.isConstant(1))
-      return passEach(count, end);
+      return passEach(begin, end);
     Value block = line.constant(blockElements);
-    Value whole = line.sub(end, line.rem(line.sub(end, count), block));
-    line.loop(count, whole, block, [&](Value begin) {
-      line.onlyIf(anyPrecedesTop(begin), [&] { passEach(begin, line.add(begin, block)); });
+    Value whole = line.sub(end, line.rem(line.sub(end, begin), block));
+    line.loop(begin, whole, block, [&](Value first) {
+      line.onlyIf(anyIsAmongBest(first, last), [&] { passEach(first, line.add(first, block)); });
     });
     passEach(whole, end);
   }
 
-  Value anyPrecedesTop(Value begin) {
+  Value isAmongBest(Value key, Value top, Value last, Type element) {
+    ImplicitLocOpBuilder &b = line.ir();
+    Value precedesTop = emitPrecedes(b, key, top, element, descending);
+    if (!last)
+      return precedesTop;
+    Value follows = emitPrecedes(b, last, key, element, descending);
+    Value no = arith::ConstantOp::create(b, b.getZeroAttr(follows.getType()));
+    return arith::SelectOp::create(b, follows, no, precedesTop);
+  }
+
+  Value anyIsAmongBest(Value begin, Value last) {
     ImplicitLocOpBuilder &b = line.ir();
     Type element = getElement(), wide = getAccumulatorType(element);
     Value run = line.loadRun(0, getKeyPlace(begin), blockElements);
     auto type = cast<VectorType>(run.getType());
-    Value top = vector::BroadcastOp::create(b, type, load(line.constant(0)).key);
-    if (wide != element) {
-      auto wideType = VectorType::get(type.getShape(), wide);
-      run = arith::ExtFOp::create(b, wideType, run);
-      top = arith::ExtFOp::create(b, wideType, top);
-    }
-    Value precede = emitPrecedes(b, run, top, wide, descending);
-    return vector::ReductionOp::create(b, vector::CombiningKind::OR, precede);
+    auto widen = [&](Value keys) -> Value {
+      return wide == element ? keys : arith::ExtFOp::create(b, VectorType::get(type.getShape(), wide), keys);
+    };
+    auto spread = [&](Value key) -> Value { return key ? widen(vector::BroadcastOp::create(b, type, key)) : Value(); };
+    Value are = isAmongBest(widen(run), spread(load(line.constant(0)).key), spread(last), wide);
+    return vector::ReductionOp::create(b, vector::CombiningKind::OR, are);
   }
 };
 

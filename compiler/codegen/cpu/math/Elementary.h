@@ -35,6 +35,12 @@ Real acosh(Real x);
 Real atanh(Real x);
 Real erf(Real x);
 
+/// e^x = scale * (1 + tail), for what goes on with the parts. f32 of magnitude below 87; the tail of a NaN is one.
+struct ExponentialParts {
+  Real scale, tail;
+};
+ExponentialParts splitExponential(Real x);
+
 /// x * 2^n for integral-valued n, with gradual underflow.
 Real scaleByPowerOfTwo(Real x, Real n);
 

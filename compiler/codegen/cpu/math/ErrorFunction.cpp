@@ -33,7 +33,14 @@ Real erf(Real x) {
   Real small = fma(x, isDouble ? polynomial(z, doubleSmall) : polynomial(z, floatSmall), x);
   Real clamped = select(t > end, x.like(end), t);
   Real exponent = clamped * (isDouble ? polynomial(clamped, doubleLarge) : polynomial(clamped, floatLarge));
-  Real large = copySign(x.like(1) - exp(-exponent), x);
+  Real rest = exponent;
+  if (isDouble) {
+    rest = exp(-exponent);
+  } else {
+    auto [scale, tail] = splitExponential(-exponent);
+    rest = fma(scale, tail, scale);
+  }
+  Real large = copySign(x.like(1) - rest, x);
   return select(t < (isDouble ? 1.0 : 0.9277), small, large);
 }
 

@@ -26,6 +26,9 @@ constexpr double doubleCoefficients[] = {0.5,
                                          2.5113439042878825e-08,
                                          2.092788818656313e-09};
 
+/// Added to a number below 2^22 it rounds that to an integer, which then stands in the lowest bits.
+constexpr double integerInBits = 0x1.8p23;
+
 /// x = n*ln2 + r with integral n and |r| ≤ ln(2)/2; tail = e^r - 1.
 struct Reduced {
   Real n, tail;
@@ -38,9 +41,30 @@ Real tailOf(Real r) {
 
 Reduced reduce(Real x) {
   Real n = roundToEven(x * log2e);
-  Real r = fma(n, x.isDouble() ? -ln2HighDouble : -ln2HighFloat, x);
-  r = fma(n, x.isDouble() ? -ln2LowDouble : -ln2LowFloat, r);
-  return {n, tailOf(r)};
+  Real r = fma(n, -ln2HighDouble, x);
+  return {n, tailOf(fma(n, -ln2LowDouble, r))};
+}
+
+/// The same of an f32; `n` is the lowest bits of its integers.
+struct ReducedFloat {
+  Value n;
+  Real r;
+};
+
+ReducedFloat reduceFloat(Real x) {
+  Real shifted = fma(x, x.like(log2e), integerInBits), n = shifted - integerInBits;
+  return {shifted.bits(), fma(n, -ln2LowFloat, fma(n, -ln2HighFloat, x))};
+}
+
+/// n where the exponent of an f32 is.
+Value toExponent(Real like, Value n) {
+  return arith::ShLIOp::create(like.getBuilder(), n, like.integer(like.mantissaBits()));
+}
+
+/// 2^(n + more) of exponents, within the normal numbers.
+Real powerOfTwo(Real like, Value exponent, int64_t more = 0) {
+  int64_t one = (like.exponentBias() + more) << like.mantissaBits();
+  return like.fromBits(arith::AddIOp::create(like.getBuilder(), exponent, like.integer(one)));
 }
 
 /// Bounds x so that 2^n is representable in two steps; beyond, the result is infinity or 0 anyway. NaN passes.
@@ -48,9 +72,19 @@ Real clampAbove(Real x) {
   double high = x.isDouble() ? 710.0 : 89.0;
   return select(x > high, x.like(high), x);
 }
-Real clampBelow(Real x) {
-  double low = x.isDouble() ? -746.0 : -104.5;
-  return select(x < low, x.like(low), x);
+Real clampBelow(Real x, double low) { return select(x < low, x.like(low), x); }
+
+Real expOfFloat(Real x) {
+  auto [n, r] = reduceFloat(x);
+  Real power = fma(fma(polynomial(r, floatCoefficients), r, 1.0), r, 1.0);
+  // What is more than a normal number's exponent goes first: only the last product may be denormal, and rounds once.
+  auto &builder = x.getBuilder();
+  auto shifted = [&](int64_t exponent) { return x.integer(exponent * (int64_t(1) << x.mantissaBits())); };
+  Value exponent = toExponent(x, n);
+  Value normal =
+      arith::MaxSIOp::create(builder, arith::MinSIOp::create(builder, exponent, shifted(127)), shifted(-126));
+  Value beyond = arith::SubIOp::create(builder, exponent, normal);
+  return power * powerOfTwo(x, beyond) * powerOfTwo(x, normal);
 }
 
 } // namespace
@@ -71,8 +105,16 @@ Real exp(Real x) {
   // Results below half of the smallest number are set to 0 directly: the product would pass through denormals, which
   // are slow, and masked attention is full of them.
   Mask vanishes = x < (x.isDouble() ? -745.1333 : -103.9721);
-  auto [n, tail] = reduce(clampAbove(select(vanishes, x.like(0), x)));
+  Real near = clampAbove(select(vanishes, x.like(0), x));
+  if (!x.isDouble())
+    return select(vanishes, x.like(0), expOfFloat(near));
+  auto [n, tail] = reduce(near);
   return select(vanishes, x.like(0), scaleByPowerOfTwo(tail + 1.0, n));
+}
+
+ExponentialParts splitExponential(Real x) {
+  auto [n, r] = reduceFloat(x);
+  return {powerOfTwo(x, toExponent(x, n)), tailOf(r)};
 }
 
 Real exp2(Real x) {
@@ -85,10 +127,15 @@ Real exp2(Real x) {
 }
 
 Real expm1(Real x) {
-  if (!x.isDouble())
-    return expm1(x.widened()).narrowed();
-  auto [n, tail] = reduce(clampBelow(clampAbove(x)));
-  // 2^n (1 + tail) - 1, without losing the tail for small x. At the largest n, 2^n itself would overflow.
+  if (!x.isDouble()) {
+    // Below -25 the result is -1. Half of 2^n never overflows.
+    auto [n, r] = reduceFloat(clampBelow(clampAbove(x), -25.0));
+    Real half = powerOfTwo(x, toExponent(x, n), -1);
+    Real value = fma(half, tailOf(r), half - 0.5) * 2.0;
+    return select(x == 0.0, x, value);
+  }
+  auto [n, tail] = reduce(clampBelow(clampAbove(x), -746.0));
+  // 2^n (1 + tail) - 1, without losing the tail of a small x. At the largest n, 2^n itself would overflow.
   Real scaled = scaleByPowerOfTwo(tail, n) + (scaleByPowerOfTwo(x.like(1), n) - 1.0);
   Real large = scaleByPowerOfTwo(tail + 1.0, n);
   Real value = select(x > 100.0, large, scaled);

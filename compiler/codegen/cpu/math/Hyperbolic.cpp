@@ -8,10 +8,6 @@ namespace {
 
 constexpr double ln2 = 0.693147180559945309417;
 
-// (tanh(t) - t) / t³ in z = t², on |t| ≤ 0.64.
-constexpr double tanhCoefficients[] = {-0.3333333134651184,  0.1333318054676056,    -0.05394331365823746,
-                                       0.02168116718530655, -0.008127836510539055, 0.002096668118610978};
-
 } // namespace
 
 Real tanh(Real x) {
@@ -21,10 +17,13 @@ Real tanh(Real x) {
     Real value = e / (e + 2.0);
     return select(x == x, copySign(value, x), x);
   }
-  Real z = x * x;
-  Real small = fma(x * z, polynomial(z, tanhCoefficients), x);
-  Real large = x.like(1) - x.like(2) / (exp(t * 2.0) + 1.0);
-  return copySign(select(t < 0.625, small, large), x);
+  // e^2t - 1, up to where the result is 1.
+  constexpr double end = 18.5;
+  Real twice = t * 2.0;
+  auto [scale, tail] = splitExponential(select(twice > end, x.like(end), twice));
+  Real e = fma(scale, tail, scale - 1.0), quotient = e / (e + 2.0), half = e * 0.5;
+  // The quotient of a small e has the errors of three roundings; as h - h*q it has those of h and the last one.
+  return copySign(select(e < 1.0, fma(-half, quotient, half), quotient), x);
 }
 
 Real sinh(Real x) {

@@ -1,0 +1,128 @@
+#include "compiler/codegen/cpu/TransposeLanes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+
+static int64_t getNumLanes(Value vector) { return cast<VectorType>(vector.getType()).getNumElements(); }
+
+/// Within every part of so many lanes: the first halves of both vectors' parts in turns, then the second halves.
+static std::pair<Value, Value> interleaveParts(OpBuilder &builder, Location location, Value first, Value second,
+                                               int64_t part) {
+  int64_t lanes = getNumLanes(first);
+  SmallVector<int64_t> low, high;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    int64_t inPart = lane % part, source = lane - inPart + inPart / 2 + (inPart % 2) * lanes;
+    low.push_back(source);
+    high.push_back(source + part / 2);
+  }
+  return {vector::ShuffleOp::create(builder, location, first, second, low),
+          vector::ShuffleOp::create(builder, location, first, second, high)};
+}
+
+/// Every other part of so many lanes of two vectors, those of even number and those of odd number.
+static std::pair<Value, Value> separateParts(OpBuilder &builder, Location location, Value first, Value second,
+                                             int64_t part) {
+  int64_t lanes = getNumLanes(first);
+  SmallVector<int64_t> even, odd;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    even.push_back(lane / part * 2 * part + lane % part);
+    odd.push_back(even.back() + part);
+  }
+  return {vector::ShuffleOp::create(builder, location, first, second, even),
+          vector::ShuffleOp::create(builder, location, first, second, odd)};
+}
+
+/// Transposes the parts of so many lanes of as many vectors as each has parts.
+static SmallVector<Value> transposeParts(OpBuilder &builder, Location location, ArrayRef<Value> vectors, int64_t part) {
+  if (vectors.size() == 1)
+    return {vectors.front()};
+  SmallVector<Value> even, odd, transposed;
+  for (size_t pair = 0; pair < vectors.size(); pair += 2) {
+    auto [first, second] = separateParts(builder, location, vectors[pair], vectors[pair + 1], part);
+    even.push_back(first);
+    odd.push_back(second);
+  }
+  even = transposeParts(builder, location, even, part);
+  odd = transposeParts(builder, location, odd, part);
+  for (auto [first, second] : llvm::zip_equal(even, odd))
+    transposed.append({first, second});
+  return transposed;
+}
+
+SmallVector<Value> codegen::transposeLanes(OpBuilder &builder, Location location, ValueRange vectors) {
+  auto type = cast<VectorType>(vectors.front().getType());
+  if (type.getElementType().isInteger(1)) {
+    // Processors shuffle no bits.
+    VectorType bytes = VectorType::get(type.getShape(), builder.getI8Type());
+    SmallVector<Value> wide;
+    for (Value vector : vectors)
+      wide.push_back(arith::ExtUIOp::create(builder, location, bytes, vector));
+    wide = transposeLanes(builder, location, wide);
+    for (Value &vector : wide)
+      vector = arith::TruncIOp::create(builder, location, type, vector);
+    return wide;
+  }
+  int64_t lanes = type.getNumElements(), part = std::min<int64_t>(lanes, 128 / type.getElementTypeBitWidth());
+  SmallVector<Value> transposed(lanes);
+  // As many neighbours as a part has lanes are transposed part by part.
+  SmallVector<SmallVector<Value>> groups;
+  for (int64_t begin = 0; begin < lanes; begin += part) {
+    SmallVector<Value> group = llvm::to_vector_of<Value>(vectors.slice(begin, part));
+    for (int64_t done = 1; done < part; done *= 2) {
+      SmallVector<Value> next;
+      for (int64_t i = 0; i < part / 2; ++i) {
+        auto [low, high] = interleaveParts(builder, location, group[i], group[i + part / 2], part);
+        next.append({low, high});
+      }
+      group = std::move(next);
+    }
+    groups.push_back(std::move(group));
+  }
+  for (int64_t i = 0; i < part; ++i) {
+    SmallVector<Value> parts;
+    for (const SmallVector<Value> &group : groups)
+      parts.push_back(group[i]);
+    for (auto [number, vector] : llvm::enumerate(transposeParts(builder, location, parts, part)))
+      transposed[number * part + i] = vector;
+  }
+  return transposed;
+}
+
+SmallVector<Value> codegen::interleaveLanes(OpBuilder &builder, Location location, ValueRange vectors) {
+  int64_t count = vectors.size(), lanes = getNumLanes(vectors.front());
+  if (count == 1)
+    return {vectors.front()};
+  SmallVector<Value> interleaved;
+  if (count % 2 == 0) {
+    SmallVector<Value> even, odd;
+    for (auto [number, vector] : llvm::enumerate(vectors))
+      (number % 2 ? odd : even).push_back(vector);
+    even = interleaveLanes(builder, location, even);
+    odd = interleaveLanes(builder, location, odd);
+    for (auto [first, second] : llvm::zip_equal(even, odd)) {
+      auto [low, high] = interleaveParts(builder, location, first, second, lanes);
+      interleaved.append({low, high});
+    }
+    return interleaved;
+  }
+  for (int64_t number = 0; number < count; ++number) {
+    Value sum = vectors.front();
+    for (int64_t source = 1; source < count; ++source) {
+      SmallVector<int64_t> order;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        int64_t element = number * lanes + lane, place = element / count;
+        // What no vector before this one has is taken from lane 0 until its vector comes.
+        if (element % count == source)
+          order.push_back(lanes + place);
+        else
+          order.push_back(source == 1 ? place : lane);
+      }
+      sum = vector::ShuffleOp::create(builder, location, sum, vectors[source], order);
+    }
+    interleaved.push_back(sum);
+  }
+  return interleaved;
+}
