@@ -24,12 +24,12 @@ Tensor gemm(Node &node) {
   return product + (beta == 1 ? c : c * beta);
 }
 
-/// x - zeroPoint in i32, the zero point along one axis of x, or for all of it. The difference of numbers of 8 bits fits
-/// 16, of which a contraction multiplies two at a time.
+/// x - zeroPoint, the zero point along one axis of x, or for all of it. Differences of numbers of 8 bits fit 16, of
+/// which a contraction multiplies two at a time.
 Tensor centered(Node &node, Tensor x, int64_t zeroPointInput, int64_t axis) {
-  mlir::Type wide = node.builder().ir.getI32Type();
-  if (!x || !node.has(zeroPointInput))
-    return cast(x, wide);
+  mlir::Type half = node.builder().ir.getI16Type();
+  if (!node.has(zeroPointInput))
+    return x;
   Tensor zero = node.input(zeroPointInput);
   if (zero && zero.rank() == 1 && !zero.dim(0).isConstant(1)) {
     Shape shape(x.rank(), node.builder().size(1));
@@ -38,15 +38,15 @@ Tensor centered(Node &node, Tensor x, int64_t zeroPointInput, int64_t axis) {
   } else if (zero && zero.rank() <= 1) {
     zero = reshape(zero, {});
   }
-  mlir::Type half = node.builder().ir.getI16Type();
-  return cast(cast(x, half) - cast(zero, half), wide);
+  return cast(x, half) - cast(zero, half);
 }
 
 Tensor matmulInteger(Node &node) {
   Tensor a = node.input(0), b = node.input(1);
   if (!a || !b)
     return {};
-  return matmul(centered(node, a, 2, std::max<int64_t>(a.rank() - 2, 0)), centered(node, b, 3, b.rank() - 1));
+  return matmul(centered(node, a, 2, std::max<int64_t>(a.rank() - 2, 0)), centered(node, b, 3, b.rank() - 1),
+                node.builder().ir.getI32Type());
 }
 
 /// One operand of an einsum: a letter for each axis.

@@ -105,9 +105,9 @@ Tensor qlinearMatmul(Node &node) {
       zero = unsqueeze(zero, {1});
     else if (zero.rank() == 1 && zero.dim(0).isConstant(1))
       zero = reshape(zero, {});
-    return cast(cast(x, half) - cast(zero, half), wide);
+    return cast(x, half) - cast(zero, half);
   };
-  Tensor product = matmul(centered(in[0], in[2], true), centered(in[3], in[5], false));
+  Tensor product = matmul(centered(in[0], in[2], true), centered(in[3], in[5], false), wide);
   auto scaleOf = [&](Tensor scale, bool isRow) {
     if (scale.rank() == 1 && !scale.dim(0).isConstant(1) && isRow)
       scale = unsqueeze(scale, {1});
