@@ -174,18 +174,6 @@ bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   return true;
 }
 
-/// Whether some operand is read along memory where a loop goes on.
-bool walksAlongMemory(ComputeOp op, unsigned loop) {
-  for (unsigned input = 0; input < op.getInputs().size(); ++input)
-    if (std::optional<LinearIndex> linear = getStrides(op, input); linear && linear->strides[loop].isConstant(1))
-      return true;
-  // Rows that data choose.
-  return llvm::any_of(op.getBody()->getOps<ReadOp>(), [&](ReadOp read) {
-    auto index = read.getIndices().empty() ? IndexOp() : read.getIndices().back().getDefiningOp<IndexOp>();
-    return index && index.getLoop() == loop;
-  });
-}
-
 /// A transposition of what one compute makes for it alone becomes the order of that compute's loops.
 bool InlineProducers::permuteProducer(ComputeOp copy) {
   if (!isCopy(copy) || copy.getFill(0))
@@ -200,9 +188,7 @@ bool InlineProducers::permuteProducer(ComputeOp copy) {
   SmallVector<unsigned> order(map.getNumResults());
   for (auto [dim, result] : llvm::enumerate(map.getResults()))
     order[cast<AffineDimExpr>(result).getPosition()] = dim;
-  // Where more is read than written, or in any order, neighbours stay those of memory, and results are transposed.
-  bool readsMore = producer.getNumReductions() ? !isSumOfProducts(producer) : !producer.getReads().empty();
-  if (readsMore && walksAlongMemory(producer, order.size() - 1) && !walksAlongMemory(producer, order.back()))
+  if (!readsAlongMemory(producer, order))
     return false;
   OpBuilder builder(producer);
   FailureOr<ComputeOp> result = permuteLoops(builder, producer, order);

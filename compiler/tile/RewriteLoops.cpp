@@ -143,6 +143,22 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
   return keepLayouts(inlined, consumer);
 }
 
+/// Whether some operand, or a row that data choose, is read along memory where a loop goes on.
+static bool walksAlongMemory(ComputeOp op, unsigned loop) {
+  for (unsigned input = 0; input < op.getInputs().size(); ++input)
+    if (std::optional<LinearIndex> linear = getStrides(op, input); linear && linear->strides[loop].isConstant(1))
+      return true;
+  return llvm::any_of(op.getBody()->getOps<ReadOp>(), [&](ReadOp read) {
+    auto index = read.getIndices().empty() ? IndexOp() : read.getIndices().back().getDefiningOp<IndexOp>();
+    return index && index.getLoop() == loop;
+  });
+}
+
+bool readsAlongMemory(ComputeOp op, ArrayRef<unsigned> order) {
+  bool readsMore = op.getNumReductions() ? !getContractionDims(op) : !op.getReads().empty();
+  return order.empty() || !readsMore || !walksAlongMemory(op, order.size() - 1) || walksAlongMemory(op, order.back());
+}
+
 FailureOr<ComputeOp> permuteLoops(OpBuilder &builder, ComputeOp op, ArrayRef<unsigned> order) {
   SmallVector<Expr> old = op.getExtents(), extents = old, loops(old.size());
   MLIRContext *context = builder.getContext();

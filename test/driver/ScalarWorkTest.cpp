@@ -4,6 +4,7 @@
 #include "compiler/driver/Pipelines.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/codegen/cpu/Passes.h"
+#include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Parser/Parser.h"
