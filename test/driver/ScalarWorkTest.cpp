@@ -35,7 +35,7 @@ const Model models[] = {
      "!graph.tensor<[128, 256], f32>",
      "!graph.tensor<[64, 256], f32>", 0},
     {"rows", "%x: !graph.tensor<[64, 1024], f32>",
-     "%y = graph.reduce sum %x axes [1] : !graph.tensor<[64, 1024], f32>", "!graph.tensor<[64], f32>", 0},
+     "%y = graph.reduce add %x axes [1] : !graph.tensor<[64, 1024], f32>", "!graph.tensor<[64], f32>", 0},
     {"sort", "%x: !graph.tensor<[16, 1000], f32>",
      "%y, %i = graph.sort %x axis 1 descending : !graph.tensor<[16, 1000], f32>", "!graph.tensor<[16, 1000], f32>",
      100},
