@@ -33,7 +33,7 @@ class Freestone:
             command = [freestone_runtime.freestone(), "compile", "--no-cache", path, "-o", artifact, "--target", target]
             done = subprocess.run([*command, *options], capture_output=True, text=True)
             if done.returncode:
-                raise Refused(done.stderr.strip().splitlines()[-1])
+                raise Refused(done.stderr.strip().splitlines()[-1].removeprefix("freestone: "))
             self.bytes = artifact.read_bytes()
 
     @contextlib.contextmanager
