@@ -22,8 +22,8 @@ struct ContractionForm {
   std::optional<unsigned> getInput(mlir::Value factor);
   /// Whether both factors are bf16, read as they are, and summed in f32.
   bool multipliesBF16();
-  /// Whether both factors fit 16 bits, read as they are, and are summed in i32: the micro-kernel then multiplies words of
-  /// two steps of k each, and adds both products at once.
+  /// Whether both factors fit 16 bits, read as they are, and are summed in i32: the micro-kernel then multiplies words
+  /// of two steps of k each, and adds both products at once.
   bool multipliesPairs();
   /// Steps of k of the micro-kernel.
   sym::Expr getDepth();

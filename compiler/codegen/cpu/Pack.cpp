@@ -50,7 +50,8 @@ static Value loadFactor(Emission &emission, tile::ContractionForm &form, const C
   }
   // Behind an odd number of steps there is one of zeros.
   Value exists = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, one);
-  Value low = loadAt(at, first), high = loadAt(at, emission.add(first, emission.minimum(one, emission.subtract(left, one))));
+  Value low = loadAt(at, first),
+        high = loadAt(at, emission.add(first, emission.minimum(one, emission.subtract(left, one))));
   auto splat = [&](int32_t value) -> Value {
     return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(wordType, value));
   };
