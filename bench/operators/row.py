@@ -155,7 +155,7 @@ class Case:
         model = shape_inference.infer_shapes(helper.make_model(graph, opset_imports=opsets, ir_version=10), data_prop=True)
         # What ONNX infers nothing of keeps the type and shape of what comes in.
         for output in model.graph.output:
-            if not output.type.tensor_type.HasField("shape"):
+            if not output.type.tensor_type.elem_type:
                 output.type.CopyFrom(inputs[0].type)
         return model
 

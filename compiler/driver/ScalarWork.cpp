@@ -34,7 +34,8 @@ ScalarWork collectScalarWork(ModuleOp module) {
         sizes[symbol.getValue()] = size;
       auto evaluate = [&](sym::Expr operations) {
         return operations
-            .evaluate([&](StringRef symbol) -> std::optional<int64_t> { return typical.evaluate(sizes.lookup(symbol)); })
+            .evaluate(
+                [&](StringRef symbol) -> std::optional<int64_t> { return typical.evaluate(sizes.lookup(symbol)); })
             .value_or(0);
       };
       int64_t operations = evaluate(work.operations), scalar = evaluate(work.scalar);

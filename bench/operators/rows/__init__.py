@@ -9,6 +9,7 @@ _KNOWN = "is known when the model has been read: nothing of it is computed"
 _SEQUENCE = "sequences and optionals are gone when the model has been read; what moves their elements has rows"
 # Operator → why nothing is measured of it.
 WITHOUT_ROWS = {
+    "If": "is compiled where the condition is known when the model has been read, which leaves one branch",
     "Constant": _KNOWN,
     "Shape": _KNOWN,
     "Size": _KNOWN,

@@ -1,28 +1,14 @@
-"""Control flow: bodies that run once, or again and again."""
+"""Bodies that run again and again, as often as the model says."""
 
-from row import Row, fixed, values
+from row import Row
 
 ROWS = [
-    Row("If", [["64x1024", values("", dtype="bool")], ["4096x1024", values("", dtype="bool")]], graph="""
-        g (float i0, bool i1) => (float y) {
-          y = If (i1) <then_branch = a () => (float p) { p = Relu(i0) }, else_branch = b () => (float n) { n = Neg(i0) }>
-        }"""),
     Row("Loop", [["64x1024"], ["1024x1024"]], variant="of 16 turns", graph="""
         g (float i0) => (float y) {
           turns = Constant<value = int64 {16}>()
           y = Loop (turns, , i0) <body = b (int64 turn, bool go, float x) => (bool on, float z) {
             on = Identity(go)
             z = Tanh(x)
-          }>
-        }"""),
-    Row("Loop", [[values("64x64", dtype="float32"), values("", 16, 17, "int64")],
-                 [values("512x512", dtype="float32"), values("", 16, 17, "int64")]], variant="of turns that data say",
-        graph="""
-        g (float i0, int64 i1) => (float y) {
-          y = Loop (i1, , i0) <body = b (int64 turn, bool go, float x) => (bool on, float z) {
-            on = Identity(go)
-            m = MatMul(x, i0)
-            z = Tanh(m)
           }>
         }"""),
     Row("Scan", [["64x1024", "64x1024"], ["64x65536", "64x65536"]], graph="""

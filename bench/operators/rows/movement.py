@@ -48,5 +48,5 @@ ROWS = [
     Row("EyeLike", [["256x256"], ["2048x2048"]]),
     Row("Range", [[fixed(0), values("", 65536, 65537), fixed(1)], [fixed(0), values("", 4194304, 4194305), fixed(1)]],
         ("int64",)),
-    *(Row(f"{name}Window", [[fixed(1024)], [fixed(1048576)]]) for name in ("Blackman", "Hamming", "Hann")),
+    *(Row(f"{name}Window", [[values("", size, size + 1, "int64")] for size in (1024, 1048576)]) for name in ("Blackman", "Hamming", "Hann")),
 ]
