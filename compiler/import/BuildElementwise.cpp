@@ -8,10 +8,6 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-bool areBuilt(ArrayRef<Tensor> tensors) {
-  return llvm::all_of(tensors, [](Tensor tensor) { return bool(tensor); });
-}
-
 Tensor refuseType(Tensor x, const Twine &what) {
   return x.builder().reject(what + " is not defined for " + typeName(x.elementType()));
 }

@@ -6,10 +6,6 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-bool areBuilt(ArrayRef<Tensor> tensors) {
-  return llvm::all_of(tensors, [](Tensor tensor) { return bool(tensor); });
-}
-
 /// Indices come in any integer type; the graph has two.
 Tensor asIndices(Tensor indices) {
   if (!indices.isInteger())

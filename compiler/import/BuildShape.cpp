@@ -168,7 +168,7 @@ Tensor pad(Tensor x, ArrayRef<Expr> low, ArrayRef<Expr> high, Tensor value, Arra
 }
 
 Tensor concat(ArrayRef<Tensor> given, int64_t axis) {
-  if (!llvm::all_of(given, [](Tensor tensor) { return bool(tensor); }))
+  if (!areBuilt(given))
     return {};
   Tensor first = given.front();
   GraphBuilder &builder = first.builder();

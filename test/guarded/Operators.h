@@ -13,8 +13,8 @@ struct OperatorCase {
   bool followsAll = true;
 };
 
-/// All operators that read or write where data say, that have windows, bodies or quantised operands, or whose sizes data
-/// say; and what surrounds them so that every emitter of code meets such positions.
+/// All operators that read or write where data say, that have windows, bodies or quantised operands, or whose sizes
+/// data say; and what surrounds them so that every emitter of code meets such positions.
 extern const std::vector<OperatorCase> operatorCases;
 
 } // namespace freestone::test
