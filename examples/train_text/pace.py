@@ -20,7 +20,7 @@ class Plan:
     enough: int
 
 
-PLANS = {"large": Plan(24, 400), "medium": Plan(8, 600), "small": Plan(8, 600)}
+PLANS = {"large": Plan(24, 400), "medium": Plan(8, 1200), "small": Plan(8, 1200)}
 
 
 def seconds_of_step(run):
