@@ -6,7 +6,7 @@
 #include <sstream>
 
 using namespace freestone::cache;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 namespace {
 
@@ -61,10 +61,10 @@ static Difference compareTexts(const std::string &place, std::string_view one, s
 }
 
 /// Appends all differences of two values; null: absent.
-static void compareValues(const std::string &place, const Json *one, const Json *other,
+static void compareValues(const std::string &place, const OrderedJson *one, const OrderedJson *other,
                           std::vector<Difference> &found) {
   if (one && other && one->is_object() && other->is_object()) {
-    auto member = [](const Json &object, const std::string &key) {
+    auto member = [](const OrderedJson &object, const std::string &key) {
       auto place = object.find(key);
       return place == object.end() ? nullptr : &*place;
     };
@@ -82,12 +82,12 @@ static void compareValues(const std::string &place, const Json *one, const Json 
     return;
   }
   // Quotes distinguish words from numbers and from absent values.
-  auto isWord = [](const Json *value) { return value && value->is_string() && *value != ""; };
+  auto isWord = [](const OrderedJson *value) { return value && value->is_string() && *value != ""; };
   bool plain = isWord(one) && isWord(other);
-  auto textOf = [plain](const Json *value) {
+  auto textOf = [plain](const OrderedJson *value) {
     if (!value)
       return std::string();
-    return plain ? value->get<std::string>() : value->dump(-1, ' ', false, Json::error_handler_t::replace);
+    return plain ? value->get<std::string>() : value->dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   };
   if (std::string mine = textOf(one), theirs = textOf(other); mine != theirs)
     found.push_back(compareTexts(place, mine, theirs));
@@ -97,10 +97,11 @@ static void compareValues(const std::string &place, const Json *one, const Json 
 static std::vector<Difference> compareIngredients(const std::string &name, const std::string *one,
                                                   const std::string *other) {
   auto parse = [](const std::string *text) {
-    return text && text->starts_with('{') ? Json::parse(*text, nullptr, /*allow_exceptions=*/false) : Json();
+    return text && text->starts_with('{') ? OrderedJson::parse(*text, nullptr, /*allow_exceptions=*/false)
+                                          : OrderedJson();
   };
   std::vector<Difference> found;
-  if (Json mine = parse(one), theirs = parse(other); mine.is_object() && theirs.is_object())
+  if (OrderedJson mine = parse(one), theirs = parse(other); mine.is_object() && theirs.is_object())
     compareValues(name, &mine, &theirs, found);
   // Equal values may still differ in their text.
   if (found.empty())

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 using namespace freestone;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string cache::describeMachine() {
-  Json json;
+  OrderedJson json;
   for (const auto &[key, text] : runtime::architecture::identify())
     json[key] = text;
   // With an invalid environment nothing is compiled or cached.
@@ -20,5 +20,5 @@ std::string cache::describeMachine() {
   json["cores"] = runtime::platform::coresOfMachine();
   for (const runtime::platform::Cache &cache : runtime::platform::dataCaches())
     json["caches"].push_back({{"bytes", cache.bytes}, {"line_bytes", cache.lineBytes}, {"shared_by", cache.sharedBy}});
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }

@@ -1,6 +1,7 @@
 option(FREESTONE_COMPILER "Build the compiler (needs MLIR 22); without it only what runs artifacts is built" ON)
 option(FREESTONE_TOOLS "Build the command-line tools" ON)
 option(FREESTONE_TESTS "Build the tests (needs GoogleTest; with the compiler also lit)" ON)
+option(FREESTONE_UNITY "Compile eight files of a library at once, which halves the work of building everything" ON)
 set(FREESTONE_PYTHON ${CMAKE_BINARY_DIR}/venv/bin/python CACHE FILEPATH
     "Python with the packages of test/requirements.txt, as scripts/test makes it")
 set(FREESTONE_SANITIZE "" CACHE STRING "Sanitizers for every target: address, undefined, thread, fuzzer-no-link")
@@ -16,6 +17,10 @@ endif()
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
+
+# So few that a change of one file still takes seconds, and that many cores have enough to do.
+set(CMAKE_UNITY_BUILD ${FREESTONE_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -7,10 +7,6 @@ using namespace llvm;
 namespace freestone::expressions {
 namespace {
 
-bool areBuilt(ArrayRef<Tensor> tensors) {
-  return llvm::all_of(tensors, [](Tensor tensor) { return bool(tensor); });
-}
-
 Tensor refuseType(Tensor x, const Twine &what) {
   return x.builder().reject(what + " is not defined for " + typeName(x.elementType()));
 }

@@ -6,10 +6,6 @@ using namespace llvm;
 namespace freestone::expressions {
 namespace {
 
-bool areBuilt(ArrayRef<Tensor> tensors) {
-  return llvm::all_of(tensors, [](Tensor tensor) { return bool(tensor); });
-}
-
 /// ONNX's indices have any integer type, the graph's i32 or i64.
 Tensor asIndices(Tensor indices) {
   if (!indices.isInteger())

@@ -205,7 +205,7 @@ Tensor pad(Tensor x, ArrayRef<Expr> low, ArrayRef<Expr> high, double value, Arra
 }
 
 Tensor concat(ArrayRef<Tensor> given, int64_t axis) {
-  if (!llvm::all_of(given, [](Tensor tensor) { return bool(tensor); }))
+  if (!areBuilt(given))
     return {};
   Tensor first = given.front();
   GraphBuilder &builder = first.builder();

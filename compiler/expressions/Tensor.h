@@ -9,6 +9,10 @@ namespace freestone::expressions {
 using sym::Expr;
 using Shape = llvm::SmallVector<Expr, 4>;
 
+inline bool areConstant(llvm::ArrayRef<Expr> values) {
+  return llvm::all_of(values, [](Expr value) { return value.isConstant(); });
+}
+
 class GraphBuilder;
 
 /// A tensor of the graph under construction: a handle on state that the builder owns. Its shape and type are always
@@ -65,6 +69,11 @@ public:
 private:
   State *state = nullptr;
 };
+
+/// Whether none of them is null.
+inline bool areBuilt(llvm::ArrayRef<Tensor> tensors) {
+  return llvm::all_of(tensors, [](Tensor tensor) { return bool(tensor); });
+}
 
 } // namespace freestone::expressions
 

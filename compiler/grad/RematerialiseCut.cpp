@@ -3,7 +3,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
 
-using namespace llvm;
 using namespace freestone;
 using namespace freestone::grad;
 
@@ -51,7 +50,7 @@ private:
   bool findLevels(unsigned source, unsigned sink) {
     levels.assign(outgoing.size(), -1);
     levels[source] = 0;
-    SmallVector<unsigned> queue = {source};
+    llvm::SmallVector<unsigned> queue = {source};
     for (size_t at = 0; at < queue.size(); ++at)
       for (unsigned edge : outgoing[queue[at]])
         if (edges[edge].capacity > 0 && levels[edges[edge].to] < 0) {
@@ -63,7 +62,7 @@ private:
 
   /// Finds one more path, without recursion: chains of operators are long.
   bool push(unsigned source, unsigned sink) {
-    SmallVector<unsigned> path;
+    llvm::SmallVector<unsigned> path;
     unsigned at = source;
     while (at != sink) {
       const auto &choices = outgoing[at];
@@ -92,27 +91,27 @@ private:
 
   Edges &edges;
   const Outgoing &outgoing;
-  SmallVector<int, 0> levels;
-  SmallVector<unsigned, 0> next;
+  llvm::SmallVector<int, 0> levels;
+  llvm::SmallVector<unsigned, 0> next;
 };
 
 } // namespace
 
-BitVector KeepProblem::solve() const {
+llvm::BitVector KeepProblem::solve() const {
   auto residual = edges;
   MaximumFlow(residual, outgoing).run(source, sink);
 
   // From the sink backwards: the minimum cut nearest to the users.
-  BitVector reaches(outgoing.size());
+  llvm::BitVector reaches(outgoing.size());
   reaches.set(sink);
-  SmallVector<unsigned> queue = {sink};
+  llvm::SmallVector<unsigned> queue = {sink};
   for (size_t at = 0; at < queue.size(); ++at)
     for (unsigned edge : outgoing[queue[at]])
       if (unsigned from = edges[edge].to; residual[edge ^ 1].capacity > 0 && !reaches.test(from)) {
         reaches.set(from);
         queue.push_back(from);
       }
-  BitVector kept((outgoing.size() - 2) / 2);
+  llvm::BitVector kept((outgoing.size() - 2) / 2);
   for (unsigned value = 0; value < kept.size(); ++value)
     kept[value] = reaches.test(after(value)) && !reaches.test(before(value));
   return kept;

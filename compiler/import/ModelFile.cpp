@@ -14,7 +14,7 @@ namespace freestone::importer {
 namespace {
 
 /// Nesting limit of graphs in attributes and of types: deeper messages are malicious.
-constexpr int maxNesting = 100;
+constexpr int maxMessageNesting = 100;
 
 FailureOr<std::shared_ptr<MemoryBuffer>> map(const Twine &path, std::string &error) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -86,7 +86,7 @@ LogicalResult ModelFile::read(ArrayRef<char> bytes, std::string &error) {
     return failure();
   google::protobuf::io::ArrayInputStream stream(message.data(), message.size());
   google::protobuf::io::CodedInputStream input(&stream);
-  input.SetRecursionLimit(maxNesting);
+  input.SetRecursionLimit(maxMessageNesting);
   if (!proto.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
     error = "is no ONNX model, or damaged: its fields can't be decoded";
     return failure();

@@ -1,4 +1,5 @@
 #include "compiler/interpreter/Evaluate.h"
+#include "compiler/interpreter/Extremum.h"
 #include "compiler/interpreter/Rounding.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -120,10 +121,6 @@ static Tensor evaluateInteger(UnaryKind kind, const Tensor &x, Type type) {
     llvm_unreachable("the verifier accepts no other kind of integers");
   }
 }
-
-/// Maximum that propagates NaN.
-static double largest(double a, double b) { return a > b || std::isnan(a) ? a : b; }
-static double smallest(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 
 /// The remainder with the sign of the divisor.
 static double floorModulo(double a, double b) {

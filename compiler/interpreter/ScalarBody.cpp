@@ -1,5 +1,6 @@
 #include "compiler/interpreter/ScalarBody.h"
 
+#include "compiler/interpreter/Extremum.h"
 #include "compiler/interpreter/RandomBits.h"
 #include "compiler/interpreter/Rounding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,10 +37,6 @@ static uint64_t toUnsigned(Type type, int64_t value) {
   unsigned width = widthOf(type);
   return width == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t(1) << width) - 1);
 }
-
-/// Maximum that propagates NaN.
-static double largest(double a, double b) { return a > b || std::isnan(a) ? a : b; }
-static double smallest(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 
 template <typename Function> ScalarBody::Step ScalarBody::unary(Operation &op, Function function) {
   return [function, to = placeOf(op.getResult(0)), from = placeOf(op.getOperand(0))](Frame &frame) {

@@ -15,7 +15,7 @@ using namespace freestone::task;
 namespace {
 
 /// An access to a buffer by a phase, with the elements of each tile.
-struct Touch {
+struct PhaseTouch {
   int64_t phase;
   PhaseOp::Deal deal;
   Attribute tiles;
@@ -23,7 +23,7 @@ struct Touch {
 
   /// Whether tile t of both accesses touches the same elements, with equal dealing of tiles to workers. A single tile
   /// may touch any elements.
-  bool staysOnWorker(const Touch &other) const {
+  bool staysOnWorker(const PhaseTouch &other) const {
     bool areAligned = !isa<UnitAttr>(elements) && elements == other.elements;
     bool isOnly = cast<sym::ExprAttr>(tiles).getExpr().isConstant(1);
     return (areAligned || isOnly) && tiles == other.tiles && deal == other.deal;
@@ -35,14 +35,14 @@ public:
   using OrderPhasesBase::OrderPhasesBase;
 
   void runOnOperation() override {
-    DenseMap<Value, SmallVector<Touch>> reads, writes;
+    DenseMap<Value, SmallVector<PhaseTouch>> reads, writes;
     int64_t horizon = -1, lastBinding = -1;
     for (auto [index, phase] : llvm::enumerate(getOperation().getPhases())) {
       // Sizes that worker 0 derives at run time are read by all workers from then on.
       int64_t latest = lastBinding;
       llvm::SetVector<int64_t> same;
-      auto comeAfter = [&](ArrayRef<Touch> touches, const Touch &touch) {
-        for (const Touch &before : touches) {
+      auto comeAfter = [&](ArrayRef<PhaseTouch> touches, const PhaseTouch &touch) {
+        for (const PhaseTouch &before : touches) {
           if (elide && before.staysOnWorker(touch))
             same.insert(before.phase);
           else
@@ -51,9 +51,9 @@ public:
       };
       SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
       SmallVector<PhaseOp::Deal, 8> deals = phase.getDeals();
-      auto forTouches = [&](llvm::function_ref<void(Value, const Touch &, bool isWrite)> visit) {
+      auto forTouches = [&](llvm::function_ref<void(Value, const PhaseTouch &, bool isWrite)> visit) {
         for (auto [space, deal] : llvm::zip_equal(spaces, deals)) {
-          Touch touch{static_cast<int64_t>(index), deal, space.getTilesAttr(), {}};
+          PhaseTouch touch{static_cast<int64_t>(index), deal, space.getTilesAttr(), {}};
           for (auto [operands, accesses, isWrite] : {std::tuple(space.getInputs(), space.getReads(), false),
                                                      std::tuple(space.getOutputs(), space.getWrites(), true)})
             for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
@@ -62,13 +62,14 @@ public:
             }
         }
       };
-      forTouches([&](Value buffer, const Touch &touch, bool isWrite) {
+      forTouches([&](Value buffer, const PhaseTouch &touch, bool isWrite) {
         comeAfter(writes.lookup(buffer), touch);
         if (isWrite)
           comeAfter(reads.lookup(buffer), touch);
       });
-      forTouches(
-          [&](Value buffer, const Touch &touch, bool isWrite) { (isWrite ? writes : reads)[buffer].push_back(touch); });
+      forTouches([&](Value buffer, const PhaseTouch &touch, bool isWrite) {
+        (isWrite ? writes : reads)[buffer].push_back(touch);
+      });
 
       OpBuilder builder(phase);
       elided += same.size();

@@ -1,6 +1,8 @@
-"""What this machine trains within SECONDS: pace.py RUN NETWORK BATCH reads a short training of one network, and prints the name of
-the largest network that can do enough steps, and how many."""
+"""What this machine trains within SECONDS: pace.py RUN reads a short training of the small network by its own batch, and prints the
+name of the largest network that can do enough steps, its batch and how many steps.
+"""
 
+import dataclasses
 import json
 import pathlib
 import sys
@@ -8,37 +10,49 @@ import sys
 from prepare import SIZES
 
 SECONDS = 75
-# From these on, more steps change little; three quarters of them write words.
-ENOUGH = {"large": 400, "medium": 800, "small": 800}
 
 
-def seconds_of_step(run, batch):
+@dataclasses.dataclass
+class Plan:
+    """From `enough` steps on, more of them change little; three quarters of them write words."""
+
+    batch: int
+    enough: int
+
+
+PLANS = {"large": Plan(24, 400), "medium": Plan(8, 1200), "small": Plan(8, 1200)}
+
+
+def seconds_of_step(run):
     """The mean of the later half: the first steps meet memory that nobody has touched."""
     steps = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     later = steps[len(steps) // 2 :]
-    return sum(batch / step["samples_per_s"] for step in later) / len(later)
+    return sum(PLANS["small"].batch / step["samples_per_s"] for step in later) / len(later)
 
 
-def choose(network, seconds):
+def work(name):
+    return PLANS[name].batch * SIZES[name].products()
+
+
+def choose(seconds):
     """The largest network of which three quarters of enough steps fit, or else the smallest; and the steps that fit."""
-    for name, enough in ENOUGH.items():
-        fitting = int(SECONDS / (seconds * SIZES[name].products() / SIZES[network].products()))
-        if fitting >= enough * 3 // 4:
+    for name, plan in PLANS.items():
+        fitting = int(SECONDS / (seconds * work(name) / work("small")))
+        if fitting >= plan.enough * 3 // 4:
             break
-    return name, max(1, min(fitting, enough))
+    return name, max(1, min(fitting, plan.enough))
 
 
 def main():
-    run, network, batch = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    seconds = seconds_of_step(run, batch)
-    name, steps = choose(network, seconds)
+    seconds = seconds_of_step(pathlib.Path(sys.argv[1]))
+    name, steps = choose(seconds)
     size = SIZES[name]
     print(
-        f"{1000 * seconds:.0f} ms a step of the {network} network on this machine: so {steps} steps of the {name} one "
+        f"{1000 * seconds:.0f} ms a step of the small network on this machine: so {steps} steps of the {name} one "
         f"({size.layers} layers of {size.width}), to end within two minutes",
         file=sys.stderr,
     )
-    print(name, steps)
+    print(name, PLANS[name].batch, steps)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ std::string product(bool transposedX, bool transposedW, bool hasEpilogue) {
   return text + "tile.return %z : " + z + "\n}";
 }
 
-struct Operands {
+struct PairOperands {
   GuardedMemory x, w, bias;
   int64_t m, n, k;
   bool transposedX, transposedW;
@@ -78,14 +78,14 @@ void expectProduct(const std::string &target, bool transposedX, bool transposedW
                             {1, 70, 300, 600},
                             {1, 300, 45, 95},
                             {1, 65, 34, 2100}}) {
-    Operands operands{GuardedMemory(b * m * k * 2),
-                      GuardedMemory(b * k * n * 2),
-                      GuardedMemory(n * 4),
-                      m,
-                      n,
-                      k,
-                      transposedX,
-                      transposedW};
+    PairOperands operands{GuardedMemory(b * m * k * 2),
+                          GuardedMemory(b * k * n * 2),
+                          GuardedMemory(n * 4),
+                          m,
+                          n,
+                          k,
+                          transposedX,
+                          transposedW};
     for (GuardedMemory *memory : {&operands.x, &operands.w})
       for (size_t i = 0; i < memory->size() / 2; ++i)
         memory->as<uint16_t>()[i] = toBits(static_cast<float>(engine() % 7) - 3.0f);

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-freestone_instance_options optionsFor(int threads, int depth = 0, uint32_t switchedOff = 0) {
+freestone_instance_options queueOptions(int threads, int depth = 0, uint32_t switchedOff = 0) {
   freestone_instance_options options = {};
   options.struct_size = sizeof(options);
   options.threads = threads;
@@ -57,7 +57,7 @@ TEST(Queue, GivesEveryRunItsOwnOutputs) {
   for (uint32_t switchedOff : {0, int(FREESTONE_OVERLAP), int(FREESTONE_SPIN | FREESTONE_MOVES)})
     for (int threads : {1, 2, 5})
       for (int depth : {1, 2, 4}) {
-        Instance instance(loadReverse(), optionsFor(threads, depth, switchedOff));
+        Instance instance(loadReverse(), queueOptions(threads, depth, switchedOff));
         std::vector<std::vector<float>> inputs;
         for (int run = 1; run <= 20; ++run) {
           inputs.push_back(ramp(100 + 30 * (run % 7)));
@@ -82,7 +82,7 @@ TEST(Queue, GivesEveryRunItsOwnOutputs) {
 TEST(Queue, TakesNoMoreThanItsDepth) {
   for (int depth : {1, 2, 3}) {
     Hold hold;
-    freestone_instance_options options = optionsFor(1, depth);
+    freestone_instance_options options = queueOptions(1, depth);
     options.user = &hold;
     options.cancelled = Hold::poll;
     Instance instance(loadPhases(), options);
@@ -110,7 +110,7 @@ TEST(Queue, TakesNoMoreThanItsDepth) {
 
 TEST(Queue, CopiesSmallInputs) {
   Artifact artifact = loadTrain();
-  Instance instance(artifact, optionsFor(2));
+  Instance instance(artifact, queueOptions(2));
   std::vector<float> x(4);
   instance.setInput(0, viewOf(x));
   for (int run = 1; run <= 100; ++run) {
@@ -124,7 +124,7 @@ TEST(Queue, CopiesSmallInputs) {
 }
 
 TEST(Queue, TellsOfOutputsThatAreGone) {
-  Instance instance(loadReverse(), optionsFor(1, 2));
+  Instance instance(loadReverse(), queueOptions(1, 2));
   std::vector<float> x = ramp(5);
   instance.setInput(0, viewOf(x));
   for (int run = 0; run < 3; ++run)
@@ -142,7 +142,7 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
   const std::string reason = "run 2 of entry 'main': program 'p0', node '/embed/Gather': an index is out of range";
   for (int threads : {1, 3}) {
     Hold hold;
-    Instance instance(loadLookup(), optionsFor(threads, 3));
+    Instance instance(loadLookup(), queueOptions(threads, 3));
     std::vector<float> table = ramp(50);
     // Larger than copied inputs.
     std::vector<int64_t> good(20, 3), bad(20, 50);
@@ -194,7 +194,7 @@ TEST(Queue, TellsAtTheNextCallWhichRunFailed) {
 
 TEST(Queue, DropsWhatComesBehindAFailure) {
   Hold hold;
-  freestone_instance_options options = optionsFor(1, 4);
+  freestone_instance_options options = queueOptions(1, 4);
   options.user = &hold;
   options.cancelled = Hold::poll;
   Instance instance(loadPhases(), options);
@@ -223,7 +223,7 @@ TEST(Queue, EndsWithWorkInFlight) {
       Artifact artifact = loadPhases();
       for (int round = 0; round < 10; ++round) {
         std::vector<int64_t> count = {phases};
-        Instance instance(artifact, optionsFor(threads));
+        Instance instance(artifact, queueOptions(threads));
         instance.setInput(0, viewOf(count));
         instance.setInput(1, viewOf(failing));
         instance.submit();
@@ -247,7 +247,7 @@ TEST(Queue, RunsOnOneStateAreDoneInTheOrderOfTheirSubmission) {
   Artifact artifact = loadTrain();
   State state(artifact);
   Hold hold;
-  freestone_instance_options options = optionsFor(1);
+  freestone_instance_options options = queueOptions(1);
   options.user = &hold;
   options.cancelled = Hold::poll;
   options.state = state.get();
@@ -283,7 +283,7 @@ TEST(Queue, AFailureIsToldToWhoeverComesNextOnTheSameState) {
   Artifact artifact = loadTrain();
   State state(artifact);
   Hold hold;
-  freestone_instance_options options = optionsFor(2);
+  freestone_instance_options options = queueOptions(2);
   options.user = &hold;
   options.cancelled = [](void *user) -> int32_t { return Hold::poll(user) + 1; };
   options.state = state.get();
@@ -303,7 +303,7 @@ TEST(Queue, AFailureIsToldToWhoeverComesNextOnTheSameState) {
 TEST(Queue, CallsBetweenRuns) {
   for (uint32_t switchedOff : {0, int(FREESTONE_OVERLAP)}) {
     Artifact artifact = loadTrain();
-    Instance trainer(artifact, optionsFor(2, 2, switchedOff));
+    Instance trainer(artifact, queueOptions(2, 2, switchedOff));
     State state = trainer.state();
     std::vector<float> x = {1, 1, 1, 1};
     trainer.setInput(0, viewOf(x));
@@ -340,7 +340,7 @@ TEST(Queue, TakesTheNextRunWhileOneIsUnderWay) {
   struct Gate {
     std::atomic<int64_t> begun = 0, submitted = 0;
   } gate;
-  freestone_instance_options options = optionsFor(1);
+  freestone_instance_options options = queueOptions(1);
   options.user = &gate;
   options.cancelled = [](void *user) -> int32_t { // after a run of one phase
     auto &gate = *static_cast<Gate *>(user);
@@ -364,7 +364,7 @@ TEST(Queue, TakesTheNextRunWhileOneIsUnderWay) {
 }
 
 TEST(Queue, DoesOneThingAfterAnotherWithoutOverlap) {
-  Instance instance(loadPhases(), optionsFor(1, 2, FREESTONE_OVERLAP));
+  Instance instance(loadPhases(), queueOptions(1, 2, FREESTONE_OVERLAP));
   std::vector<int64_t> count = {100}, failing = {-1};
   instance.setInput(0, viewOf(count));
   instance.setInput(1, viewOf(failing));
@@ -382,7 +382,7 @@ TEST(Queue, DoesOneThingAfterAnotherWithoutOverlap) {
 
 TEST(Queue, ManyTinyStepsNeedNoMoreMemory) {
   Artifact artifact = loadTrain();
-  Instance instance(artifact, optionsFor(2));
+  Instance instance(artifact, queueOptions(2));
   std::vector<float> x = {1, 1, 1, 1};
   instance.setInput(0, viewOf(x));
   // Excludes file pages: code that runs for the first time is paged in.
@@ -411,7 +411,7 @@ TEST(Queue, ManyTinyStepsNeedNoMoreMemory) {
 TEST(Queue, ParksWhenIdle) {
   if (isThreadSanitized)
     GTEST_SKIP() << "its own threads use the CPU too";
-  Instance instance(loadTrain(), optionsFor(4));
+  Instance instance(loadTrain(), queueOptions(4));
   std::vector<float> x = {1, 1, 1, 1};
   instance.setInput(0, viewOf(x));
   for (int step = 0; step < 100; ++step)
@@ -432,7 +432,7 @@ TEST(Queue, ParksWhenIdle) {
 /// Time from a submission to the start of the sleeping queue thread; for workers see bench/overlap.
 TEST(Queue, WakesSleepers) {
   std::vector<double> micros;
-  Instance instance(loadPhases(), optionsFor(1));
+  Instance instance(loadPhases(), queueOptions(1));
   std::vector<int64_t> count = {0}, failing = {-1};
   instance.setInput(0, viewOf(count));
   instance.setInput(1, viewOf(failing));
@@ -456,6 +456,6 @@ TEST(Queue, WakesSleepers) {
 
 TEST(Queue, RefusesADepthThatMakesNoSense) {
   for (int depth : {-1, 1025})
-    EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { Instance(loadReverse(), optionsFor(1, depth)); }),
+    EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { Instance(loadReverse(), queueOptions(1, depth)); }),
               "the depth of the queue must be 0 (automatic) or 1 to 1024");
 }

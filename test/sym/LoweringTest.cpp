@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t smallest = std::numeric_limits<int64_t>::min();
+constexpr int64_t lowest = std::numeric_limits<int64_t>::min();
 
 /// Interprets straight-line code of the few operations that the lowering emits.
 class Machine {
@@ -83,7 +83,7 @@ private:
   }
 
   static int64_t divide(int64_t dividend, int64_t divisor, bool remainder) {
-    if (divisor == 0 || (dividend == smallest && divisor == -1)) {
+    if (divisor == 0 || (dividend == lowest && divisor == -1)) {
       ADD_FAILURE() << "undefined division " << dividend << " / " << divisor;
       return 0;
     }
@@ -132,7 +132,7 @@ protected:
   }
 
   int64_t draw() {
-    int64_t extremes[] = {0, 1, -1, smallest, smallest + 1, std::numeric_limits<int64_t>::max(), int64_t(1) << 40};
+    int64_t extremes[] = {0, 1, -1, lowest, lowest + 1, std::numeric_limits<int64_t>::max(), int64_t(1) << 40};
     if (random() % 4 == 0)
       return extremes[random() % std::size(extremes)];
     return static_cast<int64_t>(random() % 101) - 50;

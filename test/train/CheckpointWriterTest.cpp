@@ -12,7 +12,7 @@ using namespace freestone::train;
 namespace {
 
 /// A state that the training changes.
-struct Model {
+struct ChangingModel {
   std::vector<float> weight = std::vector<float>(100000), moment = std::vector<float>(1000);
 
   void step() {
@@ -60,7 +60,7 @@ TEST(CheckpointWriter, writesTheStateOfOneStepWhileTrainingGoesOn) {
       EXPECT_LE(begin, end);
       ++(std::string(what) == "copy the state" ? copies : writes);
     });
-    Model model;
+    ChangingModel model;
     std::vector<std::string> written;
     for (int64_t step = 1; step <= 40; ++step) {
       model.step();
@@ -88,7 +88,7 @@ TEST(CheckpointWriter, writesTheStateOfOneStepWhileTrainingGoesOn) {
 TEST(CheckpointWriter, writesNothingBeforeItIsToldTo) {
   test::Folder folder;
   CheckpointFolder checkpoints(folder / "checkpoints");
-  Model model;
+  ChangingModel model;
   {
     CheckpointWriter writer(checkpoints);
     writer.begin(stateOf(1), model.groups());
@@ -109,7 +109,7 @@ TEST(CheckpointWriter, throwsWhatTheWritingMetAtTheNextCall) {
   test::Folder folder;
   CheckpointFolder checkpoints(folder / "checkpoints");
   CheckpointWriter writer(checkpoints);
-  Model model;
+  ChangingModel model;
   auto save = [&](int64_t step) {
     writer.begin(stateOf(step), model.groups());
     writer.copy();

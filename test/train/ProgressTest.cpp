@@ -28,7 +28,7 @@ struct Written {
 
 } // namespace
 
-static StepMetrics metricsOf(int64_t step) {
+static StepMetrics shownMetrics(int64_t step) {
   return {.step = step,
           .epoch = 1 + step / 50,
           .loss = 0.43211,
@@ -43,7 +43,7 @@ TEST(Progress, plainLinesComeNowAndThen) {
   Written written({.steps = 100, .epochs = 2, .showScale = true});
   Progress::Clock::time_point begin = Progress::Clock::now();
   for (int64_t step = 1; step <= 100; ++step)
-    written.progress.step(metricsOf(step), begin + step * 1s);
+    written.progress.step(shownMetrics(step), begin + step * 1s);
   written.progress.evaluation({.step = 100, .loss = 0.5, .accuracy = 0.98611, .perplexity = 1.6487});
   written.progress.finish();
   std::string text = written.all();
@@ -59,7 +59,7 @@ TEST(Progress, theBarIsDrawnInPlace) {
   Written written({.steps = 100, .terminal = true});
   Progress::Clock::time_point begin = Progress::Clock::now();
   for (int64_t step = 1; step <= 50; ++step)
-    written.progress.step(metricsOf(step), begin + step * 10ms);
+    written.progress.step(shownMetrics(step), begin + step * 10ms);
   written.progress.note("checkpoint run/checkpoints/step-000050");
   written.progress.finish();
   std::string text = written.all();
@@ -75,7 +75,7 @@ TEST(Progress, theLastStepIsAlwaysTold) {
   Written written({});
   Progress::Clock::time_point begin = Progress::Clock::now();
   for (int64_t step = 1; step <= 7; ++step)
-    written.progress.step(metricsOf(step), begin);
+    written.progress.step(shownMetrics(step), begin);
   written.progress.finish();
   EXPECT_NE(written.all().find("epoch 1 step 7  loss"), std::string::npos);
 }

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Arguments {
+struct BenchArguments {
   CompileArguments compile;
   RuntimeOptions runtime;
   std::string model;
@@ -40,7 +40,7 @@ struct ColdStart {
 } // namespace
 
 /// Runs `freestone run MODEL` in a new process and waits for the byte that it writes after the first run.
-static ColdStart measureColdStart(const std::string &model, const Arguments &arguments) {
+static ColdStart measureColdStart(const std::string &model, const BenchArguments &arguments) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw Failure(Exit::Failed, "can't make a pipe");
@@ -119,7 +119,7 @@ static Json measurePhases(const Model &model, const std::vector<NamedTensor> &in
   return phases;
 }
 
-static Json measure(const Arguments &arguments, const CLI::App &verb) {
+static Json measure(const BenchArguments &arguments, const CLI::App &verb) {
   std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
   TraceFile trace(arguments.runtime.tracePath);
   Json report;
@@ -210,7 +210,7 @@ static constexpr double mostSeconds = 1e6;
 
 void addBenchVerb(CLI::App &app) {
   CLI::App *verb = app.add_subcommand("bench", "Measures how long a model takes to start, compile, load and run.");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<BenchArguments>();
   addText(*verb, "model", arguments->model, fileKind, "the .onnx or .stone file")->required();
   addTexts(*verb, "--input", arguments->inputs, formKind, "as for run");
   arguments->runtime.addTo(*verb);

@@ -12,12 +12,12 @@
 
 namespace freestone::tools {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using cache::EntryFile;
 
 namespace {
 
-struct Arguments {
+struct CacheArguments {
   bool json = false;
   std::vector<std::string> keys;
   std::string size;
@@ -92,9 +92,9 @@ static std::string titleOf(const cache::Ingredients &ingredients) {
   return title.empty() ? "?" : title;
 }
 
-static void list(const Arguments &arguments) {
+static void list(const CacheArguments &arguments) {
   OpenCache cache(false);
-  Json json = Json::array();
+  OrderedJson json = OrderedJson::array();
   if (const cache::Folder *folder = cache.folder())
     for (const EntryFile &file : cache::listEntries(*folder)) {
       cache::Ingredients ingredients = ingredientsOf(*folder, file);
@@ -109,10 +109,10 @@ static void list(const Arguments &arguments) {
                    static_cast<double>(file.bytes) / 1024, ageOf(file), titleOf(ingredients));
     }
   if (arguments.json)
-    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", json.dump(2, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
-static void stat(const Arguments &arguments) {
+static void stat(const CacheArguments &arguments) {
   OpenCache cache(false);
   std::map<std::string, std::pair<uint64_t, uint64_t>> kinds; // number of entries, and bytes
   for (cache::Kind kind : cache::allKinds)
@@ -127,7 +127,7 @@ static void stat(const Arguments &arguments) {
     }
   std::map<std::string, uint64_t> totals = cache.store->totals();
   if (arguments.json) {
-    Json json = {{"folder", cache.settings.folder}, {"bytes", bytes}, {"max_bytes", cache.settings.maxBytes}};
+    OrderedJson json = {{"folder", cache.settings.folder}, {"bytes", bytes}, {"max_bytes", cache.settings.maxBytes}};
     for (const auto &[kind, entries] : kinds)
       json["entries"][kind] = {{"count", entries.first}, {"bytes", entries.second}};
     json["counters"] = totals;
@@ -143,9 +143,9 @@ static void stat(const Arguments &arguments) {
     fmt::print("{:<16}{:>8}\n", name, total);
 }
 
-static void verify(const Arguments &arguments) {
+static void verify(const CacheArguments &arguments) {
   OpenCache cache(false);
-  Json damaged = Json::array();
+  OrderedJson damaged = OrderedJson::array();
   uint64_t count = 0;
   if (const cache::Folder *folder = cache.folder())
     for (const EntryFile &file : cache::listEntries(*folder)) {
@@ -163,8 +163,8 @@ static void verify(const Arguments &arguments) {
       }
     }
   if (arguments.json)
-    fmt::print("{}\n", Json{{"entries", count}, {"damaged", damaged}}.dump(2));
-  for (const Json &entry : damaged)
+    fmt::print("{}\n", OrderedJson{{"entries", count}, {"damaged", damaged}}.dump(2));
+  for (const OrderedJson &entry : damaged)
     if (!arguments.json)
       fmt::print("{} {}: {}\n", entry["kind"].get<std::string>(), entry["key"].get<std::string>(),
                  entry["reason"].get<std::string>());
@@ -174,14 +174,14 @@ static void verify(const Arguments &arguments) {
     throw Failure(Exit::Failed, "");
 }
 
-static void removeUntil(const Arguments &arguments, uint64_t maxBytes, std::chrono::hours unusedStamps) {
+static void removeUntil(const CacheArguments &arguments, uint64_t maxBytes, std::chrono::hours unusedStamps) {
   OpenCache cache(true);
   uint64_t removed = cache::evict(*cache.folder(), maxBytes);
   cache::forgetStamps(*cache.folder(), unusedStamps);
   cache.folder()->sweep();
   size_t left = cache::listEntries(*cache.folder()).size();
   if (arguments.json)
-    fmt::print("{}\n", Json{{"removed", removed}, {"left", left}}.dump());
+    fmt::print("{}\n", OrderedJson{{"removed", removed}, {"left", left}}.dump());
   else
     fmt::print("{} entries removed, {} left\n", removed, left);
 }
@@ -199,7 +199,7 @@ static EntryFile findEntry(const cache::Folder &folder, const std::string &begin
   return found.front();
 }
 
-static void explain(const Arguments &arguments) {
+static void explain(const CacheArguments &arguments) {
   OpenCache cache(false);
   if (!cache.folder())
     throw Failure(Exit::Failed, fmt::format("the cache is empty: no key begins with {}", arguments.keys[0]));
@@ -209,7 +209,7 @@ static void explain(const Arguments &arguments) {
           ? cache::differences(ingredientsOf(*cache.folder(), one), ingredientsOf(*cache.folder(), other))
           : std::vector{fmt::format("kind: {}, not {}", nameOf(one.kind), nameOf(other.kind))};
   if (arguments.json)
-    fmt::print("{}\n", Json(lines).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", OrderedJson(lines).dump(2, ' ', false, OrderedJson::error_handler_t::replace));
   else
     for (const std::string &line : lines)
       fmt::print("{}\n", line);
@@ -218,8 +218,8 @@ static void explain(const Arguments &arguments) {
 void addCacheVerb(CLI::App &app) {
   CLI::App *verb = app.add_subcommand("cache", "Shows and clears what was compiled before (see docs/cache.md).");
   verb->require_subcommand(1);
-  auto arguments = std::make_shared<Arguments>();
-  auto add = [&](const char *name, const char *description, void (*act)(const Arguments &)) {
+  auto arguments = std::make_shared<CacheArguments>();
+  auto add = [&](const char *name, const char *description, void (*act)(const CacheArguments &)) {
     CLI::App *action = verb->add_subcommand(name, description);
     action->add_flag("--json", arguments->json, "prints JSON");
     action->callback([arguments, act] { orFail([&] { act(*arguments); }); });
@@ -228,7 +228,7 @@ void addCacheVerb(CLI::App &app) {
   add("list", "Lists all entries, those used last first.", list);
   add("stat", "Counts entries, bytes, hits and misses.", stat);
   add("verify", "Reads every entry and checks that nothing was altered.", verify);
-  CLI::App *prune = add("prune", "Removes what was not used for the longest time.", [](const Arguments &given) {
+  CLI::App *prune = add("prune", "Removes what was not used for the longest time.", [](const CacheArguments &given) {
     removeUntil(given, given.size.empty() ? cacheSettings().maxBytes : cache::parseBytes(given.size).value(),
                 cache::stampLife);
   });
@@ -241,7 +241,7 @@ void addCacheVerb(CLI::App &app) {
       ->add_option_function<std::string>("--size", takeSize, "what may stay: 500M, 8G; by default FREESTONE_CACHE_SIZE")
       ->type_name(formKind);
   add("clear", "Removes everything that no process has open.",
-      [](const Arguments &given) { removeUntil(given, 0, std::chrono::hours(0)); });
+      [](const CacheArguments &given) { removeUntil(given, 0, std::chrono::hours(0)); });
   addTexts(*add("explain", "Says in what two entries differ.", explain), "keys", arguments->keys, nameKind,
            "the beginnings of their keys")
       ->expected(2)

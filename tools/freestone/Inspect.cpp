@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Arguments {
+struct InspectArguments {
   CompileArguments compile;
   std::string model, level = "graph";
   bool json = false, check = false;
@@ -62,7 +62,7 @@ static void printSummary(const Model &model, const Json &description) {
   fmt::print("{}\n", description.dump(2));
 }
 
-static void inspectArtifact(const Arguments &arguments, const CLI::App &verb) {
+static void inspectArtifact(const InspectArguments &arguments, const CLI::App &verb) {
   if (verb.count("--level"))
     throw Failure(Exit::Usage,
                   "an artifact holds only machine code; give the .onnx file to see a level of the program");
@@ -79,7 +79,7 @@ static void inspectArtifact(const Arguments &arguments, const CLI::App &verb) {
     fmt::print("all checksums are right\n");
 }
 
-static void inspectModel(const Arguments &arguments) {
+static void inspectModel(const InspectArguments &arguments) {
   if (arguments.check)
     throw Failure(Exit::Usage, "--check verifies an artifact; for an .onnx file use 'freestone check'");
   std::string program = ModelCache(arguments.compile).inspect(arguments.model, arguments.level);
@@ -92,7 +92,7 @@ static void inspectModel(const Arguments &arguments) {
 void addInspectVerb(CLI::App &app) {
   CLI::App *verb =
       app.add_subcommand("inspect", "Shows the program at any level, or what an artifact says about itself.");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InspectArguments>();
   addText(*verb, "model", arguments->model, fileKind, "the .onnx or .stone file")->required();
   addWord(*verb, "--level", arguments->level, {{"graph", "tile", "task", "llvm", "asm"}},
           "graph, tile, task, llvm or asm");

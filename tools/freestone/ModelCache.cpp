@@ -12,7 +12,7 @@
 
 namespace freestone::tools {
 
-static void print(const std::string &sentence) { fmt::print(stderr, "freestone: {}\n", sentence); }
+static void printLine(const std::string &sentence) { fmt::print(stderr, "freestone: {}\n", sentence); }
 
 cache::Settings cacheSettings() {
   std::string error;
@@ -22,7 +22,7 @@ cache::Settings cacheSettings() {
   // At most one warning, from this process or from the compiler within it.
   settings.say = [hasWarned = false](const std::string &sentence) mutable {
     if (!std::exchange(hasWarned, true))
-      print(sentence);
+      printLine(sentence);
   };
   return settings;
 }
@@ -34,7 +34,7 @@ ModelCache::ModelCache(const CompileArguments &arguments, train::Acceptance acce
   if (arguments.noCache || !arguments.printIrTreeDir.empty())
     settings.mode = cache::Mode::Off;
   if (arguments.explainMiss)
-    settings.explain = print;
+    settings.explain = printLine;
   settings.onWait = [this] { waiting = std::make_unique<CompileProgress>("wait"); };
   files = std::make_unique<cache::Store>(std::move(settings));
 }

@@ -15,7 +15,7 @@ namespace freestone::tools {
 
 namespace {
 
-struct Arguments {
+struct RunArguments {
   CompileArguments compile;
   RuntimeOptions runtime;
   std::string model, outputsPath, weightsPath;
@@ -91,14 +91,14 @@ static auto namesOf(const auto &outputs) {
   return names;
 }
 
-static std::vector<NamedTensor> interpret(const Arguments &arguments, const std::vector<NamedTensor> &inputs) {
+static std::vector<NamedTensor> interpret(const RunArguments &arguments, const std::vector<NamedTensor> &inputs) {
   if (isArtifact(arguments.model))
     throw Failure(Exit::Usage, "--interpret needs the .onnx file: an artifact holds only machine code");
   return Compiler::open().interpret(CompileOptions(arguments.compile, arguments.model), inputs, arguments.wide);
 }
 
 /// Supplies the weights of an artifact compiled with --strip-weights.
-static void supplyWeights(Model &model, const Arguments &arguments) {
+static void supplyWeights(Model &model, const RunArguments &arguments) {
   if (freestone_artifact_missing_weight_count(model.get()) == 0) {
     if (!arguments.weightsPath.empty())
       throw Failure(Exit::Usage, "--weights: the artifact holds its weights");
@@ -109,7 +109,7 @@ static void supplyWeights(Model &model, const Arguments &arguments) {
   model.supplyWeights(readInputs(arguments.weightsPath), arguments.runtime.threads);
 }
 
-static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::App &verb,
+static std::vector<NamedTensor> execute(const RunArguments &arguments, const CLI::App &verb,
                                         const std::vector<NamedTensor> &inputs, const std::vector<OutputFile> &files) {
   TraceFile trace(arguments.runtime.tracePath);
   auto check = [&](const std::vector<ValueInfo> &taken, const std::vector<ValueInfo> &given) {
@@ -142,7 +142,7 @@ static std::vector<NamedTensor> execute(const Arguments &arguments, const CLI::A
   return outputs;
 }
 
-static void run(const Arguments &arguments, const CLI::App &verb) {
+static void run(const RunArguments &arguments, const CLI::App &verb) {
   std::vector<NamedTensor> inputs = readAllInputs(arguments.inputs);
   std::vector<OutputFile> files(arguments.outputs.begin(), arguments.outputs.end());
   if (!arguments.weightsPath.empty() && !isArtifact(arguments.model))
@@ -167,7 +167,7 @@ static void run(const Arguments &arguments, const CLI::App &verb) {
 
 void addRunVerb(CLI::App &app) {
   CLI::App *verb = app.add_subcommand("run", "Runs a model.");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   addText(*verb, "model", arguments->model, fileKind, "the .onnx or .stone file")->required();
   addTexts(*verb, "--input", arguments->inputs, formKind,
            "name=file.npy, name=file.pb, file.npz (by names), name=2x3xf32=0.5, name=4xi64=1,2,3,4 or "

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   TestOptions test;
   std::vector<std::string> paths;
   int jobs = 1;
@@ -88,7 +88,7 @@ static void record(const TestCase &test, const Outcome &outcome, bool json, Summ
   std::fflush(stdout);
 }
 
-static void verify(const Arguments &arguments) {
+static void verify(const VerifyArguments &arguments) {
   std::vector<TestCase> cases;
   for (const std::string &path : arguments.paths)
     for (TestCase &test : findTestCases(path))
@@ -118,12 +118,12 @@ static void verify(const Arguments &arguments) {
     throw Failure(Exit::Failed, "");
 }
 
-static constexpr double mostProcesses = 1024, mostSeconds = 1e6;
+static constexpr double mostProcesses = 1024, mostTimeout = 1e6;
 
 void addVerifyVerb(CLI::App &app) {
   CLI::App *verb =
       app.add_subcommand("verify", "Runs cases in the layout of ONNX's backend tests and compares the numbers.");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<VerifyArguments>();
   arguments->test.compile.jobs = 1;
   addTexts(*verb, "path", arguments->paths, folderKind, "folders of cases, at any depth")
       ->required()
@@ -137,7 +137,7 @@ void addVerifyVerb(CLI::App &app) {
   addNumber(*verb, "--jobs", arguments->jobs, words::wholeFrom(1, mostProcesses),
             "cases at a time, each in a process of its own");
   addNumber(*verb, "--threads", arguments->test.threads, train::rangeOf("threads"), "workers of every run");
-  addNumber(*verb, "--timeout", arguments->timeout, {0, mostSeconds, false, true},
+  addNumber(*verb, "--timeout", arguments->timeout, {0, mostTimeout, false, true},
             "seconds after which a case has failed");
   verb->add_flag("--allow-unsupported", arguments->allowUnsupported, "unsupported cases are no failure");
   verb->add_flag("--json", arguments->json, "prints one JSON document instead of lines");

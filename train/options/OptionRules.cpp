@@ -122,8 +122,8 @@ static void refuse(std::string_view option, const auto &value, const std::option
 }
 
 template <typename Options>
-static void check(const Options &options, std::span<const NumberRule<Options>> numbers,
-                  std::span<const ChoiceRule<Options>> choices) {
+static void checkRules(const Options &options, std::span<const NumberRule<Options>> numbers,
+                       std::span<const ChoiceRule<Options>> choices) {
   for (const NumberRule<Options> &rule : numbers)
     if (std::optional<double> value = rule.valueIn(options))
       refuse(rule.option, *value, rule.range.complain(*value));
@@ -139,12 +139,12 @@ static void checkNumbers(const std::map<std::string, double> &numbers) {
 }
 
 void checkOptions(const TrainerOptions &options) {
-  check<TrainerOptions>(options, stepNumbers, stepChoices);
+  checkRules<TrainerOptions>(options, stepNumbers, stepChoices);
   checkNumbers(options.numbers);
   for (const ParameterGroup &group : options.groups)
     checkNumbers(group.numbers);
 }
 
-void checkOptions(const FitOptions &options) { check<FitOptions>(options, fitNumbers, fitChoices); }
+void checkOptions(const FitOptions &options) { checkRules<FitOptions>(options, fitNumbers, fitChoices); }
 
 } // namespace freestone::train

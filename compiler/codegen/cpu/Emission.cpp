@@ -83,7 +83,7 @@ Expr Emission::getPositionSymbol(StringRef name) {
   return Expr::symbol(builder.getContext(), ("%" + name).str());
 }
 
-static bool dependsOn(Expr expr, ArrayRef<Position> positions) {
+static bool dependsOnAny(Expr expr, ArrayRef<Position> positions) {
   llvm::SetVector<StringAttr> symbols;
   expr.collectSymbols(symbols);
   return llvm::any_of(positions, [&](const Position &position) {
@@ -128,7 +128,7 @@ Value Emission::getAtom(Expr atom, ArrayRef<Position> positions) {
   for (const Position &position : positions)
     if (position.symbol == atom)
       return position.value;
-  if (!dependsOn(atom, positions))
+  if (!dependsOnAny(atom, positions))
     return getSize(atom);
   SmallVector<Value> operands;
   for (Expr operand : atom.operands())
@@ -152,7 +152,7 @@ Value Emission::getAtom(Expr atom, ArrayRef<Position> positions) {
 }
 
 Value Emission::getIndex(Expr index, ArrayRef<Position> positions) {
-  if (!dependsOn(index, positions))
+  if (!dependsOnAny(index, positions))
     return getSize(index);
   // Terms of outer positions are summed first, so that they can be hoisted out of inner loops.
   SmallVector<Value> sums(positions.size());
@@ -162,14 +162,14 @@ Value Emission::getIndex(Expr index, ArrayRef<Position> positions) {
     SmallVector<std::pair<Expr, unsigned>> moving;
     unsigned level = 0;
     for (const sym::Factor &factor : term.factors) {
-      if (!dependsOn(factor.atom, positions)) {
+      if (!dependsOnAny(factor.atom, positions)) {
         for (unsigned i = 0; i < factor.power; ++i)
           scale = scale * factor.atom;
         continue;
       }
       moving.emplace_back(factor.atom, factor.power);
       for (auto [number, position] : llvm::enumerate(positions))
-        if (dependsOn(factor.atom, position))
+        if (dependsOnAny(factor.atom, position))
           level = std::max<unsigned>(level, number);
     }
     if (moving.empty()) {

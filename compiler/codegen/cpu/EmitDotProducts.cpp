@@ -16,7 +16,7 @@ using sym::Expr;
 
 namespace {
 
-constexpr int64_t unit = tile::DotProductTiles::unit, groupElements = tile::DotProductTiles::groupElements;
+constexpr int64_t groupElements = tile::DotProductTiles::groupElements;
 
 class DotProductEmitter {
 public:
@@ -61,7 +61,7 @@ private:
 DotProductEmitter::DotProductEmitter(Emission &emission, tile::ContractionForm contraction,
                                      tile::DotProductTilingAttr tiling)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
-      tiles(tile::DotProductTiles::get(form, tiling)), points(emission, form, unit) {}
+      tiles(tile::DotProductTiles::get(form, tiling)), points(emission, form, tiles.unit) {}
 
 void DotProductEmitter::emit() {
   ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
@@ -78,8 +78,8 @@ void DotProductEmitter::emit() {
   Value rowBlocks = emission.getSize(tiles.rowBlocks);
   rowStep = getStep(rowTotal, rowBlocks);
   columnStep = getStep(columnTotal, columnBlocks);
-  depthStep = emission.maximum(emission.getConstant(unit), getStep(depthTotal, depthBlocks));
-  Value one = emission.getConstant(1), width = emission.getConstant(unit);
+  depthStep = emission.maximum(emission.getConstant(tiles.unit), getStep(depthTotal, depthBlocks));
+  Value one = emission.getConstant(1), width = emission.getConstant(tiles.unit);
   keepsRows = compare(arith::CmpIPredicate::eq, depthBlocks, one);
   Value allColumns = emission.multiply(emission.ceilDivide(columnTotal, width), width);
   Value all = emission.multiply(allColumns, emission.multiply(depthBlocks, depthStep));
@@ -96,13 +96,13 @@ void DotProductEmitter::emit() {
 
 /// The size, in whole units, of that many equal blocks.
 Value DotProductEmitter::getStep(Value total, Value blocks) {
-  Value one = emission.getConstant(1), step = emission.getConstant(unit);
+  Value one = emission.getConstant(1), step = emission.getConstant(tiles.unit);
   return emission.multiply(emission.ceilDivide(emission.ceilDivide(total, emission.maximum(blocks, one)), step), step);
 }
 
 /// An empty sum has one group of zeros.
 Value DotProductEmitter::toGroups(Value steps) {
-  return emission.maximum(emission.getConstant(1), emission.ceilDivide(steps, emission.getConstant(unit)));
+  return emission.maximum(emission.getConstant(1), emission.ceilDivide(steps, emission.getConstant(tiles.unit)));
 }
 
 void DotProductEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
@@ -142,7 +142,7 @@ void DotProductEmitter::emitTile(Value tile) {
 
 /// Computes all panels of a tile, for a block of k.
 void DotProductEmitter::emitBlock(Value block) {
-  Value zero = emission.getConstant(0), width = emission.getConstant(unit);
+  Value zero = emission.getConstant(0), width = emission.getConstant(tiles.unit);
   PackedBlock at = rows;
   at.k = emission.multiply(block, depthStep);
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
@@ -157,7 +157,7 @@ void DotProductEmitter::emitBlock(Value block) {
   columns.first = firstColumn;
   columns.count = emission.subtract(lastColumn, firstColumn);
   emitIf(columnsAreNew, [&] { packDotProductPanels(emission, form, points, columns, groups, packedColumns, first, pitch); });
-  emission.forRange(firstColumn, lastColumn, unit, [&](Value column) {
+  emission.forRange(firstColumn, lastColumn, tiles.unit, [&](Value column) {
     columns.first = column;
     columns.count = emission.minimum(width, emission.subtract(columnTotal, column));
     Value number = emission.divide(emission.subtract(column, firstColumn), width);
@@ -166,7 +166,7 @@ void DotProductEmitter::emitBlock(Value block) {
 }
 
 void DotProductEmitter::emitPanel(const PackedBlock &columns, Value block, Value groups, Value panel) {
-  Value zero = emission.getConstant(0), one = emission.getConstant(1), width = emission.getConstant(unit);
+  Value zero = emission.getConstant(0), one = emission.getConstant(1), width = emission.getConstant(tiles.unit);
   // With a single block of k, all panels share the space for sums.
   Value distance = emission.multiply(emission.subtract(columns.first, firstColumn), rowStep);
   Value sums = select(keepsRows, zero, distance);
@@ -187,13 +187,13 @@ void DotProductEmitter::emitPanel(const PackedBlock &columns, Value block, Value
 /// By rows of a panel, two interleaved vectors of f32 at a time.
 void DotProductEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
-  auto rowType = VectorType::get({unit}, builder.getF32Type());
+  auto rowType = VectorType::get({tiles.unit}, builder.getF32Type());
   Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
-  Value mask = emission.getTailMask(unit, columns.count);
+  Value mask = emission.getTailMask(tiles.unit, columns.count);
   emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
-    Value start = emission.add(panel, emission.multiply(row, emission.getConstant(unit)));
+    Value start = emission.add(panel, emission.multiply(row, emission.getConstant(tiles.unit)));
     Value sums = vector::LoadOp::create(builder, location, rowType, accumulators, start);
-    LanePoints at{points.loops, points.outer, points.n, unit, mask};
+    LanePoints at{points.loops, points.outer, points.n, tile::DotProductTiles::unit, mask};
     at.positions.push_back({points.m, emission.add(rows.first, row)});
     at.positions.push_back({points.n, columns.first});
     Value ahead = emission.minimum(emission.add(row, emission.getConstant(tiles.tiling.getPrefetchRows())), lastRow);

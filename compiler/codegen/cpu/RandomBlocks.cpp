@@ -13,9 +13,9 @@ namespace {
 
 /// A block occupies two neighbouring 64-bit lanes, its words 0 and 1, then 2 and 3: a round is one multiplication of
 /// words 0 and 2, which are the low halves that the processor's 32-bit multiplication reads, and one shuffle of words.
-class BlockEmitter {
+class RandomBlockEmitter {
 public:
-  BlockEmitter(ImplicitLocOpBuilder &b, ValueRange key, Type type)
+  RandomBlockEmitter(ImplicitLocOpBuilder &b, ValueRange key, Type type)
       : b(b), key(key), wordsPerElement(type.getIntOrFloatBitWidth() / 32) {}
 
   /// Consecutive elements from number `first` (i64) on.
@@ -64,7 +64,7 @@ private:
 };
 
 /// The words of blocks, from their counters of two 64-bit lanes each.
-Value BlockEmitter::emitWords(Value counter) {
+Value RandomBlockEmitter::emitWords(Value counter) {
   int64_t lanes = cast<VectorType>(counter.getType()).getNumElements(), words = 2 * lanes;
   Type i64 = b.getI64Type();
   auto spreadKey = [&](Value word) { return spread(lanes, arith::ExtUIOp::create(b, i64, word)); };
@@ -88,14 +88,14 @@ Value BlockEmitter::emitWords(Value counter) {
 }
 
 /// `words` words from the beginning of a block on.
-Value BlockEmitter::emitWordsFrom(Value block, int64_t words) {
+Value RandomBlockEmitter::emitWordsFrom(Value block, int64_t words) {
   int64_t lanes = words / 2;
   Value steps = lanesOf(lanes, 64, [](int64_t lane) { return lane / 2; });
   Value numbers = arith::AddIOp::create(b, spread(lanes, block), steps);
   return emitWords(alternate(lanes, numbers, spread(lanes, join(key[2], key[3]))));
 }
 
-Value BlockEmitter::emitConsecutive(Value first, int64_t lanes) {
+Value RandomBlockEmitter::emitConsecutive(Value first, int64_t lanes) {
   int64_t words = lanes * wordsPerElement;
   Value word = arith::MulIOp::create(b, first, constant(wordsPerElement));
   Value block = arith::ShRUIOp::create(b, word, constant(2)), offset = arith::AndIOp::create(b, word, constant(3));
@@ -122,7 +122,7 @@ Value BlockEmitter::emitConsecutive(Value first, int64_t lanes) {
   return lanesAs(branch.getResult(0), 32 * wordsPerElement);
 }
 
-Value BlockEmitter::emitEach(Value numbers) {
+Value RandomBlockEmitter::emitEach(Value numbers) {
   int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements(), perBlock = 4 / wordsPerElement;
   Value blocks = arith::DivUIOp::create(b, numbers, spread(lanes, constant(perBlock)));
   Value places = arith::RemUIOp::create(b, numbers, spread(lanes, constant(perBlock)));
@@ -142,7 +142,7 @@ Value BlockEmitter::emitEach(Value numbers) {
 
 Value codegen::emitRandomBits(OpBuilder &builder, Location location, ValueRange key, Value index, Type type) {
   ImplicitLocOpBuilder b(location, builder);
-  BlockEmitter blocks(b, key, type);
+  RandomBlockEmitter blocks(b, key, type);
   auto vectorType = dyn_cast<VectorType>(index.getType());
   if (!vectorType) {
     Value number = arith::IndexCastOp::create(b, b.getI64Type(), index);

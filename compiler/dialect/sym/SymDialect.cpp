@@ -43,14 +43,11 @@ void ExprAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-static constexpr int64_t minusInfinity = Interval::minusInfinity;
-static constexpr int64_t plusInfinity = Interval::plusInfinity;
-
 /// `-inf`, `inf` or an integer.
 static ParseResult parseEnd(AsmParser &parser, int64_t &end) {
   bool negative = succeeded(parser.parseOptionalMinus());
   if (succeeded(parser.parseOptionalKeyword("inf"))) {
-    end = negative ? minusInfinity : plusInfinity;
+    end = negative ? Interval::minusInfinity : Interval::plusInfinity;
     return success();
   }
   if (parser.parseInteger(end))
@@ -60,7 +57,7 @@ static ParseResult parseEnd(AsmParser &parser, int64_t &end) {
 }
 
 static void printEnd(AsmPrinter &printer, int64_t end) {
-  if (end == minusInfinity || end == plusInfinity)
+  if (end == Interval::minusInfinity || end == Interval::plusInfinity)
     printer << (end < 0 ? "-inf" : "inf");
   else
     printer << end;

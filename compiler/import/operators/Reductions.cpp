@@ -8,10 +8,6 @@ using freestone::graph::ReduceKind;
 namespace freestone::importer {
 namespace {
 
-bool areConstant(ArrayRef<Expr> values) {
-  return llvm::all_of(values, [](Expr value) { return value.isConstant(); });
-}
-
 /// Reduces axes that only the run knows.
 template <typename Apply> Tensor reduceChosen(Node &node, Tensor x, ArrayRef<Expr> axes, Apply apply) {
   std::optional<Shape> chosen = chosenAxes(node, axes, x.rank());

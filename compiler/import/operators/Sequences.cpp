@@ -6,11 +6,11 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-using Kind = ModelValue::Kind;
+using ValueKind = ModelValue::Kind;
 
 const ModelValue *sequenceInput(Node &node) {
   const ModelValue &value = node.value(0);
-  if (value.kind == Kind::Sequence)
+  if (value.kind == ValueKind::Sequence)
     return &value;
   node.refuse("the first input is no sequence whose elements are known while importing");
   return nullptr;
@@ -140,7 +140,7 @@ Tensor concatFromSequence(Node &node) {
   bool isNew = node.integer("new_axis") != 0;
   SmallVector<Tensor> operands;
   for (const ModelValue &element : sequence->elements) {
-    if (element.kind != Kind::Tensor || !element.tensor)
+    if (element.kind != ValueKind::Tensor || !element.tensor)
       return node.refuse("the sequence holds what is no tensor");
     operands.push_back(element.tensor);
   }
@@ -164,14 +164,14 @@ void makeOptional(Node &node) {
 
 Tensor hasElement(Node &node) {
   const ModelValue &value = node.value(0);
-  bool has = value.kind == Kind::Optional ? !value.elements.empty() : value.kind != Kind::Absent;
+  bool has = value.kind == ValueKind::Optional ? !value.elements.empty() : value.kind != ValueKind::Absent;
   ModelBuilder &builder = node.builder();
   return builder.scalar(has, builder.getI1Type());
 }
 
 void getElement(Node &node) {
   const ModelValue &value = node.value(0);
-  if (value.kind != Kind::Optional)
+  if (value.kind != ValueKind::Optional)
     node.setOutput(0, value);
   else if (!value.elements.empty())
     node.setOutput(0, value.elements.front());

@@ -20,17 +20,17 @@ struct Update {
   SmallVector<Tensor> states;
 };
 
-using Step = SmallVector<Tensor> (*)(Node &, Update &);
+using UpdateStep = SmallVector<Tensor> (*)(Node &, Update &);
 
 /// Applies `step`, which returns the new X and states, to every tensor.
-template <int stateCount> void updateAll(Node &node, Step step) {
+template <int stateCount> void updateAll(Node &node, UpdateStep step) {
   SmallVector<Tensor> inputs = node.allInputs();
   int64_t columns = 2 + stateCount, tensors = (int64_t(inputs.size()) - 2) / columns;
   if (tensors < 1 || int64_t(inputs.size()) != 2 + tensors * columns) {
     node.reject("its inputs are not R, T and " + Twine(columns) + " for every tensor");
     return;
   }
-  if (!all_of(inputs, [](Tensor input) { return bool(input); }))
+  if (!areBuilt(inputs))
     return;
   for (int64_t i = 0; i < tensors; ++i) {
     auto column = [&](int64_t number) { return inputs[2 + number * tensors + i]; };
@@ -94,7 +94,7 @@ void gradient(Node &node) {
   const onnx::AttributeProto *names = node.attribute("xs");
   Tensor y = node.importer().tensorNamed(node.text("y", ""));
   SmallVector<Tensor> inputs = node.allInputs();
-  if (!names || !y || !all_of(inputs, [](Tensor input) { return bool(input); })) {
+  if (!names || !y || !areBuilt(inputs)) {
     node.reject("'xs' and 'y' must name tensors that are made before this node");
     return;
   }

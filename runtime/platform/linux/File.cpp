@@ -20,11 +20,11 @@ Status ioError(const std::string &what, const std::string &path) {
   return {Code::Io, what + " '" + path + "': " + std::strerror(errno)};
 }
 
-class Descriptor {
+class FileDescriptor {
 public:
-  explicit Descriptor(int number) : number(number) {}
-  Descriptor(const Descriptor &) = delete;
-  ~Descriptor() {
+  explicit FileDescriptor(int number) : number(number) {}
+  FileDescriptor(const FileDescriptor &) = delete;
+  ~FileDescriptor() {
     if (number >= 0)
       close(number);
   }
@@ -49,7 +49,7 @@ bool writeAll(int file, std::span<const uint8_t> bytes) {
 } // namespace
 
 Result<MappedFile> MappedFile::open(const std::string &path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat properties;
   if (file.get() < 0 || fstat(file.get(), &properties) != 0)
     return ioError("can't open", path);
@@ -87,7 +87,7 @@ static bool isUnnamed(const std::string &path) {
 }
 
 static Status writePlainly(const std::string &path, std::span<const std::span<const uint8_t>> pieces) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   if (file.get() < 0)
     return ioError("can't open", path);
   for (std::span<const uint8_t> piece : pieces)
@@ -101,7 +101,7 @@ Status platform::writeFileAtomically(const std::string &path, std::span<const st
     return writePlainly(path, pieces);
   static std::atomic<unsigned> counter = 0;
   std::string temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp";
-  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0)
     return ioError("can't create", temporary);
   for (std::span<const uint8_t> piece : pieces) {

@@ -44,6 +44,10 @@ ExponentialParts splitExponential(Real x);
 /// x * 2^n for integral-valued n, with gradual underflow.
 Real scaleByPowerOfTwo(Real x, Real n);
 
+/// ln 2 in two parts; the first has so few bits that n times it is exact.
+inline constexpr double ln2HighDouble = 6.93147180369123816490e-01, ln2LowDouble = 1.90821492927058770002e-10;
+inline constexpr double ln2HighFloat = 0.693359375, ln2LowFloat = -2.12194440054690582767e-4;
+
 } // namespace freestone::codegen
 
 #endif // FREESTONE_COMPILER_CODEGEN_CPU_MATH_ELEMENTARY_H

@@ -7,24 +7,21 @@ namespace freestone::codegen {
 namespace {
 
 constexpr double log2e = 1.4426950408889634074;
-// ln 2 in two parts; the first has few enough bits that its product with n is exact.
-constexpr double ln2HighDouble = 6.93147180369123816490e-01, ln2LowDouble = 1.90821492927058770002e-10;
-constexpr double ln2HighFloat = 0.693359375, ln2LowFloat = -2.12194440054690582767e-4;
 
 // (e^r - 1 - r) / r² on |r| ≤ ln(2)/2.
-constexpr double floatCoefficients[] = {0.5, 0.16666512191295624, 0.0416661873459816, 0.008369599469006062,
-                                        0.0013951706932857633};
-constexpr double doubleCoefficients[] = {0.5,
-                                         0.16666666666666685,
-                                         0.04166666666666673,
-                                         0.008333333333315375,
-                                         0.0013888888888856073,
-                                         0.00019841269900463184,
-                                         2.4801587377900728e-05,
-                                         2.7557230813908497e-06,
-                                         2.755723009474608e-07,
-                                         2.5113439042878825e-08,
-                                         2.092788818656313e-09};
+constexpr double expFloatCoefficients[] = {0.5, 0.16666512191295624, 0.0416661873459816, 0.008369599469006062,
+                                           0.0013951706932857633};
+constexpr double expDoubleCoefficients[] = {0.5,
+                                            0.16666666666666685,
+                                            0.04166666666666673,
+                                            0.008333333333315375,
+                                            0.0013888888888856073,
+                                            0.00019841269900463184,
+                                            2.4801587377900728e-05,
+                                            2.7557230813908497e-06,
+                                            2.755723009474608e-07,
+                                            2.5113439042878825e-08,
+                                            2.092788818656313e-09};
 
 /// Added to a number below 2^22 it rounds that to an integer, which then stands in the lowest bits.
 constexpr double integerInBits = 0x1.8p23;
@@ -35,7 +32,7 @@ struct Reduced {
 };
 
 Real tailOf(Real r) {
-  Real p = r.isDouble() ? polynomial(r, doubleCoefficients) : polynomial(r, floatCoefficients);
+  Real p = r.isDouble() ? polynomial(r, expDoubleCoefficients) : polynomial(r, expFloatCoefficients);
   return fma(r * r, p, r);
 }
 

@@ -10,15 +10,13 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double ln2HighDouble = 6.93147180369123816490e-01, ln2LowDouble = 1.90821492927058770002e-10;
-constexpr double ln2HighFloat = 0.693359375, ln2LowFloat = -2.12194440054690582767e-4;
 
 // (2*atanh(s) - 2*s) / s³ in z = s², for m = (1+s)/(1-s) in [sqrt(1/2), sqrt(2)).
-constexpr double floatCoefficients[] = {0.6666666269302368, 0.40000346302986145, 0.285366028547287,
-                                        0.23596347868442535};
-constexpr double doubleCoefficients[] = {0.6666666666666666, 0.400000000000067,   0.28571428568940044,
-                                         0.2222222266877832, 0.18181773905539775, 0.1538716774963438,
-                                         0.132483813353753,  0.13267128069789103};
+constexpr double logFloatCoefficients[] = {0.6666666269302368, 0.40000346302986145, 0.285366028547287,
+                                           0.23596347868442535};
+constexpr double logDoubleCoefficients[] = {0.6666666666666666, 0.400000000000067,   0.28571428568940044,
+                                            0.2222222266877832, 0.18181773905539775, 0.1538716774963438,
+                                            0.132483813353753,  0.13267128069789103};
 
 /// x = m * 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x.
 struct Split {
@@ -53,7 +51,7 @@ NearOne logNearOne(Real m) {
   Real f = m - 1.0;
   Real s = f / (f + 2.0);
   Real z = s * s;
-  Real r = z * (m.isDouble() ? polynomial(z, doubleCoefficients) : polynomial(z, floatCoefficients));
+  Real r = z * (m.isDouble() ? polynomial(z, logDoubleCoefficients) : polynomial(z, logFloatCoefficients));
   Real half = f * f * 0.5;
   return {f, half - s * (half + r)};
 }
@@ -114,7 +112,7 @@ static Real powerOfDoubles(Real x, Real y) {
   Real divisorRest = f - ((f + 2.0) - 2.0);
   Real sLow = (fma(-s, f + 2.0, f) - s * divisorRest) / (f + 2.0);
   Real z = s * s;
-  Real series = s * z * polynomial(z, doubleCoefficients);
+  Real series = s * z * polynomial(z, logDoubleCoefficients);
   Real small = sLow * 2.0 + series;
   Real head = s * 2.0;
   Real high = fma(e, ln2HighDouble, head);

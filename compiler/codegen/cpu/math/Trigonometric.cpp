@@ -31,7 +31,7 @@ struct Angle {
   Real sine, cosine, quadrant;
 };
 
-Angle reduce(Real x) {
+Angle reduceAngle(Real x) {
   constexpr double high = 0x1.921fb54442d18p+0, middle = 0x1.1a62633145c07p-54, low = -0x1.f1976b7ed8fbcp-110;
   Real n = roundToEven(x * (1 / halfPi));
   Real t = fma(n, -high, x);
@@ -45,7 +45,7 @@ Angle reduce(Real x) {
 
 /// sin of the angle plus `quarter` times π/2.
 Real sineOf(Real x, double quarter) {
-  auto [sine, cosine, quadrant] = reduce(x);
+  auto [sine, cosine, quadrant] = reduceAngle(x);
   Real turned = quadrant + quarter;
   turned = select(turned >= 4.0, turned - 4.0, turned);
   Real upper = select(turned == 1.0, cosine, select(turned == 2.0, -sine, -cosine));
@@ -69,7 +69,7 @@ Real cos(Real x) {
 Real tan(Real x) {
   if (!x.isDouble())
     return tan(x.widened()).narrowed();
-  auto [sine, cosine, quadrant] = reduce(x);
+  auto [sine, cosine, quadrant] = reduceAngle(x);
   Real odd = fma(floor(quadrant * 0.5), -2.0, quadrant);
   Real value = select(odd == 0.0, sine / cosine, -cosine / sine);
   return select(x == 0.0, x, value);
