@@ -86,7 +86,8 @@ def Tile_OpaqueOp : Tile_Op<"opaque", [IsolatedFromAbove, Pure, SingleBlock]> {
     buffer of its elements (bool as i8, unsigned as signless). Tiles may run in any order and at the same time, so each
     writes elements of its own. A result that nobody uses is scratch memory. With an attribute `binds = "n"` the one
     element of the first result, an i64, is the value of the symbol n, known once this has run; programs of that size
-    take the result as an operand.
+    take the result as an operand. With an attribute `updates` the first result begins as the elements of the first operand, whose
+    buffer the body leaves alone (see `task-update-in-place`).
     ```mlir
     %r = tile.opaque [rows] ins(%x) {
     ^bb0(%t: index, %in: memref<?xf32>, %out: memref<?xf32>):
