@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace freestone::expressions {
 
-int64_t decomposeComposites(Operation *root, function_ref<bool(Operation *)> keep) {
+int64_t decomposeComposites(Operation *root, llvm::function_ref<bool(Operation *)> keep) {
   SmallVector<graph::CompositeOpInterface> pending;
   auto collect = [&](Operation *within) {
     within->walk([&](graph::CompositeOpInterface op) {

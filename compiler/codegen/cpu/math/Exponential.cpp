@@ -73,7 +73,7 @@ Real clampBelow(Real x, double low) { return select(x < low, x.like(low), x); }
 
 Real expOfFloat(Real x) {
   auto [n, r] = reduceFloat(x);
-  Real power = fma(fma(polynomial(r, floatCoefficients), r, 1.0), r, 1.0);
+  Real power = fma(fma(polynomial(r, expFloatCoefficients), r, 1.0), r, 1.0);
   // What is more than a normal number's exponent goes first: only the last product may be denormal, and rounds once.
   auto &builder = x.getBuilder();
   auto shifted = [&](int64_t exponent) { return x.integer(exponent * (int64_t(1) << x.mantissaBits())); };
