@@ -61,8 +61,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(
-      tile::createChooseTiles(
+  passes.addPass(tile::createChooseTiles(
       {options.target, switches.weightGradients, switches.windows, switches.dotProducts, switches.keepPacked}));
 }
 

@@ -35,8 +35,8 @@ struct Switches {
       switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients =
-                  switches.windows = switches.dotProducts = switches.keepPacked = switches.donateState = switches.mergePhases = switches.elideWaits =
-                      switches.reuseMemory = false;
+                  switches.windows = switches.dotProducts = switches.keepPacked = switches.donateState =
+                      switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };

@@ -36,8 +36,8 @@ struct ConvolutionForm {
   /// What the pixels are reduced to before they leave the tile.
   std::optional<Pooling> pooling;
 
-  /// Nothing where the compute is none: windows that move by more than a few elements, or are more than two-dimensional,
-  /// are not.
+  /// Nothing where the compute is none: windows that move by more than a few elements, or are more than
+  /// two-dimensional, are not.
   static std::optional<ConvolutionForm> get(ComputeOp compute);
   /// The convolution that the first of computes is, if the next one may be its pooling, and all that follow can be
   /// computed on elements as they come.

@@ -18,8 +18,8 @@ struct ConvolutionTiles {
   sym::Expr channelBlocks, channelStep;
   sym::Expr tiles;
 
-  /// A channel of the picture as a tile copies it, with its border: elements of a run, of which a row has as many as the
-  /// pixels' stride (see `WindowTiles`), from one row to the next, and from one channel to the next.
+  /// A channel of the picture as a tile copies it, with its border: elements of a run, of which a row has as many as
+  /// the pixels' stride (see `WindowTiles`), from one row to the next, and from one channel to the next.
   sym::Expr run, rowPitch, planeStride;
   /// Pixels from one row to the next in the sums, each a panel's width.
   sym::Expr sumsPitch;

@@ -46,7 +46,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     return tiling;
   }
 
-  /// Of a program that goes through a micro-kernel; null where none serves.
+  /// Of a program whose sums stand in blocks of registers; null where there is no such block for it.
   Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device) {
     auto count = [&](StringRef what) { tile::count(program->getParentOp(), what, 1); };
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
