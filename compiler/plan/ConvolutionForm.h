@@ -36,8 +36,8 @@ struct ConvolutionForm {
   /// The pooling of pixels within the tile.
   std::optional<Pooling> pooling;
 
-  /// Nothing if the compute is no convolution of this form: windows with strides along a row, or of more than two
-  /// dimensions, are excluded.
+  /// Nothing if the compute is no convolution of this form: windows with strides of more than a few elements along a
+  /// row, or of more than two dimensions, are excluded.
   static std::optional<ConvolutionForm> get(ComputeOp compute);
   /// The convolution at the beginning of `computes`, if the next compute may be its pooling and all later ones its
   /// epilogue.

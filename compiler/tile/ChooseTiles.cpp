@@ -51,7 +51,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     return tiling;
   }
 
-  /// The tiling of a program with a micro-kernel; null if none applies.
+  /// The tiling of a program with register blocks; null if none applies.
   Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device) {
     auto count = [&](StringRef what) { tile::count(program->getParentOp(), what, 1); };
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);

@@ -162,6 +162,18 @@ const std::vector<OperatorCase> operatorCases = {
                       "[2]>(x, k) }"},
     {"ConvPooled", "g (float[a, 3, h, w] x, float[4, 3, 3, 3] k) => (float[p, q, r, s] y) { c = Conv<pads = [1, 1, 1, "
                    "1]>(x, k) m = Relu(c) y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(m) }"},
+    {"ConvStrided",
+     "g (float[a, 3, h, w] x, float[32, 3, 3, 3] k) => (float[p, q, r, s] y) { y = Conv<pads = [1, 1, 1, "
+     "1], strides = [2, 2]>(x, k) }"},
+    {"ConvGrouped",
+     "g (float[a, 4, h, w] x, float[6, 2, 3, 3] k, float[6] v) => (float[p, q, r, s] y) { y = Conv<group = "
+     "2, pads = [1, 2, 0, 1], strides = [1, 3]>(x, k, v) }"},
+    {"ConvDepthwiseStrided", "g (float[a, 3, h, w] x, float[3, 1, 3, 3] k) => (float[p, q, r, s] y) { y = Conv<group = "
+                             "3, pads = [1, 1, 1, 1], strides = [2, 2]>(x, k) }"},
+    {"ConvDepthwiseVolume", "g (float[a, 2, d, h, w] x, float[4, 1, 2, 2, 3] k) => (float[p, q, r, s, t] y) { y = "
+                            "Conv<group = 2, pads = [1, 0, 1, 0, 1, 1], strides = [1, 2, 1]>(x, k) }"},
+    {"MaxPoolStrided", "g (float[a, b, h, w] x) => (float[p, q, r, s] y) { y = MaxPool<kernel_shape = [3, 3], pads = "
+                       "[1, 1, 1, 1], strides = [2, 2]>(x) }"},
     {"ConvTranspose",
      "g (float[a, b, h, w] x, float[b, c, 2, 3] k) => (float[p, q, r, s] y) { y = ConvTranspose<pads = "
      "[0, 1, 1, 0], strides = [2, 1]>(x, k) }"},

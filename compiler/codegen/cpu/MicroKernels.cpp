@@ -222,7 +222,8 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
     lastMasks[half] = arith::SelectOp::create(builder, location, isWhole, masks[half], none);
   }
-  // The sums of a window's block are scratch, of whole blocks: masks would cost processors without AVX-512 most of a store.
+  // The sums of a window's block are scratch, of whole blocks: masks would cost processors without AVX-512 most of a
+  // store.
   bool isWindow = kind == KernelKind::window;
   auto store = [&](bool adds) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
