@@ -51,10 +51,10 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createFusePools({switches.fusePools}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
-  all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
+  all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));
   // Memory is given from here on: nothing may merge or reorder operations any more.
   all.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));

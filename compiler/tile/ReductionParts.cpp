@@ -14,8 +14,13 @@ using sym::Expr;
 /// Tiles that are some for every worker of a large machine.
 static constexpr int64_t enoughTiles = 32;
 
-/// Steps that a run may bring where nothing is known of them. Where it brings few, they are one part.
+/// Steps along memory that a run may bring where nothing is known of them. Where it brings few, they are one part,
+/// which costs little: a number for every result.
 static constexpr int64_t unknownSize = 1 << 20;
+
+/// Other steps that only a run brings, such as those of a batch, are typically to be more parts than this, since one
+/// part takes a copy of the results.
+static constexpr int64_t fewParts = 3;
 
 namespace {
 
@@ -74,7 +79,7 @@ static PartBounds getBounds(ComputeOp op, int64_t results, const DeviceDescripti
 /// The loop that reduces with the most steps.
 static unsigned getLongestLoop(ComputeOp op, const TypicalSizes &sizes) {
   SmallVector<Expr> extents = op.getExtents();
-  auto lengthOf = [&](unsigned loop) { return sizes.evaluate(extents[loop], unknownSize).value_or(0); };
+  auto lengthOf = [&](unsigned loop) { return sizes.evaluate(extents[loop]).value_or(0); };
   unsigned longest = op.getNumParallel();
   for (unsigned loop = longest + 1; loop < op.getNumLoops(); ++loop)
     if (lengthOf(loop) > lengthOf(longest))
@@ -123,7 +128,9 @@ std::optional<ReductionParts> tile::chooseReductionParts(ComputeOp op, const Typ
   Expr least = Expr::ceilDiv(Expr::constant(context, leastSteps), perStep);
   Expr most = Expr::min(Expr::constant(context, bounds.most), Expr::floorDiv(steps, least) + 1);
   parts.parts = preferEqualParts(most, steps);
-  if (sizes.evaluate(parts.parts, unknownSize).value_or(1) < 2)
+  bool alongMemory = !hasKernel && reducesAlongMemory(op);
+  std::optional<int64_t> count = alongMemory ? sizes.evaluate(parts.parts, unknownSize) : sizes.evaluate(parts.parts);
+  if (count.value_or(1) <= (alongMemory || steps.isConstant() ? 1 : fewParts))
     return std::nullopt;
   parts.length = Expr::floorDiv(steps, parts.parts);
   parts.rest = steps - parts.length * parts.parts;
