@@ -52,10 +52,10 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &all = passes.nest<func::FuncOp>();
   all.addPass(tile::createFusePools({switches.fusePools}));
   all.addPass(tile::createCoalesceLoops({switches.coalesceLoops}));
-  all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));
   all.addPass(createCSEPass());
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
+  all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));
   // From here on values have memory: no pass may merge or reorder operations.
   all.addPass(task::createUpdateInPlace({switches.scattersInPlace}));
   all.addPass(task::createCopyResults());

@@ -66,8 +66,17 @@ static FailureOr<ComputeOp> withLayoutsOf(FailureOr<ComputeOp> copy, ComputeOp o
   return copy;
 }
 
-/// Reads an operand at the loops of `op`, of which the loop over the parts and the steps of a part are the first and
-/// `parts.loop + 1`. A dimension that consists of whole parts is split in two.
+/// The tensor in another shape; reuses an earlier reshape of it.
+static Value reshapeOnce(OpBuilder &builder, Location location, Value tensor, ArrayRef<Expr> shape) {
+  for (Operation *user : getReshapeSource(tensor).getUsers())
+    if (isa<graph::ReshapeOp>(user) && graph::getShape(user->getResult(0)) == shape &&
+        user->getBlock() == builder.getBlock() && user->isBeforeInBlock(&*builder.getInsertionPoint()))
+      return user->getResult(0);
+  return reshapeTo(builder, location, tensor, shape);
+}
+
+/// Reads an operand with the loops of `op` at `loops`, of which those over the parts and their steps are the first and
+/// `parts.loop + 1`. Where a dimension is whole parts, it is two.
 unsigned PartialReductions::readPart(ComputeBuilder &computes, OpBuilder &builder, unsigned input,
                                      ArrayRef<Expr> loops) {
   Value tensor = op.getInputs()[input];
@@ -85,7 +94,7 @@ unsigned PartialReductions::readPart(ComputeBuilder &computes, OpBuilder &builde
     }
   }
   if (reshapes)
-    tensor = reshapeTo(builder, op.getLoc(), tensor, shape);
+    tensor = reshapeOnce(builder, op.getLoc(), tensor, shape);
   return computes.read(tensor, indices, op.getFill(input));
 }
 

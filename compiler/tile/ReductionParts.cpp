@@ -17,6 +17,10 @@ static constexpr int64_t enoughTiles = 32;
 /// Assumed number of steps if a run decides it. Small runs compute one part.
 static constexpr int64_t unknownSize = 1 << 20;
 
+/// Other steps that only a run brings, such as those of a batch, are typically to be more parts than this, since one
+/// part takes a copy of the results.
+static constexpr int64_t fewParts = 3;
+
 namespace {
 
 /// Bounds of the number of parts.
@@ -74,7 +78,7 @@ static PartBounds getBounds(ComputeOp op, int64_t results, const DeviceDescripti
 /// The reduction loop with the most steps.
 static unsigned getLongestLoop(ComputeOp op, const TypicalSizes &sizes) {
   SmallVector<Expr> extents = op.getExtents();
-  auto lengthOf = [&](unsigned loop) { return sizes.evaluate(extents[loop], unknownSize).value_or(0); };
+  auto lengthOf = [&](unsigned loop) { return sizes.evaluate(extents[loop]).value_or(0); };
   unsigned longest = op.getNumParallel();
   for (unsigned loop = longest + 1; loop < op.getNumLoops(); ++loop)
     if (lengthOf(loop) > lengthOf(longest))
@@ -123,7 +127,9 @@ std::optional<ReductionParts> tile::chooseReductionParts(ComputeOp op, const Typ
   Expr least = Expr::ceilDiv(Expr::constant(context, leastSteps), perStep);
   Expr most = Expr::min(Expr::constant(context, bounds.most), Expr::floorDiv(steps, least) + 1);
   parts.parts = preferEqualParts(most, steps);
-  if (sizes.evaluate(parts.parts, unknownSize).value_or(1) < 2)
+  bool alongMemory = !hasKernel && reducesAlongMemory(op);
+  std::optional<int64_t> count = alongMemory ? sizes.evaluate(parts.parts, unknownSize) : sizes.evaluate(parts.parts);
+  if (count.value_or(1) <= (alongMemory || steps.isConstant() ? 1 : fewParts))
     return std::nullopt;
   parts.length = Expr::floorDiv(steps, parts.parts);
   parts.rest = steps - parts.length * parts.parts;

@@ -37,19 +37,24 @@ def get_cases():
     multiply = [node("MatMul", ["x", "y"], ["z"])], []
     weights = [node("Transpose", ["x"], ["t"], perm=[1, 0]), node("MatMul", ["t", "y"], ["z"])], []
     relu = [node("MatMul", ["x", "y"], ["p"]), node("Add", ["p", "bias"], ["s"]), node("Relu", ["s"], ["z"])], [constant("bias", np.arange(24), np.float32)]
-    for name, depth in (("equal", 65536), ("rest", 40009), ("run", "k")):
-        sizes = [depth] if depth != "k" else [50021, 65536, 1000, 3, 1, 0]
-        cases[f"product-{name}"] = multiply, {"x": (24, depth), "y": (depth, 40)}, sizes, product
-        cases[f"weights-{name}"] = weights, {"x": (depth, 32), "y": (depth, 24)}, sizes, lambda x, y: product(x.T, y)
+    for name, depth in (("equal", 65536), ("rest", 40009)):
+        cases[f"product-{name}"] = multiply, {"x": (24, depth), "y": (depth, 40)}, [depth], product
+        cases[f"weights-{name}"] = weights, {"x": (depth, 32), "y": (depth, 24)}, [depth], lambda x, y: product(x.T, y)
+    # A batch of sequences, whose sizes a run brings.
+    batches = [(50, 1001), (64, 1024), (10, 100), (1, 3), (1, 1), (0, 7)]
+    flatten = [node("Reshape", ["x", "rows"], ["u"]), node("Reshape", ["y", "columns"], ["v"]), node("Transpose", ["u"], ["t"], perm=[1, 0]),
+               node("MatMul", ["t", "v"], ["z"])], [constant("rows", [-1, 32], np.int64), constant("columns", [-1, 24], np.int64)]
+    cases["weights-run"] = (flatten, {"x": ("b", "s", 32), "y": ("b", "s", 24)}, batches,
+                            lambda x, y: product(x.reshape(-1, 32).T, y.reshape(-1, 24)))
+    cases["columns-run"] = reduce("ReduceSum", [0, 1]), {"x": ("b", "s", 20)}, batches, lambda x: x.astype(np.float64).sum((0, 1))
+    cases["largest-run"] = reduce("ReduceMax", [0, 1]), {"x": ("b", "s", 3)}, batches[:-1], lambda x: x.max((0, 1))
     cases["epilogue-equal"] = relu, {"x": (16, 65536), "y": (65536, 24)}, [65536], lambda x, y: np.maximum(product(x, y) + np.arange(24), 0)
     cases["epilogue-rest"] = relu, {"x": (16, 65537), "y": (65537, 24)}, [65537], lambda x, y: np.maximum(product(x, y) + np.arange(24), 0)
     wide = lambda x: x.astype(np.float64)
-    for name, length in (("equal", 64000), ("rest", 50023), ("run", "n")):
-        sizes = [length] if length != "n" else [50023, 64000, 300, 1, 0]
-        filled = [size for size in sizes if size]
-        cases[f"columns-{name}"] = reduce("ReduceSum", [0]), {"x": (length, 20)}, sizes, lambda x: wide(x).sum(0)
-        cases[f"largest-{name}"] = reduce("ReduceMax", [0]), {"x": (length, 3)}, filled, lambda x: x.max(0)
-        cases[f"position-{name}"] = ([node("ArgMax", ["x"], ["z"], axis=0, keepdims=0)], []), {"x": (length, 2)}, filled, lambda x: x.argmax(0)
+    for name, length in (("equal", 64000), ("rest", 50023)):
+        cases[f"columns-{name}"] = reduce("ReduceSum", [0]), {"x": (length, 20)}, [length], lambda x: wide(x).sum(0)
+        cases[f"largest-{name}"] = reduce("ReduceMax", [0]), {"x": (length, 3)}, [length], lambda x: x.max(0)
+        cases[f"position-{name}"] = ([node("ArgMax", ["x"], ["z"], axis=0, keepdims=0)], []), {"x": (length, 2)}, [length], lambda x: x.argmax(0)
     for name, length in (("equal", 640000), ("rest", 500029), ("run", "n")):
         sizes = [length] if length != "n" else [500029, 640000, 9000, 1]
         cases[f"sum-{name}"] = reduce("ReduceSum", [0]), {"x": (length,)}, sizes, lambda x: wide(x).sum()
@@ -90,7 +95,8 @@ def check(folder, name, target, case, random):
         assert none == 0, name
         reference = freestone_runtime.Model(whole, 2)
     for size in sizes:
-        feeds = {key: random.normal(0.1, 1, [size if isinstance(extent, str) else extent for extent in shape]).astype(np.float32)
+        values = dict(zip("bs", size) if isinstance(size, tuple) else [("n", size)])
+        feeds = {key: random.normal(0.1, 1, [values.get(extent, extent) for extent in shape]).astype(np.float32)
                  for key, shape in inputs.items()}
         right = expect(*feeds.values())
         first, *others = [model.run(feeds)[0] for model in models]
