@@ -5,11 +5,13 @@ import os
 import pathlib
 import subprocess
 
+import ml_dtypes
 import numpy as np
 
-# freestone_dtype → numpy; bf16 has no numpy type.
+# freestone_dtype → numpy
 DTYPES = {
     1: np.float16,
+    2: ml_dtypes.bfloat16,
     3: np.float32,
     4: np.float64,
     5: np.bool_,
@@ -22,8 +24,8 @@ DTYPES = {
     12: np.uint32,
     13: np.uint64,
 }
-# numpy's kind → DLPack's type code
-CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+# numpy's kind → DLPack's type code; bfloat16 has no kind of its own
+CODES = {"i": 0, "u": 1, "f": 2, "V": 4, "b": 6}
 
 
 class DLTensor(ctypes.Structure):

@@ -1,0 +1,33 @@
+"""The rows, a module a family, and the operators that have none."""
+
+import importlib
+
+FAMILIES = ("elementwise", "reductions", "products", "windows", "movement", "indices", "order", "draws", "recurrent",
+            "quantised", "control_flow", "optimizers")
+
+_KNOWN = "is known when the model has been read: nothing of it is computed"
+_SEQUENCE = "sequences and optionals are gone when the model has been read; what moves their elements has rows"
+# Operator → why nothing is measured of it.
+WITHOUT_ROWS = {
+    "If": "is compiled where the condition is known when the model has been read, which leaves one branch",
+    "Constant": _KNOWN,
+    "Shape": _KNOWN,
+    "Size": _KNOWN,
+    "ConcatFromSequence": _SEQUENCE,
+    "Optional": _SEQUENCE,
+    "OptionalGetElement": _SEQUENCE,
+    "OptionalHasElement": _SEQUENCE,
+    "SequenceAt": _SEQUENCE,
+    "SequenceConstruct": _SEQUENCE,
+    "SequenceEmpty": _SEQUENCE,
+    "SequenceErase": _SEQUENCE,
+    "SequenceInsert": _SEQUENCE,
+    "SequenceLength": _SEQUENCE,
+    "SplitToSequence": _SEQUENCE,
+    "ai.onnx.preview.training.Gradient": "costs what the nodes of the gradient cost",
+}
+
+
+def families():
+    """The rows by family."""
+    return {name: importlib.import_module(f"rows.{name}").ROWS for name in FAMILIES}
