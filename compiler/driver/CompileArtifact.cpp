@@ -17,7 +17,9 @@ namespace freestone::driver {
 static std::string describeCode(const Statistics &statistics) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(
-      llvm::json::Object{{"programs", statistics.programs}, {"programs_shared", statistics.sharedPrograms}});
+      llvm::json::Object{{"programs", statistics.programs},
+                         {"programs_shared", statistics.sharedPrograms},
+                         {"scalar_work", statistics.scalarWork.toJson()}});
   return text;
 }
 
@@ -28,6 +30,8 @@ static void recallCode(StringRef about, Statistics &statistics) {
   if (const llvm::json::Object *object = told->getAsObject()) {
     statistics.programs = object->getInteger("programs").value_or(0);
     statistics.sharedPrograms = object->getInteger("programs_shared").value_or(0);
+    if (const llvm::json::Value *work = object->get("scalar_work"))
+      statistics.scalarWork = ScalarWork::fromJson(*work);
   }
 }
 
@@ -142,6 +146,10 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     codes.keep({reinterpret_cast<const char *>(code.data()), code.size()}, describeCode(statistics));
     claim.turn.reset();
   }
+
+  for (ScalarProgram &program : statistics.scalarWork.programs)
+    for (std::string *text : {&program.node, &program.shape})
+      *text = names.expand(*text);
 
   LogicalResult packaged = timed("package", failure, [&]() -> LogicalResult {
     ModelParts parts{names, *model.weights, {}, modelPath, options.stripWeights};

@@ -159,7 +159,15 @@ LogicalResult Compilation::lower(Failure &failure) {
                      collectGraphCounters(*model.module, statistics.counters);
                      return success();
                    })) ||
-      failed(timed("tile", failure, [&] { return runPipeline(Stretch::Tile, addTilePipeline); })) ||
+      failed(timed("tile", failure,
+                   [&]() -> LogicalResult {
+                     if (failed(runPipeline(Stretch::Tile, addTilePipeline)))
+                       return mlir::failure();
+                     statistics.scalarWork = collectScalarWork(*model.module);
+                     statistics.counters["tile_operations"] = statistics.scalarWork.operations;
+                     statistics.counters["scalar_operations"] = statistics.scalarWork.scalar;
+                     return success();
+                   })) ||
       failed(timed("task", failure, [&] { return runPipeline(Stretch::Task, addTaskPipeline); })) ||
       failed(timed("sizes", failure, [&] { return requireValidSizes(*model.module); }))) {
     // What import accepted and a later level refuses is a limit of ours, not a fault of the model.

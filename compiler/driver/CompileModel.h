@@ -5,6 +5,7 @@
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/driver/Interface.h"
 #include "compiler/driver/Options.h"
+#include "compiler/driver/ScalarWork.h"
 #include "compiler/import/ImportOnnx.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/ThreadPool.h"
@@ -29,6 +30,7 @@ struct Failure {
 struct Statistics {
   std::vector<std::pair<std::string, double>> seconds; ///< per phase, in order
   std::map<std::string, int64_t> counters;
+  ScalarWork scalarWork;
   int64_t programs = 0, sharedPrograms = 0;
   int64_t fileBytes = 0, codeBytes = 0, weightBytes = 0;
 };

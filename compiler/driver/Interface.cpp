@@ -119,7 +119,18 @@ llvm::json::Array describeRandom(const std::vector<RandomNode> &nodes) {
   return array;
 }
 
-std::string describeReport(const ModelReport &report, bool ok) {
+llvm::json::Array describeSlow(const ScalarWork &work) {
+  llvm::json::Array array;
+  for (const ScalarProgram &program : work.findSlow())
+    array.push_back(llvm::json::Object{{"node", program.node},
+                                       {"shape", program.shape},
+                                       {"scalar", program.scalar},
+                                       {"operations", program.operations},
+                                       {"reason", program.why}});
+  return array;
+}
+
+std::string describeReport(const ModelReport &report, const ScalarWork &work, bool ok) {
   llvm::json::Object opsets;
   for (const auto &[domain, version] : report.opsets)
     opsets[domain] = version;
@@ -135,6 +146,7 @@ std::string describeReport(const ModelReport &report, bool ok) {
                                   {"inputs", describePorts(report.inputs)},
                                   {"outputs", describePorts(report.outputs)},
                                   {"random", describeRandom(report.random)},
+                                  {"slow", describeSlow(work)},
                                   {"unsupported", std::move(unsupported)}});
 }
 
@@ -172,6 +184,7 @@ std::string describeStatistics(const Statistics &statistics, const std::vector<R
                                   {"bytes", llvm::json::Object{{"file", statistics.fileBytes},
                                                                {"code", statistics.codeBytes},
                                                                {"weights", statistics.weightBytes}}},
+                                  {"scalar_work", statistics.scalarWork.toJson()},
                                   {"counters", std::move(counters)}});
 }
 
@@ -194,7 +207,7 @@ freestone_compiler_result check(const freestone_compile_options *given) {
     // A level behind the importer refused: its message names the node.
     report.unsupported.push_back({given->model_path, "", 0, failure.text, "model"});
   }
-  std::string text = describeReport(report, ok);
+  std::string text = describeReport(report, compilation.getStatistics().scalarWork, ok);
   return ok ? succeeded(text) : failedWith(failure, &text);
 }
 

@@ -112,6 +112,8 @@ typedef struct freestone_compiler_interface {
   //    "outputs": [same],                                    "seq(tensor(f32))"; shapes: integers or canonical sizes
   //    "random":  [{"node": "/drop", "switches": ["r"], "outputs": ["y"]}, …],   draws random numbers, on which these
   //                                                       outputs depend, unless an input of these names is 0
+  //    "slow":    [{"node": "/Sort", "shape": "f32[n, 8]", "operations": 12, "scalar": 12, "reason": "…"}, …],
+  //                                                       nodes with much work that goes element by element
   //    "unsupported": [{"node": "/attn/Foo_3", "op": "ai.onnx.Foo", "opset": 18, "reason": "…"}, …]}
   freestone_compiler_result (*check)(const freestone_compile_options *options);
 
@@ -121,6 +123,9 @@ typedef struct freestone_compiler_interface {
   //    "bytes": {"file": …, "code": …, "weights": …},
   //    "random": […],                                    as of check
   //    "training": {…},                                  what a trainer must know, where a training step is compiled
+  //    "scalar_work": {"operations": 9000, "scalar": 12,  of one run at hinted or typical sizes: those that go neither
+  //                    "programs": [{"program": "p3", "node": "/Sort", "shape": "f32[n, 8]",      through a micro-kernel
+  //                                  "operations": 12, "scalar": 12, "why": "…"}, …]},            nor in vectors
   //    "counters": {"name": integer, …}}                 every switchable optimisation counts what it did
   freestone_compiler_result (*compile)(const freestone_compile_options *options);
 

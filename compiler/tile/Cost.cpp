@@ -78,11 +78,15 @@ TypicalSizes::TypicalSizes(Operation *op) {
     }
 }
 
-int64_t TypicalSizes::getBytes(graph::TensorType type) const {
-  std::optional<int64_t> elements = getStorageElements(type).evaluate([&](StringRef symbol) -> std::optional<int64_t> {
+std::optional<int64_t> TypicalSizes::evaluate(Expr size) const {
+  return size.evaluate([&](StringRef symbol) -> std::optional<int64_t> {
     auto known = sizes.find(symbol);
     return known == sizes.end() ? typicalSize : known->second;
   });
+}
+
+int64_t TypicalSizes::getBytes(graph::TensorType type) const {
+  std::optional<int64_t> elements = evaluate(getStorageElements(type));
   int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   return elements.value_or(std::numeric_limits<int32_t>::max()) * bytes;
 }

@@ -32,6 +32,8 @@ public:
   /// Of the function that `op` is or stands in.
   explicit TypicalSizes(mlir::Operation *op);
 
+  /// Nothing where the number leaves 64 bits.
+  std::optional<int64_t> evaluate(sym::Expr size) const;
   /// The bytes of a tensor, its layout's padding included.
   int64_t getBytes(graph::TensorType type) const;
 

@@ -47,6 +47,7 @@ static freestone_compiler_result check(const freestone_compile_options *options)
       return fail(FREESTONE_COMPILER_USAGE,
                   std::string("the model has no size '") + options->dim_bounds[i].symbol + "'");
   return ok(R"({"ok": true, "opsets": {"": 20}, "nodes": 2, "unsupported": [],
+                "slow": [{"node": "sort", "shape": "f32[n]", "scalar": 90, "operations": 100, "reason": "it is so"}],
                 "inputs": [{"name": "x", "type": "f32", "shape": ["n"]}], "outputs": [{"name": "y", "type": "f32", "shape": ["n"]}]})");
 }
 

@@ -29,6 +29,10 @@ static void printReport(const Json &report) {
   fmt::print("{} nodes, opset {}\n", report.value("nodes", 0), fmt::join(opsets, ", "));
   printValues("input", report.value("inputs", Json::array()));
   printValues("output", report.value("outputs", Json::array()));
+  for (const Json &slow : report.value("slow", Json::array()))
+    fmt::print("slow: node '{}', {}: {} of its {} operations go neither through a micro-kernel nor in vectors: {}\n",
+               slow.value("node", ""), slow.value("shape", ""), slow.value("scalar", int64_t(0)),
+               slow.value("operations", int64_t(0)), slow.value("reason", ""));
   for (const Json &fault : report.value("unsupported", Json::array())) {
     std::string reason = fault.value("reason", "");
     for (const char *part : {"input", "output", "initializer", "model"})

@@ -20,6 +20,10 @@ static void printStatistics(const std::string &output, const Json &statistics) {
   Json counters = statistics.value("counters", Json::object());
   for (const auto &[name, count] : counters.items())
     fmt::print("{}: {}\n", name, count.dump());
+  Json work = statistics.value("scalar_work", Json::object());
+  if (int64_t operations = work.value("operations", int64_t(0)))
+    fmt::print("{:.1f} % of its operations go neither through a micro-kernel nor in vectors\n",
+               100.0 * work.value("scalar", int64_t(0)) / operations);
   Json bytes = statistics.value("bytes", Json::object());
   fmt::print("{}: {} bytes, of which code {} and weights {}, for {}\n", output, bytes.value("file", int64_t(0)),
              bytes.value("code", int64_t(0)), bytes.value("weights", int64_t(0)), statistics.value("target", ""));
