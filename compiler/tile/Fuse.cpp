@@ -318,6 +318,8 @@ void Fuse::permuteAnchors() {
     SmallVector<unsigned> order(map.getNumResults());
     for (auto [dim, result] : llvm::enumerate(map.getResults()))
       order[cast<AffineDimExpr>(result).getPosition()] = dim;
+    if (!readsAlongMemory(op, order))
+      continue;
     OpBuilder builder(op);
     FailureOr<ComputeOp> permuted = permuteLoops(builder, op, order);
     if (failed(permuted))

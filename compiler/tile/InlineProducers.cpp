@@ -153,9 +153,23 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
   return once || getBodyCost(source) <= cheapBody;
 }
 
+/// Of a transposition: its loop i is dimension `order[i]` of what it reads. Else nothing.
+std::optional<SmallVector<unsigned>> getOrder(ComputeOp copy) {
+  AffineMap map = isCopy(copy) && !copy.getFill(0) ? copy.getMap(0) : AffineMap();
+  if (!map || !map.isPermutation() || map.isIdentity())
+    return std::nullopt;
+  SmallVector<unsigned> order(map.getNumResults());
+  for (auto [dim, result] : llvm::enumerate(map.getResults()))
+    order[cast<AffineDimExpr>(result).getPosition()] = dim;
+  return order;
+}
+
 bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   std::optional<ProducedTensor> producer = getProducer(consumer.getInputs()[input]);
   if (!producer || producer->op.getNumReductions() || !isProfitable(consumer, input, *producer))
+    return false;
+  if (std::optional<SmallVector<unsigned>> order = getOrder(consumer);
+      order && producer->reshapes.empty() && !readsAlongMemory(producer->op, *order))
     return false;
   OpBuilder builder(consumer);
   FailureOr<ComputeOp> result = inlineProducer(builder, consumer, input, *producer, sizes);
@@ -176,20 +190,16 @@ bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
 
 /// A transposition of what one compute makes for it alone becomes the order of that compute's loops.
 bool InlineProducers::permuteProducer(ComputeOp copy) {
-  if (!isCopy(copy) || copy.getFill(0))
+  if (!isCopy(copy))
     return false;
   auto producer = copy.getInputs()[0].getDefiningOp<ComputeOp>();
   if (!producer || !producer->hasOneUse() || producer.getNumResults() != 1)
     return false;
-  AffineMap map = copy.getMap(0);
-  if (!map.isPermutation() || map.isIdentity())
+  std::optional<SmallVector<unsigned>> order = getOrder(copy);
+  if (!order || !readsAlongMemory(producer, *order))
     return false;
-  // Loop i of the copy is dimension `order[i]` of the producer's result.
-  SmallVector<unsigned> order(map.getNumResults());
-  for (auto [dim, result] : llvm::enumerate(map.getResults()))
-    order[cast<AffineDimExpr>(result).getPosition()] = dim;
   OpBuilder builder(producer);
-  FailureOr<ComputeOp> result = permuteLoops(builder, producer, order);
+  FailureOr<ComputeOp> result = permuteLoops(builder, producer, *order);
   if (failed(result))
     return false;
   replace(copy, result->getResults());

@@ -143,6 +143,31 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
   return keepLayouts(inlined, consumer);
 }
 
+/// Whether an operand is read along memory where a loop goes on.
+static bool walksAlongMemory(ComputeOp op, unsigned loop) {
+  for (unsigned input = 0; input < op.getInputs().size(); ++input)
+    if (std::optional<LinearIndex> linear = getStrides(op, input); linear && linear->strides[loop].isConstant(1))
+      return true;
+  return false;
+}
+
+/// Whether rows that data choose are read along a loop.
+static bool walksAlongRows(ComputeOp op, unsigned loop) {
+  return llvm::any_of(op.getBody()->getOps<ReadOp>(), [&](ReadOp read) {
+    auto index = read.getIndices().empty() ? IndexOp() : read.getIndices().back().getDefiningOp<IndexOp>();
+    return index && index.getLoop() == loop;
+  });
+}
+
+bool readsAlongMemory(ComputeOp op, ArrayRef<unsigned> order) {
+  if (order.empty() || (op.getNumReductions() && getContractionDims(op)))
+    return true;
+  unsigned before = order.size() - 1, then = order.back();
+  if (walksAlongRows(op, before) && !walksAlongRows(op, then))
+    return false;
+  return !op.getNumReductions() || !walksAlongMemory(op, before) || walksAlongMemory(op, then);
+}
+
 FailureOr<ComputeOp> permuteLoops(OpBuilder &builder, ComputeOp op, ArrayRef<unsigned> order) {
   SmallVector<Expr> old = op.getExtents(), extents = old, loops(old.size());
   MLIRContext *context = builder.getContext();

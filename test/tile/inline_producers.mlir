@@ -156,3 +156,41 @@ func.func @transposed_sum(%x: !graph.tensor<[k, m], f32>, %g: !graph.tensor<[k, 
   %s = graph.reduce add %t axes [0, 1] : !graph.tensor<[n, m], f32>
   return %e, %s : !graph.tensor<[n, m], f32>, !graph.tensor<[], f32>
 }
+
+// -----
+
+// A reduction goes along memory, and its results are transposed, of which there are fewer.
+// CHECK-LABEL: func.func @transposed_reduction
+// CHECK-NOT:     permuted
+// CHECK:         %[[SUM:.*]] = tile.compute [m, n, k] [parallel, parallel, reduction]
+// CHECK:         tile.compute [n, m] [parallel, parallel] ins(%[[SUM]] : #{{.*}})
+func.func @transposed_reduction(%x: !graph.tensor<[m, k, n], f32>) -> !graph.tensor<[n, m], f32> {
+  %s = graph.reduce add %x axes [1] : !graph.tensor<[m, k, n], f32>
+  %t = graph.transpose %s [1, 0] : !graph.tensor<[m, n], f32>
+  return %t : !graph.tensor<[n, m], f32>
+}
+
+// -----
+
+// Where memory is no nearer to either loop, the order is that of the result.
+// CHECK-LABEL: func.func @permuted_reduction
+// CHECK-SAME:    permuted = 1
+// CHECK:         tile.compute [n, m, k] [parallel, parallel, reduction]
+func.func @permuted_reduction(%x: !graph.tensor<[m, n, k], f32>) -> !graph.tensor<[n, m], f32> {
+  %s = graph.reduce add %x axes [2] : !graph.tensor<[m, n, k], f32>
+  %t = graph.transpose %s [1, 0] : !graph.tensor<[m, n], f32>
+  return %t : !graph.tensor<[n, m], f32>
+}
+
+// -----
+
+// Rows that data choose are read as rows.
+// CHECK-LABEL: func.func @transposed_rows
+// CHECK-NOT:     permuted
+// CHECK:         %[[ROWS:.*]] = tile.compute [m, 64] [parallel, parallel] ins({{.*}}) reads(
+// CHECK:         tile.compute [64, m] [parallel, parallel] ins(%[[ROWS]] : #{{.*}})
+func.func @transposed_rows(%x: !graph.tensor<[n, 64], f32>, %i: !graph.tensor<[m], i64>) -> !graph.tensor<[64, m], f32> {
+  %g = graph.gather %x, %i axis 0 batch_dims 0 : !graph.tensor<[n, 64], f32>, !graph.tensor<[m], i64>
+  %t = graph.transpose %g [1, 0] : !graph.tensor<[m, 64], f32>
+  return %t : !graph.tensor<[64, m], f32>
+}
