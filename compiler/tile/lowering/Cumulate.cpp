@@ -2,37 +2,79 @@
 #include "compiler/tile/lowering/Lowering.h"
 
 using namespace mlir;
+using freestone::sym::Expr;
 
 namespace freestone::tile {
 
 namespace {
 
-/// A tile is one line along the axis.
 struct LowerCumulate : OpRewritePattern<graph::CumulateOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::CumulateOp op, PatternRewriter &rewriter) const override {
-    auto type = cast<graph::TensorType>(op.getOperand().getType());
-    Type element = type.getElementType(), wide = getAccumulatorType(element);
-    Lines lines(type, op.getAxis());
-    OpaqueBuilder line(rewriter, op.getLoc(), lines.getCount(), op.getOperand(), type);
-    Value stride = line.size(lines.inner), length = line.size(lines.length), one = line.constant(1);
-    Value begin = lines.getBegin(line, line.tile(), lines.length);
-    Value identity = arith::ConstantOp::create(line.ir(), getIdentity(op.getKind(), wide));
-    line.loop(line.constant(0), length, identity, [&](Value i, ValueRange carried) -> SmallVector<Value> {
-      Value place = op.getReverse() ? line.sub(line.sub(length, one), i) : i;
-      Value position = line.add(begin, line.mul(place, stride));
-      Value value = emitCast(line.ir(), line.load(0, position), element, wide);
-      Value next = emitCombine(line.ir(), op.getKind(), carried[0], value, wide);
-      line.store(0, position, emitCast(line.ir(), op.getExclusive() ? carried[0] : next, wide, element));
-      return {next};
-    });
-    rewriter.replaceOp(op, line.finish());
+    Lines lines(cast<graph::TensorType>(op.getOperand().getType()), op.getAxis());
+    OpaqueOp cumulated = lines.inner.isConstant(1) ? lowerLines(op, lines, rewriter) : lowerBlocks(op, lines, rewriter);
+    rewriter.replaceOp(op, cumulated.getResult(0));
     return success();
+  }
+
+private:
+  /// A tile is one line along the axis.
+  static OpaqueOp lowerLines(graph::CumulateOp op, const Lines &lines, PatternRewriter &rewriter);
+  /// A tile is a block of neighbouring lines: their elements at one place of the axis stand in a row, and so do their
+  /// accumulators, in scratch.
+  static OpaqueOp lowerBlocks(graph::CumulateOp op, const Lines &lines, PatternRewriter &rewriter);
+
+  static Value getPlace(graph::CumulateOp op, OpaqueBuilder &body, Value number, Value length) {
+    return op.getReverse() ? body.sub(body.sub(length, body.constant(1)), number) : number;
   }
 };
 
 } // namespace
+
+OpaqueOp LowerCumulate::lowerLines(graph::CumulateOp op, const Lines &lines, PatternRewriter &rewriter) {
+  auto type = cast<graph::TensorType>(op.getOperand().getType());
+  Type element = type.getElementType(), wide = getAccumulatorType(element);
+  OpaqueBuilder line(rewriter, op.getLoc(), lines.getCount(), op.getOperand(), type);
+  Value length = line.size(lines.length), begin = lines.getBegin(line, line.tile(), lines.length);
+  Value identity = arith::ConstantOp::create(line.ir(), getIdentity(op.getKind(), wide));
+  line.loop(line.constant(0), length, identity, [&](Value i, ValueRange carried) -> SmallVector<Value> {
+    Value position = line.add(begin, getPlace(op, line, i, length));
+    Value value = emitCast(line.ir(), line.load(0, position), element, wide);
+    Value next = emitCombine(line.ir(), op.getKind(), carried[0], value, wide);
+    line.store(0, position, emitCast(line.ir(), op.getExclusive() ? carried[0] : next, wide, element));
+    return {next};
+  });
+  return line.finish();
+}
+
+OpaqueOp LowerCumulate::lowerBlocks(graph::CumulateOp op, const Lines &lines, PatternRewriter &rewriter) {
+  constexpr int64_t blockLines = 512;
+  auto type = cast<graph::TensorType>(op.getOperand().getType());
+  Type element = type.getElementType(), wide = getAccumulatorType(element);
+  Expr room = Expr::constant(op.getContext(), blockLines), blocks = Expr::ceilDiv(lines.inner, room);
+  OpaqueBuilder tile(rewriter, op.getLoc(), lines.outer * blocks, op.getOperand(),
+                     {type, graph::TensorType::get(ArrayRef{room}, wide)});
+  constexpr unsigned result = 0, accumulators = 1;
+  Value zero = tile.constant(0), length = tile.size(lines.length), stride = tile.size(lines.inner),
+        blockCount = tile.size(blocks), block = tile.constant(blockLines);
+  Value outer = tile.div(tile.tile(), blockCount), first = tile.mul(tile.rem(tile.tile(), blockCount), block);
+  Value width = tile.min(block, tile.sub(stride, first));
+  Value begin = tile.add(tile.mul(outer, tile.mul(length, stride)), first);
+  Value identity = arith::ConstantOp::create(tile.ir(), getIdentity(op.getKind(), wide));
+  tile.loopInVectors(zero, width, [&](Value i) { tile.store(accumulators, i, identity); });
+  tile.loop(zero, length, [&](Value number) {
+    Value row = tile.add(begin, tile.mul(getPlace(op, tile, number, length), stride));
+    tile.loopInVectors(zero, width, [&](Value i) {
+      Value position = tile.add(row, i), before = tile.loadResult(accumulators, i);
+      Value value = emitCast(tile.ir(), tile.load(0, position), element, wide);
+      Value next = emitCombine(tile.ir(), op.getKind(), before, value, wide);
+      tile.store(accumulators, i, next);
+      tile.store(result, position, emitCast(tile.ir(), op.getExclusive() ? before : next, wide, element));
+    });
+  });
+  return tile.finish();
+}
 
 void populateCumulatePatterns(RewritePatternSet &patterns) { patterns.add<LowerCumulate>(patterns.getContext()); }
 
