@@ -124,8 +124,53 @@ Tensor gridSample(Node &node) {
   return cast(reshape(transpose(sum, {0, 2, 1}), result), x.elementType());
 }
 
+/// Where an affine map of [-1, 1] takes the cells of a picture. The coordinates of a row's cells are one long row.
+Tensor affineGrid(Node &node) {
+  Tensor theta = node.input(0);
+  std::optional<Shape> size = node.sizesInput(1);
+  if (!theta || !size)
+    return {};
+  GraphBuilder &builder = node.builder();
+  int64_t axes = int64_t(size->size()) - 2;
+  if (axes < 2 || axes > 3 || theta.rank() != 3 || theta.extent(1) != axes || theta.extent(2) != axes + 1)
+    return node.reject("theta must have the shape [N, 2, 3] for a size [N, C, H, W], [N, 3, 4] for [N, C, D, H, W]");
+  if (!builder.makeEqual(theta.dim(0), size->front(), "batch sizes of theta and of the size"))
+    return {};
+  bool isAligned = node.integer("align_corners") != 0;
+  mlir::Type type = theta.elementType().isF64() ? theta.elementType() : builder.f32();
+  Expr one = builder.size(1), width = size->back(), coordinates = builder.size(axes);
+  Shape row(axes, one), grid = {theta.dim(0)};
+  row.front() = theta.dim(0);
+  row.push_back(width * coordinates);
+  llvm::append_range(grid, ArrayRef(*size).drop_front(2));
+  grid.push_back(coordinates);
+  // Of every coordinate, how it follows from one axis, for all cells of a row.
+  auto column = [&](int64_t number) {
+    Tensor factors = slice(cast(theta, type), 2, builder.size(number), one);
+    return reshape(broadcastTo(transpose(factors, {0, 2, 1}), {theta.dim(0), width, coordinates}), row);
+  };
+  Tensor sum = column(axes);
+  for (int64_t axis = 0; axis < axes; ++axis) {
+    Expr extent = (*size)[axis + 2];
+    Tensor count = cast(builder.fromContent({Element(extent)}, {}, builder.i64()), type);
+    Tensor cell = cast(iota(builder, {extent}, 0, builder.i64()), type);
+    Tensor place = isAligned ? cell * 2.0 / max(count - 1.0, 1.0) - 1.0 : (cell * 2.0 + 1.0) / count - 1.0;
+    bool isRow = axis + 1 == axes;
+    if (isRow)
+      place = broadcastTo(unsqueeze(place, {1}), {width, coordinates});
+    Shape shape(axes + 1, one);
+    shape[axis + 1] = isRow ? row.back() : extent;
+    // The last axis is the first coordinate.
+    sum = sum + column(axes - 1 - axis) * reshape(place, shape);
+  }
+  return cast(reshape(sum, grid), theta.elementType());
+}
+
 } // namespace
 
-void registerGridSampling(Registry &registry) { registry.add("GridSample", {16}, gridSample); }
+void registerGridSampling(Registry &registry) {
+  registry.add("GridSample", {16}, gridSample);
+  registry.add("AffineGrid", {20}, affineGrid);
+}
 
 } // namespace freestone::importer
