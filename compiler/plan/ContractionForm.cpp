@@ -56,7 +56,7 @@ std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
 }
 
 std::optional<unsigned> ContractionForm::getInput(Value factor) {
-  while (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp>(factor.getDefiningOp()))
+  while (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(factor.getDefiningOp()))
     factor = factor.getDefiningOp()->getOperand(0);
   auto argument = dyn_cast<BlockArgument>(factor);
   if (!argument || argument.getArgNumber() >= compute.getInputs().size())
@@ -74,6 +74,30 @@ bool ContractionForm::multipliesBF16() {
     graph::TensorType type = compute.getInputType(*input);
     return type.getElementType().isBF16() && !type.getLayout();
   });
+}
+
+/// Whether a factor was widened from a number of at most 16 bits and a sign.
+static bool fitsHalfWord(Value factor) {
+  for (Operation *op = factor.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
+    unsigned bits = op->getOperand(0).getType().getIntOrFloatBitWidth();
+    if ((isa<arith::ExtSIOp>(op) && bits <= 16) || (isa<arith::ExtUIOp>(op) && bits < 16))
+      return true;
+  }
+  return false;
+}
+
+bool ContractionForm::multipliesPairs() {
+  if (!elementType.isInteger(32) || getWindowTaps())
+    return false;
+  return llvm::all_of(ArrayRef{lhs, rhs}, [&](Value factor) {
+    std::optional<unsigned> input = getInput(factor);
+    return input && fitsHalfWord(factor) && !compute.getFill(*input) && !compute.getInputType(*input).getLayout();
+  });
+}
+
+Expr ContractionForm::getDepth() {
+  Expr steps = getExtent(k);
+  return multipliesPairs() ? Expr::ceilDiv(steps, Expr::constant(steps.context(), 2)) : steps;
 }
 
 SmallVector<Expr> ContractionForm::getExtents(ArrayRef<unsigned> loops) {

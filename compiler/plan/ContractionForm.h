@@ -22,6 +22,11 @@ struct ContractionForm {
   std::optional<unsigned> getInput(mlir::Value factor);
   /// Whether both factors are bf16, read as they are, and summed in f32.
   bool multipliesBF16();
+  /// Whether both factors fit 16 bits, read as they are, and are summed in i32: the micro-kernel then multiplies words
+  /// of two steps of k each, and adds both products at once.
+  bool multipliesPairs();
+  /// Steps of k of the micro-kernel.
+  sym::Expr getDepth();
   sym::Expr getExtent(llvm::ArrayRef<unsigned> loops);
   llvm::SmallVector<sym::Expr> getExtents(llvm::ArrayRef<unsigned> loops);
   /// Where each of the loops stands when they are counted as one by `number`.

@@ -71,6 +71,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType)))
       return {};
     count("contractions");
+    if (form->multipliesPairs())
+      count("pair_products");
     if (keepPacked)
       count("kept_packed");
     return tile::tileContraction(*form, device, keepPacked);

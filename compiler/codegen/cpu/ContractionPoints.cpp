@@ -7,8 +7,8 @@ using namespace freestone::codegen;
 using sym::Expr;
 
 ContractionPoints::ContractionPoints(Emission &emission, tile::ContractionForm &form, int64_t lanes)
-    : lanes(lanes), m(emission.getPositionSymbol("m")), n(emission.getPositionSymbol("n")), k(emission.getPositionSymbol("k")),
-      loops(form.compute.getNumLoops()) {
+    : lanes(lanes), stepsOfWord(form.multipliesPairs() ? 2 : 1), m(emission.getPositionSymbol("m")),
+      n(emission.getPositionSymbol("n")), k(emission.getPositionSymbol("k")), loops(form.compute.getNumLoops()) {
   auto place = [&](llvm::ArrayRef<unsigned> numbers, llvm::ArrayRef<Expr> at) {
     for (auto [loop, expr] : llvm::zip_equal(numbers, at))
       loops[loop] = expr;

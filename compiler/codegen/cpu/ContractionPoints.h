@@ -15,6 +15,8 @@ struct ContractionPoints {
   sym::Expr getLinearIndex(tile::ContractionForm &form, unsigned input) const;
 
   unsigned lanes;
+  /// Steps of k in one of the micro-kernel: two where it multiplies pairs.
+  int64_t stepsOfWord;
   sym::Expr m, n, k;
   /// Where each loop stands, over these and the symbols of `outer`.
   llvm::SmallVector<sym::Expr> loops;

@@ -87,7 +87,7 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
 }
 
 void ContractionEmitter::emit() {
-  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), KernelKind::contract,
+  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), getKernelKind(form),
                          form.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiles.packedRows);
@@ -97,7 +97,7 @@ void ContractionEmitter::emit() {
     accumulators = emission.takeScratch(form.elementType, tiles.sums);
   rowTotal = emission.getSize(form.getExtent(form.m));
   columnTotal = emission.getSize(form.getExtent(form.n));
-  depthTotal = emission.getSize(form.getExtent(form.k));
+  depthTotal = emission.getSize(form.getDepth());
   columnBlocks = emission.getSize(tiles.columnBlocks);
   depthBlocks = emission.getSize(tiles.depthBlocks);
   Value rowBlocks = emission.getSize(tiles.rowBlocks);
@@ -202,7 +202,7 @@ void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Valu
 Value ContractionEmitter::getLinear(unsigned input, Value column, Value step) {
   Positions positions = points.outer;
   positions.push_back({points.n, column});
-  positions.push_back({points.k, step});
+  positions.push_back({points.k, emission.multiply(step, emission.getConstant(points.stepsOfWord))});
   return emission.getIndex(points.getLinearIndex(form, input), positions);
 }
 
@@ -255,7 +255,7 @@ std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns,
   Value stored =
       emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), getLinear(input, column, step));
   return {select(columnsAreNew, stored, kept),
-          select(columnsAreNew, emission.getSize(*alongDepth * storedBytes), packedPitch)};
+          select(columnsAreNew, emission.getSize(*alongDepth * (points.stepsOfWord * storedBytes)), packedPitch)};
 }
 
 void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {

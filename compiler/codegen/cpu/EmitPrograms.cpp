@@ -68,12 +68,18 @@ private:
   }
 
   LogicalResult collectKernels(tile::ProgramOp program) {
+    auto addKernel = [&](tile::MicroKernelAttr shape, bool isWindow) {
+      tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
+      codegen::KernelKind kind = isWindow ? codegen::KernelKind::window : codegen::getKernelKind(form);
+      auto name = StringAttr::get(&getContext(), codegen::getKernelName(kind, form.elementType, shape));
+      kernels.insert({name, Kernel{kind, form.elementType, shape}});
+    };
     if (auto tiling = program.getTiling<tile::ContractionTilingAttr>())
-      addKernel(program, codegen::KernelKind::contract, tiling.getKernel());
+      addKernel(tiling.getKernel(), /*isWindow=*/false);
     if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>())
-      addKernel(program, codegen::KernelKind::window, tiling.getKernel());
+      addKernel(tiling.getKernel(), /*isWindow=*/true);
     if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())
-      addKernel(program, codegen::KernelKind::window, tiling.getKernel());
+      addKernel(tiling.getKernel(), /*isWindow=*/true);
     auto tiling = program.getTiling<tile::DotProductTilingAttr>();
     if (!tiling)
       return success();
@@ -81,12 +87,6 @@ private:
       return program.emitOpError("sums dot products by another unit than a program before it");
     dotProductUnit = tiling.getUnit();
     return success();
-  }
-
-  void addKernel(tile::ProgramOp program, codegen::KernelKind kind, tile::MicroKernelAttr shape) {
-    Type elementType = tile::ContractionForm::get(program.getComputes().front())->elementType;
-    auto name = StringAttr::get(&getContext(), codegen::getKernelName(kind, elementType, shape));
-    kernels.insert({name, Kernel{kind, elementType, shape}});
   }
 
   llvm::MapVector<StringAttr, Kernel> kernels;

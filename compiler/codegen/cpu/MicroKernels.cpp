@@ -38,6 +38,7 @@ private:
   Value element(Value base, Type type, LLVM::GEPArg index) {
     return LLVM::GEPOp::create(builder, location, pointer, type, base, ArrayRef<LLVM::GEPArg>{index});
   }
+  Value multiplyPairs(Value a, Value b);
   Value multiplyAdd(Value a, Value b, Value sum);
   Value loadBroadcast(Value address);
   SmallVector<Value> emitStep(ValueRange sums, Value left, Value right);
@@ -61,9 +62,22 @@ private:
 
 } // namespace
 
+/// The sum of the products of both halves of every word.
+Value BlockEmitter::multiplyPairs(Value a, Value b) {
+  auto halves = VectorType::get({2 * lanes}, builder.getI16Type());
+  assert((lanes == 8 || lanes == 16) && "vectors are those of AVX2 or AVX-512");
+  StringRef intrinsic = lanes == 16 ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
+  auto toHalves = [&](Value words) -> Value { return vector::BitCastOp::create(builder, location, halves, words); };
+  return LLVM::CallIntrinsicOp::create(builder, location, vector, builder.getStringAttr(intrinsic),
+                                       ValueRange{toHalves(a), toHalves(b)})
+      .getResult(0);
+}
+
 Value BlockEmitter::multiplyAdd(Value a, Value b, Value sum) {
   if (isa<FloatType>(elementType))
     return vector::FMAOp::create(builder, location, a, b, sum);
+  if (kind == KernelKind::pairs)
+    return arith::AddIOp::create(builder, location, sum, multiplyPairs(a, b));
   return arith::AddIOp::create(builder, location, sum, arith::MulIOp::create(builder, location, a, b));
 }
 
@@ -387,7 +401,7 @@ void BlockEmitter::emit() {
   int64_t mostRows = shape.getRows();
   int64_t unit = kind == KernelKind::window ? 2 : 1;
   leastPrefetching = llvm::divideCeil(mostRows, 2);
-  if (kind == KernelKind::contract && mostRows <= lanes)
+  if (kind != KernelKind::window && mostRows <= lanes)
     for (int64_t width = 1; width <= 8; width *= 2) {
       func::FuncOp block = emitNarrowBlock(width);
       while (mostNarrow < width)
@@ -395,7 +409,7 @@ void BlockEmitter::emit() {
     }
   for (int64_t rows = unit; rows <= mostRows; rows += unit) {
     blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/false));
-    if (kind == KernelKind::contract && rows >= leastPrefetching)
+    if (kind != KernelKind::window && rows >= leastPrefetching)
       blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));
   }
   emitDriver();
@@ -405,7 +419,10 @@ static std::string getTypeName(Type type) {
   return (isa<FloatType>(type) ? "f" : "i") + std::to_string(type.getIntOrFloatBitWidth());
 }
 
-static StringRef getKindName(KernelKind kind) { return kind == KernelKind::window ? "window" : "contract"; }
+static StringRef getKindName(KernelKind kind) {
+  static constexpr StringRef names[] = {"contract", "pairs", "window"};
+  return names[static_cast<unsigned>(kind)];
+}
 
 /// Of a kind, a type and a shape: rows, columns and steps of a block.
 static std::string getShapedName(KernelKind kind, Type elementType, tile::MicroKernelAttr shape) {

@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_MICROKERNELS_H
 
 #include "compiler/codegen/cpu/Emission.h"
+#include "compiler/plan/ContractionForm.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -20,6 +21,10 @@ enum class KernelKind {
   /// Meanwhile `depth` rows of the panel's bytes, `pitch` bytes apart, are brought into L2 from `ahead` on, which need
   /// not be memory.
   contract,
+  /// void freestone_pairs_T(…)
+  /// The same where T is i32 and every element of A and B is a word of two steps of k, 16 bits each, whose products are
+  /// both added.
+  pairs,
   /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C, i64
   /// accumulate)
   /// The same where A[row, step] is `A[row + offsets[step]]`, rows of C are the panel width apart and `height` is even.
@@ -27,6 +32,10 @@ enum class KernelKind {
   /// number of rows is odd, A is read and C written as if there were one more.
   window,
 };
+/// The kind for a contraction that is tiled as one.
+inline KernelKind getKernelKind(tile::ContractionForm &form) {
+  return form.multipliesPairs() ? KernelKind::pairs : KernelKind::contract;
+}
 /// The height of blocks, a multiple of `unit` and at most `most`, that divides rows (both `index`) most evenly.
 mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 2);
 std::string getKernelName(KernelKind kind, mlir::Type elementType, tile::MicroKernelAttr shape);

@@ -25,6 +25,41 @@ Value freestone::codegen::convertWidth(OpBuilder &builder, Location location, Va
                 : arith::TruncIOp::create(builder, location, to, value).getResult();
 }
 
+/// A factor at places along a loop, at a step of the micro-kernel: in the form's element type, or words of two steps of
+/// k. `at` stands everywhere but in k.
+static Value loadFactor(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, Value factor,
+                        LanePoints at, Value step, tile::PanelsAttr panels = {}) {
+  OpBuilder &builder = emission.builder;
+  Location location = emission.location;
+  auto loadAt = [&](LanePoints at, Value k) {
+    at.positions.push_back({points.k, k});
+    if (panels)
+      keepWithinPanel(emission, at, panels.getWidth());
+    return BodyVectorizer(emission, form.compute, std::move(at)).getVector(factor);
+  };
+  if (points.stepsOfWord == 1)
+    return convertWidth(builder, location, loadAt(std::move(at), step), form.elementType);
+  auto wordType = VectorType::get({at.lanes}, form.elementType);
+  Value one = emission.getConstant(1), first = emission.multiply(step, emission.getConstant(2));
+  Value left = emission.subtract(emission.getSize(form.getExtent(form.k)), first);
+  if (at.lane == points.k) {
+    at.lanes *= 2;
+    at.mask = emission.getTailMask(at.lanes, left);
+    Value halves = convertWidth(builder, location, loadAt(std::move(at), first), builder.getI16Type());
+    return vector::BitCastOp::create(builder, location, wordType, halves);
+  }
+  // Behind an odd number of steps there is one of zeros.
+  Value exists = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, one);
+  Value low = loadAt(at, first),
+        high = loadAt(at, emission.add(first, emission.minimum(one, emission.subtract(left, one))));
+  auto splat = [&](int32_t value) -> Value {
+    return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(wordType, value));
+  };
+  high = arith::SelectOp::create(builder, location, exists, high, splat(0));
+  return arith::OrIOp::create(builder, location, arith::AndIOp::create(builder, location, low, splat(0xffff)),
+                              arith::ShLIOp::create(builder, location, high, splat(16)));
+}
+
 /// Whether rows of A are neighbours in memory.
 static bool areRowsNeighbours(tile::ContractionForm &form, const ContractionPoints &points) {
   std::optional<unsigned> input = form.getInput(form.lhs);
@@ -70,9 +105,7 @@ private:
 Value RowPacker::load(sym::Expr lane, Value row, Value step, Value mask) {
   LanePoints at{points.loops, points.outer, lane, lanes, mask};
   at.positions.push_back({points.m, row});
-  at.positions.push_back({points.k, emission.add(block.k, step)});
-  Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.lhs);
-  return convertWidth(builder, location, values, form.elementType);
+  return loadFactor(emission, form, points, form.lhs, std::move(at), emission.add(block.k, step));
 }
 
 void RowPacker::packRow() {
@@ -168,9 +201,7 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
       LanePoints at{points.loops, points.outer, points.n, lanes,
                     emission.getTailMask(lanes, emission.subtract(block.count, offset))};
       at.positions.push_back({points.n, emission.add(block.first, offset)});
-      at.positions.push_back({points.k, emission.add(block.k, step)});
-      Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.rhs);
-      values = convertWidth(builder, location, values, form.elementType);
+      Value values = loadFactor(emission, form, points, form.rhs, std::move(at), emission.add(block.k, step));
       Value to = emission.add(start, emission.add(emission.multiply(step, emission.getConstant(width)), offset));
       vector::StoreOp::create(builder, location, values, memory, to);
     }
@@ -205,11 +236,8 @@ void freestone::codegen::packPanelTransposed(Emission &emission, tile::Contracti
         LanePoints at{points.loops, points.outer, points.k, lanes,
                       emission.getTailMask(lanes, emission.subtract(block.depth, step))};
         at.positions.push_back({points.n, emission.minimum(number, last)});
-        at.positions.push_back({points.k, emission.add(block.k, step)});
-        if (panels)
-          keepWithinPanel(emission, at, panels.getWidth());
-        Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(form.rhs);
-        square.push_back(convertWidth(builder, location, values, form.elementType));
+        square.push_back(
+            loadFactor(emission, form, points, form.rhs, std::move(at), emission.add(block.k, step), panels));
       }
       transposeSquare(builder, location, square);
       for (unsigned row = 0; row < lanes; ++row) {

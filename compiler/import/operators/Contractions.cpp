@@ -24,11 +24,12 @@ Tensor gemm(Node &node) {
   return product + (beta == 1 ? c : c * beta);
 }
 
-/// x - zeroPoint in i32, the zero point along one axis of x, or for all of it.
+/// x - zeroPoint, the zero point along one axis of x, or for all of it. Differences of numbers of 8 bits fit 16, of
+/// which a contraction multiplies two at a time.
 Tensor centered(Node &node, Tensor x, int64_t zeroPointInput, int64_t axis) {
-  mlir::Type wide = node.builder().ir.getI32Type();
-  if (!x || !node.has(zeroPointInput))
-    return cast(x, wide);
+  mlir::Type half = node.builder().ir.getI16Type();
+  if (!node.has(zeroPointInput))
+    return x;
   Tensor zero = node.input(zeroPointInput);
   if (zero && zero.rank() == 1 && !zero.dim(0).isConstant(1)) {
     Shape shape(x.rank(), node.builder().size(1));
@@ -37,14 +38,15 @@ Tensor centered(Node &node, Tensor x, int64_t zeroPointInput, int64_t axis) {
   } else if (zero && zero.rank() <= 1) {
     zero = reshape(zero, {});
   }
-  return cast(x, wide) - cast(zero, wide);
+  return cast(x, half) - cast(zero, half);
 }
 
 Tensor matmulInteger(Node &node) {
   Tensor a = node.input(0), b = node.input(1);
   if (!a || !b)
     return {};
-  return matmul(centered(node, a, 2, std::max<int64_t>(a.rank() - 2, 0)), centered(node, b, 3, b.rank() - 1));
+  return matmul(centered(node, a, 2, std::max<int64_t>(a.rank() - 2, 0)), centered(node, b, 3, b.rank() - 1),
+                node.builder().ir.getI32Type());
 }
 
 /// One operand of an einsum: a letter for each axis.
@@ -135,6 +137,29 @@ bool Equation::parse() {
   return true;
 }
 
+/// The elements that stand at the same place of two axes of one size, the second of which is dropped.
+static Tensor takeDiagonal(Tensor x, int64_t kept, int64_t dropped) {
+  SmallVector<int64_t> order, back;
+  for (int64_t axis = 0; axis < x.rank(); ++axis)
+    if (axis != kept && axis != dropped)
+      order.push_back(axis);
+  int64_t others = order.size();
+  order.append({kept, dropped});
+  x = transpose(x, order);
+  // One row after the other, with one more element each, they stand below each other.
+  GraphBuilder &builder = x.builder();
+  Expr n = x.dim(others), none = builder.size(0), one = builder.size(1);
+  Shape shape(x.shape().take_front(others)), low(others + 1, none), high(others, none), rows(shape);
+  shape.push_back(n * n);
+  high.push_back(n);
+  rows.append({n, n + one});
+  x = reshape(pad(reshape(x, shape), low, high, scalarLike(0, x)), rows);
+  x = squeeze(slice(x, others + 1, none, one), {others + 1});
+  for (int64_t axis = 0; axis <= others; ++axis)
+    back.push_back(axis < kept ? axis : axis == kept ? others : axis - 1);
+  return transpose(x, back);
+}
+
 bool Equation::reduceAlone(Term &term, ArrayRef<char> others) {
   GraphBuilder &builder = node.builder();
   for (int64_t axis = term.letters.size(); axis-- > 0;) {
@@ -142,12 +167,9 @@ bool Equation::reduceAlone(Term &term, ArrayRef<char> others) {
     int64_t other = first - term.letters.begin();
     if (other == axis)
       continue;
-    // A diagonal: elsewhere there is 0, and the axis is summed.
     if (!builder.makeEqual(term.tensor.dim(other), term.tensor.dim(axis), "dimensions of one letter"))
       return false;
-    Shape plane(term.tensor.shape());
-    Tensor onDiagonal = equal(iota(builder, plane, other, builder.i64()), iota(builder, plane, axis, builder.i64()));
-    term.tensor = sum(select(onDiagonal, term.tensor, 0.0), {axis}, false);
+    term.tensor = takeDiagonal(term.tensor, other, axis);
     term.letters.erase(term.letters.begin() + axis);
     if (!term.tensor)
       return false;

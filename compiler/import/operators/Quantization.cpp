@@ -96,7 +96,8 @@ Tensor qlinearMatmul(Node &node) {
   if (in.size() != 8 || !llvm::all_of(in, [](Tensor t) { return bool(t); }))
     return {};
   GraphBuilder &builder = node.builder();
-  mlir::Type wide = builder.ir.getI32Type(), real = builder.f32();
+  // Differences of numbers of 8 bits fit 16, of which a contraction multiplies two at a time.
+  mlir::Type half = builder.ir.getI16Type(), wide = builder.ir.getI32Type(), real = builder.f32();
   // Parameters per row of the left operand stand in its last but one dimension, per column of the right one in its
   // last.
   auto centered = [&](Tensor x, Tensor zero, bool isRow) {
@@ -104,9 +105,9 @@ Tensor qlinearMatmul(Node &node) {
       zero = unsqueeze(zero, {1});
     else if (zero.rank() == 1 && zero.dim(0).isConstant(1))
       zero = reshape(zero, {});
-    return cast(x, wide) - cast(zero, wide);
+    return cast(x, half) - cast(zero, half);
   };
-  Tensor product = matmul(centered(in[0], in[2], true), centered(in[3], in[5], false));
+  Tensor product = matmul(centered(in[0], in[2], true), centered(in[3], in[5], false), wide);
   auto scaleOf = [&](Tensor scale, bool isRow) {
     if (scale.rank() == 1 && !scale.dim(0).isConstant(1) && isRow)
       scale = unsqueeze(scale, {1});
