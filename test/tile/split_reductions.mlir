@@ -213,3 +213,22 @@ func.func @whole(%x: !graph.tensor<[4, 50000], f32>, %rows: !graph.tensor<[32, 5
   } : (!graph.tensor<[1, 9000], f32>) -> !graph.tensor<[1], f32>
   return %r, %u, %v : !graph.tensor<[4, 50000], f32>, !graph.tensor<[32], f32>, !graph.tensor<[1], f32>
 }
+
+// -----
+
+#x = affine_map<(d0, d1, d2) -> (d2, d0)>
+#w = affine_map<(d0, d1, d2) -> (d2, d1)>
+
+// A batch alone is typically short.
+// CHECK-LABEL: func.func @batch
+// CHECK-NOT:     split_reductions
+// CHECK:         tile.compute [32, 64, n] [parallel, parallel, reduction]
+func.func @batch(%x: !graph.tensor<[n, 32], f32>, %w: !graph.tensor<[n, 64], f32>) -> !graph.tensor<[32, 64], f32> {
+  %c = tile.compute [32, 64, n] [parallel, parallel, reduction] ins(%x : #x, %w : #w) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %p : f32
+    tile.yield %s : f32
+  } : (!graph.tensor<[n, 32], f32>, !graph.tensor<[n, 64], f32>) -> !graph.tensor<[32, 64], f32>
+  return %c : !graph.tensor<[32, 64], f32>
+}
