@@ -13,7 +13,7 @@ namespace {
 
 using Values = RunSizes::Values;
 
-constexpr int64_t wanted = 4, tries = 256;
+constexpr int64_t wanted = 5, tries = 256;
 
 std::optional<int64_t> evaluate(sym::Expr expr, const Values &values) {
   return expr.evaluate([&](StringRef symbol) -> std::optional<int64_t> {
@@ -53,7 +53,9 @@ public:
 
 private:
   int64_t choose(int64_t number, int64_t index) {
-    static constexpr int64_t sizes[][4] = {{0, 0, 0, 0}, {3, 5, 7, 11}, {130, 67, 41, 97}, {5003, 2003, 1009, 3001}};
+    // The last sizes have reductions along the first symbol in several parts.
+    static constexpr int64_t sizes[wanted][4] = {
+        {0, 0, 0, 0}, {3, 5, 7, 11}, {130, 67, 41, 97}, {5003, 2003, 1009, 3001}, {40009, 3, 5, 2}};
     // Symbols that are no sizes, such as the number of a dimension, have few valid values, which random attempts find.
     return number < wanted ? sizes[number][index % 4] : random() % (int64_t(4) << number % 5);
   }

@@ -96,8 +96,7 @@ Expr ProgramSymbols::convertLoop(ComputeOp op, unsigned loop) {
   Expr extent = op.getExtents()[loop];
   if (!named)
     return convert(extent);
-  bool isNamed = loop < named.getNumLoops() && op.isParallel(loop) == named.isParallel(loop) &&
-                 extent == named.getExtents()[loop];
+  bool isNamed = loop < named.getNumLoops() && extent == named.getExtents()[loop];
   if (isNamed && (op.isParallel(loop) || !isPooled(op)))
     return loopSymbols[loop];
   if (!op.isParallel(loop))

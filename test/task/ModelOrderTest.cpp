@@ -59,7 +59,7 @@ protected:
 TEST_P(ModelOrder, IsProved) {
   for (ProgramOp program : programs) {
     OrderProof proof(program);
-    EXPECT_EQ(proof.getRuns(), program.getSymbols().empty() ? 1 : 4) << program.getSymName().str();
+    EXPECT_EQ(proof.getRuns(), program.getSymbols().empty() ? 1 : 5) << program.getSymName().str();
     EXPECT_EQ(proof.findConflict(), std::nullopt) << program.getSymName().str();
     EXPECT_EQ(proof.findMissingEdge(), std::nullopt) << program.getSymName().str();
   }
