@@ -1,6 +1,6 @@
-"""Long reductions beside ONNX Runtime: with them in parts and several accumulators along rows, without, and the peer, in turns.
+"""Long reductions beside ONNX Runtime: split, with several accumulators along rows, and with neither, in turns.
 
-The least of many runs, in milliseconds: with one thread the time that it computed, with more the time that passed.
+The minimum of many runs, in milliseconds: CPU time for one thread, wall time for more.
 """
 
 import argparse
@@ -49,7 +49,7 @@ CASES = {
 
 
 def save(case, path):
-    """Writes the model; returns what it is fed with."""
+    """Writes the model; returns its inputs."""
     (nodes, constants), shapes = case
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in zip("xy", shapes)]
     kind = TensorProto.INT64 if nodes[-1].op_type == "ArgMax" else TensorProto.FLOAT
@@ -62,7 +62,7 @@ def save(case, path):
 
 
 def measure(runs, seconds, clock):
-    """The least time of each, in milliseconds."""
+    """The minimum time of each run, in milliseconds."""
     least = [float("inf")] * len(runs)
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:

@@ -1,7 +1,7 @@
 """Convolutions and pools beside ONNX Runtime: windows.py [--target NAME] [--threads N] [--only PART].
 
-Each operator is a model of its own with one input. Both engines run in this process in turns, and the figure is the
-least of all runs: of the thread's time with one thread, of the time that passed with more.
+Each operator is a model of its own with one input. Both engines run in this process in turns; the figure is the minimum
+of all runs: CPU time for one thread, wall time for more.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from onnx import TensorProto, helper
 
 
 def convolution(channels_in, channels_out, size, kernel=(3, 3), stride=1, groups=1):
-    """The nodes, the shape of the input, and the weights of a convolution with bias, padded by half of its kernel."""
+    """Node, input shape and weights of a convolution with bias, padded by half of its kernel."""
     random = np.random.default_rng(0)
     weights = random.standard_normal((channels_out, channels_in // groups, *kernel), dtype=np.float32)
     pads, strides = [taps // 2 for taps in kernel] * 2, [stride] * len(kernel)
@@ -72,7 +72,7 @@ def make_model(node, shape, weights, path):
 
 
 def prepare(case, target, threads):
-    """A run of each engine."""
+    """Two functions: a run of Freestone, and one of ONNX Runtime. Their results are compared first."""
     node, shape, weights = case
     x = np.random.default_rng(1).standard_normal(shape, dtype=np.float32)
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +85,7 @@ def prepare(case, target, threads):
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     expected = session.run(None, {"x": x})[0]
     np.testing.assert_allclose(ours.run({"x": x})[0], expected, atol=1e-4)
-    # Bound, so that no copy of the output is timed that the other does not make.
+    # Inputs and outputs of both engines are bound, so that neither copies an output.
     binding = session.io_binding()
     binding.bind_cpu_input("x", x)
     binding.bind_output("y", "cpu", 0, np.float32, expected.shape, expected.ctypes.data)
@@ -93,7 +93,7 @@ def prepare(case, target, threads):
 
 
 def measure(runs, clock, rounds):
-    """The least seconds of each."""
+    """The minimum seconds of each run."""
     least = [float("inf")] * len(runs)
     for _ in range(rounds):
         for number, run in enumerate(runs):

@@ -18,7 +18,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 
-# So few that a change of one file still takes seconds, and that many cores have enough to do.
+# Small batches: a change of one file takes seconds to compile, and there are enough batches for many cores.
 set(CMAKE_UNITY_BUILD ${FREESTONE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 

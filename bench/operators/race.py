@@ -78,7 +78,7 @@ class OnnxRuntime:
 
 
 def to_array(value):
-    """A copy as an array; of bfloat16 too, of which ONNX Runtime makes none."""
+    """A NumPy copy of an OrtValue. Unlike ONNX Runtime's own conversion, supports bfloat16."""
     dtype = helper.tensor_dtype_to_np_dtype(value.element_type())
     count = math.prod(value.shape())
     elements = ctypes.string_at(value.data_ptr(), count * dtype.itemsize) if count else b""
@@ -117,7 +117,7 @@ def get_error(ours, theirs, dtype):
             return f"output {number}: {list(mine.shape)} instead of {list(other.shape)}"
         if mine.size == 0:
             continue
-        # What is quantised may lie on the edge between two numbers.
+        # Quantized results: different float rounding may lead to the neighbouring integer.
         if mine.dtype.kind in "iu" and mine.itemsize == 1:
             if np.abs(mine.astype(int) - other.astype(int)).max() > 1:
                 return f"output {number}: differs by more than 1"

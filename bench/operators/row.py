@@ -153,7 +153,7 @@ class Case:
         if self.row.domain:
             opsets.append(helper.make_opsetid(self.row.domain, 1))
         model = shape_inference.infer_shapes(helper.make_model(graph, opset_imports=opsets, ir_version=10), data_prop=True)
-        # What ONNX infers nothing of keeps the type and shape of what comes in.
+        # Outputs without an inferred type get type and shape of the first input.
         for output in model.graph.output:
             if not output.type.tensor_type.elem_type:
                 output.type.CopyFrom(inputs[0].type)

@@ -1,12 +1,12 @@
 """A training step of the GPT with a large vocabulary beside a small one: vocabulary.py [--vocabulary N] [--batch BxS].
 
-A step with more characters has more to do where they are the columns of the head: its contractions, the passes over the
-logits, the optimizer's pass over the table. What these take is measured as a step of the head alone, whose operands are
-of the same sizes; the rest of a step should be what it is with the vocabulary of 128, since of the table only the rows
-of the batch's characters are read by the embedding and written by its gradient. The last column is that rest against
-the step with 128; with --limit, fails where Freestone's is more.
+A large vocabulary makes the head larger: its contractions, the passes over the logits, the optimizer's pass over the
+table. Their cost is measured as a training step of the head alone, with operands of the same sizes. The rest of the
+step should cost as much as with a vocabulary of 128: the embedding reads, and its gradient writes, only the rows of the
+batch's characters. The last column is the rest relative to the whole step with 128; with --limit, a larger ratio of
+Freestone's fails.
 
-One thread, AdamW, CPU time in turns, the smallest of all rounds. PyTorch is left out where it is not installed.
+One thread, AdamW, CPU time in turns, the minimum of all rounds. PyTorch is left out if it is not installed.
 """
 
 import argparse
@@ -31,7 +31,7 @@ NUMBERS = {"learning_rate": 1e-3, "clip_norm": np.inf, "beta1": 0.9, "beta2": 0.
 
 
 def make_gpt(vocabulary):
-    """The exported GPT with another number of characters."""
+    """The exported GPT with another vocabulary size."""
     model = onnx.load(workloads.ROOT / "test" / "models" / "gpt.onnx")
     for tensor in model.graph.initializer:
         if tensor.name == "head.weight":
@@ -42,7 +42,7 @@ def make_gpt(vocabulary):
 
 
 def make_head(vocabulary):
-    """The last product with what scales its input, so that the gradient of its input is needed as well."""
+    """The head's product. A learnt scale of its input makes the step compute the input's gradient as well."""
     nodes = [helper.make_node("Mul", ["x", "norm.weight"], ["scaled"]),
              helper.make_node("Transpose", ["head.weight"], ["columns"], perm=[1, 0]),
              helper.make_node("MatMul", ["scaled", "columns"], ["logits"])]
@@ -111,7 +111,7 @@ def make_torch_head(vocabulary):
 
 
 def measure(steps, rounds):
-    """Least seconds of CPU of each."""
+    """The minimum CPU seconds of each step."""
     least = {}
     for step in steps.values():
         step()

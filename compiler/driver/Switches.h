@@ -80,7 +80,7 @@ inline constexpr SwitchInfo switchTable[] = {
     {"accumulators", &Switches::severalAccumulators, "accumulators",
      "reductions along rows sum several vectors side by side"},
     {"transpositions", &Switches::transpositions, "transpositions",
-     "maps that read along one loop and write along another go in blocks, transposed in registers"},
+     "operands that are contiguous along another loop than the results are transposed in registers"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

@@ -70,7 +70,7 @@ private:
   State *state = nullptr;
 };
 
-/// Whether none of them is null.
+/// Whether no tensor is null: a null tensor is the result of an operation that failed.
 inline bool areBuilt(llvm::ArrayRef<Tensor> tensors) {
   return llvm::all_of(tensors, [](Tensor tensor) { return bool(tensor); });
 }

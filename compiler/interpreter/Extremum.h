@@ -5,7 +5,7 @@
 
 namespace freestone::interpreter {
 
-/// NaN where an operand is.
+/// Maximum and minimum that propagate NaN.
 inline double largest(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 inline double smallest(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 

@@ -1,4 +1,5 @@
-// ONNX's inliner names the version converter, which nothing here calls; even its header is long to compile.
+// ONNX's inliner links with the version converter, but the importer converts no versions. Its header is not included:
+// it takes long to compile.
 #include "onnx/onnx_pb.h"
 
 #include <stdexcept>

@@ -75,7 +75,7 @@ bool ContractionForm::multipliesBF16() {
   });
 }
 
-/// Whether a factor was widened from a number of at most 16 bits and a sign.
+/// Whether a factor is widened from an integer whose values fit i16.
 static bool fitsHalfWord(Value factor) {
   for (Operation *op = factor.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
     unsigned bits = op->getOperand(0).getType().getIntOrFloatBitWidth();

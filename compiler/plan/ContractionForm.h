@@ -22,10 +22,10 @@ struct ContractionForm {
   std::optional<unsigned> getInput(mlir::Value factor);
   /// Whether both factors are unmodified bf16 inputs, summed in f32.
   bool multipliesBF16();
-  /// Whether both factors fit 16 bits, read as they are, and are summed in i32: the micro-kernel then multiplies words
-  /// of two steps of k each, and adds both products at once.
+  /// Whether the contraction uses pair products: both factors are unmodified inputs that fit i16, summed in i32. A word
+  /// has two steps of k, whose products one instruction multiplies and adds.
   bool multipliesPairs();
-  /// Steps of k of the micro-kernel.
+  /// The micro-kernel's steps of k: half as many for pair products, rounded up.
   sym::Expr getDepth();
   sym::Expr getExtent(llvm::ArrayRef<unsigned> loops);
   llvm::SmallVector<sym::Expr> getExtents(llvm::ArrayRef<unsigned> loops);

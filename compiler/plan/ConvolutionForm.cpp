@@ -47,7 +47,7 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
   if (contraction->n.size() == 2)
     form.rowLoop = contraction->n.front();
 
-  /// Vectors of so many neighbours are divided by shuffles.
+  /// The copy deinterleaves vectors of up to this many interleaved runs by shuffles.
   constexpr int64_t mostStride = 8;
   bool isWindow = compute.getFill(form.picture) || contraction->n.size() > 1;
   std::optional<unsigned> pixelDim, channelDim;

@@ -29,15 +29,15 @@ struct ConvolutionForm {
   /// The dimension of the picture that counts channels in.
   unsigned channelDim;
   int64_t taps;
-  /// Stride of the window in rows of the picture.
+  /// Strides of the window: in rows, and in elements of a row.
   int64_t rowStride = 1, pixelStride = 1;
   /// The extent of a window in rows, and in elements of a row.
   int64_t rowSpan = 1, pixelSpan = 1;
   /// The pooling of pixels within the tile.
   std::optional<Pooling> pooling;
 
-  /// Nothing if the compute is no convolution of this form: windows with strides of more than a few elements along a
-  /// row, or of more than two dimensions, are excluded.
+  /// Nothing if the compute is no convolution of this form: windows with large strides along a row, or of more than two
+  /// dimensions, are excluded.
   static std::optional<ConvolutionForm> get(ComputeOp compute);
   /// The convolution at the beginning of `computes`, if the next compute may be its pooling and all later ones its
   /// epilogue.

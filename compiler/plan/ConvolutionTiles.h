@@ -17,8 +17,8 @@ struct ConvolutionTiles {
   sym::Expr channelBlocks, channelStep;
   sym::Expr tiles;
 
-  /// A channel of the picture as copied for a tile, with its border: elements of a run, of which a row has as many as
-  /// the pixels' stride (see `WindowTiles`), from one row to the next, and from one channel to the next.
+  /// The copy of the picture for a tile, with its border: elements of a run, the pitch of rows, and the stride of
+  /// channels. A row is deinterleaved into as many runs as the pixels' stride (see `WindowTiles`).
   sym::Expr run, rowPitch, planeStride;
   /// Pixels from one row to the next in the accumulators, each as wide as a panel.
   sym::Expr sumsPitch;

@@ -5,12 +5,12 @@
 
 namespace freestone::tile {
 
-/// Whether neighbours along a parallel loop are neighbours in an operand's memory, and neighbours along the innermost
-/// one, which the results are stored along, are not.
+/// Whether an operand is contiguous along a parallel loop, and strided along the innermost one, the loop along which
+/// results are contiguous. False for operands that are broadcast along the innermost loop.
 bool liesAlong(ComputeOp compute, unsigned input, unsigned loop);
 
-/// The geometry that follows from a transposition's tiling. Tiles are blocks of rows times blocks of columns of every
-/// plane, row-major.
+/// The geometry derived from a transposition's tiling. Tiles are planes times blocks of rows times blocks of columns,
+/// row-major.
 struct TranspositionTiles {
   /// The extents of the loops that are neither rows nor columns, in order.
   llvm::SmallVector<sym::Expr> planes;
@@ -22,7 +22,8 @@ struct TranspositionTiles {
   static TranspositionTiles get(ComputeOp compute, TranspositionTilingAttr tiling);
 };
 
-/// Whether computes have the loops that a tiling names, none of them reduces, and results lie row by row, in no layout.
+/// Whether a tiling fits computes: they share parallel loops that include `across`, have no reductions, and their
+/// results are row-major, without a layout.
 bool isTransposition(llvm::ArrayRef<ComputeOp> computes, TranspositionTilingAttr tiling);
 
 } // namespace freestone::tile

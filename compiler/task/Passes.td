@@ -24,12 +24,13 @@ def CopyResults : Pass<"task-copy-results", "::mlir::func::FuncOp"> {
 def UpdateInPlace : Pass<"task-update-in-place", "::mlir::func::FuncOp"> {
   let summary = "lets updates of a tensor write its memory, and gives them a copy where they may not";
   let description = [{
-    The first result of an operation with the attribute `updates` (a scatter) begins as the elements of its first operand. After this
-    pass it lies in that operand's memory. It moves behind what reads the operand, unless something there needs the result. Where the operand is an input, a weight or a constant, where anything looks at it later, or
-    where another operand lies in the same memory, it is copied first; a tensor that is one value everywhere is made anew. State
-    (`graph.state`) is written where it lies if updates alone make its new value. Runs before `task-copy-results`; operations must keep
-    their order from here on, and equal ones may not be merged. Counts operands that were not copied `scatters_in_place`; with
-    `enable=false` all are copied.
+    The first result of an operation with the attribute `updates` (a scatter) starts with the elements of its first
+    operand. After this pass it aliases that operand: the update is in place. Updates are moved behind the other readers
+    of the operand where dependences allow. The operand is copied first if it is an input, a weight or a constant, if it
+    is read later, or if another operand aliases it; a constant fill is computed again instead. State (`graph.state`) is
+    updated in place if its new value is made by updates alone. Runs before `task-copy-results`; from here on operations
+    must keep their order, and equal ones may not be merged. Counts operands that are not copied: `scatters_in_place`;
+    with `enable=false` all are copied.
     ```mlir
     func.func @main(%x: !graph.tensor<[n], f32> {graph.name = "x"}, …) -> (!graph.tensor<[n], f32> {graph.name = "y"}) {
       %0 = tile.opaque [1] ins(%x, %i, %u) attributes {updates} { … } : …

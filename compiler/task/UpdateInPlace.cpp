@@ -41,7 +41,7 @@ private:
   bool enable;
 };
 
-/// Whether any operation behind `update`, up to `last`, may write its other operands.
+/// Whether another update after `update`, up to `last`, may overwrite its other operands.
 bool Updater::isWrittenUntil(Operation *last, Operation *update) {
   for (Operation *op = update; op != last;) {
     op = op->getNextNode();
@@ -53,8 +53,8 @@ bool Updater::isWrittenUntil(Operation *last, Operation *update) {
   return false;
 }
 
-/// Moves an update behind all other readers of its operand, unless one of them needs its result, or is an update itself,
-/// which may have to move behind this one.
+/// Moves an update behind all other readers of its operand, unless one of them needs its result, its other operands are
+/// overwritten before, or the last reader is an update itself, which may have to move behind this one.
 bool Updater::moveBehindReaders(Operation *update) {
   Operation *last = getLastReader(tile::getAliased(update->getOperand(0)), update);
   if (last == update || last == block.getTerminator() || tile::isUpdate(last) || isReadUntil(last, update) ||
@@ -100,7 +100,7 @@ bool Updater::isForgotten(Operation *update) {
 int64_t Updater::run() {
   int64_t inPlace = 0;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    // What is moved comes by again.
+    // A moved update is visited again at its new position.
     if (!tile::isUpdate(&op) || moveBehindReaders(&op))
       continue;
     OpBuilder builder(&op);

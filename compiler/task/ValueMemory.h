@@ -21,13 +21,13 @@ bool isComputed(mlir::Value value);
 /// The operations of a block that read a value, under another shape or layout too.
 llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value, mlir::Block &block);
 
-/// The last operation of the block that reads a value; `least` where that comes later.
+/// The last reader of a value in the block of `least`; `least` itself if no reader comes after it.
 mlir::Operation *getLastReader(mlir::Value value, mlir::Operation *least);
 
-/// Whether anything up to `last` reads what `op`, which comes before that, computes.
+/// Whether an operation up to `last`, which comes after `op`, reads a result of `op`.
 bool isReadUntil(mlir::Operation *last, mlir::Operation *op);
 
-/// Moves an operation behind another one, and other shapes and layouts of its results with it.
+/// Moves an operation behind `last`, together with the aliases of its results.
 void moveBehind(mlir::Operation *op, mlir::Operation *last);
 
 /// The same elements in memory of their own.

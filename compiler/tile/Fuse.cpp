@@ -301,7 +301,8 @@ private:
   void permuteAnchors();
 };
 
-/// Permutes the loops of a contraction whose only consumer runs over its result in another order.
+/// Permutes the loops of a contraction or reduction whose only consumer runs over its result in another order, if its
+/// reads stay contiguous.
 void Fuse::permuteAnchors() {
   for (auto op : llvm::make_early_inc_range(getOperation().getBody().front().getOps<ComputeOp>())) {
     if (!op.getNumReductions() || !op->hasOneUse())

@@ -151,7 +151,7 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
   return once || getBodyCost(source) <= cheapBody;
 }
 
-/// Of a transposition: its loop i is dimension `order[i]` of what it reads. Else nothing.
+/// The permutation of a transposition: its loop i is dimension `order[i]` of its operand. Nothing for other computes.
 std::optional<SmallVector<unsigned>> getOrder(ComputeOp copy) {
   AffineMap map = isCopy(copy) && !copy.getFill(0) ? copy.getMap(0) : AffineMap();
   if (!map || !map.isPermutation() || map.isIdentity())
@@ -186,7 +186,8 @@ bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   return true;
 }
 
-/// A transposition of a compute's only use becomes the order of that compute's loops.
+/// A transposition that is a compute's only use becomes the order of that compute's loops, if its reads stay
+/// contiguous.
 bool InlineProducers::permuteProducer(ComputeOp copy) {
   if (!isCopy(copy))
     return false;

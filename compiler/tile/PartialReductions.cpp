@@ -75,8 +75,8 @@ static Value reshapeOnce(OpBuilder &builder, Location location, Value tensor, Ar
   return reshapeTo(builder, location, tensor, shape);
 }
 
-/// Reads an operand with the loops of `op` at `loops`, of which those over the parts and their steps are the first and
-/// `parts.loop + 1`. Where a dimension is whole parts, it is two.
+/// Reads an operand at the loops of `op`, of which the loop over the parts and the steps of a part are the first and
+/// `parts.loop + 1`. A dimension that consists of whole parts is split in two.
 unsigned PartialReductions::readPart(ComputeBuilder &computes, OpBuilder &builder, unsigned input,
                                      ArrayRef<Expr> loops) {
   Value tensor = op.getInputs()[input];

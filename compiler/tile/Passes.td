@@ -89,7 +89,8 @@ def InlineProducers : TilePass<"tile-inline-producers", "::mlir::func::FuncOp"> 
     consumer. Elementwise computes are inlined into a single consumer if this recomputes nothing, or into all consumers
     if they read one tensor that is in memory anyway. Epilogues stay with their contraction, except between a
     convolution and the pooling of its pixels. Contractions accept only index maps that stay linear: a transposition of
-    their result permutes their loops, a constant factor of an operand moves to the result. Counts `inlined`,
+    their result permutes their loops, a constant factor of an operand moves to the result. Reductions and gathers of
+    rows are not permuted if their reads would become strided: then their results are transposed. Counts `inlined`,
     `permuted`, `factored`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">,
@@ -200,9 +201,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let description = [{
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
-    those among them with packed operands `kept_packed` for later tiles, bf16 contractions with `dot_products`,
-    `convolutions`, `weight_gradients` of convolutions, reductions of `windows`, passes over rows with several
-    `accumulators`, and maps that are `transpositions`.
+    those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, bf16
+    contractions with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of `windows`, passes
+    over rows with several `accumulators`, and maps that are `transpositions`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →

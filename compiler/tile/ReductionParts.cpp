@@ -14,11 +14,11 @@ using sym::Expr;
 /// Tiles enough to occupy all workers of a large machine.
 static constexpr int64_t enoughTiles = 32;
 
-/// Assumed number of steps if a run decides it. Small runs compute one part.
+/// Typical value of run-time sizes for reductions along memory: they are split, and short runs compute one part.
 static constexpr int64_t unknownSize = 1 << 20;
 
-/// Other steps that only a run brings, such as those of a batch, are typically to be more parts than this, since one
-/// part takes a copy of the results.
+/// Other reductions over a run-time size, such as a batch, are split into more than this many parts at typical sizes,
+/// or not at all: short runs would pay for a copy of the results.
 static constexpr int64_t fewParts = 3;
 
 namespace {

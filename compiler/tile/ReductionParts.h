@@ -15,7 +15,8 @@ struct ReductionParts {
 
 /// The split of a reduction with few tiles of results, to occupy all workers of a large machine. Depends on its sizes
 /// and the device, not on the number of workers: sums are the same for all. Nothing if the results are tiles enough or
-/// their number is data-dependent, parts would be too short, or accumulators of parts can't be combined.
+/// their number is data-dependent, parts would be too short or, at typical sizes, too few, or accumulators of parts
+/// can't be combined.
 std::optional<ReductionParts> chooseReductionParts(ComputeOp op, const TypicalSizes &sizes,
                                                    const DeviceDescription &device);
 

@@ -143,7 +143,7 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
   return keepLayouts(inlined, consumer);
 }
 
-/// Whether an operand is read along memory where a loop goes on.
+/// Whether some operand is contiguous along a loop.
 static bool walksAlongMemory(ComputeOp op, unsigned loop) {
   for (unsigned input = 0; input < op.getInputs().size(); ++input)
     if (std::optional<LinearIndex> linear = getStrides(op, input); linear && linear->strides[loop].isConstant(1))
@@ -151,7 +151,7 @@ static bool walksAlongMemory(ComputeOp op, unsigned loop) {
   return false;
 }
 
-/// Whether rows that data choose are read along a loop.
+/// Whether rows of a gather (`tile.read`) are contiguous along a loop.
 static bool walksAlongRows(ComputeOp op, unsigned loop) {
   return llvm::any_of(op.getBody()->getOps<ReadOp>(), [&](ReadOp read) {
     auto index = read.getIndices().empty() ? IndexOp() : read.getIndices().back().getDefiningOp<IndexOp>();

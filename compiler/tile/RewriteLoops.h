@@ -37,13 +37,13 @@ mlir::FailureOr<ComputeOp> inlineProducer(mlir::OpBuilder &builder, ComputeOp co
 /// The compute with permuted parallel loops: loop i of the new compute is loop `order[i]` of the old one.
 mlir::FailureOr<ComputeOp> permuteLoops(mlir::OpBuilder &builder, ComputeOp op, llvm::ArrayRef<unsigned> order);
 
-/// Whether neighbouring results still read neighbours in memory then. Where they would not any more, and more is read
-/// than written or data choose the rows that are read, it is results that are better transposed. Sums of products are
-/// packed, in any order.
+/// Whether reads stay contiguous if `order` permutes the parallel loops. Reductions and gathers of rows should keep
+/// their order where it reads along memory: transposing the results is cheaper than strided reads. Always true for
+/// contractions, which pack their operands from any order.
 bool readsAlongMemory(ComputeOp op, llvm::ArrayRef<unsigned> order);
 
-/// A map with loops over another shape of the same elements; operands that are read at all loops are reshaped with it.
-/// Its results have the new shape. Fails where other operands' indices do not stay linear.
+/// A map with loops over another shape of the same elements; operands that are read at all loops, and results, are
+/// reshaped. Fails where the indices of other operands do not stay linear.
 mlir::FailureOr<ComputeOp> reshapeLoops(mlir::OpBuilder &builder, ComputeOp op, llvm::ArrayRef<sym::Expr> shape,
                                         const sym::Bounds &sizes);
 

@@ -12,7 +12,7 @@ static int64_t getBits(Type tensor) {
   return getStorageType(cast<graph::TensorType>(tensor).getElementType()).getIntOrFloatBitWidth();
 }
 
-/// The loop, other than the innermost one, along which most operands lie.
+/// The loop, other than the innermost one, along which most operands are contiguous.
 static std::optional<unsigned> findLoopAcross(ArrayRef<ComputeOp> computes) {
   ComputeOp first = computes.front();
   std::optional<unsigned> across;
@@ -30,7 +30,7 @@ static std::optional<unsigned> findLoopAcross(ArrayRef<ComputeOp> computes) {
   return across;
 }
 
-/// Lanes of the widest element; no more than make a block that fits the registers.
+/// Vector lanes for the widest element, at most 16: a block has as many vectors as lanes, which must fit the registers.
 static int64_t getLanes(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
   constexpr int64_t mostLanes = 16;
   int64_t bits = 8;
@@ -43,13 +43,13 @@ static int64_t getLanes(ArrayRef<ComputeOp> computes, const DeviceDescription &d
 
 std::optional<TranspositionTilingAttr> tile::tileTransposition(ArrayRef<ComputeOp> computes,
                                                                const DeviceDescription &device) {
-  // The side of a tile: lines of both caches are used up, and its pages are as many as are known at once.
+  // Bytes along a tile's side: it uses whole cache lines of operand and result, and its pages fit the TLB.
   constexpr int64_t mostInterleaved = 4, sideBytes = 256;
   ComputeOp first = computes.front();
   if (first.getNumParallel() < 2)
     return std::nullopt;
   std::optional<unsigned> across = findLoopAcross(computes);
-  // The code of a block has the bodies once for every row.
+  // A block's code repeats the bodies for every row.
   int64_t cost = 0;
   for (ComputeOp compute : computes)
     cost += getBodyCost(compute);

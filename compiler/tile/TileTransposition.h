@@ -6,8 +6,8 @@
 
 namespace freestone::tile {
 
-/// The tiling of computes over the same parallel loops where operands lie in memory along one loop and results along
-/// another; nothing where none do, or where the blocks would be mostly empty or too much code.
+/// The tiling of computes over the same parallel loops, with operands that are contiguous along another loop than the
+/// results. Nothing if there are no such operands, if blocks would be mostly empty, or their code too large.
 std::optional<TranspositionTilingAttr> tileTransposition(llvm::ArrayRef<ComputeOp> computes,
                                                          const DeviceDescription &device);
 

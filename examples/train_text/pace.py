@@ -1,5 +1,7 @@
-"""What this machine trains within SECONDS: pace.py RUN reads a short training of the small network by its own batch, and prints the
-name of the largest network that can do enough steps, its batch and how many steps.
+"""Chooses the network that this machine can train within SECONDS: pace.py RUN.
+
+Reads the metrics of a short training of the small network with its own batch. Prints the name of the largest network
+that can do enough steps, its batch, and the number of steps.
 """
 
 import dataclasses
@@ -14,7 +16,7 @@ SECONDS = 75
 
 @dataclasses.dataclass
 class Plan:
-    """From `enough` steps on, more of them change little; three quarters of them write words."""
+    """The batch, and enough steps: more improve the text little, and three quarters of them already give words."""
 
     batch: int
     enough: int

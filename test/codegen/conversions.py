@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 from graphs import DOUBLE, FLOAT, node, save
 
 HALF, BFLOAT = TensorProto.FLOAT16, TensorProto.BFLOAT16
-# Digits, the smallest normal exponent and the exponent beyond the largest number.
+# Digits, exponent of the smallest normal number, and exponent beyond the largest number.
 FORMATS = {BFLOAT: (8, -126, 128), HALF: (11, -14, 16), FLOAT: (24, -126, 128), DOUBLE: (53, -1022, 1024)}
 
 
@@ -56,7 +56,7 @@ def doubles(random):
 
 
 def compiled(folder, name, given, shape, wanted):
-    """The casts of one input to all types of `wanted`; bf16 comes as f32, which has room for it."""
+    """The casts of one input to all types of `wanted`; bf16 is returned as f32, which is exact."""
     nodes, outputs = [], []
     for dtype in wanted:
         nodes.append(node("Cast", ["x"], [f"narrow{dtype}"], to=dtype))

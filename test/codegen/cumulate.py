@@ -1,7 +1,7 @@
 """Sums along any axis against numpy's, forwards and backwards, with and without the element itself: cumulate.py FOLDER.
 
-Lines that end with the axis are summed one by one, others in blocks of neighbours: of less than a vector, of more than
-one block, and of none.
+Sums along the innermost axis go line by line, others in blocks of neighbouring lines: with less than a vector, with
+more than one block, and without elements.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ TYPES = [np.float32, np.int64, ml_dtypes.bfloat16, np.uint32]
 
 
 def compile_sum(folder, rank, axis, dtype, exclusive, reverse):
-    """For all sizes."""
+    """The compiled model, with symbolic sizes."""
     tensor_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     value = lambda name: helper.make_tensor_value_info(name, tensor_type, [f"n{dim}" for dim in range(rank)])
     node = helper.make_node("CumSum", ["x", "axis"], ["y"], exclusive=exclusive, reverse=reverse)
@@ -34,7 +34,7 @@ def compile_sum(folder, rank, axis, dtype, exclusive, reverse):
 
 
 def get_expected(x, axis, exclusive, reverse):
-    # Whole numbers, so that every sum is exact.
+    # The elements are integers, so that all sums are exact.
     elements = np.flip(x.astype(np.float64), axis) if reverse else x.astype(np.float64)
     sums = np.cumsum(elements, axis) - (elements if exclusive else 0)
     return (np.flip(sums, axis) if reverse else sums).astype(x.dtype)

@@ -1,8 +1,7 @@
-"""Products of integers of 8 bits are exact, in whatever order their operands lie, on every target:
-integer_products.py FOLDER.
+"""Products of 8-bit integers are exact, for every order of operands and on every target: integer_products.py FOLDER.
 
-They are multiplied in pairs of steps, which the counter tells: sums of an odd number of steps, blocks of many, extreme
-elements and zero points of rows and columns are among them.
+They use pair products, as the counter shows. Among them are odd numbers of steps, several blocks, extreme elements, and
+zero points of rows and columns.
 """
 
 import json

@@ -40,7 +40,7 @@ def get_cases():
     for name, depth in (("equal", 65536), ("rest", 40009)):
         cases[f"product-{name}"] = multiply, {"x": (24, depth), "y": (depth, 40)}, [depth], product
         cases[f"weights-{name}"] = weights, {"x": (depth, 32), "y": (depth, 24)}, [depth], lambda x, y: product(x.T, y)
-    # A batch of sequences, whose sizes a run brings.
+    # Batches of sequences, with run-time sizes.
     batches = [(50, 1001), (64, 1024), (10, 100), (1, 3), (1, 1), (0, 7)]
     flatten = [node("Reshape", ["x", "rows"], ["u"]), node("Reshape", ["y", "columns"], ["v"]), node("Transpose", ["u"], ["t"], perm=[1, 0]),
                node("MatMul", ["t", "v"], ["z"])], [constant("rows", [-1, 32], np.int64), constant("columns", [-1, 24], np.int64)]
@@ -114,7 +114,7 @@ def check(folder, name, target, case, random):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    # A program whose phases are not ordered fails, also where the workers happen to compute it rightly.
+    # Programs with a missing edge between phases fail, even if the workers happen to run in the right order.
     os.environ.setdefault("FREESTONE_CHECK_ORDER", "1")
     random = np.random.default_rng(2)
     for target in TARGETS:

@@ -1,11 +1,11 @@
-// The blocks of a transposition are those of its plan: so many vectors are read along rows, transposed in the registers, and stored
-// along columns; or read along rows, and interleaved as they are stored.
+// Transpositions use the blocks of their plan: vectors are loaded along rows, transposed in registers and stored along
+// columns, or interleaved before they are stored.
 // RUN: freestone-opt %s --codegen-emit-programs | FileCheck %s
 // RUN: sed -e 's/width = 8, lanes = 8/width = 4, lanes = 4/' %s | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=LANES
 // RUN: sed -e 's/rows = 64, columns = 64/rows = 16, columns = 32/; s/(s0 ceildiv 64)\*(s1 ceildiv 64)/(s0 ceildiv 16)*(s1 ceildiv 32)/' %s \
 // RUN:   | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=TILES
 
-// Halves, quarters, then eighths change places, for whole blocks and for those at the ends.
+// A transposition of 8x8 is three rounds of 8 shuffles, for whole blocks and for masked ones.
 // CHECK-LABEL:     func.func @transposed
 // CHECK-COUNT-8:   vector.load {{.*}} vector<8xf32>
 // CHECK-COUNT-24:  vector.shuffle
@@ -34,7 +34,7 @@ tile.program @transposed symbols [s0, s1](%x: !graph.tensor<[s1, s0], f32>) -> (
   tile.return %y : !graph.tensor<[s0, s1], f32>
 }
 
-// Three channels of eight pixels become eight pixels of three channels: two shuffles for each of three vectors.
+// Three vectors of eight pixels are interleaved to eight pixels of three channels: two shuffles per vector.
 // CHECK-LABEL:    func.func @interleaved
 // CHECK-COUNT-3:  vector.load {{.*}} vector<8xf32>
 // CHECK-COUNT-6:  vector.shuffle

@@ -1,5 +1,5 @@
-// Code of windows is that of the plan's numbers: blocks of channels, rows and vectors in registers, tiles of pixels, and a
-// copy of so many elements.
+// The code of windows uses the plan's numbers: register blocks of channels, rows and vectors, tiles of pixels, and the
+// size of the copy.
 // RUN: freestone-opt %s --codegen-emit-programs | FileCheck %s
 // RUN: sed -e 's/channels = 2, rows = 2, vectors = 1/channels = 1, rows = 4, vectors = 2/; s/scratch = 9088/scratch = 9216/' %s \
 // RUN:   | freestone-opt --codegen-emit-programs | FileCheck %s --check-prefix=BLOCK
@@ -8,7 +8,7 @@
 // RUN: sed -e 's/copy = 4096/copy = 512/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=COPY
 // RUN: sed -e 's/pixels = 64/pixels = 8/' %s | not freestone-opt --codegen-emit-programs 2>&1 | FileCheck %s --check-prefix=PIXELS
 
-// A turn of the innermost loop reduces one tap: rows of the picture are loaded once for all channels.
+// An iteration of the innermost loop reduces one tap: the picture is loaded once for all channels of a block.
 // CHECK-LABEL: func.func @group
 // CHECK:         scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-COUNT-2: vector.load {{.*}} vector<8xf32>

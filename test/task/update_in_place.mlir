@@ -49,7 +49,7 @@ func.func @input(%x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %u: !u {g
 !i = !graph.tensor<[n, 8], i64>
 !u = !graph.tensor<[n, 8], f32>
 
-// Of two updates of one tensor one has a copy, and the other one moves behind all that reads the tensor.
+// Of two updates of one tensor, one gets a copy, and the other moves behind all readers of the tensor.
 // CHECK:         scatters_in_place = 1
 // CHECK-LABEL:   task.program @later
 // CHECK:           %[[X:.*]] = task.buffer input "x"
@@ -162,7 +162,7 @@ func.func @zeros(%i: !i {graph.name = "i"}, %u: !u {graph.name = "u"}) -> (!t {g
 !i = !graph.tensor<[n, 1], i64>
 !u = !graph.tensor<[n, 8], f32>
 
-// What reads the old elements comes before, wherever it stood.
+// Readers of the old elements come before the update.
 // CHECK:         scatters_in_place = 2
 // CHECK-LABEL:   task.program @before
 // CHECK:           %[[X:.*]] = task.buffer input "x"
@@ -189,7 +189,8 @@ func.func @before(%x: !t {graph.name = "x"}, %i: !i {graph.name = "i"}, %u: !u {
 !i = !graph.tensor<[n, 1], i64>
 !u = !graph.tensor<[n, 8], f32>
 
-// The new state is made of what the update writes over, so that it can't move behind the last look at the old state.
+// The update overwrites an operand of the new state's operation, which therefore can't move behind the last reader of
+// the old state.
 // CHECK-LABEL:   task.program @crossed
 // CHECK:           %[[W:.*]] = task.buffer state "w"
 // CHECK:           %[[Y:.*]] = task.buffer output "y"
@@ -214,7 +215,7 @@ func.func @crossed(%w: !t {graph.state = "w"}, %x: !t {graph.name = "x"}, %i: !i
 !j = !graph.tensor<[64, 1], i64>
 !u = !graph.tensor<[n, 8], f32>
 
-// The scatter of the state's rows stays before the state is written again, and so its own operand is copied.
+// The scatter of the state's rows can't move behind the second update of the state, so its operand is copied.
 // CHECK:         scatters_in_place = 2
 // CHECK-LABEL:   task.program @rows
 // CHECK:           %[[W:.*]] = task.buffer state "w"

@@ -5,7 +5,7 @@
 // CHECK: module attributes {tile.counters = {transpositions = 3 : i64}}
 // OFF-NOT: transpositions
 
-// Blocks of vectors of the widest element; operands that lie along columns, or are the same for all, are read as they are.
+// Operands that are contiguous along the columns, or broadcast, need no transposition.
 // CHECK-LABEL: tile.program @planes
 // CHECK-SAME:    #tile.transposition<across = 1, rows = 64, columns = 64, width = 16, lanes = 16>, tiles = s0*(s1 ceildiv 64)*(s2 ceildiv 64)
 // AVX2-LABEL:  tile.program @planes
@@ -23,6 +23,7 @@ tile.program @planes symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2, s1], f32>, 
   tile.return %y : !graph.tensor<[s0, s1, s2], f32>
 }
 
+// Wide elements: fewer lanes and smaller tiles.
 // CHECK-LABEL: tile.program @wide
 // CHECK-SAME:    #tile.transposition<across = 0, rows = 32, columns = 32, width = 8, lanes = 8>
 // AVX2-LABEL:  tile.program @wide

@@ -5,7 +5,7 @@
 // OFF:     tile.program @apart
 // CHECK:   module attributes {tile.counters = {windows = 3 : i64}}
 
-// Depthwise: one channel out of a picture, eight rows of it.
+// Depthwise: blocks of one output channel and eight rows.
 // CHECK-LABEL: tile.program @depthwise
 // CHECK-SAME:  #tile.window<channels = 1, rows = 8, vectors = 1, lanes = 8,
 tile.program @depthwise symbols [n, c, h, w](%x: !graph.tensor<[n, c, h, w], f32>, %k: !graph.tensor<[c, 1, 3, 3], f32>)
@@ -21,7 +21,7 @@ tile.program @depthwise symbols [n, c, h, w](%x: !graph.tensor<[n, c, h, w], f32
   tile.return %0 : !graph.tensor<[n, c, 1, h, w], f32>
 }
 
-// A group of few channels: they share what is read of the picture.
+// A group of few channels: the channels of a block share loads of the picture.
 // CHECK-LABEL: tile.program @group
 // CHECK-SAME:  #tile.window<channels = 3, rows = 4, vectors = 1, lanes = 8,
 tile.program @group symbols [n, h, w](%x: !graph.tensor<[n, 4, h, w], f32>, %k: !graph.tensor<[6, 4, 3, 3], f32>)
@@ -37,7 +37,7 @@ tile.program @group symbols [n, h, w](%x: !graph.tensor<[n, 4, h, w], f32>, %k: 
   tile.return %0 : !graph.tensor<[n, 6, h, w], f32>
 }
 
-// Without rows, vectors stand side by side.
+// A single row: blocks of several vectors.
 // CHECK-LABEL: tile.program @signal
 // CHECK-SAME:  #tile.window<channels = 1, rows = 1, vectors = 8, lanes = 8,
 tile.program @signal symbols [n, w](%x: !graph.tensor<[n, w], f32>) -> (!graph.tensor<[n, w], f32>) {
@@ -50,7 +50,7 @@ tile.program @signal symbols [n, w](%x: !graph.tensor<[n, w], f32>) -> (!graph.t
   tile.return %0 : !graph.tensor<[n, w], f32>
 }
 
-// Windows that share no element are read where they are.
+// Disjoint windows are not copied.
 // CHECK-LABEL: tile.program @apart
 // CHECK-SAME:  #tile.map<
 tile.program @apart symbols [n, h, w](%x: !graph.tensor<[n, 2*h, 2*w], f32>) -> (!graph.tensor<[n, h, w], f32>) {

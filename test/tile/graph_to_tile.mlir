@@ -112,8 +112,8 @@ func.func @cumulate(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[n, m], f32
 // CHECK:           arith.cmpf olt, %{{.*}}, %[[NEIGHBOURS]] : vector<32xf32>
 // CHECK:           vector.reduction <or>
 // CHECK:           scf.if
-// Behind its beginning, a row that rises is divided into classes: the best of each, in vectors; what follows the tenth of these is
-// passed over.
+// The rest of a rising row is divided into classes, whose best elements are found with vectors; the tenth of these is a
+// threshold.
 // CHECK:           scf.if
 // CHECK:             arith.select {{.*}} : vector<16xi1>, vector<16xf32>
 // CHECK:           %[[REST:.*]] = vector.load %{{.*}} : memref<?xf32>, vector<32xf32>

@@ -159,7 +159,7 @@ func.func @transposed_sum(%x: !graph.tensor<[k, m], f32>, %g: !graph.tensor<[k, 
 
 // -----
 
-// A reduction goes along memory, and its results are transposed, of which there are fewer.
+// A reduction keeps its contiguous reads; its results, which are smaller, are transposed.
 // CHECK-LABEL: func.func @transposed_reduction
 // CHECK-NOT:     permuted
 // CHECK:         %[[SUM:.*]] = tile.compute [m, n, k] [parallel, parallel, reduction]
@@ -172,7 +172,7 @@ func.func @transposed_reduction(%x: !graph.tensor<[m, k, n], f32>) -> !graph.ten
 
 // -----
 
-// Where memory is no nearer to either loop, the order is that of the result.
+// Reads that are contiguous along the reduction alone: the loops are permuted.
 // CHECK-LABEL: func.func @permuted_reduction
 // CHECK-SAME:    permuted = 1
 // CHECK:         tile.compute [n, m, k] [parallel, parallel, reduction]
@@ -184,7 +184,7 @@ func.func @permuted_reduction(%x: !graph.tensor<[m, n, k], f32>) -> !graph.tenso
 
 // -----
 
-// Rows that data choose are read as rows.
+// A gather keeps the contiguous reads of its rows.
 // CHECK-LABEL: func.func @transposed_rows
 // CHECK-NOT:     permuted
 // CHECK:         %[[ROWS:.*]] = tile.compute [m, 64] [parallel, parallel] ins({{.*}}) reads(

@@ -6,7 +6,7 @@
 // CHECK-SAME:    tiles = s0, scratch = 128*(s1 ceildiv 8)
 // CHECK:         tile.return %{{.*}}#0 : !graph.tensor<[s0, s1], f32>
 
-// The best ten of a row and of its 32 classes are kept in the scratch, whatever its length.
+// Scratch holds the best ten of a row and of its 32 classes, for rows of any length.
 // CHECK-LABEL: tile.program @p1
 // CHECK-SAME:    tiles = s0, scratch = 512
 

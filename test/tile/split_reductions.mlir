@@ -219,7 +219,7 @@ func.func @whole(%x: !graph.tensor<[4, 50000], f32>, %rows: !graph.tensor<[32, 5
 #x = affine_map<(d0, d1, d2) -> (d2, d0)>
 #w = affine_map<(d0, d1, d2) -> (d2, d1)>
 
-// A batch alone is typically short.
+// At its typical size, a batch alone gives too few parts.
 // CHECK-LABEL: func.func @batch
 // CHECK-NOT:     split_reductions
 // CHECK:         tile.compute [32, 64, n] [parallel, parallel, reduction]

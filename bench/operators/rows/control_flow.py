@@ -1,4 +1,4 @@
-"""Bodies that run again and again, as often as the model says."""
+"""Loops over a body, with a number of iterations that the model fixes."""
 
 from row import Row
 

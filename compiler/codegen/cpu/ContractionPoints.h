@@ -15,7 +15,7 @@ struct ContractionPoints {
   sym::Expr getLinearIndex(tile::ContractionForm &form, unsigned input) const;
 
   unsigned lanes;
-  /// Steps of k in one of the micro-kernel: two where it multiplies pairs.
+  /// Steps of k in one step of the micro-kernel: 2 for pair products, else 1.
   int64_t stepsOfWord;
   sym::Expr m, n, k;
   /// The position of each loop, over these symbols and those of `outer`.

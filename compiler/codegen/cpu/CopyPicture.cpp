@@ -17,7 +17,8 @@ public:
   void copy();
 
 private:
-  /// A row of the box: where it begins in the picture and in the copy, and whether it is in the picture.
+  /// A row of the box: its offsets in the picture and in the copy, and a condition: whether it is inside the picture
+  /// (null: always).
   struct Row {
     Value source, place, inside;
   };
@@ -36,7 +37,7 @@ private:
   unsigned rowDim;
   VectorType vectorType;
   Value nothing;
-  /// Elements of the row that a vector of all runs takes, and the number of elements that a row of the picture has.
+  /// Elements of a row in one vector of every run; elements of a row of the picture.
   Value group, width;
 };
 
@@ -51,7 +52,8 @@ PictureCopier::PictureCopier(Emission &emission, const PictureBox &box, Value ta
   nothing = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(vectorType, outside));
 }
 
-/// Whole vectors row after row; then vectors partly out of bounds, whose masks are made once for all rows.
+/// Copies vectors inside the picture row by row, then the border's vectors with masked loads: their masks are equal for
+/// all rows, so they are computed once.
 void PictureCopier::copy() {
   Value zero = emission.getConstant(0), first = box.first[rowDim];
   Value before = emission.maximum(zero, emission.subtract(zero, first));
@@ -80,7 +82,7 @@ void PictureCopier::copy() {
   });
 }
 
-/// Rows of the dimensions from `dim` on; `row` has the offsets of the dimensions before.
+/// Loops over the rows in the dimensions from `dim` on; `row` has the offsets of the outer dimensions.
 void PictureCopier::forRows(unsigned dim, Row row, llvm::function_ref<void(const Row &)> body) {
   Value size = emission.getSize(box.type.getShape()[dim]);
   row.source = emission.multiply(row.source, size);
@@ -97,7 +99,7 @@ void PictureCopier::forRows(unsigned dim, Row row, llvm::function_ref<void(const
   });
 }
 
-/// A vector of all runs.
+/// Copies one vector of every run; rows outside of the picture are fill.
 void PictureCopier::copyVector(const Row &row, Value vector, llvm::function_ref<SmallVector<Value>(Value)> load) {
   Value source = emission.add(row.source, emission.multiply(vector, group));
   SmallVector<Value> elements;
@@ -124,7 +126,7 @@ SmallVector<Value> PictureCopier::loadWhole(Value source) {
   return elements;
 }
 
-/// Masked load of the columns in [0, width).
+/// The masks of the columns in [0, width), one for each load of `loadPart`.
 SmallVector<Value> PictureCopier::getMasks(Value vector) {
   SmallVector<Value> masks;
   Value zero = emission.getConstant(0), column = emission.add(box.first[rowDim], emission.multiply(vector, group));

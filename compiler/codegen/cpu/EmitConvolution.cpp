@@ -293,7 +293,7 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   emission.forRange(zero, outRows.count, 1, [&](Value row) {
     Value rowSums = getPanelSums(column, row);
     emission.forRange(zero, outPixels.count, lanes, [&](Value pixel) {
-      // Masked stores are slow where no instruction knows masks of lanes.
+      // Whole vectors have no mask: without AVX-512, masked stores are slow.
       Value left = emission.subtract(outPixels.count, pixel), mask = emission.getTailMask(lanes, left);
       Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, left, vectorSize);
       emission.forRange(zero, count, lanes, [&](Value half) {

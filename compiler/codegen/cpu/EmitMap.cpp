@@ -45,7 +45,7 @@ private:
   tile::MapTilingAttr tiling;
   tile::MapTiles tiles;
   ArrayRef<Expr> parallel;
-  /// Of the row at hand.
+  /// The values of the current row that its columns share.
   DenseMap<tile::ComputeOp, SharedValues> shared;
 };
 
@@ -71,7 +71,8 @@ void MapEmitter::emitTile(Value tile) {
   emission.forRange(firstRow, endRow, 1, [&](Value row) { emitRow(emission.unravel(row, outerExtents), from, to); });
 }
 
-/// What all columns share, then the columns.
+/// Emits the values that all columns share once, before the loop over the columns. An empty range has no point to
+/// compute them at.
 void MapEmitter::emitRow(ArrayRef<Value> outer, Value from, Value to) {
   if (llvm::none_of(computes, hasSharedValues))
     return emitColumns(outer, from, to);

@@ -27,12 +27,12 @@ private:
   struct Range {
     Value from, to;
   };
-  /// A block's first row and column; rows and columns that are left there, fewer than it may have, or null.
+  /// The first row and column of a block. For a partial block, also the rows and columns left in the tile; else null.
   struct Block {
     Value row, column;
     Value rowsLeft, columnsLeft;
   };
-  /// Results of computes, and operands that were transposed, where a body is computed.
+  /// Vectors computed before a body: results of earlier computes, and transposed operands.
   using Known = DenseMap<Value, Value>;
 
   void emitTile(Value tile);
@@ -54,7 +54,7 @@ private:
   tile::TranspositionTilingAttr tiling;
   tile::TranspositionTiles tiles;
   int64_t lanes;
-  /// Of the loops that are neither rows nor columns, in the tile at hand.
+  /// Positions of the loops other than rows and columns, in the current tile.
   SmallVector<Value> plane;
 };
 
@@ -76,7 +76,7 @@ void TranspositionEmitter::emitTile(Value tile) {
             getRange(columnBlock, tiling.getColumns(), tiles.columnCount));
 }
 
-/// Whole blocks, and at the ends of rows and columns those that are masked.
+/// Loops over the blocks of a tile: whole ones without masks, masked ones at the ends of rows and columns.
 void TranspositionEmitter::forBlocks(Range rows, Range columns) {
   emission.forRange(rows.from, rows.to, lanes, [&](Value row) {
     emission.forRange(columns.from, columns.to, tiling.getWidth(), [&](Value column) {
@@ -100,7 +100,7 @@ void TranspositionEmitter::emitBlock(const Block &block) {
   tiling.interleaves() ? emitInterleaved(block) : emitTransposed(block);
 }
 
-/// Points of one row, or of one column: which of the two lanes run along is for the caller to say.
+/// The points from a row and a column on; the caller sets `lane`, the loop that lanes run along.
 LanePoints TranspositionEmitter::getPoints(Value row, Value column) {
   LanePoints points;
   points.lanes = lanes;
@@ -137,7 +137,8 @@ void TranspositionEmitter::emitCompute(tile::ComputeOp compute, const LanePoints
   }
 }
 
-/// An operand's elements of a block, a vector of columns for every row.
+/// An operand's elements of a block: loads a vector of rows for every column, and transposes them to a vector of
+/// columns for every row.
 SmallVector<Value> TranspositionEmitter::transposeOperand(tile::ComputeOp compute, unsigned input, const Block &block) {
   SmallVector<Value> columns;
   Value rowMask = block.rowsLeft ? emission.getTailMask(lanes, block.rowsLeft) : Value();
@@ -165,7 +166,7 @@ SmallVector<Value> TranspositionEmitter::transposeOperand(tile::ComputeOp comput
   return transposeLanes(builder, location, columns);
 }
 
-/// Lanes are columns: what lies along rows is transposed first.
+/// Lanes are columns: operands that are contiguous along the rows are transposed first.
 void TranspositionEmitter::emitTransposed(const Block &block) {
   SmallVector<Known> rows(lanes);
   for (tile::ComputeOp compute : computes)
@@ -191,7 +192,7 @@ void TranspositionEmitter::emitTransposed(const Block &block) {
   }
 }
 
-/// Lanes are rows: all columns of a row lie side by side in the results.
+/// Lanes are rows: all columns are computed, then interleaved, since a row of the results is contiguous.
 void TranspositionEmitter::emitInterleaved(const Block &block) {
   SmallVector<Known> columns(tiling.getWidth());
   LanePoints points = getPoints(block.row, block.column);

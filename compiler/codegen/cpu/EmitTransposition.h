@@ -5,8 +5,8 @@
 
 namespace freestone::codegen {
 
-/// Emits computes over the same parallel loops, some of whose operands lie in memory along another loop than their
-/// results, block by block: see `#tile.transposition`.
+/// Emits a program tiled as a transposition: computes over the same parallel loops, block by block, with operands that
+/// are contiguous along another loop than the results (see `#tile.transposition`).
 void emitTransposition(tile::ProgramOp program, Emission &emission);
 
 } // namespace freestone::codegen

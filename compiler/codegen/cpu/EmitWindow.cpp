@@ -287,7 +287,7 @@ Value WindowEmitter::loadShared(unsigned input, Value start, Value tap) {
                                 ValueRange{emission.add(start, offset)});
 }
 
-/// What the body makes of a sum; products of a convolution are added without being rounded.
+/// The body's reduction step. Convolutions use fused multiply-add: faster, and the product is not rounded.
 Value WindowEmitter::accumulate(BodyVectorizer &body, Value sum) {
   if (isa<FloatType>(sumType) && tile::getContractionDims(compute)) {
     Operation *add = compute.getBody()->getTerminator()->getOperand(0).getDefiningOp();

@@ -136,14 +136,13 @@ Value BodyVectorizer::loadRepeated(Value memory, Expr linear, int64_t times, Val
   });
 }
 
-/// Loads two vectors, of which the second ends with the last used element, and picks every other element: faster than a
-/// gather.
+/// A strided load as `stride` contiguous loads and shuffles that deinterleave them: faster than a gather. The last
+/// vector ends with the last used element, so that nothing after it is read.
 Value BodyVectorizer::loadEvery(int64_t stride, Value memory, Value index, Type storage, Value mask, TypedAttr fill) {
   VectorType type = vectorOf(storage), maskType = vectorOf(builder.getI1Type());
   int64_t lanes = points.lanes;
   Value loaded;
   for (int64_t number = 0; number < stride; ++number) {
-  // The second vector begins with the last element of the first.
     int64_t start = number + 1 < stride ? number * lanes : (lanes - 1) * (stride - 1);
     Value at = emission.add(index, emission.getConstant(start)), vector;
     if (!mask) {
@@ -163,7 +162,7 @@ Value BodyVectorizer::loadEvery(int64_t stride, Value memory, Value index, Type 
     SmallVector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       int64_t element = lane * stride;
-      // What a later vector brings is any lane until then.
+      // Elements of later vectors are placeholders until their shuffle.
       if (element / lanes == number)
         order.push_back(lanes + element - start);
       else
@@ -184,7 +183,8 @@ Value BodyVectorizer::load(unsigned input) {
   return toScalarType(value, type.getElementType());
 }
 
-/// Lane 0's value of an index that is one more in every lane: a position plus what all lanes share. Else null.
+/// Lane 0's value of an index with stride 1 over the lanes: a loop position plus a shared value. Null for other
+/// indices.
 Value BodyVectorizer::getRunBegin(Value index) {
   Operation *op = index.getDefiningOp();
   if (points.lanes == 1 || !op)
@@ -205,7 +205,7 @@ Value BodyVectorizer::getRunBegin(Value index) {
   return {};
 }
 
-/// Neighbours in memory: the last index of the first one is `begin`, and all lanes share the other indices.
+/// A contiguous load: the last index begins with `begin` in lane 0, and all lanes share the other indices.
 Value BodyVectorizer::readRun(tile::ReadOp op, Value begin, graph::TensorType type, Value memory) {
   Value linear = emission.getConstant(0);
   for (auto [operand, extent] : llvm::zip_equal(op.getIndices().drop_back(), type.getShape().drop_back()))

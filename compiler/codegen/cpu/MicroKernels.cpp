@@ -62,7 +62,7 @@ private:
 
 } // namespace
 
-/// The sum of the products of both halves of every word.
+/// Pair products: for every 32-bit word, the sum of the products of its 16-bit halves.
 Value BlockEmitter::multiplyPairs(Value a, Value b) {
   auto halves = VectorType::get({2 * lanes}, builder.getI16Type());
   assert((lanes == 8 || lanes == 16) && "vectors are those of AVX2 or AVX-512");
@@ -222,8 +222,8 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
     lastMasks[half] = arith::SelectOp::create(builder, location, isWhole, masks[half], none);
   }
-  // The sums of a window's block are scratch, of whole blocks: masks would cost processors without AVX-512 most of a
-  // store.
+  // Windows accumulate in scratch that holds whole blocks, so they need no masks: masked stores are slow without
+  // AVX-512.
   bool isWindow = kind == KernelKind::window;
   auto store = [&](bool adds) {
     for (auto [number, address] : llvm::enumerate(addresses)) {

@@ -19,8 +19,7 @@ enum class KernelKind {
   /// `ahead` on, which need not be mapped.
   contract,
   /// void freestone_pairs_T(…)
-  /// The same where T is i32 and every element of A and B is a word of two steps of k, 16 bits each, whose products are
-  /// both added.
+  /// does the same for pair products: T is i32, and every element of A and B is a word of two steps of k, 16 bits each.
   pairs,
   /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C,
   ///                         i64 accumulate)
@@ -28,7 +27,7 @@ enum class KernelKind {
   /// even. With an odd number of rows, A is read and C written for one row more.
   window,
 };
-/// The kind for a contraction that is tiled as one.
+/// The kind for a program with `#tile.contraction`.
 inline KernelKind getKernelKind(tile::ContractionForm &form) {
   return form.multipliesPairs() ? KernelKind::pairs : KernelKind::contract;
 }

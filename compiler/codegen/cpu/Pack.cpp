@@ -25,8 +25,8 @@ Value freestone::codegen::convertWidth(OpBuilder &builder, Location location, Va
                 : arith::TruncIOp::create(builder, location, to, value).getResult();
 }
 
-/// A factor at places along a loop, at a step of the micro-kernel: in the form's element type, or words of two steps of
-/// k. `at` stands everywhere but in k.
+/// A factor's elements at a step of the micro-kernel: of the form's element type, or words of two steps of k for pair
+/// products. `at` has the positions of all loops but k.
 static Value loadFactor(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, Value factor,
                         LanePoints at, Value step, tile::PanelsAttr panels = {}) {
   OpBuilder &builder = emission.builder;
@@ -48,7 +48,7 @@ static Value loadFactor(Emission &emission, tile::ContractionForm &form, const C
     Value halves = convertWidth(builder, location, loadAt(std::move(at), first), builder.getI16Type());
     return vector::BitCastOp::create(builder, location, wordType, halves);
   }
-  // Behind an odd number of steps there is one of zeros.
+  // An odd number of steps is padded with zeros.
   Value exists = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, one);
   Value low = loadAt(at, first),
         high = loadAt(at, emission.add(first, emission.minimum(one, emission.subtract(left, one))));

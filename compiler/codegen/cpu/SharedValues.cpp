@@ -9,11 +9,11 @@ using sym::Expr;
 
 namespace {
 
-/// Values and checks of a body that no column changes, in the order of its text.
+/// The loop-invariant values and checks of a body, in its order: equal for all columns.
 struct Shared {
   SmallVector<Value> values;
   SmallVector<tile::CheckOp> checks;
-  /// Some are more than arithmetic, which leaves the loop by itself.
+  /// Whether some are loads or checks: LLVM hoists arithmetic by itself.
   bool isWorthwhile = false;
 };
 
@@ -31,7 +31,7 @@ static Shared findShared(tile::ComputeOp compute) {
   };
   for (auto [input, argument] : llvm::enumerate(compute.getInputArgs())) {
     auto isFixed = [&](Expr index) { return !llvm::is_contained(tile::getLoops(index), column); };
-    // What another compute of the program made of this point is in a register.
+    // Results of the program's other computes stay in registers.
     if (compute.getInputs()[input].getDefiningOp<tile::ComputeOp>() ||
         !llvm::all_of(tile::getIndices(compute, input), isFixed))
       continue;

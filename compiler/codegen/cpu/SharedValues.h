@@ -5,13 +5,13 @@
 
 namespace freestone::codegen {
 
-/// What of a body without reductions is the same at all points of the innermost parallel loop and reads memory or
-/// checks something, with all that it is made of: a row's position in a table, and whether it is one. Emitted here, for
-/// `row`, plain scalars at any point of the loop; there must be one. What a program writes it does not read elsewhere,
-/// so the values hold for the whole loop.
+/// Emits the values and checks of a body that are invariant in the innermost parallel loop, such as the index of a row
+/// in a table and its bounds check, as scalars at `row`, any point of that loop. For bodies without reductions that
+/// have such loads or checks; nothing for others. Loads may be hoisted: a program reads none of the memory that it
+/// writes at other points.
 SharedValues emitSharedValues(Emission &emission, tile::ComputeOp compute, const LanePoints &row);
 
-/// Whether there are such values.
+/// Whether a body has such loads or checks.
 bool hasSharedValues(tile::ComputeOp compute);
 
 } // namespace freestone::codegen

@@ -8,7 +8,8 @@ using namespace freestone;
 
 static int64_t getNumLanes(Value vector) { return cast<VectorType>(vector.getType()).getNumElements(); }
 
-/// Within every part of so many lanes: the first halves of both vectors' parts in turns, then the second halves.
+/// Unpack-low and unpack-high within parts of `part` lanes: interleaves the low halves of both vectors' parts, and the
+/// high halves.
 static std::pair<Value, Value> interleaveParts(OpBuilder &builder, Location location, Value first, Value second,
                                                int64_t part) {
   int64_t lanes = getNumLanes(first);
@@ -22,7 +23,7 @@ static std::pair<Value, Value> interleaveParts(OpBuilder &builder, Location loca
           vector::ShuffleOp::create(builder, location, first, second, high)};
 }
 
-/// Every other part of so many lanes of two vectors, those of even number and those of odd number.
+/// Deinterleaves two vectors by parts of `part` lanes: the parts of even number, and those of odd number.
 static std::pair<Value, Value> separateParts(OpBuilder &builder, Location location, Value first, Value second,
                                              int64_t part) {
   int64_t lanes = getNumLanes(first);
@@ -35,7 +36,7 @@ static std::pair<Value, Value> separateParts(OpBuilder &builder, Location locati
           vector::ShuffleOp::create(builder, location, first, second, odd)};
 }
 
-/// Transposes the parts of so many lanes of as many vectors as each has parts.
+/// Transposes vectors by parts of `part` lanes, as many vectors as each has parts.
 static SmallVector<Value> transposeParts(OpBuilder &builder, Location location, ArrayRef<Value> vectors, int64_t part) {
   if (vectors.size() == 1)
     return {vectors.front()};
@@ -55,7 +56,7 @@ static SmallVector<Value> transposeParts(OpBuilder &builder, Location location, 
 SmallVector<Value> codegen::transposeLanes(OpBuilder &builder, Location location, ValueRange vectors) {
   auto type = cast<VectorType>(vectors.front().getType());
   if (type.getElementType().isInteger(1)) {
-    // Processors shuffle no bits.
+    // Bits are shuffled as bytes: processors have no shuffles of bits.
     VectorType bytes = VectorType::get(type.getShape(), builder.getI8Type());
     SmallVector<Value> wide;
     for (Value vector : vectors)
@@ -67,7 +68,7 @@ SmallVector<Value> codegen::transposeLanes(OpBuilder &builder, Location location
   }
   int64_t lanes = type.getNumElements(), part = std::min<int64_t>(lanes, 128 / type.getElementTypeBitWidth());
   SmallVector<Value> transposed(lanes);
-  // As many neighbours as a part has lanes are transposed part by part.
+  // Groups of as many neighbouring vectors as a part has lanes are transposed within their parts first.
   SmallVector<SmallVector<Value>> groups;
   for (int64_t begin = 0; begin < lanes; begin += part) {
     SmallVector<Value> group = llvm::to_vector_of<Value>(vectors.slice(begin, part));
@@ -114,7 +115,7 @@ SmallVector<Value> codegen::interleaveLanes(OpBuilder &builder, Location locatio
       SmallVector<int64_t> order;
       for (int64_t lane = 0; lane < lanes; ++lane) {
         int64_t element = number * lanes + lane, place = element / count;
-        // What no vector before this one has is taken from lane 0 until its vector comes.
+        // Lanes of later vectors are placeholders until their shuffle.
         if (element % count == source)
           order.push_back(lanes + place);
         else

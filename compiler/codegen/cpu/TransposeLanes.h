@@ -5,12 +5,12 @@
 
 namespace freestone::codegen {
 
-/// As many vectors as they have lanes, a power of two: lane j of vector i becomes lane i of vector j. In shuffles that
-/// processors have: within 128 bits of two vectors, then of such parts.
+/// Transposes a square of vectors, whose number is their number of lanes, a power of two: lane j of vector i becomes
+/// lane i of vector j. Uses the shuffles of the processor: within 128 bits first, then of whole 128-bit parts.
 llvm::SmallVector<mlir::Value> transposeLanes(mlir::OpBuilder &builder, mlir::Location location,
                                               mlir::ValueRange vectors);
 
-/// The elements of vectors of one length in turns: lane 0 of each, then lane 1 of each, …, as vectors of that length.
+/// Interleaves vectors of equal length: lane 0 of each, then lane 1 of each, …, as vectors of that length.
 llvm::SmallVector<mlir::Value> interleaveLanes(mlir::OpBuilder &builder, mlir::Location location,
                                                mlir::ValueRange vectors);
 

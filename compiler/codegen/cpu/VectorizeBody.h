@@ -29,13 +29,13 @@ struct LanePoints {
 /// Restricts lanes along `points.lane` to one panel of this width: it becomes panel * width + lane.
 void keepWithinPanel(Emission &emission, LanePoints &points, int64_t width);
 
-/// Values of a body that are the same for all lanes, and checks of such, that were emitted before.
+/// Values of a body that all lanes share, and checks of them, emitted in advance.
 struct SharedValues {
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   llvm::SmallPtrSet<mlir::Operation *, 2> checks;
 };
 
-/// Whether an expression has a symbol in it.
+/// Whether an expression contains a symbol.
 bool dependsOn(sym::Expr expr, sym::Expr symbol);
 
 /// The growth of an index with `symbol`; nothing if it is not constant.
@@ -50,9 +50,9 @@ public:
 
   /// Sets a value of the body (an operand's element, an accumulator) instead of computing it: a scalar or a vector.
   void set(mlir::Value value, mlir::Value lanes) { known[value] = lanes; }
-  /// Takes values and checks as they were emitted for all lanes of this and other points.
+  /// Reuses values and checks emitted in advance.
   void share(const SharedValues &shared);
-  /// A value of the body, computed with what it needs; each once. A scalar where all lanes agree.
+  /// A value of the body, computed once with everything it depends on. A scalar if all lanes agree.
   mlir::Value get(mlir::Value value);
   /// As get, but always a vector if `lanes` is more than 1.
   mlir::Value getVector(mlir::Value value) { return spread(get(value)); }

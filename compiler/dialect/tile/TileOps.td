@@ -85,9 +85,9 @@ def Tile_OpaqueOp : Tile_Op<"opaque", [IsolatedFromAbove, Pure, SingleBlock]> {
     The body computes one tile: `%t` is its number, followed by every operand and result as a flat, row-major buffer
     (bool as i8, unsigned as signless). Tiles may run in any order and concurrently, so each writes its own elements. A
     result without uses is scratch memory. An attribute `binds = "n"` makes the single i64 element of the first result
-    the value of the symbol n from then on; programs of that size take the result as an operand. With an attribute
-    `updates` the first result begins as the elements of the first operand, whose buffer the body leaves alone (see
-    `task-update-in-place`).
+    the value of the symbol n from then on; programs of that size take the result as an operand. An attribute
+    `updates` makes it an in-place update (see `task-update-in-place`): the first result's buffer starts with the
+    elements of the first operand, and the body does not use the operand's own buffer.
     ```mlir
     %r = tile.opaque [rows] ins(%x) {
     ^bb0(%t: index, %in: memref<?xf32>, %out: memref<?xf32>):

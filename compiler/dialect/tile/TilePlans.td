@@ -114,13 +114,13 @@ def Tile_MapTilingAttr : Tile_PlanPart<"MapTiling", "map"> {
 }
 
 def Tile_TranspositionTilingAttr : Tile_PlanPart<"TranspositionTiling", "transposition"> {
-  let summary = "how computes are tiled that read along one loop and write along another: the other loops, then rows, then columns";
+  let summary = "how transpositions (and maps fused with them) are tiled: the other loops, then rows, then columns";
   let description = [{
-    The innermost parallel loop counts columns, loop `across` rows: neighbouring rows are neighbours in memory for some operand,
-    neighbouring columns for the results. A tile has at most `rows` rows and `columns` columns, computed in blocks of `lanes` rows and
-    `width` columns. A block of `lanes` columns reads such operands along rows and transposes them in registers; its lanes are
-    columns. A narrower block is all columns there are, and `across` the loop before them; its lanes are rows, and results are
-    interleaved before they are stored.
+    The innermost parallel loop counts columns, loop `across` rows: some operands are contiguous along the rows, results
+    along the columns. A tile has at most `rows` rows and `columns` columns, computed in blocks of `lanes` rows and
+    `width` columns. With `width` = `lanes`, a block loads such operands along the rows and transposes them in registers;
+    its lanes are columns. With a smaller `width`, a block has all columns, and `across` is the loop next to them; its
+    lanes are rows, and results are interleaved before they are stored.
     ```mlir
     #tile.transposition<across = 0, rows = 64, columns = 64, width = 16, lanes = 16>
     ```

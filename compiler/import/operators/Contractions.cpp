@@ -24,8 +24,8 @@ Tensor gemm(Node &node) {
   return product + (beta == 1 ? c : c * beta);
 }
 
-/// x - zeroPoint, the zero point along one axis of x, or for all of it. Differences of numbers of 8 bits fit 16, of
-/// which a contraction multiplies two at a time.
+/// x - zeroPoint, with a zero point per element of one axis of x or a single one; x itself without a zero point. In
+/// i16, which holds differences of 8-bit integers: contractions of i16 are pair products.
 Tensor centered(Node &node, Tensor x, int64_t zeroPointInput, int64_t axis) {
   mlir::Type half = node.builder().getI16Type();
   if (!node.has(zeroPointInput))
@@ -137,7 +137,7 @@ bool Equation::parse() {
   return true;
 }
 
-/// The elements that stand at the same place of two axes of one size, the second of which is dropped.
+/// The diagonal of two axes of equal size, along `kept`; `dropped` is removed.
 static Tensor takeDiagonal(Tensor x, int64_t kept, int64_t dropped) {
   SmallVector<int64_t> order, back;
   for (int64_t axis = 0; axis < x.rank(); ++axis)
@@ -146,7 +146,7 @@ static Tensor takeDiagonal(Tensor x, int64_t kept, int64_t dropped) {
   int64_t others = order.size();
   order.append({kept, dropped});
   x = transpose(x, order);
-  // One row after the other, with one more element each, they stand below each other.
+  // The flat n×n elements, padded by n and reshaped to rows of n + 1: the diagonal is the first column.
   GraphBuilder &builder = x.builder();
   Expr n = x.dim(others), none = builder.size(0), one = builder.size(1);
   Shape shape(x.shape().take_front(others)), low(others + 1, none), high(others, none), rows(shape);

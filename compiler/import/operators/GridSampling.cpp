@@ -124,7 +124,8 @@ Tensor gridSample(Node &node) {
   return cast(reshape(transpose(sum, {0, 2, 1}), result), x.elementType());
 }
 
-/// Where an affine map of [-1, 1] takes the cells of a picture. The coordinates of a row's cells are one long row.
+/// The coordinates of a picture's cells, from -1 to 1, mapped by theta. The coordinates of all cells of a row form one
+/// innermost dimension, long enough for vectors.
 Tensor affineGrid(Node &node) {
   Tensor theta = node.input(0);
   std::optional<Shape> size = node.sizesInput(1);
@@ -144,7 +145,7 @@ Tensor affineGrid(Node &node) {
   row.push_back(width * coordinates);
   llvm::append_range(grid, ArrayRef(*size).drop_front(2));
   grid.push_back(coordinates);
-  // Of every coordinate, how it follows from one axis, for all cells of a row.
+  // A column of theta, broadcast to all cells of a row: the factors of one axis for every coordinate.
   auto column = [&](int64_t number) {
     Tensor factors = slice(cast(theta, type), 2, builder.size(number), one);
     return reshape(broadcastTo(transpose(factors, {0, 2, 1}), {theta.dim(0), width, coordinates}), row);
@@ -160,7 +161,7 @@ Tensor affineGrid(Node &node) {
       place = broadcastTo(unsqueeze(place, {1}), {width, coordinates});
     Shape shape(axes + 1, one);
     shape[axis + 1] = isRow ? row.back() : extent;
-    // The last axis is the first coordinate.
+    // Coordinates are in reverse order: the first belongs to the last axis.
     sum = sum + column(axes - 1 - axis) * reshape(place, shape);
   }
   return cast(reshape(sum, grid), theta.elementType());

@@ -33,8 +33,8 @@ Statistics update(Node &node, const Statistics &old, Tensor mean, Tensor varianc
   return {blend(old.mean, mean), blend(old.variance, variance)};
 }
 
-/// Normalizes by batch statistics, and updates the running statistics. Seen from the channels it is the normalization
-/// of a layer, which has a gradient of its own.
+/// Normalizes by batch statistics, and updates the running statistics. With channels first it is a layer normalization,
+/// which has a gradient of its own.
 void normalizeByBatch(Node &node, Tensor x, Tensor scale, Tensor bias, const Statistics &old) {
   ModelBuilder &builder = node.builder();
   mlir::Type wide = old.mean.elementType();

@@ -96,7 +96,7 @@ Tensor qlinearMatmul(Node &node) {
   if (in.size() != 8 || !llvm::all_of(in, [](Tensor t) { return bool(t); }))
     return {};
   ModelBuilder &builder = node.builder();
-  // Differences of 8-bit numbers fit 16 bits, of which a contraction multiplies two at a time.
+  // i16 holds differences of 8-bit integers: contractions of i16 are pair products.
   mlir::Type half = builder.getI16Type(), wide = builder.getI32Type(), real = builder.getF32Type();
   // Parameters per row of the left operand stand in its last but one dimension, per column of the right one in its
   // last.

@@ -47,7 +47,7 @@ Tensor sliceAxis(Node &node, Tensor x, int64_t axis, Expr start, Expr end, int64
   return slice(x, axis, start, size, step);
 }
 
-/// Slices along axes or by steps that only the run knows: every axis is read at start, start + step, ….
+/// Slices along run-time axes or by run-time steps: every axis is read at start, start + step, ….
 Tensor sliceByValues(Node &node, Tensor x, ArrayRef<Expr> starts, ArrayRef<Expr> ends, ArrayRef<Expr> axes,
                      ArrayRef<Expr> steps) {
   ModelBuilder &builder = node.builder();

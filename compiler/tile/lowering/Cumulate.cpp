@@ -21,8 +21,8 @@ struct LowerCumulate : OpRewritePattern<graph::CumulateOp> {
 private:
   /// A tile is one line along the axis.
   static OpaqueOp lowerLines(graph::CumulateOp op, const Lines &lines, PatternRewriter &rewriter);
-  /// A tile is a block of neighbouring lines: their elements at one place of the axis stand in a row, and so do their
-  /// accumulators, in scratch.
+  /// A tile is a block of neighbouring lines, vectorized across them: at one position of the axis their elements are
+  /// contiguous, as are their accumulators in scratch.
   static OpaqueOp lowerBlocks(graph::CumulateOp op, const Lines &lines, PatternRewriter &rewriter);
 
   static Value getPlace(graph::CumulateOp op, OpaqueBuilder &body, Value number, Value length) {

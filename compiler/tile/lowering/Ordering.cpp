@@ -103,7 +103,8 @@ public:
 };
 
 /// Selects the k best elements of a line in one pass with a heap, whose top is the last of them in order: most elements
-/// of a long line do not precede the top.
+/// of a long line do not precede the top. In a line that rises (towards better elements) most would, each with a change
+/// of the heap: there, the best elements of classes give a threshold beforehand.
 class LineSelector : LineOrdering {
 public:
   LineSelector(PatternRewriter &rewriter, graph::TopKOp op)
@@ -154,12 +155,12 @@ private:
 
   /// Elements compared at once if they are contiguous.
   static constexpr int64_t blockElements = 32;
-  /// The beginning of a line is one part of so many.
+  /// The pass without a threshold ends at this fraction of a line.
   static constexpr int64_t beginnings = 16;
-  /// Elements of a class from which on classes gain more than they cost.
+  /// Least elements of a class: for smaller ones, the threshold costs more than it saves.
   static constexpr int64_t leastDeals = 4;
 
-  /// Twice as many as elements are kept, in whole blocks.
+  /// Twice the number of kept elements, rounded up to whole blocks.
   static Expr getNumClasses(Expr kept) {
     Expr block = Expr::constant(kept.context(), blockElements);
     return Expr::max(Expr::ceilDiv(kept * 2, block), Expr::constant(kept.context(), 1)) * blockElements;
@@ -180,7 +181,7 @@ private:
                                    arith::OrIOp::create(b, after, isLater));
   }
 
-  /// Orders `count` entries from the place `begin` on as a heap.
+  /// Makes a heap of the `count` entries from `begin` on.
   void makeHeap(Value begin, Value count) {
     Value parents = line.div(count, line.constant(2)), one = line.constant(1);
     line.loop(line.constant(0), parents, [&](Value i) {
@@ -189,8 +190,8 @@ private:
     });
   }
 
-  /// Divides the elements from `from` on into classes of `deals` elements, and writes the last one, in order, of the
-  /// `count` best that are the best of their classes to scratch.
+  /// Stores a threshold to scratch: at least `count` elements from `from` on do not follow it. Element i is in class i
+  /// mod `classes`; the threshold is the best element of a class, number `count` of these in order.
   void emitLastOfBest(Value from, Value count, Value classes, Value deals) {
     Value zero = line.constant(0), one = line.constant(1);
     line.loop(zero, classes, [&](Value i) { line.store(scratch(2), i, loadKey(line.add(from, i))); });
@@ -205,7 +206,7 @@ private:
       else
         line.loop(zero, classes, [&](Value i) { keep(i, loadKey(line.add(first, i))); });
     });
-    // Their heap stands behind that of the line.
+    // The heap of these elements follows the line's heap in scratch.
     auto getBest = [&](Value i) { return Entry{line.loadResult(scratch(2), i), line.toI64(i)}; };
     line.loop(zero, count, [&](Value i) { store(line.add(count, i), getBest(i)); });
     makeHeap(count, count);
@@ -216,8 +217,7 @@ private:
     line.store(scratch(2), zero, load(count).key);
   }
 
-  /// Puts an entry into a heap of `size` entries (at least 1) from the place `begin` on, whose entry number `hole` is
-  /// free: what follows it moves up.
+  /// Sinks an entry from the free slot `hole` of a heap of `size` entries (at least 1), which starts at `begin`.
   void sink(Value begin, Value hole, Value size, Entry entry) {
     ImplicitLocOpBuilder &b = line.ir();
     Value one = line.constant(1), last = line.sub(size, one);
@@ -240,7 +240,8 @@ private:
     store(at(moves.getResult(0)), entry);
   }
 
-  /// Passes the elements [count, end), which come after the heap's elements: ties keep those of the heap.
+  /// Passes the elements [begin, end), which come after the heap's elements: ties keep those of the heap. Skips
+  /// elements that follow the threshold `last` (null: none).
   void emitPass(Value begin, Value end, Value count, Value last) {
     auto passEach = [&](Value from, Value to) {
       line.loop(from, to, [&](Value i) {

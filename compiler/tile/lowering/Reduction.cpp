@@ -48,11 +48,11 @@ ReductionLoops getLoopsOf(ArrayRef<Expr> shape, ArrayRef<int64_t> axes) {
 /// Reductions to one element of at most this many elements are one tile.
 constexpr int64_t mostAtOnce = 4096;
 
-/// Shorter rows have no reductions of their own.
+/// Shorter rows are not reduced separately.
 constexpr int64_t shortestRow = 16;
 
-/// A reduction to one element shares no rows with its operand: the first dimension is reduced separately, after the
-/// others.
+/// A reduction to one element shares no rows with its operand, and so can't be fused with it. If the first dimension is
+/// reduced separately, after the others, the reduction of the rows can.
 bool hasTwoStages(ArrayRef<Expr> shape, size_t numAxes) {
   if (numAxes != shape.size() || numAxes < 2)
     return false;

@@ -35,7 +35,8 @@ Real acosh(Real x);
 Real atanh(Real x);
 Real erf(Real x);
 
-/// e^x = scale * (1 + tail), for what goes on with the parts. f32 of magnitude below 87; the tail of a NaN is one.
+/// e^x = scale * (1 + tail), unrounded, for functions that combine the parts themselves. For f32 with |x| < 87; for
+/// NaN, the tail is NaN.
 struct ExponentialParts {
   Real scale, tail;
 };
@@ -44,7 +45,7 @@ ExponentialParts splitExponential(Real x);
 /// x * 2^n for integral-valued n, with gradual underflow.
 Real scaleByPowerOfTwo(Real x, Real n);
 
-/// ln 2 in two parts; the first has so few bits that n times it is exact.
+/// ln 2 in two parts; the first has few enough bits that its product with n is exact.
 inline constexpr double ln2HighDouble = 6.93147180369123816490e-01, ln2LowDouble = 1.90821492927058770002e-10;
 inline constexpr double ln2HighFloat = 0.693359375, ln2LowFloat = -2.12194440054690582767e-4;
 

@@ -23,7 +23,7 @@ constexpr double expDoubleCoefficients[] = {0.5,
                                             2.5113439042878825e-08,
                                             2.092788818656313e-09};
 
-/// Added to a number below 2^22 it rounds that to an integer, which then stands in the lowest bits.
+/// Adding it to an f32 of magnitude below 2^22 rounds that to an integer, in the lowest bits of the sum.
 constexpr double integerInBits = 0x1.8p23;
 
 /// x = n*ln2 + r with integral n and |r| ≤ ln(2)/2; tail = e^r - 1.
@@ -42,7 +42,7 @@ Reduced reduce(Real x) {
   return {n, tailOf(fma(n, -ln2LowDouble, r))};
 }
 
-/// The same of an f32; `n` is the lowest bits of its integers.
+/// x = n*ln2 + r in f32. The lowest bits of `n` are the integer n.
 struct ReducedFloat {
   Value n;
   Real r;
@@ -53,12 +53,12 @@ ReducedFloat reduceFloat(Real x) {
   return {shifted.bits(), fma(n, -ln2LowFloat, fma(n, -ln2HighFloat, x))};
 }
 
-/// n where the exponent of an f32 is.
+/// Shifts n to the exponent bits of an f32.
 Value toExponent(Real like, Value n) {
   return arith::ShLIOp::create(like.getBuilder(), n, like.integer(like.mantissaBits()));
 }
 
-/// 2^(n + more) of exponents, within the normal numbers.
+/// 2^(n + more) for n in the exponent bits; must be a normal number.
 Real powerOfTwo(Real like, Value exponent, int64_t more = 0) {
   int64_t one = (like.exponentBias() + more) << like.mantissaBits();
   return like.fromBits(arith::AddIOp::create(like.getBuilder(), exponent, like.integer(one)));
@@ -74,7 +74,8 @@ Real clampBelow(Real x, double low) { return select(x < low, x.like(low), x); }
 Real expOfFloat(Real x) {
   auto [n, r] = reduceFloat(x);
   Real power = fma(fma(polynomial(r, expFloatCoefficients), r, 1.0), r, 1.0);
-  // What is more than a normal number's exponent goes first: only the last product may be denormal, and rounds once.
+  // The exponent's excess over a normal number's is multiplied first: only the last product may be denormal, so that
+  // the result is rounded once.
   auto &builder = x.getBuilder();
   auto shifted = [&](int64_t exponent) { return x.integer(exponent * (int64_t(1) << x.mantissaBits())); };
   Value exponent = toExponent(x, n);

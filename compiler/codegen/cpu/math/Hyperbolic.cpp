@@ -17,12 +17,12 @@ Real tanh(Real x) {
     Real value = e / (e + 2.0);
     return select(x == x, copySign(value, x), x);
   }
-  // e^2t - 1, up to where the result is 1.
+  // e = e^2t - 1, with 2t clamped: from `end` on, the result is 1.
   constexpr double end = 18.5;
   Real twice = t * 2.0;
   auto [scale, tail] = splitExponential(select(twice > end, x.like(end), twice));
   Real e = fma(scale, tail, scale - 1.0), quotient = e / (e + 2.0), half = e * 0.5;
-  // The quotient of a small e has the errors of three roundings; as h - h*q it has those of h and the last one.
+  // For small e, h - h*q (h = e/2, q = e/(e+2)) avoids the rounding errors of the quotient.
   return copySign(select(e < 1.0, fma(-half, quotient, half), quotient), x);
 }
 
