@@ -17,7 +17,7 @@ def blocks(operator):
 
 
 ROWS = [
-    transpose([1, 0], "256x256", "4096x1024", dtypes=ALL),
+    transpose([1, 0], "256x256", "1000x777", "4096x1024", dtypes=ALL),
     transpose([0, 2, 1, 3], "1x128x12x64", "8x512x12x64"),
     transpose([0, 2, 3, 1], *PICTURES),
     transpose([0, 3, 1, 2], "1x56x56x64", "16x112x112x64"),
