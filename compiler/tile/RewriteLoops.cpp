@@ -75,10 +75,10 @@ static FailureOr<ComputeOp> keepLayouts(FailureOr<ComputeOp> copy, ComputeOp op)
   if (failed(copy))
     return copy;
   for (unsigned result = 0; result < op.getNumResults(); ++result) {
-    graph::TensorType type = op.getResultType(result), plain = copy->getResultType(result);
+    graph::TensorType type = op.getResultType(result);
     if (!type.getLayout())
       continue;
-    assert(type.getShape() == plain.getShape() && "loops of what has a layout are not reshaped");
+    assert(type.getShape() == copy->getResultType(result).getShape() && "loops over a layout are not reshaped");
     copy->getResult(result).setType(type);
   }
   return copy;

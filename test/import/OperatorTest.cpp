@@ -284,19 +284,24 @@ TEST(Operator, SequencesExistOnlyWhileImporting) {
   EXPECT_EQ(model.count<graph::SliceOp>(), 2);
 }
 
-/// The reasons in the operators' sources, without the parts specific to a node.
+/// Appends the texts behind `mark` in a source, without remedies and the parts specific to a node.
+static void collectReasons(const std::string &path, llvm::StringRef mark, std::vector<std::string> &reasons) {
+  auto source = llvm::MemoryBuffer::getFile(path);
+  llvm::StringRef text = source ? (*source)->getBuffer() : "";
+  for (size_t at = text.find(mark); at != llvm::StringRef::npos; at = text.find(mark, at + 1)) {
+    llvm::StringRef reason = text.substr(at + mark.size());
+    reasons.push_back(reason.substr(0, std::min(reason.find('"'), reason.find(';'))).str());
+  }
+}
+
+/// The reasons of the importer, and those of the lowering to loops.
 static std::vector<std::string> reasonsInSources() {
   std::vector<std::string> reasons;
   std::error_code error;
   for (llvm::sys::fs::directory_iterator file(DOCS "/../compiler/import/operators", error), end; file != end && !error;
-       file.increment(error)) {
-    auto source = llvm::MemoryBuffer::getFile(file->path());
-    llvm::StringRef text = source ? (*source)->getBuffer() : "", mark = "refuse(\"";
-    for (size_t at = text.find(mark); at != llvm::StringRef::npos; at = text.find(mark, at + 1)) {
-      llvm::StringRef reason = text.substr(at + mark.size());
-      reasons.push_back(reason.substr(0, std::min(reason.find('"'), reason.find(';'))).str());
-    }
-  }
+       file.increment(error))
+    collectReasons(file->path(), "refuse(\"", reasons);
+  collectReasons(DOCS "/../compiler/tile/GraphToTile.cpp", "return \"", reasons);
   return reasons;
 }
 
