@@ -174,7 +174,7 @@ void Folder::sweepLock(const std::string &lock) const {
   remove(lock);
 }
 
-Workshop::Workshop(const Folder &folder) : folder(folder), own(Folder::unfinishedName()) {
+StagingFolder::StagingFolder(const Folder &folder) : folder(folder), own(Folder::unfinishedName()) {
   if (folder.system().makeFolder(AT_FDCWD, folder.pathOf(own).c_str(), 0700) != 0)
     throw FileError("can't make '" + own + "'");
   try {
@@ -185,7 +185,7 @@ Workshop::Workshop(const Folder &folder) : folder(folder), own(Folder::unfinishe
   }
 }
 
-Workshop::~Workshop() {
+StagingFolder::~StagingFolder() {
   try {
     for (const std::string &file : folder.list(own))
       folder.remove(own + "/" + file);

@@ -50,12 +50,12 @@ private:
 };
 
 /// A folder in "new/" in which one entry is made; removed with the object, or swept after the death of its process.
-class Workshop {
+class StagingFolder {
 public:
-  explicit Workshop(const Folder &folder);
-  Workshop(const Workshop &) = delete;
-  Workshop &operator=(const Workshop &) = delete;
-  ~Workshop();
+  explicit StagingFolder(const Folder &folder);
+  StagingFolder(const StagingFolder &) = delete;
+  StagingFolder &operator=(const StagingFolder &) = delete;
+  ~StagingFolder();
   /// Relative to the cache's folder.
   const std::string &name() const { return own; }
 

@@ -6,11 +6,11 @@
 using namespace freestone::cache;
 using Clock = std::chrono::steady_clock;
 
-KeyLock::KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds patience,
+KeyLock::KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds timeout,
                  const std::function<void()> &onWait, std::chrono::milliseconds spent)
-    : folder(folder), name("lock/" + key), patience(patience) {
+    : folder(folder), name("lock/" + key), timeout(timeout) {
   try {
-    acquire(onWait, patience - spent);
+    acquire(onWait, timeout - spent);
     if (file)
       pulse = std::thread([this] { showLife(); });
   } catch (const FileError &) {
@@ -54,7 +54,7 @@ bool KeyLock::isStillThere(const File &candidate) const {
 
 void KeyLock::showLife() {
   std::unique_lock lock(mutex);
-  while (!released.wait_for(lock, patience / 5, [&] { return isReleased; })) {
+  while (!released.wait_for(lock, timeout / 5, [&] { return isReleased; })) {
     try {
       folder.touch(name);
     } catch (const FileError &) {

@@ -11,14 +11,14 @@
 namespace freestone::cache {
 
 /// Lets one process at a time make an entry. The lock is the kernel's (flock), which releases it when its process dies.
-/// The holder touches the lock file regularly: a lock without signs of life for `patience`, such as that of a dead
+/// The holder touches the lock file regularly: a lock without signs of life for `timeout`, such as that of a dead
 /// machine on a network folder, is ignored, and so is a folder without locks. Several processes may then make the same
 /// entry, which costs only time. Nothing throws.
 class KeyLock {
 public:
-  /// Waits for the lock; calls `onWait` if it has to. `spent` is the part of `patience` already spent on an enclosing
+  /// Waits for the lock; calls `onWait` if it has to. `spent` is the part of `timeout` already spent on an enclosing
   /// lock.
-  KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds patience,
+  KeyLock(const Folder &folder, const std::string &key, std::chrono::milliseconds timeout,
           const std::function<void()> &onWait = nullptr, std::chrono::milliseconds spent = {});
   KeyLock(const KeyLock &) = delete;
   KeyLock &operator=(const KeyLock &) = delete;
@@ -36,7 +36,7 @@ private:
 
   const Folder &folder;
   std::string name;
-  std::chrono::milliseconds patience;
+  std::chrono::milliseconds timeout;
   File file; ///< locked, or empty
   bool waited = false;
   std::chrono::milliseconds silent{};

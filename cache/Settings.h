@@ -21,9 +21,9 @@ struct Settings {
   uint64_t maxBytes = uint64_t(8) << 30;
   /// Longest time without signs of life of a process that makes an entry, before others make it themselves. Only dead
   /// machines and stopped processes take so long: the lock of a dead process is free at once.
-  std::chrono::milliseconds patience = std::chrono::seconds(15);
-  /// The part of `patience` already spent on a lock within which this cache is used.
-  std::chrono::milliseconds patienceSpent{};
+  std::chrono::milliseconds lockTimeout = std::chrono::seconds(15);
+  /// The part of `lockTimeout` already spent on a lock within which this cache is used.
+  std::chrono::milliseconds lockTimeoutSpent{};
   /// Receives warnings for the user; may be empty.
   std::function<void(const std::string &)> say;
   /// Receives for every miss its difference from the nearest entry; if empty, none is searched for.

@@ -15,7 +15,7 @@ static constexpr const char *counterNames[] = {"hits",         "misses",        
                                                "evicted",      "rejected",       "failures"};
 
 Store::Store(Settings settings, FileSystem &system)
-    : system(&system), chosen(std::move(settings)), spent(chosen.patienceSpent) {
+    : system(&system), chosen(std::move(settings)), spent(chosen.lockTimeoutSpent) {
   for (const char *name : counterNames)
     counts[name] = 0;
   if (chosen.mode == Mode::Off)
@@ -69,12 +69,12 @@ Entry Store::obtain(const Request &request, const Maker &make) {
   explainMissOf(request.kind, request.ingredients);
   if (!opened->mayWrite())
     return makeUnkept(make, *system);
-  KeyLock lock(*opened, key, chosen.patience, chosen.onWait, spent);
+  KeyLock lock(*opened, key, chosen.lockTimeout, chosen.onWait, spent);
   if (lock.hasWaited())
     count("waits");
   if (std::optional<Entry> entry = lookUp(request.kind, key))
     return std::move(*entry);
-  // A dead machine may hold nested locks as well: the waits share one patience.
+  // A dead machine may hold nested locks as well: the waits share one timeout.
   struct Spending {
     Spending(std::chrono::milliseconds &spent, std::chrono::milliseconds more) : spent(spent), before(spent) {
       spent += more;
@@ -93,7 +93,7 @@ Claim Store::claim(Kind kind, const Ingredients &ingredients) {
   std::string key = ingredients.key();
   bool isThere = read(kind, key, claim);
   if (!isThere && opened->mayWrite()) {
-    claim.turn = std::make_unique<KeyLock>(*opened, key, chosen.patience, chosen.onWait, spent);
+    claim.turn = std::make_unique<KeyLock>(*opened, key, chosen.lockTimeout, chosen.onWait, spent);
     if (claim.turn->hasWaited())
       count("waits");
     if ((isThere = read(kind, key, claim)))
@@ -107,8 +107,8 @@ Claim Store::claim(Kind kind, const Ingredients &ingredients) {
 
 Entry Store::makeKept(const Request &request, const std::string &key, const Maker &make) {
   try {
-    Workshop workshop(*opened);
-    std::string unfinished = workshop.name() + "/made";
+    StagingFolder staging(*opened);
+    std::string unfinished = staging.name() + "/made";
     std::string about = make(opened->pathOf(unfinished));
     Entry entry = Entry::unkept(opened->open(unfinished, O_RDWR | O_APPEND), std::move(about));
     try {

@@ -66,8 +66,8 @@ public:
   /// Null if the cache is off or unusable.
   const Folder *folder() const { return opened.get(); }
   const Settings &settings() const { return chosen; }
-  /// The part of the patience with dead machines that is spent, for a nested cache within a maker.
-  std::chrono::milliseconds patienceSpent() const { return spent; }
+  /// The part of the timeout for locks of dead machines that is spent, for a nested cache within a maker.
+  std::chrono::milliseconds lockTimeoutSpent() const { return spent; }
 
   /// Counters of this process: hits, misses, code_hits, code_misses, program_hits, program_misses, waits, kept,
   /// evicted, rejected (damaged entries) and failures (of file operations).

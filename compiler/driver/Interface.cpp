@@ -72,7 +72,7 @@ Options readOptions(const freestone_compile_options &given) {
     options.cache.mode = known.cache_read_only ? cache::Mode::ReadOnly : cache::Mode::ReadWrite;
     if (known.cache_max_bytes)
       options.cache.maxBytes = known.cache_max_bytes;
-    options.cache.patienceSpent = std::chrono::milliseconds(known.cache_patience_spent);
+    options.cache.lockTimeoutSpent = std::chrono::milliseconds(known.cache_lock_timeout_spent);
     auto speaker = [say = known.say, user = known.say_user](bool isWarning) {
       return [=](const std::string &sentence) { say(user, isWarning, sentence.c_str()); };
     };

@@ -67,7 +67,7 @@ typedef struct freestone_compile_options {
   uint64_t cache_max_bytes;
   // Milliseconds that the caller has already waited for a cache lock of a possibly dead machine; deducted from further
   // waits.
-  int64_t cache_patience_spent;
+  int64_t cache_lock_timeout_spent;
   // Receives from `compile` a description of what was read, before anything is compiled: JSON, {"inputs": […],
   // "outputs": […]} as of check (of a training step its own inputs), and "training" as of compile. Returning 0 ends the
   // compilation as USAGE. May be null.

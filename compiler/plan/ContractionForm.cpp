@@ -9,8 +9,9 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// Floats are summed at least in f32, integers in 32 or 64 bits, which hold the result modulo its own width.
-static Type getAccumulatorType(Type type) {
+/// The element type of a micro-kernel: at least f32 for floats; for integers 32 or 64 bits, which hold the result modulo
+/// its own width.
+static Type getKernelType(Type type) {
   if (isa<FloatType>(type))
     return type.isF64() ? type : Float32Type::get(type.getContext());
   return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth() <= 32 ? 32 : 64);
@@ -35,7 +36,7 @@ std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
   bool leftFirst = cast<BlockArgument>(source).getArgNumber() == dims->lhs;
   form.lhs = multiply->getOperand(leftFirst ? 0 : 1);
   form.rhs = multiply->getOperand(leftFirst ? 1 : 0);
-  form.elementType = getAccumulatorType(multiply->getResult(0).getType());
+  form.elementType = getKernelType(multiply->getResult(0).getType());
   form.m = dims->m;
   form.k = dims->k;
 

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_TRAINING_FILLEDSTATE_H
-#define FREESTONE_COMPILER_TRAINING_FILLEDSTATE_H
+#ifndef FREESTONE_COMPILER_STEP_FILLEDSTATE_H
+#define FREESTONE_COMPILER_STEP_FILLEDSTATE_H
 
 #include "compiler/step/StepFunction.h"
 #include "compiler/weights/WeightStore.h"
@@ -13,4 +13,4 @@ expressions::Tensor addFilledState(StepFunction &function, WeightStore &weights,
 
 } // namespace freestone::step
 
-#endif // FREESTONE_COMPILER_TRAINING_FILLEDSTATE_H
+#endif // FREESTONE_COMPILER_STEP_FILLEDSTATE_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_TRAINING_GRAPHUPDATE_H
-#define FREESTONE_COMPILER_TRAINING_GRAPHUPDATE_H
+#ifndef FREESTONE_COMPILER_STEP_GRAPHUPDATE_H
+#define FREESTONE_COMPILER_STEP_GRAPHUPDATE_H
 
 #include "compiler/grad/Optimizers.h"
 #include "compiler/step/InlineGraph.h"
@@ -56,4 +56,4 @@ private:
 
 } // namespace freestone::step
 
-#endif // FREESTONE_COMPILER_TRAINING_GRAPHUPDATE_H
+#endif // FREESTONE_COMPILER_STEP_GRAPHUPDATE_H

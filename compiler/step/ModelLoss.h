@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_TRAINING_MODELLOSS_H
-#define FREESTONE_COMPILER_TRAINING_MODELLOSS_H
+#ifndef FREESTONE_COMPILER_STEP_MODELLOSS_H
+#define FREESTONE_COMPILER_STEP_MODELLOSS_H
 
 #include "compiler/grad/Losses.h"
 #include "compiler/step/StepFunction.h"
@@ -75,4 +75,4 @@ llvm::FailureOr<ModelLoss> buildModelLoss(StepFunction &function, const LossChoi
 
 } // namespace freestone::step
 
-#endif // FREESTONE_COMPILER_TRAINING_MODELLOSS_H
+#endif // FREESTONE_COMPILER_STEP_MODELLOSS_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_TRAINING_PARAMETERS_H
-#define FREESTONE_COMPILER_TRAINING_PARAMETERS_H
+#ifndef FREESTONE_COMPILER_STEP_PARAMETERS_H
+#define FREESTONE_COMPILER_STEP_PARAMETERS_H
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/import/ImportOnnx.h"
@@ -55,4 +55,4 @@ llvm::FailureOr<std::vector<Parameter>> chooseParameters(mlir::func::FuncOp func
 
 } // namespace freestone::step
 
-#endif // FREESTONE_COMPILER_TRAINING_PARAMETERS_H
+#endif // FREESTONE_COMPILER_STEP_PARAMETERS_H

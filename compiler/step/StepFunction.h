@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_TRAINING_STEPFUNCTION_H
-#define FREESTONE_COMPILER_TRAINING_STEPFUNCTION_H
+#ifndef FREESTONE_COMPILER_STEP_STEPFUNCTION_H
+#define FREESTONE_COMPILER_STEP_STEPFUNCTION_H
 
 #include "compiler/expressions/Expressions.h"
 #include "compiler/step/Parameters.h"
@@ -73,4 +73,4 @@ private:
 
 } // namespace freestone::step
 
-#endif // FREESTONE_COMPILER_TRAINING_STEPFUNCTION_H
+#endif // FREESTONE_COMPILER_STEP_STEPFUNCTION_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_TRAINING_TRAININGSTEP_H
-#define FREESTONE_COMPILER_TRAINING_TRAININGSTEP_H
+#ifndef FREESTONE_COMPILER_STEP_TRAININGSTEP_H
+#define FREESTONE_COMPILER_STEP_TRAININGSTEP_H
 
 #include "compiler/step/ModelLoss.h"
 #include "compiler/step/Updates.h"
@@ -61,4 +61,4 @@ llvm::FailureOr<StepPorts> buildTrainingStep(const StepFunctions &functions, con
 
 } // namespace freestone::step
 
-#endif // FREESTONE_COMPILER_TRAINING_TRAININGSTEP_H
+#endif // FREESTONE_COMPILER_STEP_TRAININGSTEP_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_COMPILER_TRAINING_UPDATES_H
-#define FREESTONE_COMPILER_TRAINING_UPDATES_H
+#ifndef FREESTONE_COMPILER_STEP_UPDATES_H
+#define FREESTONE_COMPILER_STEP_UPDATES_H
 
 #include "compiler/step/FilledState.h"
 #include "compiler/step/GraphUpdate.h"
@@ -74,4 +74,4 @@ private:
 
 } // namespace freestone::step
 
-#endif // FREESTONE_COMPILER_TRAINING_UPDATES_H
+#endif // FREESTONE_COMPILER_STEP_UPDATES_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_ARTIFACT_H
-#define FREESTONE_RUNTIME_ARTIFACT_H
+#ifndef FREESTONE_RUNTIME_ARTIFACT_ARTIFACT_H
+#define FREESTONE_RUNTIME_ARTIFACT_ARTIFACT_H
 
 #include "runtime/artifact/ArtifactFile.h"
 #include "runtime/artifact/abi.h"
@@ -60,4 +60,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_ARTIFACT_H
+#endif // FREESTONE_RUNTIME_ARTIFACT_ARTIFACT_H

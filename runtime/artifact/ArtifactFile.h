@@ -6,8 +6,8 @@
 //   after it         trailer, fixed size: magic, version, offsets, checksums of code and descriptor and of itself
 //
 // The parts leave no gap but zeros, so that every byte outside the weights is verified.
-#ifndef FREESTONE_RUNTIME_ARTIFACTFILE_H
-#define FREESTONE_RUNTIME_ARTIFACTFILE_H
+#ifndef FREESTONE_RUNTIME_ARTIFACT_ARTIFACTFILE_H
+#define FREESTONE_RUNTIME_ARTIFACT_ARTIFACTFILE_H
 
 #include "runtime/artifact/Descriptor.h"
 #include <span>
@@ -44,4 +44,4 @@ Checksum checksum(std::span<const uint8_t> bytes);
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_ARTIFACTFILE_H
+#endif // FREESTONE_RUNTIME_ARTIFACT_ARTIFACTFILE_H

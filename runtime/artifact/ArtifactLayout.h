@@ -1,6 +1,6 @@
 // The fixed trailer of every artifact, and the offsets of its parts.
-#ifndef FREESTONE_RUNTIME_ARTIFACTLAYOUT_H
-#define FREESTONE_RUNTIME_ARTIFACTLAYOUT_H
+#ifndef FREESTONE_RUNTIME_ARTIFACT_ARTIFACTLAYOUT_H
+#define FREESTONE_RUNTIME_ARTIFACT_ARTIFACTLAYOUT_H
 
 #include "runtime/artifact/ArtifactFile.h"
 #include <array>
@@ -38,4 +38,4 @@ Checksum checksumOfTrailer(const ArtifactTrailer &trailer);
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_ARTIFACTLAYOUT_H
+#endif // FREESTONE_RUNTIME_ARTIFACT_ARTIFACTLAYOUT_H

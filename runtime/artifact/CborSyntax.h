@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_CBORSYNTAX_H
-#define FREESTONE_RUNTIME_CBORSYNTAX_H
+#ifndef FREESTONE_RUNTIME_ARTIFACT_CBORSYNTAX_H
+#define FREESTONE_RUNTIME_ARTIFACT_CBORSYNTAX_H
 
 #include <cstdint>
 #include <span>
@@ -13,4 +13,4 @@ bool isPlainCbor(std::span<const uint8_t> bytes);
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_CBORSYNTAX_H
+#endif // FREESTONE_RUNTIME_ARTIFACT_CBORSYNTAX_H

@@ -3,8 +3,8 @@
 // All indices are 0-based, all sizes are bytes unless stated otherwise. A "slot" is an index into an entry's table of
 // sizes: first the values of the entry's symbols, then all sizes that the compiled `bind` derives from them, constants
 // included.
-#ifndef FREESTONE_RUNTIME_DESCRIPTOR_H
-#define FREESTONE_RUNTIME_DESCRIPTOR_H
+#ifndef FREESTONE_RUNTIME_ARTIFACT_DESCRIPTOR_H
+#define FREESTONE_RUNTIME_ARTIFACT_DESCRIPTOR_H
 
 #include "runtime/DType.h"
 #include "runtime/Status.h"
@@ -196,4 +196,4 @@ Status validate(const Descriptor &descriptor);
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_DESCRIPTOR_H
+#endif // FREESTONE_RUNTIME_ARTIFACT_DESCRIPTOR_H

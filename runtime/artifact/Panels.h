@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_PANELS_H
-#define FREESTONE_RUNTIME_PANELS_H
+#ifndef FREESTONE_RUNTIME_ARTIFACT_PANELS_H
+#define FREESTONE_RUNTIME_ARTIFACT_PANELS_H
 
 #include <algorithm>
 #include <cstdint>
@@ -63,4 +63,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_PANELS_H
+#endif // FREESTONE_RUNTIME_ARTIFACT_PANELS_H

@@ -2,8 +2,8 @@
 //
 // A compiled artifact exports one symbol, `freestone_table`. Compiled code gets everything else through the run
 // context; it has no undefined symbols, no thread-local storage and no writable data of its own.
-#ifndef FREESTONE_RUNTIME_ABI_H
-#define FREESTONE_RUNTIME_ABI_H
+#ifndef FREESTONE_RUNTIME_ARTIFACT_ABI_H
+#define FREESTONE_RUNTIME_ARTIFACT_ABI_H
 
 #include <stdint.h>
 
@@ -63,4 +63,4 @@ typedef struct freestone_table {
 }
 #endif
 
-#endif // FREESTONE_RUNTIME_ABI_H
+#endif // FREESTONE_RUNTIME_ARTIFACT_ABI_H

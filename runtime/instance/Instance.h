@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_INSTANCE_H
-#define FREESTONE_RUNTIME_INSTANCE_H
+#ifndef FREESTONE_RUNTIME_INSTANCE_INSTANCE_H
+#define FREESTONE_RUNTIME_INSTANCE_INSTANCE_H
 
 #include "runtime/artifact/Artifact.h"
 #include "runtime/instance/ServiceTable.h"
@@ -165,4 +165,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_INSTANCE_H
+#endif // FREESTONE_RUNTIME_INSTANCE_INSTANCE_H

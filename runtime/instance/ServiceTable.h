@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_SERVICETABLE_H
-#define FREESTONE_RUNTIME_SERVICETABLE_H
+#ifndef FREESTONE_RUNTIME_INSTANCE_SERVICETABLE_H
+#define FREESTONE_RUNTIME_INSTANCE_SERVICETABLE_H
 
 #include "freestone/runtime.h"
 #include "runtime/artifact/Descriptor.h"
@@ -49,4 +49,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_SERVICETABLE_H
+#endif // FREESTONE_RUNTIME_INSTANCE_SERVICETABLE_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_STATE_H
-#define FREESTONE_RUNTIME_STATE_H
+#ifndef FREESTONE_RUNTIME_INSTANCE_STATE_H
+#define FREESTONE_RUNTIME_INSTANCE_STATE_H
 
 #include "runtime/artifact/Artifact.h"
 #include "runtime/instance/Tensor.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_STATE_H
+#endif // FREESTONE_RUNTIME_INSTANCE_STATE_H

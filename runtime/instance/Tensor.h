@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_TENSOR_H
-#define FREESTONE_RUNTIME_TENSOR_H
+#ifndef FREESTONE_RUNTIME_INSTANCE_TENSOR_H
+#define FREESTONE_RUNTIME_INSTANCE_TENSOR_H
 
 #include "freestone/dlpack.h"
 #include "runtime/artifact/Descriptor.h"
@@ -28,4 +28,4 @@ Status viewTensor(const DLTensor &tensor, const TensorInfo &info, const char *ki
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_TENSOR_H
+#endif // FREESTONE_RUNTIME_INSTANCE_TENSOR_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_TURN_H
-#define FREESTONE_RUNTIME_TURN_H
+#ifndef FREESTONE_RUNTIME_INSTANCE_TURN_H
+#define FREESTONE_RUNTIME_INSTANCE_TURN_H
 
 #include <atomic>
 
@@ -27,4 +27,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_TURN_H
+#endif // FREESTONE_RUNTIME_INSTANCE_TURN_H

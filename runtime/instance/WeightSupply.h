@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_WEIGHTSUPPLY_H
-#define FREESTONE_RUNTIME_WEIGHTSUPPLY_H
+#ifndef FREESTONE_RUNTIME_INSTANCE_WEIGHTSUPPLY_H
+#define FREESTONE_RUNTIME_INSTANCE_WEIGHTSUPPLY_H
 
 #include "runtime/artifact/Artifact.h"
 #include "runtime/instance/Tensor.h"
@@ -36,4 +36,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_WEIGHTSUPPLY_H
+#endif // FREESTONE_RUNTIME_INSTANCE_WEIGHTSUPPLY_H

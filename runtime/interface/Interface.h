@@ -1,6 +1,6 @@
 // The types behind the opaque handles of freestone/runtime.h, and the conversion of C++ results to C results.
-#ifndef FREESTONE_RUNTIME_INTERFACE_H
-#define FREESTONE_RUNTIME_INTERFACE_H
+#ifndef FREESTONE_RUNTIME_INTERFACE_INTERFACE_H
+#define FREESTONE_RUNTIME_INTERFACE_INTERFACE_H
 
 #include "freestone/runtime.h"
 #include "runtime/instance/Instance.h"
@@ -120,4 +120,4 @@ struct freestone_instance {
         viewShapes(instance->entry().outputs.size()) {}
 };
 
-#endif // FREESTONE_RUNTIME_INTERFACE_H
+#endif // FREESTONE_RUNTIME_INTERFACE_INTERFACE_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_MEMORY_H
-#define FREESTONE_RUNTIME_MEMORY_H
+#ifndef FREESTONE_RUNTIME_PLATFORM_MEMORY_H
+#define FREESTONE_RUNTIME_PLATFORM_MEMORY_H
 
 #include "runtime/Status.h"
 #include <atomic>
@@ -60,4 +60,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_MEMORY_H
+#endif // FREESTONE_RUNTIME_PLATFORM_MEMORY_H

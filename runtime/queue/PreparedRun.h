@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_PREPAREDRUN_H
-#define FREESTONE_RUNTIME_PREPAREDRUN_H
+#ifndef FREESTONE_RUNTIME_QUEUE_PREPAREDRUN_H
+#define FREESTONE_RUNTIME_QUEUE_PREPAREDRUN_H
 
 #include "runtime/Status.h"
 #include "runtime/artifact/abi.h"
@@ -40,4 +40,4 @@ struct PreparedRun {
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_PREPAREDRUN_H
+#endif // FREESTONE_RUNTIME_QUEUE_PREPAREDRUN_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_RUNORDER_H
-#define FREESTONE_RUNTIME_RUNORDER_H
+#ifndef FREESTONE_RUNTIME_QUEUE_RUNORDER_H
+#define FREESTONE_RUNTIME_QUEUE_RUNORDER_H
 
 #include "runtime/Status.h"
 #include "runtime/workers/WaitPoint.h"
@@ -61,4 +61,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_RUNORDER_H
+#endif // FREESTONE_RUNTIME_QUEUE_RUNORDER_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_RUNQUEUE_H
-#define FREESTONE_RUNTIME_RUNQUEUE_H
+#ifndef FREESTONE_RUNTIME_QUEUE_RUNQUEUE_H
+#define FREESTONE_RUNTIME_QUEUE_RUNQUEUE_H
 
 #include "runtime/Status.h"
 #include "runtime/workers/SpinPolicy.h"
@@ -65,4 +65,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_RUNQUEUE_H
+#endif // FREESTONE_RUNTIME_QUEUE_RUNQUEUE_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_FIRSTFIT_H
-#define FREESTONE_RUNTIME_FIRSTFIT_H
+#ifndef FREESTONE_RUNTIME_SIZES_FIRSTFIT_H
+#define FREESTONE_RUNTIME_SIZES_FIRSTFIT_H
 
 #include <cstdint>
 #include <optional>
@@ -47,4 +47,4 @@ std::optional<Placement> placeFirstFit(std::span<const Lifetime> lifetimes);
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_FIRSTFIT_H
+#endif // FREESTONE_RUNTIME_SIZES_FIRSTFIT_H

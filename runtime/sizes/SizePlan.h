@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_SIZEPLAN_H
-#define FREESTONE_RUNTIME_SIZEPLAN_H
+#ifndef FREESTONE_RUNTIME_SIZES_SIZEPLAN_H
+#define FREESTONE_RUNTIME_SIZES_SIZEPLAN_H
 
 #include "runtime/artifact/Descriptor.h"
 #include "runtime/artifact/abi.h"
@@ -58,4 +58,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_SIZEPLAN_H
+#endif // FREESTONE_RUNTIME_SIZES_SIZEPLAN_H

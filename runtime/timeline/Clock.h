@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_CLOCK_H
-#define FREESTONE_RUNTIME_CLOCK_H
+#ifndef FREESTONE_RUNTIME_TIMELINE_CLOCK_H
+#define FREESTONE_RUNTIME_TIMELINE_CLOCK_H
 
 #include <chrono>
 #include <cstdint>
@@ -14,4 +14,4 @@ inline int64_t now() {
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_CLOCK_H
+#endif // FREESTONE_RUNTIME_TIMELINE_CLOCK_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_TIMELINE_H
-#define FREESTONE_RUNTIME_TIMELINE_H
+#ifndef FREESTONE_RUNTIME_TIMELINE_TIMELINE_H
+#define FREESTONE_RUNTIME_TIMELINE_TIMELINE_H
 
 #include "runtime/Status.h"
 #include <cstdint>
@@ -78,4 +78,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_TIMELINE_H
+#endif // FREESTONE_RUNTIME_TIMELINE_TIMELINE_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_GANG_H
-#define FREESTONE_RUNTIME_GANG_H
+#ifndef FREESTONE_RUNTIME_WORKERS_GANG_H
+#define FREESTONE_RUNTIME_WORKERS_GANG_H
 
 #include "runtime/Status.h"
 #include "runtime/artifact/abi.h"
@@ -119,4 +119,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_GANG_H
+#endif // FREESTONE_RUNTIME_WORKERS_GANG_H

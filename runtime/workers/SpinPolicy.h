@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_SPINPOLICY_H
-#define FREESTONE_RUNTIME_SPINPOLICY_H
+#ifndef FREESTONE_RUNTIME_WORKERS_SPINPOLICY_H
+#define FREESTONE_RUNTIME_WORKERS_SPINPOLICY_H
 
 #include "runtime/machine/Instructions.h"
 #include <chrono>
@@ -64,4 +64,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_SPINPOLICY_H
+#endif // FREESTONE_RUNTIME_WORKERS_SPINPOLICY_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_SWITCHES_H
-#define FREESTONE_RUNTIME_SWITCHES_H
+#ifndef FREESTONE_RUNTIME_WORKERS_SWITCHES_H
+#define FREESTONE_RUNTIME_WORKERS_SWITCHES_H
 
 namespace freestone::runtime {
 
@@ -13,4 +13,4 @@ struct Switches {
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_SWITCHES_H
+#endif // FREESTONE_RUNTIME_WORKERS_SWITCHES_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_TRACE_H
-#define FREESTONE_RUNTIME_TRACE_H
+#ifndef FREESTONE_RUNTIME_WORKERS_TRACE_H
+#define FREESTONE_RUNTIME_WORKERS_TRACE_H
 
 #include "runtime/timeline/Clock.h"
 #include <vector>
@@ -44,4 +44,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_TRACE_H
+#endif // FREESTONE_RUNTIME_WORKERS_TRACE_H

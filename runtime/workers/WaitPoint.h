@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_WAITPOINT_H
-#define FREESTONE_RUNTIME_WAITPOINT_H
+#ifndef FREESTONE_RUNTIME_WORKERS_WAITPOINT_H
+#define FREESTONE_RUNTIME_WORKERS_WAITPOINT_H
 
 #include "runtime/platform/Futex.h"
 #include "runtime/workers/SpinPolicy.h"
@@ -51,4 +51,4 @@ private:
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_WAITPOINT_H
+#endif // FREESTONE_RUNTIME_WORKERS_WAITPOINT_H

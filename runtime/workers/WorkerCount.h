@@ -1,5 +1,5 @@
-#ifndef FREESTONE_RUNTIME_WORKERCOUNT_H
-#define FREESTONE_RUNTIME_WORKERCOUNT_H
+#ifndef FREESTONE_RUNTIME_WORKERS_WORKERCOUNT_H
+#define FREESTONE_RUNTIME_WORKERS_WORKERCOUNT_H
 
 #include <string>
 
@@ -17,4 +17,4 @@ WorkerCount chooseWorkerCount(int requested);
 
 } // namespace freestone::runtime
 
-#endif // FREESTONE_RUNTIME_WORKERCOUNT_H
+#endif // FREESTONE_RUNTIME_WORKERS_WORKERCOUNT_H

@@ -71,7 +71,7 @@ private:
 static void useStore(CacheFolder &folder, FileSystem &system) {
   Settings settings = folder.settings();
   settings.maxBytes = 2 * contentOf("old").size();
-  settings.patience = std::chrono::milliseconds(100);
+  settings.lockTimeout = std::chrono::milliseconds(100);
   CountingMaker maker("x"), again("x");
   {
     Store store(settings, system);
@@ -119,7 +119,7 @@ Ingredients codeIngredients() {
 static void compileModel(CacheFolder &folder, FileSystem &system, const std::string &model, const Request &right,
                          const std::string &build) {
   Settings settings = folder.settings();
-  settings.patience = std::chrono::milliseconds(100);
+  settings.lockTimeout = std::chrono::milliseconds(100);
   std::vector<std::string> explained;
   settings.explain = [&](const std::string &text) { explained.push_back(text); };
   Store store(settings, system);

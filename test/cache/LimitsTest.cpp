@@ -44,10 +44,10 @@ uint64_t bytesIn(const Folder &folder) {
 
 } // namespace
 
-TEST(Patience, TwoLocksOfADeadMachineAreWaitedForOnce) {
+TEST(LockTimeout, TwoLocksOfADeadMachineAreWaitedForOnce) {
   CacheFolder folder;
   Settings settings = folder.settings();
-  settings.patience = std::chrono::milliseconds(800);
+  settings.lockTimeout = std::chrono::milliseconds(800);
   Store store(settings);
   DeadLock outer(folder, requestOf("x").ingredients), inner(folder, ingredientsOf("code"));
   auto begin = Clock::now();
@@ -55,32 +55,32 @@ TEST(Patience, TwoLocksOfADeadMachineAreWaitedForOnce) {
   Entry entry = store.obtain(requestOf("x"), [&](const std::string &path) {
     // As the compiler's own.
     Settings within = settings;
-    within.patienceSpent = store.patienceSpent();
-    EXPECT_GE(within.patienceSpent, settings.patience);
+    within.lockTimeoutSpent = store.lockTimeoutSpent();
+    EXPECT_GE(within.lockTimeoutSpent, settings.lockTimeout);
     Claim claim = Store(within).claim(Kind::Code, ingredientsOf("code"));
     EXPECT_TRUE(claim.turn && !claim.turn->isHeld());
     return maker.get()(path);
   });
   auto waited = Clock::now() - begin;
-  EXPECT_GE(waited, settings.patience);
-  EXPECT_LT(waited, 2 * settings.patience - std::chrono::milliseconds(100));
+  EXPECT_GE(waited, settings.lockTimeout);
+  EXPECT_LT(waited, 2 * settings.lockTimeout - std::chrono::milliseconds(100));
   EXPECT_EQ(entry.payload(), contentOf("x"));
-  EXPECT_EQ(store.patienceSpent(), std::chrono::milliseconds(0)) << "the next one is waited for again";
+  EXPECT_EQ(store.lockTimeoutSpent(), std::chrono::milliseconds(0)) << "the next one is waited for again";
 }
 
-TEST(Patience, WithoutTheOuterLockTheInnerOneHasAllOfIt) {
+TEST(LockTimeout, WithoutTheOuterLockTheInnerOneHasAllOfIt) {
   CacheFolder folder;
   Settings settings = folder.settings();
-  settings.patience = std::chrono::milliseconds(300);
+  settings.lockTimeout = std::chrono::milliseconds(300);
   Store store(settings);
   DeadLock inner(folder, ingredientsOf("code"));
   CountingMaker maker("x");
   store.obtain(requestOf("x"), [&](const std::string &path) {
     Settings within = settings;
-    within.patienceSpent = store.patienceSpent();
+    within.lockTimeoutSpent = store.lockTimeoutSpent();
     auto begin = Clock::now();
     Store(within).claim(Kind::Code, ingredientsOf("code"));
-    EXPECT_GE(Clock::now() - begin, settings.patience);
+    EXPECT_GE(Clock::now() - begin, settings.lockTimeout);
     return maker.get()(path);
   });
 }

@@ -147,7 +147,7 @@ TEST(Processes, DeathsTearNothing) {
   EXPECT_TRUE(folder.said.empty());
 }
 
-/// The time checks correctness, not speed: no process waits until its patience ends.
+/// The time checks correctness, not speed: no process waits until a timeout.
 TEST(Processes, WhenTheMakerDiesTheNextTakesOverAtOnce) {
   CacheFolder folder;
   std::vector<double> times;

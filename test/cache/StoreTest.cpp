@@ -232,7 +232,7 @@ TEST(Eviction, WhatIsTooLargeIsNotKept) {
 TEST(Folder, WhatDeadProcessesLeftIsSwept) {
   CacheFolder folder;
   Folder opened(FileSystem::system(), folder.path(), true);
-  Workshop alive(opened);
+  StagingFolder alive(opened);
   fs::create_directory(folder.path() + "/new/dead");
   writeText(folder.path() + "/new/dead/made", "half");
   for (const auto &file : fs::directory_iterator(folder.path() + "/new"))
@@ -264,12 +264,12 @@ TEST(KeyLock, ALockWithoutALifeSignIsIgnoredAfterAWhile) {
 
 TEST(KeyLock, TheTimeThatADeadMachineIsWaitedForIsTheOneThatIsStated) {
   // Documented in docs/cache.md.
-  EXPECT_EQ(Settings().patience, std::chrono::seconds(15));
+  EXPECT_EQ(Settings().lockTimeout, std::chrono::seconds(15));
   // Only the kernel's lock is left; the file's time is meaningless, since that machine's clock may have been wrong.
   CacheFolder folder;
   CountingMaker maker("x");
   Settings settings = folder.settings();
-  settings.patience = std::chrono::milliseconds(300);
+  settings.lockTimeout = std::chrono::milliseconds(300);
   Store store(settings);
   std::string name = folder.path() + "/lock/" + requestOf("x").ingredients.key();
   int dead = open(name.c_str(), O_RDWR | O_CREAT, 0600);
@@ -285,15 +285,15 @@ TEST(KeyLock, TheTimeThatADeadMachineIsWaitedForIsTheOneThatIsStated) {
 TEST(KeyLock, ALivingHolderIsWaitedForLongerThanThat) {
   CacheFolder folder;
   Folder opened(FileSystem::system(), folder.path(), true);
-  // Five heartbeats within the patience: some may be late on a busy machine.
-  constexpr auto patience = std::chrono::seconds(1);
-  auto holder = std::make_unique<KeyLock>(opened, "k", patience);
+  // Five heartbeats within the timeout: some may be late on a busy machine.
+  constexpr auto timeout = std::chrono::seconds(1);
+  auto holder = std::make_unique<KeyLock>(opened, "k", timeout);
   ASSERT_TRUE(holder->isHeld());
   std::thread release([&] {
-    std::this_thread::sleep_for(2 * patience);
+    std::this_thread::sleep_for(2 * timeout);
     holder.reset();
   });
-  KeyLock lock(opened, "k", patience);
+  KeyLock lock(opened, "k", timeout);
   EXPECT_TRUE(lock.isHeld());
   release.join();
 }

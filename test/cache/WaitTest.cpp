@@ -75,7 +75,7 @@ TEST(Wait, IsToldWhereTheOtherShowsNoLife) {
   CacheFolder folder;
   CountingMaker maker("x");
   Settings settings = folder.settings();
-  settings.patience = std::chrono::milliseconds(100);
+  settings.lockTimeout = std::chrono::milliseconds(100);
   int waits = 0;
   settings.onWait = [&] { ++waits; };
   Store store(settings);

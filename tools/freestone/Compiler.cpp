@@ -108,7 +108,7 @@ void CompileOptions::keepCode(const cache::Store &store) {
   options.cache_read_only = !store.folder()->mayWrite();
   // 0 would mean the default.
   options.cache_max_bytes = std::max<uint64_t>(store.settings().maxBytes, 1);
-  options.cache_patience_spent = store.patienceSpent().count();
+  options.cache_lock_timeout_spent = store.lockTimeoutSpent().count();
   options.explain_misses = static_cast<bool>(store.settings().explain);
   options.say_user = const_cast<cache::Settings *>(&store.settings());
   options.say = [](void *user, int32_t isWarning, const char *sentence) {

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_CHECKPOINT_H
-#define FREESTONE_TRAIN_CHECKPOINT_H
+#ifndef FREESTONE_TRAIN_CHECKPOINT_CHECKPOINT_H
+#define FREESTONE_TRAIN_CHECKPOINT_CHECKPOINT_H
 
 #include "formats/TensorView.h"
 #include "runtime/artifact/Panels.h"
@@ -44,4 +44,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_CHECKPOINT_H
+#endif // FREESTONE_TRAIN_CHECKPOINT_CHECKPOINT_H

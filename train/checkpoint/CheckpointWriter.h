@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_CHECKPOINTWRITER_H
-#define FREESTONE_TRAIN_CHECKPOINTWRITER_H
+#ifndef FREESTONE_TRAIN_CHECKPOINT_CHECKPOINTWRITER_H
+#define FREESTONE_TRAIN_CHECKPOINT_CHECKPOINTWRITER_H
 
 #include "train/checkpoint/CheckpointFolder.h"
 #include "train/report/Recorder.h"
@@ -61,4 +61,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_CHECKPOINTWRITER_H
+#endif // FREESTONE_TRAIN_CHECKPOINT_CHECKPOINTWRITER_H

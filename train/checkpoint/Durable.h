@@ -1,6 +1,6 @@
 // Files and folders that survive a crash of the machine.
-#ifndef FREESTONE_TRAIN_DURABLE_H
-#define FREESTONE_TRAIN_DURABLE_H
+#ifndef FREESTONE_TRAIN_CHECKPOINT_DURABLE_H
+#define FREESTONE_TRAIN_CHECKPOINT_DURABLE_H
 
 #include "formats/Bytes.h"
 #include <memory>
@@ -55,4 +55,4 @@ void publishFolder(const std::string &from, const std::string &to);
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_DURABLE_H
+#endif // FREESTONE_TRAIN_CHECKPOINT_DURABLE_H

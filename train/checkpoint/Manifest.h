@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_MANIFEST_H
-#define FREESTONE_TRAIN_MANIFEST_H
+#ifndef FREESTONE_TRAIN_CHECKPOINT_MANIFEST_H
+#define FREESTONE_TRAIN_CHECKPOINT_MANIFEST_H
 
 #include "train/data/Loader.h"
 #include <map>
@@ -38,4 +38,4 @@ Manifest parseManifest(const std::string &text);
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_MANIFEST_H
+#endif // FREESTONE_TRAIN_CHECKPOINT_MANIFEST_H

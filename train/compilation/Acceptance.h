@@ -1,7 +1,7 @@
 // The description of a model or a training step before its compilation, so that inputs or data that do not fit are
 // reported without waiting.
-#ifndef FREESTONE_TRAIN_ACCEPTANCE_H
-#define FREESTONE_TRAIN_ACCEPTANCE_H
+#ifndef FREESTONE_TRAIN_COMPILATION_ACCEPTANCE_H
+#define FREESTONE_TRAIN_COMPILATION_ACCEPTANCE_H
 
 #include "compiler/driver/Interface.h"
 #include "train/step/StepDescription.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_ACCEPTANCE_H
+#endif // FREESTONE_TRAIN_COMPILATION_ACCEPTANCE_H

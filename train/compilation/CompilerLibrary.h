@@ -1,7 +1,7 @@
 // The compiler, loaded on demand through its C interface: training with a compiled step never gets here and loads no
 // LLVM.
-#ifndef FREESTONE_TRAIN_COMPILERLIBRARY_H
-#define FREESTONE_TRAIN_COMPILERLIBRARY_H
+#ifndef FREESTONE_TRAIN_COMPILATION_COMPILERLIBRARY_H
+#define FREESTONE_TRAIN_COMPILATION_COMPILERLIBRARY_H
 
 #include "compiler/driver/Interface.h"
 
@@ -13,4 +13,4 @@ const freestone_compiler_interface &openCompiler();
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_COMPILERLIBRARY_H
+#endif // FREESTONE_TRAIN_COMPILATION_COMPILERLIBRARY_H

@@ -54,7 +54,7 @@ void compile(const cache::ModelOptions &what, const TrainerOptions &given, const
   options.cache_read_only = programs && !programs->mayWrite();
   // 0 would mean the default.
   options.cache_max_bytes = std::max<uint64_t>(store.settings().maxBytes, 1);
-  options.cache_patience_spent = store.patienceSpent().count();
+  options.cache_lock_timeout_spent = store.lockTimeoutSpent().count();
   if (onWarning) {
     options.say = [](void *user, int32_t isWarning, const char *sentence) {
       if (isWarning)

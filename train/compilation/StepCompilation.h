@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_STEPCOMPILATION_H
-#define FREESTONE_TRAIN_STEPCOMPILATION_H
+#ifndef FREESTONE_TRAIN_COMPILATION_STEPCOMPILATION_H
+#define FREESTONE_TRAIN_COMPILATION_STEPCOMPILATION_H
 
 #include "cache/Entry.h"
 #include "freestone/trainer.h"
@@ -12,4 +12,4 @@ Artifact loadStep(const std::string &model, const TrainerOptions &options, cache
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_STEPCOMPILATION_H
+#endif // FREESTONE_TRAIN_COMPILATION_STEPCOMPILATION_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_ARRAYDATASET_H
-#define FREESTONE_TRAIN_ARRAYDATASET_H
+#ifndef FREESTONE_TRAIN_DATA_ARRAYDATASET_H
+#define FREESTONE_TRAIN_DATA_ARRAYDATASET_H
 
 #include "train/data/ArrayFiles.h"
 #include "train/data/Dataset.h"
@@ -28,4 +28,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_ARRAYDATASET_H
+#endif // FREESTONE_TRAIN_DATA_ARRAYDATASET_H

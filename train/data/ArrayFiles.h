@@ -1,6 +1,6 @@
 // The arrays of `--data`: files of arrays, mapped and read in place.
-#ifndef FREESTONE_TRAIN_ARRAYFILES_H
-#define FREESTONE_TRAIN_ARRAYFILES_H
+#ifndef FREESTONE_TRAIN_DATA_ARRAYFILES_H
+#define FREESTONE_TRAIN_DATA_ARRAYFILES_H
 
 #include "formats/TensorView.h"
 #include "runtime/platform/File.h"
@@ -39,4 +39,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_ARRAYFILES_H
+#endif // FREESTONE_TRAIN_DATA_ARRAYFILES_H

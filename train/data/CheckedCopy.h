@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_CHECKEDCOPY_H
-#define FREESTONE_TRAIN_CHECKEDCOPY_H
+#ifndef FREESTONE_TRAIN_DATA_CHECKEDCOPY_H
+#define FREESTONE_TRAIN_DATA_CHECKEDCOPY_H
 
 #include "train/data/Dataset.h"
 
@@ -22,4 +22,4 @@ int64_t readInteger(freestone_dtype dtype, const uint8_t *source);
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_CHECKEDCOPY_H
+#endif // FREESTONE_TRAIN_DATA_CHECKEDCOPY_H

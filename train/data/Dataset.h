@@ -1,6 +1,6 @@
 // Samples by number, in the form of a training step's inputs.
-#ifndef FREESTONE_TRAIN_DATASET_H
-#define FREESTONE_TRAIN_DATASET_H
+#ifndef FREESTONE_TRAIN_DATA_DATASET_H
+#define FREESTONE_TRAIN_DATA_DATASET_H
 
 #include "freestone/runtime.h"
 #include <cstdint>
@@ -74,4 +74,4 @@ protected:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_DATASET_H
+#endif // FREESTONE_TRAIN_DATA_DATASET_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_FIELDSHAPE_H
-#define FREESTONE_TRAIN_FIELDSHAPE_H
+#ifndef FREESTONE_TRAIN_DATA_FIELDSHAPE_H
+#define FREESTONE_TRAIN_DATA_FIELDSHAPE_H
 
 #include "formats/TensorView.h"
 #include "train/data/Dataset.h"
@@ -30,4 +30,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_FIELDSHAPE_H
+#endif // FREESTONE_TRAIN_DATA_FIELDSHAPE_H

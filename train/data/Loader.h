@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_LOADER_H
-#define FREESTONE_TRAIN_LOADER_H
+#ifndef FREESTONE_TRAIN_DATA_LOADER_H
+#define FREESTONE_TRAIN_DATA_LOADER_H
 
 #include "formats/TensorView.h"
 #include "train/data/Dataset.h"
@@ -99,4 +99,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_LOADER_H
+#endif // FREESTONE_TRAIN_DATA_LOADER_H

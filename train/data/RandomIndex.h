@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_RANDOMINDEX_H
-#define FREESTONE_TRAIN_RANDOMINDEX_H
+#ifndef FREESTONE_TRAIN_DATA_RANDOMINDEX_H
+#define FREESTONE_TRAIN_DATA_RANDOMINDEX_H
 
 #include "random/Philox.h"
 
@@ -24,4 +24,4 @@ constexpr int64_t randomBelow(int64_t limit, uint64_t seed, RandomUse use, int64
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_RANDOMINDEX_H
+#endif // FREESTONE_TRAIN_DATA_RANDOMINDEX_H

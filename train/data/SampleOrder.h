@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_SAMPLEORDER_H
-#define FREESTONE_TRAIN_SAMPLEORDER_H
+#ifndef FREESTONE_TRAIN_DATA_SAMPLEORDER_H
+#define FREESTONE_TRAIN_DATA_SAMPLEORDER_H
 
 #include <cstdint>
 
@@ -27,4 +27,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_SAMPLEORDER_H
+#endif // FREESTONE_TRAIN_DATA_SAMPLEORDER_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_TOKENDATASET_H
-#define FREESTONE_TRAIN_TOKENDATASET_H
+#ifndef FREESTONE_TRAIN_DATA_TOKENDATASET_H
+#define FREESTONE_TRAIN_DATA_TOKENDATASET_H
 
 #include "train/data/ArrayFiles.h"
 #include "train/data/Dataset.h"
@@ -46,4 +46,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_TOKENDATASET_H
+#endif // FREESTONE_TRAIN_DATA_TOKENDATASET_H

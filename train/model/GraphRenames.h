@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_GRAPHRENAMES_H
-#define FREESTONE_TRAIN_GRAPHRENAMES_H
+#ifndef FREESTONE_TRAIN_MODEL_GRAPHRENAMES_H
+#define FREESTONE_TRAIN_MODEL_GRAPHRENAMES_H
 
 #include "formats/Bytes.h"
 #include <cstdint>
@@ -46,4 +46,4 @@ std::string renameValue(formats::Bytes info, const std::string &name);
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_GRAPHRENAMES_H
+#endif // FREESTONE_TRAIN_MODEL_GRAPHRENAMES_H

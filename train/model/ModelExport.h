@@ -1,6 +1,6 @@
 // The trained model as the user's own ONNX file: same graph, same names, new weights.
-#ifndef FREESTONE_TRAIN_MODELEXPORT_H
-#define FREESTONE_TRAIN_MODELEXPORT_H
+#ifndef FREESTONE_TRAIN_MODEL_MODELEXPORT_H
+#define FREESTONE_TRAIN_MODEL_MODELEXPORT_H
 
 #include "formats/TensorView.h"
 #include "train/model/GraphRenames.h"
@@ -31,4 +31,4 @@ void exportModel(formats::Bytes model, std::span<const formats::TensorView> weig
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_MODELEXPORT_H
+#endif // FREESTONE_TRAIN_MODEL_MODELEXPORT_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_MODELINITIALIZERS_H
-#define FREESTONE_TRAIN_MODELINITIALIZERS_H
+#ifndef FREESTONE_TRAIN_MODEL_MODELINITIALIZERS_H
+#define FREESTONE_TRAIN_MODEL_MODELINITIALIZERS_H
 
 #include "formats/Bytes.h"
 #include <optional>
@@ -41,4 +41,4 @@ Initializer parseInitializer(formats::Bytes tensor);
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_MODELINITIALIZERS_H
+#endif // FREESTONE_TRAIN_MODEL_MODELINITIALIZERS_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_MODELOUTPUTS_H
-#define FREESTONE_TRAIN_MODELOUTPUTS_H
+#ifndef FREESTONE_TRAIN_MODEL_MODELOUTPUTS_H
+#define FREESTONE_TRAIN_MODEL_MODELOUTPUTS_H
 
 #include <cstdint>
 #include <string>
@@ -13,4 +13,4 @@ std::vector<int64_t> readOutputShape(const std::string &model, const std::string
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_MODELOUTPUTS_H
+#endif // FREESTONE_TRAIN_MODEL_MODELOUTPUTS_H

@@ -1,6 +1,6 @@
 // The valid options of a training: equal for the command and for applications.
-#ifndef FREESTONE_TRAIN_OPTIONRULES_H
-#define FREESTONE_TRAIN_OPTIONRULES_H
+#ifndef FREESTONE_TRAIN_OPTIONS_OPTIONRULES_H
+#define FREESTONE_TRAIN_OPTIONS_OPTIONRULES_H
 
 #include "freestone/trainer.h"
 #include "words/Choice.h"
@@ -25,4 +25,4 @@ void checkOptions(const FitOptions &options);
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_OPTIONRULES_H
+#endif // FREESTONE_TRAIN_OPTIONS_OPTIONRULES_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_RUNOPTIONS_H
-#define FREESTONE_TRAIN_RUNOPTIONS_H
+#ifndef FREESTONE_TRAIN_OPTIONS_RUNOPTIONS_H
+#define FREESTONE_TRAIN_OPTIONS_RUNOPTIONS_H
 
 #include "freestone/trainer.h"
 #include "train/run/TrainingRun.h"
@@ -23,4 +23,4 @@ TrainingOptions makeRunOptions(const FitOptions &fit, const TrainerOptions &opti
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_RUNOPTIONS_H
+#endif // FREESTONE_TRAIN_OPTIONS_RUNOPTIONS_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_STEPTEXT_H
-#define FREESTONE_TRAIN_STEPTEXT_H
+#ifndef FREESTONE_TRAIN_OPTIONS_STEPTEXT_H
+#define FREESTONE_TRAIN_OPTIONS_STEPTEXT_H
 
 #include "freestone/trainer.h"
 #include <span>
@@ -47,4 +47,4 @@ std::string describeStep(const TrainerOptions &options, const LabelFacts &labels
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_STEPTEXT_H
+#endif // FREESTONE_TRAIN_OPTIONS_STEPTEXT_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_LOSSCURVE_H
-#define FREESTONE_TRAIN_LOSSCURVE_H
+#ifndef FREESTONE_TRAIN_REPORT_LOSSCURVE_H
+#define FREESTONE_TRAIN_REPORT_LOSSCURVE_H
 
 #include <cstdint>
 #include <string>
@@ -40,4 +40,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_LOSSCURVE_H
+#endif // FREESTONE_TRAIN_REPORT_LOSSCURVE_H

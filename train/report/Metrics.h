@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_METRICS_H
-#define FREESTONE_TRAIN_METRICS_H
+#ifndef FREESTONE_TRAIN_REPORT_METRICS_H
+#define FREESTONE_TRAIN_REPORT_METRICS_H
 
 #include <cstdint>
 #include <optional>
@@ -35,4 +35,4 @@ struct EvaluationMetrics {
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_METRICS_H
+#endif // FREESTONE_TRAIN_REPORT_METRICS_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_METRICSLOG_H
-#define FREESTONE_TRAIN_METRICSLOG_H
+#ifndef FREESTONE_TRAIN_REPORT_METRICSLOG_H
+#define FREESTONE_TRAIN_REPORT_METRICSLOG_H
 
 #include "train/report/LossCurve.h"
 #include "train/report/Metrics.h"
@@ -41,4 +41,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_METRICSLOG_H
+#endif // FREESTONE_TRAIN_REPORT_METRICSLOG_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_PROGRESS_H
-#define FREESTONE_TRAIN_PROGRESS_H
+#ifndef FREESTONE_TRAIN_REPORT_PROGRESS_H
+#define FREESTONE_TRAIN_REPORT_PROGRESS_H
 
 #include "train/report/Metrics.h"
 #include <chrono>
@@ -49,4 +49,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_PROGRESS_H
+#endif // FREESTONE_TRAIN_REPORT_PROGRESS_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_RECORDER_H
-#define FREESTONE_TRAIN_RECORDER_H
+#ifndef FREESTONE_TRAIN_REPORT_RECORDER_H
+#define FREESTONE_TRAIN_REPORT_RECORDER_H
 
 #include <chrono>
 #include <cstdint>
@@ -34,4 +34,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_RECORDER_H
+#endif // FREESTONE_TRAIN_REPORT_RECORDER_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_RUNFOLDER_H
-#define FREESTONE_TRAIN_RUNFOLDER_H
+#ifndef FREESTONE_TRAIN_RUN_RUNFOLDER_H
+#define FREESTONE_TRAIN_RUN_RUNFOLDER_H
 
 #include "train/checkpoint/Checkpoint.h"
 #include <functional>
@@ -20,4 +20,4 @@ std::optional<Checkpoint> findBeginning(const std::string &folder, bool resume, 
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_RUNFOLDER_H
+#endif // FREESTONE_TRAIN_RUN_RUNFOLDER_H

@@ -1,6 +1,6 @@
 // Learning rates as pure functions of the step; the semantics are PyTorch's schedulers, stepped once a training step.
-#ifndef FREESTONE_TRAIN_SCHEDULE_H
-#define FREESTONE_TRAIN_SCHEDULE_H
+#ifndef FREESTONE_TRAIN_RUN_SCHEDULE_H
+#define FREESTONE_TRAIN_RUN_SCHEDULE_H
 
 #include "words/NumberRange.h"
 #include <cstdint>
@@ -69,4 +69,4 @@ Schedule makeSchedule(const std::string &name, int64_t warmup, const std::map<st
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_SCHEDULE_H
+#endif // FREESTONE_TRAIN_RUN_SCHEDULE_H

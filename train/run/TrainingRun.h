@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_TRAININGRUN_H
-#define FREESTONE_TRAIN_TRAININGRUN_H
+#ifndef FREESTONE_TRAIN_RUN_TRAININGRUN_H
+#define FREESTONE_TRAIN_RUN_TRAININGRUN_H
 
 #include "train/report/Progress.h"
 #include "train/run/Schedule.h"
@@ -60,4 +60,4 @@ EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch,
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_TRAININGRUN_H
+#endif // FREESTONE_TRAIN_RUN_TRAININGRUN_H

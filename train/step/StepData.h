@@ -1,6 +1,6 @@
 // Data for a training step: the inputs that they fill, and the samples.
-#ifndef FREESTONE_TRAIN_STEPDATA_H
-#define FREESTONE_TRAIN_STEPDATA_H
+#ifndef FREESTONE_TRAIN_STEP_STEPDATA_H
+#define FREESTONE_TRAIN_STEP_STEPDATA_H
 
 #include "train/data/ArrayFiles.h"
 #include "train/data/Dataset.h"
@@ -24,4 +24,4 @@ std::unique_ptr<Dataset> openSamples(const ArrayFiles &files, const std::string 
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_STEPDATA_H
+#endif // FREESTONE_TRAIN_STEP_STEPDATA_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_STEPDESCRIPTION_H
-#define FREESTONE_TRAIN_STEPDESCRIPTION_H
+#ifndef FREESTONE_TRAIN_STEP_STEPDESCRIPTION_H
+#define FREESTONE_TRAIN_STEP_STEPDESCRIPTION_H
 
 #include "freestone/freestone.h"
 #include "train/model/GraphRenames.h"
@@ -53,4 +53,4 @@ struct StepDescription {
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_STEPDESCRIPTION_H
+#endif // FREESTONE_TRAIN_STEP_STEPDESCRIPTION_H

@@ -1,5 +1,5 @@
-#ifndef FREESTONE_TRAIN_TRAINER_H
-#define FREESTONE_TRAIN_TRAINER_H
+#ifndef FREESTONE_TRAIN_STEP_TRAINER_H
+#define FREESTONE_TRAIN_STEP_TRAINER_H
 
 #include "freestone/freestone.h"
 #include "train/checkpoint/CheckpointFolder.h"
@@ -140,4 +140,4 @@ private:
 
 } // namespace freestone::train
 
-#endif // FREESTONE_TRAIN_TRAINER_H
+#endif // FREESTONE_TRAIN_STEP_TRAINER_H
