@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 import freestone_runtime
 import peers
 
-WITHOUT = ("--disable", "split-reductions,accumulators")
+WITHOUT = ("--disable", "split-reductions,side-by-side")
 
 
 def reduce(op, axes):

@@ -22,7 +22,7 @@ struct Switches {
   bool windows = true;
   bool dotProducts = true;
   bool keepPacked = true;
-  bool severalAccumulators = true;
+  bool sideBySide = true;
   bool transpositions = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
@@ -40,7 +40,7 @@ struct Switches {
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.keepPacked =
-                      switches.severalAccumulators = switches.transpositions = switches.scattersInPlace =
+                      switches.sideBySide = switches.transpositions = switches.scattersInPlace =
                           switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory =
                               false;
     return switches;
@@ -77,8 +77,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
-    {"accumulators", &Switches::severalAccumulators, "accumulators",
-     "reductions along rows sum several vectors side by side"},
+    {"side-by-side", &Switches::sideBySide, "side_by_side",
+     "sums, and long chains of operations, are computed for several vectors side by side"},
     {"transpositions", &Switches::transpositions, "transpositions",
      "operands that are contiguous along another loop than the results are transposed in registers"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},

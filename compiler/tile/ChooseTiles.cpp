@@ -40,12 +40,15 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device))
       return tiling;
     std::string why;
-    FailureOr<Attribute> tiling = tile::tileLoops(program, device, accumulators, transpositions, why);
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device, sideBySide, transpositions, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
+    int64_t loops = 0;
     if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling))
-      tile::count(program->getParentOp(), "accumulators",
-                  llvm::count_if(rows.getAccumulators(), [](int64_t kept) { return kept > 1; }));
+      loops = llvm::count_if(rows.getAccumulators(), [](int64_t vectors) { return vectors > 1; });
+    else if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling))
+      loops = map.getVectors() > 1;
+    tile::count(program->getParentOp(), "side_by_side", loops);
     if (isa<tile::TranspositionTilingAttr>(*tiling))
       tile::count(program->getParentOp(), "transpositions", 1);
     return tiling;

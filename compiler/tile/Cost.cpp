@@ -31,6 +31,27 @@ int64_t getBodyCost(ComputeOp op) {
   return cost;
 }
 
+int64_t getChainCost(ArrayRef<ComputeOp> computes) {
+  llvm::DenseMap<Value, int64_t> costs;
+  int64_t longest = 0;
+  for (ComputeOp compute : computes) {
+    for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
+      costs[argument] = costs.lookup(input);
+    for (Operation &op : *compute.getBody()) {
+      int64_t before = 0;
+      for (Value operand : op.getOperands())
+        before = std::max(before, costs.lookup(operand));
+      longest = std::max(longest, before + getCost(op));
+      for (Value result : op.getResults())
+        costs[result] = before + getCost(op);
+    }
+    if (!compute.getNumReductions())
+      for (auto [result, value] : llvm::zip_equal(compute.getResults(), compute.getBody()->getTerminator()->getOperands()))
+        costs[result] = costs.lookup(value);
+  }
+  return longest;
+}
+
 Expr getNumPoints(ArrayRef<Expr> extents, MLIRContext *context) {
   Expr points = Expr::constant(context, 1);
   for (Expr extent : extents)

@@ -9,6 +9,10 @@ namespace freestone::tile {
 /// positions nothing.
 int64_t getBodyCost(ComputeOp op);
 
+/// The cost of the longest chain of dependent operations through the bodies of computes over the same points, in the
+/// same unit. Reductions are ends of chains.
+int64_t getChainCost(llvm::ArrayRef<ComputeOp> computes);
+
 /// Largest cost of a body that is recomputed rather than stored: about that of a load.
 inline constexpr int64_t cheapBody = 8;
 

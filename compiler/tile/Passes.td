@@ -203,7 +203,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, bf16
     contractions with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of `windows`, passes
-    over rows with several `accumulators`, and maps that are `transpositions`.
+    over rows and maps that compute several vectors `side_by_side`, and maps that are `transpositions`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -221,8 +221,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Sum products of bf16 in pairs, where the device can">,
                  Option<"keepPacked", "keep-packed", "bool", "true",
                         "Keep what contractions pack for the tiles that follow, where scratch holds it">,
-                 Option<"accumulators", "accumulators", "bool", "true",
-                        "Let passes over rows keep several accumulators">,
+                 Option<"sideBySide", "side-by-side", "bool", "true",
+                        "Compute several vectors side by side where one would wait for its own results">,
                  Option<"transpositions", "transpositions", "bool", "true",
                         "Transpose in registers where operands are contiguous along another loop than results">];
 }

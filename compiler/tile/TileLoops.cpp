@@ -111,16 +111,27 @@ static Expr getReducedPoints(ArrayRef<ComputeOp> computes, MLIRContext *context)
   return reduced;
 }
 
-/// Interleaved vectors: with several, reductions read longer runs of memory and hide latency.
-static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes) {
-  constexpr int64_t sideBySide = 8;
-  int64_t vectors = std::clamp<int64_t>(columns.asConstant().value_or(sideBySide * lanes) / lanes, 1, sideBySide);
-  bool reduces = llvm::any_of(computes, [](ComputeOp compute) { return compute.getNumReductions() > 0; });
-  bool isCheap = llvm::all_of(computes, [](ComputeOp compute) { return getBodyCost(compute) <= cheapBody; });
-  return reduces && isCheap ? vectors : 1;
+/// Vectors of a map without reductions that hide the latency of a long chain of operations: a processor looks some 256
+/// operations ahead, and four chains in that window keep it busy. Bodies of several chains do so by themselves.
+static int64_t getVectorsOfChain(ArrayRef<ComputeOp> computes) {
+  constexpr int64_t window = 256, chains = 4;
+  int64_t chain = getChainCost(computes), cost = 0;
+  for (ComputeOp compute : computes)
+    cost += getBodyCost(compute);
+  return cost <= 2 * chain ? std::clamp<int64_t>(chain * chains / window, 1, chains) : 1;
 }
 
-static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
+/// Vectors side by side: with several, reductions read longer runs of memory and hide latency.
+static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes) {
+  constexpr int64_t sideBySide = 8;
+  int64_t most = std::clamp<int64_t>(columns.asConstant().value_or(sideBySide * lanes) / lanes, 1, sideBySide);
+  if (llvm::none_of(computes, [](ComputeOp compute) { return compute.getNumReductions() > 0; }))
+    return std::min(most, getVectorsOfChain(computes));
+  bool isCheap = llvm::all_of(computes, [](ComputeOp compute) { return getBodyCost(compute) <= cheapBody; });
+  return isCheap ? most : 1;
+}
+
+static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device, bool sideBySide) {
   ComputeOp first = computes.front();
   MLIRContext *context = first.getContext();
   SmallVector<Expr> extents = first.getExtents();
@@ -129,7 +140,7 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   // Fewer results where each is a reduction of many.
   Expr elements = Expr::floorDiv(Expr::constant(context, getTileElements(device)), reduced);
   int64_t lanes = parallel.empty() || parallel.back().isConstant(1) ? 1 : getLanes(device);
-  int64_t vectors = lanes == 1 ? 1 : getVectorsOfMap(computes, parallel.back(), lanes);
+  int64_t vectors = lanes == 1 || !sideBySide ? 1 : getVectorsOfMap(computes, parallel.back(), lanes);
   if (parallel.size() < 2) {
     Expr columns =
         reduced.isConstant(1) ? elements : Expr::max(elements, Expr::constant(context, 8 * getLanes(device)));
@@ -140,7 +151,7 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors);
 }
 
-FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
+FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, bool sideBySide,
                                      bool transpositions, std::string &why) {
   if (!program.getBody()->getOps<OpaqueOp>().empty())
     return Attribute(OpaqueTilingAttr::get(program.getContext()));
@@ -149,12 +160,12 @@ FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription 
   if (std::optional<unsigned> rowLoops = findRowLoops(computes)) {
     FailureOr<RowPasses> passes = getRowPasses(program, *rowLoops, why);
     if (succeeded(passes) && (!share || reduceLongRuns(*passes, *rowLoops, device)))
-      return Attribute(tileRows(*rowLoops, *passes, device, accumulators));
+      return Attribute(tileRows(*rowLoops, *passes, device, sideBySide));
   }
   if (share && !computes.empty()) {
     if (std::optional<TranspositionTilingAttr> tiling = tileTransposition(computes, device); transpositions && tiling)
       return Attribute(*tiling);
-    return Attribute(tileMap(computes, device));
+    return Attribute(tileMap(computes, device, sideBySide));
   }
   if (why.empty())
     why = "its computes have different parallel loops";

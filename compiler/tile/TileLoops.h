@@ -18,8 +18,9 @@ bool reducesAlongMemory(ComputeOp compute);
 /// their results, explicit for a `tile.opaque`. Fails, with a reason in `why`, for other forms.
 ///
 /// A tile of rows or a map is a range of consecutive elements that fits a share of the cache, so that the tiles of
-/// consecutive programs cover the same elements. With `accumulators`, reductions along rows may keep several.
-mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
+/// consecutive programs cover the same elements. With `sideBySide`, several vectors may be computed side by side, to
+/// hide the latency of sums and of long chains of operations.
+mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, bool sideBySide,
                                            bool transpositions, std::string &why);
 
 } // namespace freestone::tile

@@ -31,7 +31,7 @@ SWITCHES = {
     "keep-packed": "kept_packed",
     "transpositions": "transpositions",
     "coalesce": "coalesced",
-    "accumulators": "accumulators",
+    "side-by-side": "side_by_side",
     "generalise": "generalised",
     "share": "duplicates",
     "merge-phases": "merged_phases",

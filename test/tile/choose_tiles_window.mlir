@@ -3,7 +3,7 @@
 
 // OFF-NOT: window
 // OFF:     tile.program @apart
-// CHECK:   module attributes {tile.counters = {windows = 3 : i64}}
+// CHECK:   module attributes {tile.counters = {side_by_side = 1 : i64, windows = 3 : i64}}
 
 // Depthwise: blocks of one output channel and eight rows.
 // CHECK-LABEL: tile.program @depthwise

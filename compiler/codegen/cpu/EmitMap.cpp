@@ -170,15 +170,23 @@ size_t MapEmitter::countTogether(ArrayRef<tile::ComputeOp> next) {
 }
 
 void MapEmitter::emitMap(tile::ComputeOp compute, MutableArrayRef<Vector> vectors) {
+  SmallVector<BodyVectorizer> bodies;
   for (Vector &vector : vectors) {
-    BodyVectorizer body(emission, compute, vector.points);
+    BodyVectorizer &body = bodies.emplace_back(emission, compute, vector.points);
     body.share(shared[compute]);
     for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
       if (Value value = vector.computed.lookup(input))
         body.set(argument, value);
+  }
+  // Each operation for all vectors, before the next one: chains are longer than a processor looks ahead.
+  if (bodies.size() > 1)
+    for (Operation &op : compute.getBody()->without_terminator())
+      for (BodyVectorizer &body : bodies)
+        for (Value result : op.getResults())
+          body.get(result);
+  for (auto [vector, body] : llvm::zip_equal(vectors, bodies))
     for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded()))
       vector.computed[result] = value;
-  }
 }
 
 void MapEmitter::emitReductions(ArrayRef<tile::ComputeOp> together, MutableArrayRef<Vector> vectors) {
