@@ -133,6 +133,22 @@ def check_different(models, x):
         expect(slices, different(few, 0, ordered), name, x.shape)
 
 
+def check_long_lists(models, random):
+    """Lists of several parts: random, with few distinct values, with one, sorted both ways, and with NaN."""
+    for length in (4095, 4096, 8191, 8192, 50000, 200000):
+        wide = random.integers(-length, length, length)
+        lists = [wide, random.integers(0, 5, length), np.zeros(length, int), np.sort(wide), np.sort(wide)[::-1]]
+        for ordered in (0, 1):
+            outputs = ["y", "f", "i", "c"]
+            for number, values in enumerate(lists):
+                x = values.astype(np.float32 if number % 2 else np.int64)
+                if number == 1:
+                    x[random.integers(0, length, 3)] = np.nan
+                found = models.run(f"flat-{x.dtype}-{ordered}", [node("Unique", ["x"], outputs, sorted=ordered)], x, {},
+                                   [(name, name != "y", 1) for name in outputs], shape=["n"])
+                expect(found, different(x, None, ordered), "long", number, length, ordered)
+
+
 def check_ends(models):
     """Empty lines, and k beyond the number of elements."""
     nodes = [node("TopK", ["x", "k"], ["y", "i"], axis=1)]
@@ -164,6 +180,8 @@ def main():
             check_top(models, x, random)
             check_extremes(models, x)
             check_different(models, x)
+    for models.threads in (1, 2):
+        check_long_lists(models, random)
 
 
 main()

@@ -10,9 +10,13 @@
 // CHECK-LABEL: tile.program @p1
 // CHECK-SAME:    tiles = s0, scratch = 512
 
+// Scratch of a sort by all workers holds one of its parts.
+// CHECK-LABEL: tile.program @p2 symbols [s0, s1, s2](%{{.*}}: !graph.tensor<[s0], f32>) -> (!graph.tensor<[s0], i64>)
+// CHECK-SAME:    tiles = s1, scratch = 64*(s2 ceildiv 8)
+
 // A bound size is a result.
-// CHECK-LABEL: tile.program @p2 {{.*}} -> (!graph.tensor<[1], i64>, 
 // CHECK-LABEL: func.func @main
+// CHECK:         tile.call {{.*}} {binds = "u", bound = #sym.expr<l>} : {{.*}} -> (!graph.tensor<[1], i64>,
 func.func @main(%x: !graph.tensor<[n, m], f32>, %y: !graph.tensor<[l], f32>)
     -> (!graph.tensor<[n, m], f32>, !graph.tensor<[n, 10], f32>, !graph.tensor<[n, 10], i64>, !graph.tensor<[u], f32>) {
   %s, %p = graph.sort %x axis 1 : !graph.tensor<[n, m], f32>

@@ -16,12 +16,6 @@ struct Lines {
   sym::Expr outer, length, inner;
 };
 
-/// A stable merge sort of positions: `precedes` decides whether the element at one position comes strictly before that
-/// at another. Writes the positions 0 … length - 1 in order to the result `list`; `other` is scratch of the same size.
-/// Both are i64.
-void emitMergeSort(OpaqueBuilder &body, mlir::Value length, unsigned list, unsigned other,
-                   llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> precedes);
-
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_TILE_LOWERING_LINES_H

@@ -1,5 +1,6 @@
 #include "compiler/tile/lowering/Lines.h"
 #include "compiler/tile/lowering/Lowering.h"
+#include "compiler/tile/lowering/MergeSort.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -93,8 +94,9 @@ public:
   void sort() {
     Value length = line.size(lines.length);
     unsigned list = scratch(0), other = scratch(1);
-    emitMergeSort(line, length, list, other, [&](Value x, Value y) { return precedes(loadKey(x), loadKey(y)); });
-    line.loop(line.constant(0), length, [&](Value i) {
+    Value zero = line.constant(0);
+    emitMergeSort(line, zero, length, list, other, [&](Value x, Value y) { return precedes(loadKey(x), loadKey(y)); });
+    line.loop(zero, length, [&](Value i) {
       Value position = line.loadResult(list, i);
       emitResult(i, loadKey(line.toIndex(position)), position);
     });

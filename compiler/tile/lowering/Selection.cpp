@@ -1,3 +1,5 @@
+#include "compiler/tile/lowering/Selection.h"
+
 #include "compiler/tile/OpaqueBuilder.h"
 #include "compiler/tile/lowering/Lowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -16,10 +18,10 @@ public:
   /// Looks at the first `examined` elements.
   Selection(Value tensor, Expr examined);
 
-  /// The positions of those that are not 0, as i64 [n]. Counting them binds n: the program that adds up the counts has
-  /// a first result, an i64, which is the value of the symbol that its attribute `binds` names, at most `bound`, and
-  /// the last program takes it as an operand, so that it comes after.
-  Value listPositions(OpBuilder &builder, Location location, Expr n);
+  /// As listSelected. The program that adds up the counts has a first result, an i64: if it binds n, the value of the
+  /// symbol that its attribute `binds` names, at most `bound`. The last program takes it as an operand, so that it comes
+  /// after.
+  Value listPositions(OpBuilder &builder, Location location, Expr n, bool binds);
 
 private:
   static constexpr int64_t wordBits = 64;
@@ -103,7 +105,7 @@ Value Selection::countSelected(OpBuilder &builder, Location location) {
   return body.finish().getResult(0);
 }
 
-Value Selection::listPositions(OpBuilder &builder, Location location, Expr n) {
+Value Selection::listPositions(OpBuilder &builder, Location location, Expr n, bool binds) {
   Value counts = countSelected(builder, location);
 
   OpaqueBuilder adding(builder, location, one, counts, {getList(one), getList(tiles)});
@@ -114,7 +116,7 @@ Value Selection::listPositions(OpBuilder &builder, Location location, Expr n) {
                                  });
   adding.store(0, adding.constant(0), adding.toI64(total[0]));
   OpaqueOp sums = adding.finish();
-  if (std::optional<StringRef> symbol = n.asSymbol()) {
+  if (std::optional<StringRef> symbol = n.asSymbol(); binds && symbol) {
     sums->setAttr("binds", builder.getStringAttr(*symbol));
     sums->setAttr("bound", examined.attr());
   }
@@ -146,7 +148,7 @@ struct LowerNonZero : OpRewritePattern<graph::NonZeroOp> {
   LogicalResult matchAndRewrite(graph::NonZeroOp op, PatternRewriter &rewriter) const override {
     auto type = cast<graph::TensorType>(op.getOperand().getType());
     ArrayRef<Expr> shape = graph::getShape(op.getResult());
-    Value positions = Selection(op.getOperand(), type.getNumElements()).listPositions(rewriter, op.getLoc(), shape[1]);
+    Value positions = listSelected(rewriter, op.getLoc(), op.getOperand(), type.getNumElements(), shape[1]);
     ComputeBuilder builder(rewriter, op.getLoc(), shape);
     unsigned position = builder.read(positions, {builder.loop(1)});
     return replaceByCompute(rewriter, op, builder, [&](ComputeBody &body) {
@@ -178,7 +180,7 @@ struct LowerCompress : OpRewritePattern<graph::CompressOp> {
     ArrayRef<Expr> shape = graph::getShape(op.getResult());
     Expr extent = graph::getShape(op.getOperand())[axis], length = graph::getShape(op.getCondition())[0];
     Value positions =
-        Selection(op.getCondition(), Expr::min(extent, length)).listPositions(rewriter, op.getLoc(), shape[axis]);
+        listSelected(rewriter, op.getLoc(), op.getCondition(), Expr::min(extent, length), shape[axis]);
     ComputeBuilder builder(rewriter, op.getLoc(), shape);
     unsigned position = builder.read(positions, {builder.loop(axis)}), table = builder.table(op.getOperand());
     return replaceByCompute(rewriter, op, builder, [&](ComputeBody &body) {
@@ -192,6 +194,10 @@ struct LowerCompress : OpRewritePattern<graph::CompressOp> {
 };
 
 } // namespace
+
+Value listSelected(OpBuilder &builder, Location location, Value tensor, Expr examined, Expr n, bool binds) {
+  return Selection(tensor, examined).listPositions(builder, location, n, binds);
+}
 
 void populateSelectionPatterns(RewritePatternSet &patterns) {
   patterns.add<LowerNonZero, LowerCompress>(patterns.getContext());
