@@ -79,7 +79,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       return {};
     if (dotProducts && tile::isDotProductContraction(*form, device)) {
       count("dot_products");
-      return tile::tileDotProducts(device, &getContext());
+      return tile::tileDotProducts(*form, device);
     }
     if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType)))
       return {};

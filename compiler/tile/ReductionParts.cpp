@@ -51,7 +51,7 @@ static PartBounds getBounds(ContractionForm &form, const DeviceDescription &devi
   PartBounds bounds{.leastSteps = 1024, .leastPoints = 1 << 18};
   int64_t tiles, largest;
   if (isDotProductContraction(form, device)) {
-    DotProductTilingAttr tiling = tileDotProducts(device, form.compute.getContext());
+    DotProductTilingAttr tiling = tileDotProducts(form, device);
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
     ContractionTilingAttr tiling = tileContraction(form, device, /*keepPacked=*/true);

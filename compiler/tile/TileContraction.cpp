@@ -1,5 +1,7 @@
 #include "compiler/tile/TileContraction.h"
 
+#include "compiler/plan/DotProductTiles.h"
+
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
@@ -56,16 +58,27 @@ ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceD
                                     isWindow ? 1 : kernel.getLanes(), keptDepths, keptColumns, prefetchRows);
 }
 
-bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescription &device) {
-  return device.pairUnit != PairUnit::none && form.multipliesBF16();
+static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescription &device) {
+  return factors.areIntegers ? device.quadUnit : device.pairUnit;
 }
 
-DotProductTilingAttr tile::tileDotProducts(const DeviceDescription &device, MLIRContext *context) {
-  constexpr int64_t unit = 32, bytes = 2, depth = 2048;
+bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescription &device) {
+  std::optional<DotProductFactors> factors = form.getDotProductFactors();
+  if (!factors || getUnit(*factors, device) == WordUnit::none)
+    return false;
+  // A single row of integers reads B once; packing it would take longer.
+  return !factors->areIntegers || !form.getExtent(form.m).isConstant(1);
+}
+
+DotProductTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device) {
+  constexpr int64_t unit = DotProductTiles::unit, rowBytes = DotProductTiles::rowWords * DotProductTiles::wordBytes;
+  DotProductFactors factors = *form.getDotProductFactors();
+  // Blocks are equal in bytes for all elements.
+  int64_t bytes = DotProductTiles::wordBytes / factors.getStepsOfWord(), depth = 4096 / bytes;
   // A panel takes two thirds of L1, rows of A a quarter of L2.
-  int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * unit * bytes));
+  int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * rowBytes));
   int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
-  auto usedUnit = device.pairUnit == PairUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
-  return DotProductTilingAttr::get(context, usedUnit, rows, 8 * unit, depth, groups, 4 * device.getL2Bytes() / bytes,
-                                   prefetchRows);
+  auto usedUnit = getUnit(factors, device) == WordUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
+  return DotProductTilingAttr::get(form.compute.getContext(), usedUnit, rows, 8 * unit, depth, groups,
+                                   4 * device.getL2Bytes() / bytes, prefetchRows);
 }

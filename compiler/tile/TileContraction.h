@@ -27,7 +27,7 @@ ContractionTilingAttr tileContraction(ContractionForm &form, const DeviceDescrip
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);
-DotProductTilingAttr tileDotProducts(const DeviceDescription &device, mlir::MLIRContext *context);
+DotProductTilingAttr tileDotProducts(ContractionForm &form, const DeviceDescription &device);
 
 } // namespace freestone::tile
 
