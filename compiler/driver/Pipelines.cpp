@@ -66,7 +66,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(tile::createOutline(outline));
   passes.addPass(
       tile::createChooseTiles({options.target, switches.weightGradients, switches.windows, switches.dotProducts,
-                               switches.keepPacked, switches.severalAccumulators, switches.transpositions}));
+                               switches.pairProducts, switches.keepPacked, switches.severalAccumulators, switches.transpositions}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

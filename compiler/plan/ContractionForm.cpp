@@ -133,9 +133,9 @@ bool ContractionForm::multipliesPairs() {
   });
 }
 
-Expr ContractionForm::getDepth() {
+Expr ContractionForm::getDepth(int64_t wordSteps) {
   Expr steps = getExtent(k);
-  return multipliesPairs() ? Expr::ceilDiv(steps, Expr::constant(steps.context(), 2)) : steps;
+  return wordSteps > 1 ? Expr::ceilDiv(steps, Expr::constant(steps.context(), wordSteps)) : steps;
 }
 
 SmallVector<Expr> ContractionForm::getExtents(ArrayRef<unsigned> loops) {

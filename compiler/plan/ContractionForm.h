@@ -39,11 +39,11 @@ struct ContractionForm {
   std::optional<unsigned> getInput(mlir::Value factor);
   /// What dot products multiply, if both factors are unmodified inputs: of bf16, or of 8 bits and widened.
   std::optional<DotProductFactors> getDotProductFactors();
-  /// Whether the contraction uses pair products: both factors are unmodified inputs that fit i16, summed in i32. A word
-  /// has two steps of k, whose products one instruction multiplies and adds.
+  /// Whether pair products can multiply it: both factors are unmodified inputs that fit i16, summed in i32. A word has
+  /// two steps of k, whose products one instruction multiplies and adds.
   bool multipliesPairs();
-  /// The micro-kernel's steps of k: half as many for pair products, rounded up.
-  sym::Expr getDepth();
+  /// The words of k, rounded up.
+  sym::Expr getDepth(int64_t wordSteps);
   sym::Expr getExtent(llvm::ArrayRef<unsigned> loops);
   llvm::SmallVector<sym::Expr> getExtents(llvm::ArrayRef<unsigned> loops);
   /// The positions of the loops at `number` of the merged loop.

@@ -35,6 +35,8 @@ static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingA
   std::optional<ContractionForm> form = getContractionWithEpilogue(program);
   if (!form)
     return program.emitOpError("is tiled as a contraction, but is none");
+  if (tiling.getWordSteps() > 1 && !form->multipliesPairs())
+    return program.emitOpError("is tiled for pair products, but has no factors that fit 16 bits");
   ContractionTiles tiles = ContractionTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
 }

@@ -84,11 +84,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType)))
       return {};
     count("contractions");
-    if (form->multipliesPairs())
+    if (pairProducts && form->multipliesPairs())
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
-    return tile::tileContraction(*form, device, keepPacked);
+    return tile::tileContraction(*form, device, keepPacked, pairProducts);
   }
 };
 

@@ -54,7 +54,7 @@ static PartBounds getBounds(ContractionForm &form, const DeviceDescription &devi
     DotProductTilingAttr tiling = tileDotProducts(form, device);
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
-    ContractionTilingAttr tiling = tileContraction(form, device, /*keepPacked=*/true);
+    ContractionTilingAttr tiling = tileContraction(form, device, /*keepPacked=*/true, /*multiplyPairs=*/true);
     int64_t rowBlocks = count(form.outer, 1) * count(form.m, tiling.getRows()), width = tiling.getKernel().getWidth();
     tiles = rowBlocks * count(form.n, width);
     largest = rowBlocks * count(form.n, tiling.getPanels() * width);

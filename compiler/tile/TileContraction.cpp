@@ -33,7 +33,8 @@ bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
   return !form.getExtent(form.m).isConstant(1) || form.getPackedInput(width);
 }
 
-ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked) {
+ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked,
+                                            bool multiplyPairs) {
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
   int64_t width = kernel.getWidth(), bytes = form.elementType.getIntOrFloatBitWidth() / 8;
@@ -55,7 +56,8 @@ ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceD
   int64_t keptDepths = !keepPacked ? 0 : isPacked ? 4 : 8;
   int64_t keptColumns = isWindow || !keepPacked ? 0 : 4 * device.getL2Bytes() / bytes;
   return ContractionTilingAttr::get(context, kernel, mostRows, blocks.panels, leastTiles, depth,
-                                    isWindow ? 1 : kernel.getLanes(), keptDepths, keptColumns, prefetchRows);
+                                    isWindow ? 1 : kernel.getLanes(), keptDepths, keptColumns, prefetchRows,
+                                    multiplyPairs && form.multipliesPairs() ? 2 : 1);
 }
 
 static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescription &device) {

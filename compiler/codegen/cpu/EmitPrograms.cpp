@@ -83,18 +83,17 @@ private:
   }
 
   LogicalResult collectKernels(tile::ProgramOp program) {
-    auto addKernel = [&](tile::MicroKernelAttr shape, bool isWindow) {
+    auto addKernel = [&](tile::MicroKernelAttr shape, codegen::KernelKind kind) {
       tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
-      codegen::KernelKind kind = isWindow ? codegen::KernelKind::window : codegen::getKernelKind(form);
       auto name = StringAttr::get(&getContext(), codegen::getKernelName(kind, form.elementType, shape));
       kernels.insert({name, Kernel{kind, form.elementType, shape}});
     };
     if (auto tiling = program.getTiling<tile::ContractionTilingAttr>())
-      addKernel(tiling.getKernel(), /*isWindow=*/false);
+      addKernel(tiling.getKernel(), codegen::getKernelKind(tiling));
     if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>())
-      addKernel(tiling.getKernel(), /*isWindow=*/true);
+      addKernel(tiling.getKernel(), codegen::KernelKind::window);
     if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())
-      addKernel(tiling.getKernel(), /*isWindow=*/true);
+      addKernel(tiling.getKernel(), codegen::KernelKind::window);
     auto tiling = program.getTiling<tile::DotProductTilingAttr>();
     if (!tiling)
       return success();

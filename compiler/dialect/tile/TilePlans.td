@@ -34,10 +34,12 @@ def Tile_ContractionTilingAttr : Tile_PlanPart<"ContractionTiling", "contraction
     yields `least_tiles` tiles, or where rows are fewer than twice the panels. Blocks of one extent have about equal
     sizes. Blocks of k have at most `depth` steps, a multiple of `depth_unit`. With at most `kept_depths` blocks of k,
     the operands packed for a tile stay packed for later tiles: rows of A, and panels of B of at most `kept_columns`
-    elements. An epilogue prefetches its operands `prefetch_rows` rows ahead.
+    elements. An epilogue prefetches its operands `prefetch_rows` rows ahead. With `word_steps = 2`, packed words have two
+    steps of k each, for pair products of integers; a step of the micro-kernel and of `depth` is then a word.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$rows, "int64_t":$panels, "int64_t":$least_tiles,
-                        "int64_t":$depth, "int64_t":$depth_unit, "int64_t":$kept_depths, "int64_t":$kept_columns, "int64_t":$prefetch_rows);
+                        "int64_t":$depth, "int64_t":$depth_unit, "int64_t":$kept_depths, "int64_t":$kept_columns, "int64_t":$prefetch_rows,
+                        DefaultValuedParameter<"int64_t", "1">:$word_steps);
 }
 
 def Tile_DotProductUnit : I32EnumAttr<"DotProductUnit", "what sums dot products of words", [
