@@ -118,8 +118,11 @@ std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
 static bool fitsHalfWord(Value factor) {
   for (Operation *op = factor.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
     unsigned bits = op->getOperand(0).getType().getIntOrFloatBitWidth();
-    if ((isa<arith::ExtSIOp>(op) && bits <= 16) || (isa<arith::ExtUIOp>(op) && bits < 16))
+    if (isa<arith::ExtUIOp>(op) && bits < 16)
       return true;
+    // Inside an extension without sign, a signed one may have made large values.
+    if (isa<arith::ExtUIOp>(op) || bits <= 16)
+      return isa<arith::ExtSIOp>(op);
   }
   return false;
 }
