@@ -41,9 +41,9 @@ struct Switches {
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.pairProducts =
-                      switches.keepPacked = switches.severalAccumulators = switches.transpositions = switches.scattersInPlace =
-                          switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory =
-                              false;
+                      switches.keepPacked = switches.severalAccumulators = switches.transpositions =
+                          switches.scattersInPlace = switches.donateState = switches.mergePhases = switches.elideWaits =
+                              switches.reuseMemory = false;
     return switches;
   }
 };
@@ -75,9 +75,10 @@ inline constexpr SwitchInfo switchTable[] = {
     {"windows", &Switches::windows, "windows",
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"dot-products", &Switches::dotProducts, "dot_products",
-     "products of bf16 and of 8-bit integers are summed two or four at a time, by the matrix unit (AMX) where the device "
-     "has one"},
-    {"pair-products", &Switches::pairProducts, "pair_products", "products of integers that fit 16 bits are summed two at a time"},
+     "products of bf16 and of 8-bit integers are summed two or four at a time, by the matrix unit (AMX) where there is "
+     "one"},
+    {"pair-products", &Switches::pairProducts, "pair_products",
+     "products of integers that fit 16 bits are summed two at a time"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
     {"accumulators", &Switches::severalAccumulators, "accumulators",

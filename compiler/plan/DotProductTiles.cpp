@@ -27,7 +27,8 @@ DotProductTiles DotProductTiles::get(ContractionForm &form, DotProductTilingAttr
   Expr columnStep = Expr::min(columns + unit, constant(tiling.getColumns()));
   Expr mostKept = constant(tiling.getKeptColumns());
   tiles.packedRows = rowStep * depthStep;
-  tiles.packedColumns = Expr::max(depthStep * columnStep, Expr::min((columns + unit) * (depth + tiles.getStepsOfGroup()), mostKept));
+  tiles.packedColumns =
+      Expr::max(depthStep * columnStep, Expr::min((columns + unit) * (depth + tiles.getStepsOfGroup()), mostKept));
   tiles.sums = rowStep * columnStep;
   tiles.columnSums = tiles.flipsRows() ? columns + unit : constant(0);
   return tiles;

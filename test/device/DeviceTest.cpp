@@ -96,7 +96,8 @@ TEST(Device, TargetsAreRefusedByName) {
 TEST_F(SeenAs, ALevelTheHostIsThatLevelWithItsOwnCaches) {
   set(std::nullopt);
   DeviceDescription whole = describe("host");
-  for (const char *level : {"x86-64-v3", "x86-64-v4", "x86-64-v4,+amx-bf16", "x86-64-v4,+avx512bf16", "x86-64-v4,+avx512vnni"}) {
+  for (const char *level :
+       {"x86-64-v3", "x86-64-v4", "x86-64-v4,+amx-bf16", "x86-64-v4,+avx512bf16", "x86-64-v4,+avx512vnni"}) {
     if (!canBe(level))
       continue;
     DeviceDescription seen = describe("host"), expected = describe(level);

@@ -125,8 +125,8 @@ void DotProductKernelEmitter::call(StringRef intrinsic, ArrayRef<int64_t> tiles,
 void DotProductKernelEmitter::forStrips(ValueRange arguments,
                                         llvm::function_ref<void(Value strip, Value a, Value c)> body) {
   Value strips = arith::CeilDivUIOp::create(builder, location, toIndex(arguments[0]), constant(stripRows));
-  auto loop = scf::ForOp::create(builder, location, constant(0), strips, constant(1),
-                                 ValueRange{arguments[2], arguments[5]});
+  auto loop =
+      scf::ForOp::create(builder, location, constant(0), strips, constant(1), ValueRange{arguments[2], arguments[5]});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value a = loop.getRegionIterArg(0), c = loop.getRegionIterArg(1);
@@ -157,7 +157,8 @@ void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &fact
   ValueRange arguments = open(getFunctionName(factors), getKernelType(builder)).getArguments();
   std::string multiply = "llvm.x86.tdpbf16ps";
   if (factors.areIntegers)
-    multiply = std::string("llvm.x86.tdpb") + (factors.isLhsSigned ? "s" : "u") + (factors.isRhsSigned ? "s" : "u") + "d";
+    multiply =
+        std::string("llvm.x86.tdpb") + (factors.isLhsSigned ? "s" : "u") + (factors.isRhsSigned ? "s" : "u") + "d";
   Value panelPitch = word(panelRow), tilePitch = word(tileRow);
   forStrips(arguments, [&](Value, Value stripA, Value c) {
     emitIf(

@@ -105,7 +105,8 @@ Value DotProductEmitter::getStep(Value total, Value blocks, int64_t unit) {
 
 /// An empty sum has one group of zeros.
 Value DotProductEmitter::toGroups(Value steps) {
-  return emission.maximum(emission.getConstant(1), emission.ceilDivide(steps, emission.getConstant(tiles.getStepsOfGroup())));
+  return emission.maximum(emission.getConstant(1),
+                          emission.ceilDivide(steps, emission.getConstant(tiles.getStepsOfGroup())));
 }
 
 void DotProductEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {

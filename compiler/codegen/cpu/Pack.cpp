@@ -69,10 +69,11 @@ static bool areMasksSlow(tile::ContractionForm &form, const ContractionPoints &p
          tile::getStorageType(form.compute.getInputType(*input).getElementType()).getIntOrFloatBitWidth() < wordBits;
 }
 
-/// Calls `body` with vectors of steps of the micro-kernel, and the mask of those that exist; null where all do, if masks
-/// are slow.
+/// Calls `body` with vectors of steps of the micro-kernel, and the mask of those that exist; null where all do, if
+/// masks are slow.
 static void forStepVectors(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                           const PackedBlock &block, Value factor, llvm::function_ref<void(Value step, Value mask)> body) {
+                           const PackedBlock &block, Value factor,
+                           llvm::function_ref<void(Value step, Value mask)> body) {
   unsigned lanes = points.lanes;
   Value whole = emission.getConstant(0);
   if (areMasksSlow(form, points, factor)) {
@@ -83,9 +84,8 @@ static void forStepVectors(Emission &emission, tile::ContractionForm &form, cons
     emission.forRange(whole, end, lanes, [&](Value step) { body(step, Value()); });
     whole = end;
   }
-  emission.forRange(whole, block.depth, lanes, [&](Value step) {
-    body(step, emission.getTailMask(lanes, emission.subtract(block.depth, step)));
-  });
+  emission.forRange(whole, block.depth, lanes,
+                    [&](Value step) { body(step, emission.getTailMask(lanes, emission.subtract(block.depth, step))); });
 }
 
 /// Whether rows of A are contiguous in memory (column-major).

@@ -12,8 +12,8 @@ public:
 
   /// The operand of the product; its zero point is null where it is part of it.
   Tensor factor, zero;
-  /// The sums of the operand along k, of the shape of the zero point of all rows or columns. The product has a dimension
-  /// for the columns or rows of the `other` operand, if that is no vector.
+  /// The sums of the operand along k, of the shape of the zero point of all rows or columns. The product has a
+  /// dimension for the columns or rows of the `other` operand, if that is no vector.
   Tensor sum(bool hasOther);
   Tensor zeroFor(bool hasOther);
   Expr depth() { return factor.dim(depthAxis); }

@@ -6,8 +6,8 @@
 namespace freestone::importer {
 
 /// matmul(a - zeroA, b - zeroB) in i32, of 8-bit integers. Zero points are null, a single one, or one per row of a and
-/// per column of b: a vector, or with a dimension for each of the operand's. The product is that of the operands as they
-/// are; the zero points' share in it is subtracted, modulo 2^32.
+/// per column of b: a vector, or with a dimension for each of the operand's. The product is that of the operands as
+/// they are; the zero points' share in it is subtracted, modulo 2^32.
 Tensor multiplyCentered(Node &node, Tensor a, Tensor zeroA, Tensor b, Tensor zeroB);
 
 } // namespace freestone::importer
