@@ -39,7 +39,16 @@ public:
 
 private:
   Value load(sym::Expr lane, int64_t lanes, Value place, Value step, Value mask);
+  Value loadSteps(Value place, Value step, bool isWhole);
+  std::pair<Value, Value> loadWords(Value place, Value step, bool isWhole);
   Value toWords(Value elements);
+  SmallVector<Value> loadWhole(Value isWhole, int64_t count, llvm::function_ref<SmallVector<Value>(bool isWhole)> load);
+  Value isAtMost(Value lhs, Value rhs) {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, lhs, rhs);
+  }
+  Value hasSteps(Value step, int64_t count) {
+    return isAtMost(emission.add(step, emission.getConstant(count)), block.depth);
+  }
 
   Emission &emission;
   OpBuilder &builder;
@@ -83,20 +92,51 @@ Value DotProductPacker::toWords(Value elements) {
   return arith::XOrIOp::create(builder, location, words, spread);
 }
 
-Value DotProductPacker::loadSteps(Value place, Value step) {
-  Value mask = emission.getTailMask(steps, emission.subtract(block.depth, step));
+/// Vectors of words, loaded without masks where all elements exist: making a mask takes longer than the load.
+SmallVector<Value> DotProductPacker::loadWhole(Value isWhole, int64_t count,
+                                               llvm::function_ref<SmallVector<Value>(bool isWhole)> load) {
+  SmallVector<Type> types(count, wordType);
+  auto branch = scf::IfOp::create(builder, location, types, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (bool whole : {true, false}) {
+    builder.setInsertionPointToStart(whole ? branch.thenBlock() : branch.elseBlock());
+    scf::YieldOp::create(builder, location, load(whole));
+  }
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+Value DotProductPacker::loadSteps(Value place, Value step, bool isWhole) {
+  Value mask = isWhole ? Value() : emission.getTailMask(steps, emission.subtract(block.depth, step));
   return toWords(load(points.k, steps, emission.minimum(place, lastPlace), step, mask));
 }
 
+Value DotProductPacker::loadSteps(Value place, Value step) {
+  return loadWhole(hasSteps(step, steps), 1,
+                   [&](bool isWhole) { return SmallVector<Value>{loadSteps(place, step, isWhole)}; })
+      .front();
+}
+
 std::pair<Value, Value> DotProductPacker::loadWords(Value place, Value step) {
+  Value last = emission.add(place, emission.getConstant(unit - 1));
+  Value isWhole = arith::AndIOp::create(builder, location, hasSteps(step, stepsOfWord), isAtMost(last, lastPlace));
+  SmallVector<Value> words = loadWhole(isWhole, 2, [&](bool whole) {
+    auto [lower, upper] = loadWords(place, step, whole);
+    return SmallVector<Value>{lower, upper};
+  });
+  return {words[0], words[1]};
+}
+
+std::pair<Value, Value> DotProductPacker::loadWords(Value place, Value step, bool isWhole) {
   Value count = emission.subtract(emission.add(lastPlace, emission.getConstant(1)), place),
         zero = emission.getConstant(0);
   SmallVector<Value> rows;
   for (int64_t number = 0; number < stepsOfWord; ++number) {
-    Value at = emission.add(step, emission.getConstant(number));
-    Value exists = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, at, block.depth);
-    Value active = arith::SelectOp::create(builder, location, exists, count, zero);
-    rows.push_back(load(across, unit, place, at, emission.getTailMask(unit, active)));
+    Value at = emission.add(step, emission.getConstant(number)), mask;
+    if (!isWhole) {
+      Value exists = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, at, block.depth);
+      mask = emission.getTailMask(unit, arith::SelectOp::create(builder, location, exists, count, zero));
+    }
+    rows.push_back(load(across, unit, place, at, mask));
   }
   SmallVector<Value> parts = interleaveLanes(builder, location, rows);
   // Each part has the words of as many positions as a vector of elements has lanes for.
@@ -112,10 +152,12 @@ std::pair<Value, Value> DotProductPacker::loadWords(Value place, Value step) {
 }
 
 SmallVector<Value> DotProductPacker::loadSquare(Value place, Value step) {
-  SmallVector<Value> square;
-  for (int64_t number = 0; number < rowWords; ++number)
-    square.push_back(loadSteps(emission.add(place, emission.getConstant(number)), step));
-  return square;
+  return loadWhole(hasSteps(step, steps), rowWords, [&](bool isWhole) {
+    SmallVector<Value> square;
+    for (int64_t number = 0; number < rowWords; ++number)
+      square.push_back(loadSteps(emission.add(place, emission.getConstant(number)), step, isWhole));
+    return square;
+  });
 }
 
 void DotProductPacker::store(Value words, Value at) {
