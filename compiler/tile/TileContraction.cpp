@@ -29,8 +29,15 @@ MicroKernelAttr tile::getMicroKernel(const DeviceDescription &device, Type eleme
   return MicroKernelAttr::get(elementType.getContext(), device.getPanelRows(), vectors, lanes, /*unroll=*/2);
 }
 
+/// Whether a product has a single row, and is summed in place faster than its columns are packed. Narrow integers are
+/// widened in any case, and packing is a small part of that.
+static bool isSingleRow(ContractionForm &form) {
+  bool isWide = !form.getExtent(form.n).isConstant(1);
+  return form.getExtent(form.m).isConstant(1) && !(isWide && form.multipliesPairs());
+}
+
 bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
-  return !form.getExtent(form.m).isConstant(1) || form.getPackedInput(width);
+  return !isSingleRow(form) || form.getPackedInput(width);
 }
 
 ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked,
@@ -66,10 +73,7 @@ static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescriptio
 
 bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescription &device) {
   std::optional<DotProductFactors> factors = form.getDotProductFactors();
-  if (!factors || getUnit(*factors, device) == WordUnit::none)
-    return false;
-  // A single row of integers reads B once; packing it would take longer.
-  return !factors->areIntegers || !form.getExtent(form.m).isConstant(1);
+  return factors && getUnit(*factors, device) != WordUnit::none && !(factors->areIntegers && isSingleRow(form));
 }
 
 DotProductTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device) {
