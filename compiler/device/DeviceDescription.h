@@ -11,12 +11,12 @@
 
 namespace freestone {
 
-/// The unit that computes dot products of two neighbouring bf16 (steps of k) in f32.
-enum class PairUnit {
+/// The unit that adds the dot products of words, which hold neighbouring steps of k.
+enum class WordUnit {
   none,
-  /// `vdpbf16ps`, on vectors.
+  /// On vectors: `vdpbf16ps`, `vpdpbusd`.
   vectors,
-  /// `tdpbf16ps`, on the tiles of AMX.
+  /// On the tiles of AMX: `tdpbf16ps`, `tdpbusd`.
   tiles,
 };
 
@@ -39,8 +39,8 @@ struct DeviceDescription {
   /// The target of LLVM's code generator.
   std::string triple, cpu, features;
   /// Instruction sets that any code may use, by LLVM's names, sorted; a machine that lacks one refuses the artifact.
-  /// `pairInstructions` are used only by code for the pair unit.
-  std::vector<std::string> instructions, pairInstructions;
+  /// `tileInstructions` are used only by code for tiles.
+  std::vector<std::string> instructions, tileInstructions;
   /// Units that compute in parallel: cores.
   unsigned units = 1;
   /// Nearest first; at least one.
@@ -50,8 +50,9 @@ struct DeviceDescription {
   unsigned vectorRegisters = 16;
   /// Whether an instruction rounds vectors of f32 to bf16 (denormals to zero).
   bool roundsToBF16 = false;
-  /// `none` where the pair unit is slower than f32 multiplication.
-  PairUnit pairUnit = PairUnit::none;
+  /// For pairs of bf16, summed in f32, and quads of 8-bit integers, summed in i32; `none` where micro-kernels are
+  /// faster.
+  WordUnit pairUnit = WordUnit::none, quadUnit = WordUnit::none;
 
   bool operator==(const DeviceDescription &) const = default;
 
@@ -67,9 +68,9 @@ struct DeviceDescription {
   unsigned getPanelRows() const { return (vectorRegisters - 4) / 2; }
 
   /// The device that a target's name describes, on the architecture of this compiler: `host`, or on x86 `x86-64-v3` and
-  /// `x86-64-v4`, followed by comma-separated instruction sets to add or remove: `+amx-bf16`, `-amx-bf16`,
-  /// `+avx512bf16`, `-avx512bf16`. `host` follows FREESTONE_HOST (see runtime/machine). Fails for other names, and for
-  /// a host without AVX2 and FMA.
+  /// `x86-64-v4`, followed by comma-separated instruction sets to add or remove: `+amx-bf16`, `-amx-bf16`, `+amx-int8`,
+  /// `-amx-int8`, `+avx512bf16`, `-avx512bf16`, `+avx512vnni`, `-avx512vnni`. `host` follows FREESTONE_HOST (see
+  /// runtime/machine). Fails for other names, and for a host without AVX2 and FMA.
   static llvm::Expected<DeviceDescription> get(llvm::StringRef target);
 
   /// Conversions to and from a one-line JSON object. Parsing fails, naming the place, where the text is no such object

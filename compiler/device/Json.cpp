@@ -7,7 +7,7 @@
 using namespace freestone;
 namespace json = llvm::json;
 
-static constexpr llvm::StringLiteral pairUnitNames[] = {"none", "vectors", "tiles"};
+static constexpr llvm::StringLiteral wordUnitNames[] = {"none", "vectors", "tiles"};
 
 namespace freestone {
 
@@ -29,15 +29,15 @@ static bool fromJSON(const json::Value &value, MemoryLevel &level, json::Path pa
   return false;
 }
 
-static json::Value toJSON(PairUnit unit) { return pairUnitNames[static_cast<size_t>(unit)]; }
+static json::Value toJSON(WordUnit unit) { return wordUnitNames[static_cast<size_t>(unit)]; }
 
-static bool fromJSON(const json::Value &value, PairUnit &unit, json::Path path) {
-  auto name = llvm::find(pairUnitNames, value.getAsString().value_or(""));
-  if (name == std::end(pairUnitNames)) {
+static bool fromJSON(const json::Value &value, WordUnit &unit, json::Path path) {
+  auto name = llvm::find(wordUnitNames, value.getAsString().value_or(""));
+  if (name == std::end(wordUnitNames)) {
     path.report("expected none, vectors or tiles");
     return false;
   }
-  unit = static_cast<PairUnit>(name - std::begin(pairUnitNames));
+  unit = static_cast<WordUnit>(name - std::begin(wordUnitNames));
   return true;
 }
 
@@ -45,10 +45,11 @@ static bool fromJSON(const json::Value &value, DeviceDescription &device, json::
   json::ObjectMapper mapper(value, path);
   if (!mapper || !mapper.map("triple", device.triple) || !mapper.map("cpu", device.cpu) ||
       !mapper.map("features", device.features) || !mapper.mapOptional("instructions", device.instructions) ||
-      !mapper.mapOptional("pair_instructions", device.pairInstructions) || !mapper.mapOptional("units", device.units) ||
+      !mapper.mapOptional("tile_instructions", device.tileInstructions) || !mapper.mapOptional("units", device.units) ||
       !mapper.map("memory_levels", device.memoryLevels) || !mapper.map("vector_bytes", device.vectorBytes) ||
       !mapper.map("vector_registers", device.vectorRegisters) ||
-      !mapper.mapOptional("rounds_to_bf16", device.roundsToBF16) || !mapper.mapOptional("pair_unit", device.pairUnit))
+      !mapper.mapOptional("rounds_to_bf16", device.roundsToBF16) || !mapper.mapOptional("pair_unit", device.pairUnit) ||
+      !mapper.mapOptional("quad_unit", device.quadUnit))
     return false;
   if (device.units == 0)
     path.field("units").report("there is at least one");
@@ -70,13 +71,14 @@ std::string DeviceDescription::toJson() const {
                       {"cpu", cpu},
                       {"features", features},
                       {"instructions", json::Array(instructions)},
-                      {"pair_instructions", json::Array(pairInstructions)},
+                      {"tile_instructions", json::Array(tileInstructions)},
                       {"units", units},
                       {"memory_levels", json::Array(memoryLevels)},
                       {"vector_bytes", vectorBytes},
                       {"vector_registers", vectorRegisters},
                       {"rounds_to_bf16", roundsToBF16},
-                      {"pair_unit", pairUnit}};
+                      {"pair_unit", pairUnit},
+                      {"quad_unit", quadUnit}};
   return llvm::formatv("{0}", json::Value(std::move(object)));
 }
 

@@ -32,13 +32,19 @@ static std::string listChanges(const runtime::Processor &processor) {
   return features;
 }
 
-static PairUnit choosePairUnit(const runtime::Processor &processor, llvm::StringRef cpu) {
+static WordUnit choosePairUnit(const runtime::Processor &processor, llvm::StringRef cpu) {
   if (processor.has("amx-tile") && processor.has("amx-bf16"))
-    return PairUnit::tiles;
+    return WordUnit::tiles;
   // Twice the rate of f32 on AMD's cores, half of it on Intel's: there it is used only on request.
   bool isAskedFor = llvm::is_contained(processor.changes, "+avx512bf16");
   bool isFast = processor.level == "host" && cpu.starts_with("znver");
-  return processor.has("avx512bf16") && (isAskedFor || isFast) ? PairUnit::vectors : PairUnit::none;
+  return processor.has("avx512bf16") && (isAskedFor || isFast) ? WordUnit::vectors : WordUnit::none;
+}
+
+static WordUnit chooseQuadUnit(const runtime::Processor &processor) {
+  if (processor.has("amx-tile") && processor.has("amx-int8"))
+    return WordUnit::tiles;
+  return processor.has("avx512vnni") ? WordUnit::vectors : WordUnit::none;
 }
 
 llvm::Error freestone::describeProcessor(const runtime::Processor &processor, DeviceDescription &device) {
@@ -52,11 +58,12 @@ llvm::Error freestone::describeProcessor(const runtime::Processor &processor, De
   // Programs choose their vector width; the tuning of some processors would halve it.
   device.features += "-prefer-256-bit";
   for (std::string_view feature : processor.features)
-    (feature.starts_with("amx-") ? device.pairInstructions : device.instructions).emplace_back(feature);
+    (feature.starts_with("amx-") ? device.tileInstructions : device.instructions).emplace_back(feature);
   bool isWide = processor.hasLevel("x86-64-v4");
   device.vectorBytes = isWide ? 64 : 32;
   device.vectorRegisters = isWide ? 32 : 16;
   device.roundsToBF16 = isWide && processor.has("avx512bf16");
-  device.pairUnit = isWide ? choosePairUnit(processor, device.cpu) : PairUnit::none;
+  device.pairUnit = isWide ? choosePairUnit(processor, device.cpu) : WordUnit::none;
+  device.quadUnit = isWide ? chooseQuadUnit(processor) : WordUnit::none;
   return llvm::Error::success();
 }

@@ -44,8 +44,8 @@ std::vector<char> bytesOf(DenseElementsAttr value, graph::TensorType type) {
 /// CPU features that the code may use and a machine may lack.
 std::vector<std::string> requiredFeatures(const DeviceDescription &device, ArrayRef<codegen::Object> objects) {
   std::vector<std::string> features = device.instructions;
-  if (llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::dotProductModuleName; }))
-    llvm::append_range(features, device.pairInstructions);
+  if (llvm::any_of(objects, [](const codegen::Object &object) { return object.name == codegen::tileModuleName; }))
+    llvm::append_range(features, device.tileInstructions);
   llvm::sort(features);
   return features;
 }

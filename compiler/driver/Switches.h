@@ -21,6 +21,7 @@ struct Switches {
   bool weightGradients = true;
   bool windows = true;
   bool dotProducts = true;
+  bool pairProducts = true;
   bool keepPacked = true;
   bool sideBySide = true;
   bool transpositions = true;
@@ -39,10 +40,10 @@ struct Switches {
       switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
-                  switches.weightGradients = switches.windows = switches.dotProducts = switches.keepPacked =
-                      switches.sideBySide = switches.transpositions = switches.scattersInPlace =
-                          switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory =
-                              false;
+                  switches.weightGradients = switches.windows = switches.dotProducts = switches.pairProducts =
+                      switches.keepPacked = switches.sideBySide = switches.transpositions =
+                          switches.scattersInPlace = switches.donateState = switches.mergePhases = switches.elideWaits =
+                              switches.reuseMemory = false;
     return switches;
   }
 };
@@ -74,7 +75,10 @@ inline constexpr SwitchInfo switchTable[] = {
     {"windows", &Switches::windows, "windows",
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
     {"dot-products", &Switches::dotProducts, "dot_products",
-     "products of bf16 are summed two at a time, by the matrix unit (AMX) where the device has one"},
+     "products of bf16 and of 8-bit integers are summed two or four at a time, by the matrix unit (AMX) where there is "
+     "one"},
+    {"pair-products", &Switches::pairProducts, "pair_products",
+     "products of integers that fit 16 bits are summed two at a time"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
     {"side-by-side", &Switches::sideBySide, "side_by_side",

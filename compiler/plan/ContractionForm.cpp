@@ -64,24 +64,66 @@ std::optional<unsigned> ContractionForm::getInput(Value factor) {
   return argument.getArgNumber();
 }
 
-bool ContractionForm::multipliesBF16() {
-  if (!elementType.isF32())
-    return false;
-  return llvm::all_of(ArrayRef{lhs, rhs}, [&](Value factor) {
+std::string DotProductFactors::getName() const {
+  if (!areIntegers)
+    return "bf16";
+  return std::string(isLhsSigned ? "s8" : "u8") + (isRhsSigned ? "s8" : "u8");
+}
+
+Type DotProductFactors::getElementType(MLIRContext *context) const {
+  return areIntegers ? Type(IntegerType::get(context, 8)) : BFloat16Type::get(context);
+}
+
+Type DotProductFactors::getSumType(MLIRContext *context) const {
+  return areIntegers ? Type(IntegerType::get(context, 32)) : Float32Type::get(context);
+}
+
+/// Whether the values of a factor that is widened from 8 bits are signed; nothing if it is no such factor.
+static std::optional<bool> getSignOfByte(Value factor) {
+  Operation *first = nullptr;
+  for (Operation *op = factor.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
+    // A second extension keeps the value of a signed first one only if it is signed.
+    if (first && isa<arith::ExtUIOp>(first) && isa<arith::ExtSIOp>(op))
+      return std::nullopt;
+    first = op;
+  }
+  if (!first || first->getOperand(0).getType().getIntOrFloatBitWidth() != 8)
+    return std::nullopt;
+  return isa<arith::ExtSIOp>(first);
+}
+
+std::optional<DotProductFactors> ContractionForm::getDotProductFactors() {
+  DotProductFactors factors;
+  factors.areIntegers = elementType.isInteger(32);
+  if ((!factors.areIntegers && !elementType.isF32()) || (factors.areIntegers && getWindowTaps()))
+    return std::nullopt;
+  for (bool isLhs : {true, false}) {
+    Value factor = isLhs ? lhs : rhs;
     std::optional<unsigned> input = getInput(factor);
-    if (!input || compute.getFill(*input))
-      return false;
-    graph::TensorType type = compute.getInputType(*input);
-    return type.getElementType().isBF16() && !type.getLayout();
-  });
+    if (!input || compute.getFill(*input) || compute.getInputType(*input).getLayout())
+      return std::nullopt;
+    if (!factors.areIntegers) {
+      if (!compute.getInputType(*input).getElementType().isBF16())
+        return std::nullopt;
+      continue;
+    }
+    std::optional<bool> isSigned = getSignOfByte(factor);
+    if (!isSigned)
+      return std::nullopt;
+    (isLhs ? factors.isLhsSigned : factors.isRhsSigned) = *isSigned;
+  }
+  return factors;
 }
 
 /// Whether a factor is widened from an integer whose values fit i16.
 static bool fitsHalfWord(Value factor) {
   for (Operation *op = factor.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
     unsigned bits = op->getOperand(0).getType().getIntOrFloatBitWidth();
-    if ((isa<arith::ExtSIOp>(op) && bits <= 16) || (isa<arith::ExtUIOp>(op) && bits < 16))
+    if (isa<arith::ExtUIOp>(op) && bits < 16)
       return true;
+    // Inside an extension without sign, a signed one may have made large values.
+    if (isa<arith::ExtUIOp>(op) || bits <= 16)
+      return isa<arith::ExtSIOp>(op);
   }
   return false;
 }
@@ -95,9 +137,9 @@ bool ContractionForm::multipliesPairs() {
   });
 }
 
-Expr ContractionForm::getDepth() {
+Expr ContractionForm::getDepth(int64_t wordSteps) {
   Expr steps = getExtent(k);
-  return multipliesPairs() ? Expr::ceilDiv(steps, Expr::constant(steps.context(), 2)) : steps;
+  return wordSteps > 1 ? Expr::ceilDiv(steps, Expr::constant(steps.context(), wordSteps)) : steps;
 }
 
 SmallVector<Expr> ContractionForm::getExtents(ArrayRef<unsigned> loops) {

@@ -5,6 +5,23 @@
 
 namespace freestone::tile {
 
+/// Factors whose products are summed as dot products of words of four bytes: neighbouring steps of k.
+struct DotProductFactors {
+  /// 8-bit integers, summed in i32; otherwise bf16, summed in f32.
+  bool areIntegers = false;
+  /// Of integers.
+  bool isLhsSigned = false, isRhsSigned = false;
+
+  int64_t getStepsOfWord() const { return areIntegers ? 4 : 2; }
+  /// `bf16`, or the signs of both: `u8s8`.
+  std::string getName() const;
+  /// The types of elements and sums in memory.
+  mlir::Type getElementType(mlir::MLIRContext *context) const;
+  mlir::Type getSumType(mlir::MLIRContext *context) const;
+
+  bool operator==(const DotProductFactors &) const = default;
+};
+
 /// A contraction in the form of the emitter: for every point of `outer`, C[m, n] = sum over k of A[m, k] * B[k, n].
 /// Each of m, n, k merges several loops, row-major. Vectors run along n.
 struct ContractionForm {
@@ -20,13 +37,13 @@ struct ContractionForm {
 
   /// The input that a factor reads, possibly widened.
   std::optional<unsigned> getInput(mlir::Value factor);
-  /// Whether both factors are unmodified bf16 inputs, summed in f32.
-  bool multipliesBF16();
-  /// Whether the contraction uses pair products: both factors are unmodified inputs that fit i16, summed in i32. A word
-  /// has two steps of k, whose products one instruction multiplies and adds.
+  /// What dot products multiply, if both factors are unmodified inputs: of bf16, or of 8 bits and widened.
+  std::optional<DotProductFactors> getDotProductFactors();
+  /// Whether pair products can multiply it: both factors are unmodified inputs that fit i16, summed in i32. A word has
+  /// two steps of k, whose products one instruction multiplies and adds.
   bool multipliesPairs();
-  /// The micro-kernel's steps of k: half as many for pair products, rounded up.
-  sym::Expr getDepth();
+  /// The words of k, rounded up.
+  sym::Expr getDepth(int64_t wordSteps);
   sym::Expr getExtent(llvm::ArrayRef<unsigned> loops);
   llvm::SmallVector<sym::Expr> getExtents(llvm::ArrayRef<unsigned> loops);
   /// The positions of the loops at `number` of the merged loop.

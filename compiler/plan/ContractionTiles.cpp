@@ -11,7 +11,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   MLIRContext *context = tiling.getContext();
   auto constant = [&](int64_t value) { return Expr::constant(context, value); };
   MicroKernelAttr kernel = tiling.getKernel();
-  Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getDepth();
+  Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getDepth(tiling.getWordSteps());
   int64_t width = kernel.getWidth();
   std::optional<int64_t> windowTaps = form.getWindowTaps();
 

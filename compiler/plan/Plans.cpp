@@ -35,14 +35,23 @@ static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingA
   std::optional<ContractionForm> form = getContractionWithEpilogue(program);
   if (!form)
     return program.emitOpError("is tiled as a contraction, but is none");
+  if (tiling.getWordSteps() > 1 && !form->multipliesPairs())
+    return program.emitOpError("is tiled for pair products, but has no factors that fit 16 bits");
   ContractionTiles tiles = ContractionTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
 }
 
 static FailureOr<PlanAttr> planDotProducts(ProgramOp program, DotProductTilingAttr tiling) {
   std::optional<ContractionForm> form = getContractionWithEpilogue(program);
-  if (!form || !form->multipliesBF16())
-    return program.emitOpError("is tiled as dot products of bf16, but has none");
+  std::optional<DotProductFactors> factors;
+  if (form)
+    factors = form->getDotProductFactors();
+  if (!factors)
+    return program.emitOpError("is tiled as dot products, but has no factors of bf16 or 8-bit integers");
+  int64_t group = DotProductTiles::rowWords * factors->getStepsOfWord();
+  if (tiling.getDepth() % group)
+    return program.emitOpError("sums dot products in groups of ")
+           << group << " steps, its tiling blocks of " << tiling.getDepth();
   DotProductTiles tiles = DotProductTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(), Accesses::getUnknown(program));
 }

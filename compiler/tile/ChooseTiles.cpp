@@ -82,16 +82,16 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       return {};
     if (dotProducts && tile::isDotProductContraction(*form, device)) {
       count("dot_products");
-      return tile::tileDotProducts(device, &getContext());
+      return tile::tileDotProducts(*form, device);
     }
     if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType)))
       return {};
     count("contractions");
-    if (form->multipliesPairs())
+    if (pairProducts && form->multipliesPairs())
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
-    return tile::tileContraction(*form, device, keepPacked);
+    return tile::tileContraction(*form, device, keepPacked, pairProducts);
   }
 };
 

@@ -201,9 +201,10 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let description = [{
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
-    those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, bf16
-    contractions with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of `windows`, passes
-    over rows and maps that compute several vectors `side_by_side`, and maps that are `transpositions`.
+    those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, contractions
+    of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of
+    `windows`, passes over rows and maps that compute several vectors `side_by_side`, and maps that are
+    `transpositions`.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -218,7 +219,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"windows", "windows", "bool", "true",
                         "Copy what windows see, and compute blocks of pixels in registers">,
                  Option<"dotProducts", "dot-products", "bool", "true",
-                        "Sum products of bf16 in pairs, where the device can">,
+                        "Sum products of bf16 and of 8-bit integers as dot products of words, where the device can">,
+                 Option<"pairProducts", "pair-products", "bool", "true",
+                        "Multiply integers of 16 bits in pairs">,
                  Option<"keepPacked", "keep-packed", "bool", "true",
                         "Keep what contractions pack for the tiles that follow, where scratch holds it">,
                  Option<"sideBySide", "side-by-side", "bool", "true",

@@ -51,10 +51,10 @@ static PartBounds getBounds(ContractionForm &form, const DeviceDescription &devi
   PartBounds bounds{.leastSteps = 1024, .leastPoints = 1 << 18};
   int64_t tiles, largest;
   if (isDotProductContraction(form, device)) {
-    DotProductTilingAttr tiling = tileDotProducts(device, form.compute.getContext());
+    DotProductTilingAttr tiling = tileDotProducts(form, device);
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
-    ContractionTilingAttr tiling = tileContraction(form, device, /*keepPacked=*/true);
+    ContractionTilingAttr tiling = tileContraction(form, device, /*keepPacked=*/true, /*multiplyPairs=*/true);
     int64_t rowBlocks = count(form.outer, 1) * count(form.m, tiling.getRows()), width = tiling.getKernel().getWidth();
     tiles = rowBlocks * count(form.n, width);
     largest = rowBlocks * count(form.n, tiling.getPanels() * width);

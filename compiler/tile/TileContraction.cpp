@@ -1,5 +1,7 @@
 #include "compiler/tile/TileContraction.h"
 
+#include "compiler/plan/DotProductTiles.h"
+
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
@@ -27,11 +29,19 @@ MicroKernelAttr tile::getMicroKernel(const DeviceDescription &device, Type eleme
   return MicroKernelAttr::get(elementType.getContext(), device.getPanelRows(), vectors, lanes, /*unroll=*/2);
 }
 
-bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
-  return !form.getExtent(form.m).isConstant(1) || form.getPackedInput(width);
+/// Whether a product has a single row, and is summed in place faster than its columns are packed. Narrow integers are
+/// widened in any case, and packing is a small part of that.
+static bool isSingleRow(ContractionForm &form) {
+  bool isWide = !form.getExtent(form.n).isConstant(1);
+  return form.getExtent(form.m).isConstant(1) && !(isWide && form.multipliesPairs());
 }
 
-ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked) {
+bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
+  return !isSingleRow(form) || form.getPackedInput(width);
+}
+
+ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked,
+                                            bool multiplyPairs) {
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
   int64_t width = kernel.getWidth(), bytes = form.elementType.getIntOrFloatBitWidth() / 8;
@@ -53,19 +63,28 @@ ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceD
   int64_t keptDepths = !keepPacked ? 0 : isPacked ? 4 : 8;
   int64_t keptColumns = isWindow || !keepPacked ? 0 : 4 * device.getL2Bytes() / bytes;
   return ContractionTilingAttr::get(context, kernel, mostRows, blocks.panels, leastTiles, depth,
-                                    isWindow ? 1 : kernel.getLanes(), keptDepths, keptColumns, prefetchRows);
+                                    isWindow ? 1 : kernel.getLanes(), keptDepths, keptColumns, prefetchRows,
+                                    multiplyPairs && form.multipliesPairs() ? 2 : 1);
+}
+
+static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescription &device) {
+  return factors.areIntegers ? device.quadUnit : device.pairUnit;
 }
 
 bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescription &device) {
-  return device.pairUnit != PairUnit::none && form.multipliesBF16();
+  std::optional<DotProductFactors> factors = form.getDotProductFactors();
+  return factors && getUnit(*factors, device) != WordUnit::none && !(factors->areIntegers && isSingleRow(form));
 }
 
-DotProductTilingAttr tile::tileDotProducts(const DeviceDescription &device, MLIRContext *context) {
-  constexpr int64_t unit = 32, bytes = 2, depth = 2048;
+DotProductTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device) {
+  constexpr int64_t unit = DotProductTiles::unit, rowBytes = DotProductTiles::rowWords * DotProductTiles::wordBytes;
+  DotProductFactors factors = *form.getDotProductFactors();
+  // Blocks are equal in bytes for all elements.
+  int64_t bytes = DotProductTiles::wordBytes / factors.getStepsOfWord(), depth = 4096 / bytes;
   // A panel takes two thirds of L1, rows of A a quarter of L2.
-  int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * unit * bytes));
+  int64_t groups = std::max<int64_t>(4, device.getL1Bytes() * 2 / 3 / (unit * rowBytes));
   int64_t rows = std::clamp<int64_t>(device.getL2Bytes() / 4 / (depth * bytes) / unit, 4, 8) * unit;
-  auto usedUnit = device.pairUnit == PairUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
-  return DotProductTilingAttr::get(context, usedUnit, rows, 8 * unit, depth, groups, 4 * device.getL2Bytes() / bytes,
-                                   prefetchRows);
+  auto usedUnit = getUnit(factors, device) == WordUnit::tiles ? DotProductUnit::tiles : DotProductUnit::vectors;
+  return DotProductTilingAttr::get(form.compute.getContext(), usedUnit, rows, 8 * unit, depth, groups,
+                                   4 * device.getL2Bytes() / bytes, prefetchRows);
 }

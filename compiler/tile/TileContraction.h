@@ -22,12 +22,13 @@ MicroKernelAttr getMicroKernel(const DeviceDescription &device, mlir::Type eleme
 /// already.
 bool isMicroKernelContraction(ContractionForm &form, int64_t width);
 
-/// With `keepPacked`, operands stay packed for later tiles.
-ContractionTilingAttr tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked);
+/// With `keepPacked`, operands stay packed for later tiles; with `multiplyPairs`, integers use pair products.
+ContractionTilingAttr tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked,
+                                      bool multiplyPairs);
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);
-DotProductTilingAttr tileDotProducts(const DeviceDescription &device, mlir::MLIRContext *context);
+DotProductTilingAttr tileDotProducts(ContractionForm &form, const DeviceDescription &device);
 
 } // namespace freestone::tile
 

@@ -29,7 +29,7 @@ LoadedObjects::~LoadedObjects() = default;
 
 llvm::Expected<LoadedObjects> LoadedObjects::load(llvm::ArrayRef<codegen::Object> objects,
                                                   const DeviceDescription &device) {
-  for (const auto *instructions : {&device.instructions, &device.pairInstructions})
+  for (const auto *instructions : {&device.instructions, &device.tileInstructions})
     for (const std::string &each : *instructions)
       if (!runtime::architecture::request(each))
         return llvm::createStringError("the system does not let this process use " + each);

@@ -1,7 +1,8 @@
 """Products of 8-bit integers are exact, for every order of operands and on every target: integer_products.py FOLDER.
 
-They use pair products, as the counter shows. Among them are odd numbers of steps, several blocks, extreme elements, and
-zero points of rows and columns.
+They use dot products of words where the target has them, else pair products, as the counters show. Among them are odd
+and empty numbers of steps, several blocks, extreme elements of all signs, zero points of all, of rows and of columns,
+batches and vectors.
 """
 
 import json
@@ -16,9 +17,12 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-SIZES = [(2, 1, 3), (5, 33, 7), (16, 64, 32), (37, 129, 71), (64, 1, 40), (130, 1500, 50), (300, 70, 300)]
+SIZES = [(2, 1, 3), (5, 33, 7), (16, 64, 32), (37, 129, 71), (64, 1, 40), (130, 1500, 50), (300, 70, 300),
+         (3, 4200, 70), (290, 130, 33), (7, 9, 0), (6, 0, 5)]
 # Whether A and B come transposed.
 ORDERS = [(False, False), (True, False), (False, True), (True, True)]
+SIGNS = [(left, right) for left in (np.uint8, np.int8) for right in (np.uint8, np.int8)]
+WITHOUT_WORDS = "host,-amx-int8,-avx512vnni"
 
 
 def make_model(a, b, zeros, flips, is_weight):
@@ -27,16 +31,15 @@ def make_model(a, b, zeros, flips, is_weight):
         names.append(f"{name}t" if flip else name)
         if flip:
             nodes.append(helper.make_node("Transpose", [name], [names[-1]], perm=[1, 0]))
-    nodes.append(helper.make_node("MatMulInteger", [*names, *(("za", "zb") if zeros else ())], ["y"]))
-    constants = {"za": zeros[0], "zb": zeros[1]} if zeros else {}
-    if is_weight:
-        constants["b"] = b
+    zero = {name: array for name, array in zip(("za", "zb"), zeros) if array is not None}
+    nodes.append(helper.make_node("MatMulInteger", [*names, *(name if name in zero else "" for name in ("za", "zb"))], ["y"]))
+    constants = zero | ({"b": b} if is_weight else {})
     inputs = [(name, array) for name, array in (("a", a), ("b", b)) if name not in constants]
     graph = helper.make_graph(
         nodes,
         "products",
-        [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), [f"{name}0", f"{name}1"])
-         for name, x in inputs],
+        [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype),
+                                       [f"{name}{axis}" for axis in range(x.ndim)]) for name, x in inputs],
         [helper.make_tensor_value_info("y", onnx.TensorProto.INT32, None)],
         [numpy_helper.from_array(array, name) for name, array in constants.items()],
     )
@@ -44,47 +47,85 @@ def make_model(a, b, zeros, flips, is_weight):
     return onnx.shape_inference.infer_shapes(model), dict(inputs)
 
 
-def check(folder, target, sizes, flips, types, zeros, is_weight=False, extreme=False):
-    m, k, n = sizes
-    generator = np.random.default_rng(m + k + n)
-
-    def draw(shape, dtype):
-        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        if extreme:
-            return generator.choice([low, high], shape).astype(dtype)
-        return generator.integers(low, high, shape, endpoint=True).astype(dtype)
-
-    a, b = draw((m, k), types[0]), draw((k, n), types[1])
-    zero = [draw((m,) if zeros == "rows" else (), types[0]), draw((n,) if zeros == "rows" else (), types[1])]
-    left, right = a.astype(np.int64), b.astype(np.int64)
-    if zeros:
-        left = left - zero[0].astype(np.int64).reshape(-1, 1)
-        right = right - zero[1].astype(np.int64)
-    stored = [np.ascontiguousarray(array.T if flip else array) for array, flip in zip((a, b), flips)]
-    model, feeds = make_model(*stored, zero if zeros else None, flips, is_weight)
+def compile_model(model, folder, target, *options):
+    """The artifact, and how many products use dot products and pair products."""
     path, artifact = folder / "m.onnx", folder / "m.stone"
     onnx.save(model, path)
-    command = [freestone_runtime.freestone(), "compile", path, "-o", artifact, "--target", target, "--json"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert json.loads(done.stdout)["counters"].get("pair_products", 0) == 1, (target, sizes, types, zeros)
-    model = freestone_runtime.Model(artifact)
-    (y,) = model.run(feeds)
-    model.close()
-    np.testing.assert_array_equal(y, left @ right, f"{target} {sizes} {flips} {types} {zeros}")
+    command = [freestone_runtime.freestone(), "compile", path, "-o", artifact, "--target", target, "--json", *options]
+    counters = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["counters"]
+    return artifact, (counters.get("dot_products", 0), counters.get("pair_products", 0))
+
+
+class Products:
+    """Checks products for one target; `words` has the counts of its dot products and pair products."""
+
+    def __init__(self, folder, target, words, *options):
+        self.folder, self.target, self.words, self.options = folder, target, words, options
+
+    def check(self, shapes, types, zeros="all", flips=(False, False), is_weight=False, extreme=False):
+        """Zero points are of `all`, of `rows`, `none`, of `columns` alone, or of the rows of a `batch`."""
+        generator = np.random.default_rng(sum(map(sum, shapes)))
+
+        def draw(shape, dtype):
+            low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+            if extreme:
+                return generator.choice([low, high], shape).astype(dtype)
+            return generator.integers(low, high, shape, endpoint=True).astype(dtype)
+
+        a, b = draw(shapes[0], types[0]), draw(shapes[1], types[1])
+        of_a = {"all": (), "rows": shapes[0][-2:-1], "batch": (*shapes[0][:-1], 1)}.get(zeros)
+        of_b = {"all": (), "rows": shapes[1][-1:], "columns": shapes[1][-1:], "batch": (*shapes[1][:-2], 1, shapes[1][-1])}.get(zeros)
+        zero = [None if shape is None else draw(shape, dtype) for shape, dtype in zip((of_a, of_b), types)]
+        left, right = a.astype(np.int64), b.astype(np.int64)
+        if zero[0] is not None:
+            left = left - (zero[0].astype(np.int64).reshape(-1, 1) if zeros == "rows" else zero[0].astype(np.int64))
+        if zero[1] is not None:
+            right = right - zero[1].astype(np.int64)
+        stored = [np.ascontiguousarray(array.T if flip else array) for array, flip in zip((a, b), flips)]
+        model, feeds = make_model(*stored, zero, flips, is_weight)
+        artifact, words = compile_model(model, self.folder, self.target, *self.options)
+        what = f"{self.target} {shapes} {flips} {[x.__name__ for x in types]} {zeros}"
+        assert words == self.words if self.words else sum(words) == 1, (what, words)
+        for threads in (1, 2):
+            model = freestone_runtime.Model(artifact, threads)
+            (y,) = model.run(feeds)
+            model.close()
+            np.testing.assert_array_equal(y, left @ right, what)
+
+    def check_all(self):
+        for number, (m, k, n) in enumerate(SIZES):
+            self.check([(m, k), (k, n)], SIGNS[number % 4], flips=ORDERS[number // 2 % 4])
+        middle = [(37, 129), (129, 71)]
+        for flips in ORDERS:
+            self.check(middle, (np.uint8, np.uint8), flips=flips, extreme=True)
+        for signs in SIGNS:
+            for zeros in ("none", "rows"):
+                self.check(middle, signs, zeros, extreme=True)
+            self.check([(70, 4300), (4300, 65)], signs, "columns")
+        self.check([(64, 258), (258, 96)], (np.uint8, np.int8), is_weight=True)
+        self.check([(3, 20, 70), (3, 70, 33)], (np.int8, np.int8), "batch")
+        self.check([(3, 20, 70), (70, 33)], (np.uint8, np.uint8), "rows")
+        self.check([(20, 70), (3, 70, 33)], (np.int8, np.uint8))
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for target in ("host", "x86-64-v3"):
-        for number, sizes in enumerate(SIZES):
-            check(folder, target, sizes, ORDERS[number % 4], (np.uint8, np.int8), "all")
-        for flips in ORDERS:
-            check(folder, target, (37, 129, 71), flips, (np.uint8, np.uint8), "all", extreme=True)
-        check(folder, target, (37, 129, 71), (False, False), (np.int8, np.int8), None, extreme=True)
-        check(folder, target, (37, 129, 71), (False, False), (np.uint8, np.uint8), None, extreme=True)
-        check(folder, target, (37, 129, 71), (False, False), (np.uint8, np.int8), "rows")
-        check(folder, target, (64, 258, 96), (False, False), (np.uint8, np.int8), "all", is_weight=True)
+    for target, words in (("host", None), (WITHOUT_WORDS, (0, 1)), ("x86-64-v3", (0, 1))):
+        Products(folder, target, words).check_all()
+    without = Products(folder, "host", (0, 0), "--disable", "dot-products,pair-products")
+    without.check([(37, 129), (129, 71)], (np.uint8, np.int8))
+    for shapes in ([(129,), (129, 71)], [(37, 129), (129,)], [(129,), (129,)]):
+        model, feeds = make_model(*(np.full(shape, 200, np.uint8) for shape in shapes), [np.uint8(9), np.uint8(130)], (False, False), False)
+        artifact, _ = compile_model(model, folder, "host")
+        model = freestone_runtime.Model(artifact, 2)
+        (y,) = model.run(feeds)
+        model.close()
+        np.testing.assert_array_equal(y, np.full(shapes[0], 191) @ np.full(shapes[1], 70), f"{shapes}")
+    model, _ = make_model(np.zeros((3, 4), np.uint8), np.zeros((4, 5), np.int8), [None, None], (False, False), False)
+    for unit in ("+avx512vnni", "+amx-int8"):
+        _, words = compile_model(model, folder, f"x86-64-v4,{unit}")
+        assert words == (1, 0), (unit, words)
     print("products of integers are exact")
 
 

@@ -16,7 +16,7 @@ std::string refuse(llvm::StringRef target) { return llvm::toString(DeviceDescrip
 
 bool needs(const DeviceDescription &device, llvm::StringRef instructions) {
   return llvm::is_contained(device.instructions, instructions) ||
-         llvm::is_contained(device.pairInstructions, instructions);
+         llvm::is_contained(device.tileInstructions, instructions);
 }
 
 /// Restores FREESTONE_HOST after the test.
@@ -62,15 +62,23 @@ TEST(Device, LevelsAreTheSameOnEveryMachine) {
 
 TEST(Device, ChangesAddAndTakeWhatTheyName) {
   DeviceDescription tiles = describe("x86-64-v4,+amx-bf16");
-  EXPECT_EQ(tiles.pairUnit, PairUnit::tiles);
+  EXPECT_EQ(tiles.pairUnit, WordUnit::tiles);
   EXPECT_TRUE(tiles.roundsToBF16 && needs(tiles, "avx512bf16"));
-  EXPECT_EQ(tiles.pairInstructions, (std::vector<std::string>{"amx-bf16", "amx-tile"}));
-  EXPECT_EQ(describe("x86-64-v4,+avx512bf16").pairUnit, PairUnit::vectors);
-  EXPECT_EQ(describe("x86-64-v4,+amx-bf16,-avx512bf16").pairUnit, PairUnit::tiles);
+  EXPECT_EQ(tiles.tileInstructions, (std::vector<std::string>{"amx-bf16", "amx-tile"}));
+  EXPECT_EQ(describe("x86-64-v4,+avx512bf16").pairUnit, WordUnit::vectors);
+  EXPECT_EQ(describe("x86-64-v4,+amx-bf16,-avx512bf16").pairUnit, WordUnit::tiles);
   DeviceDescription rounding = describe("x86-64-v4,+amx-bf16,-amx-bf16");
-  EXPECT_EQ(rounding.pairUnit, PairUnit::none);
-  EXPECT_TRUE(rounding.roundsToBF16 && rounding.pairInstructions.empty());
+  EXPECT_EQ(rounding.pairUnit, WordUnit::none);
+  EXPECT_TRUE(rounding.roundsToBF16 && rounding.tileInstructions.empty());
   EXPECT_EQ(describe("x86-64-v3,-amx-bf16").vectorBytes, 32u);
+  EXPECT_EQ(tiles.quadUnit, WordUnit::none);
+  DeviceDescription quads = describe("x86-64-v4,+avx512vnni,+amx-int8");
+  EXPECT_EQ(quads.quadUnit, WordUnit::tiles);
+  EXPECT_EQ(quads.pairUnit, WordUnit::none);
+  EXPECT_EQ(quads.tileInstructions, (std::vector<std::string>{"amx-int8", "amx-tile"}));
+  EXPECT_EQ(describe("x86-64-v4,+avx512vnni,+amx-int8,-amx-int8").quadUnit, WordUnit::vectors);
+  EXPECT_EQ(describe("x86-64-v4,+avx512vnni,-avx512vnni").quadUnit, WordUnit::none);
+  EXPECT_EQ(describe("x86-64-v4").quadUnit, WordUnit::none);
 }
 
 TEST(Device, TargetsAreRefusedByName) {
@@ -88,7 +96,8 @@ TEST(Device, TargetsAreRefusedByName) {
 TEST_F(SeenAs, ALevelTheHostIsThatLevelWithItsOwnCaches) {
   set(std::nullopt);
   DeviceDescription whole = describe("host");
-  for (const char *level : {"x86-64-v3", "x86-64-v4", "x86-64-v4,+amx-bf16", "x86-64-v4,+avx512bf16"}) {
+  for (const char *level :
+       {"x86-64-v3", "x86-64-v4", "x86-64-v4,+amx-bf16", "x86-64-v4,+avx512bf16", "x86-64-v4,+avx512vnni"}) {
     if (!canBe(level))
       continue;
     DeviceDescription seen = describe("host"), expected = describe(level);
@@ -106,7 +115,7 @@ TEST_F(SeenAs, TheHostWithoutAFeatureTheRestStays) {
   DeviceDescription without = describe("host,-amx-bf16");
   set("host,-amx-bf16");
   EXPECT_EQ(describe("host"), without);
-  EXPECT_EQ(describe("host").pairInstructions, std::vector<std::string>());
+  EXPECT_EQ(describe("host").tileInstructions, std::vector<std::string>());
   set("");
   EXPECT_EQ(describe("host,-amx-bf16"), without) << "an empty value is none";
 }

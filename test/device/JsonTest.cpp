@@ -14,14 +14,15 @@ DeviceDescription imagine() {
   device.cpu = "dream";
   device.features = "+all";
   device.instructions = {"everything"};
-  device.pairInstructions = {"pairs"};
+  device.tileInstructions = {"pairs"};
   device.units = 3;
   device.memoryLevels = {
       {8 << 10, 32}, {1 << 20, 128, 3, 1.5e11}, {64 << 20, 128, 3}, {int64_t(8) << 30, 256, 3, 2e10}};
   device.vectorBytes = 256;
   device.vectorRegisters = 64;
   device.roundsToBF16 = true;
-  device.pairUnit = PairUnit::tiles;
+  device.pairUnit = WordUnit::tiles;
+  device.quadUnit = WordUnit::vectors;
   return device;
 }
 
@@ -61,7 +62,8 @@ TEST(DeviceJson, WhatIsLeftOutIsTheDefault) {
           "vector_bytes": 16, "vector_registers": 32})"));
   EXPECT_EQ(device.units, 1u);
   EXPECT_EQ(device.memoryLevels[0], MemoryLevel{4096});
-  EXPECT_EQ(device.pairUnit, PairUnit::none);
+  EXPECT_EQ(device.pairUnit, WordUnit::none);
+  EXPECT_EQ(device.quadUnit, WordUnit::none);
 }
 
 TEST(DeviceJson, WhatIsNoDeviceIsRefusedByItsPlace) {

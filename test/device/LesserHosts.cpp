@@ -1,5 +1,6 @@
 // Prints the lesser machines that FREESTONE_HOST can make this one appear as, one a line: levels of its architecture.
-// For the others, stderr has the reasons. With --machine: this machine itself, "x86-64-v4,+amx-bf16,+avx512bf16".
+// For the others, stderr has the reasons. With --machine: this machine itself,
+// "x86-64-v4,+amx-bf16,+amx-int8,+avx512bf16,+avx512vnni".
 #include "runtime/machine/Processor.h"
 
 #include <cstdio>

@@ -91,14 +91,15 @@ TEST(CodeCache, EveryPartOfTheDeviceCounts) {
       [](Keys &keys) { keys.device.vectorBytes *= 2; },
       [](Keys &keys) { keys.device.vectorRegisters *= 2; },
       [](Keys &keys) { keys.device.instructions = {"g"}; },
-      [](Keys &keys) { keys.device.pairInstructions = {"g"}; },
+      [](Keys &keys) { keys.device.tileInstructions = {"g"}; },
       [](Keys &keys) { keys.device.units *= 2; },
       [](Keys &keys) { keys.device.memoryLevels[0].bytes *= 2; },
       [](Keys &keys) { keys.device.memoryLevels[1].lineBytes *= 2; },
       [](Keys &keys) { keys.device.memoryLevels[2].sharedBy *= 2; },
       [](Keys &keys) { keys.device.memoryLevels.pop_back(); },
       [](Keys &keys) { keys.device.roundsToBF16 = true; },
-      [](Keys &keys) { keys.device.pairUnit = PairUnit::vectors; },
+      [](Keys &keys) { keys.device.pairUnit = WordUnit::vectors; },
+      [](Keys &keys) { keys.device.quadUnit = WordUnit::vectors; },
   };
   for (size_t i = 0; i < changes.size(); ++i) {
     Keys keys;

@@ -41,6 +41,8 @@ SWITCHES = {
 # test/training/switches.py tests those of training steps.
 OF_TRAINING = {"siblings", "state-layouts", "split-reductions", "residue-classes", "weight-gradients", "windows",
                "dot-products", "shorten-live-ranges", "donate"}
+# test/codegen/integer_products.py tests that of integers.
+OF_INTEGERS = {"pair-products"}
 # test/driver/scatters.py tests that of scatters.
 OF_SCATTERS = {"scatters-in-place"}
 # Optimizations that have an effect only without these others.
@@ -66,7 +68,7 @@ def known_switches():
 
 def main():
     faults, effective = [], set()
-    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING | OF_SCATTERS):
+    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS):
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
         model = pathlib.Path(sys.argv[1]) / f"{name}.onnx"

@@ -29,6 +29,20 @@ func.func @negativeZero(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> 
   return %0 : !graph.tensor<[n], f32>
 }
 
+// CHECK-LABEL: func.func @nothing
+// CHECK: %[[zero:.*]] = graph.constant dense<0>
+// CHECK: %[[product:.*]] = graph.binary mul
+// CHECK: return %[[zero]], %[[product]]
+func.func @nothing(%x: !graph.tensor<[n], i32>, %y: !graph.tensor<[n], f32>)
+    -> (!graph.tensor<[n], i32>, !graph.tensor<[n], f32>) {
+  %zero = graph.constant dense<0> : tensor<i32> -> !graph.tensor<[n], i32>
+  %0 = graph.binary mul %zero, %x : !graph.tensor<[n], i32>
+  // Of NaN it would be NaN.
+  %real = graph.constant dense<0.0> : tensor<f32> -> !graph.tensor<[n], f32>
+  %1 = graph.binary mul %y, %real : !graph.tensor<[n], f32>
+  return %0, %1 : !graph.tensor<[n], i32>, !graph.tensor<[n], f32>
+}
+
 // CHECK-LABEL: func.func @narrowing
 // CHECK: graph.cast %{{.*}} to f16
 // CHECK: graph.cast %{{.*}} to f32

@@ -29,6 +29,13 @@
 
 // -----
 
+// expected-error @+1 {{a word has 1 or 2 steps of k, not 4}}
+#words = #tile.contraction<
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 28, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
+  kept_depths = 0, kept_columns = 0, prefetch_rows = 8, word_steps = 4>
+
+// -----
+
 // expected-error @+1 {{columns is a multiple of the 32 of a unit, not 40}}
 #dots = #tile.dot_products<unit = tiles, rows = 128, columns = 40, depth = 2048, groups = 10, kept_columns = 0, prefetch_rows = 8>
 

@@ -45,6 +45,46 @@ tile.program @form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 
 // -----
 
+!v = !graph.tensor<[s0, s0], i8>
+!y = !graph.tensor<[s0, s0], i32>
+#plan = #tile.plan<#tile.dot_products<unit = tiles, rows = 128, columns = 32, depth = 96, groups = 10, kept_columns = 0, prefetch_rows = 8>,
+                   tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+
+// expected-error @+1 {{sums dot products in groups of 64 steps, its tiling blocks of 96}}
+tile.program @groups symbols [s0](%x: !v) -> (!y) attributes {plan = #plan} {
+  %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %x : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0 : i32] {
+  ^bb0(%a: i8, %b: i8, %sum: i32):
+    %wide_a = arith.extsi %a : i8 to i32
+    %wide_b = arith.extsi %b : i8 to i32
+    %p = arith.muli %wide_a, %wide_b : i32
+    %s = arith.addi %sum, %p : i32
+    tile.yield %s : i32
+  } : (!v, !v) -> !y
+  tile.return %y : !y
+}
+
+// -----
+
+!v = !graph.tensor<[s0, s0], i32>
+#plan = #tile.plan<#tile.contraction<
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 28, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
+  kept_depths = 0, kept_columns = 0, prefetch_rows = 8, word_steps = 2>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+
+// expected-error @+1 {{is tiled for pair products, but has no factors that fit 16 bits}}
+tile.program @pairs symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
+  %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %x : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0 : i32] {
+  ^bb0(%a: i32, %b: i32, %sum: i32):
+    %p = arith.muli %a, %b : i32
+    %s = arith.addi %sum, %p : i32
+    tile.yield %s : i32
+  } : (!v, !v) -> !v
+  tile.return %y : !v
+}
+
+// -----
+
 !v = !graph.tensor<[s0, s1], f32>
 !w = !graph.tensor<[s0], f32>
 #plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [2], lanes = [16], accumulators = [1]>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit],

@@ -52,6 +52,7 @@ tile.program @mixed symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>, %w: !
 
 // TILES-LABEL: module @dot_products_bf16
 // TILES: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+// TILES-LABEL: module @dot_products_tiles
 // TILES: llvm.call_intrinsic "llvm.x86.ldtilecfg"
 // TILES: llvm.call_intrinsic "llvm.x86.tilerelease"
 // VECTORS-LABEL: module @dot_products_bf16

@@ -72,7 +72,10 @@ static const ChoiceRule<TrainerOptions> stepChoices[] = {
     {"recompute", &TrainerOptions::recompute, {{"none", "blocks"}, {"auto:BYTES"}}},
     {"target",
      &TrainerOptions::target,
-     {{"host", "x86-64-v3", "x86-64-v4"}, {}, {"+amx-bf16", "-amx-bf16", "+avx512bf16", "-avx512bf16"}}}};
+     {{"host", "x86-64-v3", "x86-64-v4"},
+      {},
+      {"+amx-bf16", "-amx-bf16", "+amx-int8", "-amx-int8", "+avx512bf16", "-avx512bf16", "+avx512vnni",
+       "-avx512vnni"}}}};
 
 static const ChoiceRule<FitOptions> fitChoices[] = {{"schedule", &FitOptions::schedule, {scheduleNames()}}};
 

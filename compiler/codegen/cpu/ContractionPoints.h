@@ -8,8 +8,8 @@ namespace freestone::codegen {
 
 /// The points of a contraction's loops, with symbols for their positions; shared by all parts of its emission.
 struct ContractionPoints {
-  /// Operands are packed with vectors of `lanes` elements.
-  ContractionPoints(Emission &emission, tile::ContractionForm &form, int64_t lanes);
+  /// Operands are packed with vectors of `lanes` elements, which are words of `stepsOfWord` steps of k.
+  ContractionPoints(Emission &emission, tile::ContractionForm &form, int64_t lanes, int64_t stepsOfWord = 1);
 
   /// The memory index of an input's element at a point, in elements.
   sym::Expr getLinearIndex(tile::ContractionForm &form, unsigned input) const;

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/DotProductKernels.h"
 
+#include "compiler/plan/DotProductTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -9,46 +10,75 @@ using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 
-static constexpr llvm::StringLiteral functionNames[] = {"freestone_dot_products_bf16", "freestone_dot_products_enter",
-                                                        "freestone_dot_products_leave"};
+static std::string getFunctionName(const tile::DotProductFactors &factors) {
+  return "freestone_dot_products_" + factors.getName();
+}
 
-static FunctionType getFunctionType(Builder &builder, DotProductFunction function) {
-  if (function != DotProductFunction::multiply)
-    return builder.getFunctionType({}, {});
+static StringRef getFunctionName(TileFunction function) {
+  return function == TileFunction::enter ? "freestone_dot_products_enter" : "freestone_dot_products_leave";
+}
+
+static FunctionType getKernelType(Builder &builder) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   return builder.getFunctionType({i64, i64, pointer, i64, pointer, pointer, i64}, {});
 }
 
-func::FuncOp freestone::codegen::declareDotProductFunction(ModuleOp module, DotProductFunction function) {
-  StringRef name = functionNames[static_cast<unsigned>(function)];
+static func::FuncOp declare(ModuleOp module, StringRef name, FunctionType type) {
   if (auto known = module.lookupSymbol<func::FuncOp>(name))
     return known;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto declaration = func::FuncOp::create(builder, module.getLoc(), name, getFunctionType(builder, function));
+  auto declaration = func::FuncOp::create(builder, module.getLoc(), name, type);
   declaration.setPrivate();
   return declaration;
+}
+
+func::FuncOp freestone::codegen::declareDotProducts(ModuleOp module, const tile::DotProductFactors &factors) {
+  Builder builder(module.getContext());
+  return declare(module, getFunctionName(factors), getKernelType(builder));
+}
+
+func::FuncOp freestone::codegen::declareTileFunction(ModuleOp module, TileFunction function) {
+  return declare(module, getFunctionName(function), FunctionType::get(module.getContext(), {}, {}));
+}
+
+Value freestone::codegen::addDotProducts(OpBuilder &builder, Location location, const tile::DotProductFactors &factors,
+                                         Value sums, Value lhs, Value rhs) {
+  int64_t lanes = cast<VectorType>(sums.getType()).getNumElements() * factors.getStepsOfWord();
+  auto elements = VectorType::get({lanes}, factors.getElementType(builder.getContext()));
+  auto toElements = [&](Value words) -> Value { return vector::BitCastOp::create(builder, location, elements, words); };
+  StringRef intrinsic = factors.areIntegers ? "llvm.x86.avx512.vpdpbusd.512" : "llvm.x86.avx512bf16.dpbf16ps.512";
+  assert((!factors.areIntegers || factors.isLhsSigned != factors.isRhsSigned) && "one factor is unsigned");
+  // The unsigned factor comes first.
+  if (factors.areIntegers && factors.isLhsSigned)
+    std::swap(lhs, rhs);
+  return LLVM::CallIntrinsicOp::create(builder, location, sums.getType(), builder.getStringAttr(intrinsic),
+                                       ValueRange{sums, toElements(lhs), toElements(rhs)})
+      .getResult(0);
 }
 
 namespace {
 
 class DotProductKernelEmitter {
 public:
-  DotProductKernelEmitter(OpBuilder &builder, Location location)
-      : builder(builder), location(location), i64(builder.getI64Type()),
-        pointer(LLVM::LLVMPointerType::get(builder.getContext())) {}
+  explicit DotProductKernelEmitter(ModuleOp module)
+      : builder(OpBuilder::atBlockEnd(module.getBody())), module(module), location(module.getLoc()),
+        i64(builder.getI64Type()), pointer(LLVM::LLVMPointerType::get(builder.getContext())) {}
 
-  void emitTileKernel();
-  void emitVectorKernel();
+  void emitTileKernel(const tile::DotProductFactors &factors);
+  void emitVectorKernel(const tile::DotProductFactors &factors);
   void emitEnter();
   void emitLeave();
 
 private:
   /// Bytes of a tile's row, of a row of sums or of B, of a tile, and of a group of a strip or panel.
   static constexpr int64_t tileRow = 64, panelRow = 128, tileBytes = 1024, groupBytes = 2048;
+  static constexpr int64_t stripRows = tile::DotProductTiles::unit;
   /// Rows whose accumulators fit into vector registers, two vectors each; a strip is three blocks.
   static constexpr int64_t blockRows[] = {11, 11, 10};
+  /// The heights of blocks that are emitted: with few rows left, the next greater one computes them.
+  static constexpr int64_t heights[] = {1, 2, 3, 4, 6, 8, 10, 11};
 
-  Block *open(DotProductFunction function);
+  func::FuncOp open(StringRef name, FunctionType type);
   void close() { func::ReturnOp::create(builder, location); }
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
   Value word(int64_t value) {
@@ -59,23 +89,29 @@ private:
     return LLVM::GEPOp::create(builder, location, pointer, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
   }
   void call(StringRef intrinsic, ArrayRef<int64_t> tiles, ValueRange rest = {});
-  void forStrips(ValueRange arguments, llvm::function_ref<void(Value a, Value c)> body);
-  void emitIf(Value word, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise);
+  void forStrips(ValueRange arguments, llvm::function_ref<void(Value strip, Value a, Value c)> body);
+  void emitIf(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = {});
+  Value isSet(Value word) {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, word,
+                                 arith::ConstantIntOp::create(builder, location, i64, 0));
+  }
   void forSums(Value c, llvm::function_ref<void(int64_t tile, Value address)> body);
-  void emitBlock(int64_t rows, Value a, Value b, Value c, Value groups, Value accumulate);
+  func::FuncOp emitBlock(const tile::DotProductFactors &factors, int64_t rows);
+  void callBlock(ArrayRef<func::FuncOp> blocks, Value rows, int64_t most, ValueRange operands);
 
-  OpBuilder &builder;
+  OpBuilder builder;
+  ModuleOp module;
   Location location;
   Type i64, pointer;
 };
 
 } // namespace
 
-Block *DotProductKernelEmitter::open(DotProductFunction function) {
-  StringRef name = functionNames[static_cast<unsigned>(function)];
-  Block *entry = func::FuncOp::create(builder, location, name, getFunctionType(builder, function)).addEntryBlock();
-  builder.setInsertionPointToStart(entry);
-  return entry;
+func::FuncOp DotProductKernelEmitter::open(StringRef name, FunctionType type) {
+  builder.setInsertionPointToEnd(module.getBody());
+  auto function = func::FuncOp::create(builder, location, name, type);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  return function;
 }
 
 void DotProductKernelEmitter::call(StringRef intrinsic, ArrayRef<int64_t> tiles, ValueRange rest) {
@@ -86,23 +122,26 @@ void DotProductKernelEmitter::call(StringRef intrinsic, ArrayRef<int64_t> tiles,
   LLVM::CallIntrinsicOp::create(builder, location, builder.getStringAttr(intrinsic), operands);
 }
 
-void DotProductKernelEmitter::forStrips(ValueRange arguments, llvm::function_ref<void(Value a, Value c)> body) {
-  auto loop = scf::ForOp::create(builder, location, constant(0), toIndex(arguments[0]), constant(1),
-                                 ValueRange{arguments[2], arguments[5]});
+void DotProductKernelEmitter::forStrips(ValueRange arguments,
+                                        llvm::function_ref<void(Value strip, Value a, Value c)> body) {
+  Value strips = arith::CeilDivUIOp::create(builder, location, toIndex(arguments[0]), constant(stripRows));
+  auto loop =
+      scf::ForOp::create(builder, location, constant(0), strips, constant(1), ValueRange{arguments[2], arguments[5]});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value a = loop.getRegionIterArg(0), c = loop.getRegionIterArg(1);
-  body(a, c);
-  scf::YieldOp::create(builder, location, ValueRange{advance(a, arguments[3]), advance(c, 32 * panelRow)});
+  body(loop.getInductionVar(), a, c);
+  scf::YieldOp::create(builder, location, ValueRange{advance(a, arguments[3]), advance(c, stripRows * panelRow)});
 }
 
-void DotProductKernelEmitter::emitIf(Value word, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
-  Value zero = arith::ConstantIntOp::create(builder, location, i64, 0);
-  Value holds = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, word, zero);
-  auto branch = scf::IfOp::create(builder, location, holds, /*withElseRegion=*/true);
+void DotProductKernelEmitter::emitIf(Value condition, llvm::function_ref<void()> then,
+                                     llvm::function_ref<void()> otherwise) {
+  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/bool(otherwise));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   then();
+  if (!otherwise)
+    return;
   builder.setInsertionPointToStart(branch.elseBlock());
   otherwise();
 }
@@ -114,12 +153,16 @@ void DotProductKernelEmitter::forSums(Value c, llvm::function_ref<void(int64_t t
 }
 
 /// Tiles 0 to 3 are accumulators, 4 and 5 rows of A, 6 and 7 columns of B.
-void DotProductKernelEmitter::emitTileKernel() {
-  ValueRange arguments = open(DotProductFunction::multiply)->getArguments();
+void DotProductKernelEmitter::emitTileKernel(const tile::DotProductFactors &factors) {
+  ValueRange arguments = open(getFunctionName(factors), getKernelType(builder)).getArguments();
+  std::string multiply = "llvm.x86.tdpbf16ps";
+  if (factors.areIntegers)
+    multiply =
+        std::string("llvm.x86.tdpb") + (factors.isLhsSigned ? "s" : "u") + (factors.isRhsSigned ? "s" : "u") + "d";
   Value panelPitch = word(panelRow), tilePitch = word(tileRow);
-  forStrips(arguments, [&](Value stripA, Value c) {
+  forStrips(arguments, [&](Value, Value stripA, Value c) {
     emitIf(
-        arguments[6],
+        isSet(arguments[6]),
         [&] {
           forSums(c, [&](int64_t tile, Value address) { call("llvm.x86.tileloadd64", tile, {address, panelPitch}); });
         },
@@ -132,12 +175,12 @@ void DotProductKernelEmitter::emitTileKernel() {
       Value a = loop.getRegionIterArg(0), b = loop.getRegionIterArg(1);
       call("llvm.x86.tileloadd64", 6, {b, panelPitch});
       call("llvm.x86.tileloadd64", 4, {a, tilePitch});
-      call("llvm.x86.tdpbf16ps", {0, 4, 6});
+      call(multiply, {0, 4, 6});
       call("llvm.x86.tileloadd64", 7, {advance(b, tileRow), panelPitch});
-      call("llvm.x86.tdpbf16ps", {1, 4, 7});
+      call(multiply, {1, 4, 7});
       call("llvm.x86.tileloadd64", 5, {advance(a, tileBytes), tilePitch});
-      call("llvm.x86.tdpbf16ps", {2, 5, 6});
-      call("llvm.x86.tdpbf16ps", {3, 5, 7});
+      call(multiply, {2, 5, 6});
+      call(multiply, {3, 5, 7});
       scf::YieldOp::create(builder, location, ValueRange{advance(a, groupBytes), advance(b, groupBytes)});
     }
     forSums(c, [&](int64_t tile, Value address) { call("llvm.x86.tilestored64", tile, {address, panelPitch}); });
@@ -145,19 +188,22 @@ void DotProductKernelEmitter::emitTileKernel() {
   close();
 }
 
-/// Accumulates a block of rows in vectors.
-void DotProductKernelEmitter::emitBlock(int64_t rows, Value a, Value b, Value c, Value groups, Value accumulate) {
-  auto sumType = VectorType::get({16}, builder.getF32Type());
-  auto pairType = VectorType::get({32}, builder.getBF16Type());
+/// Emits a function that accumulates a block of rows in vectors:
+///   void block(i64 groups, ptr A, ptr B, ptr C, i64 accumulate)
+func::FuncOp DotProductKernelEmitter::emitBlock(const tile::DotProductFactors &factors, int64_t rows) {
+  FunctionType type = builder.getFunctionType({i64, pointer, pointer, pointer, i64}, {});
+  func::FuncOp function = open("block_" + std::to_string(rows), type);
+  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+  ValueRange arguments = function.getArguments();
+  Value groups = arguments[0], a = arguments[1], b = arguments[2], c = arguments[3];
+  auto sumType = VectorType::get({16}, factors.getSumType(builder.getContext()));
   auto wordType = VectorType::get({16}, builder.getI32Type());
   Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(sumType));
   SmallVector<Value> addresses, state;
   for (int64_t number = 0; number < 2 * rows; ++number)
     addresses.push_back(advance(c, static_cast<int32_t>(number * tileRow)));
-  Value zero = arith::ConstantIntOp::create(builder, location, i64, 0);
-  Value adds = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, accumulate, zero);
   auto before = scf::IfOp::create(
-      builder, location, adds,
+      builder, location, isSet(arguments[4]),
       [&](OpBuilder &, Location) {
         SmallVector<Value> sums = llvm::map_to_vector(addresses, [&](Value address) -> Value {
           return LLVM::LoadOp::create(builder, location, sumType, address, 64);
@@ -183,18 +229,14 @@ void DotProductKernelEmitter::emitBlock(int64_t rows, Value a, Value b, Value c,
       Value left = values[2 * rows], right = values[2 * rows + 1];
       SmallVector<Value> next, columns;
       for (int32_t half = 0; half < 2; ++half)
-        columns.push_back(LLVM::LoadOp::create(builder, location, pairType,
+        columns.push_back(LLVM::LoadOp::create(builder, location, wordType,
                                                advance(right, half * static_cast<int32_t>(tileRow)), 64));
       for (int64_t row = 0; row < rows; ++row) {
-        Value pair = LLVM::LoadOp::create(builder, location, builder.getI32Type(),
+        Value word = LLVM::LoadOp::create(builder, location, builder.getI32Type(),
                                           advance(left, static_cast<int32_t>(row * tileRow)), 4);
-        Value spread = vector::BroadcastOp::create(builder, location, wordType, pair);
-        Value factors = vector::BitCastOp::create(builder, location, pairType, spread);
+        Value spread = vector::BroadcastOp::create(builder, location, wordType, word);
         for (int64_t half = 0; half < 2; ++half)
-          next.push_back(LLVM::CallIntrinsicOp::create(builder, location, sumType,
-                                                       builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
-                                                       ValueRange{values[2 * row + half], factors, columns[half]})
-                             .getResult(0));
+          next.push_back(addDotProducts(builder, location, factors, values[2 * row + half], spread, columns[half]));
       }
       next.push_back(advance(left, 4));
       next.push_back(advance(right, static_cast<int32_t>(panelRow)));
@@ -206,16 +248,46 @@ void DotProductKernelEmitter::emitBlock(int64_t rows, Value a, Value b, Value c,
   }
   for (auto [address, sum] : llvm::zip(addresses, groupLoop.getResults()))
     LLVM::StoreOp::create(builder, location, sum, address, 64);
+  close();
+  return function;
 }
 
-void DotProductKernelEmitter::emitVectorKernel() {
-  ValueRange arguments = open(DotProductFunction::multiply)->getArguments();
-  forStrips(arguments, [&](Value a, Value c) {
+/// Calls the lowest block with so many rows, of which there are 1 to `most`.
+void DotProductKernelEmitter::callBlock(ArrayRef<func::FuncOp> blocks, Value rows, int64_t most, ValueRange operands) {
+  SmallVector<int64_t> cases;
+  for (int64_t used = 1; used < most; ++used)
+    cases.push_back(used);
+  auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, rows, cases, cases.size());
+  auto emitCall = [&](Region &region, int64_t used) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&region);
+    func::CallOp::create(builder, location, blocks[llvm::lower_bound(heights, used) - std::begin(heights)], operands);
+    scf::YieldOp::create(builder, location);
+  };
+  for (auto [region, used] : llvm::zip_equal(choice.getCaseRegions(), cases))
+    emitCall(region, used);
+  emitCall(choice.getDefaultRegion(), most);
+}
+
+void DotProductKernelEmitter::emitVectorKernel(const tile::DotProductFactors &factors) {
+  SmallVector<func::FuncOp> blocks;
+  for (int64_t rows : heights)
+    blocks.push_back(emitBlock(factors, rows));
+  ValueRange arguments = open(getFunctionName(factors), getKernelType(builder)).getArguments();
+  Value rows = toIndex(arguments[0]);
+  forStrips(arguments, [&](Value strip, Value a, Value c) {
+    Value before = arith::MulIOp::create(builder, location, strip, constant(stripRows));
+    Value left = arith::SubIOp::create(builder, location, rows, before);
     int64_t first = 0;
-    for (int64_t rows : blockRows) {
-      emitBlock(rows, advance(a, static_cast<int32_t>(first * tileRow)), arguments[4],
-                advance(c, static_cast<int32_t>(first * panelRow)), arguments[1], arguments[6]);
-      first += rows;
+    for (int64_t most : blockRows) {
+      Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sgt, left, constant(first));
+      emitIf(some, [&] {
+        Value inBlock = arith::SubIOp::create(builder, location, left, constant(first));
+        callBlock(blocks, inBlock, most,
+                  {arguments[1], advance(a, static_cast<int32_t>(first * tileRow)), arguments[4],
+                   advance(c, static_cast<int32_t>(first * panelRow)), arguments[6]});
+      });
+      first += most;
     }
   });
   close();
@@ -223,7 +295,7 @@ void DotProductKernelEmitter::emitVectorKernel() {
 
 /// Configures all tiles with 16 rows of 64 bytes.
 void DotProductKernelEmitter::emitEnter() {
-  open(DotProductFunction::enter);
+  open(getFunctionName(TileFunction::enter), builder.getFunctionType({}, {}));
   // Palette 1; from byte 16, the row length of each tile in 16 bits; from byte 48, its number of rows in 8 bits.
   constexpr int64_t rowBytes = 0x0040'0040'0040'0040, rows = 0x1010'1010'1010'1010;
   constexpr int64_t words[] = {1, 0, rowBytes, rowBytes, 0, 0, rows, 0};
@@ -235,22 +307,26 @@ void DotProductKernelEmitter::emitEnter() {
 }
 
 void DotProductKernelEmitter::emitLeave() {
-  open(DotProductFunction::leave);
+  open(getFunctionName(TileFunction::leave), builder.getFunctionType({}, {}));
   call("llvm.x86.tilerelease", {});
   close();
 }
 
-void freestone::codegen::emitDotProductKernels(ModuleOp module, tile::DotProductUnit unit) {
+static ModuleOp nest(ModuleOp module, StringRef name) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto nested = ModuleOp::create(builder, module.getLoc(), dotProductModuleName);
-  auto inModule = [&] { builder.setInsertionPointToEnd(nested.getBody()); };
-  inModule();
-  DotProductKernelEmitter emitter(builder, module.getLoc());
+  return ModuleOp::create(builder, module.getLoc(), name);
+}
+
+void freestone::codegen::emitDotProductKernel(ModuleOp module, const tile::DotProductFactors &factors,
+                                              tile::DotProductUnit unit) {
+  DotProductKernelEmitter emitter(nest(module, "dot_products_" + factors.getName()));
   if (unit == tile::DotProductUnit::vectors)
-    return emitter.emitVectorKernel();
-  emitter.emitTileKernel();
-  inModule();
+    return emitter.emitVectorKernel(factors);
+  emitter.emitTileKernel(factors);
+}
+
+void freestone::codegen::emitTileFunctions(ModuleOp module) {
+  DotProductKernelEmitter emitter(nest(module, tileModuleName));
   emitter.emitEnter();
-  inModule();
   emitter.emitLeave();
 }

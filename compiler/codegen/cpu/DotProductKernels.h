@@ -1,34 +1,38 @@
 #ifndef FREESTONE_COMPILER_CODEGEN_CPU_DOTPRODUCTKERNELS_H
 #define FREESTONE_COMPILER_CODEGEN_CPU_DOTPRODUCTKERNELS_H
 
-#include "compiler/dialect/tile/TileDialect.h"
+#include "compiler/plan/ContractionForm.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace freestone::codegen {
 
-/// The functions shared by all bf16 contractions with dot products over pairs of steps of k.
-enum class DotProductFunction {
-  /// void freestone_dot_products_bf16(i64 strips, i64 groups, const void *A, i64 stripBytes, const void *B, float *C,
-  ///                                   i64 accumulate)
-  /// adds to (accumulate != 0) or sets `strips` times 32 consecutive rows of 32 sums. A strip of A is 32 rows of 32
-  /// steps for every group; B is 16 rows for every group, of pairs of steps for 32 columns. Both are aligned to 64
-  /// bytes.
-  multiply,
-  /// void freestone_dot_products_enter(), void freestone_dot_products_leave()
-  /// enclose all calls of a thread: they acquire and release the AMX tiles.
-  enter,
-  leave,
-};
+// The functions shared by all contractions with dot products of these factors:
+//   void freestone_dot_products_F(i64 rows, i64 groups, const void *A, i64 stripBytes, const void *B, T *C,
+//                                 i64 accumulate)
+// adds to (accumulate != 0) or sets `rows` consecutive rows of 32 sums (f32 or i32); rows up to the next multiple of 32
+// are written too, with unspecified values. A strip of A is 32 rows of 16 words for every group; B is 16 rows for every
+// group, of words for 32 columns. Both are aligned to 64 bytes. On vectors, one factor of integers is signed and one is
+// not.
 
-/// The module of these functions; its object is the one that requires AMX.
-inline constexpr llvm::StringLiteral dotProductModuleName = "dot_products_bf16";
+/// The declaration of the function for these factors, added to the module once.
+mlir::func::FuncOp declareDotProducts(mlir::ModuleOp module, const tile::DotProductFactors &factors);
+/// Appends to `module` a nested module with its definition.
+void emitDotProductKernel(mlir::ModuleOp module, const tile::DotProductFactors &factors, tile::DotProductUnit unit);
 
-/// The function's declaration, added to the module once.
-mlir::func::FuncOp declareDotProductFunction(mlir::ModuleOp module, DotProductFunction function);
+/// On vectors: sums plus the dot products of words, both vectors of 16.
+mlir::Value addDotProducts(mlir::OpBuilder &builder, mlir::Location location, const tile::DotProductFactors &factors,
+                           mlir::Value sums, mlir::Value lhs, mlir::Value rhs);
 
-/// Appends to `module` a nested module with the definitions.
-void emitDotProductKernels(mlir::ModuleOp module, tile::DotProductUnit unit);
+/// void freestone_dot_products_enter(), void freestone_dot_products_leave()
+/// enclose all calls of a thread on tiles: they acquire and release the tiles of AMX.
+enum class TileFunction { enter, leave };
+
+/// The nested module of these functions; its object is the one that requires AMX.
+inline constexpr llvm::StringLiteral tileModuleName = "dot_products_tiles";
+
+mlir::func::FuncOp declareTileFunction(mlir::ModuleOp module, TileFunction function);
+void emitTileFunctions(mlir::ModuleOp module);
 
 } // namespace freestone::codegen
 

@@ -74,7 +74,7 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
                                        tile::ContractionTilingAttr tiling)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
       tiles(tile::ContractionTiles::get(form, tiling)), kernelShape(tiling.getKernel()), width(kernelShape.getWidth()),
-      points(emission, form, kernelShape.getLanes()), packedInput(form.getPackedInput(width)) {
+      points(emission, form, kernelShape.getLanes(), tiling.getWordSteps()), packedInput(form.getPackedInput(width)) {
   graph::TensorType type = form.compute.getResultType(0);
   Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
   std::optional<Expr> columnStride = getStride(linear, points.n);
@@ -87,7 +87,7 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
 }
 
 void ContractionEmitter::emit() {
-  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), getKernelKind(form),
+  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), getKernelKind(tiles.tiling),
                          form.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiles.packedRows);
@@ -97,7 +97,7 @@ void ContractionEmitter::emit() {
     accumulators = emission.takeScratch(form.elementType, tiles.sums);
   rowTotal = emission.getSize(form.getExtent(form.m));
   columnTotal = emission.getSize(form.getExtent(form.n));
-  depthTotal = emission.getSize(form.getDepth());
+  depthTotal = emission.getSize(form.getDepth(tiles.tiling.getWordSteps()));
   columnBlocks = emission.getSize(tiles.columnBlocks);
   depthBlocks = emission.getSize(tiles.depthBlocks);
   Value rowBlocks = emission.getSize(tiles.rowBlocks);

@@ -16,8 +16,6 @@ using sym::Expr;
 
 namespace {
 
-constexpr int64_t groupElements = tile::DotProductTiles::groupElements;
-
 class DotProductEmitter {
 public:
   DotProductEmitter(Emission &emission, tile::ContractionForm form, tile::DotProductTilingAttr tiling);
@@ -28,7 +26,7 @@ private:
   void emitBlock(Value block);
   void emitPanel(const PackedBlock &columns, Value block, Value groups, Value panel);
   void emitPanelEpilogue(Value panel, const PackedBlock &columns);
-  Value getStep(Value total, Value blocks);
+  Value getStep(Value total, Value blocks, int64_t unit);
   Value toGroups(Value steps);
   void emitIf(Value condition, llvm::function_ref<void()> body);
   Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
@@ -47,7 +45,7 @@ private:
   tile::DotProductTiles tiles;
   ContractionPoints points;
   func::FuncOp kernel;
-  Value packedRows, packedColumns, accumulators;
+  Value packedRows, packedColumns, accumulators, columnSums;
   /// Whether rows and columns stay packed for later tiles.
   Value keepsRows, keepsColumns;
   Value rowTotal, columnTotal, depthTotal, rowStep, columnStep, depthStep, columnBlocks, depthBlocks;
@@ -65,20 +63,25 @@ DotProductEmitter::DotProductEmitter(Emission &emission, tile::ContractionForm c
 
 void DotProductEmitter::emit() {
   ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  kernel = declareDotProductFunction(module, DotProductFunction::multiply);
+  MLIRContext *context = builder.getContext();
+  kernel = declareDotProducts(module, tiles.multiplied);
   // The same sizes as in the plan's `scratch`.
-  packedRows = emission.takeScratch(builder.getBF16Type(), tiles.packedRows);
-  packedColumns = emission.takeScratch(builder.getBF16Type(), tiles.packedColumns);
-  accumulators = emission.takeScratch(builder.getF32Type(), tiles.sums);
+  Type elementType = tiles.factors.getElementType(context), sumType = tiles.factors.getSumType(context);
+  packedRows = emission.takeScratch(elementType, tiles.packedRows);
+  packedColumns = emission.takeScratch(elementType, tiles.packedColumns);
+  accumulators = emission.takeScratch(sumType, tiles.sums);
+  if (tiles.flipsRows())
+    columnSums = emission.takeScratch(sumType, tiles.columnSums);
   rowTotal = emission.getSize(form.getExtent(form.m));
   columnTotal = emission.getSize(form.getExtent(form.n));
   depthTotal = emission.getSize(form.getExtent(form.k));
   columnBlocks = emission.getSize(tiles.columnBlocks);
   depthBlocks = emission.getSize(tiles.depthBlocks);
   Value rowBlocks = emission.getSize(tiles.rowBlocks);
-  rowStep = getStep(rowTotal, rowBlocks);
-  columnStep = getStep(columnTotal, columnBlocks);
-  depthStep = emission.maximum(emission.getConstant(tiles.unit), getStep(depthTotal, depthBlocks));
+  rowStep = getStep(rowTotal, rowBlocks, tiles.unit);
+  columnStep = getStep(columnTotal, columnBlocks, tiles.unit);
+  int64_t group = tiles.getStepsOfGroup();
+  depthStep = emission.maximum(emission.getConstant(group), getStep(depthTotal, depthBlocks, group));
   Value one = emission.getConstant(1), width = emission.getConstant(tiles.unit);
   keepsRows = compare(arith::CmpIPredicate::eq, depthBlocks, one);
   Value allColumns = emission.multiply(emission.ceilDivide(columnTotal, width), width);
@@ -88,21 +91,22 @@ void DotProductEmitter::emit() {
   keepsColumns = arith::AndIOp::create(builder, location, fit, isUsedAgain);
   bool usesTiles = tiles.tiling.getUnit() == tile::DotProductUnit::tiles;
   if (usesTiles)
-    func::CallOp::create(builder, location, declareDotProductFunction(module, DotProductFunction::enter));
+    func::CallOp::create(builder, location, declareTileFunction(module, TileFunction::enter));
   emission.forTiles([&](Value tile) { emitTile(tile); });
   if (usesTiles)
-    func::CallOp::create(builder, location, declareDotProductFunction(module, DotProductFunction::leave));
+    func::CallOp::create(builder, location, declareTileFunction(module, TileFunction::leave));
 }
 
 /// The size, in whole units, of that many equal blocks.
-Value DotProductEmitter::getStep(Value total, Value blocks) {
-  Value one = emission.getConstant(1), step = emission.getConstant(tiles.unit);
+Value DotProductEmitter::getStep(Value total, Value blocks, int64_t unit) {
+  Value one = emission.getConstant(1), step = emission.getConstant(unit);
   return emission.multiply(emission.ceilDivide(emission.ceilDivide(total, emission.maximum(blocks, one)), step), step);
 }
 
 /// An empty sum has one group of zeros.
 Value DotProductEmitter::toGroups(Value steps) {
-  return emission.maximum(emission.getConstant(1), emission.ceilDivide(steps, emission.getConstant(tiles.unit)));
+  return emission.maximum(emission.getConstant(1),
+                          emission.ceilDivide(steps, emission.getConstant(tiles.getStepsOfGroup())));
 }
 
 void DotProductEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
@@ -147,7 +151,7 @@ void DotProductEmitter::emitBlock(Value block) {
   at.k = emission.multiply(block, depthStep);
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
   Value groups = toGroups(at.depth);
-  emitIf(rowsAreNew, [&] { packDotProductRows(emission, form, points, at, groups, packedRows, zero); });
+  emitIf(rowsAreNew, [&] { packDotProductRows(emission, form, tiles, points, at, groups, packedRows, zero); });
   // Panels that stay packed have space for all of k.
   Value pitch = emission.multiply(select(keepsColumns, emission.multiply(depthStep, depthBlocks), depthStep), width);
   Value firstKept =
@@ -156,7 +160,12 @@ void DotProductEmitter::emitBlock(Value block) {
   PackedBlock columns = at;
   columns.first = firstColumn;
   columns.count = emission.subtract(lastColumn, firstColumn);
-  emitIf(columnsAreNew, [&] { packDotProductPanels(emission, form, points, columns, groups, packedColumns, first, pitch); });
+  emitIf(columnsAreNew, [&] {
+    packDotProductPanels(emission, form, tiles, points, columns, groups, packedColumns, first, pitch);
+    if (tiles.flipsRows())
+      sumDotProductColumns(emission, tiles, columns, groups, packedColumns, first, pitch,
+                           compare(arith::CmpIPredicate::ne, block, zero), columnSums);
+  });
   emission.forRange(firstColumn, lastColumn, tiles.unit, [&](Value column) {
     columns.first = column;
     columns.count = emission.minimum(width, emission.subtract(columnTotal, column));
@@ -166,17 +175,16 @@ void DotProductEmitter::emitBlock(Value block) {
 }
 
 void DotProductEmitter::emitPanel(const PackedBlock &columns, Value block, Value groups, Value panel) {
-  Value zero = emission.getConstant(0), one = emission.getConstant(1), width = emission.getConstant(tiles.unit);
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
   // With a single block of k, all panels share the space for sums.
   Value distance = emission.multiply(emission.subtract(columns.first, firstColumn), rowStep);
   Value sums = select(keepsRows, zero, distance);
-  Value strips = emission.ceilDivide(rows.count, width);
-  Value stripBytes = emission.multiply(groups, emission.getConstant(2 * groupElements));
+  Value stripBytes = emission.multiply(groups, emission.getConstant(tiles.groupWords * tiles.wordBytes));
   emission.forRange(zero, groups, tiles.tiling.getGroups(), [&](Value group) {
     Value count = emission.minimum(emission.getConstant(tiles.tiling.getGroups()), emission.subtract(groups, group));
-    Value start = emission.multiply(group, emission.getConstant(groupElements));
+    Value start = emission.multiply(group, emission.getConstant(tiles.getGroupElements()));
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(strips), toWord(count), emission.getPointer(packedRows, start),
+                         ValueRange{toWord(rows.count), toWord(count), emission.getPointer(packedRows, start),
                                     toWord(stripBytes), emission.getPointer(packedColumns, emission.add(panel, start)),
                                     emission.getPointer(accumulators, sums), toWord(emission.add(block, group))});
   });
@@ -184,15 +192,20 @@ void DotProductEmitter::emitPanel(const PackedBlock &columns, Value block, Value
   emitIf(isLast, [&] { emitPanelEpilogue(sums, columns); });
 }
 
-/// By rows of a panel, two interleaved vectors of f32 at a time.
+/// By rows of a panel, two vectors of sums at a time.
 void DotProductEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {
   Type resultType = tile::getScalarType(form.compute.getResultType(0).getElementType());
-  auto rowType = VectorType::get({tiles.unit}, builder.getF32Type());
+  auto rowType = VectorType::get({tiles.unit}, tiles.factors.getSumType(builder.getContext()));
+  Value excess;
+  if (tiles.flipsRows())
+    excess = vector::LoadOp::create(builder, location, rowType, columnSums, columns.first);
   Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
   Value mask = emission.getTailMask(tiles.unit, columns.count);
   emission.forRange(emission.getConstant(0), rows.count, 1, [&](Value row) {
     Value start = emission.add(panel, emission.multiply(row, emission.getConstant(tiles.unit)));
     Value sums = vector::LoadOp::create(builder, location, rowType, accumulators, start);
+    if (excess)
+      sums = arith::SubIOp::create(builder, location, sums, excess);
     LanePoints at{points.loops, points.outer, points.n, tile::DotProductTiles::unit, mask};
     at.positions.push_back({points.m, emission.add(rows.first, row)});
     at.positions.push_back({points.n, columns.first});

@@ -11,6 +11,7 @@
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/DotProductTiles.h"
 #include "compiler/plan/Plans.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -30,7 +31,7 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
 
   void runOnOperation() override {
     kernels.clear();
-    dotProductUnit.reset();
+    dotProducts.clear();
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
       if (failed(tile::verifyPlan(program)) || failed(collectKernels(program)))
         return signalPassFailure();
@@ -38,8 +39,13 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
     }
     for (auto &[name, kernel] : kernels)
       codegen::emitMicroKernels(getOperation(), kernel.kind, kernel.elementType, kernel.shape);
-    if (dotProductUnit)
-      codegen::emitDotProductKernels(getOperation(), *dotProductUnit);
+    bool usesTiles = false;
+    for (const DotProducts &each : dotProducts) {
+      codegen::emitDotProductKernel(getOperation(), each.factors, each.unit);
+      usesTiles |= each.unit == tile::DotProductUnit::tiles;
+    }
+    if (usesTiles)
+      codegen::emitTileFunctions(getOperation());
   }
 
 private:
@@ -48,6 +54,11 @@ private:
     codegen::KernelKind kind;
     Type elementType;
     tile::MicroKernelAttr shape;
+  };
+  /// Dot products called by programs.
+  struct DotProducts {
+    tile::DotProductFactors factors;
+    tile::DotProductUnit unit;
   };
 
   void emit(tile::ProgramOp program) {
@@ -72,29 +83,32 @@ private:
   }
 
   LogicalResult collectKernels(tile::ProgramOp program) {
-    auto addKernel = [&](tile::MicroKernelAttr shape, bool isWindow) {
+    auto addKernel = [&](tile::MicroKernelAttr shape, codegen::KernelKind kind) {
       tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
-      codegen::KernelKind kind = isWindow ? codegen::KernelKind::window : codegen::getKernelKind(form);
       auto name = StringAttr::get(&getContext(), codegen::getKernelName(kind, form.elementType, shape));
       kernels.insert({name, Kernel{kind, form.elementType, shape}});
     };
     if (auto tiling = program.getTiling<tile::ContractionTilingAttr>())
-      addKernel(tiling.getKernel(), /*isWindow=*/false);
+      addKernel(tiling.getKernel(), codegen::getKernelKind(tiling));
     if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>())
-      addKernel(tiling.getKernel(), /*isWindow=*/true);
+      addKernel(tiling.getKernel(), codegen::KernelKind::window);
     if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())
-      addKernel(tiling.getKernel(), /*isWindow=*/true);
+      addKernel(tiling.getKernel(), codegen::KernelKind::window);
     auto tiling = program.getTiling<tile::DotProductTilingAttr>();
     if (!tiling)
       return success();
-    if (dotProductUnit && *dotProductUnit != tiling.getUnit())
+    tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
+    DotProducts used{tile::DotProductTiles::get(form, tiling).multiplied, tiling.getUnit()};
+    auto known = llvm::find_if(dotProducts, [&](const DotProducts &each) { return each.factors == used.factors; });
+    if (known == dotProducts.end())
+      dotProducts.push_back(used);
+    else if (known->unit != used.unit)
       return program.emitOpError("sums dot products by another unit than a program before it");
-    dotProductUnit = tiling.getUnit();
     return success();
   }
 
   llvm::MapVector<StringAttr, Kernel> kernels;
-  std::optional<tile::DotProductUnit> dotProductUnit;
+  SmallVector<DotProducts> dotProducts;
 };
 
 } // namespace

@@ -28,8 +28,8 @@ enum class KernelKind {
   window,
 };
 /// The kind for a program with `#tile.contraction`.
-inline KernelKind getKernelKind(tile::ContractionForm &form) {
-  return form.multipliesPairs() ? KernelKind::pairs : KernelKind::contract;
+inline KernelKind getKernelKind(tile::ContractionTilingAttr tiling) {
+  return tiling.getWordSteps() > 1 ? KernelKind::pairs : KernelKind::contract;
 }
 /// The height of blocks, a multiple of `unit` and at most `most`, that divides rows (both `index`) most evenly.
 mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 2);

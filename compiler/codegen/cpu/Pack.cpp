@@ -44,7 +44,8 @@ static Value loadFactor(Emission &emission, tile::ContractionForm &form, const C
   Value left = emission.subtract(emission.getSize(form.getExtent(form.k)), first);
   if (at.lane == points.k) {
     at.lanes *= 2;
-    at.mask = emission.getTailMask(at.lanes, left);
+    if (at.mask)
+      at.mask = emission.getTailMask(at.lanes, left);
     Value halves = convertWidth(builder, location, loadAt(std::move(at), first), builder.getI16Type());
     return vector::BitCastOp::create(builder, location, wordType, halves);
   }
@@ -58,6 +59,33 @@ static Value loadFactor(Emission &emission, tile::ContractionForm &form, const C
   high = arith::SelectOp::create(builder, location, exists, high, splat(0));
   return arith::OrIOp::create(builder, location, arith::AndIOp::create(builder, location, low, splat(0xffff)),
                               arith::ShLIOp::create(builder, location, high, splat(16)));
+}
+
+/// Whether masked loads of a factor take a branch for each lane: of elements below 32 bits, without AVX-512.
+static bool areMasksSlow(tile::ContractionForm &form, const ContractionPoints &points, Value factor) {
+  constexpr unsigned wordBits = 32, maskedBits = 512;
+  std::optional<unsigned> input = form.getInput(factor);
+  return input && points.lanes * form.elementType.getIntOrFloatBitWidth() < maskedBits &&
+         tile::getStorageType(form.compute.getInputType(*input).getElementType()).getIntOrFloatBitWidth() < wordBits;
+}
+
+/// Calls `body` with vectors of steps of the micro-kernel, and the mask of those that exist; null where all do, if
+/// masks are slow.
+static void forStepVectors(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
+                           const PackedBlock &block, Value factor,
+                           llvm::function_ref<void(Value step, Value mask)> body) {
+  unsigned lanes = points.lanes;
+  Value whole = emission.getConstant(0);
+  if (areMasksSlow(form, points, factor)) {
+    Value words = emission.getConstant(points.stepsOfWord), vector = emission.getConstant(lanes);
+    Value all = emission.divide(emission.getSize(form.getExtent(form.k)), words);
+    Value here = emission.maximum(whole, emission.minimum(block.depth, emission.subtract(all, block.k)));
+    Value end = emission.multiply(emission.divide(here, vector), vector);
+    emission.forRange(whole, end, lanes, [&](Value step) { body(step, Value()); });
+    whole = end;
+  }
+  emission.forRange(whole, block.depth, lanes,
+                    [&](Value step) { body(step, emission.getTailMask(lanes, emission.subtract(block.depth, step))); });
 }
 
 /// Whether rows of A are contiguous in memory (column-major).
@@ -109,8 +137,7 @@ Value RowPacker::load(sym::Expr lane, Value row, Value step, Value mask) {
 }
 
 void RowPacker::packRow() {
-  emission.forRange(emission.getConstant(0), block.depth, lanes, [&](Value step) {
-    Value mask = emission.getTailMask(lanes, emission.subtract(block.depth, step));
+  forStepVectors(emission, form, points, block, form.lhs, [&](Value step, Value mask) {
     vector::StoreOp::create(builder, location, load(points.k, block.first, step, mask), memory,
                             emission.add(start, step));
   });
@@ -129,8 +156,7 @@ void RowPacker::packColumns() {
 
 void RowPacker::packTransposed() {
   Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
-  emission.forRange(emission.getConstant(0), block.depth, lanes, [&](Value step) {
-    Value mask = emission.getTailMask(lanes, emission.subtract(block.depth, step));
+  forStepVectors(emission, form, points, block, form.lhs, [&](Value step, Value mask) {
     emission.forRange(emission.getConstant(0), block.count, lanes, [&](Value row) {
       SmallVector<Value> square;
       for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -195,17 +221,30 @@ static void packPanelByColumns(Emission &emission, tile::ContractionForm &form, 
   OpBuilder &builder = emission.builder;
   Location location = emission.location;
   unsigned lanes = points.lanes;
-  emission.forRange(emission.getConstant(0), block.depth, 1, [&](Value step) {
-    for (int64_t column = 0; column < width; column += lanes) {
-      Value offset = emission.getConstant(column);
-      LanePoints at{points.loops, points.outer, points.n, lanes,
-                    emission.getTailMask(lanes, emission.subtract(block.count, offset))};
-      at.positions.push_back({points.n, emission.add(block.first, offset)});
-      Value values = loadFactor(emission, form, points, form.rhs, std::move(at), emission.add(block.k, step));
-      Value to = emission.add(start, emission.add(emission.multiply(step, emission.getConstant(width)), offset));
-      vector::StoreOp::create(builder, location, values, memory, to);
-    }
-  });
+  auto packSteps = [&](bool isWhole) {
+    emission.forRange(emission.getConstant(0), block.depth, 1, [&](Value step) {
+      for (int64_t column = 0; column < width; column += lanes) {
+        Value offset = emission.getConstant(column);
+        LanePoints at{points.loops, points.outer, points.n, lanes, Value()};
+        if (!isWhole)
+          at.mask = emission.getTailMask(lanes, emission.subtract(block.count, offset));
+        at.positions.push_back({points.n, emission.add(block.first, offset)});
+        Value values = loadFactor(emission, form, points, form.rhs, std::move(at), emission.add(block.k, step));
+        Value to = emission.add(start, emission.add(emission.multiply(step, emission.getConstant(width)), offset));
+        vector::StoreOp::create(builder, location, values, memory, to);
+      }
+    });
+  };
+  if (!areMasksSlow(form, points, form.rhs))
+    return packSteps(/*isWhole=*/false);
+  Value isWhole =
+      arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, block.count, emission.getConstant(width));
+  auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  packSteps(/*isWhole=*/true);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  packSteps(/*isWhole=*/false);
 }
 
 /// The layout of B if steps of k are contiguous within its panels, and a vector of them never crosses panels.
@@ -228,13 +267,12 @@ void freestone::codegen::packPanelTransposed(Emission &emission, tile::Contracti
   Value zero = emission.getConstant(0);
   Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
   tile::PanelsAttr panels = getPanelsAlongDepth(form, lanes);
-  emission.forRange(zero, block.depth, lanes, [&](Value step) {
+  forStepVectors(emission, form, points, block, form.rhs, [&](Value step, Value mask) {
     emission.forRange(zero, block.count, lanes, [&](Value column) {
       SmallVector<Value> square;
       for (unsigned row = 0; row < lanes; ++row) {
         Value number = emission.add(block.first, emission.add(column, emission.getConstant(row)));
-        LanePoints at{points.loops, points.outer, points.k, lanes,
-                      emission.getTailMask(lanes, emission.subtract(block.depth, step))};
+        LanePoints at{points.loops, points.outer, points.k, lanes, mask};
         at.positions.push_back({points.n, emission.minimum(number, last)});
         square.push_back(
             loadFactor(emission, form, points, form.rhs, std::move(at), emission.add(block.k, step), panels));

@@ -1,8 +1,10 @@
 #include "compiler/codegen/cpu/PackDotProducts.h"
 
-#include "compiler/plan/DotProductTiles.h"
+#include "compiler/codegen/cpu/DotProductKernels.h"
+#include "compiler/codegen/cpu/TransposeLanes.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -11,30 +13,42 @@ using namespace freestone::codegen;
 
 namespace {
 
-constexpr int64_t unit = tile::DotProductTiles::unit, half = unit / 2;
+constexpr int64_t unit = tile::DotProductTiles::unit, rowWords = tile::DotProductTiles::rowWords;
 
-/// One operand: its elements along `across` (rows of A, columns of B) and along k.
+/// One operand: its elements along `across` (rows of A, columns of B) and along k. Words are vectors of 16 i32.
 class DotProductPacker {
 public:
-  DotProductPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
-             Value factor, sym::Expr across, Value memory)
+  DotProductPacker(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+                   const ContractionPoints &points, const PackedBlock &block, Value factor, sym::Expr across,
+                   Value memory)
       : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
         block(block), input(*form.getInput(factor)), across(across), memory(memory),
-        lastPlace(emission.subtract(emission.add(block.first, block.count), emission.getConstant(1))) {}
+        lastPlace(emission.subtract(emission.add(block.first, block.count), emission.getConstant(1))),
+        stepsOfWord(tiles.getStepsOfWord()), steps(tiles.getStepsOfGroup()),
+        flips(tiles.flipsRows() && factor == form.lhs) {}
 
   /// Whether elements along `across` are contiguous in memory.
   bool runsAcross();
-  /// 32 steps from `step` on, at a position across; out of bounds, at the last one.
+  /// The words of a group from `step` on, at a position across; out of bounds, at the last one.
   Value loadSteps(Value place, Value step);
-  /// The pairs of steps `step` and `step` + 1, at 32 positions across.
-  std::pair<Value, Value> loadPairs(Value place, Value step);
-  /// As loadSteps, in pairs, for 16 positions.
+  /// The words that begin with `step`, at 32 positions across: two vectors.
+  std::pair<Value, Value> loadWords(Value place, Value step);
+  /// As loadSteps, for 16 positions.
   SmallVector<Value> loadSquare(Value place, Value step);
-  void store(Value values, Value at);
-  Value toPairs(Value values) { return vector::BitCastOp::create(builder, location, pairType, values); }
+  void store(Value words, Value at);
 
 private:
-  Value load(sym::Expr lane, Value place, Value step, Value mask);
+  Value load(sym::Expr lane, int64_t lanes, Value place, Value step, Value mask);
+  Value loadSteps(Value place, Value step, bool isWhole);
+  std::pair<Value, Value> loadWords(Value place, Value step, bool isWhole);
+  Value toWords(Value elements);
+  SmallVector<Value> loadWhole(Value isWhole, int64_t count, llvm::function_ref<SmallVector<Value>(bool isWhole)> load);
+  Value isAtMost(Value lhs, Value rhs) {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, lhs, rhs);
+  }
+  Value hasSteps(Value step, int64_t count) {
+    return isAtMost(emission.add(step, emission.getConstant(count)), block.depth);
+  }
 
   Emission &emission;
   OpBuilder &builder;
@@ -45,8 +59,9 @@ private:
   unsigned input;
   sym::Expr across;
   Value memory, lastPlace;
-  VectorType wordType = VectorType::get({unit}, builder.getI16Type());
-  VectorType pairType = VectorType::get({half}, builder.getI32Type());
+  int64_t stepsOfWord, steps;
+  bool flips;
+  VectorType wordType = VectorType::get({rowWords}, builder.getI32Type());
 };
 
 } // namespace
@@ -57,114 +72,166 @@ bool DotProductPacker::runsAcross() {
   return stride && stride->isConstant(1) && !(alongDepth && alongDepth->isConstant(1));
 }
 
-Value DotProductPacker::load(sym::Expr lane, Value place, Value step, Value mask) {
-  LanePoints at{points.loops, points.outer, lane, unit, mask};
+/// Elements as signless integers.
+Value DotProductPacker::load(sym::Expr lane, int64_t lanes, Value place, Value step, Value mask) {
+  LanePoints at{points.loops, points.outer, lane, static_cast<unsigned>(lanes), mask};
   at.positions.push_back({across, place});
   at.positions.push_back({points.k, emission.add(block.k, step)});
   Value argument = form.compute.getInputArgs()[input];
   Value values = BodyVectorizer(emission, form.compute, std::move(at)).getVector(argument);
-  return vector::BitCastOp::create(builder, location, wordType, values);
+  Type element = builder.getIntegerType(32 / stepsOfWord);
+  return vector::BitCastOp::create(builder, location, VectorType::get({lanes}, element), values);
+}
+
+Value DotProductPacker::toWords(Value elements) {
+  Value words = vector::BitCastOp::create(builder, location, wordType, elements);
+  if (!flips)
+    return words;
+  auto signs = static_cast<int32_t>(0x01010101u * static_cast<uint8_t>(tile::DotProductTiles::flippedZero));
+  Value spread = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(wordType, signs));
+  return arith::XOrIOp::create(builder, location, words, spread);
+}
+
+/// Vectors of words, loaded without masks where all elements exist: making a mask takes longer than the load.
+SmallVector<Value> DotProductPacker::loadWhole(Value isWhole, int64_t count,
+                                               llvm::function_ref<SmallVector<Value>(bool isWhole)> load) {
+  SmallVector<Type> types(count, wordType);
+  auto branch = scf::IfOp::create(builder, location, types, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (bool whole : {true, false}) {
+    builder.setInsertionPointToStart(whole ? branch.thenBlock() : branch.elseBlock());
+    scf::YieldOp::create(builder, location, load(whole));
+  }
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+Value DotProductPacker::loadSteps(Value place, Value step, bool isWhole) {
+  Value mask = isWhole ? Value() : emission.getTailMask(steps, emission.subtract(block.depth, step));
+  return toWords(load(points.k, steps, emission.minimum(place, lastPlace), step, mask));
 }
 
 Value DotProductPacker::loadSteps(Value place, Value step) {
-  Value mask = emission.getTailMask(unit, emission.subtract(block.depth, step));
-  return load(points.k, emission.minimum(place, lastPlace), step, mask);
+  return loadWhole(hasSteps(step, steps), 1,
+                   [&](bool isWhole) { return SmallVector<Value>{loadSteps(place, step, isWhole)}; })
+      .front();
 }
 
-std::pair<Value, Value> DotProductPacker::loadPairs(Value place, Value step) {
+std::pair<Value, Value> DotProductPacker::loadWords(Value place, Value step) {
+  Value last = emission.add(place, emission.getConstant(unit - 1));
+  Value isWhole = arith::AndIOp::create(builder, location, hasSteps(step, stepsOfWord), isAtMost(last, lastPlace));
+  SmallVector<Value> words = loadWhole(isWhole, 2, [&](bool whole) {
+    auto [lower, upper] = loadWords(place, step, whole);
+    return SmallVector<Value>{lower, upper};
+  });
+  return {words[0], words[1]};
+}
+
+std::pair<Value, Value> DotProductPacker::loadWords(Value place, Value step, bool isWhole) {
   Value count = emission.subtract(emission.add(lastPlace, emission.getConstant(1)), place),
         zero = emission.getConstant(0);
-  Value rows[2];
-  for (int64_t number = 0; number < 2; ++number) {
-    Value at = emission.add(step, emission.getConstant(number));
-    Value exists = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, at, block.depth);
-    Value active = arith::SelectOp::create(builder, location, exists, count, zero);
-    rows[number] = load(across, place, at, emission.getTailMask(unit, active));
+  SmallVector<Value> rows;
+  for (int64_t number = 0; number < stepsOfWord; ++number) {
+    Value at = emission.add(step, emission.getConstant(number)), mask;
+    if (!isWhole) {
+      Value exists = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, at, block.depth);
+      mask = emission.getTailMask(unit, arith::SelectOp::create(builder, location, exists, count, zero));
+    }
+    rows.push_back(load(across, unit, place, at, mask));
   }
-  Value pairs[2];
-  for (int64_t part = 0; part < 2; ++part) {
-    SmallVector<int64_t> order;
-    for (int64_t lane = 0; lane < half; ++lane)
-      llvm::append_values(order, part * half + lane, unit + part * half + lane);
-    pairs[part] = toPairs(vector::ShuffleOp::create(builder, location, rows[0], rows[1], order));
+  SmallVector<Value> parts = interleaveLanes(builder, location, rows);
+  // Each part has the words of as many positions as a vector of elements has lanes for.
+  while (parts.size() > 2) {
+    SmallVector<Value> joined;
+    int64_t lanes = 2 * cast<VectorType>(parts.front().getType()).getNumElements();
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+    for (size_t number = 0; number < parts.size(); number += 2)
+      joined.push_back(vector::ShuffleOp::create(builder, location, parts[number], parts[number + 1], order));
+    parts = std::move(joined);
   }
-  return {pairs[0], pairs[1]};
+  return {toWords(parts[0]), toWords(parts[1])};
 }
 
 SmallVector<Value> DotProductPacker::loadSquare(Value place, Value step) {
-  SmallVector<Value> square;
-  for (int64_t number = 0; number < half; ++number)
-    square.push_back(toPairs(loadSteps(emission.add(place, emission.getConstant(number)), step)));
-  return square;
+  return loadWhole(hasSteps(step, steps), rowWords, [&](bool isWhole) {
+    SmallVector<Value> square;
+    for (int64_t number = 0; number < rowWords; ++number)
+      square.push_back(loadSteps(emission.add(place, emission.getConstant(number)), step, isWhole));
+    return square;
+  });
 }
 
-void DotProductPacker::store(Value values, Value at) {
-  auto narrow = VectorType::get({unit}, builder.getBF16Type());
-  vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, narrow, values), memory, at);
+void DotProductPacker::store(Value words, Value at) {
+  auto type = VectorType::get({rowWords * stepsOfWord}, cast<MemRefType>(memory.getType()).getElementType());
+  vector::StoreOp::create(builder, location, vector::BitCastOp::create(builder, location, type, words), memory, at);
 }
 
 /// With rows contiguous in memory, all strips of a group are packed before the next group, so that memory is read row
 /// by row.
-static void packRowsAcross(Emission &emission, DotProductPacker &packer, const PackedBlock &block, Value groups,
-                           Value start) {
+static void packRowsAcross(Emission &emission, const tile::DotProductTiles &tiles, DotProductPacker &packer,
+                           const PackedBlock &block, Value groups, Value start) {
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
-  Value groupElements = emission.getConstant(tile::DotProductTiles::groupElements);
+  Value groupElements = emission.getConstant(tiles.getGroupElements());
   Value stripElements = emission.multiply(groups, groupElements);
+  int64_t stepsOfWord = tiles.getStepsOfWord(), steps = tiles.getStepsOfGroup();
   emission.forRange(zero, groups, 1, [&](Value group) {
-    Value step = emission.multiply(group, width);
+    Value step = emission.multiply(group, emission.getConstant(steps));
     Value groupStart = emission.add(start, emission.multiply(group, groupElements));
     emission.forRange(zero, emission.ceilDivide(block.count, width), 1, [&](Value strip) {
       Value row = emission.add(block.first, emission.multiply(strip, width));
       SmallVector<Value> squares[2];
-      for (int64_t pair = 0; pair < half; ++pair) {
-        auto [lower, upper] = packer.loadPairs(row, emission.add(step, emission.getConstant(2 * pair)));
+      for (int64_t word = 0; word < rowWords; ++word) {
+        auto [lower, upper] = packer.loadWords(row, emission.add(step, emission.getConstant(stepsOfWord * word)));
         squares[0].push_back(lower);
         squares[1].push_back(upper);
       }
       Value stripStart = emission.add(groupStart, emission.multiply(strip, stripElements));
       for (int64_t part = 0; part < 2; ++part) {
         transposeSquare(emission.builder, emission.location, squares[part]);
-        for (auto [number, values] : llvm::enumerate(squares[part]))
-          packer.store(values, emission.add(stripStart, emission.getConstant((part * half + number) * unit)));
+        for (auto [number, words] : llvm::enumerate(squares[part]))
+          packer.store(words, emission.add(stripStart, emission.getConstant((part * rowWords + number) * steps)));
       }
     });
   });
 }
 
-void freestone::codegen::packDotProductRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                                      const PackedBlock &block, Value groups, Value memory, Value start) {
-  DotProductPacker packer(emission, form, points, block, form.lhs, points.m, memory);
+void freestone::codegen::packDotProductRows(Emission &emission, tile::ContractionForm &form,
+                                            const tile::DotProductTiles &tiles, const ContractionPoints &points,
+                                            const PackedBlock &block, Value groups, Value memory, Value start) {
+  DotProductPacker packer(emission, form, tiles, points, block, form.lhs, points.m, memory);
   if (packer.runsAcross())
-    return packRowsAcross(emission, packer, block, groups, start);
+    return packRowsAcross(emission, tiles, packer, block, groups, start);
   Value zero = emission.getConstant(0), width = emission.getConstant(unit);
-  Value groupElements = emission.getConstant(tile::DotProductTiles::groupElements);
+  Value groupElements = emission.getConstant(tiles.getGroupElements());
+  Value steps = emission.getConstant(tiles.getStepsOfGroup());
   Value stripElements = emission.multiply(groups, groupElements);
   emission.forRange(zero, block.count, 1, [&](Value number) {
     Value strip = emission.divide(number, width);
     Value inStrip = emission.subtract(number, emission.multiply(strip, width));
-    Value rowStart = emission.add(emission.multiply(strip, stripElements), emission.multiply(inStrip, width));
+    Value rowStart = emission.add(emission.multiply(strip, stripElements), emission.multiply(inStrip, steps));
     emission.forRange(zero, groups, 1, [&](Value group) {
-      Value values = packer.loadSteps(emission.add(block.first, number), emission.multiply(group, width));
-      packer.store(values, emission.add(emission.add(start, rowStart), emission.multiply(group, groupElements)));
+      Value words = packer.loadSteps(emission.add(block.first, number), emission.multiply(group, steps));
+      packer.store(words, emission.add(emission.add(start, rowStart), emission.multiply(group, groupElements)));
     });
   });
 }
 
 void freestone::codegen::packDotProductPanels(Emission &emission, tile::ContractionForm &form,
-                                        const ContractionPoints &points, const PackedBlock &block, Value groups,
-                                        Value memory, Value start, Value pitch) {
-  DotProductPacker packer(emission, form, points, block, form.rhs, points.n, memory);
-  Value zero = emission.getConstant(0), two = emission.getConstant(2), width = emission.getConstant(unit);
+                                              const tile::DotProductTiles &tiles, const ContractionPoints &points,
+                                              const PackedBlock &block, Value groups, Value memory, Value start,
+                                              Value pitch) {
+  DotProductPacker packer(emission, form, tiles, points, block, form.rhs, points.n, memory);
+  Value zero = emission.getConstant(0), width = emission.getConstant(unit);
+  int64_t stepsOfWord = tiles.getStepsOfWord(), steps = tiles.getStepsOfGroup(), rowElements = unit * stepsOfWord;
   Value panels = emission.ceilDivide(block.count, width);
   if (packer.runsAcross()) {
-    emission.forRange(zero, emission.multiply(groups, emission.getConstant(half)), 1, [&](Value pair) {
-      Value rowStart = emission.add(start, emission.multiply(pair, emission.getConstant(2 * unit)));
+    emission.forRange(zero, emission.multiply(groups, emission.getConstant(rowWords)), 1, [&](Value word) {
+      Value rowStart = emission.add(start, emission.multiply(word, emission.getConstant(rowElements)));
       emission.forRange(zero, panels, 1, [&](Value panel) {
         Value column = emission.add(block.first, emission.multiply(panel, width));
-        auto [lower, upper] = packer.loadPairs(column, emission.multiply(pair, two));
+        auto [lower, upper] = packer.loadWords(column, emission.multiply(word, emission.getConstant(stepsOfWord)));
         Value at = emission.add(rowStart, emission.multiply(panel, pitch));
         packer.store(lower, at);
-        packer.store(upper, emission.add(at, width));
+        packer.store(upper, emission.add(at, emission.getConstant(rowElements / 2)));
       });
     });
     return;
@@ -173,17 +240,60 @@ void freestone::codegen::packDotProductPanels(Emission &emission, tile::Contract
     Value first = emission.add(block.first, emission.multiply(panel, width));
     Value panelStart = emission.add(start, emission.multiply(panel, pitch));
     emission.forRange(zero, groups, 1, [&](Value group) {
-      Value step = emission.multiply(group, width);
+      Value step = emission.multiply(group, emission.getConstant(steps));
       Value groupStart =
-          emission.add(panelStart, emission.multiply(group, emission.getConstant(tile::DotProductTiles::groupElements)));
-      emission.forRange(zero, two, 1, [&](Value part) {
-        Value column = emission.add(first, emission.multiply(part, emission.getConstant(half)));
+          emission.add(panelStart, emission.multiply(group, emission.getConstant(tiles.getGroupElements())));
+      emission.forRange(zero, emission.getConstant(2), 1, [&](Value part) {
+        Value column = emission.add(first, emission.multiply(part, emission.getConstant(rowWords)));
         SmallVector<Value> square = packer.loadSquare(column, step);
         transposeSquare(emission.builder, emission.location, square);
-        Value partStart = emission.add(groupStart, emission.multiply(part, width));
-        for (auto [pair, values] : llvm::enumerate(square))
-          packer.store(values, emission.add(partStart, emission.getConstant(pair * 2 * unit)));
+        Value partStart = emission.add(groupStart, emission.multiply(part, emission.getConstant(rowElements / 2)));
+        for (auto [word, values] : llvm::enumerate(square))
+          packer.store(values, emission.add(partStart, emission.getConstant(word * rowElements)));
       });
     });
+  });
+}
+
+void freestone::codegen::sumDotProductColumns(Emission &emission, const tile::DotProductTiles &tiles,
+                                              const PackedBlock &block, Value groups, Value memory, Value start,
+                                              Value pitch, Value accumulates, Value sums) {
+  OpBuilder &builder = emission.builder;
+  Location location = emission.location;
+  auto sumType = VectorType::get({rowWords}, builder.getI32Type());
+  auto byteType = VectorType::get({rowWords * tiles.getStepsOfWord()}, builder.getI8Type());
+  Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(sumType));
+  Value flipped = vector::BitCastOp::create(
+      builder, location, sumType,
+      arith::ConstantOp::create(builder, location,
+                                DenseElementsAttr::get(byteType, tile::DotProductTiles::flippedZero)));
+  int64_t rowElements = unit * tiles.getStepsOfWord();
+  emission.forRange(emission.getConstant(0), block.count, unit, [&](Value column) {
+    Value number = emission.divide(column, emission.getConstant(unit));
+    Value panel = emission.add(start, emission.multiply(number, pitch));
+    Value at[2], state[2];
+    for (int64_t half = 0; half < 2; ++half) {
+      at[half] = emission.add(emission.add(block.first, column), emission.getConstant(half * rowWords));
+      Value before = vector::LoadOp::create(builder, location, sumType, sums, at[half]);
+      state[half] = arith::SelectOp::create(builder, location, accumulates, before, zeros);
+    }
+    Value words = emission.multiply(groups, emission.getConstant(rowWords));
+    auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), words, emission.getConstant(1),
+                                   ValueRange(state));
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      Value row = emission.add(panel, emission.multiply(loop.getInductionVar(), emission.getConstant(rowElements)));
+      SmallVector<Value> next;
+      for (int64_t half = 0; half < 2; ++half) {
+        Value place = emission.add(row, emission.getConstant(half * rowElements / 2));
+        Value bytes = vector::LoadOp::create(builder, location, byteType, memory, place);
+        next.push_back(addDotProducts(builder, location, tiles.multiplied, loop.getRegionIterArg(half), flipped,
+                                      vector::BitCastOp::create(builder, location, sumType, bytes)));
+      }
+      scf::YieldOp::create(builder, location, next);
+    }
+    for (int64_t half = 0; half < 2; ++half)
+      vector::StoreOp::create(builder, location, loop.getResult(half), sums, at[half]);
   });
 }

@@ -2,20 +2,29 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_PACKDOTPRODUCTS_H
 
 #include "compiler/codegen/cpu/Pack.h"
+#include "compiler/plan/DotProductTiles.h"
 
 namespace freestone::codegen {
 
-/// Packs strips of rows of A from `memory[start]` on, as `freestone_dot_products_bf16` reads them: a strip is `groups`
-/// times 32 rows of 32 steps of k. Steps past the block's depth are zeros; rows past its count have unspecified values.
-void packDotProductRows(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                  const PackedBlock &block, mlir::Value groups, mlir::Value memory, mlir::Value start);
+/// Packs strips of rows of A from `memory[start]` on, as `freestone_dot_products_F` reads them: a strip is `groups`
+/// times 32 rows of 16 words of steps of k. Steps past the block's depth are zeros, flipped where A is; rows past its
+/// count have unspecified values.
+void packDotProductRows(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+                        const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
+                        mlir::Value memory, mlir::Value start);
 
 /// Packs panels of B from `memory[start]` on, each `pitch` elements after the previous one: `groups` times 16 rows of
-/// pairs of steps for 32 columns. Steps past the block's depth are zeros; columns past its count have unspecified
+/// words of steps for 32 columns. Steps past the block's depth are zeros; columns past its count have unspecified
 /// values.
-void packDotProductPanels(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
-                    const PackedBlock &block, mlir::Value groups, mlir::Value memory, mlir::Value start,
-                    mlir::Value pitch);
+void packDotProductPanels(Emission &emission, tile::ContractionForm &form, const tile::DotProductTiles &tiles,
+                          const ContractionPoints &points, const PackedBlock &block, mlir::Value groups,
+                          mlir::Value memory, mlir::Value start, mlir::Value pitch);
+
+/// Adds to (`accumulates`, an i1) or sets `sums[column]`: the dot product of a row of flipped zeros with each column of
+/// packed panels.
+void sumDotProductColumns(Emission &emission, const tile::DotProductTiles &tiles, const PackedBlock &block,
+                          mlir::Value groups, mlir::Value memory, mlir::Value start, mlir::Value pitch,
+                          mlir::Value accumulates, mlir::Value sums);
 
 } // namespace freestone::codegen
 

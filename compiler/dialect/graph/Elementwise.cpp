@@ -73,7 +73,11 @@ OpFoldResult BinaryOp::fold(FoldAdaptor op) {
   case BinaryKind::mul:
     if (isSplatOf(op.getRhs(), 1.0))
       return getLhs();
-    return isSplatOf(op.getLhs(), 1.0) ? getRhs() : Value();
+    if (isSplatOf(op.getLhs(), 1.0))
+      return getRhs();
+    if (!real && isSplatOf(op.getRhs(), 0.0))
+      return getRhs();
+    return !real && isSplatOf(op.getLhs(), 0.0) ? getLhs() : Value();
   case BinaryKind::div:
   case BinaryKind::pow:
     return isSplatOf(op.getRhs(), 1.0) ? getLhs() : Value();

@@ -47,7 +47,9 @@ LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t
 
 LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr kernel, int64_t rows, int64_t panels,
                                             int64_t leastTiles, int64_t depth, int64_t depthUnit, int64_t keptDepths,
-                                            int64_t keptColumns, int64_t prefetchRows) {
+                                            int64_t keptColumns, int64_t prefetchRows, int64_t wordSteps) {
+  if (wordSteps != 1 && wordSteps != 2)
+    return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
   return success(succeeded(verifyMultiple(emitError, "rows", rows, kernel.getRows(), "rows of the micro-kernel")) &&
                  succeeded(verifySize(emitError, "panels", panels)) &&
                  succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&

@@ -34,22 +34,24 @@ def Tile_ContractionTilingAttr : Tile_PlanPart<"ContractionTiling", "contraction
     yields `least_tiles` tiles, or where rows are fewer than twice the panels. Blocks of one extent have about equal
     sizes. Blocks of k have at most `depth` steps, a multiple of `depth_unit`. With at most `kept_depths` blocks of k,
     the operands packed for a tile stay packed for later tiles: rows of A, and panels of B of at most `kept_columns`
-    elements. An epilogue prefetches its operands `prefetch_rows` rows ahead.
+    elements. An epilogue prefetches its operands `prefetch_rows` rows ahead. With `word_steps = 2`, packed words have two
+    steps of k each, for pair products of integers; a step of the micro-kernel and of `depth` is then a word.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$rows, "int64_t":$panels, "int64_t":$least_tiles,
-                        "int64_t":$depth, "int64_t":$depth_unit, "int64_t":$kept_depths, "int64_t":$kept_columns, "int64_t":$prefetch_rows);
+                        "int64_t":$depth, "int64_t":$depth_unit, "int64_t":$kept_depths, "int64_t":$kept_columns, "int64_t":$prefetch_rows,
+                        DefaultValuedParameter<"int64_t", "1">:$word_steps);
 }
 
-def Tile_DotProductUnit : I32EnumAttr<"DotProductUnit", "what sums products of pairs of bf16", [
+def Tile_DotProductUnit : I32EnumAttr<"DotProductUnit", "what sums dot products of words", [
     I32EnumAttrCase<"vectors", 0>, I32EnumAttrCase<"tiles", 1>]> {
   let cppNamespace = "::freestone::tile";
 }
 
 def Tile_DotProductTilingAttr : Tile_PlanPart<"DotProductTiling", "dot_products"> {
-  let summary = "how a bf16 contraction is tiled for dot products: pairs of steps of k";
+  let summary = "how a contraction of bf16 or 8-bit integers is tiled for dot products: words of neighbouring steps of k";
   let description = [{
-    As for a contraction, in whole units of 32 rows, columns and steps. A kernel sums at most `groups` units of k at a
-    time; panels of B of at most `kept_columns` elements stay packed.
+    As for a contraction, in whole units of 32 rows, columns and steps. A kernel sums at most `groups` groups of k at a
+    time, of 16 words each: 32 steps of bf16, 64 of 8-bit integers; panels of B of at most `kept_columns` elements stay packed.
   }];
   let parameters = (ins EnumParameter<Tile_DotProductUnit>:$unit, "int64_t":$rows, "int64_t":$columns, "int64_t":$depth,
                         "int64_t":$groups, "int64_t":$kept_columns, "int64_t":$prefetch_rows);

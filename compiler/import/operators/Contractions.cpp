@@ -1,5 +1,6 @@
 // Products of matrices and of more general tensors.
 #include "compiler/import/Registry.h"
+#include "compiler/import/operators/ZeroPoints.h"
 
 using namespace llvm;
 
@@ -24,29 +25,11 @@ Tensor gemm(Node &node) {
   return product + (beta == 1 ? c : c * beta);
 }
 
-/// x - zeroPoint, with a zero point per element of one axis of x or a single one; x itself without a zero point. In
-/// i16, which holds differences of 8-bit integers: contractions of i16 are pair products.
-Tensor centered(Node &node, Tensor x, int64_t zeroPointInput, int64_t axis) {
-  mlir::Type half = node.builder().getI16Type();
-  if (!node.has(zeroPointInput))
-    return x;
-  Tensor zero = node.input(zeroPointInput);
-  if (zero && zero.rank() == 1 && !zero.dim(0).isConstant(1)) {
-    Shape shape(x.rank(), node.builder().size(1));
-    shape[axis] = zero.dim(0);
-    zero = reshape(zero, shape);
-  } else if (zero && zero.rank() <= 1) {
-    zero = reshape(zero, {});
-  }
-  return cast(x, half) - cast(zero, half);
-}
-
 Tensor matmulInteger(Node &node) {
   Tensor a = node.input(0), b = node.input(1);
-  if (!a || !b)
+  if (!a || !b || (node.has(2) && !node.input(2)) || (node.has(3) && !node.input(3)))
     return {};
-  return matmul(centered(node, a, 2, std::max<int64_t>(a.rank() - 2, 0)), centered(node, b, 3, b.rank() - 1),
-                node.builder().getI32Type());
+  return multiplyCentered(node, a, node.optionalInput(2), b, node.optionalInput(3));
 }
 
 /// One operand of an einsum: a letter for each axis.

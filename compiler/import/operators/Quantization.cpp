@@ -1,6 +1,7 @@
 // Numbers that stand for others by a scale and a zero point.
 #include "compiler/import/Registry.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/operators/ZeroPoints.h"
 
 using namespace llvm;
 
@@ -96,18 +97,10 @@ Tensor qlinearMatmul(Node &node) {
   if (in.size() != 8 || !llvm::all_of(in, [](Tensor t) { return bool(t); }))
     return {};
   ModelBuilder &builder = node.builder();
-  // i16 holds differences of 8-bit integers: contractions of i16 are pair products.
-  mlir::Type half = builder.getI16Type(), wide = builder.getI32Type(), real = builder.getF32Type();
+  mlir::Type real = builder.getF32Type();
+  Tensor product = multiplyCentered(node, in[0], in[2], in[3], in[5]);
   // Parameters per row of the left operand stand in its last but one dimension, per column of the right one in its
   // last.
-  auto centered = [&](Tensor x, Tensor zero, bool isRow) {
-    if (zero.rank() == 1 && !zero.dim(0).isConstant(1) && isRow)
-      zero = unsqueeze(zero, {1});
-    else if (zero.rank() == 1 && zero.dim(0).isConstant(1))
-      zero = reshape(zero, {});
-    return cast(x, half) - cast(zero, half);
-  };
-  Tensor product = matmul(centered(in[0], in[2], true), centered(in[3], in[5], false), wide);
   auto scaleOf = [&](Tensor scale, bool isRow) {
     if (scale.rank() == 1 && !scale.dim(0).isConstant(1) && isRow)
       scale = unsqueeze(scale, {1});

@@ -166,7 +166,9 @@ std::span<const Change> architecture::changes() {
   // Every processor with bf16 tiles also rounds vectors to bf16, which only code for tiles uses.
   static const std::vector<Change> all = {
       {"amx-bf16", {"amx-tile", "amx-bf16", "avx512bf16"}, {"amx-tile", "amx-int8", "amx-bf16", "amx-fp16"}, V4},
-      {"avx512bf16", {"avx512bf16"}, {"avx512bf16"}, V4}};
+      {"amx-int8", {"amx-tile", "amx-int8"}, {"amx-int8"}, V4},
+      {"avx512bf16", {"avx512bf16"}, {"avx512bf16"}, V4},
+      {"avx512vnni", {"avx512vnni"}, {"avx512vnni"}, V4}};
   return all;
 }
 
