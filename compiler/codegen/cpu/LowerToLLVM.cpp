@@ -33,17 +33,18 @@ struct ExpandConversions : PassWrapper<ExpandConversions, OperationPass<ModuleOp
 /// Expands operations without a machine instruction.
 struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandOperations)
-  explicit ExpandOperations(bool roundsToBF16) : roundsToBF16(roundsToBF16) {}
+  explicit ExpandOperations(const DeviceDescription &device)
+      : roundsToBF16(device.roundsToBF16), vectorBytes(device.vectorBytes) {}
 
   StringRef getArgument() const override { return "codegen-expand-operations"; }
 
   void runOnOperation() override {
     ignoreSignsOfZeros();
     RewritePatternSet patterns(&getContext());
-    codegen::populateExpandMathPatterns(patterns);
+    codegen::populateExpandMathPatterns(patterns, vectorBytes);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (!roundsToBF16)
-      arith::populateExpandBFloat16Patterns(patterns);
+      codegen::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
@@ -68,6 +69,7 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
 
   /// Whether an instruction rounds vectors to bf16.
   bool roundsToBF16;
+  unsigned vectorBytes;
 };
 
 } // namespace
@@ -81,7 +83,7 @@ void freestone::codegen::buildLowerToLLVMPipeline(OpPassManager &passes, const D
   emulate.sourceTypeStrs = {"bf16", "f16"};
   emulate.targetTypeStr = "f32";
   passes.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  passes.addPass(std::make_unique<ExpandOperations>(device.roundsToBF16));
+  passes.addPass(std::make_unique<ExpandOperations>(device));
   passes.addPass(createMoveBFloat16Pass());
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());

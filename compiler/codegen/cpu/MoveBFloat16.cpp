@@ -71,9 +71,8 @@ struct MoveBFloat16 : PassWrapper<MoveBFloat16, OperationPass<ModuleOp>> {
       for (OpOperand &operand : op->getOpOperands())
         if (isBFloat16(operand.get().getType()))
           operands.push_back(&operand);
-      llvm::append_range(results, llvm::make_filter_range(op->getResults(), [](Value result) {
-                           return isBFloat16(result.getType());
-                         }));
+      llvm::append_range(results, llvm::make_filter_range(op->getResults(),
+                                                          [](Value result) { return isBFloat16(result.getType()); }));
     });
     AttrTypeReplacer replacer = getReplacer(&getContext());
     for (Operation *op : moves)

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/math/ExpandMath.h"
 
 #include "compiler/codegen/cpu/math/Elementary.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 
@@ -31,11 +32,39 @@ template <typename Op, auto function> struct Expand : OpRewritePattern<Op> {
   }
 };
 
+/// x * 2^n, rounded once: `vscalefps`.
+Real scaleRegister(Real x, Real n) {
+  ImplicitLocOpBuilder &builder = x.getBuilder();
+  auto integer = [&](unsigned bits, int64_t number) -> Value {
+    return LLVM::ConstantOp::create(builder, builder.getIntegerAttr(builder.getIntegerType(bits), number));
+  };
+  constexpr int64_t currentRounding = 4;
+  Value operands[] = {x.get(), n.get(), x.get(), integer(16, -1), integer(32, currentRounding)};
+  return x.with(LLVM::CallIntrinsicOp::create(builder, x.type(),
+                                              builder.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"), operands)
+                    .getResult(0));
+}
+
+struct ExpandRegisterExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || !type.getElementType().isF32() || type.getNumElements() != 16 || type.getRank() != 1)
+      return rewriter.notifyMatchFailure(op, "not a register of AVX-512");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, expScaled(Real(builder, op.getOperand()), scaleRegister).get());
+    return success();
+  }
+};
+
 Real reciprocalSquareRoot(Real x) { return x.like(1) / sqrt(x); }
 
 } // namespace
 
-void populateExpandMathPatterns(RewritePatternSet &patterns) {
+void populateExpandMathPatterns(RewritePatternSet &patterns, unsigned vectorBytes) {
+  if (vectorBytes == 64)
+    patterns.add<ExpandRegisterExp>(patterns.getContext(), /*benefit=*/2);
   patterns
       .add<Expand<math::ExpOp, exp>, Expand<math::Exp2Op, exp2>, Expand<math::ExpM1Op, expm1>, Expand<math::LogOp, log>,
            Expand<math::Log2Op, log2>, Expand<math::Log10Op, log10>, Expand<math::Log1pOp, log1p>,
