@@ -18,9 +18,10 @@ bool reducesAlongMemory(ComputeOp compute);
 /// their results, explicit for a `tile.opaque`. Fails, with a reason in `why`, for other forms.
 ///
 /// A tile of rows or a map is a range of consecutive elements that fits a share of the cache, so that the tiles of
-/// consecutive programs cover the same elements. With `accumulators`, reductions along rows may keep several.
+/// consecutive programs cover the same elements. With `accumulators`, reductions along rows may keep several. With
+/// `narrowLanes`, vectors of maps hold as many elements as fill a register in the width that these have in memory.
 mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
-                                           bool transpositions, std::string &why);
+                                           bool transpositions, bool narrowLanes, std::string &why);
 
 } // namespace freestone::tile
 

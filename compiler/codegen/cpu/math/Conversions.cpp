@@ -117,7 +117,9 @@ struct RoundToBFloat16 : OpRewritePattern<arith::TruncFOp> {
       Value last = arith::AndIOp::create(b, arith::ShRUIOp::create(b, bits, places), x.integer(1));
       Value rounded = arith::AddIOp::create(b, arith::AddIOp::create(b, bits, x.integer(0x7fff)), last);
       Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x.get(), x.get());
-      bits = arith::OrIOp::create(b, rounded, arith::ExtSIOp::create(b, rounded.getType(), isNaN));
+      Value quiet =
+          arith::AndIOp::create(b, arith::ExtSIOp::create(b, rounded.getType(), isNaN), x.integer(0x7fff0000));
+      bits = arith::OrIOp::create(b, rounded, quiet);
     }
     Value upper = arith::TruncIOp::create(b, x.typeOf(b.getI16Type()), arith::ShRUIOp::create(b, bits, places));
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), upper);
