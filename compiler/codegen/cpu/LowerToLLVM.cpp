@@ -1,6 +1,6 @@
 #include "compiler/codegen/cpu/LowerToObject.h"
 
-#include "compiler/codegen/cpu/MoveBFloat16.h"
+#include "compiler/codegen/cpu/Passes.h"
 #include "compiler/codegen/cpu/math/ExpandMath.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -84,7 +84,7 @@ void freestone::codegen::buildLowerToLLVMPipeline(OpPassManager &passes, const D
   emulate.targetTypeStr = "f32";
   passes.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   passes.addPass(std::make_unique<ExpandOperations>(device));
-  passes.addPass(createMoveBFloat16Pass());
+  passes.addPass(createMoveBFloat16());
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
   passes.addPass(createConvertVectorToLLVMPass());

@@ -1,16 +1,14 @@
-#include "compiler/codegen/cpu/MoveBFloat16.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "compiler/codegen/cpu/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+
+namespace freestone::codegen {
+#define GEN_PASS_DEF_MOVEBFLOAT16
+#include "compiler/codegen/cpu/Passes.h.inc"
+} // namespace freestone::codegen
 
 using namespace mlir;
+using namespace freestone;
 
 namespace {
 
@@ -53,11 +51,8 @@ AttrTypeReplacer getReplacer(MLIRContext *context) {
   return replacer;
 }
 
-struct MoveBFloat16 : PassWrapper<MoveBFloat16, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MoveBFloat16)
-
-  StringRef getArgument() const override { return "codegen-move-bf16"; }
-  StringRef getDescription() const override { return "Moves bf16 as integers of 16 bits"; }
+struct MoveBFloat16 : codegen::impl::MoveBFloat16Base<MoveBFloat16> {
+  using MoveBFloat16Base::MoveBFloat16Base;
 
   void runOnOperation() override {
     SmallVector<Operation *> moves;
@@ -96,5 +91,3 @@ struct MoveBFloat16 : PassWrapper<MoveBFloat16, OperationPass<ModuleOp>> {
 };
 
 } // namespace
-
-std::unique_ptr<Pass> freestone::codegen::createMoveBFloat16Pass() { return std::make_unique<MoveBFloat16>(); }
