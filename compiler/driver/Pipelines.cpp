@@ -66,7 +66,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(tile::createOutline(outline));
   passes.addPass(tile::createChooseTiles({options.target, switches.weightGradients, switches.windows,
                                           switches.dotProducts, switches.pairProducts, switches.keepPacked,
-                                          switches.sideBySide, switches.transpositions}));
+                                          switches.sideBySide, switches.transpositions, switches.narrowLanes}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

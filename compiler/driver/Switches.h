@@ -25,6 +25,7 @@ struct Switches {
   bool keepPacked = true;
   bool sideBySide = true;
   bool transpositions = true;
+  bool narrowLanes = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool scattersInPlace = true;
@@ -41,7 +42,7 @@ struct Switches {
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.pairProducts =
-                      switches.keepPacked = switches.sideBySide = switches.transpositions =
+                      switches.keepPacked = switches.sideBySide = switches.transpositions = switches.narrowLanes =
                           switches.scattersInPlace = switches.donateState = switches.mergePhases = switches.elideWaits =
                               switches.reuseMemory = false;
     return switches;
@@ -85,6 +86,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "sums, and long chains of operations, are computed for several vectors side by side"},
     {"transpositions", &Switches::transpositions, "transpositions",
      "operands that are contiguous along another loop than the results are transposed in registers"},
+    {"narrow-lanes", &Switches::narrowLanes, "narrow_lanes",
+     "vectors of elements below 32 bits hold as many of them as fill a register"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

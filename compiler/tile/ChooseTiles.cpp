@@ -40,7 +40,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device))
       return tiling;
     std::string why;
-    FailureOr<Attribute> tiling = tile::tileLoops(program, device, sideBySide, transpositions, why);
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device, {sideBySide, transpositions, narrowLanes}, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
     int64_t loops = 0;
@@ -51,6 +51,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     tile::count(program->getParentOp(), "side_by_side", loops);
     if (isa<tile::TranspositionTilingAttr>(*tiling))
       tile::count(program->getParentOp(), "transpositions", 1);
+    if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && map.getLanes() > device.getLanes(32))
+      tile::count(program->getParentOp(), "narrow_lanes", 1);
     return tiling;
   }
 

@@ -65,11 +65,20 @@ static Value emitFloatToInteger(ImplicitLocOpBuilder &b, Value x, Type to) {
   APInt lowest = isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);
   APInt highest = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
   Value smallest = constant(lowest, APFloat::rmTowardZero), largest = constant(highest, APFloat::rmTowardZero);
-  Value number = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, x, x);
-  Value defined = arith::SelectOp::create(b, number, x, emitConstant(b, from, 0));
-  Value clamped = arith::MinimumFOp::create(b, arith::MaximumFOp::create(b, defined, smallest), largest);
+  auto bound = [&](arith::CmpFPredicate inside, Value value, Value end) -> Value {
+    return arith::SelectOp::create(b, arith::CmpFOp::create(b, inside, value, end), value, end);
+  };
+  Value defined = x;
+  // NaN becomes 0, which is the lower bound of unsigned types.
+  if (!isUnsigned) {
+    Value number = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, x, x);
+    defined = arith::SelectOp::create(b, number, x, emitConstant(b, from, 0));
+  }
+  Value clamped = bound(arith::CmpFPredicate::OLT, bound(arith::CmpFPredicate::OGT, defined, smallest), largest);
   Value result = isUnsigned ? arith::FPToUIOp::create(b, type, clamped).getResult()
                             : arith::FPToSIOp::create(b, type, clamped).getResult();
+  if (width <= from.getFPMantissaWidth())
+    return result;
   // The largest float in range may be some way below the integer's end.
   Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, defined, largest);
   Value end = arith::ConstantOp::create(b, IntegerAttr::get(type, highest));

@@ -131,7 +131,51 @@ static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64
   return isCheap ? most : 1;
 }
 
-static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device, bool sideBySide) {
+/// Bits of an element in memory.
+static int64_t getStoredBits(graph::TensorType type) {
+  return getStorageType(type.getElementType()).getIntOrFloatBitWidth();
+}
+
+/// The lanes of a map whose loads and stores fill registers with the narrowest elements; the widest values take two
+/// registers at most. Where these are not more than those of 32 bits, and for maps that do more than walk along memory,
+/// the latter.
+static int64_t getLanesOfMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
+  int64_t common = getLanes(device), narrowest = 32, widest = 8;
+  auto meet = [&](graph::TensorType type) {
+    narrowest = std::min(narrowest, getStoredBits(type));
+    widest = std::max(widest, getStoredBits(type));
+  };
+  for (ComputeOp compute : computes) {
+    if (compute.getNumReductions() || !compute.getReads().empty())
+      return common;
+    for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
+      std::optional<LinearIndex> linear = getStrides(compute, input);
+      if (compute.getFill(input) || !linear ||
+          !(linear->strides.back().isConstant(0) || linear->strides.back().isConstant(1)))
+        return common;
+      meet(compute.getInputType(input));
+    }
+    for (Value result : compute.getResults())
+      meet(cast<graph::TensorType>(result.getType()));
+    for (Operation &op : compute.getBody()->without_terminator()) {
+      if (isa<RandomBitsOp>(op))
+        return common;
+      for (Type type : op.getResultTypes())
+        widest = std::max<int64_t>(widest, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64);
+    }
+  }
+  int64_t lanes = std::min<int64_t>(device.getLanes(narrowest), 2 * device.getLanes(widest));
+  ComputeOp first = computes.front();
+  SmallVector<Expr> extents = first.getExtents();
+  ArrayRef<Expr> parallel = ArrayRef(extents).take_front(first.getNumParallel());
+  // Rows must be worth it: AVX2 computes the rest of each row element by element.
+  constexpr int64_t fewVectors = 8;
+  std::optional<int64_t> columns = parallel.back().asConstant();
+  bool areRowsLong = parallel.size() == 1 || (columns && (*columns % lanes == 0 || *columns >= fewVectors * lanes));
+  return areRowsLong ? std::max(common, lanes) : common;
+}
+
+static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device, LoopTilings allowed) {
   ComputeOp first = computes.front();
   MLIRContext *context = first.getContext();
   SmallVector<Expr> extents = first.getExtents();
@@ -139,8 +183,10 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   Expr one = Expr::constant(context, 1), reduced = getReducedPoints(computes, context);
   // Fewer results where each is a reduction of many.
   Expr elements = Expr::floorDiv(Expr::constant(context, getTileElements(device)), reduced);
-  int64_t lanes = parallel.empty() || parallel.back().isConstant(1) ? 1 : getLanes(device);
-  int64_t vectors = lanes == 1 || !sideBySide ? 1 : getVectorsOfMap(computes, parallel.back(), lanes);
+  int64_t lanes = parallel.empty() || parallel.back().isConstant(1) ? 1
+                  : allowed.narrowLanes                             ? getLanesOfMap(computes, device)
+                                                                     : getLanes(device);
+  int64_t vectors = lanes == 1 || !allowed.sideBySide ? 1 : getVectorsOfMap(computes, parallel.back(), lanes);
   if (parallel.size() < 2) {
     Expr columns =
         reduced.isConstant(1) ? elements : Expr::max(elements, Expr::constant(context, 8 * getLanes(device)));
@@ -151,8 +197,8 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors);
 }
 
-FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, bool sideBySide,
-                                     bool transpositions, std::string &why) {
+FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, LoopTilings allowed,
+                                     std::string &why) {
   if (!program.getBody()->getOps<OpaqueOp>().empty())
     return Attribute(OpaqueTilingAttr::get(program.getContext()));
   SmallVector<ComputeOp> computes = program.getComputes();
@@ -160,12 +206,12 @@ FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription 
   if (std::optional<unsigned> rowLoops = findRowLoops(computes)) {
     FailureOr<RowPasses> passes = getRowPasses(program, *rowLoops, why);
     if (succeeded(passes) && (!share || reduceLongRuns(*passes, *rowLoops, device)))
-      return Attribute(tileRows(*rowLoops, *passes, device, sideBySide));
+      return Attribute(tileRows(*rowLoops, *passes, device, allowed.sideBySide));
   }
   if (share && !computes.empty()) {
-    if (std::optional<TranspositionTilingAttr> tiling = tileTransposition(computes, device); transpositions && tiling)
+    if (std::optional<TranspositionTilingAttr> tiling = tileTransposition(computes, device); allowed.transpositions && tiling)
       return Attribute(*tiling);
-    return Attribute(tileMap(computes, device, sideBySide));
+    return Attribute(tileMap(computes, device, allowed));
   }
   if (why.empty())
     why = "its computes have different parallel loops";

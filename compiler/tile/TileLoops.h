@@ -13,15 +13,24 @@ int64_t getTileElements(const DeviceDescription &device);
 /// Whether the innermost reduction loop is contiguous in some operand.
 bool reducesAlongMemory(ComputeOp compute);
 
+/// What the tiling of loops may choose.
+struct LoopTilings {
+  /// Several vectors side by side, to hide the latency of sums and of long chains of operations.
+  bool sideBySide;
+  /// Maps that transpose in registers.
+  bool transpositions;
+  /// Vectors of maps that hold as many elements as fill a register in the width that these have in memory.
+  bool narrowLanes;
+};
+
 /// The tiling of a program other than a contraction: rows for reductions along rows in memory, map for computes with
-/// equal parallel loops, transposition (if allowed) for maps whose operands are contiguous along another loop than
+/// equal parallel loops, transposition for maps whose operands are contiguous along another loop than
 /// their results, explicit for a `tile.opaque`. Fails, with a reason in `why`, for other forms.
 ///
 /// A tile of rows or a map is a range of consecutive elements that fits a share of the cache, so that the tiles of
-/// consecutive programs cover the same elements. With `sideBySide`, several vectors may be computed side by side, to
-/// hide the latency of sums and of long chains of operations.
-mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, bool sideBySide,
-                                           bool transpositions, std::string &why);
+/// consecutive programs cover the same elements.
+mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, LoopTilings allowed,
+                                           std::string &why);
 
 } // namespace freestone::tile
 

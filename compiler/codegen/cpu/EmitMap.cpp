@@ -71,17 +71,19 @@ void MapEmitter::emitTile(Value tile) {
   emission.forRange(firstRow, endRow, 1, [&](Value row) { emitRow(emission.unravel(row, outerExtents), from, to); });
 }
 
-/// Emits the values that all columns share once, before the loop over the columns. An empty range has no point to
-/// compute them at.
+/// Emits the values that all columns or all vectors share once, before the loop over the columns. An empty range has no
+/// point to compute them at.
 void MapEmitter::emitRow(ArrayRef<Value> outer, Value from, Value to) {
-  if (llvm::none_of(computes, hasSharedValues))
+  unsigned lanes = tiling.getLanes();
+  if (llvm::none_of(computes, [&](tile::ComputeOp compute) { return hasSharedValues(compute, lanes); }))
     return emitColumns(outer, from, to);
   Value any = arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::slt, from, to);
   auto branch = scf::IfOp::create(builder, emission.location, any, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   for (tile::ComputeOp compute : computes)
-    shared[compute] = emitSharedValues(emission, compute, getPoints(outer, from, 1, {}));
+    shared[compute] =
+        emitSharedValues(emission, compute, getPoints(outer, from, 1, {}), getPoints(outer, from, lanes, {}));
   emitColumns(outer, from, to);
 }
 

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/LowerToObject.h"
 
+#include "compiler/codegen/cpu/Passes.h"
 #include "compiler/codegen/cpu/math/ExpandMath.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -32,17 +33,18 @@ struct ExpandConversions : PassWrapper<ExpandConversions, OperationPass<ModuleOp
 /// Expands operations without a machine instruction.
 struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandOperations)
-  explicit ExpandOperations(bool roundsToBF16) : roundsToBF16(roundsToBF16) {}
+  explicit ExpandOperations(const DeviceDescription &device)
+      : roundsToBF16(device.roundsToBF16), vectorBytes(device.vectorBytes) {}
 
   StringRef getArgument() const override { return "codegen-expand-operations"; }
 
   void runOnOperation() override {
     ignoreSignsOfZeros();
     RewritePatternSet patterns(&getContext());
-    codegen::populateExpandMathPatterns(patterns);
+    codegen::populateExpandMathPatterns(patterns, vectorBytes);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (!roundsToBF16)
-      arith::populateExpandBFloat16Patterns(patterns);
+      codegen::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
@@ -67,6 +69,7 @@ struct ExpandOperations : PassWrapper<ExpandOperations, OperationPass<ModuleOp>>
 
   /// Whether an instruction rounds vectors to bf16.
   bool roundsToBF16;
+  unsigned vectorBytes;
 };
 
 } // namespace
@@ -80,7 +83,8 @@ void freestone::codegen::buildLowerToLLVMPipeline(OpPassManager &passes, const D
   emulate.sourceTypeStrs = {"bf16", "f16"};
   emulate.targetTypeStr = "f32";
   passes.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  passes.addPass(std::make_unique<ExpandOperations>(device.roundsToBF16));
+  passes.addPass(std::make_unique<ExpandOperations>(device));
+  passes.addPass(createMoveBFloat16());
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
   passes.addPass(createConvertVectorToLLVMPass());

@@ -23,4 +23,22 @@ def EmitPrograms : Pass<"codegen-emit-programs", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def MoveBFloat16 : Pass<"codegen-move-bf16", "::mlir::ModuleOp"> {
+  let summary = "moves bf16 as integers of 16 bits";
+  let description = [{
+    Loads, stores, selections, shuffles and branches take integers; only operations that compute in bf16, or convert it,
+    take bf16. LLVM has no registers for bf16 where no instruction of the processor computes in it: moved as bf16, it
+    would be widened and rounded lane by lane.
+    ```mlir
+    %x = vector.load %from[%i] : memref<?xbf16>, vector<8xbf16>
+    %y = arith.extf %x : vector<8xbf16> to vector<8xf32>
+    // →
+    %x = vector.load %from[%i] : memref<?xi16>, vector<8xi16>
+    %n = arith.bitcast %x : vector<8xi16> to vector<8xbf16>
+    %y = arith.extf %n : vector<8xbf16> to vector<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // FREESTONE_COMPILER_CODEGEN_CPU_PASSES_TD

@@ -12,6 +12,8 @@ namespace {
 /// The loop-invariant values and checks of a body, in its order: equal for all columns.
 struct Shared {
   SmallVector<Value> values;
+  /// Operands that repeat from vector to vector of a row.
+  SmallVector<Value> repeated;
   SmallVector<tile::CheckOp> checks;
   /// Whether some are loads or checks: LLVM hoists arithmetic by itself.
   bool isWorthwhile = false;
@@ -19,7 +21,21 @@ struct Shared {
 
 } // namespace
 
-static Shared findShared(tile::ComputeOp compute) {
+/// Whether an operand's elements are the same in every vector of a row that has one at least, as where the columns of
+/// an index are taken modulo a divisor of the lanes.
+static bool isRepeated(tile::ComputeOp compute, unsigned input, int64_t lanes) {
+  unsigned column = compute.getNumParallel() - 1;
+  std::optional<int64_t> columns = compute.getExtents()[column].asConstant();
+  if (lanes == 1 || !columns || *columns < lanes || compute.getFill(input))
+    return false;
+  Expr here = tile::getLoopSymbol(compute.getContext(), column);
+  auto next = [&](StringRef symbol) -> std::optional<Expr> {
+    return symbol == *here.asSymbol() ? std::optional(here + lanes) : std::nullopt;
+  };
+  return llvm::all_of(tile::getIndices(compute, input), [&](Expr index) { return index.substitute(next) == index; });
+}
+
+static Shared findShared(tile::ComputeOp compute, int64_t lanes) {
   Shared shared;
   if (compute.getNumReductions() || !compute.getNumParallel())
     return shared;
@@ -32,10 +48,14 @@ static Shared findShared(tile::ComputeOp compute) {
   for (auto [input, argument] : llvm::enumerate(compute.getInputArgs())) {
     auto isFixed = [&](Expr index) { return !llvm::is_contained(tile::getLoops(index), column); };
     // Results of the program's other computes stay in registers.
-    if (compute.getInputs()[input].getDefiningOp<tile::ComputeOp>() ||
-        !llvm::all_of(tile::getIndices(compute, input), isFixed))
+    if (compute.getInputs()[input].getDefiningOp<tile::ComputeOp>())
       continue;
-    add(argument);
+    if (llvm::all_of(tile::getIndices(compute, input), isFixed))
+      add(argument);
+    else if (isRepeated(compute, input, lanes))
+      shared.repeated.push_back(argument);
+    else
+      continue;
     shared.isWorthwhile = true;
   }
   for (Operation &op : compute.getBody()->without_terminator()) {
@@ -54,17 +74,22 @@ static Shared findShared(tile::ComputeOp compute) {
   return shared;
 }
 
-bool codegen::hasSharedValues(tile::ComputeOp compute) { return findShared(compute).isWorthwhile; }
+bool codegen::hasSharedValues(tile::ComputeOp compute, int64_t lanes) {
+  return findShared(compute, lanes).isWorthwhile;
+}
 
-SharedValues codegen::emitSharedValues(Emission &emission, tile::ComputeOp compute, const LanePoints &row) {
-  assert(row.lanes == 1 && "a value that all lanes share is a scalar");
+SharedValues codegen::emitSharedValues(Emission &emission, tile::ComputeOp compute, const LanePoints &point,
+                                       const LanePoints &vector) {
+  assert(point.lanes == 1 && "a value that all lanes share is a scalar");
   SharedValues emitted;
-  Shared shared = findShared(compute);
+  Shared shared = findShared(compute, vector.lanes);
   if (!shared.isWorthwhile)
     return emitted;
-  BodyVectorizer body(emission, compute, row);
+  BodyVectorizer body(emission, compute, point), lanes(emission, compute, vector);
   for (Value value : shared.values)
     emitted.values[value] = body.get(value);
+  for (Value value : shared.repeated)
+    emitted.values[value] = lanes.get(value);
   for (tile::CheckOp check : shared.checks) {
     emission.check(check, body.get(check.getCondition()));
     emitted.checks.insert(check);

@@ -29,7 +29,7 @@ struct LanePoints {
 /// Restricts lanes along `points.lane` to one panel of this width: it becomes panel * width + lane.
 void keepWithinPanel(Emission &emission, LanePoints &points, int64_t width);
 
-/// Values of a body that all lanes share, and checks of them, emitted in advance.
+/// Values of a body that all lanes or all vectors of a row share, and checks of them, emitted in advance.
 struct SharedValues {
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   llvm::SmallPtrSet<mlir::Operation *, 2> checks;

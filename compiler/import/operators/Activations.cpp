@@ -23,6 +23,14 @@ Tensor parametricRelu(Node &node) {
   return select(x < 0.0, x * slope, x);
 }
 
+/// A function of its input that computes f16 and bf16 in f32, and rounds once.
+void addRounded(Registry &registry, StringRef name, Versions versions, Tensor (*function)(Node &, Tensor)) {
+  registry.add(name, versions, [=](Node &node) {
+    Tensor x = node.input(0);
+    return x ? cast(function(node, widen(x)), x.elementType()) : x;
+  });
+}
+
 /// Like a softmax that is 1 at the (first) maximum and 0 elsewhere.
 Tensor hardmax(Node &node) {
   Tensor x = node.input(0);
@@ -68,38 +76,30 @@ Tensor softmaxOf(Node &node, Tensor (*function)(Tensor, int64_t)) {
 
 void registerActivations(Registry &registry) {
   registry.add("Relu", {1}, [](Node &node) { return relu(node.input(0)); });
-  registry.add("Sigmoid", {1}, [](Node &node) { return sigmoid(node.input(0)); });
-  registry.add("Softplus", {1}, [](Node &node) { return softplus(node.input(0)); });
+  addRounded(registry, "Sigmoid", {1}, [](Node &, Tensor x) { return sigmoid(x); });
+  addRounded(registry, "Softplus", {1}, [](Node &, Tensor x) { return softplus(x); });
   registry.add("PRelu", {1}, parametricRelu);
   registry.add("Hardmax", {1}, hardmax);
   registry.add("Softmax", {1}, [](Node &node) { return softmaxOf(node, softmax); });
   registry.add("LogSoftmax", {1}, [](Node &node) { return softmaxOf(node, logSoftmax); });
-  registry.add("Softsign", {1}, [](Node &node) {
-    Tensor x = node.input(0);
-    return x / (1.0 + abs(x));
-  });
+  addRounded(registry, "Softsign", {1}, [](Node &, Tensor x) { return x / (1.0 + abs(x)); });
   registry.add("LeakyRelu", {1}, [](Node &node) {
     Tensor x = node.input(0);
     return select(x > 0.0, x, x * node.real("alpha", 0.01));
   });
-  registry.add("Elu", {1}, [](Node &node) { return scaledExponential(node.input(0), node.real("alpha", 1), 1); });
-  registry.add("Selu", {1}, [](Node &node) {
+  addRounded(registry, "Elu", {1}, [](Node &node, Tensor x) { return scaledExponential(x, node.real("alpha", 1), 1); });
+  addRounded(registry, "Selu", {1}, [](Node &node, Tensor x) {
     bool old = node.opset() < 6;
-    return scaledExponential(node.input(0), node.real("alpha", old ? 1.6732 : 1.67326319217681884765625),
+    return scaledExponential(x, node.real("alpha", old ? 1.6732 : 1.67326319217681884765625),
                              node.real("gamma", old ? 1.0507 : 1.05070102214813232421875));
   });
-  registry.add("Celu", {12}, [](Node &node) {
-    Tensor x = node.input(0);
+  addRounded(registry, "Celu", {12}, [](Node &node, Tensor x) {
     double alpha = node.real("alpha", 1);
     return max(x, 0.0) + alpha * unary(UnaryKind::expm1, min(x, 0.0) / alpha);
   });
-  registry.add("HardSigmoid", {1}, [](Node &node) {
-    return clamp(node.input(0) * node.real("alpha", 0.2) + node.real("beta", 0.5), 0, 1);
-  });
-  registry.add("HardSwish", {14}, [](Node &node) {
-    Tensor x = node.input(0);
-    return x * clamp(x + 3.0, 0, 6) / 6.0;
-  });
+  addRounded(registry, "HardSigmoid", {1},
+             [](Node &node, Tensor x) { return clamp(x * node.real("alpha", 0.2) + node.real("beta", 0.5), 0, 1); });
+  addRounded(registry, "HardSwish", {14}, [](Node &, Tensor x) { return x * clamp(x + 3.0, 0, 6) / 6.0; });
   registry.add("ThresholdedRelu", {10}, [](Node &node) {
     Tensor x = node.input(0);
     return select(x > node.real("alpha", 1), x, 0.0);
@@ -109,14 +109,8 @@ void registerActivations(Registry &registry) {
     double lambda = node.real("lambd", 0.5), bias = node.real("bias", 0);
     return select(x < -lambda, x + bias, select(x > lambda, x - bias, 0.0));
   });
-  registry.add("Mish", {18}, [](Node &node) {
-    Tensor x = node.input(0);
-    return x * tanh(softplus(x));
-  });
-  registry.add("Swish", {24}, [](Node &node) {
-    Tensor x = node.input(0);
-    return x * sigmoid(x * node.real("alpha", 1));
-  });
+  addRounded(registry, "Mish", {18}, [](Node &, Tensor x) { return x * tanh(softplus(x)); });
+  addRounded(registry, "Swish", {24}, [](Node &node, Tensor x) { return x * sigmoid(x * node.real("alpha", 1)); });
   registry.add("Gelu", {20},
                [](Node &node) { return gelu(node.input(0), node.text("approximate", "none") == "tanh"); });
 }

@@ -33,22 +33,14 @@ Tensor spreadAlong(Node &node, Tensor parameter, Tensor x, int64_t axis) {
   return slice(reshape(broadcastTo(repeated, spread), merged), axis, builder.size(0), x.dim(axis));
 }
 
-std::pair<double, double> rangeOf(mlir::Type type) {
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (type.isUnsignedInteger())
-    return {0, std::ldexp(1.0, width) - 1};
-  return {-std::ldexp(1.0, width - 1), std::ldexp(1.0, width - 1) - 1};
-}
-
-/// round(x / scale) + zero point, within the range of `type`. Halves round to even.
+/// round(x / scale) + zero point, within the range of `type`, as of all conversions to integers. Halves round to even.
 Tensor quantize(Tensor x, Tensor scale, Tensor zeroPoint, mlir::Type type) {
   if (!x || !scale)
     return {};
   Tensor rounded = round(x / scale);
   if (zeroPoint)
     rounded = rounded + cast(zeroPoint, x.elementType());
-  auto [low, high] = rangeOf(type);
-  return cast(clamp(rounded, low, high), type);
+  return cast(rounded, type);
 }
 
 Tensor quantizeLinear(Node &node) {

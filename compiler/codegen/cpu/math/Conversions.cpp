@@ -75,10 +75,82 @@ template <typename ConvertOp> struct NarrowInteger : OpRewritePattern<ConvertOp>
   }
 };
 
+/// Whether a value of f32 is a bf16, so that rounding it to bf16 changes nothing.
+bool isBFloat16(Value x) {
+  Operation *op = x.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto wide = dyn_cast<arith::ExtFOp>(op))
+    return getElementTypeOrSelf(wide.getIn()).isBF16();
+  if (isa<arith::NegFOp, math::AbsFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op))
+    return llvm::all_of(op->getOperands(), isBFloat16);
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return isBFloat16(select.getTrueValue()) && isBFloat16(select.getFalseValue());
+  return false;
+}
+
+struct DropRounding : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    auto narrow = op.getIn().getDefiningOp<arith::TruncFOp>();
+    if (!narrow || !getElementTypeOrSelf(narrow.getType()).isBF16() || narrow.getIn().getType() != op.getType() ||
+        !isBFloat16(narrow.getIn()))
+      return failure();
+    rewriter.replaceOp(op, narrow.getIn());
+    return success();
+  }
+};
+
+/// To nearest, ties to even: half of the last place is added, less one bit where the last place is even. NaN has all
+/// bits set.
+struct RoundToBFloat16 : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isBF16() || !getElementTypeOrSelf(op.getIn()).isF32())
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Real x(b, op.getIn());
+    Value bits = x.bits(), places = x.integer(16);
+    if (!isBFloat16(x.get())) {
+      Value last = arith::AndIOp::create(b, arith::ShRUIOp::create(b, bits, places), x.integer(1));
+      Value rounded = arith::AddIOp::create(b, arith::AddIOp::create(b, bits, x.integer(0x7fff)), last);
+      Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x.get(), x.get());
+      Value quiet =
+          arith::AndIOp::create(b, arith::ExtSIOp::create(b, rounded.getType(), isNaN), x.integer(0x7fff0000));
+      bits = arith::OrIOp::create(b, rounded, quiet);
+    }
+    Value upper = arith::TruncIOp::create(b, x.typeOf(b.getI16Type()), arith::ShRUIOp::create(b, bits, places));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), upper);
+    return success();
+  }
+};
+
+struct WidenBFloat16 : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn()).isBF16() || !getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type type = op.getType(), integer = withElement(type, b.getI32Type());
+    Value bits = arith::BitcastOp::create(b, withElement(type, b.getI16Type()), op.getIn());
+    Value upper = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, integer, bits), constantLike(b, integer, 16));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, type, upper);
+    return success();
+  }
+};
+
 } // namespace
 
 void populateExpandConversionPatterns(RewritePatternSet &patterns) {
-  patterns.add<NarrowDouble, NarrowInteger<arith::SIToFPOp>, NarrowInteger<arith::UIToFPOp>>(patterns.getContext());
+  patterns.add<NarrowDouble, NarrowInteger<arith::SIToFPOp>, NarrowInteger<arith::UIToFPOp>, DropRounding>(
+      patterns.getContext());
+}
+
+void populateExpandBFloat16Patterns(RewritePatternSet &patterns) {
+  patterns.add<RoundToBFloat16, WidenBFloat16>(patterns.getContext());
 }
 
 } // namespace freestone::codegen

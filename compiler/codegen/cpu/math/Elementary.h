@@ -7,11 +7,13 @@
 // ULP (tested); NaN, infinities, signed zeros and subnormal results are as of IEEE 754. Coefficients are near-minimax
 // fits in the relative error, computed with 50 digits.
 //
-// The performance-critical functions (exp, log, tanh, erf) compute f32 in f32; the others compute f32 in f64 and round
-// once.
+// The performance-critical functions (exp, log, tanh, erf, asin, acos) compute f32 in f32; the others compute f32 in
+// f64 and round once.
 namespace freestone::codegen {
 
 Real exp(Real x);
+/// The same of f32, where an instruction multiplies by a power of two, rounding once: `scale(x, n)` is x * 2^n.
+Real expScaled(Real x, llvm::function_ref<Real(Real, Real)> scale);
 Real exp2(Real x);
 Real expm1(Real x);
 Real log(Real x);

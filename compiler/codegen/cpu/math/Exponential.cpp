@@ -42,26 +42,18 @@ Reduced reduce(Real x) {
   return {n, tailOf(fma(n, -ln2LowDouble, r))};
 }
 
-/// x = n*ln2 + r in f32. The lowest bits of `n` are the integer n.
+/// x = n*ln2 + r in f32. `scale` has the bits of 2^(n + more), for as long as that is a normal number; beyond, its
+/// exponent, as an integer, goes on to count.
 struct ReducedFloat {
-  Value n;
-  Real r;
+  Real n, r;
+  Value scale;
 };
 
-ReducedFloat reduceFloat(Real x) {
-  Real shifted = fma(x, x.like(log2e), integerInBits), n = shifted - integerInBits;
-  return {shifted.bits(), fma(n, -ln2LowFloat, fma(n, -ln2HighFloat, x))};
-}
-
-/// Shifts n to the exponent bits of an f32.
-Value toExponent(Real like, Value n) {
-  return arith::ShLIOp::create(like.getBuilder(), n, like.integer(like.mantissaBits()));
-}
-
-/// 2^(n + more) for n in the exponent bits; must be a normal number.
-Real powerOfTwo(Real like, Value exponent, int64_t more = 0) {
-  int64_t one = (like.exponentBias() + more) << like.mantissaBits();
-  return like.fromBits(arith::AddIOp::create(like.getBuilder(), exponent, like.integer(one)));
+ReducedFloat reduceFloat(Real x, int64_t more = 0) {
+  double shift = integerInBits + static_cast<double>(x.exponentBias() + more);
+  Real shifted = fma(x, x.like(log2e), shift), n = shifted - shift;
+  Value scale = arith::ShLIOp::create(x.getBuilder(), shifted.bits(), x.integer(x.mantissaBits()));
+  return {n, fma(n, -ln2LowFloat, fma(n, -ln2HighFloat, x)), scale};
 }
 
 /// Bounds x so that 2^n is representable in two steps; beyond, the result is infinity or 0 anyway. NaN passes.
@@ -71,18 +63,27 @@ Real clampAbove(Real x) {
 }
 Real clampBelow(Real x, double low) { return select(x < low, x.like(low), x); }
 
+/// Below, the result is 0. The factor of `expOfFloat` that holds what a normal number's exponent can't is 0 here, so
+/// that the products do not pass through denormals, which are slow, and masked attention is full of them.
+constexpr double lowestFloat = -252 * 0.693147180559945309417;
+
+/// times * e^r.
+Real powerOf(Real r, double times) {
+  SmallVector<double> coefficients = {times, times};
+  for (double coefficient : expFloatCoefficients)
+    coefficients.push_back(times * coefficient);
+  return polynomial(r, coefficients);
+}
+
+/// 2 e^r times 2^(n-1), so that the largest n has a normal number, too. The exponent that is below a normal number's is
+/// multiplied first: only the last product may be denormal, so that the result is rounded once.
 Real expOfFloat(Real x) {
-  auto [n, r] = reduceFloat(x);
-  Real power = fma(fma(polynomial(r, expFloatCoefficients), r, 1.0), r, 1.0);
-  // The exponent's excess over a normal number's is multiplied first: only the last product may be denormal, so that
-  // the result is rounded once.
+  auto [n, r, scale] = reduceFloat(clampBelow(clampAbove(x), lowestFloat), -1);
   auto &builder = x.getBuilder();
-  auto shifted = [&](int64_t exponent) { return x.integer(exponent * (int64_t(1) << x.mantissaBits())); };
-  Value exponent = toExponent(x, n);
-  Value normal =
-      arith::MaxSIOp::create(builder, arith::MinSIOp::create(builder, exponent, shifted(127)), shifted(-126));
-  Value beyond = arith::SubIOp::create(builder, exponent, normal);
-  return power * powerOfTwo(x, beyond) * powerOfTwo(x, normal);
+  auto power = [&](int64_t exponent) { return x.integer((exponent + x.exponentBias()) << x.mantissaBits()); };
+  Value normal = arith::MaxSIOp::create(builder, scale, power(-126));
+  Value beyond = arith::AddIOp::create(builder, arith::SubIOp::create(builder, scale, normal), power(0));
+  return powerOf(r, 2) * x.fromBits(beyond) * x.fromBits(normal);
 }
 
 } // namespace
@@ -100,19 +101,22 @@ Real scaleByPowerOfTwo(Real x, Real n) {
 }
 
 Real exp(Real x) {
-  // Results below half of the smallest number are set to 0 directly: the product would pass through denormals, which
-  // are slow, and masked attention is full of them.
-  Mask vanishes = x < (x.isDouble() ? -745.1333 : -103.9721);
-  Real near = clampAbove(select(vanishes, x.like(0), x));
   if (!x.isDouble())
-    return select(vanishes, x.like(0), expOfFloat(near));
-  auto [n, tail] = reduce(near);
+    return expOfFloat(x);
+  // Results below half of the smallest number are set to 0 directly, as those of f32.
+  Mask vanishes = x < -745.1333;
+  auto [n, tail] = reduce(clampAbove(select(vanishes, x.like(0), x)));
   return select(vanishes, x.like(0), scaleByPowerOfTwo(tail + 1.0, n));
 }
 
+Real expScaled(Real x, llvm::function_ref<Real(Real, Real)> scale) {
+  auto [n, r, bits] = reduceFloat(clampBelow(clampAbove(x), lowestFloat));
+  return scale(powerOf(r, 1), n);
+}
+
 ExponentialParts splitExponential(Real x) {
-  auto [n, r] = reduceFloat(x);
-  return {powerOfTwo(x, toExponent(x, n)), tailOf(r)};
+  auto [n, r, scale] = reduceFloat(x);
+  return {x.fromBits(scale), tailOf(r)};
 }
 
 Real exp2(Real x) {
@@ -127,9 +131,8 @@ Real exp2(Real x) {
 Real expm1(Real x) {
   if (!x.isDouble()) {
     // Below -25 the result is -1. Half of 2^n never overflows.
-    auto [n, r] = reduceFloat(clampBelow(clampAbove(x), -25.0));
-    Real half = powerOfTwo(x, toExponent(x, n), -1);
-    Real value = fma(half, tailOf(r), half - 0.5) * 2.0;
+    auto [n, r, bits] = reduceFloat(clampBelow(clampAbove(x), -25.0), -1);
+    Real half = x.fromBits(bits), value = fma(half, tailOf(r), half - 0.5) * 2.0;
     return select(x == 0.0, x, value);
   }
   auto [n, tail] = reduce(clampBelow(clampAbove(x), -746.0));

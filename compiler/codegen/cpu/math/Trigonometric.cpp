@@ -25,6 +25,10 @@ constexpr double asinCoefficients[] = {
     0.16666666666666777,  0.07499999999965792,   0.04464285717959386,  0.030381942459784934, 0.022372222205207352,
     0.017351478575966188, 0.013982462141324913,  0.011385160471093355, 0.010859020191031327, 0.003402826331413396,
     0.022460178940439775, -0.022083440654437677, 0.033318300305121916};
+constexpr double asinFloatCoefficients[] = {0.1666675248155347, 0.07495297664934861, 0.045470372906050466,
+                                            0.024179531056241887, 0.04216627865862441};
+/// π/2 is the sum of the number next to it and this.
+constexpr double halfPiRestFloat = -4.37113900018624283e-8, halfPiRestDouble = 6.12323399573676603587e-17;
 
 /// x = n*π/2 + t with |t| ≤ π/4; quadrant is n modulo 4.
 struct Angle {
@@ -104,29 +108,38 @@ Real atan2(Real y, Real x) {
 
 namespace {
 
-Real asinSmall(Real t) {
-  Real z = t * t;
-  return fma(t * z, polynomial(z, asinCoefficients), t);
+/// asin(t) for 0 ≤ t ≤ 1 is root + tail, or π/2 - 2 (root + tail) where t is large.
+struct ArcSine {
+  Mask isLarge;
+  Real root, tail;
+};
+
+ArcSine reduceArcSine(Real t) {
+  Mask isLarge = t > 0.5;
+  Real square = select(isLarge, (t.like(1) - t) * 0.5, t * t), root = select(isLarge, sqrt(square), t);
+  Real p = t.isDouble() ? polynomial(square, asinCoefficients) : polynomial(square, asinFloatCoefficients);
+  return {isLarge, root, root * square * p};
+}
+
+/// quarters*π/2 - times*(root + tail). What the difference of the larger parts loses goes to the smaller parts.
+Real fromHalfPi(double quarters, double times, Real root, Real tail) {
+  Real high = root.like(quarters * halfPi), difference = fma(root, -times, high);
+  Real lost = fma(root, -times, high - difference);
+  Real rest = lost + quarters * (root.isDouble() ? halfPiRestDouble : halfPiRestFloat);
+  return difference + fma(tail, -times, rest);
 }
 
 } // namespace
 
 Real asin(Real x) {
-  if (!x.isDouble())
-    return asin(x.widened()).narrowed();
-  Real t = abs(x);
-  Real fromOne = sqrt((x.like(1) - t) * 0.5);
-  Real value = select(t <= 0.5, asinSmall(t), x.like(halfPi) - asinSmall(fromOne) * 2.0);
-  return copySign(value, x);
+  auto [isLarge, root, tail] = reduceArcSine(abs(x));
+  return copySign(select(isLarge, fromHalfPi(1, 2, root, tail), root + tail), x);
 }
 
 Real acos(Real x) {
-  if (!x.isDouble())
-    return acos(x.widened()).narrowed();
-  Real t = abs(x);
-  Real fromOne = asinSmall(sqrt((x.like(1) - t) * 0.5)) * 2.0;
-  Real outer = select(x > 0.0, fromOne, x.like(2 * halfPi) - fromOne);
-  return select(t <= 0.5, x.like(halfPi) - asinSmall(x), outer);
+  auto [isLarge, root, tail] = reduceArcSine(abs(x));
+  Real large = select(x > 0.0, (root + tail) * 2.0, fromHalfPi(2, 2, root, tail));
+  return select(isLarge, large, fromHalfPi(1, 1, x, copySign(tail, x)));
 }
 
 } // namespace freestone::codegen
