@@ -102,6 +102,8 @@ Value emitCast(ImplicitLocOpBuilder &builder, Value operand, Type from, Type to)
     return emitFloatToFloat(b, operand, to);
   if (fromFloat)
     return emitFloatToInteger(b, emitCast(b, operand, from, getAccumulatorType(from)), to);
+  if (from.isInteger(1) && isa<FloatType>(to))
+    return arith::SelectOp::create(b, operand, emitConstant(b, to, 1), emitConstant(b, to, 0));
   if (isa<FloatType>(to))
     return fromUnsigned ? arith::UIToFPOp::create(b, to, operand).getResult()
                         : arith::SIToFPOp::create(b, to, operand).getResult();
