@@ -66,7 +66,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(tile::createOutline(outline));
   passes.addPass(
       tile::createChooseTiles({options.target, switches.weightGradients, switches.windows, switches.dotProducts,
-                               switches.keepPacked, switches.severalAccumulators, switches.transpositions}));
+                               switches.keepPacked, switches.severalAccumulators, switches.transpositions,
+                               switches.segments}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

@@ -24,6 +24,7 @@ struct Switches {
   bool keepPacked = true;
   bool severalAccumulators = true;
   bool transpositions = true;
+  bool segments = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool scattersInPlace = true;
@@ -40,7 +41,7 @@ struct Switches {
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.keepPacked =
-                      switches.severalAccumulators = switches.transpositions = switches.scattersInPlace =
+                      switches.severalAccumulators = switches.transpositions = switches.segments = switches.scattersInPlace =
                           switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory =
                               false;
     return switches;
@@ -81,6 +82,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "reductions along rows sum several vectors side by side"},
     {"transpositions", &Switches::transpositions, "transpositions",
      "operands that are contiguous along another loop than the results are transposed in registers"},
+    {"segments", &Switches::segments, "segments",
+     "columns are computed in segments within which no operand begins or ends"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

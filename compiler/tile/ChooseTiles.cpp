@@ -40,7 +40,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device))
       return tiling;
     std::string why;
-    FailureOr<Attribute> tiling = tile::tileLoops(program, device, accumulators, transpositions, why);
+    FailureOr<Attribute> tiling = tile::tileLoops(program, device, accumulators, transpositions, segments, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
     if (auto rows = dyn_cast<tile::RowsTilingAttr>(*tiling))
@@ -48,6 +48,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
                   llvm::count_if(rows.getAccumulators(), [](int64_t kept) { return kept > 1; }));
     if (isa<tile::TranspositionTilingAttr>(*tiling))
       tile::count(program->getParentOp(), "transpositions", 1);
+    if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && !map.getEnds().empty())
+      tile::count(program->getParentOp(), "segments", 1);
     return tiling;
   }
 

@@ -203,7 +203,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, bf16
     contractions with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of `windows`, passes
-    over rows with several `accumulators`, and maps that are `transpositions`.
+    over rows with several `accumulators`, maps that are `transpositions`, and maps in `segments` of columns.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -224,7 +224,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"accumulators", "accumulators", "bool", "true",
                         "Let passes over rows keep several accumulators">,
                  Option<"transpositions", "transpositions", "bool", "true",
-                        "Transpose in registers where operands are contiguous along another loop than results">];
+                        "Transpose in registers where operands are contiguous along another loop than results">,
+                 Option<"segments", "segments", "bool", "true",
+                        "Compute columns in segments within which no operand begins or ends">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

@@ -1,5 +1,6 @@
 #include "compiler/tile/TileLoops.h"
 
+#include "compiler/plan/ColumnSegments.h"
 #include "compiler/plan/Combiner.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/MapTiles.h"
@@ -28,6 +29,23 @@ bool tile::reducesAlongMemory(ComputeOp compute) {
   return false;
 }
 
+/// Whether lanes across neighbouring results read every operand contiguously or share its element, while lanes along the
+/// reduction would gather the elements of one: such as a row times a matrix whose columns are contiguous.
+static bool gathersAlongRuns(ComputeOp compute) {
+  unsigned parallel = compute.getNumParallel();
+  bool gathers = false;
+  for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
+    std::optional<LinearIndex> linear = getStrides(compute, input);
+    if (!parallel || !linear || compute.getFill(input))
+      return false;
+    Expr across = linear->strides[parallel - 1], along = linear->strides.back();
+    if (!across.isConstant(0) && !across.isConstant(1))
+      return false;
+    gathers |= !along.isConstant(0) && !along.isConstant(1);
+  }
+  return gathers;
+}
+
 /// Whether reductions along memory are long enough to fill vectors; otherwise lanes run across neighbouring rows.
 static bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const DeviceDescription &device) {
   bool any = false;
@@ -37,7 +55,7 @@ static bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const Dev
     std::optional<int64_t> length = getRowLength(entry.compute, rowLoops).asConstant();
     if (length && *length < 2 * getLanes(device))
       return false;
-    any |= reducesAlongMemory(entry.compute);
+    any |= reducesAlongMemory(entry.compute) && !gathersAlongRuns(entry.compute);
   }
   return any;
 }
@@ -120,7 +138,24 @@ static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64
   return reduces && isCheap ? vectors : 1;
 }
 
-static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
+/// Where columns are long enough, and code for every segment is short enough, for vectors without comparisons.
+static SmallVector<Expr> chooseEnds(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes) {
+  constexpr int64_t mostEnds = 4, longestCode = 16 * cheapBody;
+  int64_t cost = 0;
+  for (ComputeOp compute : computes) {
+    if (compute.getNumReductions())
+      return {};
+    cost += getBodyCost(compute);
+  }
+  if (lanes == 1 || columns.asConstant().value_or(2 * lanes) < 2 * lanes)
+    return {};
+  std::optional<SmallVector<Expr>> ends = getColumnEnds(computes);
+  if (!ends || ends->size() > mostEnds || cost * int64_t(ends->size()) > longestCode)
+    return {};
+  return *ends;
+}
+
+static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device, bool segments) {
   ComputeOp first = computes.front();
   MLIRContext *context = first.getContext();
   SmallVector<Expr> extents = first.getExtents();
@@ -133,15 +168,16 @@ static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescripti
   if (parallel.size() < 2) {
     Expr columns =
         reduced.isConstant(1) ? elements : Expr::max(elements, Expr::constant(context, 8 * getLanes(device)));
-    return MapTilingAttr::get(context, one, columns, lanes, vectors);
+    return MapTilingAttr::get(context, one, columns, lanes, vectors, {});
   }
   // Whole rows, so that a tile is a range of consecutive elements.
   Expr rows = Expr::max(Expr::floorDiv(elements, parallel.back()), one);
-  return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors);
+  SmallVector<Expr> ends = segments ? chooseEnds(computes, parallel.back(), lanes) : SmallVector<Expr>();
+  return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors, ends);
 }
 
 FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
-                                     bool transpositions, std::string &why) {
+                                     bool transpositions, bool segments, std::string &why) {
   if (!program.getBody()->getOps<OpaqueOp>().empty())
     return Attribute(OpaqueTilingAttr::get(program.getContext()));
   SmallVector<ComputeOp> computes = program.getComputes();
@@ -154,7 +190,7 @@ FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription 
   if (share && !computes.empty()) {
     if (std::optional<TranspositionTilingAttr> tiling = tileTransposition(computes, device); transpositions && tiling)
       return Attribute(*tiling);
-    return Attribute(tileMap(computes, device));
+    return Attribute(tileMap(computes, device, segments));
   }
   if (why.empty())
     why = "its computes have different parallel loops";

@@ -20,7 +20,7 @@ bool reducesAlongMemory(ComputeOp compute);
 /// A tile of rows or a map is a range of consecutive elements that fits a share of the cache, so that the tiles of
 /// consecutive programs cover the same elements. With `accumulators`, reductions along rows may keep several.
 mlir::FailureOr<mlir::Attribute> tileLoops(ProgramOp program, const DeviceDescription &device, bool accumulators,
-                                           bool transpositions, std::string &why);
+                                           bool transpositions, bool segments, std::string &why);
 
 } // namespace freestone::tile
 

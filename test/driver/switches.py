@@ -43,6 +43,8 @@ OF_TRAINING = {"siblings", "state-layouts", "split-reductions", "residue-classes
                "dot-products", "shorten-live-ranges", "donate"}
 # test/driver/scatters.py tests that of scatters.
 OF_SCATTERS = {"scatters-in-place"}
+# test/driver/segments.py tests that of segments.
+OF_SEGMENTS = {"segments"}
 # Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
@@ -66,7 +68,7 @@ def known_switches():
 
 def main():
     faults, effective = [], set()
-    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING | OF_SCATTERS):
+    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING | OF_SCATTERS | OF_SEGMENTS):
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
         model = pathlib.Path(sys.argv[1]) / f"{name}.onnx"
