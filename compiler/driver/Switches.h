@@ -26,6 +26,7 @@ struct Switches {
   bool sideBySide = true;
   bool transpositions = true;
   bool narrowLanes = true;
+  bool segments = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool scattersInPlace = true;
@@ -43,8 +44,8 @@ struct Switches {
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.pairProducts =
                       switches.keepPacked = switches.sideBySide = switches.transpositions = switches.narrowLanes =
-                          switches.scattersInPlace = switches.donateState = switches.mergePhases = switches.elideWaits =
-                              switches.reuseMemory = false;
+                          switches.segments = switches.scattersInPlace = switches.donateState = switches.mergePhases =
+                              switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -88,6 +89,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "operands that are contiguous along another loop than the results are transposed in registers"},
     {"narrow-lanes", &Switches::narrowLanes, "narrow_lanes",
      "vectors of elements below 32 bits hold as many of them as fill a register"},
+    {"segments", &Switches::segments, "segments",
+     "columns are computed in segments within which no operand begins or ends"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

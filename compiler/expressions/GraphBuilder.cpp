@@ -115,7 +115,7 @@ mlir::Value GraphBuilder::createContent(const Content &content, ArrayRef<Expr> s
     if (content.empty()) // one element, broadcast to an empty shape
       return create<graph::ConstantOp>(tensorType, denseOf({Element(size(0))}, {}, type)).getResult();
     mlir::DenseElementsAttr dense = denseOf(content, dims, type);
-    if (int64_t(content.size()) <= graph::ConstantOp::maxElements || dense.isSplat())
+    if (int64_t(content.size()) <= graph::ConstantOp::getMaxElements(shape.size(), type) || dense.isSplat())
       return create<graph::ConstantOp>(tensorType, dense).getResult();
     return createLargeConstant(content, tensorType);
   }

@@ -134,6 +134,9 @@ static FailureOr<PlanAttr> planMap(ProgramOp program, MapTilingAttr tiling) {
   if (computes.empty() || !shareParallelLoops(computes))
     return program.emitOpError("is tiled as a map, but its computes have different parallel loops");
   MapTiles tiles = MapTiles::get(computes.front(), tiling);
+  if (!tiling.getEnds().empty() &&
+      (tiles.parallel.empty() || llvm::any_of(computes, [](ComputeOp compute) { return compute.getNumReductions(); })))
+    return program.emitOpError("is tiled in segments of columns, but has reductions or no columns");
   // A tile is a range of consecutive elements if it has whole rows or there is one row.
   Accesses accesses = Accesses::getUnknown(program);
   if (tiles.parallel.size() < 2)

@@ -40,7 +40,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
     if (Attribute tiling = chooseWithKernel(program, device))
       return tiling;
     std::string why;
-    FailureOr<Attribute> tiling = tile::tileLoops(program, device, {sideBySide, transpositions, narrowLanes}, why);
+    FailureOr<Attribute> tiling =
+        tile::tileLoops(program, device, {sideBySide, transpositions, narrowLanes, segments}, why);
     if (failed(tiling))
       return program.emitError("no way to tile this program is known: ") << why;
     int64_t loops = 0;
@@ -53,6 +54,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       tile::count(program->getParentOp(), "transpositions", 1);
     if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && map.getLanes() > device.getLanes(32))
       tile::count(program->getParentOp(), "narrow_lanes", 1);
+    if (auto map = dyn_cast<tile::MapTilingAttr>(*tiling); map && !map.getEnds().empty())
+      tile::count(program->getParentOp(), "segments", 1);
     return tiling;
   }
 

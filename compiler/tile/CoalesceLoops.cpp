@@ -35,7 +35,8 @@ struct Unit {
 /// How two neighbouring loops index an operand.
 enum class Access { none, twoDimensions, oneDimension, apart };
 
-/// `first` is the coordinate of the outer loop if the loops are two whole dimensions.
+/// `first` is the coordinate of the outer loop if the loops are two dimensions: whole runs of the inner one, from any
+/// position of the outer one on. A fill is then read for whole runs.
 Access getAccess(ComputeOp op, unsigned input, unsigned outer, unsigned &first) {
   SmallVector<Expr> extents = op.getExtents();
   SmallVector<Expr> indices = getIndices(op, input);
@@ -48,9 +49,8 @@ Access getAccess(ComputeOp op, unsigned input, unsigned outer, unsigned &first) 
       users.push_back(dim);
   if (users.empty())
     return Access::none;
-  if (users.size() == 2 && users[1] == users[0] + 1 && indices[users[0]] == outerLoop &&
-      indices[users[1]] == innerLoop && shape[users[1]] == extents[outer + 1] && !op.getFill(input) &&
-      !op.getInputType(input).getLayout()) {
+  if (users.size() == 2 && users[1] == users[0] + 1 && !dependsOnLoops(indices[users[0]] - outerLoop) &&
+      indices[users[1]] == innerLoop && shape[users[1]] == extents[outer + 1] && !op.getInputType(input).getLayout()) {
     first = users[0];
     return Access::twoDimensions;
   }
@@ -152,11 +152,13 @@ ComputeOp CoalesceLoops::mergeMember(Unit &unit, ComputeOp op, unsigned outer, O
     SmallVector<Expr> indices = getIndices(op, input, loops);
     unsigned first;
     if (isMerged && getAccess(op, input, outer, first) == Access::twoDimensions) {
+      Expr start = indices[first] * op.getInputType(input).getShape()[first + 1];
       indices.erase(indices.begin() + first);
+      indices[first] = indices[first] + start;
       Value shaped = unit.isInside(tensor)
                          ? mapping.lookup(tensor)
                          : reshapeTo(outside, op.getLoc(), tensor, mergeDims(graph::getShape(tensor), first));
-      inputs.push_back(builder.read(shaped, indices));
+      inputs.push_back(builder.read(shaped, indices, op.getFill(input)));
     } else {
       inputs.push_back(builder.read(mapping.lookupOrDefault(tensor), indices, op.getFill(input)));
     }

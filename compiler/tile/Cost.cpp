@@ -45,8 +45,9 @@ int64_t getChainCost(ArrayRef<ComputeOp> computes) {
       for (Value result : op.getResults())
         costs[result] = before + getCost(op);
     }
+    OperandRange yielded = compute.getBody()->getTerminator()->getOperands();
     if (!compute.getNumReductions())
-      for (auto [result, value] : llvm::zip_equal(compute.getResults(), compute.getBody()->getTerminator()->getOperands()))
+      for (auto [result, value] : llvm::zip_equal(compute.getResults(), yielded))
         costs[result] = costs.lookup(value);
   }
   return longest;

@@ -29,6 +29,7 @@ private:
   LogicalResult settle();
   bool visit(ComputeOp consumer);
   bool inlineInto(ComputeOp consumer, unsigned input);
+  bool inlineTables(ComputeOp consumer);
   bool isProfitable(ComputeOp consumer, unsigned input, const ProducedTensor &producer);
   bool permuteProducer(ComputeOp copy);
   bool permuteSum(ComputeOp copy);
@@ -184,6 +185,24 @@ bool InlineProducers::inlineInto(ComputeOp consumer, unsigned input) {
   replace(consumer, result->getResults());
   ++inlined;
   return true;
+}
+
+/// Tables that are themselves read from tables, such as a picture that is padded in one dimension after the other, need
+/// no memory.
+bool InlineProducers::inlineTables(ComputeOp consumer) {
+  for (auto [table, tensor] : llvm::enumerate(consumer.getReads())) {
+    auto source = tensor.getDefiningOp<ComputeOp>();
+    if (!source || !tensor.hasOneUse() || getBodyCost(source) > costOfStoring)
+      continue;
+    OpBuilder builder(consumer);
+    FailureOr<ComputeOp> result = inlineTable(builder, consumer, table);
+    if (failed(result))
+      continue;
+    replace(consumer, result->getResults());
+    ++inlined;
+    return true;
+  }
+  return false;
 }
 
 /// A transposition that is a compute's only use becomes the order of that compute's loops, if its reads stay
@@ -357,6 +376,8 @@ bool InlineProducers::visit(ComputeOp consumer) {
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input)
     if (inlineInto(consumer, input))
       return true;
+  if (inlineTables(consumer))
+    return true;
   for (unsigned input = 0; input < consumer.getInputs().size(); ++input)
     if (factorOut(consumer, input))
       return true;

@@ -203,8 +203,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, contractions
     of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of
-    `windows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`, and
-    maps of `narrow_lanes`.
+    `windows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
+    maps of `narrow_lanes`, and maps in `segments` of columns.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -229,7 +229,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"transpositions", "transpositions", "bool", "true",
                         "Transpose in registers where operands are contiguous along another loop than results">,
                  Option<"narrowLanes", "narrow-lanes", "bool", "true",
-                        "Let vectors of maps hold as many elements as fill a register in memory's width">];
+                        "Let vectors of maps hold as many elements as fill a register in memory's width">,
+                 Option<"segments", "segments", "bool", "true",
+                        "Compute columns in segments within which no operand begins or ends">];
 }
 
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

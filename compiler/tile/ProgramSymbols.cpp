@@ -53,8 +53,11 @@ constexpr int64_t shortestNamed = 64;
 /// Register blocks depend on the number of output channels below this; such numbers are few.
 constexpr int64_t manyChannels = 32;
 
-/// Taps of windows, few output channels and the last digit of a split index keep constant sizes: strides and vectors
-/// depend on them.
+/// Copies of every second, third or fourth element load and store whole vectors.
+constexpr int64_t mostApart = 4;
+
+/// Taps of windows, few output channels, the last digit of a split index and small strides of copies keep constant sizes:
+/// vectors depend on them.
 void ProgramSymbols::nameLoops(ComputeOp op) {
   named = op;
   SmallVector<bool> staysConstant(op.getNumLoops());
@@ -72,7 +75,8 @@ void ProgramSymbols::nameLoops(ComputeOp op) {
   for (auto [loop, extent] : llvm::enumerate(op.getExtents())) {
     bool isShort =
         !getContractionDims(op) && !op.isParallel(loop) && extent.asConstant().value_or(shortestNamed) < shortestNamed;
-    bool stays = extent.isConstant() && (extent.isConstant(1) || staysConstant[loop] || isShort);
+    bool isStride = isCopy(op) && extent.asConstant().value_or(mostApart + 1) <= mostApart;
+    bool stays = extent.isConstant() && (extent.isConstant(1) || staysConstant[loop] || isShort || isStride);
     loopSymbols.push_back(stays ? extent : addSymbol(extent));
   }
 }

@@ -1,6 +1,7 @@
 #include "compiler/tile/RewriteLoops.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/PositionRanges.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -139,6 +140,63 @@ FailureOr<ComputeOp> inlineProducer(OpBuilder &builder, ComputeOp consumer, unsi
       loops.push_back(result.loop(number));
     return cloneBody(body, consumer, inputs, body.getAccumulators(), llvm::map_to_vector(consumerTables, tensors),
                      loops);
+  });
+  return keepLayouts(inlined, consumer);
+}
+
+/// Clones a body that reads nothing but tables, at positions that are values of another body.
+static Value cloneAt(OpBuilder &builder, ComputeOp op, ValueRange positions, ValueRange tables) {
+  IRMapping mapping;
+  mapping.map(op.getReadArgs(), tables);
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<IndexOp>(inner))
+      mapping.map(index, positions[index.getLoop()]);
+    else
+      builder.clone(inner, mapping);
+  }
+  return mapping.lookup(op.getBody()->getTerminator()->getOperand(0));
+}
+
+FailureOr<ComputeOp> inlineTable(OpBuilder &builder, ComputeOp consumer, unsigned table) {
+  auto source = consumer.getReads()[table].getDefiningOp<ComputeOp>();
+  if (!source || source.getNumReductions() || source.getNumResults() != 1 || !source.getInputs().empty())
+    return failure();
+  PositionRanges ranges(consumer);
+  for (auto read : consumer.getBody()->getOps<ReadOp>())
+    for (unsigned dim = 0; read.getReadNumber() == table && dim < read.getIndices().size(); ++dim)
+      if (!ranges.isInside(read, dim))
+        return failure();
+
+  Location location = FusedLoc::get(builder.getContext(), {source.getLoc(), consumer.getLoc()});
+  ComputeBuilder result = getBuilderOver(builder, location, consumer.getExtents(), consumer.getNumParallel());
+  SmallVector<unsigned> inputs, kept, tables;
+  for (auto [number, tensor] : llvm::enumerate(consumer.getInputs()))
+    inputs.push_back(result.read(tensor, getIndices(consumer, number), consumer.getFill(number)));
+  for (auto [number, tensor] : llvm::enumerate(consumer.getReads()))
+    kept.push_back(number == table ? 0 : result.table(tensor));
+  for (Value tensor : source.getReads())
+    tables.push_back(result.table(tensor));
+  FailureOr<ComputeOp> inlined = result.create(getElementTypes(consumer), getInits(consumer), [&](ComputeBody &body) {
+    auto scalars = [&](unsigned number) { return body.input(number); };
+    auto tensors = [&](unsigned number) { return body.tensor(number); };
+    SmallVector<Value> sourceTables = llvm::map_to_vector(tables, tensors);
+    IRMapping mapping;
+    mapping.map(consumer.getInputArgs(), llvm::map_to_vector(inputs, scalars));
+    mapping.map(consumer.getAccumulators(), body.getAccumulators());
+    for (auto [number, argument] : llvm::enumerate(consumer.getReadArgs()))
+      if (number != table)
+        mapping.map(argument, body.tensor(kept[number]));
+    for (Operation &op : consumer.getBody()->without_terminator()) {
+      auto read = dyn_cast<ReadOp>(op);
+      if (!read || read.getReadNumber() != table) {
+        body.builder.clone(op, mapping);
+        continue;
+      }
+      auto positions = llvm::map_to_vector(read.getIndices(), [&](Value index) { return mapping.lookup(index); });
+      mapping.map(read, cloneAt(body.builder, source, positions, sourceTables));
+    }
+    return llvm::map_to_vector(consumer.getBody()->getTerminator()->getOperands(),
+                               [&](Value value) { return mapping.lookup(value); });
   });
   return keepLayouts(inlined, consumer);
 }

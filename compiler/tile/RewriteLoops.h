@@ -34,6 +34,10 @@ mlir::Value getReshapeSource(mlir::Value tensor);
 mlir::FailureOr<ComputeOp> inlineProducer(mlir::OpBuilder &builder, ComputeOp consumer, unsigned input,
                                           const ProducedTensor &producer, const sym::Bounds &sizes);
 
+/// The consumer with its reads of table `table` replaced by the body of the map that makes it, at the positions read.
+/// Fails unless that map reads nothing but tables, and no position is out of bounds.
+mlir::FailureOr<ComputeOp> inlineTable(mlir::OpBuilder &builder, ComputeOp consumer, unsigned table);
+
 /// The compute with permuted parallel loops: loop i of the new compute is loop `order[i]` of the old one.
 mlir::FailureOr<ComputeOp> permuteLoops(mlir::OpBuilder &builder, ComputeOp op, llvm::ArrayRef<unsigned> order);
 

@@ -6,6 +6,7 @@
 #include "compiler/plan/RowPasses.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/RowRuns.h"
+#include "compiler/tile/TileMap.h"
 #include "compiler/tile/TileTransposition.h"
 
 using namespace mlir;
@@ -17,8 +18,7 @@ int64_t tile::getTileElements(const DeviceDescription &device) {
   return std::max<int64_t>(1024, device.getL2Bytes() / 256);
 }
 
-/// Lanes are chosen for 32-bit elements, the widest common type.
-static int64_t getLanes(const DeviceDescription &device) { return device.getLanes(32); }
+int64_t tile::getCommonLanes(const DeviceDescription &device) { return device.getLanes(32); }
 
 bool tile::reducesAlongMemory(ComputeOp compute) {
   for (unsigned input = 0; input < compute.getInputs().size(); ++input)
@@ -28,6 +28,23 @@ bool tile::reducesAlongMemory(ComputeOp compute) {
   return false;
 }
 
+/// Whether lanes across neighbouring results read every operand contiguously or share its element, while lanes along the
+/// reduction would gather the elements of one: such as a row times a matrix whose columns are contiguous.
+static bool gathersAlongRuns(ComputeOp compute) {
+  unsigned parallel = compute.getNumParallel();
+  bool gathers = false;
+  for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
+    std::optional<LinearIndex> linear = getStrides(compute, input);
+    if (!parallel || !linear || compute.getFill(input))
+      return false;
+    Expr across = linear->strides[parallel - 1], along = linear->strides.back();
+    if (!across.isConstant(0) && !across.isConstant(1))
+      return false;
+    gathers |= !along.isConstant(0) && !along.isConstant(1);
+  }
+  return gathers;
+}
+
 /// Whether reductions along memory are long enough to fill vectors; otherwise lanes run across neighbouring rows.
 static bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const DeviceDescription &device) {
   bool any = false;
@@ -35,9 +52,9 @@ static bool reduceLongRuns(const RowPasses &passes, unsigned rowLoops, const Dev
     if (entry.role != RowRole::reduction)
       continue;
     std::optional<int64_t> length = getRowLength(entry.compute, rowLoops).asConstant();
-    if (length && *length < 2 * getLanes(device))
+    if (length && *length < 2 * getCommonLanes(device))
       return false;
-    any |= reducesAlongMemory(entry.compute);
+    any |= reducesAlongMemory(entry.compute) && !gathersAlongRuns(entry.compute);
   }
   return any;
 }
@@ -96,105 +113,10 @@ static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const
   SmallVector<int64_t> runLoops, lanes, accumulators;
   for (unsigned pass = 0; pass < passes.passes; ++pass) {
     runLoops.push_back(chooseRunLoops(passes, pass, rowLoops));
-    lanes.push_back(canKeepLanes(passes, pass) ? getLanes(device) : 1);
+    lanes.push_back(canKeepLanes(passes, pass) ? getCommonLanes(device) : 1);
     accumulators.push_back(sideBySide ? getAccumulators(passes, pass, rowLoops, lanes.back()) : 1);
   }
   return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes, accumulators);
-}
-
-/// Result elements of a tile: fewer if each reduces many elements, but whole vectors.
-static Expr getReducedPoints(ArrayRef<ComputeOp> computes, MLIRContext *context) {
-  Expr reduced = Expr::constant(context, 1);
-  for (ComputeOp compute : computes)
-    reduced =
-        Expr::max(reduced, getNumPoints(ArrayRef(compute.getExtents()).drop_front(compute.getNumParallel()), context));
-  return reduced;
-}
-
-/// Vectors of a map without reductions that hide the latency of a long chain of operations: a processor looks some 256
-/// operations ahead, and four chains in that window keep it busy. Bodies of several chains do so by themselves.
-static int64_t getVectorsOfChain(ArrayRef<ComputeOp> computes) {
-  constexpr int64_t window = 256, chains = 4;
-  int64_t chain = getChainCost(computes), cost = 0;
-  for (ComputeOp compute : computes)
-    cost += getBodyCost(compute);
-  return cost <= 2 * chain ? std::clamp<int64_t>(chain * chains / window, 1, chains) : 1;
-}
-
-/// Vectors side by side: with several, reductions read longer runs of memory and hide latency.
-static int64_t getVectorsOfMap(ArrayRef<ComputeOp> computes, Expr columns, int64_t lanes) {
-  constexpr int64_t sideBySide = 8;
-  int64_t most = std::clamp<int64_t>(columns.asConstant().value_or(sideBySide * lanes) / lanes, 1, sideBySide);
-  if (llvm::none_of(computes, [](ComputeOp compute) { return compute.getNumReductions() > 0; }))
-    return std::min(most, getVectorsOfChain(computes));
-  bool isCheap = llvm::all_of(computes, [](ComputeOp compute) { return getBodyCost(compute) <= cheapBody; });
-  return isCheap ? most : 1;
-}
-
-/// Bits of an element in memory.
-static int64_t getStoredBits(graph::TensorType type) {
-  return getStorageType(type.getElementType()).getIntOrFloatBitWidth();
-}
-
-/// The lanes of a map whose loads and stores fill registers with the narrowest elements; the widest values take two
-/// registers at most. Where these are not more than those of 32 bits, and for maps that do more than walk along memory,
-/// the latter.
-static int64_t getLanesOfMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device) {
-  int64_t common = getLanes(device), narrowest = 32, widest = 8;
-  auto meet = [&](graph::TensorType type) {
-    narrowest = std::min(narrowest, getStoredBits(type));
-    widest = std::max(widest, getStoredBits(type));
-  };
-  for (ComputeOp compute : computes) {
-    if (compute.getNumReductions() || !compute.getReads().empty())
-      return common;
-    for (unsigned input = 0; input < compute.getInputs().size(); ++input) {
-      std::optional<LinearIndex> linear = getStrides(compute, input);
-      if (compute.getFill(input) || !linear ||
-          !(linear->strides.back().isConstant(0) || linear->strides.back().isConstant(1)))
-        return common;
-      meet(compute.getInputType(input));
-    }
-    for (Value result : compute.getResults())
-      meet(cast<graph::TensorType>(result.getType()));
-    for (Operation &op : compute.getBody()->without_terminator()) {
-      if (isa<RandomBitsOp>(op))
-        return common;
-      for (Type type : op.getResultTypes())
-        widest = std::max<int64_t>(widest, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64);
-    }
-  }
-  int64_t lanes = std::min<int64_t>(device.getLanes(narrowest), 2 * device.getLanes(widest));
-  ComputeOp first = computes.front();
-  SmallVector<Expr> extents = first.getExtents();
-  ArrayRef<Expr> parallel = ArrayRef(extents).take_front(first.getNumParallel());
-  // Rows must be worth it: AVX2 computes the rest of each row element by element.
-  constexpr int64_t fewVectors = 8;
-  std::optional<int64_t> columns = parallel.back().asConstant();
-  bool areRowsLong = parallel.size() == 1 || (columns && (*columns % lanes == 0 || *columns >= fewVectors * lanes));
-  return areRowsLong ? std::max(common, lanes) : common;
-}
-
-static MapTilingAttr tileMap(ArrayRef<ComputeOp> computes, const DeviceDescription &device, LoopTilings allowed) {
-  ComputeOp first = computes.front();
-  MLIRContext *context = first.getContext();
-  SmallVector<Expr> extents = first.getExtents();
-  ArrayRef<Expr> parallel = ArrayRef(extents).take_front(first.getNumParallel());
-  Expr one = Expr::constant(context, 1), reduced = getReducedPoints(computes, context);
-  // Fewer results where each is a reduction of many.
-  Expr elements = Expr::floorDiv(Expr::constant(context, getTileElements(device)), reduced);
-  int64_t lanes = parallel.empty() || parallel.back().isConstant(1) ? 1
-                  : allowed.narrowLanes                             ? getLanesOfMap(computes, device)
-                                                                     : getLanes(device);
-  int64_t vectors = lanes == 1 || !allowed.sideBySide ? 1 : getVectorsOfMap(computes, parallel.back(), lanes);
-  if (parallel.size() < 2) {
-    Expr columns =
-        reduced.isConstant(1) ? elements : Expr::max(elements, Expr::constant(context, 8 * getLanes(device)));
-    return MapTilingAttr::get(context, one, columns, lanes, vectors);
-  }
-  // Whole rows, so that a tile is a range of consecutive elements.
-  Expr rows = Expr::max(Expr::floorDiv(elements, parallel.back()), one);
-  return MapTilingAttr::get(context, rows, parallel.back(), lanes, vectors);
 }
 
 FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, LoopTilings allowed,
@@ -209,8 +131,11 @@ FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription 
       return Attribute(tileRows(*rowLoops, *passes, device, allowed.sideBySide));
   }
   if (share && !computes.empty()) {
-    if (std::optional<TranspositionTilingAttr> tiling = tileTransposition(computes, device); allowed.transpositions && tiling)
-      return Attribute(*tiling);
+    std::optional<TranspositionTilingAttr> transposition;
+    if (allowed.transpositions)
+      transposition = tileTransposition(computes, device);
+    if (transposition)
+      return Attribute(*transposition);
     return Attribute(tileMap(computes, device, allowed));
   }
   if (why.empty())

@@ -10,6 +10,9 @@ namespace freestone::tile {
 /// small.
 int64_t getTileElements(const DeviceDescription &device);
 
+/// Lanes for elements of 32 bits, the widest common type.
+int64_t getCommonLanes(const DeviceDescription &device);
+
 /// Whether the innermost reduction loop is contiguous in some operand.
 bool reducesAlongMemory(ComputeOp compute);
 
@@ -21,6 +24,8 @@ struct LoopTilings {
   bool transpositions;
   /// Vectors of maps that hold as many elements as fill a register in the width that these have in memory.
   bool narrowLanes;
+  /// Segments of columns within which no operand of a map begins or ends.
+  bool segments;
 };
 
 /// The tiling of a program other than a contraction: rows for reductions along rows in memory, map for computes with

@@ -47,6 +47,8 @@ OF_INTEGERS = {"pair-products"}
 OF_SCATTERS = {"scatters-in-place"}
 # test/tile/choose_tiles_lanes.mlir tests that of elements narrower than those of these models.
 OF_NARROW = {"narrow-lanes"}
+# test/driver/segments.py tests that of segments.
+OF_SEGMENTS = {"segments"}
 # Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
@@ -70,7 +72,8 @@ def known_switches():
 
 def main():
     faults, effective = [], set()
-    if unknown := known_switches() ^ (SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW):
+    tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
+    if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:
         model = pathlib.Path(sys.argv[1]) / f"{name}.onnx"

@@ -89,3 +89,8 @@
 
 // expected-error @+1 {{a plan needs a tiling, not 4 : i64}}
 #plan = #tile.plan<4, tiles = 1, scratch = 0, reads = [], writes = []>
+
+// -----
+
+// expected-error @+1 {{ends of segments must ascend, not go from 9 to 8}}
+#ends = #tile.map<rows = 1, columns = 64, lanes = 16, vectors = 1, ends = [9, 8]>

@@ -58,3 +58,20 @@ func.func @transposed(%x: !graph.tensor<[n, m], f32>) -> !graph.tensor<[m, n], f
   } : (!graph.tensor<[n, m], f32>) -> !graph.tensor<[m, n], f32>
   return %r : !graph.tensor<[m, n], f32>
 }
+
+// -----
+
+#shifted = affine_map<(d0, d1, d2) -> (d0 + 1, d1 - 2, d2)>
+
+// Whole runs of pixels, from any row on: a fill is read for whole runs too.
+// CHECK:       #[[RUNS:.*]] = affine_map<(d0, d1) -> (d0 + 1, d1 - 6)>
+// CHECK-LABEL: func.func @shifted
+// CHECK:         %[[FLAT:.*]] = graph.reshape %arg0 : {{.*}} -> <[9, 24], f32>
+// CHECK:         tile.compute [8, 36] [parallel, parallel] ins(%[[FLAT]] : #[[RUNS]]) fill [1.000000e+00 : f32]
+func.func @shifted(%x: !graph.tensor<[9, 8, 3], f32>) -> !graph.tensor<[8, 12, 3], f32> {
+  %r = tile.compute [8, 12, 3] [parallel, parallel, parallel] ins(%x : #shifted) fill [1.0 : f32] {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (!graph.tensor<[9, 8, 3], f32>) -> !graph.tensor<[8, 12, 3], f32>
+  return %r : !graph.tensor<[8, 12, 3], f32>
+}

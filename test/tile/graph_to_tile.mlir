@@ -92,6 +92,27 @@ func.func @gather(%x: !graph.tensor<[v, 16], f32>, %i: !graph.tensor<[b], i64>) 
 
 // -----
 
+// Constant indices in few pieces are computed and need no check; a single piece is an index map.
+// CHECK-DAG:     #[[HALF:.*]] = affine_map<(d0, d1) -> (d0, d1 floordiv 2)>
+// CHECK-LABEL: func.func @pieces
+// CHECK:         tile.compute [b, 6] [parallel, parallel] ins(%arg0 : #[[HALF]])
+// CHECK:         tile.compute [b, 5] [parallel, parallel] reads(%arg0)
+// CHECK:           %[[LAST:.*]] = arith.constant 2 : index
+// CHECK:           %[[END:.*]] = arith.constant 4 : index
+// CHECK:           %[[COLUMN:.*]] = tile.index 1 : index
+// CHECK:           arith.cmpi slt, %[[COLUMN]], %[[END]]
+// CHECK-NOT:       tile.check
+// CHECK:           return
+func.func @pieces(%x: !graph.tensor<[b, 3], f32>) -> (!graph.tensor<[b, 6], f32>, !graph.tensor<[b, 5], f32>) {
+  %repeated = graph.constant dense<[0, 0, 1, 1, 2, 2]> : tensor<6xi64> -> <[6], i64>
+  %edges = graph.constant dense<[0, 0, 1, 2, -1]> : tensor<5xi64> -> <[5], i64>
+  %y = graph.gather %x, %repeated axis 1 batch_dims 0 : !graph.tensor<[b, 3], f32>, !graph.tensor<[6], i64>
+  %z = graph.gather %x, %edges axis 1 batch_dims 0 : !graph.tensor<[b, 3], f32>, !graph.tensor<[5], i64>
+  return %y, %z : !graph.tensor<[b, 6], f32>, !graph.tensor<[b, 5], f32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @cumulate
 // CHECK:         tile.opaque [n] ins(%arg0)
 // CHECK:         ^bb0(%{{.*}}: index, %[[IN:.*]]: memref<?xf32>, %[[OUT:.*]]: memref<?xf32>):

@@ -194,3 +194,18 @@ func.func @transposed_rows(%x: !graph.tensor<[n, 64], f32>, %i: !graph.tensor<[m
   %t = graph.transpose %g [1, 0] : !graph.tensor<[m, 64], f32>
   return %t : !graph.tensor<[64, m], f32>
 }
+
+// -----
+
+// A table that is itself read from a table at constant pieces needs no memory.
+// CHECK-LABEL: func.func @padded_twice
+// CHECK:         tile.compute [5, 7] [parallel, parallel] reads(%arg0)
+// CHECK:           tile.read %{{.*}} : <[3, 5], f32> -> f32
+// CHECK-NOT:     tile.compute
+func.func @padded_twice(%x: !graph.tensor<[3, 5], f32>) -> !graph.tensor<[5, 7], f32> {
+  %rows = graph.constant dense<[1, 0, 1, 2, 1]> : tensor<5xi64> -> <[5], i64>
+  %columns = graph.constant dense<[1, 0, 1, 2, 3, 4, 3]> : tensor<7xi64> -> <[7], i64>
+  %y = graph.gather %x, %rows axis 0 batch_dims 0 : !graph.tensor<[3, 5], f32>, !graph.tensor<[5], i64>
+  %z = graph.gather %y, %columns axis 1 batch_dims 0 : !graph.tensor<[5, 5], f32>, !graph.tensor<[7], i64>
+  return %z : !graph.tensor<[5, 7], f32>
+}

@@ -242,6 +242,28 @@ void Emission::forRange(Value from, Value to, int64_t step, function_ref<void(Va
   body(loop.getInductionVar());
 }
 
+void Emission::forPoints(Value from, Value to, ArrayRef<Expr> extents, function_ref<void(ArrayRef<Value>)> body) {
+  auto loop = scf::ForOp::create(builder, location, from, to, getConstant(1), unravel(from, extents));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> digits = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
+  body(digits);
+  Value one = getConstant(1), carry;
+  for (unsigned i = extents.size(); i-- > 0;) {
+    if (i > 0 && extents[i].isConstant(1))
+      continue;
+    Value next = add(digits[i], one);
+    if (carry)
+      next = arith::SelectOp::create(builder, location, carry, next, digits[i]);
+    if (i > 0) {
+      carry = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, next, getSize(extents[i]));
+      next = arith::SelectOp::create(builder, location, carry, getConstant(0), next);
+    }
+    digits[i] = next;
+  }
+  scf::YieldOp::create(builder, location, digits);
+}
+
 SmallVector<Value> Emission::unravel(Value number, ArrayRef<Expr> extents) {
   SmallVector<Value> digits(extents.size());
   for (unsigned i = extents.size(); i > 1; --i) {

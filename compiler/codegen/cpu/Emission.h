@@ -60,6 +60,10 @@ public:
   void forTiles(llvm::function_ref<void(mlir::Value)> body);
   /// `for (i = from; i < to; i += step) body(i)`.
   void forRange(mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value)> body);
+  /// `for (i = from; i < to; ++i) body(the digits of i in the extents)`, for from < to: digits are counted on, without
+  /// divisions.
+  void forPoints(mlir::Value from, mlir::Value to, llvm::ArrayRef<sym::Expr> extents,
+                 llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   /// The digits of a row-major number in the extents.
   llvm::SmallVector<mlir::Value> unravel(mlir::Value number, llvm::ArrayRef<sym::Expr> extents);
   /// vector<lanes x i1> whose first `active` (at least 0) lanes are set.

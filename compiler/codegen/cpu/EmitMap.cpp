@@ -24,7 +24,8 @@ public:
 private:
   void emitTile(Value tile);
   void emitRow(ArrayRef<Value> outer, Value from, Value to);
-  void emitColumns(ArrayRef<Value> outer, Value from, Value to);
+  void emitSegments(ArrayRef<Value> outer, Value from, Value to);
+  void emitColumns(ArrayRef<Value> outer, Value from, Value to, std::optional<int64_t> count = {});
   /// A vector of points, and the values computed there.
   struct Vector {
     LanePoints points;
@@ -47,6 +48,8 @@ private:
   ArrayRef<Expr> parallel;
   /// The values of the current row that its columns share.
   DenseMap<tile::ComputeOp, SharedValues> shared;
+  /// What holds in the current segment of columns.
+  DenseMap<tile::ComputeOp, tile::ColumnFacts> facts;
 };
 
 void MapEmitter::emit() {
@@ -68,7 +71,7 @@ void MapEmitter::emitTile(Value tile) {
     return emitRow({}, from, to);
   Value firstRow = emission.multiply(rowTile, emission.getSize(rows));
   Value endRow = emission.minimum(emission.add(firstRow, emission.getSize(rows)), emission.getSize(tiles.rowCount));
-  emission.forRange(firstRow, endRow, 1, [&](Value row) { emitRow(emission.unravel(row, outerExtents), from, to); });
+  emission.forPoints(firstRow, endRow, outerExtents, [&](ArrayRef<Value> outer) { emitRow(outer, from, to); });
 }
 
 /// Emits the values that all columns or all vectors share once, before the loop over the columns. An empty range has no
@@ -76,7 +79,7 @@ void MapEmitter::emitTile(Value tile) {
 void MapEmitter::emitRow(ArrayRef<Value> outer, Value from, Value to) {
   unsigned lanes = tiling.getLanes();
   if (llvm::none_of(computes, [&](tile::ComputeOp compute) { return hasSharedValues(compute, lanes); }))
-    return emitColumns(outer, from, to);
+    return emitSegments(outer, from, to);
   Value any = arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::slt, from, to);
   auto branch = scf::IfOp::create(builder, emission.location, any, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
@@ -84,13 +87,32 @@ void MapEmitter::emitRow(ArrayRef<Value> outer, Value from, Value to) {
   for (tile::ComputeOp compute : computes)
     shared[compute] =
         emitSharedValues(emission, compute, getPoints(outer, from, 1, {}), getPoints(outer, from, lanes, {}));
-  emitColumns(outer, from, to);
+  emitSegments(outer, from, to);
 }
 
-/// Whole vectors, several interleaved if the tiling says so, then a masked one.
-void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to) {
+/// A loop over the columns of each segment.
+void MapEmitter::emitSegments(ArrayRef<Value> outer, Value from, Value to) {
+  if (tiling.getEnds().empty())
+    return emitColumns(outer, from, to);
+  SmallVector<Expr> ends(tiling.getEnds());
+  ends.push_back(parallel.back());
+  Expr begin = Expr::constant(tiling.getContext(), 0);
+  for (Expr end : ends) {
+    for (tile::ComputeOp compute : computes)
+      facts[compute] = tile::getColumnFacts(compute, begin, end);
+    Value last = emission.minimum(emission.maximum(emission.getSize(end), from), to);
+    emitColumns(outer, from, last, (end - begin).asConstant());
+    from = last;
+    begin = end;
+  }
+}
+
+/// Whole vectors, several interleaved if the tiling says so, then a masked one; a few columns one by one. `count` is
+/// the greatest number of columns, where it is known.
+void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to, std::optional<int64_t> count) {
+  constexpr int64_t few = 4;
   unsigned lanes = tiling.getLanes(), sideBySide = tiling.getVectors();
-  if (lanes == 1)
+  if (lanes == 1 || count.value_or(lanes) <= few)
     return emission.forRange(from, to, 1, [&](Value column) { emitPoints(outer, column, 1, 1, {}); });
   auto emitWhole = [&](Value begin, unsigned vectors) {
     unsigned step = vectors * lanes;
@@ -99,9 +121,8 @@ void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to) {
     emission.forRange(begin, whole, step, [&](Value column) { emitPoints(outer, column, vectors, lanes, {}); });
     return whole;
   };
-  if (sideBySide > 1)
+  for (; sideBySide > 0; sideBySide /= 2)
     from = emitWhole(from, sideBySide);
-  from = emitWhole(from, 1);
   Value left = emission.subtract(to, from);
   Value any =
       arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::sgt, left, emission.getConstant(0));
@@ -172,10 +193,11 @@ size_t MapEmitter::countTogether(ArrayRef<tile::ComputeOp> next) {
 }
 
 void MapEmitter::emitMap(tile::ComputeOp compute, MutableArrayRef<Vector> vectors) {
-  SmallVector<BodyVectorizer> bodies;
+  SmallVector<BodyVectorizer, 0> bodies;
   for (Vector &vector : vectors) {
     BodyVectorizer &body = bodies.emplace_back(emission, compute, vector.points);
     body.share(shared[compute]);
+    body.assume(facts[compute]);
     for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
       if (Value value = vector.computed.lookup(input))
         body.set(argument, value);

@@ -177,6 +177,8 @@ Value BodyVectorizer::load(unsigned input) {
   graph::TensorType type = compute.getInputType(input);
   SmallVector<Expr> indices = tile::getIndices(compute, input, points.loops);
   TypedAttr fill = compute.getFill(input);
+  if (facts.outside.contains(input))
+    return toScalarType(getFill(tile::getStorageType(type.getElementType()), fill), type.getElementType());
   Value inside = fill ? getInside(input, indices) : Value();
   Value memory = emission.getBuffer(compute.getInputs()[input]);
   Value value = loadAt(getLinear(type, indices), memory, tile::getStorageType(type.getElementType()), inside, fill);
@@ -194,6 +196,8 @@ Value BodyVectorizer::getRunBegin(Value index) {
     std::optional<Expr> stride = getLaneStride(loop);
     return stride && stride->isConstant(1) ? emission.getIndex(loop, points.positions) : Value();
   }
+  if (Value decided = getDecided(op))
+    return getRunBegin(decided);
   if (!isa<arith::AddIOp, arith::SubIOp>(op))
     return {};
   for (unsigned operand = 0; operand < (isa<arith::AddIOp>(op) ? 2 : 1); ++operand) {

@@ -73,6 +73,34 @@ void BodyVectorizer::share(const SharedValues &shared) {
   checked.insert(shared.checks.begin(), shared.checks.end());
 }
 
+void BodyVectorizer::assume(const tile::ColumnFacts &known) { facts = known; }
+
+/// Whether a condition holds, where the facts decide it.
+std::optional<bool> BodyVectorizer::isDecided(Value condition) {
+  if (auto known = facts.conditions.find(condition); known != facts.conditions.end())
+    return known->second;
+  auto both = condition.getDefiningOp<arith::AndIOp>();
+  if (!both)
+    return std::nullopt;
+  std::optional<bool> lhs = isDecided(both.getLhs()), rhs = isDecided(both.getRhs());
+  if (lhs == false || rhs == false)
+    return false;
+  return lhs == true && rhs == true ? lhs : std::nullopt;
+}
+
+Value BodyVectorizer::getDecided(Operation *op) {
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    std::optional<bool> holds = isDecided(select.getCondition());
+    return !holds ? Value() : *holds ? select.getTrueValue() : select.getFalseValue();
+  }
+  if (!isa<arith::AndIOp>(op))
+    return {};
+  for (unsigned operand = 0; operand < 2; ++operand)
+    if (isDecided(op->getOperand(operand)) == true)
+      return op->getOperand(1 - operand);
+  return {};
+}
+
 Value BodyVectorizer::spread(Value value) {
   if (points.lanes == 1 || isa<VectorType>(value.getType()))
     return value;
@@ -124,10 +152,10 @@ Value BodyVectorizer::getIndexLanes(Expr index) {
 Value BodyVectorizer::getInside(unsigned input, ArrayRef<Expr> indices) {
   Value inside;
   SmallVector<Expr> extents = compute.getExtents();
-  for (auto [index, at, extent] :
-       llvm::zip_equal(tile::getIndices(compute, input), indices, compute.getInputType(input).getShape())) {
+  for (auto [dim, index, at, extent] :
+       llvm::enumerate(tile::getIndices(compute, input), indices, compute.getInputType(input).getShape())) {
     std::optional<unsigned> loop = index.asSymbol() ? tile::asLoop(*index.asSymbol()) : std::nullopt;
-    if (loop && extents[*loop] == extent)
+    if ((loop && extents[*loop] == extent) || facts.insideDims.contains({input, dim}))
       continue;
     inside = combine(inside, isBelow(getIndexLanes(at), extent));
   }
@@ -138,9 +166,9 @@ Value BodyVectorizer::getInside(unsigned input, ArrayRef<Expr> indices) {
 Value BodyVectorizer::getInside(tile::ReadOp op, graph::TensorType type) {
   Value inside;
   SmallVector<Expr> extents = compute.getExtents();
-  for (auto [index, extent] : llvm::zip_equal(op.getIndices(), type.getShape())) {
+  for (auto [dim, index, extent] : llvm::enumerate(op.getIndices(), type.getShape())) {
     auto loop = index.getDefiningOp<tile::IndexOp>();
-    if (!loop || extents[loop.getLoop()] != extent)
+    if ((!loop || extents[loop.getLoop()] != extent) && !facts.insideReads.contains({op, dim}))
       inside = combine(inside, isBelow(get(index), extent));
   }
   return inside;
@@ -175,6 +203,10 @@ Value BodyVectorizer::toScalarType(Value value, Type elementType) {
 }
 
 Value BodyVectorizer::clone(Operation *op) {
+  if (std::optional<bool> holds = op->getNumResults() ? isDecided(op->getResult(0)) : std::nullopt)
+    return arith::ConstantOp::create(builder, location, builder.getBoolAttr(*holds));
+  if (Value decided = getDecided(op))
+    return get(decided);
   if (auto index = dyn_cast<tile::IndexOp>(op))
     return getIndexLanes(points.loops[index.getLoop()]);
   if (auto size = dyn_cast<tile::SizeOp>(op))

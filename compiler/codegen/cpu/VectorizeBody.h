@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_VECTORIZEBODY_H
 
 #include "compiler/codegen/cpu/Emission.h"
+#include "compiler/plan/ColumnSegments.h"
 
 namespace freestone::codegen {
 
@@ -52,6 +53,8 @@ public:
   void set(mlir::Value value, mlir::Value lanes) { known[value] = lanes; }
   /// Reuses values and checks emitted in advance.
   void share(const SharedValues &shared);
+  /// Leaves out what these facts decide.
+  void assume(const tile::ColumnFacts &known);
   /// A value of the body, computed once with everything it depends on. A scalar if all lanes agree.
   mlir::Value get(mlir::Value value);
   /// As get, but always a vector if `lanes` is more than 1.
@@ -82,6 +85,9 @@ private:
   mlir::Value getIndexLanes(sym::Expr index);
   mlir::Value getInside(unsigned input, llvm::ArrayRef<sym::Expr> indices);
   mlir::Value clone(mlir::Operation *op);
+  std::optional<bool> isDecided(mlir::Value condition);
+  /// The operand of a choice or of a conjunction that the facts make its value; null where they do not.
+  mlir::Value getDecided(mlir::Operation *op);
   mlir::Value toScalarType(mlir::Value value, mlir::Type elementType);
   mlir::Value getFill(mlir::Type type, mlir::TypedAttr fill);
   mlir::Value combine(mlir::Value lhs, mlir::Value rhs);
@@ -94,6 +100,7 @@ private:
   LanePoints points;
   llvm::DenseMap<mlir::Value, mlir::Value> known;
   llvm::SmallPtrSet<mlir::Operation *, 2> checked;
+  tile::ColumnFacts facts;
 };
 
 } // namespace freestone::codegen

@@ -39,8 +39,9 @@ LogicalResult ConstantOp::verify() {
   std::optional<SmallVector<int64_t>> shape = getType().getStaticShape();
   if (!shape || ArrayRef(*shape) != value.getType().getShape())
     return emitOpError("has elements of shape ") << value.getType() << " for " << getType();
-  if (value.getNumElements() > maxElements)
-    return emitOpError("has ") << value.getNumElements() << " elements; more than " << maxElements << " are a weight";
+  int64_t most = getMaxElements(getType().getRank(), getType().getElementType());
+  if (value.getNumElements() > most)
+    return emitOpError("has ") << value.getNumElements() << " elements; more than " << most << " are a weight";
   return success();
 }
 

@@ -27,6 +27,12 @@ def Graph_ConstantOp : Graph_TypedOp<"constant", [Pure, ConstantLike]> {
     }]>];
   let extraClassDeclaration = [{
     static constexpr int64_t maxElements = 64;
+    /// Vectors of integers may be longer: gathers read such indices at compile time.
+    static constexpr int64_t maxIndices = 1024;
+    /// The most elements of a constant of this rank and element type, unless all are equal.
+    static int64_t getMaxElements(int64_t rank, ::mlir::Type elementType) {
+      return rank == 1 && elementType.isSignlessInteger(64) ? maxIndices : maxElements;
+    }
     /// Whether all elements are equal and stored once.
     bool isSplat() { return ::llvm::cast<::mlir::DenseElementsAttr>(getValue()).isSplat(); }
   }];

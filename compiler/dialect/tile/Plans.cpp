@@ -123,7 +123,11 @@ LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym:
 }
 
 LogicalResult MapTilingAttr::verify(EmitError emitError, sym::Expr rows, sym::Expr columns, int64_t lanes,
-                                    int64_t vectors) {
+                                    int64_t vectors, ArrayRef<sym::Expr> ends) {
+  for (auto [end, next] : llvm::zip(ends, ends.drop_front()))
+    if (end.isConstant() && next.isConstant() && *end.asConstant() >= *next.asConstant())
+      return emitError() << "ends of segments must ascend, not go from " << *end.asConstant() << " to "
+                         << *next.asConstant();
   return success(succeeded(verifySize(emitError, "rows", rows)) &&
                  succeeded(verifySize(emitError, "columns", columns)) && succeeded(verifyLanes(emitError, lanes)) &&
                  succeeded(verifySize(emitError, "vectors", vectors)));

@@ -109,10 +109,18 @@ def Tile_MapTilingAttr : Tile_PlanPart<"MapTiling", "map"> {
   let summary = "how elementwise computes over the same parallel loops are tiled: rows, then columns";
   let description = [{
     The innermost parallel loop counts columns, the others rows. A tile has `rows` rows and `columns` columns, computed
-    in vectors of `lanes` elements (1: scalar), `vectors` of them interleaved.
+    in vectors of `lanes` elements (1: scalar), `vectors` of them interleaved. At each column of `ends`, in ascending
+    order, a segment of the columns ends: within a segment, bodies need not compare columns with its ends.
+    ```mlir
+    #tile.map<rows = 35, columns = 114, lanes = 16, vectors = 1, ends = [1, 113]>
+    ```
   }];
   let parameters = (ins "::freestone::sym::Expr":$rows, "::freestone::sym::Expr":$columns, "int64_t":$lanes,
-                        "int64_t":$vectors);
+                        "int64_t":$vectors, OptionalArrayRefParameter<"::freestone::sym::Expr">:$ends);
+  let assemblyFormat = [{
+    `<` `rows` `=` $rows `,` `columns` `=` $columns `,` `lanes` `=` $lanes `,` `vectors` `=` $vectors
+    (`,` `ends` `=` `[` $ends^ `]`)? `>`
+  }];
 }
 
 def Tile_TranspositionTilingAttr : Tile_PlanPart<"TranspositionTiling", "transposition"> {

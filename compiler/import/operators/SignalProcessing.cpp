@@ -1,6 +1,8 @@
-// Discrete Fourier transforms, as contractions with their matrices: any length is as good as a power of two.
+// Discrete Fourier transforms, as contractions with their matrices. A length with two factors is transformed by one after
+// the other, as far as they are about equal; other lengths, and those known at run time alone, at once.
 #include "compiler/import/Registry.h"
 #include "compiler/import/operators/AxisValues.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -38,15 +40,60 @@ std::pair<Tensor, Tensor> twiddles(GraphBuilder &builder, Expr rows, Expr column
 /// [before, n, behind] times [n, k] over n, as [before, k, behind].
 Tensor alongMiddle(Tensor x, Tensor matrix) { return transpose(contract(x, matrix, {{}, {}, {1}, {0}}), {0, 2, 1}); }
 
-/// The transform over the middle dimension, of `outputs` frequencies out of `length`.
-Signal transform(Signal x, Expr length, Expr outputs) {
-  auto [cosine, sine] = twiddles(x.real.builder(), x.real.dim(1), outputs, length, x.real.elementType());
-  Signal y{alongMiddle(x.real, cosine), -alongMiddle(x.real, sine)};
+/// The complex product with cosine - i · sine, for any product of tensors.
+Signal multiply(Signal x, std::pair<Tensor, Tensor> factor, function_ref<Tensor(Tensor, Tensor)> product) {
+  auto &[cosine, sine] = factor;
+  Signal y{product(x.real, cosine), -product(x.real, sine)};
   if (x.imaginary) {
-    y.real = y.real + alongMiddle(x.imaginary, sine);
-    y.imaginary = y.imaginary + alongMiddle(x.imaginary, cosine);
+    y.real = y.real + product(x.imaginary, sine);
+    y.imaginary = product(x.imaginary, cosine) - product(x.real, sine);
   }
   return y;
+}
+
+/// The transform over the middle dimension by one matrix.
+Signal transformAtOnce(Signal x, Expr length, Expr outputs) {
+  return multiply(x, twiddles(x.real.builder(), x.real.dim(1), outputs, length, x.real.elementType()), alongMiddle);
+}
+
+Signal reshaped(Signal x, ArrayRef<Expr> shape) {
+  return {reshape(x.real, shape), x.imaginary ? reshape(x.imaginary, shape) : Tensor()};
+}
+
+/// The largest factor up to the square root of a length that is long enough to be split; nothing for other lengths.
+std::optional<int64_t> smallerFactor(Expr length) {
+  constexpr int64_t shortestSplit = 64, leastFactor = 4;
+  std::optional<int64_t> count = length.asConstant();
+  if (!count || *count < shortestSplit)
+    return std::nullopt;
+  int64_t factor = std::sqrt(double(*count));
+  while (factor >= leastFactor && *count % factor)
+    --factor;
+  return factor >= leastFactor ? std::optional(factor) : std::nullopt;
+}
+
+/// The transform over the middle dimension, of the first `outputs` frequencies out of `length`. With length = p · q,
+/// position a · q + b and frequency c + p · d, the sums are over a, then over b:
+///   y[c + p·d] = Σ_b w(b·d / q) · w(b·c / length) · Σ_a w(a·c / p) · x[a·q + b],   w(t) = exp(-2πi·t)
+Signal transform(Signal x, Expr length, Expr outputs) {
+  std::optional<int64_t> factor = smallerFactor(length);
+  if (!factor || x.real.dim(1) != length)
+    return transformAtOnce(x, length, outputs);
+  GraphBuilder &builder = x.real.builder();
+  mlir::Type type = x.real.elementType();
+  Expr p = builder.size(*factor), q = builder.size(*length.asConstant() / *factor);
+  Expr before = x.real.dim(0), behind = x.real.dim(2), last = Expr::floorDiv(outputs - 1, p) + 1;
+  Signal y = transformAtOnce(reshaped(x, {before, p, q * behind}), p, p);
+  auto [cosine, sine] = twiddles(builder, p, q, length, type);
+  Shape spread{p, q, builder.size(1)};
+  y = multiply(reshaped(y, {before, p, q, behind}), {reshape(cosine, spread), reshape(sine, spread)},
+               [](Tensor part, Tensor factor) { return part * factor; });
+  y = reshaped(transformAtOnce(reshaped(y, {before * p, q, behind}), q, last), {before, p, last, behind});
+  auto inOrder = [&](Tensor part) {
+    Tensor frequencies = reshape(transpose(part, {0, 2, 1, 3}), {before, last * p, behind});
+    return slice(frequencies, 1, builder.size(0), outputs);
+  };
+  return {inOrder(y.real), inOrder(y.imaginary)};
 }
 
 /// The real signal of which these are the frequencies up to the middle one: the others are their conjugates.

@@ -1,4 +1,5 @@
 #include "compiler/tile/DataIndex.h"
+#include "compiler/tile/lowering/IndexPieces.h"
 #include "compiler/tile/lowering/Lowering.h"
 
 using namespace mlir;
@@ -13,12 +14,35 @@ Value emitPosition(ComputeBody &body, Value index, Expr extent) {
   return emitDataIndex(body.builder, index, body.size(extent)).position;
 }
 
+/// A gather whose indices are constant, in few pieces: positions are computed rather than loaded, and nothing need be
+/// checked.
+LogicalResult lowerInPieces(graph::GatherOp op, ArrayRef<IndexPiece> pieces, PatternRewriter &rewriter) {
+  unsigned axis = op.getAxis();
+  ComputeBuilder builder(rewriter, op.getLoc(), graph::getShape(op.getResult()));
+  if (pieces.size() == 1) {
+    SmallVector<Expr> indices = builder.parallelLoops();
+    indices[axis] = pieces.front().getIndex(indices[axis]);
+    unsigned operand = builder.read(op.getOperand(), indices);
+    return replaceByCompute(rewriter, op, builder, [&](ComputeBody &body) { return body.input(operand); });
+  }
+  unsigned table = builder.table(op.getOperand());
+  return replaceByCompute(rewriter, op, builder, [&](ComputeBody &body) {
+    SmallVector<Value> position;
+    for (unsigned dim = 0; dim < graph::getShape(op.getOperand()).size(); ++dim)
+      position.push_back(body.loop(dim));
+    position[axis] = emitIndex(body, axis, pieces);
+    return body.readTable(table, position);
+  });
+}
+
 struct LowerGather : OpRewritePattern<graph::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::GatherOp op, PatternRewriter &rewriter) const override {
     int64_t axis = op.getAxis(), batch = op.getBatchDims(), rank = graph::getShape(op.getOperand()).size();
     int64_t inserted = graph::getShape(op.getIndices()).size() - batch;
+    if (std::optional<SmallVector<IndexPiece>> pieces = getIndexPieces(op))
+      return lowerInPieces(op, *pieces, rewriter);
     ComputeBuilder builder(rewriter, op.getLoc(), graph::getShape(op.getResult()));
     SmallVector<Expr> indexAt;
     for (int64_t dim = 0; dim < batch; ++dim)

@@ -18,7 +18,7 @@ struct Runs {
 
 using LoadPosition = llvm::function_ref<Value(Value)>;
 
-/// Merges elements [from, to) of two runs' result, of which `left` and `right` are the next elements; ties take the left
+/// Merges elements [from, to) of the result of two runs, whose next elements are `left` and `right`; ties take the left
 /// one first. Loads of exhausted runs are moved to `last`.
 static void emitMerge(OpaqueBuilder &body, Value from, Value to, Value left, Value right, const Runs &runs, Value last,
                       LoadPosition load, llvm::function_ref<void(Value, Value)> store,

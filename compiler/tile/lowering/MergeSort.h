@@ -29,8 +29,8 @@ using PositionOrder = llvm::function_ref<mlir::Value(OpaqueBuilder &body, mlir::
 /// A stable merge sort by all workers: the positions 0 … length - 1 in order, as i64 [length]. Parts are sorted, then
 /// merged in rounds; every tile of a round merges one part of the result, whose beginnings in both lists it finds by
 /// binary search.
-mlir::Value sortPositions(mlir::OpBuilder &builder, mlir::Location location, sym::Expr length, mlir::ValueRange operands,
-                          PositionOrder precedes);
+mlir::Value sortPositions(mlir::OpBuilder &builder, mlir::Location location, sym::Expr length,
+                          mlir::ValueRange operands, PositionOrder precedes);
 
 /// The number of elements i of [from, to) for which `holds(i)`, which is true up to some element and false after it.
 mlir::Value emitBinarySearch(OpaqueBuilder &body, mlir::Value from, mlir::Value to,

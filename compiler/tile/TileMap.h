@@ -1,0 +1,13 @@
+#ifndef FREESTONE_COMPILER_TILE_TILEMAP_H
+#define FREESTONE_COMPILER_TILE_TILEMAP_H
+
+#include "compiler/tile/TileLoops.h"
+
+namespace freestone::tile {
+
+/// The tiling of computes with equal parallel loops.
+MapTilingAttr tileMap(llvm::ArrayRef<ComputeOp> computes, const DeviceDescription &device, LoopTilings allowed);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_TILEMAP_H

@@ -1,0 +1,112 @@
+"""Columns in segments, and indices in pieces: segments.py FREESTONE.
+
+What pads, joins and crops, and gathers by constant indices, is bit-identical to NumPy with segments and without, on any
+number of workers; for AVX2 and for this machine.
+"""
+
+import os
+import sys
+import tempfile
+
+import numpy as np
+from text_models import Tool
+
+# Also NumPy's names.
+MODES = ("reflect", "edge", "wrap", "constant")
+# Less than a vector, a vector and its border, several, and more columns than indices are constants for.
+WIDTHS = (5, 17, 56, 130, 1100)
+
+
+def constant(name, values):
+    return f"int64[{len(values)}] {name} = {{{', '.join(map(str, values))}}}"
+
+
+def compile_both(tool, graph, target):
+    """Yields the options of each compilation; both have the same results."""
+    counters = tool.compile(graph, target, "--disable", "segments")
+    assert counters["segments"] == 0, counters
+    yield "without segments", counters
+    yield "", tool.compile(graph, target)
+
+
+def check_pads(tool, random, target):
+    for mode in MODES:
+        for width in WIDTHS:
+            shape, pads = (2, 3, 6, width), ((0, 0), (0, 0), (2, 1), (1, 3))
+            flat = [low for low, _ in pads] + [high for _, high in pads]
+            graph = (f"g (float[2, 3, 6, {width}] x) => (float[2, 3, 9, {width + 4}] y) <{constant('p', flat)}> "
+                     f"{{ y = Pad<mode = \"{mode}\">(x, p) }}")
+            x = random.standard_normal(shape).astype("float32")
+            for what, counters in compile_both(tool, graph, target):
+                assert what or width != 56 or counters["segments"] == 1, (mode, counters)
+                tool.expect({"x": x}, np.pad(x, pads, mode=mode), f"Pad {mode} of {width} columns for {target} {what}")
+        graph = (f"g (float[a, b] x) => (float[p, q] y) <{constant('p', [1, 2, 0, 3])}> {{ y = Pad<mode = \"{mode}\">(x, p) }}")
+        for what, _ in compile_both(tool, graph, target):
+            for shape in ((4, 4), (3, 70), (2, 16)):
+                x = random.standard_normal(shape).astype("float32")
+                tool.expect({"x": x}, np.pad(x, ((1, 0), (2, 3)), mode=mode),
+                            f"Pad {mode} of {shape}, known at run time, for {target} {what}")
+
+
+def check_cropped(tool, random, target):
+    """A crop and a pad with a fill, of contiguous pixels."""
+    for shape, sizes in (((40, 30, 3), (24, 21)), ((20, 12, 3), (14, 19)), ((9, 50, 16), (12, 33))):
+        graph = (f"g (float[{', '.join(map(str, shape))}] x) => (float[p, q, r] y) <{constant('s', sizes)}> "
+                 "{ y = CenterCropPad<axes = [0, 1]>(x, s) }")
+        x = random.standard_normal(shape).astype("float32")
+        expected = x
+        for axis, size in enumerate(sizes):
+            extent = shape[axis]
+            if size < extent:
+                expected = expected.take(range((extent - size) // 2, (extent - size) // 2 + size), axis)
+            else:
+                low = (size - extent) // 2
+                expected = np.pad(expected, [(low, size - extent - low) if dim == axis else (0, 0) for dim in range(3)])
+        for what, _ in compile_both(tool, graph, target):
+            tool.expect({"x": x}, expected, f"CenterCropPad of {shape} to {sizes} for {target} {what}")
+
+
+def check_joined(tool, random, target):
+    for widths in ((40, 40), (3, 64, 1), (33, 7, 90, 2), (5,) * 9):
+        names = [f"x{number}" for number in range(len(widths))]
+        takes = ", ".join(f"float[7, {width}] {name}" for name, width in zip(names, widths))
+        graph = f"g ({takes}) => (float[7, n] y) {{ j = Concat<axis = 1>({', '.join(names)}) y = Abs(j) }}"
+        feeds = {name: random.standard_normal((7, width)).astype("float32") for name, width in zip(names, widths)}
+        for what, _ in compile_both(tool, graph, target):
+            tool.expect(feeds, np.abs(np.concatenate(list(feeds.values()), 1)), f"Concat of {widths} for {target} {what}")
+
+
+def check_gathers(tool, random, target):
+    tables = {"repeated": [k // 2 for k in range(44)], "thrice": [k // 3 for k in range(66)], "backwards": list(range(21, -1, -1)),
+              "every other": list(range(1, 22, 2)), "from the end": [-1, *range(22), -22], "in no order": [3, 1, 20, 4, 4, 0],
+              "many": [*range(22)] * 3}
+    x = random.standard_normal((5, 22, 22)).astype("float32")
+    for name, table in tables.items():
+        for axis in (1, 2):
+            graph = (f"g (float[5, 22, 22] x) => (float[p, q, r] y) <{constant('i', table)}> "
+                     f"{{ y = Gather<axis = {axis}>(x, i) }}")
+            for what, _ in compile_both(tool, graph, target):
+                tool.expect({"x": x}, np.take(x, table, axis), f"Gather of indices {name} along {axis} for {target} {what}")
+        graph = (f"g (float[5, 22, 22] x) => (float[p, q, r] y) <{constant('i', table)}> "
+                 "{ a = Gather<axis = 1>(x, i) y = Gather<axis = 2>(a, i) }")
+        for what, _ in compile_both(tool, graph, target):
+            tool.expect({"x": x}, np.take(np.take(x, table, 1), table, 2), f"Gather of indices {name} twice for {target} {what}")
+    graph = f"g (float[5, 22] x) => (float[p, q] y) <{constant('i', [0, 22])}> {{ y = Gather<axis = 1>(x, i) }}"
+    tool.compile(graph, target)
+    tool.expect_failure({"x": x[0, :5]}, "an index is outside of its axis")
+
+
+def main():
+    # Every model is compiled, without adding to the user's cache.
+    os.environ.setdefault("FREESTONE_CACHE", "off")
+    random = np.random.default_rng(7)
+    with tempfile.TemporaryDirectory() as folder:
+        tool = Tool(sys.argv[1], folder)
+        for target in ("x86-64-v3", "host"):
+            check_pads(tool, random, target)
+            check_cropped(tool, random, target)
+            check_joined(tool, random, target)
+            check_gathers(tool, random, target)
+
+
+main()
