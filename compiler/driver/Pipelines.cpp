@@ -64,10 +64,9 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(
-      tile::createChooseTiles({options.target, switches.weightGradients, switches.windows, switches.dotProducts,
-                               switches.keepPacked, switches.severalAccumulators, switches.transpositions,
-                               switches.segments}));
+  passes.addPass(tile::createChooseTiles({options.target, switches.weightGradients, switches.windows,
+                                          switches.dotProducts, switches.keepPacked, switches.severalAccumulators,
+                                          switches.transpositions, switches.segments}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

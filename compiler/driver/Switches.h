@@ -41,9 +41,9 @@ struct Switches {
           switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.keepPacked =
-                      switches.severalAccumulators = switches.transpositions = switches.segments = switches.scattersInPlace =
-                          switches.donateState = switches.mergePhases = switches.elideWaits = switches.reuseMemory =
-                              false;
+                      switches.severalAccumulators = switches.transpositions = switches.segments =
+                          switches.scattersInPlace = switches.donateState = switches.mergePhases = switches.elideWaits =
+                              switches.reuseMemory = false;
     return switches;
   }
 };
