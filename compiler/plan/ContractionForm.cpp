@@ -9,8 +9,8 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-/// The element type of a micro-kernel: at least f32 for floats; for integers 32 or 64 bits, which hold the result modulo
-/// its own width.
+/// The element type of a micro-kernel: at least f32 for floats; for integers 32 or 64 bits, which hold the result
+/// modulo its own width.
 static Type getKernelType(Type type) {
   if (isa<FloatType>(type))
     return type.isF64() ? type : Float32Type::get(type.getContext());

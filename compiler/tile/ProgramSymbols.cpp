@@ -56,8 +56,8 @@ constexpr int64_t manyChannels = 32;
 /// Copies of every second, third or fourth element load and store whole vectors.
 constexpr int64_t mostApart = 4;
 
-/// Taps of windows, few output channels, the last digit of a split index and small strides of copies keep constant sizes:
-/// vectors depend on them.
+/// Taps of windows, few output channels, the last digit of a split index and small strides of copies keep constant
+/// sizes: vectors depend on them.
 void ProgramSymbols::nameLoops(ComputeOp op) {
   named = op;
   SmallVector<bool> staysConstant(op.getNumLoops());

@@ -28,8 +28,8 @@ bool tile::reducesAlongMemory(ComputeOp compute) {
   return false;
 }
 
-/// Whether lanes across neighbouring results read every operand contiguously or share its element, while lanes along the
-/// reduction would gather the elements of one: such as a row times a matrix whose columns are contiguous.
+/// Whether lanes across neighbouring results read every operand contiguously or share its element, while lanes along
+/// the reduction would gather the elements of one: such as a row times a matrix whose columns are contiguous.
 static bool gathersAlongRuns(ComputeOp compute) {
   unsigned parallel = compute.getNumParallel();
   bool gathers = false;

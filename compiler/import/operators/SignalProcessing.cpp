@@ -1,5 +1,5 @@
-// Discrete Fourier transforms, as contractions with their matrices. A length with two factors is transformed by one after
-// the other, as far as they are about equal; other lengths, and those known at run time alone, at once.
+// Discrete Fourier transforms, as contractions with their matrices. A length with two factors is transformed by one
+// after the other, as far as they are about equal; other lengths, and those known at run time alone, at once.
 #include "compiler/import/Registry.h"
 #include "compiler/import/operators/AxisValues.h"
 #include <cmath>

@@ -19,8 +19,8 @@ public:
   Selection(Value tensor, Expr examined);
 
   /// As listSelected. The program that adds up the counts has a first result, an i64: if it binds n, the value of the
-  /// symbol that its attribute `binds` names, at most `bound`. The last program takes it as an operand, so that it comes
-  /// after.
+  /// symbol that its attribute `binds` names, at most `bound`. The last program takes it as an operand, so that it
+  /// comes after.
   Value listPositions(OpBuilder &builder, Location location, Expr n, bool binds);
 
 private:
