@@ -19,8 +19,8 @@ static std::optional<uint64_t> readVarint(Bytes message, size_t &position) {
 ProtobufField ProtobufReader::next() {
   size_t begin = position;
   auto broken = [&] {
-    return FormatError(fmt::format("the protobuf field at byte {} of {} is broken", message.data() + begin - file.data(),
-                                   file.size()));
+    return FormatError(fmt::format("the protobuf field at byte {} of {} is broken",
+                                   message.data() + begin - file.data(), file.size()));
   };
   auto readNumber = [&] {
     if (std::optional<uint64_t> number = readVarint(message, position))

@@ -123,7 +123,8 @@ typedef struct freestone_compiler_interface {
   //    "random": […],                                    as of check
   //    "training": {…},                                  what a trainer must know, where a training step is compiled
   //    "scalar_work": {"operations": 9000, "scalar": 12,  of one run at hinted or typical sizes: those that go neither
-  //                    "programs": [{"program": "p3", "node": "/Sort", "shape": "f32[n, 8]",      through a micro-kernel
+  //                    "programs": [{"program": "p3", "node": "/Sort", "shape": "f32[n, 8]",      through a
+  //                    micro-kernel
   //                                  "operations": 12, "scalar": 12, "why": "…"}, …]},            nor in vectors
   //    "counters": {"name": integer, …}}                 how often each switchable optimization applied
   freestone_compiler_result (*compile)(const freestone_compile_options *options);
@@ -148,8 +149,7 @@ typedef struct freestone_compiler_interface {
 #ifdef FREESTONE_COMPILER_BUILD
 __attribute__((visibility("default")))
 #endif
-const freestone_compiler_interface *
-freestone_compiler(void);
+const freestone_compiler_interface *freestone_compiler(void);
 
 // The symbol's type, for dlsym.
 typedef const freestone_compiler_interface *(*freestone_compiler_function)(void);

@@ -100,8 +100,7 @@ private:
       Operation &user = *use.getOwner();
       if (user.getBlock() != &block)
         return false;
-      return classify(user) == Precision::Narrow ||
-             (commutesWithRounding(user) && wanted.contains(user.getResult(0)));
+      return classify(user) == Precision::Narrow || (commutesWithRounding(user) && wanted.contains(user.getResult(0)));
     };
     for (Operation &op : llvm::reverse(block))
       for (Value result : op.getResults())

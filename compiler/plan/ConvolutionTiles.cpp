@@ -49,6 +49,6 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
 
 Expr ConvolutionTiles::getScratch(Type elementType) const {
   return getScratchBytes(planes, elementType) +
-         getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) +
-         getScratchBytes(sums, elementType) + getScratchBytes(square, elementType);
+         getScratchBytes(offsets, IntegerType::get(elementType.getContext(), 64)) + getScratchBytes(sums, elementType) +
+         getScratchBytes(square, elementType);
 }

@@ -150,7 +150,8 @@ static FailureOr<PlanAttr> planTransposition(ProgramOp program, TranspositionTil
   SmallVector<ComputeOp> computes = program.getComputes();
   if (!isTransposition(computes, tiling))
     return program.emitOpError("is tiled as a transposition across loop ")
-           << tiling.getAcross() << " in blocks of " << tiling.getWidth() << " columns, but its computes have other loops";
+           << tiling.getAcross() << " in blocks of " << tiling.getWidth()
+           << " columns, but its computes have other loops";
   TranspositionTiles tiles = TranspositionTiles::get(computes.front(), tiling);
   return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), Accesses::getUnknown(program));
 }

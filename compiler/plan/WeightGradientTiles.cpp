@@ -17,8 +17,7 @@ WeightGradientTiles WeightGradientTiles::get(WeightGradientForm &form, WeightGra
   tiles.pitch = form.getPitch();
   auto constant = [&](int64_t value) { return Expr::constant(tiling.getContext(), value); };
   Expr ofPanel = Expr::floorDiv(constant(tiling.getPlaces()), Expr::max(one, places));
-  Expr ofPlane =
-      Expr::floorDiv(constant(tiling.getPlane() / rowStride), Expr::max(one, tiles.pitch * channels));
+  Expr ofPlane = Expr::floorDiv(constant(tiling.getPlane() / rowStride), Expr::max(one, tiles.pitch * channels));
   tiles.rowBlocks = Expr::ceilDiv(rows, Expr::max(one, Expr::min(ofPanel, ofPlane)));
   tiles.rowStep = Expr::ceilDiv(rows, Expr::max(one, tiles.rowBlocks));
   tiles.planeRows = Expr::max(tiles.rowStep - 1, one - 1) * rowStride + (form.getRowTaps() - 1) * rowDilation + 1;

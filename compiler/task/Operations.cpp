@@ -32,8 +32,7 @@ static Expr countPadding(Expr steps, Expr rows, Expr columns, Expr computedRows,
 
 static Expr countPadding(tile::ContractionForm &form, tile::MicroKernelAttr kernel) {
   Expr rows = form.getExtent(form.m);
-  return countPadding(form.getExtent(form.outer) * form.getExtent(form.k), rows, form.getExtent(form.n), rows,
-                      kernel);
+  return countPadding(form.getExtent(form.outer) * form.getExtent(form.k), rows, form.getExtent(form.n), rows, kernel);
 }
 
 /// Columns are output channels. A row's pixels are computed in pairs, padded to an even number unless there is only

@@ -1,11 +1,11 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/ConvolutionForm.h"
+#include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
-#include "compiler/plan/ConvolutionForm.h"
 #include "compiler/tile/HoistWeights.h"
-#include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/RewriteLoops.h"
 
 namespace freestone::tile {

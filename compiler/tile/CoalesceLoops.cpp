@@ -1,7 +1,7 @@
 #include "compiler/tile/Passes.h"
 
-#include "compiler/tile/Counters.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/IRMapping.h"
 

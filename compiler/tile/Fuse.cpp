@@ -1,13 +1,13 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/RowPasses.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
-#include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/MakeGroup.h"
 #include "compiler/tile/Reachability.h"
 #include "compiler/tile/RewriteLoops.h"
-#include "compiler/plan/RowPasses.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
 namespace freestone::tile {

@@ -1,7 +1,7 @@
 #include "compiler/tile/Passes.h"
 
-#include "compiler/tile/Counters.h"
 #include "compiler/plan/ConvolutionForm.h"
+#include "compiler/tile/Counters.h"
 #include "compiler/tile/MakeGroup.h"
 
 namespace freestone::tile {

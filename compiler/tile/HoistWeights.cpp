@@ -1,9 +1,9 @@
 #include "compiler/tile/HoistWeights.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/ComputeBuilder.h"
 #include "compiler/tile/Cost.h"
-#include "compiler/plan/IndexMaps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"

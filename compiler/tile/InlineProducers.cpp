@@ -1,9 +1,9 @@
 #include "compiler/tile/Passes.h"
 
 #include "compiler/plan/Classify.h"
+#include "compiler/plan/ConvolutionForm.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
-#include "compiler/plan/ConvolutionForm.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallBitVector.h"

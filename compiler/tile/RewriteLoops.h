@@ -1,8 +1,8 @@
 #ifndef FREESTONE_COMPILER_TILE_REWRITELOOPS_H
 #define FREESTONE_COMPILER_TILE_REWRITELOOPS_H
 
-#include "compiler/tile/ComputeBuilder.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/tile/ComputeBuilder.h"
 
 namespace freestone::tile {
 

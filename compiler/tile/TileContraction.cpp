@@ -54,8 +54,7 @@ ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceD
   int64_t panelBytes = device.getL2Bytes() / 16;
   if (!isPacked)
     panelBytes = std::min(panelBytes, mostPackedBytes);
-  int64_t depth =
-      isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, panelBytes / (width * bytes) / 64 * 64);
+  int64_t depth = isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, panelBytes / (width * bytes) / 64 * 64);
   // Packed weights are read in place: with few rows at a time most of L2 is left to them.
   int64_t mostRows = isPacked ? std::min(blocks.rows, 10 * kernel.getRows()) : blocks.rows;
   // Enough tiles for every worker of a large machine.

@@ -109,8 +109,8 @@ struct EvaluationReport {
 struct FitOptions {
   std::vector<std::string> data; ///< .npz, .npy, .safetensors, name=file.npy
   std::vector<std::string> evaluationData = {};
-  std::string window = {}; ///< reads the data as one text of tokens, in windows of this length: "64", "32:256"
-  std::string folder = "run";        ///< of checkpoints, metrics and the loss curve
+  std::string window = {};    ///< reads the data as one text of tokens, in windows of this length: "64", "32:256"
+  std::string folder = "run"; ///< of checkpoints, metrics and the loss curve
   std::string schedule = "constant"; ///< constant, linear, cosine, step, one-cycle; of numbers["learning_rate"]
   int64_t warmup = 0;                ///< steps
   /// Numbers of the schedule, by PyTorch's names: step_size, gamma, eta_min, end_factor, pct_start, div_factor,

@@ -8,7 +8,9 @@ using namespace freestone::test;
 TEST(Damage, EveryFlippedByteIsDetected) {
   CacheFolder folder;
   CountingMaker maker("x");
-  { Store(folder.settings()).obtain(requestOf("x"), maker.get()); }
+  {
+    Store(folder.settings()).obtain(requestOf("x"), maker.get());
+  }
   std::string path = folder.entry(requestOf("x")), key = requestOf("x").ingredients.key(), right = readText(path);
   Folder opened(FileSystem::system(), folder.path(), true);
   EntryReader reader(opened);
@@ -40,7 +42,9 @@ TEST(Damage, EveryFlippedByteIsDetected) {
 TEST(Damage, IsRepairedWithOneWarning) {
   CacheFolder folder;
   CountingMaker maker("x");
-  { Store(folder.settings()).obtain(requestOf("x"), maker.get()); }
+  {
+    Store(folder.settings()).obtain(requestOf("x"), maker.get());
+  }
   std::string path = folder.entry(requestOf("x"));
   std::string bytes = readText(path);
   bytes[100] ^= 1;
@@ -57,7 +61,9 @@ TEST(Damage, IsRepairedWithOneWarning) {
 TEST(Damage, AnEntryUnderAnothersNameIsRefused) {
   CacheFolder folder;
   CountingMaker one("one"), two("two");
-  { Store(folder.settings()).obtain(requestOf("one"), one.get()); }
+  {
+    Store(folder.settings()).obtain(requestOf("one"), one.get());
+  }
   std::filesystem::copy_file(folder.entry(requestOf("one")), folder.entry(requestOf("two")));
   EXPECT_EQ(Store(folder.settings()).obtain(requestOf("two"), two.get()).payload(), contentOf("two"));
   EXPECT_EQ(two.calls, 1);

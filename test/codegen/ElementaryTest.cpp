@@ -38,8 +38,12 @@ constexpr int64_t lanes = 8;
 constexpr int64_t mostLanes = 16;
 
 template <typename T> struct Wider;
-template <> struct Wider<float> { using Type = double; };
-template <> struct Wider<double> { using Type = long double; };
+template <> struct Wider<float> {
+  using Type = double;
+};
+template <> struct Wider<double> {
+  using Type = long double;
+};
 
 /// One compiled function over arrays.
 template <typename T> class Compiled {

@@ -13,8 +13,8 @@ struct OperatorCase {
   bool followsAll = true;
 };
 
-/// All operators with data-dependent reads, writes or sizes, with windows, bodies or quantized operands, in combinations
-/// that cover every emitter.
+/// All operators with data-dependent reads, writes or sizes, with windows, bodies or quantized operands, in
+/// combinations that cover every emitter.
 extern const std::vector<OperatorCase> operatorCases;
 
 } // namespace freestone::test

@@ -19,8 +19,7 @@ protected:
     return succeeded(expr) ? expr->str() : error;
   }
 
-  template <typename T>
-  static std::string print(T value) {
+  template <typename T> static std::string print(T value) {
     std::string text;
     llvm::raw_string_ostream(text) << value;
     return text;
@@ -85,9 +84,10 @@ TEST_F(SyntaxTest, SubstitutionReachesIntoTypes) {
   mlir::Type type = mlir::parseType("tuple<!sym.size<2*s>, !sym.size<b>>", &context);
   mlir::Type expected = mlir::parseType("tuple<!sym.size<8*b>, !sym.size<b>>", &context);
   Expr b = Expr::symbol(&context, "b");
-  EXPECT_EQ(substituteSymbols(type, [&](llvm::StringRef name) -> std::optional<Expr> {
-              return name == "s" ? std::optional<Expr>(4 * b) : std::nullopt;
-            }),
+  EXPECT_EQ(substituteSymbols(type,
+                              [&](llvm::StringRef name) -> std::optional<Expr> {
+                                return name == "s" ? std::optional<Expr>(4 * b) : std::nullopt;
+                              }),
             expected);
 }
 

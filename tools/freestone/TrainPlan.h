@@ -14,11 +14,11 @@ struct MemoryPlan {
   uint64_t intermediates = 0; ///< activations and gradients, which share memory over time, and scratch
   /// part of the intermediates: the gradients of all parameters, live together at the end of a step
   uint64_t gradients = 0;
-  uint64_t accumulation = 0;  ///< intermediates of the batches before a step's last one
-  uint64_t evaluation = 0;    ///< intermediates of evaluations
-  uint64_t data = 0;          ///< batches prepared or in use
-  uint64_t checkpoint = 0;    ///< copy of the state that is written while the training continues
-  uint64_t code = 0;          ///< copies of the code of all programs
+  uint64_t accumulation = 0; ///< intermediates of the batches before a step's last one
+  uint64_t evaluation = 0;   ///< intermediates of evaluations
+  uint64_t data = 0;         ///< batches prepared or in use
+  uint64_t checkpoint = 0;   ///< copy of the state that is written while the training continues
+  uint64_t code = 0;         ///< copies of the code of all programs
 
   uint64_t total() const {
     return parameters + statistics + optimizer + accumulated + intermediates + accumulation + evaluation + data +

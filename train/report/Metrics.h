@@ -18,8 +18,8 @@ struct StepMetrics {
   bool skipped = false; ///< a gradient was not finite; nothing was updated
   /// the first parameter with such a gradient; empty if only the norm of all was not finite
   std::string notFinite = {};
-  int64_t samples = 0;        ///< of all batches of the step
-  int64_t length = 1;         ///< tokens of each sample in its last batch
+  int64_t samples = 0; ///< of all batches of the step
+  int64_t length = 1;  ///< tokens of each sample in its last batch
   double samplesPerSecond = 0;
   double tokensPerSecond = 0; ///< 0 without tokens
 };

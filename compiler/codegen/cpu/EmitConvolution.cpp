@@ -72,9 +72,9 @@ ConvolutionEmitter::ConvolutionEmitter(Emission &emission, tile::ConvolutionForm
                                        tile::ConvolutionTilingAttr tiling)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(convolution)),
       contraction(form.contraction), tiles(tile::ConvolutionTiles::get(form, tiling)), kernelShape(tiling.getKernel()),
-      width(kernelShape.getWidth()), lanes(kernelShape.getLanes()),
-      columnSymbol(emission.getPositionSymbol("column")), rowSymbol(emission.getPositionSymbol("row")),
-      pixelSymbol(emission.getPositionSymbol("pixel")), channelSymbol(emission.getPositionSymbol("channel")),
+      width(kernelShape.getWidth()), lanes(kernelShape.getLanes()), columnSymbol(emission.getPositionSymbol("column")),
+      rowSymbol(emission.getPositionSymbol("row")), pixelSymbol(emission.getPositionSymbol("pixel")),
+      channelSymbol(emission.getPositionSymbol("channel")),
       loops(contraction.compute.getNumLoops(), Expr::constant(builder.getContext(), 0)) {
   loops[contraction.m.front()] = columnSymbol;
   loops[form.pixelLoop] = pixelSymbol;

@@ -1,8 +1,8 @@
 #include "compiler/codegen/cpu/EmitDotProducts.h"
 
+#include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/PackDotProducts.h"
-#include "compiler/codegen/cpu/DotProductKernels.h"
 #include "compiler/plan/DotProductTiles.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

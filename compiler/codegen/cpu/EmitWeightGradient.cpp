@@ -286,7 +286,8 @@ void WeightGradientEmitter::packRun(Value source, Value target, Value length) {
 void WeightGradientEmitter::multiplyTaps(Value rows) {
   Value zero = emission.getConstant(0);
   Value sumRows = emission.multiply(emission.getSize(form.getPixelTaps()), getChannels());
-  Value height = getBlockHeight(emission, sumRows, kernelShape.getRows()), depth = emission.multiply(rows, emission.getSize(form.getPlaces()));
+  Value height = getBlockHeight(emission, sumRows, kernelShape.getRows()),
+        depth = emission.multiply(rows, emission.getSize(form.getPlaces()));
   Value tapStep = emission.multiply(emission.multiply(emission.getSize(tiles.pitch), getChannels()),
                                     emission.getConstant(form.row ? form.row->dilation : 1));
   Value sumStep = emission.getSize(tiles.sumRows * width);

@@ -17,11 +17,11 @@ namespace {
 /// Emits blocks of one height: accumulators in registers, k unrolled.
 class BlockEmitter {
 public:
-  BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType,
-               tile::MicroKernelAttr shape)
+  BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType, tile::MicroKernelAttr shape)
       : builder(builder), location(location), kind(kind), elementType(elementType),
-        bytes(elementType.getIntOrFloatBitWidth() / 8), shape(shape), lanes(shape.getLanes()), unroll(shape.getUnroll()),
-        pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
+        bytes(elementType.getIntOrFloatBitWidth() / 8), shape(shape), lanes(shape.getLanes()),
+        unroll(shape.getUnroll()), pointer(LLVM::LLVMPointerType::get(builder.getContext())),
+        vector(VectorType::get({lanes}, elementType)) {}
 
   /// Emits blocks for all heights of the shape, and the driver that calls them.
   void emit();
@@ -207,9 +207,7 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
         [&](OpBuilder &, Location) {
           scf::YieldOp::create(builder, location, ArrayRef(emitSteps(results, count)).take_front(kept));
         },
-        [&](OpBuilder &, Location) {
-          scf::YieldOp::create(builder, location, ArrayRef(results).take_front(kept));
-        });
+        [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, ArrayRef(results).take_front(kept)); });
     results = llvm::to_vector_of<Value>(branch.getResults());
   }
   // Created here, since the loop needs all registers.
@@ -385,8 +383,16 @@ void BlockEmitter::emitDriver() {
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
-          SmallVector<Value> operands = {columns, depth, values[1], values[2], ldc, accumulate,
-                                         isWindow ? height : used, ahead, pitch, isWindow ? offsets : values[1]};
+          SmallVector<Value> operands = {columns,
+                                         depth,
+                                         values[1],
+                                         values[2],
+                                         ldc,
+                                         accumulate,
+                                         isWindow ? height : used,
+                                         ahead,
+                                         pitch,
+                                         isWindow ? offsets : values[1]};
           for (int32_t step = 0; step < unroll; ++step)
             operands.push_back(element(b, step * static_cast<int32_t>(2 * lanes)));
           func::CallOp::create(builder, location, block, operands);

@@ -105,8 +105,7 @@ public:
   RowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points, const PackedBlock &block,
             Value memory, Value start)
       : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
-        block(block), memory(memory), start(start),
-        lanes(points.lanes) {}
+        block(block), memory(memory), start(start), lanes(points.lanes) {}
 
   /// Vectors along k, for a single row.
   void packRow();

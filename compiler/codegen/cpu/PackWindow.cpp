@@ -59,9 +59,9 @@ private:
 WindowPacker::WindowPacker(Emission &emission, tile::ContractionForm &form, const ContractionPoints &points,
                            const PackedBlock &block, Value memory, Value start, int64_t width)
     : emission(emission), builder(emission.builder), location(emission.location), form(form), points(points),
-      block(block), memory(memory), start(start), width(width), input(*form.getInput(form.rhs)),
-      lanes(points.lanes), type(form.compute.getInputType(input)),
-      taps(*form.getWindowTaps()), linear(*tile::getStrides(form.compute, input)), loops(points.loops) {
+      block(block), memory(memory), start(start), width(width), input(*form.getInput(form.rhs)), lanes(points.lanes),
+      type(form.compute.getInputType(input)), taps(*form.getWindowTaps()),
+      linear(*tile::getStrides(form.compute, input)), loops(points.loops) {
   for (auto [number, loop] : llvm::enumerate(form.n))
     columnSymbols.push_back(loops[loop] = emission.getPositionSymbol("n" + std::to_string(number)));
   for (auto [number, loop] : llvm::enumerate(form.k))

@@ -10,8 +10,8 @@ using ValueOf = llvm::function_ref<std::optional<int64_t>(StringRef)>;
 static std::optional<int64_t> evaluateDivision(int64_t dividend, int64_t divisor, Kind rounding) {
   if (divisor == 0)
     return 0;
-  if (divisor < 0 && (llvm::SubOverflow<int64_t>(0, dividend, dividend) ||
-                      llvm::SubOverflow<int64_t>(0, divisor, divisor)))
+  if (divisor < 0 &&
+      (llvm::SubOverflow<int64_t>(0, dividend, dividend) || llvm::SubOverflow<int64_t>(0, divisor, divisor)))
     return std::nullopt;
   int64_t quotient = dividend / divisor, remainder = dividend % divisor;
   return rounding == Kind::FloorDiv ? quotient - (remainder < 0) : quotient + (remainder > 0);

@@ -34,8 +34,7 @@ private:
   Value subtract(Value lhs, Value rhs) { return emit<arith::SubIOp, LLVM::SSubWithOverflowOp>(lhs, rhs); }
   Value multiply(Value lhs, Value rhs) { return emit<arith::MulIOp, LLVM::SMulWithOverflowOp>(lhs, rhs); }
 
-  template <typename Plain, typename Checked>
-  Value emit(Value lhs, Value rhs) {
+  template <typename Plain, typename Checked> Value emit(Value lhs, Value rhs) {
     if (!overflow)
       return Plain::create(builder, location, lhs, rhs);
     auto pair = LLVM::LLVMStructType::getLiteral(builder.getContext(), {builder.getI64Type(), builder.getI1Type()});
@@ -86,8 +85,7 @@ Value ExprLowering::lowerDivision(Expr atom) {
   Value remainder = arith::RemSIOp::create(builder, location, dividend, safeDivisor);
 
   bool roundDown = atom.kind() == Kind::FloorDiv;
-  Value inexact =
-      compare(roundDown ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt, remainder, zero);
+  Value inexact = compare(roundDown ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt, remainder, zero);
   Value step = arith::ExtUIOp::create(builder, location, builder.getI64Type(), inexact);
   // An inexact quotient is far from the ends of 64 bits.
   Value rounded = roundDown ? Value(arith::SubIOp::create(builder, location, quotient, step))

@@ -139,8 +139,7 @@ private:
 };
 
 /// Recursive descent: sum := product (('+' | '-') product)*, product := power (('*' | division) power)*.
-template <typename Lexer>
-class ExprParser {
+template <typename Lexer> class ExprParser {
 public:
   explicit ExprParser(Lexer &lexer) : lexer(lexer) {}
 

@@ -49,9 +49,8 @@ Expr Expr::substitute(Replacement replacement) const {
 
 static AttrTypeReplacer makeReplacer(Replacement replacement) {
   AttrTypeReplacer replacer;
-  replacer.addReplacement([replacement](ExprAttr attr) -> Attribute {
-    return attr.getExpr().substitute(replacement).attr();
-  });
+  replacer.addReplacement(
+      [replacement](ExprAttr attr) -> Attribute { return attr.getExpr().substitute(replacement).attr(); });
   return replacer;
 }
 

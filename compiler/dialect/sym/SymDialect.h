@@ -19,8 +19,7 @@
 namespace mlir {
 
 /// Lets `Expr` be a bare-printed parameter of attributes and types of other dialects.
-template <>
-struct FieldParser<freestone::sym::Expr> {
+template <> struct FieldParser<freestone::sym::Expr> {
   static FailureOr<freestone::sym::Expr> parse(AsmParser &parser) {
     freestone::sym::Expr expr;
     if (failed(freestone::sym::parseExpr(parser, expr)))
@@ -30,11 +29,8 @@ struct FieldParser<freestone::sym::Expr> {
 };
 
 /// Lets an `AttrTypeReplacer` of `ExprAttr` reach the expressions inside such attributes and types.
-template <>
-struct AttrTypeSubElementHandler<freestone::sym::Expr> {
-  static void walk(freestone::sym::Expr expr, AttrTypeImmediateSubElementWalker &walker) {
-    walker.walk(expr.attr());
-  }
+template <> struct AttrTypeSubElementHandler<freestone::sym::Expr> {
+  static void walk(freestone::sym::Expr expr, AttrTypeImmediateSubElementWalker &walker) { walker.walk(expr.attr()); }
   static freestone::sym::Expr replace(freestone::sym::Expr expr, AttrSubElementReplacements &attributes,
                                       TypeSubElementReplacements &types) {
     return freestone::sym::Expr(cast<freestone::sym::ExprAttr>(attributes.take_front(1)[0]));

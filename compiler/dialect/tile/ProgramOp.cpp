@@ -81,8 +81,8 @@ LogicalResult ProgramOp::verifyRegions() {
       return op.emitOpError("can't stand in a program");
   if (PlanAttr plan = getPlanAttr())
     if (plan.getReads().size() != getArgumentTypes().size() || plan.getWrites().size() != getResultTypes().size())
-      return emitOpError("has a plan for ") << plan.getReads().size() << " arguments and " << plan.getWrites().size()
-                                            << " results";
+      return emitOpError("has a plan for ")
+             << plan.getReads().size() << " arguments and " << plan.getWrites().size() << " results";
   return success();
 }
 

@@ -28,15 +28,14 @@ struct LowerContract : OpRewritePattern<graph::ContractOp> {
     for (auto [a, b] : llvm::zip_equal(op.getLhsContract(), op.getRhsContract()))
       lhs[a] = rhs[b] = builder.loop(loop++);
     unsigned left = builder.read(op.getLhs(), lhs), right = builder.read(op.getRhs(), rhs);
-    FailureOr<Value> sums = sumProducts(builder, left, right, op.getLhs(), op.getRhs(), op.getResult(), !contracted.empty());
+    FailureOr<Value> sums =
+        sumProducts(builder, left, right, op.getLhs(), op.getRhs(), op.getResult(), !contracted.empty());
     return replaceByRounded(rewriter, op, sums);
   }
 };
 
 } // namespace
 
-void populateContractionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerContract>(patterns.getContext());
-}
+void populateContractionPatterns(RewritePatternSet &patterns) { patterns.add<LowerContract>(patterns.getContext()); }
 
 } // namespace freestone::tile

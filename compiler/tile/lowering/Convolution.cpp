@@ -63,7 +63,7 @@ LogicalResult Convolution::findLeading() {
 
 ConvolvedDim Convolution::getDim(unsigned dim) {
   return {op.getStrides()[dim], op.getDilations()[dim], op.getOperandDilation()[dim], op.getLow()[dim],
-          op.getHigh()[dim], operandShape[2 + dim], kernelShape[2 + dim], shape[2 + dim]};
+          op.getHigh()[dim],    operandShape[2 + dim],  kernelShape[2 + dim],         shape[2 + dim]};
 }
 
 std::pair<Expr, Expr> Convolution::getChannels(ComputeBuilder &builder, unsigned reducedChannel) {
@@ -85,8 +85,7 @@ FailureOr<Value> Convolution::sumWindows(ArrayRef<DenseWindow> windows) {
   ComputeBuilder builder(rewriter, op.getLoc(), parallel, reduced);
   unsigned nextClass = leading.size(), nextPlace = parallel.size() - windows.size(), nextTap = parallel.size() + 1;
   auto [channelIn, channelOut] = getChannels(builder, parallel.size());
-  SmallVector<Expr> operandAt = {builder.loop(0), channelIn},
-                    kernelAt = {channelOut, builder.loop(parallel.size())};
+  SmallVector<Expr> operandAt = {builder.loop(0), channelIn}, kernelAt = {channelOut, builder.loop(parallel.size())};
   bool leaves = false;
   for (const DenseWindow &window : windows) {
     Expr tap = builder.loop(nextTap++), place = builder.loop(nextPlace++);

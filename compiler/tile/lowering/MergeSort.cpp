@@ -55,8 +55,7 @@ void emitMergeSort(OpaqueBuilder &body, Value begin, Value end, unsigned list, u
               body, left, pairEnd, left, middle, {left, middle, pairEnd}, last, load,
               [&](Value i, Value position) { body.store(other, body.sub(i, begin), position); }, precedes);
         });
-        body.loop(begin, end,
-                  [&](Value i) { body.store(list, i, body.loadResult(other, body.sub(i, begin))); });
+        body.loop(begin, end, [&](Value i) { body.store(list, i, body.loadResult(other, body.sub(i, begin))); });
         scf::YieldOp::create(b, pair);
       });
 }
@@ -123,8 +122,7 @@ static Value mergeRuns(OpBuilder &builder, Location location, const ListParts &p
 Value sortPositions(OpBuilder &builder, Location location, Expr length, ValueRange operands, PositionOrder precedes) {
   ListParts parts(length);
   auto getList = [&](Expr length) { return graph::TensorType::get(ArrayRef<Expr>{length}, builder.getI64Type()); };
-  OpaqueBuilder body(builder, location, parts.tiles, operands,
-                     {getList(length), getList(parts.width)});
+  OpaqueBuilder body(builder, location, parts.tiles, operands, {getList(length), getList(parts.width)});
   emitMergeSort(body, parts.getBegin(body), parts.getEnd(body), 0, 1,
                 [&](Value a, Value b) { return precedes(body, a, b); });
   Value sorted = body.finish().getResult(0);

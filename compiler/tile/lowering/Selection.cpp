@@ -179,8 +179,7 @@ struct LowerCompress : OpRewritePattern<graph::CompressOp> {
     unsigned axis = op.getAxis();
     ArrayRef<Expr> shape = graph::getShape(op.getResult());
     Expr extent = graph::getShape(op.getOperand())[axis], length = graph::getShape(op.getCondition())[0];
-    Value positions =
-        listSelected(rewriter, op.getLoc(), op.getCondition(), Expr::min(extent, length), shape[axis]);
+    Value positions = listSelected(rewriter, op.getLoc(), op.getCondition(), Expr::min(extent, length), shape[axis]);
     ComputeBuilder builder(rewriter, op.getLoc(), shape);
     unsigned position = builder.read(positions, {builder.loop(axis)}), table = builder.table(op.getOperand());
     return replaceByCompute(rewriter, op, builder, [&](ComputeBody &body) {

@@ -134,9 +134,8 @@ Value SliceClasses::getInverse() {
     inputs.push_back(numbers);
   OpaqueBuilder body(rewriter, location, parts.tiles, inputs, getList(lines.length, i64()));
   Value begin = parts.getBegin(body), one = body.constant(1), zero = body.constant(0);
-  Value begun = emitBinarySearch(body, zero, body.size(number), [&](Value c) {
-    return body.less(body.toIndex(body.load(2, c)), begin);
-  });
+  Value begun = emitBinarySearch(body, zero, body.size(number),
+                                 [&](Value c) { return body.less(body.toIndex(body.load(2, c)), begin); });
   body.loop(begin, parts.getEnd(body), begun, [&](Value i, ValueRange known) -> SmallVector<Value> {
     Value classes = arith::SelectOp::create(body.ir(), body.load(1, i), body.add(known[0], one), known[0]);
     Value last = body.sub(classes, one);
