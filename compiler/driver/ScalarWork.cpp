@@ -5,6 +5,7 @@
 #include "compiler/tile/HoistWeights.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -57,10 +58,18 @@ std::vector<ScalarProgram> ScalarWork::findSlow() const {
   constexpr int64_t leastOperations = 1 << 15;
   // Vector code and micro-kernels are some twenty times as fast as scalar code.
   constexpr int64_t leastShare = 20;
+  llvm::MapVector<StringRef, ScalarProgram> nodes;
+  for (const ScalarProgram &program : programs) {
+    auto [known, isNew] = nodes.try_emplace(StringRef(program.node.empty() ? program.program : program.node), program);
+    if (isNew)
+      continue;
+    known->second.operations += program.operations;
+    known->second.scalar += program.scalar;
+  }
   std::vector<ScalarProgram> slow;
-  llvm::copy_if(programs, std::back_inserter(slow), [&](const ScalarProgram &program) {
-    return program.scalar >= leastOperations && program.scalar >= operations / leastShare;
-  });
+  for (const auto &[name, node] : nodes)
+    if (node.scalar >= leastOperations && node.scalar >= operations / leastShare)
+      slow.push_back(node);
   return slow;
 }
 

@@ -19,13 +19,13 @@ struct ScalarProgram {
 /// The operations of one run at hinted or typical sizes, loads and stores included (see plan/ScalarWork).
 struct ScalarWork {
   int64_t operations = 0, scalar = 0;
-  std::vector<ScalarProgram> programs; ///< one for each node, in the order in which they run
+  std::vector<ScalarProgram> programs; ///< in the order in which they run
 
   /// {"operations": …, "scalar": …, "programs": [{"program": "p0", "node": "/sum", "shape": "f32[n]", …}, …]}
   llvm::json::Value toJson() const;
   static ScalarWork fromJson(const llvm::json::Value &value);
 
-  /// Programs whose scalar work is a noticeable share of a run.
+  /// Nodes, each with the work of all its programs, whose scalar work is a noticeable share of a run.
   std::vector<ScalarProgram> findSlow() const;
 };
 

@@ -299,4 +299,11 @@ Tensor cast(Tensor x, mlir::Type type) {
   return builder.emit<graph::CastOp>(x.value(), mlir::TypeAttr::get(type));
 }
 
+Tensor saturatingCast(Tensor x, mlir::Type type) {
+  if (!x || x.elementType() == type)
+    return x;
+  GraphBuilder &builder = x.builder();
+  return builder.emit<graph::CastOp>(x.value(), mlir::TypeAttr::get(type), builder.getUnitAttr());
+}
+
 } // namespace freestone::expressions

@@ -28,6 +28,8 @@ Tensor compare(CompareKind kind, Tensor lhs, Tensor rhs);
 Tensor select(Tensor condition, Tensor whenTrue, Tensor whenFalse);
 /// Floats become integers by truncation; bool is `x != 0`.
 Tensor cast(Tensor x, mlir::Type type);
+/// As cast, but numbers out of the range of an integer type become its nearest end, and NaN 0.
+Tensor saturatingCast(Tensor x, mlir::Type type);
 /// f16 and bf16 as f32, wider floats unchanged.
 Tensor widen(Tensor x);
 /// A scalar of the type of `like`.

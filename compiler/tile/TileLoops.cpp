@@ -108,8 +108,9 @@ static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const
   for (const RowPasses::Entry &entry : passes.entries)
     if (entry.role != RowRole::scalar)
       length = getRowLength(entry.compute, rowLoops);
-  Expr rows =
-      Expr::max(Expr::floorDiv(Expr::constant(context, getTileElements(device)), length), Expr::constant(context, 1));
+  Expr rows = Expr::constant(context, 1);
+  if (rowLoops)
+    rows = Expr::max(Expr::floorDiv(Expr::constant(context, getTileElements(device)), length), rows);
   SmallVector<int64_t> runLoops, lanes, accumulators;
   for (unsigned pass = 0; pass < passes.passes; ++pass) {
     runLoops.push_back(chooseRunLoops(passes, pass, rowLoops));

@@ -103,8 +103,8 @@ TEST_F(FunctionBuilderTest, ComplaintsOfTheVerifierAreRefusals) {
 
 TEST_F(FunctionBuilderTest, LargeConstantsAreKeptByTheFrontEnd) {
   begin({});
-  Tensor small = iota(*builder, {size("64")}, 0, builder->getI64Type());
-  Tensor large = iota(*builder, {size("65")}, 0, builder->getI64Type());
+  Tensor small = iota(*builder, {size("64")}, 0, builder->getI32Type());
+  Tensor large = iota(*builder, {size("65")}, 0, builder->getI32Type());
   EXPECT_EQ(small.value().getDefiningOp()->getName().getStringRef(), "graph.constant");
   EXPECT_EQ(large.value().getDefiningOp()->getName().getStringRef(), "graph.weight");
   EXPECT_EQ(builder->largeConstants, std::vector<size_t>{65});

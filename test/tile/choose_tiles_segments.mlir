@@ -1,7 +1,7 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 segments=false" | FileCheck %s --check-prefix=OFF
 
-// CHECK: module attributes {tile.counters = {segments = 2 : i64}}
+// CHECK: module attributes {tile.counters = {segments = 2 : i64, side_by_side = 1 : i64}}
 // OFF-NOT: ends
 // OFF-NOT: segments
 

@@ -4,7 +4,7 @@
 include "compiler/dialect/graph/GraphBase.td"
 
 def Graph_ConstantOp : Graph_TypedOp<"constant", [Pure, ConstantLike]> {
-  let summary = "a constant: at most 64 elements, or a splat";
+  let summary = "a constant: few elements, or a splat";
   let description = [{
     A splat may have symbolic sizes.
     ```mlir

@@ -33,14 +33,14 @@ Tensor spreadAlong(Node &node, Tensor parameter, Tensor x, int64_t axis) {
   return slice(reshape(broadcastTo(repeated, spread), merged), axis, builder.size(0), x.dim(axis));
 }
 
-/// round(x / scale) + zero point, within the range of `type`, as of all conversions to integers. Halves round to even.
+/// round(x / scale) + zero point, within the range of `type`. Halves round to even.
 Tensor quantize(Tensor x, Tensor scale, Tensor zeroPoint, mlir::Type type) {
   if (!x || !scale)
     return {};
   Tensor rounded = round(x / scale);
   if (zeroPoint)
     rounded = rounded + cast(zeroPoint, x.elementType());
-  return cast(rounded, type);
+  return saturatingCast(rounded, type);
 }
 
 Tensor quantizeLinear(Node &node) {
