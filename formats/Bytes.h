@@ -5,11 +5,15 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 namespace freestone::formats {
 
 using Bytes = std::span<const uint8_t>;
+
+/// The bytes of a text, which must outlive them.
+inline Bytes toBytes(std::string_view text) { return {reinterpret_cast<const uint8_t *>(text.data()), text.size()}; }
 
 /// The little-endian number at `offset`, or nothing past the end.
 template <typename T> std::optional<T> readNumber(Bytes bytes, size_t offset) {

@@ -33,7 +33,7 @@ public:
     int64_t input = 0;
     int64_t element = 0;
     /// Of `Definition`: its value, in symbols declared before it or bound by inputs.
-    Expr definition;
+    Expr definition = {};
   };
 
   /// The result of `learnEqual`.

@@ -64,6 +64,7 @@ TEST_F(GraphBuilderTest, SizesAreNumbersWhereTheyAreWritten) {
   EXPECT_EQ(operations(), "sizes broadcast cast binary");
   EXPECT_EQ(symbolic.type(), f32({"n"}));
   Tensor constant = argument(1) / argument(1).dim(0);
+  EXPECT_EQ(constant.type(), f32({"8"}));
   EXPECT_EQ(operations(), "sizes broadcast cast binary constant cast binary");
   EXPECT_EQ(numberOf(builder->scalar(size("3"), builder->getF32Type())), 3);
   EXPECT_EQ(verify(), "");

@@ -86,10 +86,6 @@ static std::vector<std::span<const TensorView>> cut(std::span<const TensorView> 
   return chunks;
 }
 
-static formats::Bytes bytesOf(const std::string &text) {
-  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
-}
-
 /// The elements in row-major order: in place, or copied to `rows`.
 static formats::Bytes rowsOf(const TensorView &tensor, const TensorGroup &group, std::vector<uint8_t> &rows) {
   auto panels = group.panels.find(tensor.name);
@@ -108,7 +104,7 @@ static void writeGroup(const std::string &folder, const TensorGroup &group, uint
                            ? group.name + ".safetensors"
                            : fmt::format("{}-{:05}-of-{:05}.safetensors", group.name, i + 1, chunks.size());
     DurableFile file(folder + "/" + name);
-    file.write(bytesOf(formats::formatSafetensorsHeader(chunks[i])));
+    file.write(formats::toBytes(formats::formatSafetensorsHeader(chunks[i])));
     for (const TensorView &tensor : chunks[i])
       file.write(rowsOf(tensor, group, rows));
     file.finish();
@@ -129,7 +125,7 @@ std::string CheckpointFolder::save(const TrainingState &state, std::span<const T
     for (const TensorGroup &group : groups)
       writeGroup(temporary, group, options.chunkBytes, manifest);
     DurableFile file(temporary + "/manifest.json");
-    file.write(bytesOf(formatManifest(manifest)));
+    file.write(formats::toBytes(formatManifest(manifest)));
     file.finish();
     syncFolder(temporary);
     publishFolder(temporary, final);

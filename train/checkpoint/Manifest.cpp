@@ -29,10 +29,6 @@ static double toNumber(const OrderedJson &value) {
   return text == "inf" ? INFINITY : text == "-inf" ? -INFINITY : NAN;
 }
 
-static formats::Bytes bytesOf(std::string_view text) {
-  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
-}
-
 std::string formatManifest(const Manifest &manifest) {
   const TrainingState &state = manifest.state;
   OrderedJson json = {{"format", format},
@@ -54,7 +50,7 @@ std::string formatManifest(const Manifest &manifest) {
   std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
   size_t member = text.rfind(checksumMember);
   text.resize(member);
-  std::string sum = checksumOf(bytesOf(text));
+  std::string sum = checksumOf(formats::toBytes(text));
   return text + std::string(checksumMember) + sum + "\"\n}\n";
 }
 
@@ -85,7 +81,8 @@ static Manifest readManifest(const OrderedJson &json) {
 Manifest parseManifest(const std::string &text) {
   size_t member = text.rfind(checksumMember);
   if (member == std::string::npos ||
-      text.substr(member) != fmt::format("{}{}\"\n}}\n", checksumMember, checksumOf(bytesOf(text.substr(0, member)))))
+      text.substr(member) !=
+          fmt::format("{}{}\"\n}}\n", checksumMember, checksumOf(formats::toBytes(text.substr(0, member)))))
     throw Error("it is damaged or truncated");
   try {
     return readManifest(OrderedJson::parse(text));
