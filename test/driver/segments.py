@@ -76,6 +76,20 @@ def check_joined(tool, random, target):
             tool.expect(feeds, np.abs(np.concatenate(list(feeds.values()), 1)), f"Concat of {widths} for {target} {what}")
 
 
+def check_repeated(tool, random, target):
+    """An operand that repeats along the row beside one that begins and ends within it."""
+    for left, right, period in ((3, 0, 2), (1, 2, 4), (17, 5, 8), (16, 16, 16), (0, 7, 1)):
+        width = 112 - left - right
+        graph = (f"g (float[n, {width}] a, float[n, {period}] b) => (float[n, 112] y) "
+                 f"<{constant('p', [0, left, 0, right])}, {constant('t', [1, 112 // period])}> "
+                 "{ c = Pad(a, p) d = Tile(b, t) y = Add(c, d) }")
+        feeds = {"a": random.random((5, width), "float32"), "b": random.random((5, period), "float32")}
+        expected = np.pad(feeds["a"], ((0, 0), (left, right))) + np.tile(feeds["b"], (1, 112 // period))
+        for what, counters in compile_both(tool, graph, target):
+            assert what or counters["segments"] == 1, counters
+            tool.expect(feeds, expected, f"{period} columns repeated, beside {left} + {right} of padding, for {target} {what}")
+
+
 def check_gathers(tool, random, target):
     tables = {"repeated": [k // 2 for k in range(44)], "thrice": [k // 3 for k in range(66)], "backwards": list(range(21, -1, -1)),
               "every other": list(range(1, 22, 2)), "from the end": [-1, *range(22), -22], "in no order": [3, 1, 20, 4, 4, 0],
@@ -106,6 +120,7 @@ def main():
             check_pads(tool, random, target)
             check_cropped(tool, random, target)
             check_joined(tool, random, target)
+            check_repeated(tool, random, target)
             check_gathers(tool, random, target)
 
 

@@ -77,7 +77,8 @@ void MapEmitter::emitTile(Value tile) {
 /// Emits the values that all columns or all vectors share once, before the loop over the columns. An empty range has no
 /// point to compute them at.
 void MapEmitter::emitRow(ArrayRef<Value> outer, Value from, Value to) {
-  unsigned lanes = tiling.getLanes();
+  // Vectors of segments begin at any column, where those of a row have the same columns modulo their lanes.
+  unsigned lanes = tiling.getEnds().empty() ? tiling.getLanes() : 1;
   if (llvm::none_of(computes, [&](tile::ComputeOp compute) { return hasSharedValues(compute, lanes); }))
     return emitSegments(outer, from, to);
   Value any = arith::CmpIOp::create(builder, emission.location, arith::CmpIPredicate::slt, from, to);
