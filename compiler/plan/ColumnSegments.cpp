@@ -21,6 +21,22 @@ struct Threshold {
 
 } // namespace
 
+/// Extents are not negative; other symbols, such as the place of an operand among the columns, may be.
+static sym::Bounds getBounds(ArrayRef<ComputeOp> computes) {
+  sym::Bounds bounds;
+  auto add = [&](ArrayRef<Expr> extents) {
+    for (Expr extent : extents)
+      if (std::optional<StringRef> symbol = extent.asSymbol())
+        bounds.set(*symbol, sym::Interval::size());
+  };
+  for (ComputeOp compute : computes) {
+    add(compute.getExtents());
+    for (unsigned input = 0; input < compute.getInputs().size(); ++input)
+      add(compute.getInputType(input).getShape());
+  }
+  return bounds;
+}
+
 /// A position of a body as an expression over loops and sizes.
 static std::optional<Expr> asExpr(Value position) {
   Operation *op = position.getDefiningOp();
@@ -83,7 +99,7 @@ static void forShiftedDims(ComputeOp compute,
 }
 
 ColumnFacts tile::getColumnFacts(ComputeOp compute, Expr begin, Expr end) {
-  sym::Bounds bounds(sym::Interval::size());
+  sym::Bounds bounds = getBounds(compute);
   ColumnFacts facts;
   unsigned column = compute.getNumParallel() - 1;
   for (auto compare : compute.getBody()->getOps<arith::CmpIOp>())
@@ -112,7 +128,7 @@ ColumnFacts tile::getColumnFacts(ComputeOp compute, Expr begin, Expr end) {
 }
 
 std::optional<SmallVector<Expr>> tile::getColumnEnds(ArrayRef<ComputeOp> computes) {
-  sym::Bounds bounds(sym::Interval::size());
+  sym::Bounds bounds = getBounds(computes);
   SmallVector<Expr> ends;
   bool isOrdered = true;
   for (ComputeOp compute : computes) {

@@ -57,8 +57,6 @@ Interval PositionRanges::get(Value position) const {
     return loops[index.getLoop()];
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return getChosen(select);
-  if (isa<SizeOp>(op))
-    return Interval::size();
   if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
     return {};
   Interval a = get(op->getOperand(0)), b = get(op->getOperand(1));

@@ -152,14 +152,20 @@ bool InlineProducers::isProfitable(ComputeOp consumer, unsigned input, const Pro
   return once || getBodyCost(source) <= cheapBody;
 }
 
-/// The permutation of a transposition: its loop i is dimension `order[i]` of its operand. Nothing for other computes.
+/// The permutation of a transposition: its loop i is dimension `order[i]` of its operand, all of it. Nothing for other
+/// computes.
 std::optional<SmallVector<unsigned>> getOrder(ComputeOp copy) {
   AffineMap map = isCopy(copy) && !copy.getFill(0) ? copy.getMap(0) : AffineMap();
   if (!map || !map.isPermutation() || map.isIdentity())
     return std::nullopt;
   SmallVector<unsigned> order(map.getNumResults());
-  for (auto [dim, result] : llvm::enumerate(map.getResults()))
-    order[cast<AffineDimExpr>(result).getPosition()] = dim;
+  SmallVector<Expr> extents = copy.getExtents();
+  for (auto [dim, result, extent] : llvm::enumerate(map.getResults(), copy.getInputType(0).getShape())) {
+    unsigned loop = cast<AffineDimExpr>(result).getPosition();
+    if (extents[loop] != extent)
+      return std::nullopt;
+    order[loop] = dim;
+  }
   return order;
 }
 

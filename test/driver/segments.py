@@ -76,6 +76,16 @@ def check_joined(tool, random, target):
             tool.expect(feeds, np.abs(np.concatenate(list(feeds.values()), 1)), f"Concat of {widths} for {target} {what}")
 
 
+def check_joined_at_run_time(tool, random, target):
+    """The place of the second operand is a size that only a run knows."""
+    graph = "g (float[b, 2, 31] x) => (float[p, q, r] y) { t = Transpose<perm = [1, 2, 0]>(x) y = Concat<axis = 2>(t, t) }"
+    for what, _ in compile_both(tool, graph, target):
+        for columns in (0, 1, 3, 16, 40):
+            x = random.random((columns, 2, 31), "float32")
+            t = x.transpose(1, 2, 0)
+            tool.expect({"x": x}, np.concatenate([t, t], 2), f"Concat of {columns} columns twice for {target} {what}")
+
+
 def check_repeated(tool, random, target):
     """An operand that repeats along the row beside one that begins and ends within it."""
     for left, right, period in ((3, 0, 2), (1, 2, 4), (17, 5, 8), (16, 16, 16), (0, 7, 1)):
@@ -120,6 +130,7 @@ def main():
             check_pads(tool, random, target)
             check_cropped(tool, random, target)
             check_joined(tool, random, target)
+            check_joined_at_run_time(tool, random, target)
             check_repeated(tool, random, target)
             check_gathers(tool, random, target)
 
