@@ -209,3 +209,16 @@ func.func @padded_twice(%x: !graph.tensor<[3, 5], f32>) -> !graph.tensor<[5, 7],
   %z = graph.gather %y, %columns axis 1 batch_dims 0 : !graph.tensor<[5, 5], f32>, !graph.tensor<[7], i64>
   return %z : !graph.tensor<[5, 7], f32>
 }
+
+// -----
+
+// A transposition takes all of its operand: the loops of a gather do not become those of a part of its result.
+// CHECK-LABEL: func.func @part_of_a_transposition
+// CHECK:         return %{{.*}} : !graph.tensor<[4, 3, 1], f32>
+func.func @part_of_a_transposition(%x: !graph.tensor<[5, 1, 65], f32>) -> !graph.tensor<[4, 3, 1], f32> {
+  %i = graph.constant dense<[38, 64, 33, 40]> : tensor<4xi64> -> <[4], i64>
+  %g = graph.gather %x, %i axis 2 batch_dims 0 : <[5, 1, 65], f32>, <[4], i64>
+  %t = graph.transpose %g [2, 0, 1] : <[5, 1, 4], f32>
+  %p = graph.slice %t starts [0, 0, 0] sizes [4, 3, 1] steps [1, 1, 1] : <[4, 5, 1], f32>
+  return %p : !graph.tensor<[4, 3, 1], f32>
+}
