@@ -4,12 +4,10 @@ What pads, joins and crops, and gathers by constant indices, is bit-identical to
 number of workers; for AVX2 and for this machine.
 """
 
-import os
 import sys
-import tempfile
 
 import numpy as np
-from text_models import Tool
+from text_models import check_targets
 
 # Also NumPy's names.
 MODES = ("reflect", "edge", "wrap", "constant")
@@ -120,19 +118,4 @@ def check_gathers(tool, random, target):
     tool.expect_failure({"x": x[0, :5]}, "an index is outside of its axis")
 
 
-def main():
-    # Every model is compiled, without adding to the user's cache.
-    os.environ.setdefault("FREESTONE_CACHE", "off")
-    random = np.random.default_rng(7)
-    with tempfile.TemporaryDirectory() as folder:
-        tool = Tool(sys.argv[1], folder)
-        for target in ("x86-64-v3", "host"):
-            check_pads(tool, random, target)
-            check_cropped(tool, random, target)
-            check_joined(tool, random, target)
-            check_joined_at_run_time(tool, random, target)
-            check_repeated(tool, random, target)
-            check_gathers(tool, random, target)
-
-
-main()
+check_targets(sys.argv[1], check_pads, check_cropped, check_joined, check_joined_at_run_time, check_repeated, check_gathers)

@@ -4,12 +4,10 @@ With fewer elements than a word of bits, many words and many tiles; where nothin
 of every kind of element, with negative zeros and NaNs; for AVX2 and for this machine.
 """
 
-import os
 import sys
-import tempfile
 
 import numpy as np
-from text_models import Tool
+from text_models import check_targets
 
 ONNX_TYPES = {"float32": "float", "float64": "double"}
 SIZES = [0, 1, 63, 64, 65, 1000, 16384 * 3, 200001]
@@ -26,25 +24,19 @@ def draw(random, size, dtype, share):
     return result
 
 
-def main():
-    # Every model is compiled, and the user's own cache does not grow.
-    os.environ.setdefault("FREESTONE_CACHE", "off")
-    random = np.random.default_rng(5)
-    with tempfile.TemporaryDirectory() as folder:
-        tool = Tool(sys.argv[1], folder)
-        for target in ("x86-64-v3", "host"):
-            for dtype in ("bool", "float32", "float64", "float16", "int8", "int64"):
-                tool.compile(f"g ({ONNX_TYPES.get(dtype, dtype)}[n] x) => (int64[1, k] y) {{ y = NonZero(x) }}", target)
-                for size, share in zip(SIZES if dtype in ("bool", "float32") else SIZES[-3:], (0.5, 1, 0, 0.1, 1, 0.9, 0.01, 0.5)):
-                    x = draw(random, size, dtype, share)
-                    tool.expect({"x": x}, np.stack(np.nonzero(x)), f"NonZero of {size} elements of {dtype} for {target}")
-            tool.compile("g (float[a, b, 3] x) => (int64[3, k] y) { y = NonZero(x) }", target)
-            x = draw(random, (300, 70, 3), "float32", 0.4)
-            tool.expect({"x": x}, np.stack(np.nonzero(x)), f"NonZero of {list(x.shape)} for {target}")
-            tool.compile("g (float[n, 5] x, bool[m] c) => (float[k, 5] y) { y = Compress<axis = 0>(x, c) }", target)
-            for rows, length in ((10, 3), (100, 100), (100000, 99999)):
-                x, chosen = draw(random, (rows, 5), "float32", 0.5), random.random(length) < 0.3
-                tool.expect({"x": x, "c": chosen}, np.compress(chosen, x, axis=0), f"Compress of {rows} rows by {length} for {target}")
+def check_selections(tool, random, target):
+    for dtype in ("bool", "float32", "float64", "float16", "int8", "int64"):
+        tool.compile(f"g ({ONNX_TYPES.get(dtype, dtype)}[n] x) => (int64[1, k] y) {{ y = NonZero(x) }}", target)
+        for size, share in zip(SIZES if dtype in ("bool", "float32") else SIZES[-3:], (0.5, 1, 0, 0.1, 1, 0.9, 0.01, 0.5)):
+            x = draw(random, size, dtype, share)
+            tool.expect({"x": x}, np.stack(np.nonzero(x)), f"NonZero of {size} elements of {dtype} for {target}")
+    tool.compile("g (float[a, b, 3] x) => (int64[3, k] y) { y = NonZero(x) }", target)
+    x = draw(random, (300, 70, 3), "float32", 0.4)
+    tool.expect({"x": x}, np.stack(np.nonzero(x)), f"NonZero of {list(x.shape)} for {target}")
+    tool.compile("g (float[n, 5] x, bool[m] c) => (float[k, 5] y) { y = Compress<axis = 0>(x, c) }", target)
+    for rows, length in ((10, 3), (100, 100), (100000, 99999)):
+        x, chosen = draw(random, (rows, 5), "float32", 0.5), random.random(length) < 0.3
+        tool.expect({"x": x, "c": chosen}, np.compress(chosen, x, axis=0), f"Compress of {rows} rows by {length} for {target}")
 
 
-main()
+check_targets(sys.argv[1], check_selections)

@@ -1,9 +1,11 @@
 """Models from ONNX's text, which the tool compiles and runs on several numbers of workers."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
+import tempfile
 
 import numpy as np
 import onnx.parser
@@ -47,3 +49,14 @@ class Tool:
     def expect_failure(self, inputs, message):
         done = self.run(inputs, 2)
         assert done.returncode == 1 and message in done.stderr, done.stderr
+
+
+def check_targets(freestone, *checks):
+    """Calls each check(tool, random, target) for AVX2 and for this machine, without adding to the user's cache."""
+    os.environ.setdefault("FREESTONE_CACHE", "off")
+    random = np.random.default_rng(7)
+    with tempfile.TemporaryDirectory() as folder:
+        tool = Tool(freestone, folder)
+        for target in ("x86-64-v3", "host"):
+            for check in checks:
+                check(tool, random, target)

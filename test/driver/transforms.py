@@ -4,12 +4,10 @@ Lengths that have two factors, powers of two or not, and a prime; of real and of
 and others, of all frequencies and of one side, padded and cut.
 """
 
-import os
 import sys
-import tempfile
 
 import numpy as np
-from text_models import Tool
+from text_models import check_targets
 
 LENGTHS = (12, 64, 96, 97, 250, 1000)
 
@@ -55,16 +53,4 @@ def check_frames(tool, random, target):
     close(tool, {"x": x}, np.fft.rfft(frames, axis=2), f"STFT for {target}")
 
 
-def main():
-    # Every model is compiled, without adding to the user's cache.
-    os.environ.setdefault("FREESTONE_CACHE", "off")
-    random = np.random.default_rng(7)
-    with tempfile.TemporaryDirectory() as folder:
-        tool = Tool(sys.argv[1], folder)
-        for target in ("x86-64-v3", "host"):
-            check_transforms(tool, random, target)
-            check_fitted(tool, random, target)
-            check_frames(tool, random, target)
-
-
-main()
+check_targets(sys.argv[1], check_transforms, check_fitted, check_frames)
