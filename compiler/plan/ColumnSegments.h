@@ -5,6 +5,9 @@
 
 namespace freestone::tile {
 
+/// Segments of at most so many columns are computed column by column, which is faster than a masked vector.
+inline constexpr int64_t fewColumns = 4;
+
 /// What holds for a map at all columns (positions of its innermost loop) of a segment.
 struct ColumnFacts {
   /// Comparisons of its body, and their results.

@@ -111,9 +111,8 @@ void MapEmitter::emitSegments(ArrayRef<Value> outer, Value from, Value to) {
 /// Whole vectors, several interleaved if the tiling says so, then a masked one; a few columns one by one. `count` is
 /// the greatest number of columns, where it is known.
 void MapEmitter::emitColumns(ArrayRef<Value> outer, Value from, Value to, std::optional<int64_t> count) {
-  constexpr int64_t few = 4;
   unsigned lanes = tiling.getLanes(), sideBySide = tiling.getVectors();
-  if (lanes == 1 || count.value_or(lanes) <= few)
+  if (lanes == 1 || count.value_or(lanes) <= tile::fewColumns)
     return emission.forRange(from, to, 1, [&](Value column) { emitPoints(outer, column, 1, 1, {}); });
   auto emitWhole = [&](Value begin, unsigned vectors) {
     unsigned step = vectors * lanes;
