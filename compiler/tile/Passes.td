@@ -103,12 +103,15 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
     Fuses a contraction or window with its epilogue; reductions with all computes over the same rows, including further
     reductions (softmax, norms); elementwise computes over the same loops; and reductions of the same elements. Edges
     are fused in the order of saved bytes, unless this makes a cycle, a row exceeds the cache, or much work would be
-    left to a single tile. Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`, and `groups`.
+    left to a single tile. Then groups of two contractions, of which the second sums over columns of the first, are
+    connected by tiles (attention). Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`, `connected` pairs
+    of contractions, and `groups`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
                  Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,
                  Option<"maps", "maps", "bool", "true", "Fuse elementwise computes over the same loops">,
                  Option<"siblings", "siblings", "bool", "true", "Fuse reductions that read the same elements">,
+                 Option<"connect", "connect", "bool", "true", "Connect contractions by tiles">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "Size of a worker's cache (L2)">];
 }
 

@@ -1,0 +1,54 @@
+#ifndef FREESTONE_COMPILER_CODEGEN_CPU_TREESCOPE_H
+#define FREESTONE_COMPILER_CODEGEN_CPU_TREESCOPE_H
+
+#include "compiler/codegen/cpu/Emission.h"
+#include "compiler/plan/TreeForm.h"
+
+namespace freestone::codegen {
+
+/// The state of a tree's emission at the current node: the range of every axis, and the memory of intermediates.
+class TreeScope {
+public:
+  TreeScope(Emission &emission, const tile::TreeForm &form);
+
+  /// The positions of an axis at the current node, as `index`.
+  struct Range {
+    mlir::Value first, count;
+    /// Whether this is the first block of the axis; null where it is not in blocks, or they are dealt.
+    mlir::Value isFirst;
+  };
+
+  Emission &emission;
+  const tile::TreeForm &form;
+  llvm::SmallVector<Range> ranges;
+
+  /// The symbol of a position along an axis.
+  sym::Expr getSymbol(unsigned axis);
+  /// The positions of a compute's loops, over symbols of axes.
+  llvm::SmallVector<sym::Expr> getLoops(tile::ComputeOp compute);
+  /// The memory of an intermediate.
+  mlir::Value getMemory(const tile::TreeForm::Buffer &buffer) { return storages[buffer.storage]; }
+  mlir::Value getCorrection(mlir::Value maximum) { return storages[form.corrections.find(maximum)->second]; }
+  /// The place of an element in an intermediate's memory; column and row count from the beginning of their ranges.
+  mlir::Value getPlace(const tile::TreeForm::Buffer &buffer, mlir::Value column, mlir::Value row);
+
+  /// The memory of a packed operand, and the position of its first element along the pack's axis.
+  struct PackedOperand {
+    mlir::Value memory, first;
+  };
+  PackedOperand &getPacked(const tile::TreeForm::Pack &pack) { return packed[&pack - form.packs.begin()]; }
+
+private:
+  llvm::SmallVector<mlir::Value> storages;
+  llvm::SmallVector<PackedOperand> packed;
+};
+
+/// Emits the copy of an operand that an evaluation reads along its rows, so that its vectors are contiguous.
+void emitTransposition(TreeScope &scope, const tile::TreeForm::Pack &pack);
+
+/// Emits the computes of an evaluation over the current ranges.
+void emitEvaluation(TreeScope &scope, tile::EvaluateAttr node);
+
+} // namespace freestone::codegen
+
+#endif // FREESTONE_COMPILER_CODEGEN_CPU_TREESCOPE_H

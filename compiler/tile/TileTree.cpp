@@ -1,0 +1,139 @@
+#include "compiler/tile/TileTree.h"
+
+#include "compiler/plan/Axes.h"
+#include "compiler/plan/ContractionForm.h"
+#include "compiler/plan/IndexMaps.h"
+#include "compiler/plan/MaskedBlocks.h"
+#include "compiler/tile/TileContraction.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+namespace {
+
+/// Builds the tree for two contractions.
+class TreeBuilder {
+public:
+  TreeBuilder(ProgramOp program, Axes axes, const DeviceDescription &device)
+      : builder(program.getContext()), computes(program.getComputes()), axes(std::move(axes)), device(device) {}
+
+  TreeTilingAttr build();
+
+private:
+  unsigned find(ComputeOp compute) { return llvm::find(computes, compute) - computes.begin(); }
+  bool hasAxis(ComputeOp compute, unsigned axis) { return llvm::is_contained(axes.of(compute), axis); }
+  Attribute pack(const ContractionForm &form, Value factor) {
+    ContractionForm copy = form;
+    return PackedAttr::get(builder.getContext(), find(form.compute), *copy.getInput(factor));
+  }
+  Attribute multiply(const ContractionForm &form, unsigned columns) {
+    return MultiplyAttr::get(builder.getContext(), find(form.compute), columns);
+  }
+  void evaluate(SmallVector<Attribute> &body, ArrayRef<int64_t> numbers, unsigned lanes, unsigned along) {
+    if (!numbers.empty())
+      body.push_back(EvaluateAttr::get(builder.getContext(), numbers, lanes, along));
+  }
+  Attribute blocks(unsigned axis, int64_t step, bool dealt, ArrayRef<Attribute> body, int64_t maskedBy = -1) {
+    return BlocksAttr::get(builder.getContext(), axis, step, dealt, builder.getArrayAttr(body), maskedBy);
+  }
+  int64_t getColumns(MicroKernelAttr kernel);
+  void packAcross(SmallVector<Attribute> &body, ArrayRef<int64_t> numbers, unsigned lanes, unsigned along);
+  int64_t findMask(ArrayRef<int64_t> numbers);
+
+  Builder builder;
+  SmallVector<ComputeOp> computes;
+  Axes axes;
+  const DeviceDescription &device;
+};
+
+} // namespace
+
+/// Columns of the first contraction in a block: a panel of them takes half of L1, the packed rows that stream past it
+/// the rest. Whole blocks of the micro-kernel's rows.
+int64_t TreeBuilder::getColumns(MicroKernelAttr kernel) {
+  int64_t rowBytes = kernel.getWidth() * int64_t(sizeof(float)), rows = kernel.getRows();
+  return std::max<int64_t>(1, device.getL1Bytes() / 2 / rowBytes / rows) * rows;
+}
+
+/// Operands in memory that are contiguous along the passes rather than the vectors are transposed first.
+void TreeBuilder::packAcross(SmallVector<Attribute> &body, ArrayRef<int64_t> numbers, unsigned lanes, unsigned along) {
+  for (int64_t number : numbers) {
+    ComputeOp compute = computes[number];
+    for (auto [input, tensor] : llvm::enumerate(compute.getInputs())) {
+      Type type = compute.getInputType(input).getElementType();
+      std::optional<LinearIndex> linear = getStrides(compute, input);
+      if (!isa<BlockArgument>(tensor) || !linear || (!type.isF32() && !type.isInteger(1)))
+        continue;
+      auto strideOf = [&](unsigned axis) -> std::optional<Expr> {
+        auto loop = llvm::find(axes.of(compute), axis);
+        return loop == axes.of(compute).end() ? std::nullopt
+                                              : std::optional(linear->strides[loop - axes.of(compute).begin()]);
+      };
+      std::optional<Expr> across = strideOf(lanes), next = strideOf(along);
+      bool isApart = across && !across->isConstant(0) && !across->isConstant(1);
+      if (isApart && next && next->isConstant(1))
+        body.push_back(PackedAttr::get(builder.getContext(), number, input));
+    }
+  }
+}
+
+/// The maximum whose values are masked by their positions; -1 without one.
+int64_t TreeBuilder::findMask(ArrayRef<int64_t> numbers) {
+  for (int64_t number : numbers)
+    if (!getMaskedRegions(computes[number]).empty())
+      return number;
+  return -1;
+}
+
+TreeTilingAttr TreeBuilder::build() {
+  SmallVector<ContractionForm, 2> forms;
+  for (ComputeOp compute : computes)
+    if (std::optional<ContractionForm> form = ContractionForm::get(compute))
+      forms.push_back(*form);
+  if (forms.size() != 2)
+    return {};
+  const ContractionForm &first = forms[0], &second = forms[1];
+  unsigned row = axes.of(first.compute)[first.m.front()], middle = axes.of(first.compute)[first.n.front()],
+           column = axes.of(second.compute)[second.n.front()];
+  // Values of each row before the blocks, within them and behind them; what follows the second contraction.
+  SmallVector<int64_t> before, inside, behind, epilogue;
+  llvm::SmallPtrSet<Operation *, 8> late;
+  for (auto [number, compute] : llvm::enumerate(computes)) {
+    if (compute == first.compute || compute == second.compute) {
+      late.insert(compute);
+      continue;
+    }
+    bool isLate = llvm::any_of(compute.getInputs(), [&](Value input) { return late.contains(input.getDefiningOp()); });
+    if (isLate)
+      late.insert(compute);
+    (hasAxis(compute, column)   ? epilogue
+     : hasAxis(compute, middle) ? inside
+     : isLate                   ? behind
+                                : before)
+        .push_back(number);
+  }
+  MicroKernelAttr kernel = getMicroKernel(device, first.elementType);
+  // Vectors run along the rows of the first contraction: its result stands as the second one reads its rows.
+  SmallVector<Attribute> block = {multiply(first, row)};
+  packAcross(block, inside, row, middle);
+  evaluate(block, inside, row, middle);
+  block.push_back(multiply(second, column));
+  SmallVector<Attribute> tile = {pack(first, first.lhs)};
+  evaluate(tile, before, row, middle);
+  tile.push_back(blocks(middle, getColumns(kernel), /*dealt=*/false, block, findMask(inside)));
+  evaluate(tile, behind, row, column);
+  evaluate(tile, epilogue, column, row);
+  SmallVector<Attribute> body = {pack(first, first.rhs), pack(second, second.rhs),
+                                 blocks(row, kernel.getWidth(), /*dealt=*/true, tile)};
+  for (unsigned loop : llvm::reverse(first.outer))
+    body = {blocks(axes.of(first.compute)[loop], 1, /*dealt=*/true, body)};
+  return TreeTilingAttr::get(builder.getContext(), kernel, builder.getArrayAttr(body));
+}
+
+TreeTilingAttr tile::tileTree(ProgramOp program, const DeviceDescription &device) {
+  std::string why;
+  FailureOr<Axes> axes = Axes::get(program.getComputes(), why);
+  return succeeded(axes) ? TreeBuilder(program, *axes, device).build() : TreeTilingAttr();
+}
