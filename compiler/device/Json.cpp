@@ -105,10 +105,10 @@ static bool fromJSON(const json::Value &value, DeviceDescription &device, json::
     path.field("units").report("there is at least one");
   else if (device.memoryLevels.empty())
     path.field("memory_levels").report("there is at least one");
-  else if (!llvm::isPowerOf2_32(device.vectorBytes))
-    path.field("vector_bytes").report("expected a power of two");
-  else if (device.vectorRegisters < 8)
-    path.field("vector_registers").report("there are at least 8");
+  else if (!llvm::isPowerOf2_32(device.vectorBytes) || device.vectorBytes < 16 || device.vectorBytes > 4096)
+    path.field("vector_bytes").report("expected a power of two from 16 to 4096");
+  else if (device.vectorRegisters < 8 || device.vectorRegisters > 1024)
+    path.field("vector_registers").report("there are at least 8, and at most 1024");
   else if (device.rates.levels.size() > device.memoryLevels.size())
     path.field("rates").field("levels").report("there are more than memory levels");
   else
