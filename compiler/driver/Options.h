@@ -6,6 +6,7 @@
 #include "compiler/import/ImportOnnx.h"
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,12 @@ struct Progress {
 
 /// All inputs of a compilation besides the model.
 struct Options {
+  /// As of DeviceDescription::get.
   std::string target = "host";
+  /// The description of a device instead of `target`, as JSON.
+  std::optional<std::string> device;
+  /// How fast this machine is, as JSON of Rates; empty: unknown.
+  std::string rates;
   int level = 2;
   Switches switches;
   /// An unknown name in the list of switches to turn off; empty: none.

@@ -152,7 +152,8 @@ def SplitReductions : TilePass<"tile-split-reductions", "::mlir::func::FuncOp"> 
     ```
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">,
-                 Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">];
+                 Option<"target", "target", "std::string", "\"host\"",
+                        "The device: host, x86-64-v3, x86-64-v4, or its description as JSON">];
 }
 
 def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
@@ -216,7 +217,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
       tiles = s0 ceildiv max(1, 4096 floordiv s1), scratch = 0, reads = […], writes = […]>} {…}
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">,
+  let options = [Option<"target", "target", "std::string", "\"host\"",
+                        "The device: host, x86-64-v3, x86-64-v4, or its description as JSON">,
                  Option<"weightGradients", "weight-gradients", "bool", "true",
                         "Copy pictures for the gradients of weights, rather than pack all of their windows">,
                  Option<"windows", "windows", "bool", "true",

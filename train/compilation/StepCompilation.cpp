@@ -1,6 +1,7 @@
 #include "train/compilation/StepCompilation.h"
 
 #include "cache/CompilerIdentity.h"
+#include "cache/MachineRates.h"
 #include "cache/ModelRequest.h"
 #include "train/Error.h"
 #include "train/compilation/Acceptance.h"
@@ -37,6 +38,24 @@ cache::Settings cacheSettings(const TrainerOptions &options) {
   return settings;
 }
 
+/// How fast this machine is, if the step is for it. Without the cache, too: it decides the bits of the step.
+std::string ratesFor(const TrainerOptions &options) {
+  if (!options.target.starts_with("host"))
+    return "";
+  TrainerOptions cached = options;
+  cached.noCache = false;
+  auto measure = [] {
+    const freestone_compiler_interface &compiler = openCompiler();
+    freestone_compiler_result result = compiler.measure_machine();
+    std::string text = result.text ? result.text : "", error = result.error ? result.error : "";
+    compiler.free_result(&result);
+    if (text.empty())
+      throw Error(error);
+    return text;
+  };
+  return cache::MachineRates::find(cacheSettings(cached), measure).text;
+}
+
 void compile(const cache::ModelOptions &what, const TrainerOptions &given, const cache::Store &store,
              const std::string &path) {
   const OnCompile &onCompile = given.onCompile;
@@ -48,6 +67,7 @@ void compile(const cache::ModelOptions &what, const TrainerOptions &given, const
   options.model_path = what.path.c_str();
   options.output_path = path.c_str();
   options.target = what.target.c_str();
+  options.rates = what.rates.empty() ? nullptr : what.rates.c_str();
   options.optimization_level = what.level;
   options.training = what.training.c_str();
   options.cache_folder = programs ? folder.c_str() : nullptr;
@@ -96,6 +116,7 @@ Artifact loadStep(const std::string &model, const TrainerOptions &options, cache
   cache::ModelOptions what;
   what.path = model;
   what.target = options.target;
+  what.rates = ratesFor(options);
   what.training = describeStep(options);
   what.graphs = graphFiles(options);
   auto make = [&](const std::string &path) {
