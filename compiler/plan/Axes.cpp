@@ -28,6 +28,9 @@ FailureOr<Axes> Axes::get(ArrayRef<ComputeOp> computes, std::string &why) {
       if (!producer || known == numberOf.end())
         continue;
       for (auto [dim, index] : llvm::enumerate(getIndices(compute, input))) {
+        // A dimension of one element is no axis.
+        if (index.isConstant(0) && producer.getExtents()[dim].isConstant(1))
+          continue;
         std::optional<unsigned> loop = index.asSymbol() ? asLoop(*index.asSymbol()) : std::nullopt;
         bool isWhole = loop && compute.getExtents()[*loop] == producer.getExtents()[dim];
         if (!isWhole || compute.getFill(input)) {
