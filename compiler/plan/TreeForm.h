@@ -26,6 +26,8 @@ public:
   struct Buffer {
     unsigned columnAxis;
     std::optional<unsigned> rowAxis;
+    /// The blocks of the axis of columns, and of rows, within which it lives.
+    unsigned columnBlocks = 0, rowBlocks = 0;
     /// Most rows of the range; 1 without rows.
     sym::Expr rows;
     sym::Expr elements;
@@ -45,7 +47,7 @@ public:
     } kind;
     unsigned axis;
     sym::Expr elements;
-    Buffer buffer;
+    std::optional<Buffer> buffer;
   };
 
   TreeTilingAttr tiling;
@@ -60,7 +62,7 @@ public:
   /// The storage of the latest correction of each running maximum that corrects others.
   llvm::MapVector<mlir::Value, unsigned> corrections;
   llvm::SmallVector<Pack> packs;
-  /// The axes in blocks that are not dealt.
+  /// The axes in blocks that are not dealt: the innermost ones.
   llvm::SmallDenseMap<unsigned, BlocksAttr> blocks;
   llvm::SmallDenseMap<unsigned, RunningReductions> running;
   /// Steps of the longest block of a reduced axis whose rows are read in place; 0 without any.

@@ -113,12 +113,12 @@ LogicalResult TreeReader::readBlocks(BlocksAttr blocks, Leaf &above, bool mayDea
   unsigned axis = blocks.getAxis();
   if (axis >= form.axes.size())
     return refuse("it has no axis " + Twine(axis));
-  if (llvm::any_of(above.path, [&](auto &each) { return each.second.getAxis() == axis; }) ||
-      !(blocks.getDealt() ? mayDeal : form.blocks.try_emplace(axis, blocks).second))
+  bool isDealtTwice = llvm::any_of(form.dealt, [&](BlocksAttr each) { return each.getAxis() == axis; });
+  if (!(blocks.getDealt() ? mayDeal && !isDealtTwice : form.blocks.try_emplace(axis, blocks).second))
     return refuse("axis " + Twine(axis) + " is divided into blocks twice, or dealt within others");
   if (blocks.getDealt()) {
     form.dealt.push_back(blocks);
-    form.tiles = form.tiles * Expr::ceilDiv(form.axes.getExtent(axis), constant(blocks.getStep()));
+    form.tiles = form.tiles * Expr::ceilDiv(form.axes.getExtent(axis), blocks.getStep());
   }
   above.path.emplace_back(numBlocks++, blocks);
   LogicalResult result = readBody(blocks.getBody(), above, mayDeal && blocks.getDealt());
@@ -128,13 +128,18 @@ LogicalResult TreeReader::readBlocks(BlocksAttr blocks, Leaf &above, bool mayDea
 
 /// The most elements of an axis within the blocks that enclose a node.
 Expr TreeReader::getRange(unsigned axis, const Leaf &within) {
-  for (auto [number, blocks] : within.path)
+  for (auto [number, blocks] : llvm::reverse(within.path))
     if (blocks.getAxis() == axis)
-      return constant(blocks.getStep());
+      return blocks.getStep();
   return form.axes.getExtent(axis);
 }
 
+static unsigned countBlocks(unsigned axis, const auto &path) {
+  return llvm::count_if(path, [&](const auto &each) { return each.second.getAxis() == axis; });
+}
+
 LogicalResult TreeReader::readRunning() {
+  SmallVector<std::pair<BlocksAttr, SmallVector<ComputeOp>>> masked;
   for (auto [axis, blocks] : form.blocks) {
     SmallVector<ComputeOp> inside;
     for (ComputeOp compute : form.computes)
@@ -144,20 +149,19 @@ LogicalResult TreeReader::readRunning() {
     if (failed(found))
       return failure();
     form.running.try_emplace(axis, *found);
-    if (blocks.getMaskedBy() >= 0 && failed(readMask(blocks, inside)))
-      return failure();
-    for (ComputeOp compute : form.computes) {
-      if (llvm::is_contained(inside, compute))
-        continue;
-      if (llvm::is_contained(form.axes.ofReductions(compute), axis) ||
-          llvm::any_of(compute.getInputs(), [&](Value input) {
-            auto producer = input.getDefiningOp<ComputeOp>();
-            return producer && llvm::is_contained(inside, producer) &&
-                   llvm::is_contained(form.axes.ofResult(producer), axis);
-          }))
-        return refuse("a compute needs all blocks of axis " + Twine(axis) + " at once");
-    }
+    if (blocks.getMaskedBy() >= 0)
+      masked.emplace_back(blocks, inside);
+    // A value that is corrected is final behind the last block.
+    for (ComputeOp compute : form.computes)
+      for (Value input : compute.getInputs())
+        if (auto producer = input.getDefiningOp<ComputeOp>();
+            producer && form.getMaximum(input) && !llvm::is_contained(inside, compute) &&
+            llvm::is_contained(inside, producer) && llvm::is_contained(form.axes.ofResult(producer), axis))
+          return refuse("a compute needs all blocks of axis " + Twine(axis) + " at once");
   }
+  for (auto &[blocks, inside] : masked)
+    if (failed(readMask(blocks, inside)))
+      return failure();
   return success();
 }
 
@@ -169,8 +173,7 @@ LogicalResult TreeReader::readMask(BlocksAttr blocks, ArrayRef<ComputeOp> inside
     return refuse("compute " + Twine(number) + " is no maximum with masked values within its blocks");
   for (ComputeOp compute : inside)
     for (Value value : compute.getResults())
-      if (llvm::is_contained(form.axes.ofReductions(compute), unsigned(blocks.getAxis())) &&
-          value != maximum.getResult(0) && form.getMaximum(value) != maximum.getResult(0))
+      if (form.getRunningAxis(value) && value != maximum.getResult(0) && form.getMaximum(value) != maximum.getResult(0))
         return refuse("a sum of masked blocks is not corrected by their maximum");
   return success();
 }
@@ -229,7 +232,7 @@ LogicalResult TreeReader::placeBuffer(ComputeOp compute, Value value) {
   auto multiply = dyn_cast<MultiplyAttr>(made.node);
   unsigned columns = multiply ? multiply.getColumns() : evaluate.getLanes();
   int64_t width = form.getWidth();
-  TreeForm::Buffer buffer{columns, {}, constant(1), {}, 0};
+  TreeForm::Buffer buffer{columns, {}, countBlocks(columns, scope.path), 0, constant(1), {}, 0};
   bool hasColumns = false;
   for (unsigned axis : form.axes.ofResult(compute)) {
     Expr range = getRange(axis, scope);
@@ -239,17 +242,13 @@ LogicalResult TreeReader::placeBuffer(ComputeOp compute, Value value) {
     if (buffer.rowAxis)
       return refuse("an intermediate has more than two axes within its blocks");
     buffer.rowAxis = axis;
+    buffer.rowBlocks = countBlocks(axis, scope.path);
     // A micro-kernel may write a row more than an odd number.
     buffer.rows = Expr::ceilDiv(range, constant(2)) * 2;
   }
   if (!hasColumns)
     return refuse("an intermediate lacks the axis of its vectors");
   buffer.elements = Expr::ceilDiv(getRange(columns, scope), constant(width)) * width * buffer.rows;
-  for (const Leaf &leaf : leaves)
-    for (unsigned axis : form.axes.ofResult(compute))
-      if ((&leaf == &made || llvm::any_of(value.getUsers(), [&](Operation *user) { return getLeaf(user) == &leaf; })) &&
-          getRange(axis, leaf) != getRange(axis, scope))
-        return refuse("an intermediate is used in blocks of axis " + Twine(axis) + " that it outlives");
   form.buffers[value] = buffer;
   return success();
 }
@@ -337,7 +336,7 @@ LogicalResult TreeReader::readTransposed(PackedAttr node, EvaluateAttr evaluate,
   unsigned columns = evaluate.getLanes(), rows = evaluate.getAlong();
   // Whole squares are transposed.
   Expr count = Expr::ceilDiv(getRange(rows, leaf), constant(lanes)) * lanes;
-  TreeForm::Buffer buffer{columns, rows, count, {}, 0};
+  TreeForm::Buffer buffer{columns, rows, countBlocks(columns, leaf.path), countBlocks(rows, leaf.path), count, {}, 0};
   buffer.elements = Expr::ceilDiv(getRange(columns, leaf), constant(width)) * width * count;
   form.packs.push_back({static_cast<unsigned>(node.getCompute()), static_cast<unsigned>(node.getInput()),
                         TreeForm::Pack::transposed, columns, buffer.elements, buffer});

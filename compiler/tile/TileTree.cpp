@@ -35,10 +35,11 @@ private:
     if (!numbers.empty())
       body.push_back(EvaluateAttr::get(builder.getContext(), numbers, lanes, along));
   }
-  Attribute blocks(unsigned axis, int64_t step, bool dealt, ArrayRef<Attribute> body, int64_t maskedBy = -1) {
+  Attribute blocks(unsigned axis, Expr step, bool dealt, ArrayRef<Attribute> body, int64_t maskedBy = -1) {
     return BlocksAttr::get(builder.getContext(), axis, step, dealt, builder.getArrayAttr(body), maskedBy);
   }
   int64_t getColumns(MicroKernelAttr kernel);
+  Expr getRows(const ContractionForm &first, int64_t width);
   void packAcross(SmallVector<Attribute> &body, ArrayRef<int64_t> numbers, unsigned lanes, unsigned along);
   int64_t findMask(ArrayRef<int64_t> numbers);
 
@@ -55,6 +56,19 @@ private:
 int64_t TreeBuilder::getColumns(MicroKernelAttr kernel) {
   int64_t rowBytes = kernel.getWidth() * int64_t(sizeof(float)), rows = kernel.getRows();
   return std::max<int64_t>(1, device.getL1Bytes() / 2 / rowBytes / rows) * rows;
+}
+
+/// Rows of a tile, in panels: so many that their multiply-adds take as long as reading, from behind L2, the operands
+/// that stream past them, with ample room; fewer where workers would be without tiles.
+Expr TreeBuilder::getRows(const ContractionForm &first, int64_t width) {
+  constexpr int64_t leastTiles = 32, mostRows = 256;
+  constexpr double room = 10;
+  double rows = room * double(sizeof(float)) * device.getMultiplyAdds(32) / device.getBandwidth(2);
+  int64_t panels = std::clamp<int64_t>(int64_t(rows) / width, 1, mostRows / width);
+  ContractionForm form = first;
+  Expr all = form.getExtent(form.outer) * Expr::ceilDiv(form.getExtent(form.m), width);
+  Expr further = Expr::min(Expr::floorDiv(all, leastTiles), Expr::constant(builder.getContext(), panels - 1));
+  return (further + 1) * width;
 }
 
 /// Operands in memory that are contiguous along the passes rather than the vectors are transposed first.
@@ -115,20 +129,23 @@ TreeTilingAttr TreeBuilder::build() {
         .push_back(number);
   }
   MicroKernelAttr kernel = getMicroKernel(device, first.elementType);
+  Expr one = Expr::constant(builder.getContext(), 1);
   // Vectors run along the rows of the first contraction: its result stands as the second one reads its rows.
-  SmallVector<Attribute> block = {multiply(first, row)};
-  packAcross(block, inside, row, middle);
-  evaluate(block, inside, row, middle);
-  block.push_back(multiply(second, column));
+  SmallVector<Attribute> panel = {multiply(first, row)};
+  packAcross(panel, inside, row, middle);
+  evaluate(panel, inside, row, middle);
+  panel.push_back(multiply(second, column));
+  // A block of columns serves all panels of rows in a tile.
+  Attribute block = blocks(row, one * kernel.getWidth(), /*dealt=*/false, panel, findMask(inside));
   SmallVector<Attribute> tile = {pack(first, first.lhs)};
   evaluate(tile, before, row, middle);
-  tile.push_back(blocks(middle, getColumns(kernel), /*dealt=*/false, block, findMask(inside)));
+  tile.push_back(blocks(middle, one * getColumns(kernel), /*dealt=*/false, block));
   evaluate(tile, behind, row, column);
   evaluate(tile, epilogue, column, row);
   SmallVector<Attribute> body = {pack(first, first.rhs), pack(second, second.rhs),
-                                 blocks(row, kernel.getWidth(), /*dealt=*/true, tile)};
+                                 blocks(row, getRows(first, kernel.getWidth()), /*dealt=*/true, tile)};
   for (unsigned loop : llvm::reverse(first.outer))
-    body = {blocks(axes.of(first.compute)[loop], 1, /*dealt=*/true, body)};
+    body = {blocks(axes.of(first.compute)[loop], one, /*dealt=*/true, body)};
   return TreeTilingAttr::get(builder.getContext(), kernel, builder.getArrayAttr(body));
 }
 

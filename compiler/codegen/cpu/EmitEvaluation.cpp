@@ -173,7 +173,8 @@ void EvaluationEmitter::finish(tile::ComputeOp compute, Vector &vector, ValueRan
     if (!form.isCorrected(result))
       continue;
     Value correction = vector.corrections[result] = correct(start, sum);
-    vector::StoreOp::create(builder, location, correction, scope.getCorrection(result), vector.column);
+    Value place = scope.getPlace(form.buffers.find(result)->second, vector.column, emission.getConstant(0));
+    vector::StoreOp::create(builder, location, correction, scope.getCorrection(result), place);
   }
 }
 
@@ -251,7 +252,7 @@ Value EvaluationEmitter::load(const tile::TreeForm::Buffer &buffer, Vector &vect
 
 Value EvaluationEmitter::loadTransposed(const tile::TreeForm::Pack &pack, Type type, Vector &vector, Value row) {
   Value loaded = vector::LoadOp::create(builder, location, VectorType::get({lanes}, form.getElementType()),
-                                        scope.getPacked(pack).memory, scope.getPlace(pack.buffer, vector.column, row));
+                                        scope.getPacked(pack).memory, scope.getPlace(*pack.buffer, vector.column, row));
   if (!type.isInteger(1))
     return loaded;
   return arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNE, loaded, splat(0));

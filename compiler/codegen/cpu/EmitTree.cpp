@@ -38,7 +38,7 @@ private:
   void forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(TreeScope::Range)> body);
   ContractionPoints getPoints(tile::ContractionForm &oriented);
   Value isNewTile(unsigned depth);
-  Value isSeen(tile::ComputeOp maximum, Value isFirst);
+  Value isSeen(tile::ComputeOp maximum);
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
   }
@@ -66,7 +66,7 @@ void TreeEmitter::emit() {
     emitOffsets();
   }
   SmallVector<Expr> grid = llvm::map_to_vector(form.dealt, [&](tile::BlocksAttr blocks) {
-    return Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), Expr::constant(builder.getContext(), blocks.getStep()));
+    return Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), blocks.getStep());
   });
   emission.forTiles([&](Value number) {
     tile = number;
@@ -111,11 +111,11 @@ void TreeEmitter::emitBody(ArrayAttr body, unsigned depth) {
   for (Attribute node : body) {
     auto blocks = dyn_cast<tile::BlocksAttr>(node);
     if (blocks && blocks.getDealt()) {
-      TreeScope::Range &range = scope.ranges[blocks.getAxis()];
-      Value step = constant(blocks.getStep()), extent = emission.getSize(form.axes.getExtent(blocks.getAxis()));
-      range.first = emission.multiply(digits[depth], step);
-      range.count = emission.minimum(step, emission.subtract(extent, range.first));
+      Value step = emission.getSize(blocks.getStep()), first = emission.multiply(digits[depth], step);
+      Value extent = emission.getSize(form.axes.getExtent(blocks.getAxis()));
+      scope.enter(blocks.getAxis(), {first, emission.minimum(step, emission.subtract(extent, first)), {}});
       emitBody(blocks.getBody(), depth + 1);
+      scope.leave(blocks.getAxis());
     } else if (isInnermost) {
       emitNode(node);
     } else {
@@ -125,32 +125,36 @@ void TreeEmitter::emitBody(ArrayAttr body, unsigned depth) {
 }
 
 void TreeEmitter::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(TreeScope::Range)> body) {
-  Value zero = constant(0), one = constant(1), extent = emission.getSize(form.axes.getExtent(blocks.getAxis()));
-  // An empty axis has one block, so that an empty sum is written as well.
-  Value count = emission.maximum(one, emission.ceilDivide(extent, constant(blocks.getStep())));
-  Value size = emission.ceilDivide(extent, count);
+  TreeScope::Range whole = scope.ranges[blocks.getAxis()];
+  Value zero = constant(0), one = constant(1);
+  // An empty range has one block, so that an empty sum is written as well.
+  Value count = emission.maximum(one, emission.ceilDivide(whole.count, emission.getSize(blocks.getStep())));
+  Value size = emission.ceilDivide(whole.count, count);
+  if (sym::Bounds().isMultipleOf(blocks.getStep(), width))
+    size = emission.multiply(emission.ceilDivide(size, constant(width)), constant(width));
   emission.forRange(zero, count, 1, [&](Value number) {
-    Value first = emission.multiply(number, size);
-    Value left = emission.maximum(zero, emission.subtract(extent, first));
-    body({first, emission.minimum(size, left), compare(arith::CmpIPredicate::eq, number, zero)});
+    Value distance = emission.multiply(number, size);
+    Value left = emission.maximum(zero, emission.subtract(whole.count, distance));
+    body({emission.add(whole.first, distance), emission.minimum(size, left),
+          compare(arith::CmpIPredicate::eq, number, zero)});
   });
 }
 
 void TreeEmitter::emitBlocks(tile::BlocksAttr blocks) {
-  TreeScope::Range whole = scope.ranges[blocks.getAxis()];
   forBlocks(blocks, [&](TreeScope::Range range) {
-    scope.ranges[blocks.getAxis()] = range;
+    scope.enter(blocks.getAxis(), range);
     auto emitBlock = [&] { emitBody(blocks.getBody(), form.dealt.size()); };
     if (blocks.getMaskedBy() < 0)
-      return emitBlock();
-    emitIf(isSeen(form.computes[blocks.getMaskedBy()], range.isFirst), emitBlock);
+      emitBlock();
+    else
+      emitIf(isSeen(form.computes[blocks.getMaskedBy()]), emitBlock);
+    scope.leave(blocks.getAxis());
   });
-  scope.ranges[blocks.getAxis()] = whole;
 }
 
-/// Whether some value of the current ranges is not masked, or these are of the first block.
-Value TreeEmitter::isSeen(tile::ComputeOp maximum, Value isFirst) {
-  Value isMasked;
+/// Whether some value of the current ranges is not masked, or these are of the first block of the reduced axis.
+Value TreeEmitter::isSeen(tile::ComputeOp maximum) {
+  Value isMasked, isFirst = scope.ranges[*form.getRunningAxis(maximum.getResult(0))].isFirst;
   SmallVector<Expr> first = scope.getLoops(maximum), last;
   Positions positions;
   for (unsigned axis : form.axes.of(maximum)) {
@@ -221,10 +225,11 @@ void TreeEmitter::emitPack(tile::PackedAttr node) {
 void TreeEmitter::emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const TreeScope::Range &rows,
                                  const TreeScope::Range &columns) {
   Value memory = scope.getMemory(buffer), factors = scope.getCorrection(maximum);
+  const tile::TreeForm::Buffer &grown = form.buffers.find(maximum)->second;
   auto type = VectorType::get({width}, form.getElementType());
   Value one = arith::ConstantOp::create(builder, location, builder.getF32FloatAttr(1));
   emission.forRange(constant(0), rows.count, 1, [&](Value row) {
-    Value factor = memref::LoadOp::create(builder, location, factors, row);
+    Value factor = memref::LoadOp::create(builder, location, factors, scope.getPlace(grown, row, constant(0)));
     Value grew = arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNE, factor, one);
     emitIf(grew, [&] {
       Value spread = vector::BroadcastOp::create(builder, location, type, factor);
@@ -268,7 +273,8 @@ void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
     Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, zero));
     if (isInPlace) {
       Value height = getBlockHeight(emission, rows.count, kernel.getRows(), 2);
-      Value a = emission.getPointer(scope.getMemory(form.buffers.find(compute.getInputs()[left])->second), zero);
+      const tile::TreeForm::Buffer &factors = form.buffers.find(compute.getInputs()[left])->second;
+      Value a = emission.getPointer(scope.getMemory(factors), scope.getPlace(factors, zero, zero));
       func::CallOp::create(builder, location, function,
                            ValueRange{toWord(rows.count), toWord(height), toWord(depth.count), a,
                                       emission.getPointer(offsets, zero), b, c, toWord(accumulates)});

@@ -22,6 +22,9 @@ public:
   const tile::TreeForm &form;
   llvm::SmallVector<Range> ranges;
 
+  /// Enters blocks of an axis, and leaves them: their range becomes the current one.
+  void enter(unsigned axis, const Range &range);
+  void leave(unsigned axis);
   /// The symbol of a position along an axis.
   sym::Expr getSymbol(unsigned axis);
   /// The positions of a compute's loops, over symbols of axes.
@@ -29,7 +32,8 @@ public:
   /// The memory of an intermediate.
   mlir::Value getMemory(const tile::TreeForm::Buffer &buffer) { return storages[buffer.storage]; }
   mlir::Value getCorrection(mlir::Value maximum) { return storages[form.corrections.find(maximum)->second]; }
-  /// The place of an element in an intermediate's memory; column and row count from the beginning of their ranges.
+  /// The place of an element in an intermediate's memory; column and row count from the beginning of the current
+  /// ranges.
   mlir::Value getPlace(const tile::TreeForm::Buffer &buffer, mlir::Value column, mlir::Value row);
 
   /// The memory of a packed operand, and the position of its first element along the pack's axis.
@@ -39,8 +43,12 @@ public:
   PackedOperand &getPacked(const tile::TreeForm::Pack &pack) { return packed[&pack - form.packs.begin()]; }
 
 private:
+  mlir::Value getDistance(unsigned axis, unsigned blocks);
+
   llvm::SmallVector<mlir::Value> storages;
   llvm::SmallVector<PackedOperand> packed;
+  /// Of each axis, the ranges around the current one, outermost first.
+  llvm::SmallVector<llvm::SmallVector<Range>> outer;
 };
 
 /// Emits the copy of an operand that an evaluation reads along its rows, so that its vectors are contiguous.

@@ -17,7 +17,7 @@ void freestone::codegen::emitTransposition(TreeScope &scope, const tile::TreeFor
   Location location = emission.location;
   const tile::TreeForm &form = scope.form;
   tile::ComputeOp compute = form.computes[pack.compute];
-  unsigned lanes = form.tiling.getKernel().getLanes(), columnAxis = pack.axis, rowAxis = *pack.buffer.rowAxis;
+  unsigned lanes = form.tiling.getKernel().getLanes(), columnAxis = pack.axis, rowAxis = *pack.buffer->rowAxis;
   const TreeScope::Range &columns = scope.ranges[columnAxis], &rows = scope.ranges[rowAxis];
   Value zero = emission.getConstant(0), one = emission.getConstant(1), memory = scope.getPacked(pack).memory;
   Value last = emission.subtract(columns.count, one);
@@ -44,7 +44,7 @@ void freestone::codegen::emitTransposition(TreeScope &scope, const tile::TreeFor
         square.push_back(load(emission.minimum(emission.add(column, emission.getConstant(lane)), last), row));
       transposeSquare(builder, location, square);
       for (auto [lane, values] : llvm::enumerate(square)) {
-        Value place = scope.getPlace(pack.buffer, column, emission.add(row, emission.getConstant(lane)));
+        Value place = scope.getPlace(*pack.buffer, column, emission.add(row, emission.getConstant(lane)));
         vector::StoreOp::create(builder, location, values, memory, place);
       }
     });

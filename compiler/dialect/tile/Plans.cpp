@@ -144,7 +144,7 @@ LogicalResult TranspositionTilingAttr::verify(EmitError emitError, int64_t acros
                  succeeded(verifyMultiple(emitError, "columns", columns, width, "columns of a block")));
 }
 
-LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, int64_t step, bool, ArrayAttr, int64_t) {
+LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr step, bool, ArrayAttr, int64_t) {
   return success(succeeded(verifySize(emitError, "axis", axis, 0)) && succeeded(verifySize(emitError, "step", step)));
 }
 

@@ -9,15 +9,16 @@ class Tile_TreeNode<string name, string nodeMnemonic> : Tile_PlanPart<name, node
 def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
   let summary = "a loop over blocks of an axis";
   let description = [{
-    The nodes of `body` are executed in order, for each block of at most `step` elements of the current range of `axis`;
-    blocks of one extent have about equal sizes. Blocks that are `dealt` are the tiles of the program: they stand
-    outermost. A pack beside dealt blocks serves all of them that the worker computes one after the other. Blocks in which
-    the positions mask all values of the maximum `masked_by` are left out, except the first one.
+    The nodes of `body` are executed in order, for each block of at most `step` elements of the current range of `axis`.
+    Blocks that are `dealt` are the tiles of the program: they stand outermost. A pack beside dealt blocks serves all of
+    them that the worker computes one after the other. Other blocks of one range have about equal sizes, whole panels of
+    the micro-kernel if `step` is. Blocks in which the positions mask all values of the maximum `masked_by` are left out,
+    except within the first one of the axis that it reduces.
     ```mlir
     #tile.blocks<axis = 2, step = 32, dealt = true, body = [#tile.multiply<compute = 0, columns = 2>]>
     ```
   }];
-  let parameters = (ins "int64_t":$axis, "int64_t":$step, "bool":$dealt, "::mlir::ArrayAttr":$body,
+  let parameters = (ins "int64_t":$axis, "::freestone::sym::Expr":$step, "bool":$dealt, "::mlir::ArrayAttr":$body,
                         DefaultValuedParameter<"int64_t", "-1">:$masked_by);
 }
 
