@@ -310,19 +310,21 @@ LogicalResult TreeReader::readPack(const Leaf &leaf) {
   bool isRows = oriented.getInput(oriented.lhs) == node.getInput();
   ArrayRef<unsigned> axes = form.axes.of(compute);
   unsigned freeAxis = axes[isRows ? oriented.m.front() : oriented.n.front()], depthAxis = axes[oriented.k.front()];
-  if (getRange(depthAxis, leaf) != form.axes.getExtent(depthAxis) || (isRows && form.getBlocks(depthAxis)))
-    return refuse("an operand is packed in blocks of the reduced axis");
+  unsigned dealt = llvm::count_if(leaf.path, [](const auto &each) { return each.second.getDealt(); });
+  if (unsigned(node.getKept()) > dealt)
+    return refuse("a copy is kept for more axes than are dealt around it");
+  for (BlocksAttr blocks : ArrayRef(form.dealt).slice(dealt - node.getKept(), node.getKept()))
+    if (unsigned(blocks.getAxis()) == freeAxis || unsigned(blocks.getAxis()) == depthAxis)
+      return refuse("a copy is kept for tiles of an axis that it has");
   int64_t width = form.getWidth(), rows = form.tiling.getKernel().getRows(), lanes = form.tiling.getKernel().getLanes();
-  Expr range = getRange(freeAxis, leaf), depth = form.axes.getExtent(depthAxis);
+  bool isKept = node.getKept() > 0;
+  Expr range = isKept ? form.axes.getExtent(freeAxis) : getRange(freeAxis, leaf);
+  Expr depth = isKept ? form.axes.getExtent(depthAxis) : getRange(depthAxis, leaf);
   // The transposition packs whole squares, also at the end of the reduced axis.
   Expr elements = isRows ? range * depth + lanes * std::max(rows, lanes)
                          : Expr::ceilDiv(range, constant(width)) * width * depth + lanes * width;
-  form.packs.push_back({number,
-                        static_cast<unsigned>(node.getInput()),
-                        isRows ? TreeForm::Pack::rows : TreeForm::Pack::panels,
-                        freeAxis,
-                        elements,
-                        {}});
+  form.packs.push_back({number, static_cast<unsigned>(node.getInput()),
+                        isRows ? TreeForm::Pack::rows : TreeForm::Pack::panels, freeAxis, elements, std::nullopt});
   return success();
 }
 

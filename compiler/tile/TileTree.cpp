@@ -24,9 +24,9 @@ public:
 private:
   unsigned find(ComputeOp compute) { return llvm::find(computes, compute) - computes.begin(); }
   bool hasAxis(ComputeOp compute, unsigned axis) { return llvm::is_contained(axes.of(compute), axis); }
-  Attribute pack(const ContractionForm &form, Value factor) {
+  Attribute pack(const ContractionForm &form, Value factor, int64_t kept = 0) {
     ContractionForm copy = form;
-    return PackedAttr::get(builder.getContext(), find(form.compute), *copy.getInput(factor));
+    return PackedAttr::get(builder.getContext(), find(form.compute), *copy.getInput(factor), kept);
   }
   Attribute multiply(const ContractionForm &form, unsigned columns) {
     return MultiplyAttr::get(builder.getContext(), find(form.compute), columns);
@@ -88,7 +88,7 @@ void TreeBuilder::packAcross(SmallVector<Attribute> &body, ArrayRef<int64_t> num
       std::optional<Expr> across = strideOf(lanes), next = strideOf(along);
       bool isApart = across && !across->isConstant(0) && !across->isConstant(1);
       if (isApart && next && next->isConstant(1))
-        body.push_back(PackedAttr::get(builder.getContext(), number, input));
+        body.push_back(PackedAttr::get(builder.getContext(), number, input, /*kept=*/0));
     }
   }
 }
@@ -135,15 +135,15 @@ TreeTilingAttr TreeBuilder::build() {
   packAcross(panel, inside, row, middle);
   evaluate(panel, inside, row, middle);
   panel.push_back(multiply(second, column));
-  // A block of columns serves all panels of rows in a tile.
-  Attribute block = blocks(row, one * kernel.getWidth(), /*dealt=*/false, panel, findMask(inside));
+  // A block of columns serves all panels of rows in a tile, and is kept for the tiles of the same matrices.
+  SmallVector<Attribute> block = {pack(first, first.rhs, /*kept=*/1), pack(second, second.rhs, /*kept=*/1),
+                                  blocks(row, one * kernel.getWidth(), /*dealt=*/false, panel, findMask(inside))};
   SmallVector<Attribute> tile = {pack(first, first.lhs)};
   evaluate(tile, before, row, middle);
   tile.push_back(blocks(middle, one * getColumns(kernel), /*dealt=*/false, block));
   evaluate(tile, behind, row, column);
   evaluate(tile, epilogue, column, row);
-  SmallVector<Attribute> body = {pack(first, first.rhs), pack(second, second.rhs),
-                                 blocks(row, getRows(first, kernel.getWidth()), /*dealt=*/true, tile)};
+  SmallVector<Attribute> body = {blocks(row, getRows(first, kernel.getWidth()), /*dealt=*/true, tile)};
   for (unsigned loop : llvm::reverse(first.outer))
     body = {blocks(axes.of(first.compute)[loop], one, /*dealt=*/true, body)};
   return TreeTilingAttr::get(builder.getContext(), kernel, builder.getArrayAttr(body));

@@ -5,14 +5,14 @@
 
 // An attention: axis 0 is the batch, 1 the rows and 2 the columns of the scores, 3 the depth, 4 the columns of values.
 // A tile has several panels of rows, where there are enough tiles for all workers. The mask is contiguous along columns,
-// while vectors run along rows: it is transposed, block by block.
+// while vectors run along rows: it is transposed, block by block. Packed keys and values are kept for the tiles of a head.
 // CHECK:        tile.program @p0
 // CHECK-SAME:     #tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>,
 // CHECK-SAME:     body = [#tile.blocks<axis = 0, step = 1, dealt = true,
-// CHECK-SAME:       body = [#tile.packed<compute = 0, input = 1>, #tile.packed<compute = [[SECOND:[0-9]+]], input = 1>,
-// CHECK-SAME:               #tile.blocks<axis = 1, step = 32*min((s0*(s1 ceildiv 32)) floordiv 32, {{[0-9]+}}) + 32, dealt = true,
+// CHECK-SAME:       body = [#tile.blocks<axis = 1, step = 32*min((s0*(s1 ceildiv 32)) floordiv 32, {{[0-9]+}}) + 32, dealt = true,
 // CHECK-SAME:         body = [#tile.packed<compute = 0, input = 0>, #tile.blocks<axis = 2, step = {{[0-9]+}}, dealt = false,
-// CHECK-SAME:           body = [#tile.blocks<axis = 1, step = 32, dealt = false,
+// CHECK-SAME:           body = [#tile.packed<compute = 0, input = 1, kept = 1>, #tile.packed<compute = [[SECOND:[0-9]+]], input = 1, kept = 1>,
+// CHECK-SAME:                   #tile.blocks<axis = 1, step = 32, dealt = false,
 // CHECK-SAME:             body = [#tile.multiply<compute = 0, columns = 1>, #tile.packed<compute = 1, input = 1>,
 // CHECK-SAME:                     #tile.evaluate<computes = [1, 2, 3, 4], lanes = 1, along = 2>,
 // CHECK-SAME:                     #tile.multiply<compute = [[SECOND]], columns = 4>]>]>,

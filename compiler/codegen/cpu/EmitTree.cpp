@@ -30,7 +30,10 @@ private:
   void emitOffsets();
   void emitBody(ArrayAttr body, unsigned depth);
   void emitBlocks(tile::BlocksAttr blocks);
-  void emitPack(tile::PackedAttr node);
+  void emitPack(tile::PackedAttr node, unsigned depth);
+  Expr getTiles(tile::BlocksAttr blocks) {
+    return Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), blocks.getStep());
+  }
   void emitMultiply(tile::MultiplyAttr node);
   void emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const TreeScope::Range &rows,
                       const TreeScope::Range &columns);
@@ -65,9 +68,7 @@ void TreeEmitter::emit() {
     offsets = emission.takeScratch(builder.getI64Type(), form.offsets);
     emitOffsets();
   }
-  SmallVector<Expr> grid = llvm::map_to_vector(form.dealt, [&](tile::BlocksAttr blocks) {
-    return Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), blocks.getStep());
-  });
+  SmallVector<Expr> grid = llvm::map_to_vector(form.dealt, [&](tile::BlocksAttr blocks) { return getTiles(blocks); });
   emission.forTiles([&](Value number) {
     tile = number;
     digits = emission.unravel(number, grid);
@@ -103,7 +104,7 @@ void TreeEmitter::emitBody(ArrayAttr body, unsigned depth) {
   auto emitNode = [&](Attribute node) {
     llvm::TypeSwitch<Attribute>(node)
         .Case([&](tile::BlocksAttr blocks) { emitBlocks(blocks); })
-        .Case([&](tile::PackedAttr pack) { emitPack(pack); })
+        .Case([&](tile::PackedAttr pack) { emitPack(pack, depth); })
         .Case([&](tile::MultiplyAttr multiply) { emitMultiply(multiply); })
         .Case([&](tile::EvaluateAttr evaluate) { emitEvaluation(scope, evaluate); });
   };
@@ -116,7 +117,7 @@ void TreeEmitter::emitBody(ArrayAttr body, unsigned depth) {
       scope.enter(blocks.getAxis(), {first, emission.minimum(step, emission.subtract(extent, first)), {}});
       emitBody(blocks.getBody(), depth + 1);
       scope.leave(blocks.getAxis());
-    } else if (isInnermost) {
+    } else if (isInnermost || isa<tile::PackedAttr>(node)) {
       emitNode(node);
     } else {
       emitIf(isNewTile(depth), [&] { emitNode(node); });
@@ -186,7 +187,9 @@ ContractionPoints TreeEmitter::getPoints(tile::ContractionForm &oriented) {
   return points;
 }
 
-void TreeEmitter::emitPack(tile::PackedAttr node) {
+/// Within `depth` dealt blocks. Beside dealt blocks, and where copies are kept for several tiles, only the first tile
+/// of the worker packs.
+void TreeEmitter::emitPack(tile::PackedAttr node, unsigned depth) {
   const tile::TreeForm::Pack &pack = *form.getPack(node.getCompute(), node.getInput());
   if (pack.kind == tile::TreeForm::Pack::transposed)
     return emitTransposition(scope, pack);
@@ -196,29 +199,39 @@ void TreeEmitter::emitPack(tile::PackedAttr node) {
   unsigned m = form.axes.of(compute)[contraction.m.front()], n = form.axes.of(compute)[contraction.n.front()];
   bool isRows = pack.kind == tile::TreeForm::Pack::rows;
   tile::ContractionForm oriented = form.getOriented(compute, isRows == (pack.axis == m) ? n : m);
-  ContractionPoints points = getPoints(oriented);
   TreeScope::PackedOperand &operand = scope.getPacked(pack);
-  TreeScope::Range range = scope.ranges[pack.axis];
-  operand.first = range.first;
-  Value zero = constant(0), depth = emission.getSize(oriented.getExtent(oriented.k));
-  if (!isRows) {
-    emission.forRange(zero, range.count, width, [&](Value column) {
-      PackedBlock block{emission.add(range.first, column),
-                        emission.minimum(constant(width), emission.subtract(range.count, column)), zero, depth};
-      packPanel(emission, oriented, points, block, operand.memory, emission.multiply(column, depth), width);
-    });
-    return;
+  operand.free = scope.ranges[pack.axis];
+  operand.depth = scope.ranges[form.axes.of(compute)[oriented.k.front()]];
+  Value zero = constant(0);
+  if (unsigned kept = node.getKept()) {
+    // Blocks of the free or of the reduced axis follow each other.
+    Value across = isRows
+                       ? operand.depth.count
+                       : emission.multiply(emission.ceilDivide(operand.free.count, constant(width)), constant(width));
+    Value along = isRows ? operand.free.first : operand.depth.first, tiles = constant(1);
+    for (tile::BlocksAttr blocks : ArrayRef(form.dealt).take_back(kept))
+      tiles = emission.multiply(tiles, emission.getSize(getTiles(blocks)));
+    Value isUsedAgain = compare(arith::CmpIPredicate::sgt, tiles, constant(1));
+    operand.start = arith::SelectOp::create(builder, location, isUsedAgain, emission.multiply(along, across), zero);
+    depth -= kept;
   }
-  auto packBlock = [&](TreeScope::Range rows) {
-    PackedBlock block{rows.first, rows.count, zero, depth};
-    Value start = emission.multiply(emission.subtract(rows.first, operand.first), depth);
-    packRows(emission, oriented, points, block, operand.memory, start,
-             getBlockHeight(emission, rows.count, kernel.getRows(), 1));
+  auto packAll = [&] {
+    ContractionPoints points = getPoints(oriented);
+    PackedBlock block{operand.free.first, operand.free.count, operand.depth.first, operand.depth.count};
+    if (isRows)
+      return packRows(emission, oriented, points, block, operand.memory, operand.start,
+                      getBlockHeight(emission, block.count, kernel.getRows(), 1));
+    emission.forRange(zero, operand.free.count, width, [&](Value column) {
+      PackedBlock panel = block;
+      panel.first = emission.add(operand.free.first, column);
+      panel.count = emission.minimum(constant(width), emission.subtract(operand.free.count, column));
+      packPanel(emission, oriented, points, panel, operand.memory,
+                emission.add(operand.start, emission.multiply(column, operand.depth.count)), width);
+    });
   };
-  if (tile::BlocksAttr blocks = form.getBlocks(pack.axis); blocks && !range.isFirst)
-    forBlocks(blocks, packBlock);
-  else
-    packBlock(range);
+  if (depth == form.dealt.size())
+    return packAll();
+  emitIf(isNewTile(depth), packAll);
 }
 
 /// Multiplies the rows of a sum by the factors of a maximum that has grown.
@@ -249,7 +262,7 @@ void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
   ArrayRef<unsigned> axes = form.axes.of(compute);
   TreeScope::Range rows = scope.ranges[axes[oriented.m.front()]], columns = scope.ranges[node.getColumns()],
                    depth = scope.ranges[axes[oriented.k.front()]];
-  Value result = compute.getResult(0), zero = constant(0), steps = emission.getSize(oriented.getExtent(oriented.k));
+  Value result = compute.getResult(0), zero = constant(0);
   const tile::TreeForm::Buffer &sums = form.buffers.find(result)->second;
   Value accumulates = zero;
   if (depth.isFirst) {
@@ -267,9 +280,10 @@ void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
       declareKernel(module, isInPlace ? KernelKind::window : KernelKind::contract, form.getElementType(), kernel);
   const TreeScope::PackedOperand &panels = scope.getPacked(*form.getPack(node.getCompute(), right));
   emission.forRange(zero, columns.count, width, [&](Value column) {
-    Value packedColumn = emission.add(emission.subtract(columns.first, panels.first), column);
-    Value b = emission.getPointer(panels.memory, emission.add(emission.multiply(packedColumn, steps),
-                                                              emission.multiply(depth.first, constant(width))));
+    Value distance = emission.add(emission.subtract(columns.first, panels.free.first), column);
+    Value step = emission.multiply(emission.subtract(depth.first, panels.depth.first), constant(width));
+    Value b = emission.getPointer(
+        panels.memory, emission.add(panels.start, emission.add(emission.multiply(distance, panels.depth.count), step)));
     Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, zero));
     if (isInPlace) {
       Value height = getBlockHeight(emission, rows.count, kernel.getRows(), 2);
@@ -282,8 +296,8 @@ void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
     }
     const TreeScope::PackedOperand &packedRows = scope.getPacked(*form.getPack(node.getCompute(), left));
     Value height = getBlockHeight(emission, rows.count, kernel.getRows(), 1);
-    Value a = emission.getPointer(packedRows.memory,
-                                  emission.multiply(emission.subtract(rows.first, packedRows.first), steps));
+    Value above = emission.multiply(emission.subtract(rows.first, packedRows.free.first), packedRows.depth.count);
+    Value a = emission.getPointer(packedRows.memory, emission.add(packedRows.start, above));
     Value used = emission.minimum(constant(width), emission.subtract(columns.count, column));
     // The panel itself: prefetching it again is free.
     Value pitch = constant(width * form.getElementType().getIntOrFloatBitWidth() / 8);

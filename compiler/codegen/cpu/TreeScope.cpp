@@ -12,7 +12,7 @@ TreeScope::TreeScope(Emission &emission, const tile::TreeForm &form) : emission(
   for (Expr elements : form.storages)
     storages.push_back(emission.takeScratch(form.getElementType(), elements));
   for (const tile::TreeForm::Pack &pack : form.packs)
-    packed.push_back({emission.takeScratch(form.getElementType(), pack.elements), emission.getConstant(0)});
+    packed.push_back({emission.takeScratch(form.getElementType(), pack.elements), emission.getConstant(0), {}, {}});
 }
 
 Expr TreeScope::getSymbol(unsigned axis) { return emission.getPositionSymbol("a" + std::to_string(axis)); }

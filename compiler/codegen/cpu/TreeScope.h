@@ -36,9 +36,11 @@ public:
   /// ranges.
   mlir::Value getPlace(const tile::TreeForm::Buffer &buffer, mlir::Value column, mlir::Value row);
 
-  /// The memory of a packed operand, and the position of its first element along the pack's axis.
+  /// The memory of a packed operand; the copy at hand begins at element `start`, with the ranges `free` of the pack's
+  /// axis and `depth` of the reduced axis.
   struct PackedOperand {
-    mlir::Value memory, first;
+    mlir::Value memory, start;
+    Range free, depth;
   };
   PackedOperand &getPacked(const tile::TreeForm::Pack &pack) { return packed[&pack - form.packs.begin()]; }
 

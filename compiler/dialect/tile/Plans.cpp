@@ -148,9 +148,10 @@ LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr st
   return success(succeeded(verifySize(emitError, "axis", axis, 0)) && succeeded(verifySize(emitError, "step", step)));
 }
 
-LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input) {
+LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept) {
   return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&
-                 succeeded(verifySize(emitError, "input", input, 0)));
+                 succeeded(verifySize(emitError, "input", input, 0)) &&
+                 succeeded(verifySize(emitError, "kept", kept, 0)));
 }
 
 LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns) {

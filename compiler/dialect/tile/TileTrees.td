@@ -26,9 +26,11 @@ def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
   let summary = "a packed copy of the current ranges of an operand";
   let description = [{
     The operand `input` of `compute`, in scratch: of a contraction, as its micro-kernel reads it, in panels if it is the
-    vector operand, else in blocks of rows; of an evaluated compute, transposed to the order of its vectors.
+    vector operand, else in blocks of rows; of an evaluated compute, transposed to the order of its vectors. Copies of
+    all blocks are kept for all tiles of the `kept` innermost dealt axes, where these are several; else each takes the
+    place of the one before.
   }];
-  let parameters = (ins "int64_t":$compute, "int64_t":$input);
+  let parameters = (ins "int64_t":$compute, "int64_t":$input, DefaultValuedParameter<"int64_t", "0">:$kept);
 }
 
 def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
