@@ -74,7 +74,8 @@ MachineRates withFile(const Settings &settings, FileSystem &system, bool mayWrit
     found.text.clear();
     // A missing folder is an empty one.
     if ((mayWrite || error.code != ENOENT) && settings.say)
-      settings.say(std::string("what was measured of this machine is not kept, and estimates serve: ") + error.what());
+      settings.say(std::string("the cache can't be used for this machine's rates, and estimates serve: ") +
+                   error.what());
   }
   return found;
 }

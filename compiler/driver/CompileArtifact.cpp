@@ -116,7 +116,8 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     return mlir::failure();
   }
   if (llvm::Error error = codegen::requireConsistent(*device)) {
-    failure = {Failure::Kind::Usage, "the given device: " + llvm::toString(std::move(error))};
+    failure = {Failure::Kind::Usage,
+               (options.device ? options.device->name : options.target) + ": " + llvm::toString(std::move(error))};
     return mlir::failure();
   }
   if (failed(requireCompilable(failure)))

@@ -216,7 +216,8 @@ FailureOr<std::string> Compilation::printCode(Level level, Failure &failure) {
     if (!device)
       return emitError(UnknownLoc::get(context.get()), llvm::toString(device.takeError()));
     if (llvm::Error error = codegen::requireConsistent(*device))
-      return emitError(UnknownLoc::get(context.get()), "the given device: " + llvm::toString(std::move(error)));
+      return emitError(UnknownLoc::get(context.get()), (options.device ? options.device->name : options.target) + ": " +
+                                                           llvm::toString(std::move(error)));
     FailureOr<OwningOpRef<ModuleOp>> code = emitCode(*model.module, options);
     if (failed(code))
       return mlir::failure();

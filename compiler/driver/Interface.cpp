@@ -51,7 +51,7 @@ Options readOptions(const freestone_compile_options &given) {
   if (known.target)
     options.target = known.target;
   if (known.device)
-    options.device = known.device;
+    options.device = {known.device, known.device_name ? known.device_name : "the device"};
   if (known.rates)
     options.rates = known.rates;
   options.level = known.optimization_level;
@@ -227,7 +227,7 @@ freestone_compiler_result compile(const freestone_compile_options *given) {
     return failedWith({Failure::Kind::Usage, "the model was not accepted"});
   if (failed(compilation.compile(given->output_path, failure)))
     return failedWith(failure);
-  std::string target = options.device ? "the given device" : options.target;
+  std::string target = options.device ? options.device->name : options.target;
   return succeeded(describeStatistics(compilation.getStatistics(), compilation.getReport().random, target,
                                       compilation.getTraining()));
 }

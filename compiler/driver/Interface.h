@@ -75,6 +75,7 @@ typedef struct freestone_compile_options {
   void *accept_user; // handed to `accept`
   // JSON as of `describe_device`: compiles for this device instead of `target`. Null: `target`.
   const char *device;
+  const char *device_name; // of `device` in messages, such as its file
   // JSON as of `measure_machine`: how fast this machine is, for `target` "host". Null: estimates.
   const char *rates;
 } freestone_compile_options;
@@ -100,7 +101,7 @@ typedef void (*freestone_take_tensor)(void *user, const freestone_plain_tensor *
 
 // All functions may be called from any thread, one at a time; `compile` does its own serialization. They never throw,
 // exit or abort, whatever a model contains. They are safe in a forked child if the parent had opened the library and
-// called nothing but `warm_up`.
+// called nothing but `warm_up`, `describe_device` and `measure_machine`.
 typedef struct freestone_compiler_interface {
   int64_t version;   // FREESTONE_COMPILER_INTERFACE_VERSION
   const char *build; // version of the compiler and of LLVM, for --version and the cache key

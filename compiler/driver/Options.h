@@ -19,12 +19,17 @@ struct Progress {
   int64_t done = 0, total = 0;
 };
 
+/// The description of a device as JSON, and its name in messages.
+struct GivenDevice {
+  std::string json, name;
+};
+
 /// All inputs of a compilation besides the model.
 struct Options {
   /// As of DeviceDescription::get.
   std::string target = "host";
-  /// The description of a device instead of `target`, as JSON.
-  std::optional<std::string> device;
+  /// A device instead of `target`.
+  std::optional<GivenDevice> device;
   /// How fast this machine is, as JSON of Rates; empty: unknown.
   std::string rates;
   int level = 2;

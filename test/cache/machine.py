@@ -92,7 +92,7 @@ def check_devices(user):
                           ({**target, "triple": "dream-unknown-linux-gnu"}, "triple"),
                           ({**target, "triple": "aarch64-unknown-linux-gnu"}, "triple")):
         refused = compile_for(broken, status=2).stderr
-        assert refused.startswith("freestone: the given device: ") and place in refused, (broken, refused)
+        assert refused.startswith(f"freestone: --device {user.home}/device.json: ") and place in refused, (broken, refused)
     assert "/nowhere" in user.run("machine", "--device", "/nowhere", status=1).stderr
     assert "excludes" in compile_for(target, "--target", "host", status=2).stderr
 

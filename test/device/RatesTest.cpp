@@ -75,6 +75,17 @@ TEST(Rates, ANearerLevelIsNeverSlower) {
   EXPECT_EQ(slowL1.getBandwidth(0), 1e9);
 }
 
+TEST(Rates, ThoseOfThisMachineAreOfItAlone) {
+  DeviceDescription host = llvm::cantFail(DeviceDescription::get("host", R"({"memory_read": 5})"));
+  EXPECT_EQ(host.getMemoryBandwidth(), 5);
+  EXPECT_EQ(llvm::cantFail(DeviceDescription::get("host,-amx-bf16", R"({"memory_read": 5})")).rates, host.rates);
+  EXPECT_EQ(llvm::cantFail(DeviceDescription::get("x86-64-v3", R"({"memory_read": 5})")).rates, Rates());
+  EXPECT_EQ(llvm::cantFail(DeviceDescription::get(host.toJson())), host) << "a description is a target, too";
+  std::string many = R"({"levels": [9, 9, 9, 9, 9, 9, 9, 9, 9]})";
+  for (const std::string &wrong : {std::string("x"), std::string(R"({"memory_read": -5})"), many})
+    EXPECT_NE(llvm::toString(DeviceDescription::get("host", wrong).takeError()), "") << wrong;
+}
+
 TEST(Rates, TextComesBackAsItWas) {
   Rates rates = {{4e11, 1.23456789012345e11}, 2e10, 1e10, 8e9, 6e10, 5e10, 1e11, 2e11, 3e11, 4e11, 3e-7};
   EXPECT_EQ(llvm::cantFail(Rates::fromJson(rates.toJson())), rates);

@@ -20,8 +20,15 @@ void CompileArguments::addDeviceTo(CLI::App &verb) {
   CLI::Option *targets = addWord(verb, "--target", target, train::choiceOf("target"), "host, x86-64-v3 or x86-64-v4");
   targets->group(group);
   auto readDevice = [this](const std::string &path) {
-    std::vector<uint8_t> bytes = readFile(path);
-    device.emplace(bytes.begin(), bytes.end());
+    if (path.empty())
+      refuseValue("--device", path, "must not be empty");
+    deviceName = "--device " + path;
+    try {
+      std::vector<uint8_t> bytes = readFile(path);
+      device.emplace(bytes.begin(), bytes.end());
+    } catch (const TensorError &error) {
+      throw Failure(Exit::Failed, fmt::format("{}: {}", deviceName, error.what()));
+    }
   };
   verb.add_option_function<std::string>("--device", readDevice,
                                         "the device to compile for, as 'freestone machine --json' describes one")
@@ -94,9 +101,9 @@ static freestone_dim_bound parseBound(const std::string &text, bool range, std::
 
 CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output,
                                std::string step)
-    : target(arguments.target), device(arguments.device.value_or("")), modelPath(std::move(model)),
-      outputPath(std::move(output)), training(std::move(step)), printIrTreeDir(arguments.printIrTreeDir),
-      disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
+    : target(arguments.target), device(arguments.device.value_or("")), deviceName(arguments.deviceName),
+      modelPath(std::move(model)), outputPath(std::move(output)), training(std::move(step)),
+      printIrTreeDir(arguments.printIrTreeDir), disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
   if (!printIrTreeDir.empty())
     requireFolder("--mlir-print-ir-tree-dir", printIrTreeDir);
   symbols.reserve(arguments.dims.size() + arguments.binds.size());
@@ -110,6 +117,7 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.output_path = outputPath.empty() ? nullptr : outputPath.c_str();
   options.target = target.c_str();
   options.device = arguments.device ? device.c_str() : nullptr;
+  options.device_name = deviceName.c_str();
   options.optimization_level = arguments.level;
   options.strip_weights = arguments.stripWeights;
   options.threads = arguments.jobs;

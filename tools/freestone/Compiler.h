@@ -23,6 +23,7 @@ struct Unsupported : Failure {
 struct CompileArguments {
   std::string target = "host";
   std::optional<std::string> device; ///< JSON of a device instead of the target
+  std::string deviceName;            ///< "--device FILE"
   int level = 2;
   std::vector<std::string> dims;     ///< "seq=2:1024"
   std::vector<std::string> binds;    ///< "batch=8"
@@ -57,7 +58,7 @@ public:
   const freestone_compile_options *get() const { return &options; }
 
 private:
-  std::string cacheFolder, target, device, rates, modelPath, outputPath, training, printIrTreeDir, disabled;
+  std::string cacheFolder, target, device, deviceName, rates, modelPath, outputPath, training, printIrTreeDir, disabled;
   std::vector<std::string> symbols;
   std::vector<freestone_dim_bound> bounds;
   freestone_compile_options options = {};

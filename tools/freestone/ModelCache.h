@@ -32,6 +32,8 @@ public:
                         const std::vector<std::string> &graphs = {});
   /// Compiles to a file that is not cached itself, since it is not asked for again; only its code is.
   std::string compileUnkept(const std::string &output, const std::string &model);
+  /// Measures the machine if that matters to compilations and has never been done; they do it themselves otherwise.
+  void measureMachine() { rates(); }
   /// A line about the measurement of this machine, with a line break, if this object made one; its time is in no
   /// other. Else empty.
   std::string describeCalibration() const;

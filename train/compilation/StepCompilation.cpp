@@ -10,6 +10,7 @@
 #include "train/options/RunOptions.h"
 #include "train/options/StepText.h"
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 namespace freestone::train {
@@ -19,18 +20,16 @@ namespace {
 using OnCompile = decltype(TrainerOptions::onCompile);
 using OnWarning = decltype(cache::Settings::say);
 
-/// The cache's settings from the environment and the options.
+/// The cache's settings from the environment, with the options' functions.
 cache::Settings cacheSettings(const TrainerOptions &options) {
   std::string malformed;
   cache::Settings settings = cache::Settings::fromEnvironment(malformed);
   if (!malformed.empty())
     throw Error(malformed);
-  if (options.noCache)
-    settings.mode = cache::Mode::Off;
   // At most one warning, from this library or from the compiler.
   if (options.onWarning)
-    settings.say = [&options, hasWarned = false](const std::string &sentence) mutable {
-      if (!std::exchange(hasWarned, true))
+    settings.say = [&options, hasWarned = std::make_shared<bool>(false)](const std::string &sentence) {
+      if (!std::exchange(*hasWarned, true))
         options.onWarning(sentence);
     };
   if (options.onCompile)
@@ -39,11 +38,9 @@ cache::Settings cacheSettings(const TrainerOptions &options) {
 }
 
 /// How fast this machine is, if the step is for it. Without the cache, too: it decides the bits of the step.
-std::string ratesFor(const TrainerOptions &options) {
+std::string findRates(const TrainerOptions &options, const cache::Settings &settings) {
   if (!options.target.starts_with("host"))
     return "";
-  TrainerOptions cached = options;
-  cached.noCache = false;
   auto measure = [] {
     const freestone_compiler_interface &compiler = openCompiler();
     freestone_compiler_result result = compiler.measure_machine();
@@ -53,7 +50,7 @@ std::string ratesFor(const TrainerOptions &options) {
       throw Error(error);
     return text;
   };
-  return cache::MachineRates::find(cacheSettings(cached), measure).text;
+  return cache::MachineRates::find(settings, measure).text;
 }
 
 void compile(const cache::ModelOptions &what, const TrainerOptions &given, const cache::Store &store,
@@ -112,11 +109,15 @@ Artifact loadStep(const std::string &model, const TrainerOptions &options, cache
   checkOptions(options);
   if (std::filesystem::path(model).extension() == ".stone")
     return Artifact::load(model);
-  cache::Store store(cacheSettings(options));
+  cache::Settings settings = cacheSettings(options);
+  std::string rates = findRates(options, settings);
+  if (options.noCache)
+    settings.mode = cache::Mode::Off;
+  cache::Store store(std::move(settings));
   cache::ModelOptions what;
   what.path = model;
   what.target = options.target;
-  what.rates = ratesFor(options);
+  what.rates = std::move(rates);
   what.training = describeStep(options);
   what.graphs = graphFiles(options);
   auto make = [&](const std::string &path) {
