@@ -8,7 +8,7 @@ using namespace freestone::tile;
 using sym::Expr;
 
 ContractionForm TreeForm::getOriented(ComputeOp compute, unsigned columns) const {
-  ContractionForm form = *ContractionForm::get(compute);
+  ContractionForm form = *ContractionForm::getOfMatrices(compute);
   if (axes.of(compute)[form.n.front()] == columns)
     return form;
   std::swap(form.lhs, form.rhs);

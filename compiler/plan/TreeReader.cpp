@@ -287,11 +287,6 @@ LogicalResult TreeReader::readLeaf(const Leaf &leaf) {
   return isa<MultiplyAttr>(leaf.node) ? readMultiply(leaf) : readEvaluate(leaf);
 }
 
-/// A contraction that a tree can multiply has one loop of each role, whatever is dealt one by one aside.
-static bool isSimple(const ContractionForm &form) {
-  return form.m.size() == 1 && form.n.size() == 1 && form.k.size() == 1;
-}
-
 LogicalResult TreeReader::readPack(const Leaf &leaf) {
   auto node = cast<PackedAttr>(leaf.node);
   unsigned number = node.getCompute();
@@ -303,9 +298,9 @@ LogicalResult TreeReader::readPack(const Leaf &leaf) {
   if (auto evaluate = dyn_cast<EvaluateAttr>(used->node))
     return readTransposed(node, evaluate, leaf, *used);
   auto multiply = cast<MultiplyAttr>(used->node);
-  std::optional<ContractionForm> contraction = ContractionForm::get(compute);
-  if (!contraction || !isSimple(*contraction))
-    return refuse("compute " + Twine(number) + " is no contraction of a row, a column and a reduced loop");
+  std::optional<ContractionForm> contraction = ContractionForm::getOfMatrices(compute);
+  if (!contraction)
+    return refuse("compute " + Twine(number) + " is no contraction of matrices");
   ContractionForm oriented = form.getOriented(compute, multiply.getColumns());
   bool isRows = oriented.getInput(oriented.lhs) == node.getInput();
   ArrayRef<unsigned> axes = form.axes.of(compute);
@@ -348,9 +343,9 @@ LogicalResult TreeReader::readTransposed(PackedAttr node, EvaluateAttr evaluate,
 LogicalResult TreeReader::readMultiply(const Leaf &leaf) {
   auto node = cast<MultiplyAttr>(leaf.node);
   ComputeOp compute = form.computes[node.getCompute()];
-  std::optional<ContractionForm> contraction = ContractionForm::get(compute);
+  std::optional<ContractionForm> contraction = ContractionForm::getOfMatrices(compute);
   ArrayRef<unsigned> axes = form.axes.of(compute);
-  if (!contraction || !isSimple(*contraction) || contraction->elementType != form.getElementType() ||
+  if (!contraction || contraction->elementType != form.getElementType() ||
       (axes[contraction->m.front()] != node.getColumns() && axes[contraction->n.front()] != node.getColumns()))
     return refuse("compute " + Twine(node.getCompute()) + " is no contraction of f32 with such columns");
   ContractionForm oriented = form.getOriented(compute, node.getColumns());
@@ -382,7 +377,7 @@ LogicalResult TreeReader::readEvaluate(const Leaf &leaf) {
   auto node = cast<EvaluateAttr>(leaf.node);
   for (int64_t number : node.getComputes()) {
     ComputeOp compute = form.computes[number];
-    if (getContractionDims(compute) && ContractionForm::get(compute))
+    if (getContractionDims(compute) && ContractionForm::getOfMatrices(compute))
       return refuse("compute " + Twine(number) + " is a contraction");
     for (unsigned axis : form.axes.of(compute))
       if (axis != node.getLanes() && axis != node.getAlong() && !getRange(axis, leaf).isConstant(1))

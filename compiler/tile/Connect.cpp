@@ -41,10 +41,10 @@ private:
   ComputeOp rows;
 };
 
-/// A contraction of f32 of one row, one column and one reduced loop whose factors are its operands.
-std::optional<ContractionForm> getSimpleContraction(ComputeOp compute) {
-  std::optional<ContractionForm> form = ContractionForm::get(compute);
-  if (!form || !form->elementType.isF32() || form->m.size() != 1 || form->n.size() != 1 || form->k.size() != 1)
+/// A contraction of matrices of f32 whose factors are its operands.
+std::optional<ContractionForm> getContraction(ComputeOp compute) {
+  std::optional<ContractionForm> form = ContractionForm::getOfMatrices(compute);
+  if (!form || !form->elementType.isF32())
     return std::nullopt;
   for (Value factor : {form->lhs, form->rhs}) {
     std::optional<unsigned> input = form->getInput(factor);
@@ -80,7 +80,7 @@ bool Connection::collect(Value tensor) {
   if (llvm::is_contained(before, group))
     return true;
   if (getContractionDims(group->front())) {
-    std::optional<ContractionForm> form = first ? std::nullopt : getSimpleContraction(group->front());
+    std::optional<ContractionForm> form = first ? std::nullopt : getContraction(group->front());
     if (!form)
       return false;
     first = form;
@@ -97,7 +97,7 @@ bool Connection::collect(Value tensor) {
 }
 
 bool Connection::collect() {
-  second = getSimpleContraction(last.front());
+  second = getContraction(last.front());
   if (!second)
     return false;
   Value tensor = last.front().getInputs()[*second->getInput(second->lhs)];

@@ -104,7 +104,7 @@ int64_t TreeBuilder::findMask(ArrayRef<int64_t> numbers) {
 TreeTilingAttr TreeBuilder::build() {
   SmallVector<ContractionForm, 2> forms;
   for (ComputeOp compute : computes)
-    if (std::optional<ContractionForm> form = ContractionForm::get(compute))
+    if (std::optional<ContractionForm> form = ContractionForm::getOfMatrices(compute))
       forms.push_back(*form);
   if (forms.size() != 2)
     return {};

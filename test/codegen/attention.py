@@ -36,11 +36,16 @@ def attend(q, k, v, mask):
         return weights / weights.sum(-1, keepdims=True) @ v
 
 
-def get_core(middle, transposed=True):
+def get_core(middle, keys="k", values="v"):
     """The nodes from q, k and v [batch, heads, length, depth] to z, with `middle` from scores "s" to masked ones "t"."""
-    first = [node("Transpose", ["k"], ["kt"], perm=[0, 1, 3, 2])] if transposed else []
-    return [*first, node("MatMul", ["q", "kt"], ["r"]), node("Mul", ["r", "eighth"], ["s"]), *middle,
-            node("Softmax", ["t"], ["p"], axis=-1), node("MatMul", ["p", "v"], ["z"])]
+    return [node("Transpose", [keys], ["kt"], perm=[0, 1, 3, 2]), node("MatMul", ["q", "kt"], ["r"]), node("Mul", ["r", "eighth"], ["s"]),
+            *middle, node("Softmax", ["t"], ["p"], axis=-1), node("MatMul", ["p", values], ["z"])]
+
+
+def repeat(tensor):
+    """Nodes that give every head of the one in `tensor`, as "tensor_each"."""
+    return [node("Unsqueeze", [tensor, "two_axis"], [f"{tensor}_one"]), node("Expand", [f"{tensor}_one", "heads"], [f"{tensor}_all"]),
+            node("Reshape", [f"{tensor}_all", "merged"], [f"{tensor}_each"])]
 
 
 def get_positions():
@@ -56,6 +61,8 @@ def get_cases():
     rows and columns are as many."""
     cases = {}
     cases["plain"] = get_core([node("Identity", ["s"], ["t"])]), {}, lambda rows, columns: 0, False
+    grouped = [*repeat("k"), *repeat("v"), *get_core([node("Identity", ["s"], ["t"])], "k_each", "v_each")]
+    cases["grouped"] = grouped, {}, lambda rows, columns: 0, False
     mask = {"a": (FLOAT, [1, 1, "l", "c"])}
     cases["added"] = get_core([node("Add", ["s", "a"], ["t"])]), mask, lambda rows, columns, a: a, False
     bias = {"a": (FLOAT, ["b", HEADS, 1, "c"])}
@@ -76,10 +83,15 @@ def get_cases():
     return cases
 
 
-def get_initializers(nodes):
+def get_key_heads(name):
+    return 1 if name == "grouped" else HEADS
+
+
+def get_initializers(nodes, depth):
     known = {"eighth": constant("eighth", 1 / 8), "minus": constant("minus", -np.inf), "lowest": constant("lowest", LOWEST),
              "zero": constant("zero", 0), "none": constant("none", 0, np.int64), "one": constant("one", 1, np.int64),
-             "one_axis": constant("one_axis", [1], np.int64), "width": constant("width", 30, np.int64)}
+             "one_axis": constant("one_axis", [1], np.int64), "two_axis": constant("two_axis", [2], np.int64), "width": constant("width", 30, np.int64), "merged": constant("merged", [0, HEADS, -1, depth], np.int64),
+             "heads": constant("heads", [1, 1, HEADS, 1, 1], np.int64)}
     used = {name for each in nodes for name in each.input}
     return [tensor for name, tensor in known.items() if name in used]
 
@@ -89,9 +101,10 @@ def compile_case(folder, name, target, nodes, inputs, depth, *options):
     path = folder / f"{name}-{target}-{depth}{'-apart' * bool(options)}"
     model = path.with_suffix(".onnx")
     columns = "l" if any("Range" == each.op_type for each in nodes) else "c"
-    shapes = {"q": (FLOAT, ["b", HEADS, "l", depth]), **{key: (FLOAT, ["b", HEADS, columns, depth]) for key in "kv"}, **inputs}
+    heads = get_key_heads(name)
+    shapes = {"q": (FLOAT, ["b", HEADS, "l", depth]), **{key: (FLOAT, ["b", heads, columns, depth]) for key in "kv"}, **inputs}
     save(model, nodes, [(key, *value) for key, value in shapes.items()], [("z", FLOAT, ["b", HEADS, "l", depth])],
-         get_initializers(nodes))
+         get_initializers(nodes, depth))
     command = [freestone_runtime.freestone(), "compile", "--no-cache", model, "-o", path.with_suffix(".stone"), "--target", target, "--json",
                *options]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
@@ -121,7 +134,8 @@ def check(folder, name, target, depth, case, random):
         if is_square and rows != columns:
             continue
         sizes = {"b": 2, "l": rows, "c": columns}
-        feeds = {key: random.normal(size=(2, HEADS, rows if key == "q" else columns, depth)).astype(np.float32) for key in "qkv"}
+        feeds = {key: random.normal(size=(2, HEADS if key == "q" else get_key_heads(name), rows if key == "q" else columns, depth)).astype(np.float32)
+                 for key in "qkv"}
         feeds |= {key: draw(random, kind, tuple(sizes.get(extent, extent) for extent in shape)) for key, (kind, shape) in inputs.items()}
         mask = get_mask(np.arange(rows)[:, None], np.arange(columns), *(feeds[key] for key in inputs))
         right = attend(feeds["q"], feeds["k"], feeds["v"], mask)

@@ -194,7 +194,7 @@ void TreeEmitter::emitPack(tile::PackedAttr node, unsigned depth) {
   if (pack.kind == tile::TreeForm::Pack::transposed)
     return emitTransposition(scope, pack);
   tile::ComputeOp compute = form.computes[pack.compute];
-  tile::ContractionForm contraction = *tile::ContractionForm::get(compute);
+  tile::ContractionForm contraction = *tile::ContractionForm::getOfMatrices(compute);
   // The axis of a packed operand is that of its rows or columns.
   unsigned m = form.axes.of(compute)[contraction.m.front()], n = form.axes.of(compute)[contraction.n.front()];
   bool isRows = pack.kind == tile::TreeForm::Pack::rows;
