@@ -1,6 +1,7 @@
 #include "compiler/device/Calibration.h"
 
 #include "compiler/device/Loops.h"
+#include "compiler/device/Pages.h"
 #include "compiler/device/Stretches.h"
 #include "compiler/device/TeamCalibration.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -64,11 +65,11 @@ std::optional<double> Calibration::measure(milliseconds time, llvm::function_ref
 /// Bytes that stay in a level and not in the nearer one.
 size_t Calibration::getResidentBytes(size_t level) const {
   // Of a level that others share, or that is larger than is worth the time.
-  constexpr int64_t pageBytes = 4096, most = 16 << 20;
+  constexpr int64_t most = 16 << 20;
   int64_t bytes = device.memoryLevels[level].bytes / 2;
   if (level > 0)
     bytes = std::min(bytes, 4 * device.memoryLevels[level - 1].bytes);
-  return llvm::alignTo<pageBytes>(std::clamp(bytes, pageBytes, most));
+  return llvm::alignTo<pageBytes>(std::clamp<int64_t>(bytes, pageBytes, most));
 }
 
 void Calibration::measureLevels(Rates &rates) {

@@ -88,12 +88,11 @@ struct DeviceDescription {
   /// Seconds from one unit's writing to another's seeing it: the least cost of a phase that waits.
   double getHandOffSeconds() const;
 
-  /// The device that a text describes: the JSON of a description, or a target's name on the architecture of this
-  /// compiler: `host`, or on x86 `x86-64-v3` and `x86-64-v4`, followed by comma-separated instruction sets to add or
-  /// remove: `+amx-bf16`, `-amx-bf16`, `+amx-int8`,
-  /// `-amx-int8`, `+avx512bf16`, `-avx512bf16`, `+avx512vnni`, `-avx512vnni`. `host` follows FREESTONE_HOST (see
-  /// runtime/machine), and has `rates`, the JSON of Rates, where that is not empty. Fails for other texts, and for a
-  /// host without AVX2 and FMA.
+  /// The device that a text describes: the JSON of a description, or the name of a target on the architecture of this
+  /// compiler. That is `host`, or on x86 `x86-64-v3` and `x86-64-v4`, followed by comma-separated instruction sets to
+  /// add or remove: `+amx-bf16`, `-amx-bf16`, `+amx-int8`, `-amx-int8`, `+avx512bf16`, `-avx512bf16`, `+avx512vnni`,
+  /// `-avx512vnni`. `host` follows FREESTONE_HOST (see runtime/machine), and has `rates`, the JSON of Rates, where that
+  /// is not empty. Fails for other texts, and for a host without AVX2 and FMA.
   static llvm::Expected<DeviceDescription> get(llvm::StringRef target, llvm::StringRef rates = "");
 
   /// Conversions to and from a one-line JSON object. Parsing fails, naming the place, where the text is no such object

@@ -73,9 +73,10 @@ static bool fromJSON(const json::Value &value, MemoryLevel &level, json::Path pa
   if (!mapper || !mapper.map("bytes", level.bytes) || !mapper.mapOptional("line_bytes", level.lineBytes) ||
       !mapper.mapOptional("shared_by", level.sharedBy))
     return false;
-  if (level.bytes > 0 && level.lineBytes > 0 && level.sharedBy > 0)
+  constexpr int64_t most = int64_t(1) << 50;
+  if (level.bytes > 0 && level.bytes <= most && level.lineBytes > 0 && level.sharedBy > 0)
     return true;
-  path.report("sizes and units are positive");
+  path.report("sizes and units are positive, and at most 2^50");
   return false;
 }
 
@@ -101,8 +102,8 @@ static bool fromJSON(const json::Value &value, DeviceDescription &device, json::
       !mapper.mapOptional("rounds_to_bf16", device.roundsToBF16) || !mapper.mapOptional("pair_unit", device.pairUnit) ||
       !mapper.mapOptional("quad_unit", device.quadUnit) || !mapper.mapOptional("rates", device.rates))
     return false;
-  if (device.units == 0)
-    path.field("units").report("there is at least one");
+  if (device.units == 0 || device.units > 1 << 20)
+    path.field("units").report("there is at least one, and at most 2^20");
   else if (device.memoryLevels.empty())
     path.field("memory_levels").report("there is at least one");
   else if (!llvm::isPowerOf2_32(device.vectorBytes) || device.vectorBytes < 16 || device.vectorBytes > 4096)

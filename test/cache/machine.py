@@ -60,6 +60,9 @@ def check_devices(user):
         return user.run("compile", user.models[0], "-o", user.home / "out.stone", "--device",
                         user.home / "device.json", *options, status=status)
 
+    for name in ("x86-64-v4", "x86-64-v4,+amx-bf16", "x86-64-v4,+amx-int8,+avx512vnni", "x86-64-v4,+avx512bf16", "host",
+                 "host,-amx-bf16", "x86-64-v3"):
+        compile_for(user.json_of("machine", "--target", name), "--strip-weights")
     target = user.json_of("machine", "--target", "x86-64-v3")
     compile_for(target)
     given = (user.home / "out.stone").read_bytes()
@@ -77,8 +80,13 @@ def check_devices(user):
     wide = user.run(*inspect, "--target", "x86-64-v3").stdout
     assert "width = 16" in wide and "width = 8" in narrow, (wide, narrow)
 
+    # Sizes that nobody built are no fault.
+    for change in ({"memory_levels": [{"bytes": 1}]}, {"memory_levels": [{"bytes": 2**50, "line_bytes": 2**20}] * 5},
+                   {"units": 2**20}, {"vector_registers": 8}, {"features": ""}, {"rates": {"levels": [1e-3]}}):
+        compile_for({**target, **change})
     for broken, place in (("", "device"), ("{", "device"), ("[]", "device"), ({}, "triple"),
-                          ({**target, "units": 0}, "device.units"), ({**target, "units": "x"}, "device.units"),
+                          ({**target, "units": 0}, "device.units"),
+                          ({**target, "memory_levels": [{"bytes": 2**60}]}, "device.memory_levels[0]"), ({**target, "units": "x"}, "device.units"),
                           ({**target, "memory_levels": [{"bytes": 0}]}, "device.memory_levels[0]"),
                           ({**target, "rates": {"levels": [1, 2]}}, "device.rates.levels[0]"),
                           ({**target, "rates": {"multiply_adds": -1}}, "device.rates.multiply_adds"),

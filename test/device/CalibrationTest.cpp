@@ -77,7 +77,9 @@ TEST(Calibration, WhatTheSystemRefusesStaysAbsent) {
 TEST(Stretches, TheFastestQuarterCounts) {
   Stretches stretches;
   EXPECT_EQ(stretches.getUpperQuartile(), std::nullopt);
+  EXPECT_EQ(stretches.getFastest(), std::nullopt);
   for (double rate : {3.0, 100.0, 1.0, 8.0, 8.1, 7.9, 2.0, 8.0})
     stretches.add(rate);
   EXPECT_EQ(stretches.getUpperQuartile(), 8.0);
+  EXPECT_EQ(stretches.getFastest(), 100.0);
 }

@@ -41,9 +41,11 @@ llvm::Error codegen::requireConsistent(const DeviceDescription &device) {
   if (!known->isCPUStringValid(device.cpu))
     return refuse("cpu", "LLVM knows no processor '" + device.cpu + "'");
   for (llvm::StringRef feature : llvm::split(device.features, ',')) {
+    if (feature.empty())
+      continue;
     bool isKnown = llvm::any_of(known->getAllProcessorFeatures(),
                                 [&](const llvm::SubtargetFeatureKV &each) { return feature.drop_front() == each.Key; });
-    if (!feature.empty() && (!isKnown || !llvm::StringRef("+-").contains(feature.front())))
+    if (!isKnown || !llvm::StringRef("+-").contains(feature.front()))
       return refuse("features", "LLVM knows no '" + feature + "', which begins with + or -");
   }
   std::unique_ptr<llvm::MCSubtargetInfo> machine(target->createMCSubtargetInfo(triple, device.cpu, device.features));
