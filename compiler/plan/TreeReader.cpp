@@ -155,7 +155,7 @@ LogicalResult TreeReader::readRunning() {
     for (ComputeOp compute : form.computes)
       for (Value input : compute.getInputs())
         if (auto producer = input.getDefiningOp<ComputeOp>();
-            producer && form.getMaximum(input) && !llvm::is_contained(inside, compute) &&
+            producer && found->getMaximum(input) && !llvm::is_contained(inside, compute) &&
             llvm::is_contained(inside, producer) && llvm::is_contained(form.axes.ofResult(producer), axis))
           return refuse("a compute needs all blocks of axis " + Twine(axis) + " at once");
   }
