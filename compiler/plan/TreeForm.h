@@ -38,7 +38,7 @@ public:
   struct Pack {
     unsigned compute, input;
     enum Kind {
-      /// Rows of a contraction, in the blocks in which `axis` is multiplied.
+      /// Blocks of rows of a contraction, along `axis`.
       rows,
       /// Panels of the columns of a contraction, along `axis`.
       panels,

@@ -220,7 +220,7 @@ LogicalResult TreeReader::placeBuffer(ComputeOp compute, Value value) {
   }
   if (!isKept)
     return success();
-  if (!form.computes.empty() && cast<graph::TensorType>(value.getType()).getElementType() != form.getElementType())
+  if (cast<graph::TensorType>(value.getType()).getElementType() != form.getElementType())
     return refuse("an intermediate is not of f32");
   // A sum over blocks outlives each of them.
   Leaf scope{{}, {}};
@@ -306,7 +306,7 @@ LogicalResult TreeReader::readPack(const Leaf &leaf) {
   ArrayRef<unsigned> axes = form.axes.of(compute);
   unsigned freeAxis = axes[isRows ? oriented.m.front() : oriented.n.front()], depthAxis = axes[oriented.k.front()];
   unsigned dealt = llvm::count_if(leaf.path, [](const auto &each) { return each.second.getDealt(); });
-  if (unsigned(node.getKept()) > dealt)
+  if (unsigned(node.getKept()) > dealt || (node.getKept() && dealt < form.dealt.size()))
     return refuse("a copy is kept for more axes than are dealt around it");
   for (BlocksAttr blocks : ArrayRef(form.dealt).slice(dealt - node.getKept(), node.getKept()))
     if (unsigned(blocks.getAxis()) == freeAxis || unsigned(blocks.getAxis()) == depthAxis)

@@ -157,8 +157,18 @@ std::optional<unsigned> Connection::findScaled(const Axes &axes) {
   return scaled && body.isProportional(rows.getBody()->getTerminator()->getOperand(0)) ? scaled : std::nullopt;
 }
 
+/// Whether a member can be evaluated in vectors along rows, at blocks of columns.
+static bool canEvaluate(ComputeOp member) {
+  bool areFloats = llvm::all_of(member.getResultTypes(),
+                                [](Type type) { return cast<graph::TensorType>(type).getElementType().isF32(); });
+  // Random numbers are drawn for neighbouring elements; checks hold for every element.
+  return areFloats && llvm::none_of(*member.getBody(), [](Operation &op) { return isa<RandomBitsOp, CheckOp>(op); });
+}
+
 bool Connection::isConnectible() {
   Members members = getMembers();
+  if (!llvm::all_of(members, canEvaluate))
+    return false;
   // What is stored in any case saves nothing.
   for (Members *group : before)
     for (ComputeOp member : *group)

@@ -99,7 +99,11 @@ class Graph:
         return self.add("Where", seen, *self.draw.sample(sides, 2))
 
     def bend(self, scores):
-        return self.add(self.draw.choice(["Tanh", "Relu"]), scores)
+        operator = self.draw.choice(["Tanh", "Relu", "Greater"])
+        if operator != "Greater":
+            return self.add(operator, scores)
+        large = self.add("Greater", scores, self.constant(0.5))
+        return self.add("Add", self.add("Where", large, scores, self.constant(-1)), self.add("Cast", large, to=FLOAT))
 
 
 def compile_graph(path, graph, target, *options):
