@@ -122,9 +122,10 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
     Fuses a contraction or window with its epilogue; reductions with all computes over the same rows, including further
     reductions (softmax, norms); elementwise computes over the same loops; and reductions of the same elements. Edges
     are fused in the order of saved bytes, unless this makes a cycle, a row exceeds the cache, or much work would be
-    left to a single tile. Then groups of two contractions, of which the second sums over columns of the first, are
-    connected by tiles (attention). Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`, `connected` pairs
-    of contractions, and `groups`.
+    left to a single tile. Then groups of contractions over the same rows and columns and of those that sum their results
+    are connected by tiles (attention). Where results are also read behind the sums, as by gradients, these readers are
+    connected as well, and compute them again. Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`,
+    connections as `connected`, and `groups`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
                  Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,

@@ -34,9 +34,17 @@ bool requiresNan(Value condition, Value value) {
   });
 }
 
-/// The factors of a product; a mask that replaces by 0 is one. That NaN is replaced by 0
-/// beside a gradient of 0 is left out.
-void collectFactors(Value value, SmallVector<Value> &factors) {
+/// A number of a product, or a condition under which the product is 0 unless it is met, or is not.
+struct Weight {
+  Value value;
+  bool isUnmet = false;
+
+  bool operator==(const Weight &) const = default;
+};
+using Weights = SmallVector<Weight>;
+
+/// The factors of a product. That NaN is replaced by 0 beside a gradient of 0 is left out.
+void collectFactors(Value value, Weights &factors) {
   if (auto product = value.getDefiningOp<graph::BinaryOp>(); product && product.getKind() == graph::BinaryKind::mul) {
     collectFactors(product.getLhs(), factors);
     return collectFactors(product.getRhs(), factors);
@@ -44,17 +52,20 @@ void collectFactors(Value value, SmallVector<Value> &factors) {
   if (auto select = value.getDefiningOp<graph::SelectOp>()) {
     if (isNumber(select.getOnTrue(), 0) && requiresNan(select.getCondition(), select.getOnFalse()))
       return collectFactors(select.getOnFalse(), factors);
-    if (isNumber(select.getOnFalse(), 0)) {
-      factors.push_back(select.getCondition());
-      return collectFactors(select.getOnTrue(), factors);
-    }
+    for (bool isUnmet : {false, true})
+      if (isNumber(isUnmet ? select.getOnTrue() : select.getOnFalse(), 0)) {
+        factors.push_back({select.getCondition(), isUnmet});
+        return collectFactors(isUnmet ? select.getOnFalse() : select.getOnTrue(), factors);
+      }
   }
-  factors.push_back(value);
+  factors.push_back({value});
 }
 
 /// Orders factors, so that equal products have equal lists.
-void sortFactors(SmallVector<Value> &factors) {
-  llvm::sort(factors, [](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
+void sortFactors(Weights &factors) {
+  llvm::sort(factors, [](const Weight &a, const Weight &b) {
+    return std::pair(a.value.getAsOpaquePointer(), a.isUnmet) < std::pair(b.value.getAsOpaquePointer(), b.isUnmet);
+  });
 }
 
 /// A side of a contraction.
@@ -78,9 +89,9 @@ public:
   bool reassociate();
 
 private:
-  bool findOther(graph::ContractOp product, ArrayRef<Value> weights);
+  bool findOther(graph::ContractOp product, ArrayRef<Weight> weights);
   std::optional<SmallVector<int64_t>> match(graph::ContractOp other, unsigned shared, unsigned rows,
-                                            ArrayRef<Value> weights);
+                                            ArrayRef<Weight> weights);
   void build(graph::ContractOp other, ArrayRef<int64_t> order);
 
   graph::ReduceOp sum;
@@ -99,10 +110,10 @@ int64_t getFreeStart(const std::array<Side, 2> &sides, unsigned side) {
 
 /// The dimensions of O in the order (batch, m, e) of A, if `other` computes it with V as operand `shared`.
 std::optional<SmallVector<int64_t>> RowSum::match(graph::ContractOp other, unsigned shared, unsigned rows,
-                                                  ArrayRef<Value> weights) {
+                                                  ArrayRef<Weight> weights) {
   std::array<Side, 2> theirs = getSides(other);
   const Side &values = theirs[shared], &mine = sides[reduced], &left = theirs[1 - shared];
-  SmallVector<Value> factors;
+  Weights factors;
   collectFactors(left.tensor, factors);
   sortFactors(factors);
   if (ArrayRef(factors) != weights || values.batch.size() != mine.batch.size() ||
@@ -148,7 +159,7 @@ void RowSum::build(graph::ContractOp other, ArrayRef<int64_t> order) {
 }
 
 /// Whether a contraction stands for the sum of the products of `product` and the weights; if so, it is replaced.
-bool RowSum::findOther(graph::ContractOp product, ArrayRef<Value> weights) {
+bool RowSum::findOther(graph::ContractOp product, ArrayRef<Weight> weights) {
   inner = product;
   sides = getSides(product);
   SmallVector<int64_t> axes(sum.getAxes());
@@ -177,13 +188,13 @@ bool RowSum::reassociate() {
   auto type = cast<graph::TensorType>(sum.getOperand().getType());
   if (sum.getKind() != graph::ReduceKind::add || !isa<FloatType>(type.getElementType()))
     return false;
-  SmallVector<Value> factors;
+  Weights factors;
   collectFactors(sum.getOperand(), factors);
   for (auto [number, factor] : llvm::enumerate(factors)) {
-    auto product = factor.getDefiningOp<graph::ContractOp>();
+    auto product = factor.value.getDefiningOp<graph::ContractOp>();
     if (!product)
       continue;
-    SmallVector<Value> weights(factors);
+    Weights weights(factors);
     weights.erase(weights.begin() + number);
     sortFactors(weights);
     if (findOther(product, weights))
