@@ -20,7 +20,7 @@ namespace {
 /// Decides whether the groups around a sum are connected, and joins them.
 class Connection {
 public:
-  Connection(std::deque<Members> &groups, Members &last) : all(groups), groups(groups, last), last(last) {}
+  Connection(Grouping &grouping, Members &last) : grouping(grouping), groups(grouping, last), last(last) {}
 
   /// The number of connections made.
   int64_t connect();
@@ -34,7 +34,7 @@ private:
   void endSums(const Axes &axes);
   void join();
 
-  std::deque<Members> &all;
+  Grouping &grouping;
   ConnectedGroups groups;
   Members &last;
   std::optional<ConnectedForm> form;
@@ -155,16 +155,17 @@ int64_t Connection::recompute(const Axes &axes) {
   for (Value copy : recomputation.getCopies())
     for (Operation *user : copy.getUsers())
       readers.push_back(cast<ComputeOp>(user));
-  all.push_back(recomputation.copies);
-  for (size_t number = 0, last = all.size() - 1; number < last; ++number) {
-    if (all[number].empty() || !llvm::is_contained(readers, all[number].front()))
+  grouping.add(recomputation.copies);
+  for (size_t number = 0, end = grouping.size() - 1; number < end; ++number) {
+    Members &group = grouping[number];
+    if (group.empty() || !llvm::is_contained(readers, group.front()))
       continue;
-    if (int64_t connected = Connection(all, all[number]).connect()) {
+    if (int64_t connected = Connection(grouping, group).connect()) {
       llvm::append_range(added, recomputation.exported);
       return connected;
     }
   }
-  all.pop_back();
+  grouping.removeLast();
   recomputation.undo();
   return 0;
 }
@@ -228,13 +229,13 @@ void Connection::join() {
   llvm::append_range(members, added);
   for (ComputeOp compute : llvm::reverse(erased)) {
     llvm::erase(members, compute);
+    grouping.forget(compute);
     compute->erase();
   }
   llvm::sort(members, [](ComputeOp a, ComputeOp b) { return a->isBeforeInBlock(b); });
-  for (ArrayRef<Members *> each : {ArrayRef(groups.before), ArrayRef(groups.behind)})
-    for (Members *group : each)
-      group->clear();
-  last = std::move(members);
+  SmallVector<Members *> joined(groups.before);
+  llvm::append_range(joined, groups.behind);
+  grouping.join(last, joined, std::move(members));
 }
 
 int64_t Connection::connect() {
@@ -249,6 +250,9 @@ int64_t Connection::connect() {
   if (!form || !isWorthIt())
     return 0;
   bool reduces = llvm::any_of(form->inside, [](ComputeOp compute) { return compute.getNumReductions() > 0; });
+  // What a single product makes and nothing else reads is stored and read once: little to save.
+  if (!reduces && form->products.size() == 1)
+    return 0;
   if (reduces && (form->sums.size() > 1 || !findScaled(*axes)))
     return 0;
   SmallVector<ComputeOp> inside(form->inside);
@@ -271,8 +275,9 @@ int64_t Connection::connect() {
 }
 
 int64_t tile::connectGroups(std::deque<Members> &groups) {
+  Grouping grouping(groups);
   int64_t connected = 0;
-  for (size_t number = 0; number < groups.size(); ++number)
-    connected += Connection(groups, groups[number]).connect();
+  for (size_t number = 0; number < grouping.size(); ++number)
+    connected += Connection(grouping, grouping[number]).connect();
   return connected;
 }

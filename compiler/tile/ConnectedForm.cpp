@@ -7,7 +7,7 @@ using namespace freestone::tile;
 std::optional<ContractionForm> tile::getConnectible(ComputeOp compute) {
   std::optional<ContractionForm> form =
       getContractionDims(compute) ? ContractionForm::getOfMatrices(compute) : std::nullopt;
-  if (!form || !form->elementType.isF32())
+  if (!form || !form->elementType.isF32() || compute.getResultType(0).getLayout())
     return std::nullopt;
   for (Value factor : {form->lhs, form->rhs}) {
     std::optional<unsigned> input = form->getInput(factor);

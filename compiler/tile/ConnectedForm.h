@@ -38,7 +38,7 @@ private:
   bool isOuter(const ContractionForm &form, const Axes &axes) const;
 };
 
-/// A contraction of matrices of f32 whose factors are its operands, unpacked.
+/// A contraction of matrices of f32 whose factors are its operands; all in plain layout.
 std::optional<ContractionForm> getConnectible(ComputeOp compute);
 
 } // namespace freestone::tile

@@ -9,10 +9,30 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
-ConnectedGroups::ConnectedGroups(std::deque<Members> &groups, Members &last) : last(last) {
+Grouping::Grouping(std::deque<Members> &groups) : groups(groups) {
   for (Members &group : groups)
     for (ComputeOp member : group)
       groupOf[member] = &group;
+}
+
+void Grouping::add(Members members) {
+  groups.push_back(std::move(members));
+  for (ComputeOp member : groups.back())
+    groupOf[member] = &groups.back();
+}
+
+void Grouping::removeLast() {
+  for (ComputeOp member : groups.back())
+    groupOf.erase(member);
+  groups.pop_back();
+}
+
+void Grouping::join(Members &last, ArrayRef<Members *> others, Members members) {
+  for (Members *group : others)
+    group->clear();
+  last = std::move(members);
+  for (ComputeOp member : last)
+    groupOf[member] = &last;
 }
 
 Members ConnectedGroups::getMembers() const {

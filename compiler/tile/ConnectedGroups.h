@@ -6,11 +6,32 @@
 
 namespace freestone::tile {
 
+/// Groups, and the one of each of their computes. References to groups stay valid.
+class Grouping {
+public:
+  explicit Grouping(std::deque<Members> &groups);
+
+  Members *of(mlir::Operation *op) const { return groupOf.lookup(op); }
+  size_t size() const { return groups.size(); }
+  Members &operator[](size_t number) const { return groups[number]; }
+  /// Adds a group behind the others, or removes it again.
+  void add(Members members);
+  void removeLast();
+  /// Forgets a compute that is about to be erased.
+  void forget(mlir::Operation *op) { groupOf.erase(op); }
+  /// Makes `members` the group `last`, and leaves the others empty.
+  void join(Members &last, llvm::ArrayRef<Members *> others, Members members);
+
+private:
+  std::deque<Members> &groups;
+  llvm::DenseMap<mlir::Operation *, Members *> groupOf;
+};
+
 /// The groups that a connection around a sum would join: those that make the intermediates which it sums, those that
 /// make or sum intermediates computed from these, and what is between.
 class ConnectedGroups {
 public:
-  ConnectedGroups(std::deque<Members> &groups, Members &last);
+  ConnectedGroups(const Grouping &groups, Members &last) : groups(groups), last(last) {}
 
   /// Fails if `last` sums no result of a contraction, an intermediate is read otherwise, or what the sums make is read
   /// by other groups of the connection.
@@ -33,12 +54,12 @@ private:
   void add(Members &group, const Axes &axes, Sides own);
   bool isLater(Members &group);
   bool hasDetour();
-  Members *getGroup(mlir::Operation *op) const { return groupOf.lookup(op); }
+  Members *getGroup(mlir::Operation *op) const { return groups.of(op); }
   bool isIn(Members *group) const { return llvm::is_contained(before, group) || llvm::is_contained(behind, group); }
   bool reaches(llvm::SmallVector<mlir::Operation *> from, llvm::function_ref<bool(mlir::Operation *)> isEnd);
 
+  const Grouping &groups;
   Members &last;
-  llvm::DenseMap<mlir::Operation *, Members *> groupOf;
   /// The dimensions of each result of `before`.
   llvm::DenseMap<mlir::Value, Sides> sidesOf;
 };
