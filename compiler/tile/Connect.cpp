@@ -27,6 +27,7 @@ public:
 
 private:
   bool isWorthIt();
+  bool areSmall();
   bool hasTiles();
   bool findScaled(const Axes &axes);
   int64_t recompute(const Axes &axes);
@@ -78,6 +79,17 @@ bool Connection::isWorthIt() {
   constexpr int64_t fewestRows = 8;
   ContractionForm &first = form->products.front();
   return sizes.evaluate(first.getExtent(first.m)).value_or(0) >= fewestRows && hasTiles();
+}
+
+/// Whether intermediates are so small that reading them later costs less than computing them again. Sizes of which
+/// nothing is known may be large.
+bool Connection::areSmall() {
+  constexpr int64_t mostElements = 1 << 15, unknown = 1024;
+  TypicalSizes sizes(last.front());
+  ContractionForm &first = form->products.front();
+  std::optional<int64_t> rows = sizes.evaluate(first.getExtent(first.m), unknown),
+                         columns = sizes.evaluate(first.getExtent(first.n), unknown);
+  return rows && columns && *rows < mostElements && *rows * *columns <= mostElements;
 }
 
 /// Where rows are summed, only outer axes are dealt to workers.
@@ -262,7 +274,7 @@ int64_t Connection::connect() {
     return 0;
   int64_t connected = 1;
   if (!groups.later.empty()) {
-    int64_t further = recompute(*axes);
+    int64_t further = areSmall() ? 0 : recompute(*axes);
     if (!further)
       return 0;
     connected += further;

@@ -61,3 +61,18 @@ func.func @single(%q: !graph.tensor<[m, d], f32> {graph.name = "q"}, %k: !graph.
   %loss = graph.reduce add %y axes [0, 1] : !graph.tensor<[m, e], f32>
   return %loss : !graph.tensor<[], f32>
 }
+
+// -----
+
+// Small intermediates are stored, and read again by the backward pass.
+// CHECK-LABEL: func.func @small
+// CHECK-NOT:     connected =
+func.func @small(%q: !graph.tensor<[b, 128, d], f32> {graph.name = "q"}, %k: !graph.tensor<[b, 128, d], f32> {graph.name = "k"},
+                 %v: !graph.tensor<[b, 128, e], f32> {graph.name = "v"}, %g: !graph.tensor<[b, 128, e], f32>) -> !graph.tensor<[], f32> {
+  %s = graph.contract %q, %k batch [0] x [0] contract [2] x [2] : !graph.tensor<[b, 128, d], f32>, !graph.tensor<[b, 128, d], f32>
+  %p = graph.softmax %s axis 2 : !graph.tensor<[b, 128, 128], f32>
+  %o = graph.contract %p, %v batch [0] x [0] contract [2] x [1] : !graph.tensor<[b, 128, 128], f32>, !graph.tensor<[b, 128, e], f32>
+  %y = graph.binary mul %o, %g : !graph.tensor<[b, 128, e], f32>
+  %loss = graph.reduce add %y axes [0, 1, 2] : !graph.tensor<[b, 128, e], f32>
+  return %loss : !graph.tensor<[], f32>
+}
