@@ -36,7 +36,8 @@ Dependence BodyDependences::derive(Operation *op) {
   if (isa<arith::MulFOp>(op) && (operands[0] == Dependence::none || operands[1] == Dependence::none) &&
       (isFactor(operands[0]) || isFactor(operands[1])))
     return Dependence::factor;
-  if (isa<arith::DivFOp>(op) && isFactor(operands[0]) && operands[1] == Dependence::none)
+  if (isa<arith::DivFOp>(op) && ((isFactor(operands[0]) && operands[1] == Dependence::none) ||
+                                 (operands[0] == Dependence::none && operands[1] == Dependence::divisor)))
     return Dependence::factor;
   if (isa<arith::ExtFOp>(op) && isFactor(operands[0]))
     return Dependence::factor;

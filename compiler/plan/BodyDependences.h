@@ -14,6 +14,8 @@ enum class Dependence {
   distance,
   /// y * F.
   factor,
+  /// 1 / F.
+  divisor,
   /// Zero: has any factor.
   zero,
   other,

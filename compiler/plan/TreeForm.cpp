@@ -1,6 +1,7 @@
 #include "compiler/plan/TreeForm.h"
 
 #include "compiler/plan/Scratch.h"
+#include <limits>
 
 using namespace mlir;
 using namespace freestone;
@@ -32,6 +33,19 @@ SmallVector<EvaluatedCompute> TreeForm::getPasses(EvaluateAttr node) const {
       if (llvm::is_contained(before.compute->getUsers(), compute.getOperation()))
         evaluated.pass = std::max(evaluated.pass, before.pass + before.reduces);
     passes.push_back(evaluated);
+  }
+  // Values of points are computed in the first pass that reads them.
+  for (EvaluatedCompute &each : llvm::reverse(passes)) {
+    auto passOf = [&](Operation *user) {
+      auto found = llvm::find_if(passes, [&](const EvaluatedCompute &other) { return other.compute == user; });
+      return found == passes.end() ? each.pass : found->pass;
+    };
+    if (each.reduces || !each.runsAlong || each.compute->use_empty())
+      continue;
+    unsigned first = std::numeric_limits<unsigned>::max();
+    for (Operation *user : each.compute->getUsers())
+      first = std::min(first, passOf(user));
+    each.pass = std::max(each.pass, first);
   }
   return passes;
 }

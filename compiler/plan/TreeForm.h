@@ -21,8 +21,8 @@ public:
   /// Fails, with a reason in `why`, if the tree does not compute the program, in order and each point once.
   static mlir::FailureOr<TreeForm> get(ProgramOp program, TreeTilingAttr tiling, std::string &why);
 
-  /// An intermediate in scratch, for a range of one or two axes. Its elements stand in panels of the micro-kernel's
-  /// width: column c of row r at (c / width * rows + r) * width + c % width.
+  /// An intermediate in scratch, as f32, for a range of one or two axes. Its elements stand in panels of the
+  /// micro-kernel's width: column c of row r at (c / width * rows + r) * width + c % width.
   struct Buffer {
     unsigned columnAxis;
     std::optional<unsigned> rowAxis;

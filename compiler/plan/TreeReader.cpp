@@ -248,8 +248,9 @@ LogicalResult TreeReader::placeBuffer(ComputeOp compute, Value value) {
   }
   if (!isKept)
     return success();
-  if (cast<graph::TensorType>(value.getType()).getElementType() != form.getElementType())
-    return refuse("an intermediate is not of f32");
+  Type element = cast<graph::TensorType>(value.getType()).getElementType();
+  if (element != form.getElementType() && !(evaluate && element.isInteger(1)))
+    return refuse("an intermediate is neither of f32 nor of bool");
   // A sum over blocks outlives each of them.
   Leaf scope{{}, {}};
   for (auto &[number, blocks] : ArrayRef(made.path).take_front(shared)) {

@@ -9,6 +9,7 @@
 #include "compiler/tile/Recompute.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -29,7 +30,8 @@ private:
   bool isWorthIt();
   bool areSmall();
   bool hasTiles();
-  bool findScaled(const Axes &axes);
+  bool findFactors(const Axes &axes);
+  Value makeUnscaled();
   int64_t recompute(const Axes &axes);
   void moveBehind();
   void endSums(const Axes &axes);
@@ -39,9 +41,15 @@ private:
   ConnectedGroups groups;
   Members &last;
   std::optional<ConnectedForm> form;
-  /// The compute that makes the rows of a single sum, and its operand to which they are proportional.
+  /// An operand that is a factor of whole rows, or the reciprocal of one.
+  struct Factor {
+    unsigned input;
+    bool divides;
+  };
+
+  /// The compute that makes the rows of a single sum, and its factors.
   ComputeOp rows;
-  std::optional<unsigned> scaled;
+  SmallVector<Factor> factors;
   /// Further computes of the connection, and those that are none of it any more.
   Members added, erased;
 };
@@ -50,10 +58,12 @@ private:
 
 /// Whether a member can be evaluated in vectors along rows, at blocks of columns.
 static bool canEvaluate(ComputeOp member) {
-  bool areFloats = llvm::all_of(member.getResultTypes(),
-                                [](Type type) { return cast<graph::TensorType>(type).getElementType().isF32(); });
-  // Random numbers are drawn for neighbouring elements; checks hold for every element.
-  return areFloats && llvm::none_of(*member.getBody(), [](Operation &op) { return isa<RandomBitsOp, CheckOp>(op); });
+  bool areKept = llvm::all_of(member.getResultTypes(), [&](Type type) {
+    Type element = cast<graph::TensorType>(type).getElementType();
+    return element.isF32() || (element.isInteger(1) && !member.getNumReductions());
+  });
+  // Checks hold for every element.
+  return areKept && member.getBody()->getOps<CheckOp>().empty();
 }
 
 /// Sizes at which intermediates are better kept in the cache than stored.
@@ -101,47 +111,95 @@ bool Connection::hasTiles() {
   return TypicalSizes(last.front()).evaluate(first.getExtent(first.outer)).value_or(0) >= fewestTiles;
 }
 
-/// Whether the rows of the sum are proportional to one operand, by one factor a row: the sum over k of
-/// (f[m] * a[m, k]) * b[k, n] is f[m] times the sum of a[m, k] * b[k, n].
-bool Connection::findScaled(const Axes &axes) {
+/// Finds the values of each row, complete only behind all columns, to which the rows of the sum are proportional: the
+/// sum over k of f[m] * a[m, k] * b[k, n] is f[m] times the sum of a[m, k] * b[k, n]. Whether the rows depend on no
+/// other such values.
+bool Connection::findFactors(const Axes &axes) {
   rows = form->sums.front().intermediate.getDefiningOp<ComputeOp>();
   if (rows.getNumReductions() || rows.getNumResults() != 1 || !rows.getReads().empty())
     return false;
-  unsigned reduced = llvm::find(axes.of(rows), form->column) - axes.of(rows).begin();
-  if (llvm::any_of(rows.getBody()->getOps<IndexOp>(), [&](IndexOp index) { return index.getLoop() == reduced; }))
-    return false;
-  BodyDependences body;
-  for (unsigned input = 0; input < rows.getInputs().size(); ++input) {
-    if (llvm::none_of(getIndices(rows, input),
-                      [&](Expr index) { return llvm::is_contained(getLoops(index), reduced); }))
+  for (auto [input, tensor] : llvm::enumerate(rows.getInputs())) {
+    auto producer = tensor.getDefiningOp<ComputeOp>();
+    bool isReduced = llvm::is_contained(form->inside, producer) && producer.getNumReductions();
+    if (!isReduced && !llvm::is_contained(form->behind, producer))
       continue;
-    auto producer = rows.getInputs()[input].getDefiningOp<ComputeOp>();
-    if (scaled || rows.getFill(input) || !isReadAtParallelLoops(rows, input) ||
-        !llvm::is_contained(form->inside, producer))
+    auto isFactor = [&](Dependence dependence) {
+      BodyDependences body;
+      body.set(rows.getInputArgs()[input], dependence);
+      return body.isProportional(rows.getBody()->getTerminator()->getOperand(0));
+    };
+    bool divides = isFactor(Dependence::divisor);
+    if (rows.getFill(input) || (!divides && !isFactor(Dependence::factor)))
       return false;
-    scaled = input;
-    body.set(rows.getInputArgs()[input], Dependence::factor);
+    factors.push_back({static_cast<unsigned>(input), divides});
   }
-  return scaled && body.isProportional(rows.getBody()->getTerminator()->getOperand(0));
+  return !factors.empty();
+}
+
+/// Replaces products with 1, and quotients by 1, by the other operand.
+static void dropOnes(Block &body) {
+  for (Operation &op : llvm::make_early_inc_range(body)) {
+    if (!isa<arith::MulFOp, arith::DivFOp>(op))
+      continue;
+    auto isOne = [&](unsigned operand) { return matchPattern(op.getOperand(operand), m_OneFloat()); };
+    if (isOne(1) || (isOne(0) && isa<arith::MulFOp>(op))) {
+      op.getResult(0).replaceAllUsesWith(op.getOperand(isOne(1) ? 0 : 1));
+      op.erase();
+    }
+  }
+}
+
+/// The rows without their factors: a compute that is added, or the one of which all else is made.
+Value Connection::makeUnscaled() {
+  OpBuilder builder(rows);
+  ComputeBuilder unscaled(builder, rows.getLoc(), rows.getExtents());
+  SmallVector<Expr> loops = unscaled.parallelLoops();
+  SmallVector<std::optional<unsigned>> inputs;
+  for (auto [input, tensor] : llvm::enumerate(rows.getInputs())) {
+    bool isFactor = llvm::any_of(factors, [&](const Factor &factor) { return factor.input == input; });
+    inputs.push_back(isFactor
+                         ? std::nullopt
+                         : std::optional(unscaled.read(tensor, getIndices(rows, input, loops), rows.getFill(input))));
+  }
+  FailureOr<ComputeOp> made = unscaled.create(form->products.front().elementType, [&](ComputeBody &body) -> Value {
+    SmallVector<Value> elements = llvm::map_to_vector(inputs, [&](std::optional<unsigned> input) -> Value {
+      return input ? body.input(*input)
+                   : arith::ConstantOp::create(body.builder, body.builder.getF32FloatAttr(1)).getResult();
+    });
+    return cloneBody(body, rows, elements, {}, {}, loops).front();
+  });
+  assert(succeeded(made) && "indices that were affine stay so");
+  dropOnes(*made->getBody());
+  auto element = dyn_cast<BlockArgument>(made->getBody()->getTerminator()->getOperand(0));
+  if (element && isReadAtParallelLoops(*made, element.getArgNumber()) && !made->getFill(element.getArgNumber())) {
+    Value tensor = made->getInputs()[element.getArgNumber()];
+    made->erase();
+    return tensor;
+  }
+  added.push_back(*made);
+  return made->getResult(0);
 }
 
 void Connection::moveBehind() {
   ContractionForm &sum = form->sums.front().form;
   ComputeOp contraction = sum.compute;
+  Value unscaled = makeUnscaled();
   unsigned left = llvm::find(contraction.getInputs(), rows.getResult(0)) - contraction.getInputs().begin();
   OpBuilder builder(contraction->getContext());
   builder.setInsertionPointAfter(contraction);
   SmallVector<Expr> at = getIndices(contraction, left), extents = contraction.getExtents();
   ComputeBuilder scaling(builder, rows.getLoc(), ArrayRef(extents).take_front(contraction.getNumParallel()));
-  SmallVector<unsigned> inputs;
-  for (auto [input, tensor] : llvm::enumerate(rows.getInputs()))
-    inputs.push_back(input == *scaled ? scaling.read(contraction.getResult(0))
-                                      : scaling.read(tensor, getIndices(rows, input, at), rows.getFill(input)));
+  unsigned total = scaling.read(contraction.getResult(0));
+  SmallVector<unsigned> inputs = llvm::map_to_vector(factors, [&](const Factor &factor) {
+    return scaling.read(rows.getInputs()[factor.input], getIndices(rows, factor.input, at));
+  });
   Expr depth = sum.getExtent(sum.k);
   FailureOr<ComputeOp> behind = scaling.create(sum.elementType, [&](ComputeBody &body) -> Value {
     ImplicitLocOpBuilder &inner = body.builder;
-    SmallVector<Value> elements = llvm::map_to_vector(inputs, [&](unsigned input) { return body.input(input); });
-    Value result = cloneBody(body, rows, elements, {}, {}, at).front();
+    Value result = body.input(total);
+    for (auto [factor, input] : llvm::zip_equal(factors, inputs))
+      result = factor.divides ? arith::DivFOp::create(inner, result, body.input(input)).getResult()
+                              : arith::MulFOp::create(inner, result, body.input(input)).getResult();
     if (depth.isConstant())
       return result;
     // The sum of nothing is 0, even where the factor is no number.
@@ -152,7 +210,7 @@ void Connection::moveBehind() {
   });
   assert(succeeded(behind) && "indices that were affine stay so");
   contraction.getResult(0).replaceAllUsesExcept(behind->getResult(0), *behind);
-  contraction->setOperand(left, rows.getInputs()[*scaled]);
+  contraction->setOperand(left, unscaled);
   added.push_back(*behind);
   erased.push_back(rows);
 }
@@ -218,7 +276,7 @@ void Connection::endSums(const Axes &axes) {
     ComputeOp compute = sum.form.compute, end = compute;
     if (!sum.epilogue.empty()) {
       end = sum.epilogue.back();
-    } else if (!scaled) {
+    } else if (factors.empty()) {
       OpBuilder builder(compute);
       end = makeIdentity(builder, compute.getResult(0));
       compute.getResult(0).replaceAllUsesExcept(end.getResult(0), end);
@@ -265,7 +323,7 @@ int64_t Connection::connect() {
   // What a single product makes and nothing else reads is stored and read once: little to save.
   if (!reduces && form->products.size() == 1)
     return 0;
-  if (reduces && (form->sums.size() > 1 || !findScaled(*axes)))
+  if (reduces && (form->sums.size() > 1 || !findFactors(*axes)))
     return 0;
   SmallVector<ComputeOp> inside(form->inside);
   if (reduces)

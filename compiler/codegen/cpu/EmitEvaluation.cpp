@@ -49,7 +49,8 @@ private:
   Value getStart(Value result, unsigned number, Vector &vector);
   Value stabilise(Value maximum);
   Value correct(Value before, Value after);
-  Value load(const tile::TreeForm::Buffer &buffer, Vector &vector, Value row);
+  Value load(const tile::TreeForm::Buffer &buffer, Type type, Vector &vector, Value row);
+  Value toType(Value stored, Type type);
   Value loadTransposed(const tile::TreeForm::Pack &pack, Type type, Vector &vector, Value row);
   void keep(Value result, Value value, Vector &vector, Value row);
   Value splat(double value) { return getLaneConstant(emission, builder.getF32FloatAttr(float(value)), lanes); }
@@ -107,7 +108,7 @@ Value EvaluationEmitter::getStart(Value result, unsigned number, Vector &vector)
   std::optional<unsigned> axis = form.getRunningAxis(result);
   if (!axis)
     return init;
-  Value before = load(form.buffers.find(result)->second, vector, emission.getConstant(0));
+  Value before = load(form.buffers.find(result)->second, form.getElementType(), vector, emission.getConstant(0));
   if (Value correction = vector.corrections.lookup(form.getMaximum(result)))
     before = arith::MulFOp::create(builder, location, before, correction);
   return arith::SelectOp::create(builder, location, scope.ranges[*axis].isFirst, init, before);
@@ -259,7 +260,7 @@ BodyVectorizer EvaluationEmitter::makeBody(tile::ComputeOp compute, Vector &vect
       continue;
     }
     if (auto buffer = form.buffers.find(input); !value && buffer != form.buffers.end())
-      value = load(buffer->second, vector, row);
+      value = load(buffer->second, argument.getType(), vector, row);
     if (!value)
       continue;
     std::optional<unsigned> axis = input.getDefiningOp() ? form.getRunningAxis(input) : std::nullopt;
@@ -282,20 +283,27 @@ void EvaluationEmitter::emitCompute(tile::ComputeOp compute, Vector &vector, Val
 }
 
 /// Elements of an intermediate: a vector of them, or one where vectors run along another axis.
-Value EvaluationEmitter::load(const tile::TreeForm::Buffer &buffer, Vector &vector, Value row) {
+Value EvaluationEmitter::load(const tile::TreeForm::Buffer &buffer, Type type, Vector &vector, Value row) {
   Value memory = scope.getMemory(buffer), zero = emission.getConstant(0);
   if (buffer.columnAxis != node.getLanes())
-    return memref::LoadOp::create(builder, location, memory, scope.getPlace(buffer, row, zero));
+    return toType(memref::LoadOp::create(builder, location, memory, scope.getPlace(buffer, row, zero)), type);
   Value place = scope.getPlace(buffer, vector.column, buffer.rowAxis ? row : zero);
-  return vector::LoadOp::create(builder, location, VectorType::get({lanes}, form.getElementType()), memory, place);
+  auto loaded = VectorType::get({lanes}, form.getElementType());
+  return toType(vector::LoadOp::create(builder, location, loaded, memory, place), type);
 }
 
 Value EvaluationEmitter::loadTransposed(const tile::TreeForm::Pack &pack, Type type, Vector &vector, Value row) {
   Value loaded = vector::LoadOp::create(builder, location, VectorType::get({lanes}, form.getElementType()),
                                         scope.getPacked(pack).memory, scope.getPlace(*pack.buffer, vector.column, row));
+  return toType(loaded, type);
+}
+
+/// What scratch has as f32; a bool is 0 or another number there.
+Value EvaluationEmitter::toType(Value stored, Type type) {
   if (!type.isInteger(1))
-    return loaded;
-  return arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNE, loaded, splat(0));
+    return stored;
+  Value zero = arith::ConstantOp::create(builder, location, builder.getZeroAttr(stored.getType()));
+  return arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNE, stored, zero);
 }
 
 void EvaluationEmitter::keep(Value result, Value value, Vector &vector, Value row) {
@@ -304,6 +312,9 @@ void EvaluationEmitter::keep(Value result, Value value, Vector &vector, Value ro
     return;
   const tile::TreeForm::Buffer &buffer = found->second;
   Value place = scope.getPlace(buffer, vector.column, buffer.rowAxis ? row : emission.getConstant(0));
+  auto type = VectorType::get({lanes}, form.getElementType());
+  if (value.getType() != type)
+    value = arith::UIToFPOp::create(builder, location, type, value);
   vector::StoreOp::create(builder, location, value, scope.getMemory(buffer), place);
 }
 
