@@ -1,6 +1,7 @@
 #include "compiler/tile/ReductionParts.h"
 
 #include "compiler/plan/Combiner.h"
+#include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/WeightGradientForm.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "compiler/tile/TileContraction.h"
@@ -44,18 +45,21 @@ static bool canBeParts(ComputeOp op) {
 }
 
 /// For a contraction in a micro-kernel: the largest tiles, so that operands are packed once.
-static PartBounds getBounds(ContractionForm &form, const DeviceDescription &device) {
+static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, const DeviceDescription &device) {
   auto count = [&](ArrayRef<unsigned> loops, int64_t step) {
     return llvm::divideCeil(*form.getExtent(loops).asConstant(), step);
   };
+  auto evaluate = [&](Expr size) { return std::max<int64_t>(1, sizes.evaluate(size).value_or(1)); };
   PartBounds bounds{.leastSteps = 1024, .leastPoints = 1 << 18};
   int64_t tiles, largest;
   if (isDotProductContraction(form, device)) {
     DotProductTilingAttr tiling = tileDotProducts(form, device);
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
-    ContractionTilingAttr tiling = tileContraction(form, device, /*keepPacked=*/true, /*multiplyPairs=*/true);
-    int64_t rowBlocks = count(form.outer, 1) * count(form.m, tiling.getRows()), width = tiling.getKernel().getWidth();
+    ContractionTilingAttr tiling =
+        tileContraction(form, TypicalRuns(sizes), device, /*keepPacked=*/true, /*multiplyPairs=*/true);
+    int64_t rowBlocks = count(form.outer, 1) * evaluate(ContractionTiles::get(form, tiling).rowBlocks);
+    int64_t width = tiling.getKernel().getWidth();
     tiles = rowBlocks * count(form.n, width);
     largest = rowBlocks * count(form.n, tiling.getPanels() * width);
   }
@@ -113,7 +117,7 @@ std::optional<ReductionParts> tile::chooseReductionParts(ComputeOp op, const Typ
   // With a data-dependent number of results, a single part would be a copy.
   if (!results)
     return std::nullopt;
-  PartBounds bounds = hasKernel ? getBounds(*form, device) : getBounds(op, *results, device);
+  PartBounds bounds = hasKernel ? getBounds(*form, sizes, device) : getBounds(op, *results, device);
   if (bounds.most < 2)
     return std::nullopt;
 

@@ -1,0 +1,68 @@
+#include "compiler/tile/ConstructContraction.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace freestone;
+using namespace freestone::tile;
+
+/// Aligned values from `unit` on, doubled while they are at most `most`; `unit` at least.
+static llvm::SmallVector<int64_t> grow(int64_t unit, int64_t most) {
+  llvm::SmallVector<int64_t> values = {unit};
+  while (values.back() * 2 <= most)
+    values.push_back(values.back() * 2);
+  return values;
+}
+
+/// The depths whose panels take a half of L1, all of it, and doubled up to an eighth of L2, in whole lines and vectors.
+static llvm::SmallVector<int64_t> getDepths(const ContractionProblem &problem, const DeviceRates &rates,
+                                            int64_t depthUnit) {
+  int64_t rowBytes = problem.getWidth() * problem.bytes, unit = std::max<int64_t>(depthUnit, 64);
+  auto align = [&](int64_t bytes) { return std::max<int64_t>(1, bytes / rowBytes / unit) * unit; };
+  llvm::SmallVector<int64_t> depths = {align(rates.l1Bytes / 2), align(rates.l1Bytes)};
+  // Powers of two, since extents often are.
+  for (int64_t bytes = llvm::PowerOf2Ceil(rates.l1Bytes); bytes <= rates.l2Bytes / 8; bytes *= 2)
+    depths.push_back(align(bytes));
+  llvm::sort(depths);
+  depths.erase(llvm::unique(depths), depths.end());
+  return depths;
+}
+
+llvm::SmallVector<ContractionCandidate>
+tile::constructContraction(llvm::ArrayRef<ContractionProblem> problems, const DeviceRates &rates, int64_t depthUnit) {
+  const ContractionProblem &first = problems.front();
+  int64_t bytes = first.bytes;
+  int64_t workers = std::max(rates.units, fewestWorkers);
+  llvm::SmallVector<ContractionCandidate> candidates;
+  for (int64_t depth : getDepths(first, rates, depthUnit))
+    for (int64_t rowBytes : {rates.l2Bytes / 8, rates.l2Bytes / 4, rates.l2Bytes / 2})
+      for (int64_t tilesOfWorker : grow(1, 8)) {
+        // Sums of a run take as much of L2 as the rows do, while a row of them is a whole block of the kernel.
+        int64_t ofPanel = first.kernelRows * first.getWidth() * bytes;
+        for (int64_t panels : grow(1, std::min<int64_t>(64, rowBytes / ofPanel))) {
+          ContractionShares shares{.rowElements = rowBytes / bytes,
+                                   .leastTiles = tilesOfWorker * workers,
+                                   .panels = panels,
+                                   .depth = depth,
+                                   .depthUnit = depthUnit,
+                                   .keptRows = rates.l3Bytes / 4 / bytes,
+                                   .keptColumns = rates.l3Bytes / 2 / bytes};
+          candidates.push_back({shares, {}, {}, 0});
+        }
+      }
+  for (ContractionCandidate &candidate : candidates) {
+    for (const ContractionProblem &problem : problems) {
+      candidate.alone.push_back(estimateContraction(problem, candidate.shares, rates, 1));
+      candidate.together.push_back(estimateContraction(problem, candidate.shares, rates, workers));
+      double lanes = double(problem.lanes) * rates.multiplyAdds;
+      double ideal = std::max(1.0, problem.getMultiplyAdds() / lanes);
+      candidate.cost += std::log(candidate.alone.back().getTotal() / ideal) +
+                        std::log(candidate.together.back().getTotal() / ideal * double(workers));
+    }
+    candidate.cost = std::exp(candidate.cost / double(2 * problems.size()));
+  }
+  // The first of equals, so that the order is that of construction.
+  llvm::stable_sort(candidates, [](const auto &a, const auto &b) { return a.cost < b.cost; });
+  return candidates;
+}

@@ -1,0 +1,194 @@
+#include "compiler/tile/CostModel.h"
+
+#include "compiler/plan/ContractionTiles.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace freestone;
+using namespace freestone::tile;
+using llvm::divideCeil;
+
+DeviceRates DeviceRates::get(const DeviceDescription &device) {
+  DeviceRates rates;
+  rates.units = device.units;
+  rates.l1Bytes = device.getL1Bytes();
+  rates.l2Bytes = device.getL2Bytes();
+  const MemoryLevel &last = device.memoryLevels.back();
+  rates.l3Bytes = std::max(device.getL3Bytes() / std::max<int64_t>(1, last.sharedBy), rates.l2Bytes);
+  // Bandwidths are bytes a second; a nominal clock suffices, since only ratios of times count.
+  constexpr double clock = 3e9;
+  double *bytes[] = {nullptr, &rates.l2, &rates.l3};
+  for (auto [level, known] : llvm::enumerate(llvm::ArrayRef(device.memoryLevels).take_front(std::size(bytes))))
+    if (bytes[level] && known.bandwidth)
+      *bytes[level] = *known.bandwidth / clock;
+  return rates;
+}
+
+namespace {
+
+/// Cycles of an element's way from its place in memory to packed scratch, besides the transfer: a line's elements move as
+/// vectors if they are neighbours in the packed block as well, and through a transposition in registers otherwise.
+constexpr double copiedVector = 2, transposedVector = 4;
+/// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a program.
+constexpr double callOfBlock = 20, callOfPanel = 60, callOfRun = 120, callOfProgram = 400;
+/// The parts of transfers from L2, and from beyond, that computing does not hide where they are not the bottleneck.
+constexpr double exposedL2 = 0.1, exposed = 0.2;
+/// Pages that the second level of the TLB translates beside others, each of so many bytes; cycles of a miss.
+constexpr double knownPages = 512, pageBytes = 4096, missOfPage = 10;
+/// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
+constexpr double addedVector = 3, storedVector = 1;
+
+/// A worker's caches, the nearest of which that holds so many bytes serves them.
+struct Transfers {
+  const DeviceRates &rates;
+  double l2 = 0, l3 = 0, memory = 0;
+
+  void add(double bytes, double footprint) {
+    if (footprint <= double(rates.l2Bytes) / 2)
+      l2 += bytes / rates.l2;
+    else if (footprint <= double(rates.l3Bytes) / 2)
+      l3 += bytes / rates.l3;
+    else
+      memory += bytes / rates.memory;
+  }
+};
+
+} // namespace
+
+namespace {
+
+/// What `getMostRows` asks of a tiling, and its operations on integers.
+struct TilingOfProblem {
+  const ContractionProblem &problem;
+  const ContractionShares &shares;
+
+  TilingOfProblem getKernel() const { return *this; }
+  int64_t getRows() const { return problem.kernelRows; }
+  int64_t getWidth() const { return problem.getWidth(); }
+  int64_t getDepth() const { return shares.depth; }
+  int64_t getRowElements() const { return shares.rowElements; }
+  int64_t getLeastTiles() const { return shares.leastTiles; }
+
+  static int64_t constant(int64_t value) { return value; }
+  static int64_t min(int64_t lhs, int64_t rhs) { return std::min(lhs, rhs); }
+  static int64_t floorDiv(int64_t lhs, int64_t rhs) { return lhs / rhs; }
+  static int64_t ceilDiv(int64_t lhs, int64_t rhs) { return divideCeil(lhs, rhs); }
+};
+
+} // namespace
+
+int64_t tile::getMostRows(const ContractionProblem &problem, const ContractionShares &shares) {
+  TilingOfProblem tiling{problem, shares};
+  return getMostRows<int64_t>(tiling, problem.outer, problem.m, problem.n, problem.k, tiling);
+}
+
+/// Cycles of one step of k of a block of so many rows: multiply-adds, the loads that feed them, or the latency of sums.
+static double getStepCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
+  double vectors = double(problem.vectors), multiplyAdds = double(rows) * vectors / rates.multiplyAdds;
+  return std::max({multiplyAdds, (vectors + double(rows)) / rates.loads, rates.latency});
+}
+
+/// Cycles of a step of k for so many rows and one panel, in blocks of about equal height.
+static double getPanelCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
+  int64_t blocks = divideCeil(rows, problem.kernelRows), height = divideCeil(rows, blocks), last = rows % height;
+  double whole = double(rows / height) * getStepCycles(problem, rates, height);
+  return last ? whole + getStepCycles(problem, rates, last) : whole;
+}
+
+TilingCost tile::estimateContraction(const ContractionProblem &problem, const ContractionShares &shares,
+                                     const DeviceRates &rates, int64_t workers) {
+  int64_t width = problem.getWidth(), bytes = problem.bytes;
+  auto divide = [](int64_t extent, int64_t most, int64_t unit, int64_t &blocks) {
+    blocks = std::max<int64_t>(1, divideCeil(extent, most));
+    return int64_t(llvm::alignTo(divideCeil(extent, blocks), unit));
+  };
+  int64_t rowBlocks, depthBlocks, panels = divideCeil(problem.n, width);
+  int64_t rowStep = divide(problem.m, getMostRows(problem, shares), problem.kernelRows, rowBlocks);
+  int64_t depthStep = divide(problem.k, shares.depth, shares.depthUnit, depthBlocks);
+  rowBlocks = divideCeil(problem.m, rowStep);
+  double tiles = double(problem.outer) * double(rowBlocks) * double(panels);
+  double perWorker = std::ceil(tiles / double(workers)), busy = std::min(double(workers), tiles);
+  double runs = std::min(tiles, double(problem.outer) * double(rowBlocks) * double(divideCeil(panels, shares.panels)) + busy - 1);
+  // Row blocks are packed by every worker that computes one of their tiles.
+  double packedRowBlocks = std::min(tiles, double(problem.outer) * double(rowBlocks) + busy - 1);
+  int64_t rowsAtOnce = std::min(rowStep, problem.m);
+  double depth = double(problem.k), ofBlock = double(rowStep) * double(depthStep) * double(bytes),
+         ofRows = ofBlock * double(depthBlocks), ofPanel = double(depthStep) * double(width) * double(bytes);
+  bool keepsRows = rowStep * depthStep * depthBlocks <= shares.keptRows;
+  bool keepsColumns = rowBlocks > 1 && panels * width * depthStep * depthBlocks <= shares.keptColumns;
+
+  // The last panel computes whole vectors; a few columns at its end are vectors along the rows instead.
+  constexpr int64_t mostNarrow = 8;
+  int64_t tail = problem.n - (panels - 1) * width;
+  double wholeRows = double(problem.m / rowsAtOnce), columns = double(panels);
+  double stepsOfRows = wholeRows * getPanelCycles(problem, rates, rowsAtOnce);
+  if (int64_t rest = problem.m % rowsAtOnce)
+    stepsOfRows += getPanelCycles(problem, rates, rest);
+  if (tail <= mostNarrow && problem.kernelRows <= problem.lanes)
+    columns += double(tail) / double(width) - 1;
+  TilingCost cost;
+  cost.compute = double(problem.outer) * columns * stepsOfRows * depth;
+
+  Transfers transfers{rates};
+  // Rows of the result that are pages apart.
+  double pages = double(rowsAtOnce) * std::min(1.0, double(problem.n * problem.resultBytes) / pageBytes);
+  if (pages > knownPages)
+    cost.overhead += tiles * double(rowsAtOnce) * missOfPage;
+  // A block's rows pass by for every panel, the panel for every block of rows.
+  double passes = tiles * double(depthBlocks), blocks = double(divideCeil(rowsAtOnce, problem.kernelRows));
+  double ofStrip = double(problem.kernelRows) * double(depthStep) * double(bytes);
+  double l1 = double(rates.l1Bytes);
+  double ofSums = double(rowStep) * double((depthBlocks > 1 ? std::min(panels, shares.panels) : 1) * width * bytes);
+  // The rows, two panels and the sums of a run share L2.
+  double half = double(rates.l2Bytes) / 2, beyond = (ofBlock + 2 * ofPanel + ofSums - half) / half;
+  if (beyond > 0)
+    transfers.l3 += std::min(1.0, beyond) * passes * ofBlock / rates.l3;
+  else if (ofBlock + ofPanel > l1 / 2)
+    transfers.l2 += passes * ofBlock / rates.l2;
+  if (ofPanel + 2 * ofStrip > l1)
+    transfers.l2 += passes * ofPanel * (blocks - 1) / rates.l2;
+  // Rows that L2 does not hold over all of k come again for every run.
+  if (keepsRows && ofRows > half)
+    transfers.add(runs * ofRows, ofRows);
+  // Panels come from where all of B is.
+  double ofColumns = depth * double(problem.n) * double(bytes);
+  if (problem.isPacked || keepsColumns)
+    transfers.add(double(problem.outer) * double(rowBlocks) * ofColumns, ofColumns);
+  else
+    transfers.l2 += passes * ofPanel / rates.l2;
+  // Sums are read and written for each block of k but the first, and the result is written once.
+  double allSums = double(problem.outer) * double(problem.m) * double(problem.n);
+  Transfers ofResults{rates};
+  ofResults.add(2 * double(depthBlocks - 1) * allSums * double(bytes), ofSums * 2);
+  double results = allSums * double(problem.resultBytes), sumVectors = allSums / double(problem.lanes);
+  ofResults.add((problem.isDirect ? 2 : 3) * results, results);
+  cost.overhead += sumVectors * (storedVector + double(depthBlocks - 1) * addedVector);
+
+  // Whole vectors are packed, also at the ends.
+  double packedRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks) * double(rowsAtOnce) * depth;
+  double lhs = double(problem.outer) * double(problem.m) * depth * double(problem.lhsBytes);
+  double lanes = double(problem.lanes);
+  cost.packing = packedRows / lanes * transposedVector;
+  transfers.add(packedRows * double(problem.lhsBytes), lhs);
+  if (!problem.isPacked) {
+    double times = keepsColumns ? double(problem.outer) * std::min(double(panels), perWorker) * busy : tiles;
+    double packedColumns = times * double(width) * depth;
+    cost.packing += packedColumns / lanes * (problem.areColumnsContiguous ? copiedVector : transposedVector);
+    transfers.add(packedColumns * double(problem.rhsBytes),
+                  double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes));
+  }
+  cost.overhead += callOfProgram * busy + runs * callOfRun + passes * (callOfPanel + blocks * callOfBlock);
+
+  // What is not the bottleneck hides behind what is, for the most part.
+  double worst = std::max({cost.compute, transfers.l2, transfers.l3, transfers.memory});
+  auto show = [&](double cycles, double part) {
+    return cycles == worst ? std::max(part * cycles, cycles - cost.compute) : part * cycles;
+  };
+  cost.l2 = show(transfers.l2, exposedL2) + ofResults.l2;
+  cost.l3 = show(transfers.l3, exposed) + ofResults.l3;
+  cost.memory = show(transfers.memory, exposed) + ofResults.memory;
+  double share = 1 / double(workers);
+  for (double *part : {&cost.compute, &cost.l2, &cost.l3, &cost.memory, &cost.packing, &cost.overhead})
+    *part *= share;
+  cost.imbalance = cost.getTotal() * (perWorker * double(workers) / tiles - 1);
+  return cost;
+}
