@@ -31,7 +31,7 @@ static File openRoot(FileSystem &system, const std::string &path, bool mayMake) 
 }
 
 static std::vector<std::string> foldersWithin() {
-  std::vector<std::string> folders = {"new", "stamp", "lock", "count"};
+  std::vector<std::string> folders = {"new", "stamp", "lock", "count", "machine"};
   for (Kind kind : allKinds)
     folders.push_back(nameOf(kind));
   return folders;

@@ -9,7 +9,7 @@ namespace freestone::cache {
 
 /// The cache's folder, opened once. Write access to it, or to a folder within, decides which code runs, so folders of
 /// other users, and folders that others can write, are refused. Names are relative: "model/<key>", "stamp/…", "lock/…",
-/// "count/…"; unfinished files are in "new/…". Members throw FileError.
+/// "count/…", "machine/…"; unfinished files are in "new/…". Members throw FileError.
 class Folder {
 public:
   /// Makes the folder, and the folders within, if `mayWrite`.

@@ -43,8 +43,11 @@ std::optional<Request> freestone::cache::requestModel(const Store &store, Kind k
   ingredients.add("compiler", compiler);
   ingredients.add("model", content->hash());
   ingredients.add("name", std::filesystem::path(options.path).stem().string());
-  ingredients.add("target", options.target);
-  ingredients.add("machine", options.target.starts_with("host") ? describeMachine() : "");
+  bool isHere = options.device.empty() && options.target.starts_with("host");
+  ingredients.add("target", options.device.empty() ? options.target : "");
+  ingredients.add("device", options.device);
+  ingredients.add("machine", isHere ? describeMachine() : "");
+  ingredients.add("rates", isHere ? options.rates : "");
   ingredients.add("level", std::to_string(options.level));
   ingredients.add("disabled", sorted(options.disabled));
   ingredients.add("dims", sorted(options.dims));

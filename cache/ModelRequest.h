@@ -14,6 +14,8 @@ struct ModelOptions {
   bool stripWeights = false;
   std::string training;            ///< the training step's JSON, as the compiler takes it
   std::vector<std::string> graphs; ///< other .onnx files that `training` names
+  std::string device;              ///< JSON of a device instead of `target`, as the compiler takes it
+  std::string rates;               ///< of this machine (see MachineRates), if `target` is it
 };
 
 /// The request to `store`, which must outlive it; `compiler` is that of CompilerIdentity. Nothing if there is no cache,

@@ -52,6 +52,8 @@ def train(source, model, data, folder, threads, steps):
     command = [engines.freestone_runtime.freestone(), "train", source, "--data", data, "--labels", "y", "--out", run / "run"]
     command += ["--batch", SIZES[model][0], "--steps", steps, "--epochs", steps, "--threads", threads]
     environment = {**os.environ, "FREESTONE_CACHE_DIR": str(run / "cache"), "FREESTONE_CACHE": "rw"}
+    # A machine is measured once for all, before its first compilation.
+    subprocess.run([command[0], "machine", "--calibrate"], check=True, stdout=subprocess.DEVNULL, env=environment)
     begin = time.perf_counter()
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     metrics, first = run / "run" / "metrics.jsonl", None

@@ -10,6 +10,10 @@ namespace freestone {
 /// file an architecture, as in `runtime/machine`. Fails for a processor that programs can't be compiled for.
 llvm::Error describeProcessor(const runtime::Processor &processor, DeviceDescription &device);
 
+/// Fails, naming the place, where the architecture has no such vectors, or where the description's instructions lack
+/// what code for its vectors and units uses.
+llvm::Error requireInstructions(const DeviceDescription &device);
+
 } // namespace freestone
 
 #endif // FREESTONE_COMPILER_DEVICE_ARCHITECTURE_H

@@ -15,7 +15,20 @@ static void describeMemory(DeviceDescription &device) {
     device.memoryLevels.push_back({cache.bytes, cache.lineBytes, cache.sharedBy});
 }
 
-llvm::Expected<DeviceDescription> DeviceDescription::get(llvm::StringRef target) {
+/// Rates of a machine that has fewer levels than were measured are not its own.
+static llvm::Error addRates(llvm::StringRef text, DeviceDescription &device) {
+  llvm::Expected<Rates> rates = Rates::fromJson(text);
+  if (!rates)
+    return rates.takeError();
+  if (rates->levels.size() > device.memoryLevels.size())
+    return llvm::createStringError("there are rates of more memory levels than this machine has");
+  device.rates = std::move(*rates);
+  return llvm::Error::success();
+}
+
+llvm::Expected<DeviceDescription> DeviceDescription::get(llvm::StringRef target, llvm::StringRef rates) {
+  if (target.starts_with("{"))
+    return fromJson(target);
   runtime::Result<runtime::Processor> processor = runtime::Processor::parse({target.data(), target.size()});
   if (!processor.ok())
     return llvm::createStringError(processor.status().message());
@@ -24,5 +37,8 @@ llvm::Expected<DeviceDescription> DeviceDescription::get(llvm::StringRef target)
     describeMemory(device);
   if (llvm::Error error = describeProcessor(*processor, device))
     return error;
+  if (processor->isHere && !rates.empty())
+    if (llvm::Error error = addRates(rates, device))
+      return error;
   return device;
 }

@@ -1,11 +1,11 @@
 #ifndef FREESTONE_COMPILER_DEVICE_DEVICEDESCRIPTION_H
 #define FREESTONE_COMPILER_DEVICE_DEVICEDESCRIPTION_H
 
+#include "compiler/device/Rates.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +27,11 @@ struct MemoryLevel {
   unsigned lineBytes = 64;
   /// Number of units that share it.
   unsigned sharedBy = 1;
-  /// Bytes a second that one unit reads from it; nothing if unknown.
-  std::optional<double> bandwidth = std::nullopt;
 
   bool operator==(const MemoryLevel &) const = default;
 };
 
-/// The compiler's whole knowledge of the hardware. Immutable once made; everything but bandwidths is part of a
-/// compilation's cache key.
+/// The compiler's whole knowledge of the hardware. Immutable once made; all of it is part of a compilation's cache key.
 struct DeviceDescription {
   /// The target of LLVM's code generator.
   std::string triple, cpu, features;
@@ -53,6 +50,8 @@ struct DeviceDescription {
   /// For pairs of bf16, summed in f32, and quads of 8-bit integers, summed in i32; `none` where micro-kernels are
   /// faster.
   WordUnit pairUnit = WordUnit::none, quadUnit = WordUnit::none;
+  /// What was measured; the functions below estimate the rest.
+  Rates rates;
 
   bool operator==(const DeviceDescription &) const = default;
 
@@ -67,11 +66,34 @@ struct DeviceDescription {
   /// Rows of the largest block that a micro-kernel accumulates: two registers a row, and four left for operands.
   unsigned getPanelRows() const { return (vectorRegisters - 4) / 2; }
 
-  /// The device that a target's name describes, on the architecture of this compiler: `host`, or on x86 `x86-64-v3` and
-  /// `x86-64-v4`, followed by comma-separated instruction sets to add or remove: `+amx-bf16`, `-amx-bf16`, `+amx-int8`,
-  /// `-amx-int8`, `+avx512bf16`, `-avx512bf16`, `+avx512vnni`, `-avx512vnni`. `host` follows FREESTONE_HOST (see
-  /// runtime/machine). Fails for other names, and for a host without AVX2 and FMA.
-  static llvm::Expected<DeviceDescription> get(llvm::StringRef target);
+  // Rates: those that were measured, else estimates from vectors, lines and units at 3 GHz. A nearer level is never
+  // slower than a farther one.
+
+  /// Bytes a second that one unit reads from a memory level, 0 being the nearest; from main memory where there are
+  /// fewer levels.
+  double getBandwidth(size_t level) const;
+  /// Bytes a second that one unit reads from main memory, writes to it, and copies within it (a byte that is read and
+  /// written counts once).
+  double getMemoryBandwidth() const;
+  double getMemoryWriteBandwidth() const;
+  double getMemoryCopyBandwidth() const;
+  /// Bytes a second that all units together read from main memory.
+  double getSharedMemoryBandwidth() const;
+  /// Multiply-adds a second of one unit, by vectors of floats of this width; narrower ones than 32 are computed in 32.
+  double getMultiplyAdds(unsigned bits) const;
+  /// Multiply-adds a second of one unit, by dot products of pairs of bf16 on `pairUnit`, and of quads of 8-bit integers
+  /// on `quadUnit`; 0 where that is `none`.
+  double getPairMultiplyAdds() const;
+  double getQuadMultiplyAdds() const;
+  /// Seconds from one unit's writing to another's seeing it: the least cost of a phase that waits.
+  double getHandOffSeconds() const;
+
+  /// The device that a text describes: the JSON of a description, or the name of a target on the architecture of this
+  /// compiler. That is `host`, or on x86 `x86-64-v3` and `x86-64-v4`, followed by comma-separated instruction sets to
+  /// add or remove: `+amx-bf16`, `-amx-bf16`, `+amx-int8`, `-amx-int8`, `+avx512bf16`, `-avx512bf16`, `+avx512vnni`,
+  /// `-avx512vnni`. `host` follows FREESTONE_HOST (see runtime/machine), and has `rates`, the JSON of Rates, where that
+  /// is not empty. Fails for other texts, and for a host without AVX2 and FMA.
+  static llvm::Expected<DeviceDescription> get(llvm::StringRef target, llvm::StringRef rates = "");
 
   /// Conversions to and from a one-line JSON object. Parsing fails, naming the place, where the text is no such object
   /// or describes an impossible device.

@@ -67,3 +67,30 @@ llvm::Error freestone::describeProcessor(const runtime::Processor &processor, De
   device.quadUnit = isWide ? chooseQuadUnit(processor) : WordUnit::none;
   return llvm::Error::success();
 }
+
+llvm::Error freestone::requireInstructions(const DeviceDescription &device) {
+  bool isWide = device.vectorBytes > 32 || device.vectorRegisters > 16;
+  if (device.vectorBytes > 64 || device.vectorRegisters > 32)
+    return llvm::createStringError("vector_bytes, vector_registers: x86 has at most 32 registers of 64 bytes");
+  struct Need {
+    const char *place;
+    bool isThere;
+    std::vector<llvm::StringRef> names;
+  };
+  // Tiles of words are moved by vectors of 64 bytes.
+  const Need needs[] = {
+      {"vector_bytes", true, {"avx2", "fma", "f16c"}},
+      {"vector_bytes, vector_registers", isWide, {"avx512f", "avx512bw", "avx512dq", "avx512vl"}},
+      {"rounds_to_bf16", device.roundsToBF16, {"avx512bf16"}},
+      {"pair_unit", device.pairUnit == WordUnit::vectors, {"avx512bf16", "avx512vl"}},
+      {"pair_unit", device.pairUnit == WordUnit::tiles, {"amx-tile", "amx-bf16", "avx512bw", "avx512vl"}},
+      {"quad_unit", device.quadUnit == WordUnit::vectors, {"avx512vnni", "avx512vl"}},
+      {"quad_unit", device.quadUnit == WordUnit::tiles, {"amx-tile", "amx-int8", "avx512bw", "avx512vl"}}};
+  for (const Need &need : needs)
+    for (llvm::StringRef name : need.names)
+      if (need.isThere && !llvm::is_contained(device.instructions, name) &&
+          !llvm::is_contained(device.tileInstructions, name))
+        return llvm::createStringError(llvm::Twine(need.place) + ": this takes '" + name +
+                                       "', which its instructions lack");
+  return llvm::Error::success();
+}

@@ -1,5 +1,6 @@
 #include "cache/CompilerIdentity.h"
 #include "compiler/artifact/BuildDescriptor.h"
+#include "compiler/codegen/cpu/TargetMachine.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/driver/CodeCache.h"
 #include "compiler/driver/CompileModel.h"
@@ -112,6 +113,11 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
   if (!device) {
     failure = {Failure::Kind::Usage, llvm::toString(device.takeError())};
+    return mlir::failure();
+  }
+  if (llvm::Error error = codegen::requireConsistent(*device)) {
+    failure = {Failure::Kind::Usage,
+               (options.device ? options.device->name : options.target) + ": " + llvm::toString(std::move(error))};
     return mlir::failure();
   }
   if (failed(requireCompilable(failure)))

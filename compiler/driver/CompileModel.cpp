@@ -1,8 +1,10 @@
 #include "compiler/driver/CompileModel.h"
 
 #include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/codegen/cpu/TargetMachine.h"
 #include "compiler/driver/CompileJobs.h"
 #include "compiler/driver/Counters.h"
+#include "compiler/driver/OptionsDevice.h"
 #include "compiler/driver/PackageArtifact.h"
 #include "compiler/driver/Pipelines.h"
 #include "compiler/driver/Registration.h"
@@ -49,7 +51,12 @@ private:
 
 } // namespace
 
-Compilation::Compilation(const Options &options) : options(options) {
+Compilation::Compilation(const Options &given) : options(given) {
+  if (llvm::Expected<DeviceDescription> device = getDevice(options))
+    // Every pass and every key gets the same.
+    options.target = device->toJson();
+  else if (std::string fault = llvm::toString(device.takeError()); options.device)
+    deviceFault = fault;
   DialectRegistry registry;
   registerAllDialects(registry);
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
@@ -106,6 +113,11 @@ FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &e
 LogicalResult Compilation::import(StringRef path, Failure &failure) {
   if (!options.unknownSwitch.empty()) {
     failure = {Failure::Kind::Usage, "there is no optimisation '" + options.unknownSwitch + "' to switch off"};
+    return mlir::failure();
+  }
+  // An invalid target is refused where code is made for it.
+  if (!deviceFault.empty()) {
+    failure = {Failure::Kind::Usage, deviceFault};
     return mlir::failure();
   }
   modelPath = path.str();
@@ -210,6 +222,9 @@ FailureOr<std::string> Compilation::printCode(Level level, Failure &failure) {
     llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
     if (!device)
       return emitError(UnknownLoc::get(context.get()), llvm::toString(device.takeError()));
+    if (llvm::Error error = codegen::requireConsistent(*device))
+      return emitError(UnknownLoc::get(context.get()), (options.device ? options.device->name : options.target) + ": " +
+                                                           llvm::toString(std::move(error)));
     FailureOr<OwningOpRef<ModuleOp>> code = emitCode(*model.module, options);
     if (failed(code))
       return mlir::failure();

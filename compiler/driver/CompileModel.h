@@ -43,7 +43,7 @@ class ProgramCache;
 /// One model on its way through the compiler. Not thread-safe; several compilations may run at the same time.
 class Compilation {
 public:
-  explicit Compilation(const Options &options);
+  explicit Compilation(const Options &given);
   ~Compilation();
 
   /// Reads the model. Afterwards `getReport` describes it, even if it is refused as unsupported.
@@ -75,6 +75,7 @@ private:
                                                  Failure &failure);
 
   Options options;
+  std::string deviceFault; ///< why the given device is none; empty if it is one
   std::unique_ptr<llvm::ThreadPoolInterface> pool;
   std::unique_ptr<mlir::MLIRContext> context;
   ImportedModel model;

@@ -1,6 +1,8 @@
 #include "compiler/driver/Interface.h"
 
+#include "compiler/device/Calibration.h"
 #include "compiler/driver/CompileModel.h"
+#include "compiler/driver/OptionsDevice.h"
 #include "compiler/interpreter/Interpreter.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -48,6 +50,10 @@ Options readOptions(const freestone_compile_options &given) {
   Options options;
   if (known.target)
     options.target = known.target;
+  if (known.device)
+    options.device = {known.device, known.device_name ? known.device_name : "the device"};
+  if (known.rates)
+    options.rates = known.rates;
   options.level = known.optimization_level;
   options.switches = Switches::forLevel(known.optimization_level);
   if (known.disable && *known.disable)
@@ -223,7 +229,8 @@ freestone_compiler_result compile(const freestone_compile_options *given) {
     return failedWith({Failure::Kind::Usage, "the model was not accepted"});
   if (failed(compilation.compile(given->output_path, failure)))
     return failedWith(failure);
-  return succeeded(describeStatistics(compilation.getStatistics(), compilation.getReport().random, options.target,
+  std::string target = options.device ? options.device->name : options.target;
+  return succeeded(describeStatistics(compilation.getStatistics(), compilation.getReport().random, target,
                                       compilation.getTraining()));
 }
 
@@ -267,6 +274,21 @@ freestone_compiler_result operators() {
   return succeeded(text);
 }
 
+freestone_compiler_result describeDevice(const freestone_compile_options *given) {
+  Options options = readOptions(*given);
+  llvm::Expected<DeviceDescription> device = getDevice(options);
+  if (!device)
+    return failedWith({Failure::Kind::Usage, llvm::toString(device.takeError())});
+  return succeeded(device->toJson());
+}
+
+freestone_compiler_result measureMachine() {
+  llvm::Expected<DeviceDescription> device = DeviceDescription::get("host");
+  if (!device)
+    return failedWith({Failure::Kind::Usage, llvm::toString(device.takeError())});
+  return succeeded(measureRates(*device).toJson());
+}
+
 void freeResult(freestone_compiler_result *result) {
   std::free(result->text);
   std::free(result->error);
@@ -282,6 +304,8 @@ constexpr freestone_compiler_interface interface = {
     inspect,
     interpret,
     operators,
+    describeDevice,
+    measureMachine,
     freeResult,
 };
 

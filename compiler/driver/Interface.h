@@ -12,7 +12,7 @@ extern "C" {
 
 // Incremented whenever a struct of this file changes other than by new fields at the end of
 // `freestone_compile_options`.
-enum { FREESTONE_COMPILER_INTERFACE_VERSION = 1 };
+enum { FREESTONE_COMPILER_INTERFACE_VERSION = 2 };
 
 typedef enum freestone_compiler_status {
   FREESTONE_COMPILER_OK = 0,
@@ -73,6 +73,11 @@ typedef struct freestone_compile_options {
   // compilation as USAGE. May be null.
   int32_t (*accept)(void *user, const char *model);
   void *accept_user; // handed to `accept`
+  // JSON as of `describe_device`: compiles for this device instead of `target`. Null: `target`.
+  const char *device;
+  const char *device_name; // of `device` in messages, such as its file
+  // JSON as of `measure_machine`: how fast this machine is, for `target` "host". Null: estimates.
+  const char *rates;
   // A file of tilings that replace the chosen ones, for measurements: lines of a program's name and its tiling. May be
   // null.
   const char *tilings;
@@ -99,7 +104,7 @@ typedef void (*freestone_take_tensor)(void *user, const freestone_plain_tensor *
 
 // All functions may be called from any thread, one at a time; `compile` does its own serialization. They never throw,
 // exit or abort, whatever a model contains. They are safe in a forked child if the parent had opened the library and
-// called nothing but `warm_up`.
+// called nothing but `warm_up`, `describe_device` and `measure_machine`.
 typedef struct freestone_compiler_interface {
   int64_t version;   // FREESTONE_COMPILER_INTERFACE_VERSION
   const char *build; // version of the compiler and of LLVM, for --version and the cache key
@@ -144,6 +149,12 @@ typedef struct freestone_compiler_interface {
 
   // The supported operators, as the Markdown of docs/operators.md.
   freestone_compiler_result (*operators)(void);
+
+  // The device that `target`, `device` and `rates` of the options describe, as JSON (see compiler/device).
+  freestone_compiler_result (*describe_device)(const freestone_compile_options *options);
+
+  // Measures in less than a second how fast this machine is; `text` is JSON in one line, for `rates`.
+  freestone_compiler_result (*measure_machine)(void);
 
   // Frees the strings and nulls them.
   void (*free_result)(freestone_compiler_result *result);

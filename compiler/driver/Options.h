@@ -6,6 +6,7 @@
 #include "compiler/import/ImportOnnx.h"
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,19 @@ struct Progress {
   int64_t done = 0, total = 0;
 };
 
+/// The description of a device as JSON, and its name in messages.
+struct GivenDevice {
+  std::string json, name;
+};
+
 /// All inputs of a compilation besides the model.
 struct Options {
+  /// As of DeviceDescription::get.
   std::string target = "host";
+  /// A device instead of `target`.
+  std::optional<GivenDevice> device;
+  /// How fast this machine is, as JSON of Rates; empty: unknown.
+  std::string rates;
   int level = 2;
   Switches switches;
   /// An unknown name in the list of switches to turn off; empty: none.

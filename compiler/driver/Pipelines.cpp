@@ -39,6 +39,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   fusion.rows = switches.fuseRows;
   fusion.maps = switches.fuseMaps;
   fusion.siblings = switches.fuseSiblings;
+  fusion.connect = switches.connect;
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;
   functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));

@@ -27,12 +27,9 @@ void ProgramCache::describe(ModuleOp module) {
 }
 
 cache::Ingredients driver::describeDevice(const std::string &compiler, const DeviceDescription &device) {
-  DeviceDescription unmeasured = device;
-  for (MemoryLevel &level : unmeasured.memoryLevels)
-    level.bandwidth.reset();
   cache::Ingredients ingredients;
   ingredients.add("compiler", compiler);
-  ingredients.add("device", unmeasured.toJson());
+  ingredients.add("device", device.toJson());
   return ingredients;
 }
 
@@ -76,7 +73,10 @@ FailureOr<std::vector<codegen::Object>> ProgramCache::lower(ModuleOp code, const
     compiled = modules.size();
     return codegen::lowerToObjects(code, device, report, printIrTreeDir);
   }
-  cache::Ingredients common = describeDevice(compiler, device);
+  // Rates decide plans, and plans are part of a program's text: they decide nothing about its code beyond that.
+  DeviceDescription unmeasured = device;
+  unmeasured.rates = {};
+  cache::Ingredients common = describeDevice(compiler, unmeasured);
   std::vector<codegen::Object> objects(modules.size());
   std::vector<std::pair<size_t, cache::Ingredients>> missing;
   OwningOpRef<ModuleOp> rest = ModuleOp::create(code.getLoc());

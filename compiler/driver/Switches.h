@@ -11,6 +11,7 @@ struct Switches {
   bool fuseRows = true;
   bool fuseMaps = true;
   bool fuseSiblings = true;
+  bool connect = true;
   bool fusePools = true;
   bool packWeights = true;
   bool layOutState = true;
@@ -40,7 +41,7 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
-          switches.fuseSiblings = switches.fusePools = switches.packWeights = switches.layOutState =
+          switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.pairProducts =
                       switches.keepPacked = switches.sideBySide = switches.transpositions = switches.narrowLanes =
@@ -63,6 +64,8 @@ inline constexpr SwitchInfo switchTable[] = {
     {"rows", &Switches::fuseRows, "rows", "reductions over the same rows are passes of one program"},
     {"maps", &Switches::fuseMaps, "maps", "elementwise computes over the same loops are one program"},
     {"siblings", &Switches::fuseSiblings, "siblings", "reductions that read the same elements are one program"},
+    {"connect", &Switches::connect, "connected",
+     "products of products, as in attention, are one program: the first one's results stay in the cache, tile by tile"},
     {"pools", &Switches::fusePools, "pools", "convolutions pool their results before these leave the tile"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
     {"state-layouts", &Switches::layOutState, "laid_out",

@@ -37,24 +37,6 @@ static sym::Bounds getBounds(ArrayRef<ComputeOp> computes) {
   return bounds;
 }
 
-/// A position of a body as an expression over loops and sizes.
-static std::optional<Expr> asExpr(Value position) {
-  Operation *op = position.getDefiningOp();
-  APInt constant;
-  if (matchPattern(position, m_ConstantInt(&constant)))
-    return Expr::constant(position.getContext(), constant.getSExtValue());
-  if (auto index = dyn_cast_or_null<IndexOp>(op))
-    return getLoopSymbol(position.getContext(), index.getLoop());
-  if (auto size = dyn_cast_or_null<SizeOp>(op))
-    return size.getSize().getExpr();
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  std::optional<Expr> lhs = asExpr(op->getOperand(0)), rhs = asExpr(op->getOperand(1));
-  if (!lhs || !rhs)
-    return std::nullopt;
-  return isa<arith::AddIOp>(op) ? *lhs + *rhs : isa<arith::SubIOp>(op) ? *lhs - *rhs : *lhs * *rhs;
-}
-
 /// What is added to the column in an index that is the column plus a size.
 static std::optional<Expr> getShift(Expr index, unsigned column) {
   Expr shift = index - getLoopSymbol(index.context(), column);
@@ -65,7 +47,7 @@ static std::optional<Threshold> getThreshold(arith::CmpIOp compare, unsigned col
   using Predicate = arith::CmpIPredicate;
   if (!compare.getLhs().getType().isIndex())
     return std::nullopt;
-  std::optional<Expr> lhs = asExpr(compare.getLhs()), rhs = asExpr(compare.getRhs());
+  std::optional<Expr> lhs = getPositionExpr(compare.getLhs()), rhs = getPositionExpr(compare.getRhs());
   std::optional<Expr> shift = lhs && rhs ? getShift(*lhs - *rhs, column) : std::nullopt;
   if (!shift)
     return std::nullopt;

@@ -55,6 +55,25 @@ std::optional<ContractionForm> ContractionForm::get(ComputeOp compute) {
   return form;
 }
 
+std::optional<ContractionForm> ContractionForm::getOfMatrices(ComputeOp compute) {
+  std::optional<ContractionForm> form = get(compute);
+  if (!form || form->k.size() != 1 || form->m.empty())
+    return std::nullopt;
+  SmallVector<Expr> extents = compute.getExtents();
+  for (SmallVector<unsigned> *loops : {&form->m, &form->n}) {
+    auto lengthOf = [&](unsigned loop) {
+      return extents[loop].asConstant().value_or(std::numeric_limits<int64_t>::max());
+    };
+    unsigned kept = loops->back();
+    for (unsigned loop : *loops)
+      kept = lengthOf(loop) > lengthOf(kept) ? loop : kept;
+    llvm::copy_if(*loops, std::back_inserter(form->outer), [&](unsigned loop) { return loop != kept; });
+    *loops = {kept};
+  }
+  llvm::sort(form->outer);
+  return form;
+}
+
 std::optional<unsigned> ContractionForm::getInput(Value factor) {
   while (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(factor.getDefiningOp()))
     factor = factor.getDefiningOp()->getOperand(0);

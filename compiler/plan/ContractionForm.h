@@ -34,6 +34,9 @@ struct ContractionForm {
 
   /// Nothing if the compute is no contraction or does not begin at zero.
   static std::optional<ContractionForm> get(ComputeOp compute);
+  /// As get, with one loop each of m, n and k: of several loops of rows or columns, the longest one is kept, and the
+  /// others are outer ones. Nothing if k has several.
+  static std::optional<ContractionForm> getOfMatrices(ComputeOp compute);
 
   /// The input that a factor reads, possibly widened.
   std::optional<unsigned> getInput(mlir::Value factor);

@@ -9,6 +9,7 @@
 #include "compiler/plan/RowPasses.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/TranspositionTiles.h"
+#include "compiler/plan/TreeForm.h"
 #include "compiler/plan/WeightGradientTiles.h"
 #include "compiler/plan/WindowTiles.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -156,6 +157,14 @@ static FailureOr<PlanAttr> planTransposition(ProgramOp program, TranspositionTil
   return makePlan(program, tiling, tiles.tiles, Expr::constant(program.getContext(), 0), Accesses::getUnknown(program));
 }
 
+static FailureOr<PlanAttr> planTree(ProgramOp program, TreeTilingAttr tiling) {
+  std::string why;
+  FailureOr<TreeForm> form = TreeForm::get(program, tiling, why);
+  if (failed(form))
+    return program.emitOpError("can't be computed by its tree of tiles: ") << why;
+  return makePlan(program, tiling, form->tiles, form->getScratch(), Accesses::getUnknown(program));
+}
+
 static FailureOr<PlanAttr> planOpaque(ProgramOp program, OpaqueTilingAttr tiling) {
   auto opaques = program.getBody()->getOps<OpaqueOp>();
   if (!llvm::hasSingleElement(opaques) || !program.getComputes().empty())
@@ -178,6 +187,7 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
       .Case([&](RowsTilingAttr attr) { return planRows(program, attr); })
       .Case([&](MapTilingAttr attr) { return planMap(program, attr); })
       .Case([&](TranspositionTilingAttr attr) { return planTransposition(program, attr); })
+      .Case([&](TreeTilingAttr attr) { return planTree(program, attr); })
       .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })
       .Default([&](Attribute attr) { return program.emitOpError("can't be tiled as ") << attr; });
 }

@@ -1,5 +1,6 @@
 #include "compiler/plan/PositionRanges.h"
 
+#include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -7,6 +8,7 @@
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::tile;
+using sym::Expr;
 using sym::Interval;
 
 /// Beyond this, sums and products of bounds might overflow.
@@ -78,4 +80,23 @@ bool PositionRanges::isInside(ReadOp read, unsigned dim) const {
       return true;
   std::optional<int64_t> size = extent.asConstant();
   return size && range.lo >= 0 && range.hi < *size;
+}
+
+std::optional<Expr> tile::getPositionExpr(Value position) {
+  Operation *op = position.getDefiningOp();
+  APInt constant;
+  if (matchPattern(position, m_ConstantInt(&constant)))
+    return Expr::constant(position.getContext(), constant.getSExtValue());
+  if (auto index = dyn_cast_or_null<IndexOp>(op))
+    return getLoopSymbol(position.getContext(), index.getLoop());
+  if (auto size = dyn_cast_or_null<SizeOp>(op))
+    return size.getSize().getExpr();
+  if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op))
+    return cast.getType().isIndex() || cast.getType().isInteger(64) ? getPositionExpr(cast.getIn()) : std::nullopt;
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<Expr> lhs = getPositionExpr(op->getOperand(0)), rhs = getPositionExpr(op->getOperand(1));
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return isa<arith::AddIOp>(op) ? *lhs + *rhs : isa<arith::SubIOp>(op) ? *lhs - *rhs : *lhs * *rhs;
 }

@@ -24,6 +24,9 @@ private:
   llvm::SmallVector<sym::Interval> loops;
 };
 
+/// A position of a body as an expression over loops and sizes; nothing where it depends on data.
+std::optional<sym::Expr> getPositionExpr(mlir::Value position);
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_PLAN_POSITIONRANGES_H

@@ -1,9 +1,11 @@
+#include "compiler/plan/Axes.h"
 #include "compiler/plan/Plans.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/Passes.h"
 #include "compiler/tile/TileContraction.h"
 #include "compiler/tile/TileConvolution.h"
 #include "compiler/tile/TileLoops.h"
+#include "compiler/tile/TileTree.h"
 #include "compiler/tile/TileWindow.h"
 
 namespace freestone::tile {
@@ -62,6 +64,8 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
   /// The tiling of a program with register blocks; null if none applies.
   Attribute chooseWithKernel(tile::ProgramOp program, const DeviceDescription &device) {
     auto count = [&](StringRef what) { tile::count(program->getParentOp(), what, 1); };
+    if (tile::areConnected(program.getComputes()))
+      return tile::tileTree(program, device);
     std::optional<tile::ContractionForm> form = tile::getContractionWithEpilogue(program);
     std::optional<tile::ConvolutionForm> convolution = tile::ConvolutionForm::get(program);
     auto widthOf = [&](Type type) { return tile::getMicroKernel(device, type).getWidth(); };

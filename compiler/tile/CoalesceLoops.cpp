@@ -1,5 +1,6 @@
 #include "compiler/tile/Passes.h"
 
+#include "compiler/plan/Axes.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/RewriteLoops.h"
@@ -17,7 +18,8 @@ using freestone::sym::Expr;
 
 namespace {
 
-/// A group, or a single compute. Members read each other at the loops themselves, so loop i is the same in all of them.
+/// A group, or a single compute. Members read each other at the loops themselves, so loop i is the same in all of them,
+/// except in groups with several contractions.
 struct Unit {
   explicit Unit(Operation *op) : op(op) {
     if (auto group = dyn_cast<GroupOp>(op))
@@ -118,7 +120,7 @@ void CoalesceLoops::coalesce(Operation *op) {
     for (ComputeOp member : unit.members)
       loops = std::max(loops, member.getNumLoops());
     // Groups contain only computes that read each other in order; a `tile.opaque` is left alone.
-    if (unit.members.empty() || outer + 1 >= loops)
+    if (unit.members.empty() || outer + 1 >= loops || areConnected(unit.members))
       return;
     if (!llvm::all_of(unit.members, [&](ComputeOp member) { return canMerge(member, outer); })) {
       ++outer;

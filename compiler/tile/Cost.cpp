@@ -74,9 +74,8 @@ bool isWeightOnly(Value tensor) {
 }
 
 bool isWeightOnly(ComputeOp op) {
-  for (Type type : op.getResultTypes())
-    if (!cast<graph::TensorType>(type).getStaticShape())
-      return false;
+  if (!llvm::all_of(op.getExtents(), [](Expr extent) { return extent.isConstant(); }))
+    return false;
   for (Operation &inner : *op.getBody())
     if (isa<CheckOp>(inner) || (isa<SizeOp>(inner) && !cast<SizeOp>(inner).getSize().getExpr().isConstant()))
       return false;

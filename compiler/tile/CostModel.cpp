@@ -14,12 +14,11 @@ DeviceRates DeviceRates::get(const DeviceDescription &device) {
   rates.l2Bytes = device.getL2Bytes();
   const MemoryLevel &last = device.memoryLevels.back();
   rates.l3Bytes = std::max(device.getL3Bytes() / std::max<int64_t>(1, last.sharedBy), rates.l2Bytes);
-  // Bandwidths are bytes a second; a nominal clock suffices, since only ratios of times count.
-  constexpr double clock = 3e9;
-  double *bytes[] = {nullptr, &rates.l2, &rates.l3};
-  for (auto [level, known] : llvm::enumerate(llvm::ArrayRef(device.memoryLevels).take_front(std::size(bytes))))
-    if (bytes[level] && known.bandwidth)
-      *bytes[level] = *known.bandwidth / clock;
+  // A cycle is what two multiply-adds of whole vectors take: only ratios of times count.
+  double cyclesPerSecond = device.getMultiplyAdds(32) / (rates.multiplyAdds * device.getLanes(32));
+  rates.l2 = device.getBandwidth(1) / cyclesPerSecond;
+  rates.l3 = device.getBandwidth(2) / cyclesPerSecond;
+  rates.memory = device.getMemoryBandwidth() / cyclesPerSecond;
   return rates;
 }
 

@@ -11,7 +11,7 @@ struct DeviceRates {
   /// Multiply-adds of whole vectors and loads of any kind a cycle; cycles from a sum to the next addition to it.
   double multiplyAdds = 2, loads = 2, latency = 4;
   /// Bytes a cycle of one core, from L2, L3 and memory.
-  double l2 = 32, l3 = 10, memory = 4;
+  double l2, l3, memory;
   /// Bytes of the caches: of L3, the part of one core.
   int64_t l1Bytes, l2Bytes, l3Bytes;
   int64_t units;

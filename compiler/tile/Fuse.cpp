@@ -3,6 +3,7 @@
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RowPasses.h"
+#include "compiler/tile/Connect.h"
 #include "compiler/tile/Cost.h"
 #include "compiler/tile/Counters.h"
 #include "compiler/tile/MakeGroup.h"
@@ -37,7 +38,7 @@ struct Edge {
 
 /// Computes to fuse into one program.
 struct Group {
-  SmallVector<ComputeOp> members;
+  Members members;
   /// A contraction; all other members run over its result.
   ComputeOp anchor;
   /// The number of leading loops that all members share as rows; set if there is a reduction.
@@ -52,7 +53,7 @@ public:
 
   void fuse();
   int64_t getFused(EdgeKind kind) const { return fused[static_cast<unsigned>(kind)]; }
-  SmallVector<Group *> getGroups();
+  SmallVector<Members> getGroups();
 
 private:
   void collectEdges();
@@ -270,11 +271,11 @@ void Fuser::fuse() {
   }
 }
 
-SmallVector<Group *> Fuser::getGroups() {
-  SmallVector<Group *> result;
+SmallVector<Members> Fuser::getGroups() {
+  SmallVector<Members> result;
   for (auto &group : groups)
-    if (group->members.size() > 1)
-      result.push_back(group.get());
+    if (!group->members.empty())
+      result.push_back(group->members);
   return result;
 }
 
@@ -289,9 +290,12 @@ public:
     fuser.fuse();
     for (auto [kind, name] : llvm::enumerate(std::array<StringRef, edgeKinds>{"epilogues", "rows", "maps", "siblings"}))
       count(getOperation(), name, fuser.getFused(static_cast<EdgeKind>(kind)));
-    SmallVector<Group *> groups = fuser.getGroups();
-    for (Group *group : groups)
-      makeGroup(group->members);
+    SmallVector<Members> groups = fuser.getGroups();
+    if (connect)
+      count(getOperation(), "connected", connectGroups(groups));
+    llvm::erase_if(groups, [](Members &members) { return members.size() < 2; });
+    for (Members &members : groups)
+      makeGroup(members);
     count(getOperation(), "groups", groups.size());
     if (!sortTopologically(&getOperation().getBody().front()))
       return signalPassFailure();

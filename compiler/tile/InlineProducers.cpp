@@ -50,10 +50,24 @@ private:
   int64_t inlined, permuted, factored;
 };
 
+/// Whether the memory index of a contraction's operand is linear in the loops of rows, columns and sums. Batch loops
+/// count matrices, as in heads that share keys (d1 floordiv 4): their part is computed once for each.
+bool isLinearInMatrices(ComputeOp op, unsigned input) {
+  std::optional<ContractionDims> dims = getContractionDims(op);
+  if (!dims)
+    return false;
+  SmallVector<Expr> loops;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    loops.push_back(llvm::is_contained(dims->batch, loop)
+                        ? Expr::symbol(op.getContext(), "%batch" + std::to_string(loop))
+                        : getLoopSymbol(op.getContext(), loop));
+  return asLinear(getLinearIndex(op.getInputType(input), getIndices(op, input, loops)), op.getNumLoops()).has_value();
+}
+
 /// Whether every memory index stays linear in the loops. Operands with a layout are read panel by panel.
 bool isLinear(ComputeOp op, unsigned input) {
   if (!op.getInputType(input).getLayout())
-    return getStrides(op, input).has_value();
+    return getStrides(op, input).has_value() || isLinearInMatrices(op, input);
   return llvm::all_of(getIndices(op, input), [](Expr index) { return index.asSymbol() || index.isConstant(); });
 }
 

@@ -103,12 +103,15 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
     Fuses a contraction or window with its epilogue; reductions with all computes over the same rows, including further
     reductions (softmax, norms); elementwise computes over the same loops; and reductions of the same elements. Edges
     are fused in the order of saved bytes, unless this makes a cycle, a row exceeds the cache, or much work would be
-    left to a single tile. Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`, and `groups`.
+    left to a single tile. Then groups of two contractions, of which the second sums over columns of the first, are
+    connected by tiles (attention). Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`, `connected` pairs
+    of contractions, and `groups`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
                  Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,
                  Option<"maps", "maps", "bool", "true", "Fuse elementwise computes over the same loops">,
                  Option<"siblings", "siblings", "bool", "true", "Fuse reductions that read the same elements">,
+                 Option<"connect", "connect", "bool", "true", "Connect contractions by tiles">,
                  Option<"cacheBytes", "cache-bytes", "int64_t", "1048576", "Size of a worker's cache (L2)">];
 }
 
@@ -149,7 +152,8 @@ def SplitReductions : TilePass<"tile-split-reductions", "::mlir::func::FuncOp"> 
     ```
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Do it">,
-                 Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">];
+                 Option<"target", "target", "std::string", "\"host\"",
+                        "The device: host, x86-64-v3, x86-64-v4, or its description as JSON">];
 }
 
 def DropBarriers : TilePass<"tile-drop-barriers", "::mlir::func::FuncOp"> {
@@ -213,7 +217,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
       tiles = s0 ceildiv max(1, 4096 floordiv s1), scratch = 0, reads = […], writes = […]>} {…}
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"host\"", "The device: host, x86-64-v3 or x86-64-v4">,
+  let options = [Option<"target", "target", "std::string", "\"host\"",
+                        "The device: host, x86-64-v3, x86-64-v4, or its description as JSON">,
                  Option<"weightGradients", "weight-gradients", "bool", "true",
                         "Copy pictures for the gradients of weights, rather than pack all of their windows">,
                  Option<"windows", "windows", "bool", "true",

@@ -1,5 +1,6 @@
 #include "compiler/tile/ProgramSymbols.h"
 
+#include "compiler/plan/Axes.h"
 #include "compiler/plan/Classify.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/WindowForm.h"
@@ -28,7 +29,7 @@ static bool isPlainReduction(ComputeOp op) {
 
 ProgramSymbols::ProgramSymbols(ArrayRef<ComputeOp> members, bool generalise, MLIRContext *context)
     : context(context), members(members) {
-  if (!generalise)
+  if (!generalise || areConnected(members))
     return;
   for (ComputeOp member : members)
     if (getContractionDims(member) || (members.size() == 1 && (isCopy(member) || isPlainReduction(member)))) {

@@ -76,7 +76,7 @@ struct TrainerOptions {
   /// package), and in `code` the number of compiled programs and of all programs; or with `wait`, while another process
   /// compiles the same step. Not called if the step is in the cache.
   std::function<void(const std::string &phase, int64_t done, int64_t total)> onCompile = {};
-  bool noCache = false; ///< ignores the cache and adds nothing to it
+  bool noCache = false; ///< ignores the cache and adds nothing to it but the rates of this machine
   /// Called at most once with a sentence that says why the cache is unusable, such as a folder that others can write or
   /// a full disk; the step is compiled without it.
   std::function<void(const std::string &sentence)> onWarning = {};

@@ -3,6 +3,7 @@
 #include "cache/CompilerIdentity.h"
 #include "cache/Eviction.h"
 #include "cache/Explanation.h"
+#include "cache/MachineRates.h"
 #include "cache/ModelRequest.h"
 #include "test/cache/CacheFolder.h"
 #include <atomic>
@@ -179,6 +180,28 @@ TEST(Fault, EachCallFailsOnceOnTheWayOfAModel) {
       isDone = !system.hasFailed();
     }
     EXPECT_GT(number, 100) << "the calls are counted";
+  }
+}
+
+TEST(Fault, EachCallFailsOnceOnTheWayOfTheRates) {
+  for (int error : {EIO, ENOSPC, ENOENT, EWOULDBLOCK, ENOLCK}) {
+    int number = 0;
+    for (bool isDone = false; !isDone; ++number) {
+      SCOPED_TRACE("call " + std::to_string(number) + " fails with " + std::to_string(error));
+      CacheFolder folder(CacheFolder::fast());
+      FaultyFileSystem system(number, error);
+      Settings settings = folder.settings();
+      settings.lockTimeout = std::chrono::milliseconds(100);
+      auto measure = [] { return std::string("rates"); };
+      for (int turn = 0; turn < 2; ++turn) {
+        folder.said.clear();
+        std::string text = MachineRates::find(settings, measure, system).text;
+        ASSERT_TRUE(text == "rates" || (text.empty() && folder.said.size() == 1)) << text;
+      }
+      ASSERT_EQ(MachineRates::find(settings, measure).text, "rates");
+      isDone = !system.hasFailed();
+    }
+    EXPECT_GT(number, 20) << "the calls are counted";
   }
 }
 

@@ -346,6 +346,10 @@ TEST(ModelRequest, EveryOptionChangesTheKeyAndNothingElseDoes) {
     EXPECT_TRUE(seen.contains(keys.key()));
   };
   expectNew("target", [](ModelOptions &options) { options.target = "x86-64-v3"; });
+  expectNew("device", [](ModelOptions &options) { options.device = "{}"; });
+  expectNew("another device", [](ModelOptions &options) { options.device = "[]"; });
+  expectNew("rates", [](ModelOptions &options) { options.rates = "{}"; });
+  expectNew("other rates", [](ModelOptions &options) { options.rates = "[]"; });
   expectNew("level", [](ModelOptions &options) { options.level = 1; });
   expectNew("disabled", [](ModelOptions &options) { options.disabled = {"rows"}; });
   expectNew("dims", [](ModelOptions &options) { options.dims = {"n=1:8"}; });
@@ -361,6 +365,13 @@ TEST(ModelRequest, EveryOptionChangesTheKeyAndNothingElseDoes) {
   EXPECT_TRUE(seen.insert(keys.key()).second) << "another build of the compiler";
   keys.build = "1";
   EXPECT_FALSE(requestModel(keys.store, Kind::Model, keys.options, "")) << "a compiler that is not known";
+
+  keys.options.target = "x86-64-v3";
+  std::string ofTarget = keys.key();
+  keys.options.rates = "{}";
+  EXPECT_EQ(keys.key(), ofTarget) << "this machine's rates are not those of a target";
+  keys.options.target = "host";
+  keys.options.rates = "";
 
   keys.options.disabled = {"rows", "maps", "rows"};
   std::string key = keys.key();

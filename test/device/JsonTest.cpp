@@ -7,7 +7,7 @@ using namespace freestone;
 
 namespace {
 
-/// A device that does not exist: long vectors, four memory levels, bandwidths.
+/// A device that does not exist: long vectors, four memory levels, rates.
 DeviceDescription imagine() {
   DeviceDescription device;
   device.triple = "imagined-unknown-linux-gnu";
@@ -16,13 +16,16 @@ DeviceDescription imagine() {
   device.instructions = {"everything"};
   device.tileInstructions = {"pairs"};
   device.units = 3;
-  device.memoryLevels = {
-      {8 << 10, 32}, {1 << 20, 128, 3, 1.5e11}, {64 << 20, 128, 3}, {int64_t(8) << 30, 256, 3, 2e10}};
+  device.memoryLevels = {{8 << 10, 32}, {1 << 20, 128, 3}, {64 << 20, 128, 3}, {int64_t(8) << 30, 256, 3}};
   device.vectorBytes = 256;
   device.vectorRegisters = 64;
   device.roundsToBF16 = true;
   device.pairUnit = WordUnit::tiles;
   device.quadUnit = WordUnit::vectors;
+  device.rates.levels = {2e12, 1.5e11};
+  device.rates.memoryRead = 2.5e10;
+  device.rates.memoryReadByAll = 7.5e10;
+  device.rates.pairsOnTiles = 1e13;
   return device;
 }
 
@@ -67,16 +70,24 @@ TEST(DeviceJson, WhatIsLeftOutIsTheDefault) {
 }
 
 TEST(DeviceJson, WhatIsNoDeviceIsRefusedByItsPlace) {
-  for (auto [text, part] : {std::pair<std::string, const char *>{"{", "Expected"},
-                            {"[]", "expected object"},
-                            {"{}", "triple"},
-                            {replace("\"units\":3", "\"units\":0"), "units"},
-                            {replace("\"units\":3", "\"units\":\"x\""), "units"},
-                            {replace("\"vector_bytes\":256", "\"vector_bytes\":48"), "vector_bytes"},
-                            {replace("\"vector_registers\":64", "\"vector_registers\":4"), "vector_registers"},
-                            {replace("\"pair_unit\":\"tiles\"", "\"pair_unit\":\"cubes\""), "pair_unit"},
-                            {replace("\"bytes\":8192", "\"bytes\":-1"), "memory_levels[0]"},
-                            {replace("\"shared_by\":1", "\"shared_by\":0"), "memory_levels[0]"}}) {
+  for (auto [text, part] :
+       {std::pair<std::string, const char *>{"{", "Expected"},
+        {"[]", "expected object"},
+        {"{}", "triple"},
+        {replace("\"units\":3", "\"units\":0"), "units"},
+        {replace("\"units\":3", "\"units\":\"x\""), "units"},
+        {replace("\"vector_bytes\":256", "\"vector_bytes\":48"), "vector_bytes"},
+        {replace("\"vector_registers\":64", "\"vector_registers\":4"), "vector_registers"},
+        {replace("\"pair_unit\":\"tiles\"", "\"pair_unit\":\"cubes\""), "pair_unit"},
+        {replace("\"bytes\":8192", "\"bytes\":-1"), "memory_levels[0]"},
+        {replace("\"shared_by\":1", "\"shared_by\":0"), "memory_levels[0]"},
+        {replace("[2000000000000,", "[-1,"), "rates.levels[0]"},
+        {replace("[2000000000000,", "[1e+11,"), "rates.levels[0]"},
+        {replace("[2000000000000,", "[2000000000000,2e+12,2e+12,2e+12,"), "rates.levels"},
+        {replace("\"memory_read\":25000000000", "\"memory_read\":1e+12"), "rates.levels[1]"},
+        {replace("\"memory_read\":25000000000", "\"memory_read\":0"), "rates.memory_read"},
+        {replace("\"memory_read_by_all\":7", "\"memory_read_by_all\":1"), "rates.memory_read_by_all"},
+        {replace("\"pairs_on_tiles\":1", "\"pairs_on_tiles\":1e999"), "rates.pairs_on_tiles"}}) {
     std::string error = refuse(text);
     EXPECT_NE(error.find(part), std::string::npos) << text << ": " << error;
   }

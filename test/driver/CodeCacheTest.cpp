@@ -100,6 +100,8 @@ TEST(CodeCache, EveryPartOfTheDeviceCounts) {
       [](Keys &keys) { keys.device.roundsToBF16 = true; },
       [](Keys &keys) { keys.device.pairUnit = WordUnit::vectors; },
       [](Keys &keys) { keys.device.quadUnit = WordUnit::vectors; },
+      [](Keys &keys) { keys.device.rates.levels = {1e11}; },
+      [](Keys &keys) { keys.device.rates.multiplyAdds = 1e11; },
   };
   for (size_t i = 0; i < changes.size(); ++i) {
     Keys keys;
@@ -108,14 +110,6 @@ TEST(CodeCache, EveryPartOfTheDeviceCounts) {
     changes[i](keys);
     EXPECT_FALSE(keys.isKnown()) << i;
   }
-}
-
-/// Bandwidths are measured and vary, so they must not count.
-TEST(CodeCache, BandwidthsDoNotCount) {
-  Keys keys;
-  EXPECT_FALSE(keys.isKnown());
-  keys.device.memoryLevels[0].bandwidth = 1e9;
-  EXPECT_TRUE(keys.isKnown());
 }
 
 TEST(CodeCache, EverySwitchCounts) {

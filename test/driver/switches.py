@@ -27,6 +27,7 @@ SWITCHES = {
     "rows": "rows",
     "maps": "maps",
     "pools": "pools",
+    "connect": "connected",
     "pack-weights": "packed",
     "keep-packed": "kept_packed",
     "transpositions": "transpositions",

@@ -222,3 +222,17 @@ func.func @part_of_a_transposition(%x: !graph.tensor<[5, 1, 65], f32>) -> !graph
   %p = graph.slice %t starts [0, 0, 0] sizes [4, 3, 1] steps [1, 1, 1] : <[4, 5, 1], f32>
   return %p : !graph.tensor<[4, 3, 1], f32>
 }
+
+// -----
+
+// Heads share keys: a contraction reads those of its group, without copies of them.
+// CHECK:       #[[KEYS:map[0-9]*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 floordiv 3, d3, d4)>
+// CHECK-LABEL: func.func @shared
+// CHECK:         tile.compute [b, 6, m, n, d] {{.*}} %arg1 : #[[KEYS]])
+// CHECK-NOT:     tile.compute
+func.func @shared(%q: !graph.tensor<[b, 6, m, d], f32>, %k: !graph.tensor<[b, 2, n, d], f32>) -> !graph.tensor<[b, 6, m, n], f32> {
+  %each = graph.broadcast %k dims [0, 1, 3, 4] : !graph.tensor<[b, 2, n, d], f32> -> !graph.tensor<[b, 2, 3, n, d], f32>
+  %keys = graph.reshape %each : !graph.tensor<[b, 2, 3, n, d], f32> -> !graph.tensor<[b, 6, n, d], f32>
+  %s = graph.contract %q, %keys batch [0, 1] x [0, 1] contract [3] x [3] : !graph.tensor<[b, 6, m, d], f32>, !graph.tensor<[b, 6, n, d], f32>
+  return %s : !graph.tensor<[b, 6, m, n], f32>
+}

@@ -112,6 +112,10 @@ static freestone_compiler_result interpret(const freestone_compile_options *, co
 
 static freestone_compiler_result operators() { return ok("| Add |\n"); }
 
+static freestone_compiler_result describeDevice(const freestone_compile_options *) { return ok("{}"); }
+
+static freestone_compiler_result measureMachine() { return ok("{}"); }
+
 static void freeResult(freestone_compiler_result *result) {
   std::free(result->text);
   std::free(result->error);
@@ -127,6 +131,8 @@ extern "C" const freestone_compiler_interface *freestone_compiler() {
                                                          inspect,
                                                          interpret,
                                                          operators,
+                                                         describeDevice,
+                                                         measureMachine,
                                                          freeResult};
   return &interface;
 }

@@ -22,6 +22,7 @@ NEEDS = {
     "bench": [MODEL, "--input", "x=8x784xf32=0.5"], "inspect": [MODEL], "operators": [], "verify": ["case"],
     "train": [MODEL, "--data", "data.npz", "--labels", "y", "--out", "run"], "cache list": [], "cache stat": [],
     "cache verify": [], "cache prune": [], "cache clear": [], "cache explain": ["00", "11"],
+    "machine": [],
 }
 ALSO = {("train", "--output"): ["--compile-only"]}
 KINDS = ("INT", "NUMBER", "WORD", "FILE", "NEWFILE", "FOLDER", "NAME", "FORM")

@@ -48,13 +48,19 @@ void addCompileVerb(CLI::App &app) {
       arguments->output = std::filesystem::path(arguments->model).replace_extension(".stone").string();
     requireWritable("--output", arguments->output);
     bool wasKept;
-    std::string statistics = ModelCache(arguments->compile).compileTo(arguments->output, arguments->model, "", wasKept);
+    ModelCache models(arguments->compile);
+    Json statistics = Json::parse(models.compileTo(arguments->output, arguments->model, "", wasKept), nullptr,
+                                  /*allow_exceptions=*/false);
     if (wasKept)
       fmt::print(stderr, "it was compiled before, and these are the figures of then; --no-cache compiles again\n");
-    if (arguments->json)
-      fmt::print("{}\n", statistics);
-    else
-      printStatistics(arguments->output, Json::parse(statistics, nullptr, /*allow_exceptions=*/false));
+    if (models.calibrationSeconds() > 0)
+      statistics["calibration"] = models.calibrationSeconds();
+    if (arguments->json) {
+      fmt::print("{}\n", statistics.dump());
+      return;
+    }
+    printStatistics(arguments->output, statistics);
+    fmt::print("{}", models.describeCalibration());
   });
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/driver/Switches.h"
 #include "tools/freestone/CompileProgress.h"
 #include "tools/freestone/Options.h"
+#include "tools/tensor/Bytes.h"
 #include "train/Error.h"
 #include "train/compilation/CompilerLibrary.h"
 #include "train/options/OptionRules.h"
@@ -13,9 +14,31 @@ namespace freestone::tools {
 
 static constexpr double mostJobs = 1024;
 
+static constexpr const char *group = "Compiling";
+
+void CompileArguments::addDeviceTo(CLI::App &verb) {
+  CLI::Option *targets = addWord(verb, "--target", target, train::choiceOf("target"), "host, x86-64-v3 or x86-64-v4");
+  targets->group(group);
+  auto readDevice = [this](const std::string &path) {
+    if (path.empty())
+      refuseValue("--device", path, "must not be empty");
+    deviceName = "--device " + path;
+    try {
+      std::vector<uint8_t> bytes = readFile(path);
+      device.emplace(bytes.begin(), bytes.end());
+    } catch (const TensorError &error) {
+      throw Failure(Exit::Failed, fmt::format("{}: {}", deviceName, error.what()));
+    }
+  };
+  verb.add_option_function<std::string>("--device", readDevice,
+                                        "the device to compile for, as 'freestone machine --json' describes one")
+      ->type_name(fileKind)
+      ->excludes(targets)
+      ->group(group);
+}
+
 void CompileArguments::addTo(CLI::App &verb) {
-  const char *group = "Compiling";
-  addWord(verb, "--target", target, train::choiceOf("target"), "host, x86-64-v3 or x86-64-v4")->group(group);
+  addDeviceTo(verb);
   addNumber(verb, "-O", level, words::wholeFrom(0, 3), "how hard to optimise")->group(group);
   addTexts(verb, "--dim", dims, formKind, "what a symbolic size may be: seq=2:1024, or seq=8:1024:8 for multiples of 8")
       ->group(group);
@@ -42,7 +65,8 @@ void CompileArguments::addTo(CLI::App &verb) {
 
 bool CompileArguments::given(const CLI::App &verb) const {
   for (const char *option :
-       {"--target", "-O", "--dim", "--bind", "--disable", "--compile-jobs", "--mlir-print-ir-tree-dir", "--tilings"})
+       {"--target", "--device", "-O", "--dim", "--bind", "--disable", "--compile-jobs", "--mlir-print-ir-tree-dir",
+        "--tilings"})
     if (verb.count(option))
       return true;
   return false;
@@ -80,7 +104,8 @@ static freestone_dim_bound parseBound(const std::string &text, bool range, std::
 
 CompileOptions::CompileOptions(const CompileArguments &arguments, std::string model, std::string output,
                                std::string step)
-    : target(arguments.target), modelPath(std::move(model)), outputPath(std::move(output)), training(std::move(step)),
+    : target(arguments.target), device(arguments.device.value_or("")), deviceName(arguments.deviceName),
+      modelPath(std::move(model)), outputPath(std::move(output)), training(std::move(step)),
       printIrTreeDir(arguments.printIrTreeDir), tilings(arguments.tilings),
       disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
   if (!printIrTreeDir.empty())
@@ -95,6 +120,8 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.model_path = modelPath.c_str();
   options.output_path = outputPath.empty() ? nullptr : outputPath.c_str();
   options.target = target.c_str();
+  options.device = arguments.device ? device.c_str() : nullptr;
+  options.device_name = deviceName.c_str();
   options.optimization_level = arguments.level;
   options.strip_weights = arguments.stripWeights;
   options.threads = arguments.jobs;
@@ -104,6 +131,11 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.disable = disabled.c_str();
   options.tilings = tilings.empty() ? nullptr : tilings.c_str();
   options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
+}
+
+void CompileOptions::setRates(const std::string &text) {
+  rates = text;
+  options.rates = rates.empty() ? nullptr : rates.c_str();
 }
 
 void CompileOptions::keepCode(const cache::Store &store) {
@@ -197,5 +229,11 @@ std::vector<NamedTensor> Compiler::interpret(const CompileOptions &options, cons
 }
 
 std::string Compiler::operators() const { return take(interface->operators()); }
+
+std::string Compiler::describeDevice(const CompileOptions &options) const {
+  return take(interface->describe_device(options.get()));
+}
+
+std::string Compiler::measureMachine() const { return take(interface->measure_machine()); }
 
 } // namespace freestone::tools

@@ -8,6 +8,7 @@
 #include "tools/tensor/Tensor.h"
 #include "train/compilation/Acceptance.h"
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Unsupported : Failure {
 /// The options of every verb that compiles.
 struct CompileArguments {
   std::string target = "host";
+  std::optional<std::string> device; ///< JSON of a device instead of the target
+  std::string deviceName;            ///< "--device FILE"
   int level = 2;
   std::vector<std::string> dims;     ///< "seq=2:1024"
   std::vector<std::string> binds;    ///< "batch=8"
@@ -31,6 +34,8 @@ struct CompileArguments {
   int jobs = 0; ///< programs compiled in parallel; 0: automatic
   bool noCache = false, explainMiss = false;
 
+  /// The options that name the device alone.
+  void addDeviceTo(CLI::App &verb);
   void addTo(CLI::App &verb);
   /// Whether any of them was given: they have no meaning for a compiled model.
   bool given(const CLI::App &verb) const;
@@ -45,13 +50,17 @@ public:
   CompileOptions(const CompileOptions &) = delete;
   CompileOptions &operator=(const CompileOptions &) = delete;
 
+  /// How fast this machine is (see cache::MachineRates); empty: unknown.
+  void setRates(const std::string &text);
+
   /// Caches code in the folder of `store`, which must outlive this; messages go to the settings of `store`.
   void keepCode(const cache::Store &store);
 
   const freestone_compile_options *get() const { return &options; }
 
 private:
-  std::string cacheFolder, target, modelPath, outputPath, training, printIrTreeDir, tilings, disabled;
+  std::string cacheFolder, target, device, deviceName, rates, modelPath, outputPath, training, printIrTreeDir, tilings,
+      disabled;
   std::vector<std::string> symbols;
   std::vector<freestone_dim_bound> bounds;
   freestone_compile_options options = {};
@@ -80,6 +89,10 @@ public:
   std::vector<NamedTensor> interpret(const CompileOptions &options, const std::vector<NamedTensor> &inputs,
                                      bool wide) const;
   std::string operators() const;
+  /// The device that options name, as JSON.
+  std::string describeDevice(const CompileOptions &options) const;
+  /// Measures in less than a second how fast this machine is; one line.
+  std::string measureMachine() const;
 
 private:
   explicit Compiler(const freestone_compiler_interface *interface) : interface(interface) {}

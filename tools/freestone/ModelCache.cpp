@@ -20,16 +20,16 @@ cache::Settings cacheSettings() {
   if (!error.empty())
     throw Failure(Exit::Usage, error);
   // At most one warning, from this process or from the compiler within it.
-  settings.say = [hasWarned = false](const std::string &sentence) mutable {
-    if (!std::exchange(hasWarned, true))
+  settings.say = [hasWarned = std::make_shared<bool>(false)](const std::string &sentence) {
+    if (!std::exchange(*hasWarned, true))
       printLine(sentence);
   };
   return settings;
 }
 
 ModelCache::ModelCache(const CompileArguments &arguments, train::Acceptance accept)
-    : arguments(arguments), accept(std::move(accept)) {
-  cache::Settings settings = cacheSettings();
+    : arguments(arguments), accept(std::move(accept)), environment(cacheSettings()) {
+  cache::Settings settings = environment;
   // Dumping every pass requires every pass to run; replaced tilings are no part of a model's key.
   if (arguments.noCache || !arguments.printIrTreeDir.empty() || !arguments.tilings.empty())
     settings.mode = cache::Mode::Off;
@@ -39,21 +39,43 @@ ModelCache::ModelCache(const CompileArguments &arguments, train::Acceptance acce
   files = std::make_unique<cache::Store>(std::move(settings));
 }
 
+const std::string &ModelCache::rates() {
+  if (!machine)
+    machine = !arguments.device && arguments.target.starts_with("host")
+                  ? cache::MachineRates::find(environment, [] { return Compiler::open().measureMachine(); })
+                  : cache::MachineRates();
+  return machine->text;
+}
+
+std::string ModelCache::describeCalibration() const {
+  return machine && machine->seconds > 0
+             ? fmt::format("this machine was measured, once for all, in {:.2f} s\n", machine->seconds)
+             : "";
+}
+
 std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::string &model,
-                                                  const std::string &training,
-                                                  const std::vector<std::string> &graphs) const {
+                                                  const std::string &training, const std::vector<std::string> &graphs) {
   if (!files->folder())
     return std::nullopt;
   std::string compiler = cache::CompilerIdentity::find(*files->folder(), [] { Compiler::open(); });
-  cache::ModelOptions options = {model,          arguments.target, arguments.level,        arguments.disabled,
-                                 arguments.dims, arguments.binds,  arguments.stripWeights, training,
-                                 graphs};
+  cache::ModelOptions options = {model,
+                                 arguments.target,
+                                 arguments.level,
+                                 arguments.disabled,
+                                 arguments.dims,
+                                 arguments.binds,
+                                 arguments.stripWeights,
+                                 training,
+                                 graphs,
+                                 arguments.device.value_or(""),
+                                 rates()};
   return cache::requestModel(*files, kind, options, compiler);
 }
 
 std::string ModelCache::make(const std::string &path, const std::string &model, const std::string &training) {
   waiting.reset();
   CompileOptions options(arguments, model, path, training);
+  options.setRates(rates());
   if (files->folder())
     options.keepCode(*files);
   try {
@@ -122,8 +144,11 @@ static void copyPayload(const cache::Entry &entry, const std::string &path) {
 std::string ModelCache::compileTo(const std::string &output, const std::string &model, const std::string &training,
                                   bool &wasKept, const std::vector<std::string> &graphs) {
   wasKept = false;
-  if (!files->folder())
-    return Compiler::open().compile(CompileOptions(arguments, model, output, training), accept);
+  if (!files->folder()) {
+    CompileOptions options(arguments, model, output, training);
+    options.setRates(rates());
+    return Compiler::open().compile(options, accept);
+  }
   cache::Entry entry = compile(model, training, graphs);
   copyPayload(entry, output);
   wasKept = entry.wasKept();
@@ -141,7 +166,9 @@ std::string ModelCache::inspect(const std::string &model, const std::string &lev
     if (std::optional<std::string> text = files->find(cache::Kind::Text, wanted->ingredients))
       return *text;
   }
-  std::string text = Compiler::open().inspect(CompileOptions(arguments, model), level);
+  CompileOptions options(arguments, model);
+  options.setRates(rates());
+  std::string text = Compiler::open().inspect(options, level);
   if (wanted && wanted->stillHolds())
     files->keep(cache::Kind::Text, wanted->ingredients, text, "");
   return text;

@@ -2,6 +2,7 @@
 #ifndef FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
 #define FREESTONE_TOOLS_FREESTONE_MODELCACHE_H
 
+#include "cache/MachineRates.h"
 #include "cache/ModelRequest.h"
 #include "tools/freestone/CompileProgress.h"
 #include "tools/freestone/Compiler.h"
@@ -31,18 +32,29 @@ public:
                         const std::vector<std::string> &graphs = {});
   /// Compiles to a file that is not cached itself, since it is not asked for again; only its code is.
   std::string compileUnkept(const std::string &output, const std::string &model);
+  /// Measures the machine if that matters to compilations and has never been done; they do it themselves otherwise.
+  void measureMachine() { rates(); }
+  /// A line about the measurement of this machine, with a line break, if this object made one; its time is in no
+  /// other. Else empty.
+  std::string describeCalibration() const;
+  /// Its seconds; 0 if there was none.
+  double calibrationSeconds() const { return machine ? machine->seconds : 0; }
   /// The program at a level, as of Compiler::inspect.
   std::string inspect(const std::string &model, const std::string &level);
 
 private:
+  /// The machine's rates, if they matter to this compilation; else empty.
+  const std::string &rates();
   std::optional<cache::Request> request(cache::Kind kind, const std::string &model, const std::string &training,
-                                        const std::vector<std::string> &graphs) const;
+                                        const std::vector<std::string> &graphs);
   std::string make(const std::string &path, const std::string &model, const std::string &training);
 
   const CompileArguments &arguments;
   const train::Acceptance accept;
   std::unique_ptr<CompileProgress> waiting; ///< during a wait for another process
   std::unique_ptr<cache::Store> files;
+  cache::Settings environment;                ///< without what `arguments` change
+  std::optional<cache::MachineRates> machine; ///< once they were looked up
 };
 
 } // namespace freestone::tools

@@ -141,10 +141,11 @@ train::Acceptance Training::acceptance() {
 
 void Training::compile(const std::string &path) {
   bool wasKept;
-  std::string statistics = ModelCache(options.compile, acceptance())
-                               .compileTo(path, options.model, describeStep(train::FirstNumbers::Given), wasKept,
-                                          train::graphFiles(options.step));
+  ModelCache models(options.compile, acceptance());
+  std::string statistics = models.compileTo(path, options.model, describeStep(train::FirstNumbers::Given), wasKept,
+                                            train::graphFiles(options.step));
   printCompilation(statistics, wasKept);
+  fmt::print(stderr, "{}", models.describeCalibration());
 }
 
 void Training::printCompilation(const std::string &statistics, bool wasKept) {
@@ -163,10 +164,11 @@ Artifact Training::loadStep() {
     options.refuseCompiledIn(verb);
     return Artifact::load(options.model);
   }
-  step = ModelCache(options.compile, acceptance())
-             .compile(options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
+  ModelCache models(options.compile, acceptance());
+  step = models.compile(options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
   compiles = step.wasKept() ? 0 : 1;
   printCompilation(step.about(), step.wasKept());
+  fmt::print(stderr, "{}", models.describeCalibration());
   return Artifact::load(step.path(), step.payloadBytes());
 }
 

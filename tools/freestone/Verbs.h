@@ -15,6 +15,7 @@ void addBenchVerb(CLI::App &app);
 void addInspectVerb(CLI::App &app);
 void addOperatorsVerb(CLI::App &app);
 void addCacheVerb(CLI::App &app);
+void addMachineVerb(CLI::App &app);
 
 } // namespace freestone::tools
 

@@ -1,5 +1,6 @@
 // freestone verify: runs cases in the layout of ONNX's backend tests and compares the numbers.
 
+#include "tools/freestone/ModelCache.h"
 #include "tools/freestone/Options.h"
 #include "tools/freestone/ProcessPool.h"
 #include "tools/freestone/TestCase.h"
@@ -93,9 +94,12 @@ static void verify(const VerifyArguments &arguments) {
   for (const std::string &path : arguments.paths)
     for (TestCase &test : findTestCases(path))
       cases.push_back(std::move(test));
-  (void)CompileOptions(arguments.test.compile, ""); // reports a wrong option once, not for each case
-  // Opened before the first fork, so that all children share it.
+  // Reports a wrong option once, not for each case; opened before the first fork, so that all children share it.
+  if (CompileOptions options(arguments.test.compile, ""); arguments.test.compile.device)
+    Compiler::open().describeDevice(options);
   Compiler::open().warmUp();
+  // Children would disturb the measurement of the machine.
+  ModelCache(arguments.test.compile).measureMachine();
 
   Summary summary;
   runInProcesses(

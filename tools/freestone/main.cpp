@@ -30,6 +30,7 @@ int main(int argc, char **argv) {
   addInspectVerb(app);
   addOperatorsVerb(app);
   addCacheVerb(app);
+  addMachineVerb(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

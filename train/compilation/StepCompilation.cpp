@@ -1,6 +1,7 @@
 #include "train/compilation/StepCompilation.h"
 
 #include "cache/CompilerIdentity.h"
+#include "cache/MachineRates.h"
 #include "cache/ModelRequest.h"
 #include "train/Error.h"
 #include "train/compilation/Acceptance.h"
@@ -9,6 +10,7 @@
 #include "train/options/RunOptions.h"
 #include "train/options/StepText.h"
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 namespace freestone::train {
@@ -18,23 +20,37 @@ namespace {
 using OnCompile = decltype(TrainerOptions::onCompile);
 using OnWarning = decltype(cache::Settings::say);
 
-/// The cache's settings from the environment and the options.
+/// The cache's settings from the environment, with the options' functions.
 cache::Settings cacheSettings(const TrainerOptions &options) {
   std::string malformed;
   cache::Settings settings = cache::Settings::fromEnvironment(malformed);
   if (!malformed.empty())
     throw Error(malformed);
-  if (options.noCache)
-    settings.mode = cache::Mode::Off;
   // At most one warning, from this library or from the compiler.
   if (options.onWarning)
-    settings.say = [&options, hasWarned = false](const std::string &sentence) mutable {
-      if (!std::exchange(hasWarned, true))
+    settings.say = [&options, hasWarned = std::make_shared<bool>(false)](const std::string &sentence) {
+      if (!std::exchange(*hasWarned, true))
         options.onWarning(sentence);
     };
   if (options.onCompile)
     settings.onWait = [&options] { options.onCompile("wait", 0, 0); };
   return settings;
+}
+
+/// How fast this machine is, if the step is for it. Without the cache, too: it decides the bits of the step.
+std::string findRates(const TrainerOptions &options, const cache::Settings &settings) {
+  if (!options.target.starts_with("host"))
+    return "";
+  auto measure = [] {
+    const freestone_compiler_interface &compiler = openCompiler();
+    freestone_compiler_result result = compiler.measure_machine();
+    std::string text = result.text ? result.text : "", error = result.error ? result.error : "";
+    compiler.free_result(&result);
+    if (text.empty())
+      throw Error(error);
+    return text;
+  };
+  return cache::MachineRates::find(settings, measure).text;
 }
 
 void compile(const cache::ModelOptions &what, const TrainerOptions &given, const cache::Store &store,
@@ -48,6 +64,7 @@ void compile(const cache::ModelOptions &what, const TrainerOptions &given, const
   options.model_path = what.path.c_str();
   options.output_path = path.c_str();
   options.target = what.target.c_str();
+  options.rates = what.rates.empty() ? nullptr : what.rates.c_str();
   options.optimization_level = what.level;
   options.training = what.training.c_str();
   options.cache_folder = programs ? folder.c_str() : nullptr;
@@ -92,10 +109,15 @@ Artifact loadStep(const std::string &model, const TrainerOptions &options, cache
   checkOptions(options);
   if (std::filesystem::path(model).extension() == ".stone")
     return Artifact::load(model);
-  cache::Store store(cacheSettings(options));
+  cache::Settings settings = cacheSettings(options);
+  std::string rates = findRates(options, settings);
+  if (options.noCache)
+    settings.mode = cache::Mode::Off;
+  cache::Store store(std::move(settings));
   cache::ModelOptions what;
   what.path = model;
   what.target = options.target;
+  what.rates = std::move(rates);
   what.training = describeStep(options);
   what.graphs = graphFiles(options);
   auto make = [&](const std::string &path) {

@@ -6,6 +6,7 @@
 #include "compiler/codegen/cpu/EmitOpaque.h"
 #include "compiler/codegen/cpu/EmitRows.h"
 #include "compiler/codegen/cpu/EmitTransposition.h"
+#include "compiler/codegen/cpu/EmitTree.h"
 #include "compiler/codegen/cpu/EmitWeightGradient.h"
 #include "compiler/codegen/cpu/EmitWindow.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
@@ -72,6 +73,7 @@ private:
                           .Case([](tile::MapTilingAttr) { return codegen::emitMap; })
                           .Case([](tile::TranspositionTilingAttr) { return codegen::emitTransposition; })
                           .Case([](tile::RowsTilingAttr) { return codegen::emitRows; })
+                          .Case([](tile::TreeTilingAttr) { return codegen::emitTree; })
                           .Case([](tile::OpaqueTilingAttr) { return codegen::emitOpaque; });
     OpBuilder builder(program);
     auto module = ModuleOp::create(builder, program.getLoc(), program.getSymName());
@@ -94,6 +96,10 @@ private:
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
     if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
+    if (auto tiling = program.getTiling<tile::TreeTilingAttr>()) {
+      addKernel(tiling.getKernel(), codegen::KernelKind::contract);
+      addKernel(tiling.getKernel(), codegen::KernelKind::window);
+    }
     auto tiling = program.getTiling<tile::DotProductTilingAttr>();
     if (!tiling)
       return success();

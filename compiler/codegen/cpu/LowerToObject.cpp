@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/LowerToObject.h"
 
 #include "compiler/codegen/PassPrinting.h"
+#include "compiler/codegen/cpu/TargetMachine.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -12,9 +13,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -26,22 +25,6 @@
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
-
-static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const DeviceDescription &device) {
-  static const bool failed = llvm::InitializeNativeTarget() || llvm::InitializeNativeTargetAsmPrinter();
-  if (failed)
-    return nullptr;
-  std::string error;
-  llvm::Triple triple(device.triple);
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return nullptr;
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, device.cpu, device.features, options,
-                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                                                          llvm::CodeGenOptLevel::Default));
-}
 
 /// Aligns innermost loops to lines of the instruction cache. A misaligned loop that keeps all pipelines busy takes 5 %
 /// longer on recent Intel processors.

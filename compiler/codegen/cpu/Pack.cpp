@@ -155,20 +155,22 @@ void RowPacker::packColumns() {
 
 void RowPacker::packTransposed() {
   Value last = emission.subtract(emission.add(block.first, block.count), emission.getConstant(1));
-  forStepVectors(emission, form, points, block, form.lhs, [&](Value step, Value mask) {
-    emission.forRange(emission.getConstant(0), block.count, lanes, [&](Value row) {
-      SmallVector<Value> square;
-      for (unsigned lane = 0; lane < lanes; ++lane) {
-        Value number = emission.add(block.first, emission.add(row, emission.getConstant(lane)));
-        square.push_back(load(points.k, emission.minimum(number, last), step, mask));
-      }
+  emission.forRange(emission.getConstant(0), block.count, lanes, [&](Value row) {
+    Value stored = emission.getTailMask(lanes, emission.subtract(block.count, row)), target = emission.add(start, row);
+    // Places within a square, the same for all of them.
+    SmallVector<Value> numbers, distances;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      Value number = emission.add(block.first, emission.add(row, emission.getConstant(lane)));
+      numbers.push_back(emission.minimum(number, last));
+      distances.push_back(emission.add(target, emission.multiply(emission.getConstant(lane), block.count)));
+    }
+    forStepVectors(emission, form, points, block, form.lhs, [&](Value step, Value mask) {
+      SmallVector<Value> square =
+          llvm::map_to_vector(numbers, [&](Value number) { return load(points.k, number, step, mask); });
       transposeSquare(builder, location, square);
-      Value stored = emission.getTailMask(lanes, emission.subtract(block.count, row));
-      for (auto [lane, values] : llvm::enumerate(square)) {
-        Value to = emission.multiply(emission.add(step, emission.getConstant(lane)), block.count);
-        vector::MaskedStoreOp::create(builder, location, memory, emission.add(start, emission.add(to, row)), stored,
-                                      values);
-      }
+      Value to = emission.multiply(step, block.count);
+      for (auto [distance, values] : llvm::zip_equal(distances, square))
+        vector::MaskedStoreOp::create(builder, location, memory, emission.add(to, distance), stored, values);
     });
   });
 }

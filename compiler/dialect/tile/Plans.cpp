@@ -145,10 +145,42 @@ LogicalResult TranspositionTilingAttr::verify(EmitError emitError, int64_t acros
                  succeeded(verifyMultiple(emitError, "columns", columns, width, "columns of a block")));
 }
 
+LogicalResult BlocksAttr::verify(EmitError emitError, int64_t axis, sym::Expr step, bool, ArrayAttr, int64_t) {
+  return success(succeeded(verifySize(emitError, "axis", axis, 0)) && succeeded(verifySize(emitError, "step", step)));
+}
+
+LogicalResult PackedAttr::verify(EmitError emitError, int64_t compute, int64_t input, int64_t kept) {
+  return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&
+                 succeeded(verifySize(emitError, "input", input, 0)) &&
+                 succeeded(verifySize(emitError, "kept", kept, 0)));
+}
+
+LogicalResult MultiplyAttr::verify(EmitError emitError, int64_t compute, int64_t columns) {
+  return success(succeeded(verifySize(emitError, "compute", compute, 0)) &&
+                 succeeded(verifySize(emitError, "columns", columns, 0)));
+}
+
+LogicalResult EvaluateAttr::verify(EmitError emitError, ArrayRef<int64_t> computes, int64_t lanes, int64_t along) {
+  for (int64_t compute : computes)
+    if (failed(verifySize(emitError, "compute", compute, 0)))
+      return failure();
+  if (lanes == along)
+    return emitError() << "vectors and passes run along different axes, not both along " << lanes;
+  return success(succeeded(verifySize(emitError, "lanes", lanes, 0)) &&
+                 succeeded(verifySize(emitError, "along", along, 0)));
+}
+
+LogicalResult TreeTilingAttr::verify(EmitError emitError, MicroKernelAttr, ArrayAttr body) {
+  if (body.empty())
+    return emitError() << "a tree of tiles has a node";
+  return success();
+}
+
 LogicalResult PlanAttr::verify(EmitError emitError, Attribute tiling, sym::Expr, sym::Expr, ArrayAttr reads,
                                ArrayAttr writes) {
   if (!isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
-           WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, OpaqueTilingAttr>(tiling))
+           WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, TreeTilingAttr, OpaqueTilingAttr>(
+          tiling))
     return emitError() << "a plan needs a tiling, not " << tiling;
   for (ArrayAttr accesses : {reads, writes})
     for (Attribute access : accesses)

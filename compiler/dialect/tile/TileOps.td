@@ -3,7 +3,7 @@
 
 include "compiler/dialect/graph/GraphDialect.td"
 include "compiler/dialect/tile/TileDialect.td"
-include "compiler/dialect/tile/TilePlans.td"
+include "compiler/dialect/tile/TileTrees.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"

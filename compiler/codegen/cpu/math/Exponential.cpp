@@ -110,8 +110,10 @@ Real exp(Real x) {
 }
 
 Real expScaled(Real x, llvm::function_ref<Real(Real, Real)> scale) {
-  auto [n, r, bits] = reduceFloat(clampBelow(clampAbove(x), lowestFloat));
-  return scale(powerOf(r, 1), n);
+  // Below half of the smallest number the result is 0: scaling down to it is as slow as denormals.
+  Mask vanishes = x < -103.972084;
+  auto [n, r, bits] = reduceFloat(clampAbove(select(vanishes, x.like(0), x)));
+  return select(vanishes, x.like(0), scale(powerOf(r, 1), n));
 }
 
 ExponentialParts splitExponential(Real x) {

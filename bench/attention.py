@@ -1,0 +1,111 @@
+"""Attention beside PyTorch's, ONNX Runtime's and OpenVINO's, at lengths 64 to 8,192, in turns in one process.
+
+One head is as another, so that few of them are enough. ONNX Runtime runs its own MultiHeadAttention, OpenVINO and
+Freestone ONNX's Attention. Freestone is measured with and without connection, with the sizes that a run brings, and for
+x86-64-v3. Milliseconds, the minimum of all runs: CPU time for one thread, wall time for more. Memory is what the arena of
+one worker takes.
+"""
+
+import argparse
+import pathlib
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+import freestone_runtime
+import peers
+
+HEADS, DEPTH = 2, 64
+
+
+def save(folder, causal):
+    """Writes the models [1, heads, length, depth] → the same; returns their paths by operator."""
+    shape = [1, HEADS, "length", DEPTH]
+    packed = [1, "length", HEADS * DEPTH]
+    made = {}
+    plain = [helper.make_node("Attention", ["q", "k", "v"], ["y"], is_causal=int(causal))]
+    own = [helper.make_node("MultiHeadAttention", ["q", "k", "v"], ["y"], num_heads=HEADS, domain="com.microsoft", unidirectional=int(causal))]
+    for name, nodes, dims, domain in (("onnx", plain, shape, ("", 24)), ("ort", own, packed, ("com.microsoft", 1))):
+        values = [helper.make_tensor_value_info(key, TensorProto.FLOAT, dims) for key in "qkvy"]
+        graph = helper.make_graph(nodes, "attention", values[:3], values[3:])
+        opsets = [helper.make_opsetid(*domain)] + [helper.make_opsetid("", 20)] * (name == "ort")
+        made[name] = folder / f"{name}.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), made[name])
+    return made
+
+
+def prepare_freestone(folder, model, feeds, threads, *options):
+    artifact = folder / f"{'-'.join(options)}.stone"
+    if not artifact.exists():
+        freestone_runtime.compile_model(model, artifact, *options)
+    loaded = freestone_runtime.Model(artifact, threads)
+    return loaded.run_bound, loaded.run(feeds), loaded.counters().arena_bytes
+
+
+def prepare_torch(feeds, threads, causal):
+    import torch
+
+    torch.set_num_threads(threads)
+    tensors = [torch.from_numpy(feeds[key]) for key in "qkv"]
+    attend = lambda: torch.nn.functional.scaled_dot_product_attention(*tensors, is_causal=causal)
+    return attend, [attend().numpy()]
+
+
+def get_runs(folder, models, length, threads, causal, names):
+    """Name → a function that runs once, and Freestone's bytes; all agree on the result."""
+    random = np.random.default_rng(1)
+    feeds = {key: random.normal(size=(1, HEADS, length, DEPTH)).astype(np.float32) for key in "qkv"}
+    runs, memory = {}, {}
+    for name, options in (("freestone", ()), ("apart", ("--disable", "connect")), ("x86-64-v3", ("--target", "x86-64-v3"))):
+        runs[name], (right,), memory[name] = prepare_freestone(folder, models["onnx"], feeds, threads, *options)
+    others = {"torch": lambda: prepare_torch(feeds, threads, causal),
+              "onnxruntime": lambda: peers.OnnxRuntime().prepare(
+                  models["ort"], {key: np.ascontiguousarray(x.transpose(0, 2, 1, 3).reshape(1, length, -1)) for key, x in feeds.items()}, threads),
+              "openvino": lambda: peers.OpenVino().prepare(models["onnx"], feeds, threads)}
+    for name in names:
+        runs[name], (result,) = others[name]()
+        result = result.reshape(1, length, HEADS, DEPTH).transpose(0, 2, 1, 3) if name == "onnxruntime" else result
+        assert np.allclose(result, right, atol=2e-5), (name, length)
+    return runs, memory
+
+
+def measure(runs, seconds, clock):
+    """The least time of each, in turns."""
+    least = dict.fromkeys(runs, np.inf)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for name, run in runs.items():
+            start = clock()
+            run()
+            least[name] = min(least[name], clock() - start)
+    return least
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[64, 128, 256, 512, 1024, 2048, 4096, 8192])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--causal", action="store_true")
+    parser.add_argument("--seconds", type=float, default=4, help="for each length")
+    parser.add_argument("--peers", nargs="*", default=["torch", "onnxruntime", "openvino"])
+    arguments = parser.parse_args()
+    clock = time.process_time if arguments.threads == 1 else time.perf_counter
+    columns = ["freestone", "apart", *arguments.peers, "x86-64-v3"]
+    print("| length |", " | ".join(columns), "| of the best peer's | x86-64-v3, of the best peer's | KiB | KiB apart |")
+    print("|" + "---|" * (len(columns) + 5))
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        models = save(folder, arguments.causal)
+        for length in arguments.lengths:
+            runs, memory = get_runs(folder, models, length, arguments.threads, arguments.causal, arguments.peers)
+            least = measure(runs, arguments.seconds, clock)
+            best = min((least[name] for name in arguments.peers), default=np.nan)
+            cells = [f"{least[name] * 1e3:.3f}" for name in columns]
+            cells += [f"{least['freestone'] / best:.2f}", f"{least['x86-64-v3'] / best:.2f}"]
+            print(f"| {length} |", " | ".join(cells), f"| {memory['freestone'] >> 10} | {memory['apart'] >> 10} |", flush=True)
+
+
+main()

@@ -1,0 +1,272 @@
+#include "compiler/codegen/cpu/LaneReduction.h"
+#include "compiler/codegen/cpu/TreeScope.h"
+#include "compiler/codegen/cpu/VectorizeBody.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::codegen;
+using sym::Expr;
+
+namespace {
+
+/// Emits an evaluation column by column: some vectors side by side, along the other axis from the first to the last
+/// pass.
+class EvaluationEmitter {
+public:
+  EvaluationEmitter(TreeScope &scope, tile::EvaluateAttr node)
+      : scope(scope), form(scope.form), emission(scope.emission), builder(emission.builder),
+        location(emission.location), node(node), passes(form.getPasses(node)),
+        lanes(form.tiling.getKernel().getLanes()) {}
+
+  void emit();
+
+private:
+  /// Values of one vector of columns.
+  struct Vector {
+    /// The first column, counted from the beginning of the range.
+    Value column;
+    /// Values for the whole of the other axis: sums, and what is computed from them.
+    DenseMap<Value, Value> values;
+    /// Factors of running maxima that have just grown.
+    DenseMap<Value, Value> corrections;
+  };
+
+  void emitColumns(Value column, unsigned vectors, Value mask);
+  void emitPass(unsigned pass);
+  void emitCompute(tile::ComputeOp compute, Vector &vector, Value row, DenseMap<Value, Value> &values);
+  SmallVector<Value> emitStep(unsigned pass, Value row, ValueRange accumulators);
+  void finish(tile::ComputeOp compute, Vector &vector, ValueRange before, ValueRange sums);
+  BodyVectorizer makeBody(tile::ComputeOp compute, Vector &vector, Value row, DenseMap<Value, Value> &values);
+  Value getStart(Value result, unsigned number, Vector &vector);
+  Value stabilise(Value maximum);
+  Value correct(Value before, Value after);
+  Value load(const tile::TreeForm::Buffer &buffer, Vector &vector, Value row);
+  Value loadTransposed(const tile::TreeForm::Pack &pack, Type type, Vector &vector, Value row);
+  void keep(Value result, Value value, Vector &vector, Value row);
+  Value splat(double value) { return getLaneConstant(emission, builder.getF32FloatAttr(float(value)), lanes); }
+  unsigned getPasses() {
+    unsigned count = 0;
+    for (tile::EvaluatedCompute &each : passes)
+      count = std::max(count, each.pass + each.runsAlong);
+    return count;
+  }
+
+  TreeScope &scope;
+  const tile::TreeForm &form;
+  Emission &emission;
+  OpBuilder &builder;
+  Location location;
+  tile::EvaluateAttr node;
+  SmallVector<tile::EvaluatedCompute> passes;
+  unsigned lanes;
+  SmallVector<Vector> vectors;
+  Value mask;
+};
+
+} // namespace
+
+void EvaluationEmitter::emit() {
+  Value count = scope.ranges[node.getLanes()].count, width = emission.getConstant(form.getWidth());
+  unsigned sideBySide = form.tiling.getKernel().getVectors();
+  Value whole = emission.multiply(emission.divide(count, width), width);
+  emission.forRange(emission.getConstant(0), whole, form.getWidth(),
+                    [&](Value column) { emitColumns(column, sideBySide, {}); });
+  emission.forRange(whole, count, lanes, [&](Value column) {
+    emitColumns(column, 1, emission.getTailMask(lanes, emission.subtract(count, column)));
+  });
+}
+
+void EvaluationEmitter::emitColumns(Value column, unsigned sideBySide, Value active) {
+  mask = active;
+  vectors.clear();
+  for (unsigned number = 0; number < sideBySide; ++number)
+    vectors.emplace_back().column = emission.add(column, emission.getConstant(number * lanes));
+  for (unsigned pass = 0; pass <= getPasses(); ++pass) {
+    for (tile::EvaluatedCompute &each : passes)
+      if (!each.runsAlong && each.pass == pass)
+        for (Vector &vector : vectors)
+          emitCompute(each.compute, vector, emission.getConstant(0), vector.values);
+    if (llvm::any_of(passes, [&](auto &each) { return each.runsAlong && each.pass == pass; }))
+      emitPass(pass);
+  }
+}
+
+/// Some passes begin with sums of the blocks before.
+Value EvaluationEmitter::getStart(Value result, unsigned number, Vector &vector) {
+  auto compute = result.getDefiningOp<tile::ComputeOp>();
+  Value init = getLaneConstant(emission, compute.getInit(number), lanes);
+  std::optional<unsigned> axis = form.getRunningAxis(result);
+  if (!axis)
+    return init;
+  Value before = load(form.buffers.find(result)->second, vector, emission.getConstant(0));
+  if (Value correction = vector.corrections.lookup(form.getMaximum(result)))
+    before = arith::MulFOp::create(builder, location, before, correction);
+  return arith::SelectOp::create(builder, location, scope.ranges[*axis].isFirst, init, before);
+}
+
+void EvaluationEmitter::emitPass(unsigned pass) {
+  SmallVector<Value> start;
+  for (Vector &vector : vectors)
+    for (tile::EvaluatedCompute &each : passes)
+      if (each.reduces && each.pass == pass)
+        for (auto [number, result] : llvm::enumerate(each.compute.getResults()))
+          start.push_back(getStart(result, number, vector));
+  auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), scope.ranges[node.getAlong()].count,
+                                 emission.getConstant(1), start);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next = emitStep(pass, loop.getInductionVar(), loop.getRegionIterArgs());
+    // Without accumulators the loop has its terminator already.
+    if (!next.empty())
+      scf::YieldOp::create(builder, location, next);
+  }
+  ArrayRef<Value> before = start;
+  SmallVector<Value> sums = llvm::to_vector_of<Value>(loop.getResults());
+  ArrayRef<Value> after = sums;
+  for (Vector &vector : vectors)
+    for (tile::EvaluatedCompute &each : passes) {
+      if (!each.reduces || each.pass != pass)
+        continue;
+      unsigned results = each.compute.getNumResults();
+      finish(each.compute, vector, before.take_front(results), after.take_front(results));
+      before = before.drop_front(results);
+      after = after.drop_front(results);
+    }
+}
+
+/// All computes of a pass at one row; returns the next accumulators.
+SmallVector<Value> EvaluationEmitter::emitStep(unsigned pass, Value row, ValueRange accumulators) {
+  SmallVector<Value> next;
+  for (Vector &vector : vectors) {
+    DenseMap<Value, Value> values = vector.values;
+    for (tile::EvaluatedCompute &each : passes) {
+      if (!each.runsAlong || each.pass != pass)
+        continue;
+      if (!each.reduces) {
+        emitCompute(each.compute, vector, row, values);
+        continue;
+      }
+      tile::ComputeOp compute = each.compute;
+      BodyVectorizer body = makeBody(compute, vector, row, values);
+      for (Value argument : compute.getAccumulators()) {
+        body.set(argument, accumulators.front());
+        accumulators = accumulators.drop_front();
+      }
+      for (Value sum : body.getYielded())
+        next.push_back(body.spread(sum));
+    }
+  }
+  return next;
+}
+
+void EvaluationEmitter::finish(tile::ComputeOp compute, Vector &vector, ValueRange before, ValueRange sums) {
+  for (auto [result, start, sum] : llvm::zip_equal(compute.getResults(), before, sums)) {
+    vector.values[result] = sum;
+    keep(result, sum, vector, emission.getConstant(0));
+    if (!form.isCorrected(result))
+      continue;
+    Value correction = vector.corrections[result] = correct(start, sum);
+    Value place = scope.getPlace(form.buffers.find(result)->second, vector.column, emission.getConstant(0));
+    vector::StoreOp::create(builder, location, correction, scope.getCorrection(result), place);
+  }
+}
+
+/// exp(before - after), which is 1 for equal infinities.
+Value EvaluationEmitter::correct(Value before, Value after) {
+  Value isEqual = arith::CmpFOp::create(builder, location, arith::CmpFPredicate::OEQ, before, after);
+  Value factor =
+      math::ExpOp::create(builder, location, arith::SubFOp::create(builder, location, before, after).getResult());
+  return arith::SelectOp::create(builder, location, isEqual, splat(1), factor);
+}
+
+/// A running maximum without -inf, whose distance from -inf would be no number: a later block may have a greater one.
+Value EvaluationEmitter::stabilise(Value maximum) {
+  Value lowest = splat(-std::numeric_limits<float>::infinity());
+  Value isLowest = arith::CmpFOp::create(builder, location, arith::CmpFPredicate::OEQ, maximum, lowest);
+  return arith::SelectOp::create(builder, location, isLowest, splat(0), maximum);
+}
+
+BodyVectorizer EvaluationEmitter::makeBody(tile::ComputeOp compute, Vector &vector, Value row,
+                                           DenseMap<Value, Value> &values) {
+  LanePoints points;
+  points.loops = scope.getLoops(compute);
+  points.lanes = lanes;
+  points.lane = scope.getSymbol(node.getLanes());
+  points.mask = mask;
+  auto place = [&](unsigned axis, Value offset) {
+    Value first = scope.ranges[axis].first;
+    points.positions.push_back({scope.getSymbol(axis), offset ? emission.add(first, offset) : first});
+  };
+  for (unsigned axis = 0; axis < form.axes.size(); ++axis)
+    if (axis != node.getLanes() && axis != node.getAlong())
+      place(axis, {});
+  place(node.getAlong(), row);
+  place(node.getLanes(), vector.column);
+
+  BodyVectorizer body(emission, compute, std::move(points));
+  unsigned number = llvm::find(form.computes, compute) - form.computes.begin();
+  for (auto [operand, input] : llvm::enumerate(compute.getInputs())) {
+    Value value = values.lookup(input), argument = compute.getInputArgs()[operand];
+    if (const tile::TreeForm::Pack *pack = form.getPack(number, operand)) {
+      body.set(argument, loadTransposed(*pack, argument.getType(), vector, row));
+      continue;
+    }
+    if (auto buffer = form.buffers.find(input); !value && buffer != form.buffers.end())
+      value = load(buffer->second, vector, row);
+    if (!value)
+      continue;
+    std::optional<unsigned> axis = input.getDefiningOp() ? form.getRunningAxis(input) : std::nullopt;
+    if (axis && scope.ranges[*axis].isFirst && form.isCorrected(input))
+      value = stabilise(value);
+    body.set(argument, value);
+  }
+  return body;
+}
+
+void EvaluationEmitter::emitCompute(tile::ComputeOp compute, Vector &vector, Value row,
+                                    DenseMap<Value, Value> &values) {
+  BodyVectorizer body = makeBody(compute, vector, row, values);
+  for (auto [result, value] : llvm::zip_equal(compute.getResults(), body.getYielded())) {
+    values[result] = body.spread(value);
+    keep(result, values[result], vector, row);
+    if (Value memory = emission.getBuffer(result))
+      body.store(value, cast<graph::TensorType>(result.getType()), memory);
+  }
+}
+
+/// Elements of an intermediate: a vector of them, or one where vectors run along another axis.
+Value EvaluationEmitter::load(const tile::TreeForm::Buffer &buffer, Vector &vector, Value row) {
+  Value memory = scope.getMemory(buffer), zero = emission.getConstant(0);
+  if (buffer.columnAxis != node.getLanes())
+    return memref::LoadOp::create(builder, location, memory, scope.getPlace(buffer, row, zero));
+  Value place = scope.getPlace(buffer, vector.column, buffer.rowAxis ? row : zero);
+  return vector::LoadOp::create(builder, location, VectorType::get({lanes}, form.getElementType()), memory, place);
+}
+
+Value EvaluationEmitter::loadTransposed(const tile::TreeForm::Pack &pack, Type type, Vector &vector, Value row) {
+  Value loaded = vector::LoadOp::create(builder, location, VectorType::get({lanes}, form.getElementType()),
+                                        scope.getPacked(pack).memory, scope.getPlace(*pack.buffer, vector.column, row));
+  if (!type.isInteger(1))
+    return loaded;
+  return arith::CmpFOp::create(builder, location, arith::CmpFPredicate::UNE, loaded, splat(0));
+}
+
+void EvaluationEmitter::keep(Value result, Value value, Vector &vector, Value row) {
+  auto found = form.buffers.find(result);
+  if (found == form.buffers.end())
+    return;
+  const tile::TreeForm::Buffer &buffer = found->second;
+  Value place = scope.getPlace(buffer, vector.column, buffer.rowAxis ? row : emission.getConstant(0));
+  vector::StoreOp::create(builder, location, value, scope.getMemory(buffer), place);
+}
+
+void freestone::codegen::emitEvaluation(TreeScope &scope, tile::EvaluateAttr node) {
+  EvaluationEmitter(scope, node).emit();
+}

@@ -1,0 +1,66 @@
+#ifndef FREESTONE_COMPILER_DIALECT_TILE_TILETREES_TD
+#define FREESTONE_COMPILER_DIALECT_TILE_TILETREES_TD
+
+include "compiler/dialect/tile/TilePlans.td"
+
+/// A node of a tree of tiles. Axes are numbered as `plan/Axes.h` numbers them, computes in the program's order.
+class Tile_TreeNode<string name, string nodeMnemonic> : Tile_PlanPart<name, nodeMnemonic>;
+
+def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
+  let summary = "a loop over blocks of an axis";
+  let description = [{
+    The nodes of `body` are executed in order, for each block of at most `step` elements of the current range of `axis`.
+    Blocks that are `dealt` are the tiles of the program: they stand outermost. A pack beside dealt blocks serves all of
+    them that the worker computes one after the other. Other blocks of one range have about equal sizes, whole panels of
+    the micro-kernel if `step` is. Blocks in which the positions mask all values of the maximum `masked_by` are left out,
+    except within the first one of the axis that it reduces.
+    ```mlir
+    #tile.blocks<axis = 2, step = 32, dealt = true, body = [#tile.multiply<compute = 0, columns = 2>]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$axis, "::freestone::sym::Expr":$step, "bool":$dealt, "::mlir::ArrayAttr":$body,
+                        DefaultValuedParameter<"int64_t", "-1">:$masked_by);
+}
+
+def Tile_PackedAttr : Tile_TreeNode<"Packed", "packed"> {
+  let summary = "a packed copy of the current ranges of an operand";
+  let description = [{
+    The operand `input` of `compute`, in scratch: of a contraction, as its micro-kernel reads it, in panels if it is the
+    vector operand, else in blocks of rows; of an evaluated compute, transposed to the order of its vectors. Copies of
+    all blocks are kept for all tiles of the `kept` innermost dealt axes, where these are several; else each takes the
+    place of the one before.
+  }];
+  let parameters = (ins "int64_t":$compute, "int64_t":$input, DefaultValuedParameter<"int64_t", "0">:$kept);
+}
+
+def Tile_MultiplyAttr : Tile_TreeNode<"Multiply", "multiply"> {
+  let summary = "micro-kernels that compute a contraction over the current ranges";
+  let description = [{
+    Vectors run along axis `columns`, a free axis of contraction `compute`; the other free axis counts rows. Blocks of the
+    reduced axis are added up.
+  }];
+  let parameters = (ins "int64_t":$compute, "int64_t":$columns);
+}
+
+def Tile_EvaluateAttr : Tile_TreeNode<"Evaluate", "evaluate"> {
+  let summary = "computes without contractions, over the current ranges, in vectors";
+  let description = [{
+    Vectors run along axis `lanes`. Computes run in passes over axis `along`, as far as they have it: a reduction of it
+    ends a pass. Blocks of `along` are added up; what depended on a maximum that grew is scaled.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$computes, "int64_t":$lanes, "int64_t":$along);
+  let assemblyFormat = "`<` `computes` `=` `[` $computes `]` `,` `lanes` `=` $lanes `,` `along` `=` $along `>`";
+}
+
+def Tile_TreeTilingAttr : Tile_PlanPart<"TreeTiling", "tree"> {
+  let summary = "how several contractions and what stands between them are tiled: a tree of tiles";
+  let description = [{
+    Intermediates live in scratch, for the ranges of the innermost blocks that enclose their computation and all uses.
+    ```mlir
+    #tile.tree<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, body = [#tile.blocks<axis = 0, …>]>
+    ```
+  }];
+  let parameters = (ins "MicroKernelAttr":$kernel, "::mlir::ArrayAttr":$body);
+}
+
+#endif // FREESTONE_COMPILER_DIALECT_TILE_TILETREES_TD
