@@ -51,8 +51,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   Expr allSteps = depth + (Expr::ceilDiv(steps, mostSteps) + 1) * tiles.depthUnit;
   Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.
-  tiles.packedRows =
-      Expr::min(allRows, constant(std::max(tiling.getKeptRows(), ofBlock))) + kernel.getLanes() * height;
+  tiles.packedRows = Expr::min(allRows, constant(std::max(tiling.getKeptRows(), ofBlock))) + kernel.getLanes() * height;
   tiles.packedColumns = Expr::min(allColumns, constant(std::max(tiling.getKeptColumns(), mostDepth * width)));
   tiles.sums = Expr::min((rows + height) * (columns + width), constant(ofSums));
   return tiles;

@@ -14,12 +14,13 @@ Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth,
   Size fit = on.floorDiv(on.constant(tiling.getRowElements() / height), ofRow);
   Size panels = on.ceilDiv(columns, on.constant(width));
   Size spread = on.floorDiv(outer * panels * rows, on.constant(tiling.getLeastTiles() * height));
-  return (on.min(fit, spread) + on.constant(1)) * on.constant(height);
+  Size most = on.constant(tiling.getMostRows() / height - 1);
+  return (on.min(on.min(fit, spread), most) + on.constant(1)) * on.constant(height);
 }
 
 /// The geometry of a tiled contraction. Tiles are outer loops times row blocks times panels of columns, row-major; a
-/// worker computes runs of neighbouring tiles of a row block together, and runs in order, so that packed operands can be
-/// reused:
+/// worker computes runs of neighbouring tiles of a row block together, and runs in order, so that packed operands can
+/// be reused:
 ///   rows of A by all tiles of a row block, panels of B by all row blocks,
 /// where scratch holds them for all of k. The emitted code computes the sizes of blocks: as expressions they would grow
 /// too large.

@@ -15,42 +15,50 @@ static llvm::SmallVector<int64_t> grow(int64_t unit, int64_t most) {
   return values;
 }
 
-/// The depths whose panels take a half of L1, all of it, and doubled up to an eighth of L2, in whole lines and vectors.
+/// As many as the other numbers allow.
+static constexpr int64_t unboundedRows = 1 << 16;
+
+/// The depths whose panels take a half of L1, all of it, and doubled up to an eighth of L2 and a half of the pages that
+/// are translated at once; in whole lines and vectors.
 static llvm::SmallVector<int64_t> getDepths(const ContractionProblem &problem, const DeviceRates &rates,
                                             int64_t depthUnit) {
   int64_t rowBytes = problem.getWidth() * problem.bytes, unit = std::max<int64_t>(depthUnit, 64);
   auto align = [&](int64_t bytes) { return std::max<int64_t>(1, bytes / rowBytes / unit) * unit; };
   llvm::SmallVector<int64_t> depths = {align(rates.l1Bytes / 2), align(rates.l1Bytes)};
   // Powers of two, since extents often are.
-  for (int64_t bytes = llvm::PowerOf2Ceil(rates.l1Bytes); bytes <= rates.l2Bytes / 8; bytes *= 2)
+  constexpr int64_t mostPages = 32;
+  int64_t most = std::min(rates.l2Bytes / 8, mostPages * pageBytes);
+  for (int64_t bytes = llvm::PowerOf2Ceil(rates.l1Bytes); bytes <= most; bytes *= 2)
     depths.push_back(align(bytes));
   llvm::sort(depths);
   depths.erase(llvm::unique(depths), depths.end());
   return depths;
 }
 
-llvm::SmallVector<ContractionCandidate>
-tile::constructContraction(llvm::ArrayRef<ContractionProblem> problems, const DeviceRates &rates, int64_t depthUnit) {
+llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRef<ContractionProblem> problems,
+                                                                   const DeviceRates &rates, int64_t depthUnit) {
   const ContractionProblem &first = problems.front();
   int64_t bytes = first.bytes;
   int64_t workers = std::max(rates.units, fewestWorkers);
   llvm::SmallVector<ContractionCandidate> candidates;
   for (int64_t depth : getDepths(first, rates, depthUnit))
     for (int64_t rowBytes : {rates.l2Bytes / 8, rates.l2Bytes / 4, rates.l2Bytes / 2})
-      for (int64_t tilesOfWorker : grow(1, 8)) {
-        // Sums of a run take as much of L2 as the rows do, while a row of them is a whole block of the kernel.
-        int64_t ofPanel = first.kernelRows * first.getWidth() * bytes;
-        for (int64_t panels : grow(1, std::min<int64_t>(64, rowBytes / ofPanel))) {
-          ContractionShares shares{.rowElements = rowBytes / bytes,
-                                   .leastTiles = tilesOfWorker * workers,
-                                   .panels = panels,
-                                   .depth = depth,
-                                   .depthUnit = depthUnit,
-                                   .keptRows = rates.l3Bytes / 4 / bytes,
-                                   .keptColumns = rates.l3Bytes / 2 / bytes};
-          candidates.push_back({shares, {}, {}, 0});
+      for (int64_t mostRows : {pagesAtOnce, unboundedRows})
+        for (int64_t tilesOfWorker : grow(1, 8)) {
+          // Sums of a run take as much of L2 as the rows do, while a row of them is a whole block of the kernel.
+          int64_t ofPanel = first.kernelRows * first.getWidth() * bytes;
+          for (int64_t panels : grow(1, std::min<int64_t>(64, rowBytes / ofPanel))) {
+            ContractionShares shares{.rowElements = rowBytes / bytes,
+                                     .mostRows = mostRows / first.kernelRows * first.kernelRows,
+                                     .leastTiles = tilesOfWorker * workers,
+                                     .panels = panels,
+                                     .depth = depth,
+                                     .depthUnit = depthUnit,
+                                     .keptRows = rates.l3Bytes / 4 / bytes,
+                                     .keptColumns = rates.l3Bytes / 2 / bytes};
+            candidates.push_back({shares, {}, {}, 0});
+          }
         }
-      }
   for (ContractionCandidate &candidate : candidates) {
     for (const ContractionProblem &problem : problems) {
       candidate.alone.push_back(estimateContraction(problem, candidate.shares, rates, 1));

@@ -19,9 +19,9 @@ struct ContractionCandidate {
   double cost = 0;
 };
 
-/// Aligned candidates, grown level by level until a level's share is full (Roller; Zhu et al., OSDI 2022), with the best
-/// one first: ranked by the model at typical sizes of the program, none of which may be missing. Deterministic; there
-/// are at most `mostCandidates`.
+/// Aligned candidates, grown level by level until a level's share is full (Roller; Zhu et al., OSDI 2022), with the
+/// best one first: ranked by the model at typical sizes of the program, none of which may be missing. Deterministic;
+/// there are at most `mostCandidates`.
 llvm::SmallVector<ContractionCandidate> constructContraction(llvm::ArrayRef<ContractionProblem> problems,
                                                              const DeviceRates &rates, int64_t depthUnit);
 inline constexpr size_t mostCandidates = 1024;

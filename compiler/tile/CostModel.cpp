@@ -24,15 +24,17 @@ DeviceRates DeviceRates::get(const DeviceDescription &device) {
 
 namespace {
 
-/// Cycles of an element's way from its place in memory to packed scratch, besides the transfer: a line's elements move as
-/// vectors if they are neighbours in the packed block as well, and through a transposition in registers otherwise.
+/// Cycles of an element's way from its place in memory to packed scratch, besides the transfer: a line's elements move
+/// as vectors if they are neighbours in the packed block as well, and through a transposition in registers otherwise.
 constexpr double copiedVector = 2, transposedVector = 4;
-/// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a program.
+/// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a
+/// program.
 constexpr double callOfBlock = 20, callOfPanel = 60, callOfRun = 120, callOfProgram = 400;
-/// The parts of transfers from L2, and from beyond, that computing does not hide where they are not the bottleneck.
-constexpr double exposedL2 = 0.1, exposed = 0.2;
-/// Pages that the second level of the TLB translates beside others, each of so many bytes; cycles of a miss.
-constexpr double knownPages = 512, pageBytes = 4096, missOfPage = 10;
+/// Transfers that take as long as computing cost so much of it, since they wait for each other now and then; shorter
+/// ones the square of their part.
+constexpr double exposed = 0.6;
+/// Cycles of a row of sums in a page that has to be translated again, beyond L2 and within it.
+constexpr double farRow = 25, nearRow = 5;
 /// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
 constexpr double addedVector = 3, storedVector = 1;
 
@@ -65,6 +67,7 @@ struct TilingOfProblem {
   int64_t getWidth() const { return problem.getWidth(); }
   int64_t getDepth() const { return shares.depth; }
   int64_t getRowElements() const { return shares.rowElements; }
+  int64_t getMostRows() const { return shares.mostRows; }
   int64_t getLeastTiles() const { return shares.leastTiles; }
 
   static int64_t constant(int64_t value) { return value; }
@@ -101,12 +104,13 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     return int64_t(llvm::alignTo(divideCeil(extent, blocks), unit));
   };
   int64_t rowBlocks, depthBlocks, panels = divideCeil(problem.n, width);
-  int64_t rowStep = divide(problem.m, getMostRows(problem, shares), problem.kernelRows, rowBlocks);
+  int64_t rowStep = divide(problem.m, getMostRows(problem, shares), 1, rowBlocks);
   int64_t depthStep = divide(problem.k, shares.depth, shares.depthUnit, depthBlocks);
   rowBlocks = divideCeil(problem.m, rowStep);
   double tiles = double(problem.outer) * double(rowBlocks) * double(panels);
   double perWorker = std::ceil(tiles / double(workers)), busy = std::min(double(workers), tiles);
-  double runs = std::min(tiles, double(problem.outer) * double(rowBlocks) * double(divideCeil(panels, shares.panels)) + busy - 1);
+  double runs =
+      std::min(tiles, double(problem.outer) * double(rowBlocks) * double(divideCeil(panels, shares.panels)) + busy - 1);
   // Row blocks are packed by every worker that computes one of their tiles.
   double packedRowBlocks = std::min(tiles, double(problem.outer) * double(rowBlocks) + busy - 1);
   int64_t rowsAtOnce = std::min(rowStep, problem.m);
@@ -129,9 +133,11 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
 
   Transfers transfers{rates};
   // Rows of the result that are pages apart.
-  double pages = double(rowsAtOnce) * std::min(1.0, double(problem.n * problem.resultBytes) / pageBytes);
-  if (pages > knownPages)
-    cost.overhead += tiles * double(rowsAtOnce) * missOfPage;
+  double ofRow = double(problem.n * problem.resultBytes);
+  double pages = double(rowsAtOnce) * std::min(1.0, ofRow / pageBytes);
+  bool isFar = double(problem.outer) * double(problem.m) * ofRow > double(rates.l2Bytes);
+  if (pages > 1.25 * pagesAtOnce)
+    cost.overhead += tiles * double(rowsAtOnce) * (isFar ? farRow : nearRow);
   // A block's rows pass by for every panel, the panel for every block of rows.
   double passes = tiles * double(depthBlocks), blocks = double(divideCeil(rowsAtOnce, problem.kernelRows));
   double ofStrip = double(problem.kernelRows) * double(depthStep) * double(bytes);
@@ -179,12 +185,13 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
 
   // What is not the bottleneck hides behind what is, for the most part.
   double worst = std::max({cost.compute, transfers.l2, transfers.l3, transfers.memory});
-  auto show = [&](double cycles, double part) {
-    return cycles == worst ? std::max(part * cycles, cycles - cost.compute) : part * cycles;
+  auto show = [&](double cycles) {
+    double part = cycles / worst;
+    return exposed * part * part * worst + (cycles == worst ? worst - cost.compute : 0);
   };
-  cost.l2 = show(transfers.l2, exposedL2) + ofResults.l2;
-  cost.l3 = show(transfers.l3, exposed) + ofResults.l3;
-  cost.memory = show(transfers.memory, exposed) + ofResults.memory;
+  cost.l2 = show(transfers.l2) + ofResults.l2;
+  cost.l3 = show(transfers.l3) + ofResults.l3;
+  cost.memory = show(transfers.memory) + ofResults.memory;
   double share = 1 / double(workers);
   for (double *part : {&cost.compute, &cost.l2, &cost.l3, &cost.memory, &cost.packing, &cost.overhead})
     *part *= share;

@@ -19,6 +19,9 @@ struct DeviceRates {
   static DeviceRates get(const DeviceDescription &device);
 };
 
+/// Bytes of a page, and the pages that the first level of a TLB translates.
+inline constexpr int64_t pageBytes = 4096, pagesAtOnce = 64;
+
 /// A contraction at given sizes, and how its operands are stored.
 struct ContractionProblem {
   int64_t outer = 1, m = 1, n = 1, k = 1;
@@ -38,7 +41,7 @@ struct ContractionProblem {
 /// The numbers of `#tile.contraction`, for all sizes: shares of levels of memory, and multiples of the units of the
 /// micro-kernel.
 struct ContractionShares {
-  int64_t rowElements, leastTiles, panels, depth, depthUnit, keptRows, keptColumns;
+  int64_t rowElements, mostRows, leastTiles, panels, depth, depthUnit, keptRows, keptColumns;
 
   bool operator==(const ContractionShares &) const = default;
 };
@@ -48,8 +51,8 @@ int64_t getMostRows(const ContractionProblem &problem, const ContractionShares &
 
 /// Predicted cycles of the busiest worker, by cause.
 struct TilingCost {
-  /// Micro-kernels fed by L1, lanes and rows outside the operands included; transfers that computing does not hide, from L2,
-  /// L3 and memory; packing; calls and tiles; other workers' work that this one waits for.
+  /// Micro-kernels fed by L1, lanes and rows outside the operands included; transfers that computing does not hide,
+  /// from L2, L3 and memory; packing; calls and tiles; other workers' work that this one waits for.
   double compute = 0, l2 = 0, l3 = 0, memory = 0, packing = 0, overhead = 0, imbalance = 0;
 
   double getTotal() const { return compute + l2 + l3 + memory + packing + overhead + imbalance; }

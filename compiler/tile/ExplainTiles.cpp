@@ -11,6 +11,7 @@ static constexpr size_t shownCandidates = 5;
 
 static ContractionShares getShares(ContractionTilingAttr tiling) {
   return {.rowElements = tiling.getRowElements(),
+          .mostRows = tiling.getMostRows(),
           .leastTiles = tiling.getLeastTiles(),
           .panels = tiling.getPanels(),
           .depth = tiling.getDepth(),
@@ -20,8 +21,8 @@ static ContractionShares getShares(ContractionTilingAttr tiling) {
 }
 
 static bool isSame(const ContractionShares &lhs, const ContractionShares &rhs) {
-  return lhs.rowElements == rhs.rowElements && lhs.leastTiles == rhs.leastTiles && lhs.panels == rhs.panels &&
-         lhs.depth == rhs.depth;
+  return lhs.rowElements == rhs.rowElements && lhs.mostRows == rhs.mostRows && lhs.leastTiles == rhs.leastTiles &&
+         lhs.panels == rhs.panels && lhs.depth == rhs.depth;
 }
 
 /// One candidate at one problem: its numbers, the predicted cycles of one worker, and their causes in percent.
@@ -29,10 +30,15 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
                              const DeviceRates &rates, bool isChosen, llvm::raw_ostream &stream) {
   TilingCost cost = estimateContraction(problem, shares, rates, 1);
   double total = cost.getTotal();
-  stream << llvm::formatv("    {0} depth {1,5}  rows {2,5}  panels {3,3}  least tiles {4,3}: {5,12:F0} cycles;", isChosen ? "*" : " ",
-                          shares.depth, getMostRows(problem, shares), shares.panels, shares.leastTiles, total);
-  for (auto [name, part] : {std::pair("compute", cost.compute), {"L2", cost.l2}, {"L3", cost.l3}, {"memory", cost.memory},
-                            {"packing", cost.packing}, {"overhead", cost.overhead}})
+  stream << llvm::formatv("    {0} depth {1,5}  rows {2,5}  panels {3,3}  least tiles {4,3}: {5,12:F0} cycles;",
+                          isChosen ? "*" : " ", shares.depth, getMostRows(problem, shares), shares.panels,
+                          shares.leastTiles, total);
+  for (auto [name, part] : {std::pair("compute", cost.compute),
+                            {"L2", cost.l2},
+                            {"L3", cost.l3},
+                            {"memory", cost.memory},
+                            {"packing", cost.packing},
+                            {"overhead", cost.overhead}})
     stream << llvm::formatv(" {0} {1:F1}%", name, 100 * part / total);
   stream << "\n";
 }
@@ -49,8 +55,8 @@ static void explainContraction(ProgramOp program, ContractionTilingAttr tiling, 
   ContractionShares chosen = getShares(tiling);
   stream << "  " << candidates.size() << " candidates\n";
   for (const ContractionProblem &problem : problems) {
-    stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m, problem.n,
-                            problem.k);
+    stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m,
+                            problem.n, problem.k);
     explainCandidate(problem, chosen, rates, /*isChosen=*/true, stream);
     for (const ContractionCandidate &candidate : ArrayRef(candidates).take_front(shownCandidates))
       if (!isSame(candidate.shares, chosen))

@@ -63,19 +63,18 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
   problem.bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   problem.lhsBytes = getStoredBytes(form, form.lhs) * wordSteps;
   problem.rhsBytes = getStoredBytes(form, form.rhs) * wordSteps;
-  problem.resultBytes =
-      getStorageType(form.compute.getResultType(0).getElementType()).getIntOrFloatBitWidth() / 8;
+  problem.resultBytes = getStorageType(form.compute.getResultType(0).getElementType()).getIntOrFloatBitWidth() / 8;
   problem.isPacked = form.getPackedInput(kernel.getWidth()).has_value();
   problem.areColumnsContiguous = areColumnsContiguous(form);
-  problem.isDirect = form.compute.getResult(0).use_empty() || llvm::all_of(form.compute->getUsers(), [](Operation *user) {
-    return isa<ReturnOp>(user);
-  });
+  problem.isDirect = form.compute.getResult(0).use_empty() ||
+                     llvm::all_of(form.compute->getUsers(), [](Operation *user) { return isa<ReturnOp>(user); });
   problem.kernelRows = kernel.getRows();
   problem.vectors = kernel.getVectors();
   problem.lanes = kernel.getLanes();
   SmallVector<ContractionProblem> problems;
-  for (auto [outer, m, n, k] : llvm::zip_equal(runs.evaluate(form.getExtent(form.outer)), runs.evaluate(form.getExtent(form.m)),
-                                               runs.evaluate(form.getExtent(form.n)), runs.evaluate(form.getDepth(wordSteps)))) {
+  for (auto [outer, m, n, k] :
+       llvm::zip_equal(runs.evaluate(form.getExtent(form.outer)), runs.evaluate(form.getExtent(form.m)),
+                       runs.evaluate(form.getExtent(form.n)), runs.evaluate(form.getDepth(wordSteps)))) {
     problem.outer = outer;
     problem.m = m;
     problem.n = n;
@@ -93,12 +92,12 @@ ContractionTilingAttr tile::tileContraction(ContractionForm &form, const Typical
   bool isWindow = form.getWindowTaps().has_value();
   // Windows are packed by whole steps of their outermost loop, whatever their taps.
   int64_t depthUnit = isWindow ? 1 : kernel.getLanes();
-  ContractionShares shares = constructContraction(getContractionProblems(form, kernel, wordSteps, runs),
-                                                  DeviceRates::get(device), depthUnit)
-                                 .front()
-                                 .shares;
-  return ContractionTilingAttr::get(context, kernel, shares.rowElements, shares.leastTiles, shares.panels, shares.depth,
-                                    shares.depthUnit, keepPacked ? shares.keptRows : 0,
+  ContractionShares shares =
+      constructContraction(getContractionProblems(form, kernel, wordSteps, runs), DeviceRates::get(device), depthUnit)
+          .front()
+          .shares;
+  return ContractionTilingAttr::get(context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
+                                    shares.panels, shares.depth, shares.depthUnit, keepPacked ? shares.keptRows : 0,
                                     keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps);
 }
 

@@ -12,8 +12,8 @@ static constexpr int64_t unknownSizes[] = {1, 16, 128, 1024};
 /// More runs than these change no choice.
 static constexpr size_t mostRuns = 16;
 
-/// What unknown symbols are in run `number`, in the order in which they are met: first all equal, then each another size,
-/// so that runs are tall, wide, deep and single rows.
+/// What unknown symbols are in run `number`, in the order in which they are met: first all equal, then each another
+/// size, so that runs are tall, wide, deep and single rows.
 static llvm::unique_function<int64_t(StringRef)> getUnknowns(size_t number) {
   constexpr size_t count = std::size(unknownSizes);
   return [number, met = llvm::StringMap<size_t>()](StringRef symbol) mutable {

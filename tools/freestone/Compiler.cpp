@@ -64,9 +64,8 @@ void CompileArguments::addTo(CLI::App &verb) {
 }
 
 bool CompileArguments::given(const CLI::App &verb) const {
-  for (const char *option :
-       {"--target", "--device", "-O", "--dim", "--bind", "--disable", "--compile-jobs", "--mlir-print-ir-tree-dir",
-        "--tilings"})
+  for (const char *option : {"--target", "--device", "-O", "--dim", "--bind", "--disable", "--compile-jobs",
+                             "--mlir-print-ir-tree-dir", "--tilings"})
     if (verb.count(option))
       return true;
   return false;

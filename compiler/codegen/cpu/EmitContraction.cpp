@@ -103,7 +103,7 @@ void ContractionEmitter::emit() {
   panelCount = emission.getSize(tiles.panelCount);
   depthBlocks = emission.getSize(tiles.depthBlocks);
   Value rowBlocks = emission.getSize(tiles.rowBlocks);
-  rowStep = getStep(rowTotal, rowBlocks, kernelShape.getRows());
+  rowStep = getStep(rowTotal, rowBlocks, 1);
   depthStep = getStep(depthTotal, depthBlocks, tiles.depthUnit);
   Value steps = emission.multiply(depthBlocks, depthStep);
   keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, steps),
@@ -233,7 +233,8 @@ Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
     return emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
                                getLinear(*packedInput, columns.first, columns.k));
   Value start = select(keepsColumns, getPanelStart(columns.first, block), emission.getConstant(0));
-  emitIf(areColumnsNew(columns.first), [&] { packPanel(emission, form, points, columns, packedColumns, start, width); });
+  emitIf(areColumnsNew(columns.first),
+         [&] { packPanel(emission, form, points, columns, packedColumns, start, width); });
   return emission.getPointer(packedColumns, start);
 }
 
