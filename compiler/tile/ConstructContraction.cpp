@@ -40,10 +40,12 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
   const ContractionProblem &first = problems.front();
   int64_t bytes = first.bytes;
   int64_t workers = std::max(rates.units, fewestWorkers);
+  // What is kept is a worker's, however many there are.
+  int64_t mostKept = std::min(rates.l3Bytes / 2, 4 * rates.l2Bytes);
   llvm::SmallVector<ContractionCandidate> candidates;
   for (int64_t depth : getDepths(first, rates, depthUnit))
     for (int64_t rowBytes : {rates.l2Bytes / 8, rates.l2Bytes / 4, rates.l2Bytes / 2})
-      for (int64_t mostRows : {pagesAtOnce, unboundedRows})
+      for (int64_t mostRows : {unboundedRows, pagesAtOnce})
         for (int64_t tilesOfWorker : grow(1, 8)) {
           // Sums of a run take as much of L2 as the rows do, while a row of them is a whole block of the kernel.
           int64_t ofPanel = first.kernelRows * first.getWidth() * bytes;
@@ -54,9 +56,9 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
                                      .panels = panels,
                                      .depth = depth,
                                      .depthUnit = depthUnit,
-                                     .keptRows = rates.l3Bytes / 4 / bytes,
-                                     .keptColumns = rates.l3Bytes / 2 / bytes};
-            candidates.push_back({shares, {}, {}, 0});
+                                     .keptRows = mostKept / bytes,
+                                     .keptColumns = mostKept / bytes};
+            candidates.push_back({shares, candidates.size(), {}, {}, 0});
           }
         }
   for (ContractionCandidate &candidate : candidates) {
@@ -70,7 +72,8 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
     }
     candidate.cost = std::exp(candidate.cost / double(2 * problems.size()));
   }
-  // The first of equals, so that the order is that of construction.
-  llvm::stable_sort(candidates, [](const auto &a, const auto &b) { return a.cost < b.cost; });
+  llvm::sort(candidates, [](const ContractionCandidate &lhs, const ContractionCandidate &rhs) {
+    return std::tie(lhs.cost, lhs.number) < std::tie(rhs.cost, rhs.number);
+  });
   return candidates;
 }

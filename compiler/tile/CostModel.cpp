@@ -22,6 +22,17 @@ DeviceRates DeviceRates::get(const DeviceDescription &device) {
   return rates;
 }
 
+ContractionShares ContractionShares::get(ContractionTilingAttr tiling) {
+  return {.rowElements = tiling.getRowElements(),
+          .mostRows = tiling.getMostRows(),
+          .leastTiles = tiling.getLeastTiles(),
+          .panels = tiling.getPanels(),
+          .depth = tiling.getDepth(),
+          .depthUnit = tiling.getDepthUnit(),
+          .keptRows = tiling.getKeptRows(),
+          .keptColumns = tiling.getKeptColumns()};
+}
+
 namespace {
 
 /// Cycles of an element's way from its place in memory to packed scratch, besides the transfer: a line's elements move
@@ -52,10 +63,6 @@ struct Transfers {
       memory += bytes / rates.memory;
   }
 };
-
-} // namespace
-
-namespace {
 
 /// What `getMostRows` asks of a tiling, and its operations on integers.
 struct TilingOfProblem {

@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_TILE_COSTMODEL_H
 
 #include "compiler/device/DeviceDescription.h"
+#include "compiler/plan/Plans.h"
 
 namespace freestone::tile {
 
@@ -43,6 +44,7 @@ struct ContractionProblem {
 struct ContractionShares {
   int64_t rowElements, mostRows, leastTiles, panels, depth, depthUnit, keptRows, keptColumns;
 
+  static ContractionShares get(ContractionTilingAttr tiling);
   bool operator==(const ContractionShares &) const = default;
 };
 

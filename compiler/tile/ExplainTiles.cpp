@@ -9,17 +9,6 @@ using namespace freestone::tile;
 
 static constexpr size_t shownCandidates = 5;
 
-static ContractionShares getShares(ContractionTilingAttr tiling) {
-  return {.rowElements = tiling.getRowElements(),
-          .mostRows = tiling.getMostRows(),
-          .leastTiles = tiling.getLeastTiles(),
-          .panels = tiling.getPanels(),
-          .depth = tiling.getDepth(),
-          .depthUnit = tiling.getDepthUnit(),
-          .keptRows = tiling.getKeptRows(),
-          .keptColumns = tiling.getKeptColumns()};
-}
-
 static bool isSame(const ContractionShares &lhs, const ContractionShares &rhs) {
   return lhs.rowElements == rhs.rowElements && lhs.mostRows == rhs.mostRows && lhs.leastTiles == rhs.leastTiles &&
          lhs.panels == rhs.panels && lhs.depth == rhs.depth;
@@ -52,7 +41,7 @@ static void explainContraction(ProgramOp program, ContractionTilingAttr tiling, 
   SmallVector<ContractionProblem> problems =
       getContractionProblems(*form, tiling.getKernel(), tiling.getWordSteps(), TypicalRuns(program));
   SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, tiling.getDepthUnit());
-  ContractionShares chosen = getShares(tiling);
+  ContractionShares chosen = ContractionShares::get(tiling);
   stream << "  " << candidates.size() << " candidates\n";
   for (const ContractionProblem &problem : problems) {
     stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m,

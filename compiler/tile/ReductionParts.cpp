@@ -1,7 +1,6 @@
 #include "compiler/tile/ReductionParts.h"
 
 #include "compiler/plan/Combiner.h"
-#include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/WeightGradientForm.h"
 #include "compiler/tile/RewriteLoops.h"
 #include "compiler/tile/TileContraction.h"
@@ -49,16 +48,19 @@ static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, co
   auto count = [&](ArrayRef<unsigned> loops, int64_t step) {
     return llvm::divideCeil(*form.getExtent(loops).asConstant(), step);
   };
-  auto evaluate = [&](Expr size) { return std::max<int64_t>(1, sizes.evaluate(size).value_or(1)); };
   PartBounds bounds{.leastSteps = 1024, .leastPoints = 1 << 18};
   int64_t tiles, largest;
   if (isDotProductContraction(form, device)) {
     DotProductTilingAttr tiling = tileDotProducts(form, device);
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
-    ContractionTilingAttr tiling =
-        tileContraction(form, TypicalRuns(sizes), device, /*keepPacked=*/true, /*multiplyPairs=*/true);
-    int64_t rowBlocks = count(form.outer, 1) * evaluate(ContractionTiles::get(form, tiling).rowBlocks);
+    TypicalRuns runs(sizes);
+    ContractionTilingAttr tiling = tileContraction(form, runs, device, /*keepPacked=*/true, /*multiplyPairs=*/true);
+    // Parts are outer loops, so that rows need not be divided.
+    ContractionProblem part = getContractionProblems(form, tiling.getKernel(), tiling.getWordSteps(), runs).front();
+    part.outer *= enoughTiles;
+    part.k = bounds.leastSteps;
+    int64_t rowBlocks = count(form.outer, 1) * count(form.m, getMostRows(part, ContractionShares::get(tiling)));
     int64_t width = tiling.getKernel().getWidth();
     tiles = rowBlocks * count(form.n, width);
     largest = rowBlocks * count(form.n, tiling.getPanels() * width);
