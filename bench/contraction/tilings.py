@@ -107,14 +107,14 @@ class Contraction:
 def time_runs(model, seconds, operations):
     """The fastest of many runs, in seconds of this thread; short runs are timed together."""
     together = max(1, int(2e7 / max(operations, 1)))
-    best, end = math.inf, time.perf_counter() + seconds
-    while True:
+    times, end = [], time.perf_counter() + seconds
+    # The first runs meet memory that is new to them.
+    while len(times) < 4 or time.perf_counter() < end:
         begin = time.process_time()
         for _ in range(together):
             model.run_bound()
-        best = min(best, (time.process_time() - begin) / together)
-        if time.perf_counter() >= end:
-            return best
+        times.append((time.process_time() - begin) / together)
+    return min(times)
 
 
 def measure(contraction, tilings, rounds, seconds):

@@ -5,8 +5,12 @@
 
 namespace freestone::tile {
 
+/// About a page of results.
+inline constexpr int64_t pageElements = 1024;
+
 /// The most rows of a tile at any sizes, on integers or size expressions, whose operations are `on`'s. A block of k of
-/// them, and their sums for a panel, take the tiling's share of a cache; there are tiles for all workers.
+/// them, and their sums for a panel, take the tiling's share of a cache; their results are in so many pages; there are
+/// tiles for all workers.
 template <typename Size, typename Tiling, typename Operations>
 Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth, const Operations &on) {
   int64_t height = tiling.getKernel().getRows(), width = tiling.getKernel().getWidth();
@@ -14,8 +18,14 @@ Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth,
   Size fit = on.floorDiv(on.constant(tiling.getRowElements() / height), ofRow);
   Size panels = on.ceilDiv(columns, on.constant(width));
   Size spread = on.floorDiv(outer * panels * rows, on.constant(tiling.getLeastTiles() * height));
-  Size most = on.constant(tiling.getMostRows() / height - 1);
-  return (on.min(on.min(fit, spread), most) + on.constant(1)) * on.constant(height);
+  Size blocks = on.min(fit, spread);
+  // As many rows as elements are no bound.
+  int64_t most = tiling.getMostRows() / height - 1;
+  if (most < tiling.getRowElements() / height / std::min<int64_t>(width, tiling.getDepth())) {
+    Size ofPage = on.min(columns + on.constant(width), on.constant(pageElements));
+    blocks = on.min(blocks, on.floorDiv(on.constant(most * pageElements), ofPage));
+  }
+  return (blocks + on.constant(1)) * on.constant(height);
 }
 
 /// The geometry of a tiled contraction. Tiles are outer loops times row blocks times panels of columns, row-major; a

@@ -7,24 +7,21 @@
 using namespace freestone;
 using namespace freestone::tile;
 
-/// Aligned values from `unit` on, doubled while they are at most `most`; `unit` at least.
-static llvm::SmallVector<int64_t> grow(int64_t unit, int64_t most) {
+/// Values from `unit` on, multiplied by `factor` while they are at most `most`; `unit` at least.
+static llvm::SmallVector<int64_t> grow(int64_t unit, int64_t factor, int64_t most) {
   llvm::SmallVector<int64_t> values = {unit};
-  while (values.back() * 2 <= most)
-    values.push_back(values.back() * 2);
+  while (values.back() * factor <= most)
+    values.push_back(values.back() * factor);
   return values;
 }
 
-/// As many as the other numbers allow.
-static constexpr int64_t unboundedRows = 1 << 16;
-
-/// The depths whose panels take a half of L1, all of it, and doubled up to an eighth of L2 and a half of the pages that
-/// are translated at once; in whole lines and vectors.
+/// The depths whose panels take a quarter of L1, a half, all of it, and powers of two up to an eighth of L2 and a half
+/// of the pages that are translated at once; in whole lines and vectors.
 static llvm::SmallVector<int64_t> getDepths(const ContractionProblem &problem, const DeviceRates &rates,
                                             int64_t depthUnit) {
   int64_t rowBytes = problem.getWidth() * problem.bytes, unit = std::max<int64_t>(depthUnit, 64);
   auto align = [&](int64_t bytes) { return std::max<int64_t>(1, bytes / rowBytes / unit) * unit; };
-  llvm::SmallVector<int64_t> depths = {align(rates.l1Bytes / 2), align(rates.l1Bytes)};
+  llvm::SmallVector<int64_t> depths = {align(rates.l1Bytes / 4), align(rates.l1Bytes / 2), align(rates.l1Bytes)};
   // Powers of two, since extents often are.
   constexpr int64_t mostPages = 32;
   int64_t most = std::min(rates.l2Bytes / 8, mostPages * pageBytes);
@@ -45,13 +42,13 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
   llvm::SmallVector<ContractionCandidate> candidates;
   for (int64_t depth : getDepths(first, rates, depthUnit))
     for (int64_t rowBytes : {rates.l2Bytes / 8, rates.l2Bytes / 4, rates.l2Bytes / 2})
-      for (int64_t mostRows : {unboundedRows, pagesAtOnce})
-        for (int64_t tilesOfWorker : grow(1, 8)) {
+      for (int64_t mostRows : {rowBytes / bytes, 2 * pagesAtOnce, pagesAtOnce})
+        for (int64_t tilesOfWorker : {1, 4}) {
           // Sums of a run take as much of L2 as the rows do, while a row of them is a whole block of the kernel.
           int64_t ofPanel = first.kernelRows * first.getWidth() * bytes;
-          for (int64_t panels : grow(1, std::min<int64_t>(64, rowBytes / ofPanel))) {
+          for (int64_t panels : grow(1, 4, std::min<int64_t>(64, rowBytes / ofPanel))) {
             ContractionShares shares{.rowElements = rowBytes / bytes,
-                                     .mostRows = mostRows / first.kernelRows * first.kernelRows,
+                                     .mostRows = int64_t(llvm::alignTo(mostRows, first.kernelRows)),
                                      .leastTiles = tilesOfWorker * workers,
                                      .panels = panels,
                                      .depth = depth,

@@ -37,17 +37,18 @@ namespace {
 
 /// Cycles of an element's way from its place in memory to packed scratch, besides the transfer: a line's elements move
 /// as vectors if they are neighbours in the packed block as well, and through a transposition in registers otherwise.
-constexpr double copiedVector = 2, transposedVector = 4;
+constexpr double copiedVector = 3, transposedVector = 5;
 /// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a
 /// program.
-constexpr double callOfBlock = 20, callOfPanel = 60, callOfRun = 120, callOfProgram = 400;
-/// Transfers that take as long as computing cost so much of it, since they wait for each other now and then; shorter
-/// ones the square of their part.
-constexpr double exposed = 0.6;
-/// Cycles of a row of sums in a page that has to be translated again, beyond L2 and within it.
-constexpr double farRow = 25, nearRow = 5;
+constexpr double callOfBlock = 10, callOfPanel = 20, callOfRun = 40, callOfProgram = 400;
+/// The parts of transfers from L2, and from beyond, that computing does not hide; and those that packing does not.
+constexpr double exposedL2 = 0.3, exposedFar = 0.2, exposedPacked = 0.8;
+/// Cycles of a row that begins in a page which was not visited lately, so that it is translated anew and not prefetched
+/// by the processor: of one that is packed, and of each line of a row of sums.
+constexpr double missOfRow = 8, missOfLine = 20;
+constexpr double lineBytes = 64;
 /// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
-constexpr double addedVector = 3, storedVector = 1;
+constexpr double addedVector = 3, storedVector = 0.5;
 
 /// A worker's caches, the nearest of which that holds so many bytes serves them.
 struct Transfers {
@@ -63,6 +64,18 @@ struct Transfers {
       memory += bytes / rates.memory;
   }
 };
+
+/// The part of what passes by again and again that is not found any more: none of up to `fits` bytes, all from `most`
+/// on.
+double getPart(double bytes, double fits, double most) { return std::clamp((bytes - fits) / (most - fits), 0.0, 1.0); }
+
+/// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again.
+double countMisses(int64_t rows, int64_t rowBytes) {
+  double pages = double(rows) * std::min(1.0, double(rowBytes) / double(pageBytes));
+  return pages <= double(pagesAtOnce)
+             ? 0
+             : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(pagesAtOnce) / pages);
+}
 
 /// What `getMostRows` asks of a tiling, and its operations on integers.
 struct TilingOfProblem {
@@ -139,66 +152,69 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   cost.compute = double(problem.outer) * columns * stepsOfRows * depth;
 
   Transfers transfers{rates};
-  // Rows of the result that are pages apart.
-  double ofRow = double(problem.n * problem.resultBytes);
-  double pages = double(rowsAtOnce) * std::min(1.0, ofRow / pageBytes);
-  bool isFar = double(problem.outer) * double(problem.m) * ofRow > double(rates.l2Bytes);
-  if (pages > 1.25 * pagesAtOnce)
-    cost.overhead += tiles * double(rowsAtOnce) * (isFar ? farRow : nearRow);
-  // A block's rows pass by for every panel, the panel for every block of rows.
   double passes = tiles * double(depthBlocks), blocks = double(divideCeil(rowsAtOnce, problem.kernelRows));
   double ofStrip = double(problem.kernelRows) * double(depthStep) * double(bytes);
-  double l1 = double(rates.l1Bytes);
   double ofSums = double(rowStep) * double((depthBlocks > 1 ? std::min(panels, shares.panels) : 1) * width * bytes);
-  // The rows, two panels and the sums of a run share L2.
-  double half = double(rates.l2Bytes) / 2, beyond = (ofBlock + 2 * ofPanel + ofSums - half) / half;
-  if (beyond > 0)
-    transfers.l3 += std::min(1.0, beyond) * passes * ofBlock / rates.l3;
-  else if (ofBlock + ofPanel > l1 / 2)
-    transfers.l2 += passes * ofBlock / rates.l2;
-  if (ofPanel + 2 * ofStrip > l1)
-    transfers.l2 += passes * ofPanel * (blocks - 1) / rates.l2;
+  // A block's rows pass by for every panel: from L1, from L2 beside two panels and the sums of a run, or from beyond.
+  double l1 = double(rates.l1Bytes), half = double(rates.l2Bytes) / 2;
+  double beyond = getPart(ofBlock + 2 * ofPanel + ofSums, half, 2 * half);
+  transfers.l3 += beyond * passes * ofBlock / rates.l3;
+  transfers.l2 += (1 - beyond) * getPart(ofBlock + ofPanel, l1 / 2, l1) * passes * ofBlock / rates.l2;
+  // The panel passes by for every block of the kernel, while strips of rows do.
+  double beyondL1 = getPart(ofPanel + ofStrip, l1 / 2, 1.5 * l1);
+  transfers.l2 += beyondL1 * passes * ofPanel * (blocks - 1) / rates.l2;
   // Rows that L2 does not hold over all of k come again for every run.
   if (keepsRows && ofRows > half)
     transfers.add(runs * ofRows, ofRows);
-  // Panels come from where all of B is.
+  // Panels come from where all of B is, or have just been packed.
   double ofColumns = depth * double(problem.n) * double(bytes);
   if (problem.isPacked || keepsColumns)
     transfers.add(double(problem.outer) * double(rowBlocks) * ofColumns, ofColumns);
   else
-    transfers.l2 += passes * ofPanel / rates.l2;
+    transfers.l2 += beyondL1 * passes * ofPanel / rates.l2;
   // Sums are read and written for each block of k but the first, and the result is written once.
   double allSums = double(problem.outer) * double(problem.m) * double(problem.n);
-  Transfers ofResults{rates};
-  ofResults.add(2 * double(depthBlocks - 1) * allSums * double(bytes), ofSums * 2);
+  transfers.add(2 * double(depthBlocks - 1) * allSums * double(bytes), ofSums * 2);
   double results = allSums * double(problem.resultBytes), sumVectors = allSums / double(problem.lanes);
-  ofResults.add((problem.isDirect ? 2 : 3) * results, results);
+  transfers.add((problem.isDirect ? 2 : 3) * results, results);
   cost.overhead += sumVectors * (storedVector + double(depthBlocks - 1) * addedVector);
+  double lhs = double(problem.outer) * double(problem.m) * depth * double(problem.lhsBytes);
+  double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);
+  bool isFar = lhs + rhs + results > double(rates.l2Bytes);
+  if (isFar)
+    cost.overhead += tiles * double(rowsAtOnce) * countMisses(rowsAtOnce, problem.n * problem.resultBytes) *
+                     double(width * problem.resultBytes) / lineBytes * missOfLine;
 
   // Whole vectors are packed, also at the ends.
-  double packedRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks) * double(rowsAtOnce) * depth;
-  double lhs = double(problem.outer) * double(problem.m) * depth * double(problem.lhsBytes);
-  double lanes = double(problem.lanes);
+  double lanes = double(problem.lanes), timesRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks);
+  double packedRows = timesRows * double(rowsAtOnce) * depth;
   cost.packing = packedRows / lanes * transposedVector;
-  transfers.add(packedRows * double(problem.lhsBytes), lhs);
+  if (isFar)
+    cost.packing += timesRows * double(rowsAtOnce) * double(depthBlocks) *
+                    countMisses(rowsAtOnce, problem.k * problem.lhsBytes) * missOfRow;
+  Transfers packed{rates};
+  packed.add(packedRows * double(problem.lhsBytes), lhs);
+  // What is packed leaves L1 before it is read.
+  packed.l2 += getPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes) / rates.l2;
   if (!problem.isPacked) {
     double times = keepsColumns ? double(problem.outer) * std::min(double(panels), perWorker) * busy : tiles;
     double packedColumns = times * double(width) * depth;
     cost.packing += packedColumns / lanes * (problem.areColumnsContiguous ? copiedVector : transposedVector);
-    transfers.add(packedColumns * double(problem.rhsBytes),
-                  double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes));
+    if (problem.areColumnsContiguous)
+      cost.packing += times * depth * countMisses(depthStep, problem.n * problem.rhsBytes) * missOfRow;
+    packed.add(packedColumns * double(problem.rhsBytes), rhs);
+    packed.l2 += getPart(2 * ofPanel, l1 / 2, l1) * packedColumns * double(bytes) / rates.l2;
   }
+  cost.packing += exposedPacked * (packed.l2 + packed.l3 + packed.memory);
   cost.overhead += callOfProgram * busy + runs * callOfRun + passes * (callOfPanel + blocks * callOfBlock);
 
-  // What is not the bottleneck hides behind what is, for the most part.
-  double worst = std::max({cost.compute, transfers.l2, transfers.l3, transfers.memory});
-  auto show = [&](double cycles) {
-    double part = cycles / worst;
-    return exposed * part * part * worst + (cycles == worst ? worst - cost.compute : 0);
+  // Of what is not the bottleneck, a part shows nevertheless.
+  auto show = [&](double cycles, double exposed) {
+    return std::max(0.0, cycles - cost.compute) + exposed * std::min(cycles, cost.compute);
   };
-  cost.l2 = show(transfers.l2) + ofResults.l2;
-  cost.l3 = show(transfers.l3) + ofResults.l3;
-  cost.memory = show(transfers.memory) + ofResults.memory;
+  cost.l2 = show(transfers.l2, exposedL2);
+  cost.l3 = show(transfers.l3, exposedFar);
+  cost.memory = show(transfers.memory, exposedFar);
   double share = 1 / double(workers);
   for (double *part : {&cost.compute, &cost.l2, &cost.l3, &cost.memory, &cost.packing, &cost.overhead})
     *part *= share;

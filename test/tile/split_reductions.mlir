@@ -57,11 +57,11 @@ func.func @columns(%x: !graph.tensor<[100003, 64], f32>) -> !graph.tensor<[64], 
 
 // Partial products of matrices are contractions; the epilogue goes with their sum.
 // CHECK-LABEL: func.func @contraction
-// CHECK-DAG:     %[[X:.*]] = graph.reshape %arg0 : {{.*}} -> <[64, 16, 62500], f32>
-// CHECK-DAG:     %[[W:.*]] = graph.reshape %arg1 : {{.*}} -> <[16, 62500, 64], f32>
-// CHECK:         %[[PARTIAL:.*]] = tile.compute [16, 64, 64, 62500] [parallel, parallel, parallel, reduction] ins(%[[X]] : #{{.*}}, %[[W]] : #{{.*}})
+// CHECK-DAG:     %[[X:.*]] = graph.reshape %arg0 : {{.*}} -> <[64, 32, 31250], f32>
+// CHECK-DAG:     %[[W:.*]] = graph.reshape %arg1 : {{.*}} -> <[32, 31250, 64], f32>
+// CHECK:         %[[PARTIAL:.*]] = tile.compute [32, 64, 64, 31250] [parallel, parallel, parallel, reduction] ins(%[[X]] : #{{.*}}, %[[W]] : #{{.*}})
 // CHECK:         tile.group {
-// CHECK:           %[[TOTAL:.*]] = tile.compute [64, 64, 16] [parallel, parallel, reduction] ins(%[[PARTIAL]] : #{{.*}})
+// CHECK:           %[[TOTAL:.*]] = tile.compute [64, 64, 32] [parallel, parallel, reduction] ins(%[[PARTIAL]] : #{{.*}})
 // CHECK:           tile.compute [64, 64] [parallel, parallel] ins(%[[TOTAL]] : #{{.*}})
 // CHECK:             arith.negf
 func.func @contraction(%x: !graph.tensor<[64, 1000000], f32>, %w: !graph.tensor<[1000000, 64], f32>) -> !graph.tensor<[64, 64], f32> {

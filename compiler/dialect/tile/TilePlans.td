@@ -32,7 +32,8 @@ def Tile_ContractionTilingAttr : Tile_PlanPart<"ContractionTiling", "contraction
   let description = [{
     A tile is a panel of B for a block of rows of A. Blocks of rows are whole blocks of the kernel: the most whose
     elements, of one block of k and of the sums, take `row_elements` (one more, rounded up), but about `most_rows` at
-    most, and fewer where tiles would be fewer than `least_tiles`. Blocks of k have at most `depth` steps. Blocks of one extent have about equal
+    most where each has a page of results, and fewer where tiles would be fewer than `least_tiles`. Blocks of k have at
+    most `depth` steps. Blocks of one extent have about equal
     sizes, those of k whole multiples of `depth_unit`. A worker computes up to `panels` neighbouring tiles together, block
     by block of k, so that packed rows serve all of them while they are in cache. What is packed stays packed for a
     worker's later tiles: rows of A of at most `kept_rows` elements over all of k, and panels of B of at most
