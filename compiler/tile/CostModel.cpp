@@ -40,12 +40,14 @@ namespace {
 constexpr double copiedVector = 3, transposedVector = 5;
 /// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a
 /// program.
-constexpr double callOfBlock = 10, callOfPanel = 20, callOfRun = 40, callOfProgram = 400;
+constexpr double callOfBlock = 15, callOfPanel = 20, callOfRun = 40, callOfProgram = 400;
 /// The parts of transfers from L2, and from beyond, that computing does not hide; and those that packing does not.
-constexpr double exposedL2 = 0.3, exposedFar = 0.2, exposedPacked = 0.8;
+constexpr double exposedL2 = 0.25, exposedFar = 0.2, exposedPacked = 0.8;
 /// Cycles of a row that begins in a page which was not visited lately, so that it is translated anew and not prefetched
 /// by the processor: of one that is packed, and of each line of a row of sums.
 constexpr double missOfRow = 8, missOfLine = 20;
+/// Cycles until the processor prefetches a row's piece from beyond L2.
+constexpr double beginOfPiece = 20;
 constexpr double lineBytes = 64;
 /// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
 constexpr double addedVector = 3, storedVector = 0.5;
@@ -189,9 +191,8 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double lanes = double(problem.lanes), timesRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks);
   double packedRows = timesRows * double(rowsAtOnce) * depth;
   cost.packing = packedRows / lanes * transposedVector;
-  if (isFar)
-    cost.packing += timesRows * double(rowsAtOnce) * double(depthBlocks) *
-                    countMisses(rowsAtOnce, problem.k * problem.lhsBytes) * missOfRow;
+  if (lhs > half)
+    cost.packing += timesRows * double(rowsAtOnce) * double(depthBlocks) * beginOfPiece;
   Transfers packed{rates};
   packed.add(packedRows * double(problem.lhsBytes), lhs);
   // What is packed leaves L1 before it is read.
