@@ -13,15 +13,16 @@ static constexpr int64_t unknownSizes[] = {1, 16, 128, 1024};
 static constexpr size_t mostRuns = 16;
 
 /// What unknown symbols are in run `number`, in the order in which they are met: first all equal, then each another
-/// size, so that runs are tall, wide, deep and single rows.
+/// size, then every second one another, so that runs are tall, wide, deep and single rows.
 static llvm::unique_function<int64_t(StringRef)> getUnknowns(size_t number) {
   constexpr size_t count = std::size(unknownSizes);
   return [number, met = llvm::StringMap<size_t>()](StringRef symbol) mutable {
     size_t place = met.try_emplace(symbol, met.size()).first->second;
-    return unknownSizes[(number < count ? number : number + place) % count];
+    size_t steps[] = {0, place, place % 2 * (count / 2)};
+    return unknownSizes[(number + steps[number / count]) % count];
   };
 }
-static constexpr size_t unknownRuns = 2 * std::size(unknownSizes);
+static constexpr size_t unknownRuns = 3 * std::size(unknownSizes);
 
 TypicalRuns::TypicalRuns(ProgramOp program) {
   llvm::SetVector<SmallVector<int64_t>> found;
