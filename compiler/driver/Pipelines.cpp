@@ -43,6 +43,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   tile::GraphToTileOptions lowering;
   lowering.residueClasses = switches.residueClasses;
   functions.addPass(tile::createSumIntoScatters({switches.scattersInPlace}));
+  functions.addPass(tile::createReassociateSums({switches.reassociate}));
   functions.addPass(tile::createGraphToTile(lowering));
   functions.addPass(createCSEPass());
   functions.addPass(tile::createLayOutState(laidOut));

@@ -6,6 +6,7 @@
 namespace freestone::driver {
 
 struct Switches {
+  bool reassociate = true;
   bool inlineProducers = true;
   bool fuseEpilogues = true;
   bool fuseRows = true;
@@ -40,7 +41,7 @@ struct Switches {
   static constexpr Switches forLevel(int level) {
     Switches switches;
     if (level == 0)
-      switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
+      switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
           switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights = switches.layOutState =
               switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
                   switches.weightGradients = switches.windows = switches.dotProducts = switches.pairProducts =
@@ -59,6 +60,8 @@ struct SwitchInfo {
 };
 
 inline constexpr SwitchInfo switchTable[] = {
+    {"reassociate", &Switches::reassociate, "reassociated",
+     "sums of a product's weighted elements are taken of the other product that these weights have made"},
     {"inline", &Switches::inlineProducers, "inlined", "computes that only map elements go into their consumers"},
     {"epilogues", &Switches::fuseEpilogues, "epilogues", "contractions carry what follows on their elements"},
     {"rows", &Switches::fuseRows, "rows", "reductions over the same rows are passes of one program"},

@@ -4,6 +4,7 @@
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/PositionRanges.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -17,18 +18,29 @@ namespace {
 /// through.
 class MaskFinder {
 public:
-  explicit MaskFinder(ComputeOp maximum) : compute(maximum) {}
+  explicit MaskFinder(ComputeOp compute) : compute(compute) {
+    sources.insert(compute.getInputs().begin(), compute.getInputs().end());
+  }
 
-  void findIn(Value value);
+  /// Finds where a value is masked, or has 0 in place of the exponential of a masked value.
+  void findIn(Value value) { find(value, &MaskFinder::findInValue); }
+  void findZeroIn(Value value) { find(value, &MaskFinder::findInProduct); }
 
   SmallVector<Expr> regions;
   /// Whether a mask is a finite number, whose exponential is 0 only beside a value that is not masked.
   bool isFinite = false;
   /// Tensors of which values are made.
   llvm::SetVector<Value> sources;
+  /// The loop along which an exponential's value is relative to another, one for all of it.
+  std::optional<unsigned> column;
 
 private:
-  void findIn(BlockArgument element);
+  using Search = void (MaskFinder::*)(Operation *);
+
+  void find(Value value, Search search);
+  void findInValue(Operation *op);
+  void findInProduct(Operation *op);
+  void findColumn(Value other);
   void addRegions(Value condition, bool holds);
   void addRegion(arith::CmpIOp compare, bool holds);
 
@@ -80,30 +92,59 @@ void MaskFinder::addRegions(Value condition, bool holds) {
   }
 }
 
-void MaskFinder::findIn(BlockArgument element) {
-  Value tensor = compute.getInputs()[element.getArgNumber()];
+void MaskFinder::find(Value value, Search search) {
+  if (Operation *op = value.getDefiningOp())
+    return (this->*search)(op);
+  unsigned input = cast<BlockArgument>(value).getArgNumber();
+  Value tensor = compute.getInputs()[input];
   auto producer = tensor.getDefiningOp<ComputeOp>();
   SmallVector<Expr> loops;
   for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop)
     loops.push_back(getLoopSymbol(compute.getContext(), loop));
-  if (!producer || producer.getNumReductions() || getIndices(compute, element.getArgNumber()) != loops)
+  if (!producer || producer.getNumReductions() || getIndices(compute, input) != loops)
     return;
   sources.remove(tensor);
   std::swap(compute, producer);
   sources.insert(compute.getInputs().begin(), compute.getInputs().end());
-  findIn(compute.getBody()->getTerminator()->getOperand(cast<OpResult>(tensor).getResultNumber()));
+  find(compute.getBody()->getTerminator()->getOperand(cast<OpResult>(tensor).getResultNumber()), search);
   std::swap(compute, producer);
 }
 
-void MaskFinder::findIn(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return findIn(cast<BlockArgument>(value));
-  if (isa_and_nonnull<arith::AddFOp>(op)) {
+void MaskFinder::findColumn(Value other) {
+  auto argument = dyn_cast<BlockArgument>(other);
+  if (!argument)
+    return;
+  SmallVector<unsigned> read;
+  for (Expr index : getIndices(compute, argument.getArgNumber()))
+    llvm::append_range(read, getLoops(index));
+  for (unsigned loop = 0; loop < compute.getNumLoops(); ++loop)
+    if (!llvm::is_contained(read, loop))
+      column = column ? compute.getNumLoops() : loop;
+}
+
+void MaskFinder::findInProduct(Operation *op) {
+  if (isa<arith::MulFOp>(op)) {
+    findZeroIn(op->getOperand(0));
+    findZeroIn(op->getOperand(1));
+  } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    if (matchPattern(select.getTrueValue(), m_AnyZeroFloat()))
+      findZeroIn(select.getFalseValue());
+    else if (matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
+      findZeroIn(select.getTrueValue());
+  } else if (auto exponential = dyn_cast<math::ExpOp>(op)) {
+    if (auto distance = exponential.getOperand().getDefiningOp<arith::SubFOp>()) {
+      findColumn(distance.getRhs());
+      findIn(distance.getLhs());
+    }
+  }
+}
+
+void MaskFinder::findInValue(Operation *op) {
+  if (isa<arith::AddFOp>(op)) {
     findIn(op->getOperand(0));
     findIn(op->getOperand(1));
   }
-  auto select = dyn_cast_or_null<arith::SelectOp>(op);
+  auto select = dyn_cast<arith::SelectOp>(op);
   if (!select)
     return;
   // Far below all scores, and far above the lowest number, of which scores are subtracted.
@@ -120,14 +161,13 @@ void MaskFinder::findIn(Value value) {
 }
 
 /// Whether some column of every row is in none of the regions: the first, the last, or that of the row's number.
-static bool isEachRowSeen(ComputeOp maximum, ArrayRef<Expr> regions) {
-  MLIRContext *context = maximum.getContext();
-  unsigned column = maximum.getNumParallel();
-  SmallVector<Expr> extents = maximum.getExtents();
+static bool isEachRowSeen(ComputeOp compute, unsigned column, ArrayRef<Expr> regions) {
+  MLIRContext *context = compute.getContext();
+  SmallVector<Expr> extents = compute.getExtents();
   sym::Bounds bounds(sym::Interval::size());
   SmallVector<Expr> columns = {Expr::constant(context, 0), extents[column] - 1};
-  for (unsigned row = 0; row < column; ++row)
-    if (extents[row] == extents[column])
+  for (unsigned row = 0; row < extents.size(); ++row)
+    if (row != column && extents[row] == extents[column])
       columns.push_back(getLoopSymbol(context, row));
   return llvm::any_of(columns, [&](Expr seen) {
     return llvm::all_of(regions, [&](Expr region) {
@@ -144,10 +184,65 @@ SmallVector<Expr> tile::getMaskedRegions(ComputeOp maximum) {
   if (!combiners || combiners->size() != 1 || maximum.getNumReductions() != 1)
     return {};
   MaskFinder finder(maximum);
-  finder.sources.insert(maximum.getInputs().begin(), maximum.getInputs().end());
   finder.findIn(combiners->front().value);
   // Beside a finite mask another operand may be one too: then no value would be far above the others.
-  if (finder.isFinite && (finder.sources.size() != 1 || !isEachRowSeen(maximum, finder.regions)))
+  if (finder.isFinite &&
+      (finder.sources.size() != 1 || !isEachRowSeen(maximum, maximum.getNumParallel(), finder.regions)))
     return {};
   return finder.regions;
+}
+
+SmallVector<Expr> tile::getVanishingRegions(ComputeOp map) {
+  if (map.getNumReductions() || map.getNumResults() != 1)
+    return {};
+  MaskFinder finder(map);
+  finder.findZeroIn(map.getBody()->getTerminator()->getOperand(0));
+  bool isNumber = finder.column && *finder.column < map.getNumLoops() && !finder.isFinite &&
+                  isEachRowSeen(map, *finder.column, finder.regions);
+  return isNumber ? finder.regions : SmallVector<Expr>();
+}
+
+namespace {
+
+/// What a value is where some operands are 0.
+enum class Vanishing { zero, no, unknown };
+
+Vanishing getVanishing(Value value, const llvm::SmallPtrSetImpl<Value> &zeros) {
+  Operation *op = value.getDefiningOp();
+  if (zeros.contains(value) || (op && matchPattern(value, m_AnyZeroFloat())))
+    return Vanishing::zero;
+  if (!op)
+    return Vanishing::unknown;
+  auto of = [&](unsigned operand) { return getVanishing(op->getOperand(operand), zeros); };
+  if (isa<arith::MulFOp>(op) && (of(0) == Vanishing::zero || of(1) == Vanishing::zero))
+    return Vanishing::zero;
+  if (isa<arith::DivFOp>(op))
+    return of(0) == Vanishing::zero ? Vanishing::zero : Vanishing::unknown;
+  if (isa<arith::AddFOp, arith::SubFOp>(op) && of(0) == Vanishing::zero && of(1) == Vanishing::zero)
+    return Vanishing::zero;
+  // Zero is a number.
+  if (auto compare = dyn_cast<arith::CmpFOp>(op); compare && compare.getPredicate() == arith::CmpFPredicate::UNO)
+    return of(0) == Vanishing::zero && of(1) == Vanishing::zero ? Vanishing::no : Vanishing::unknown;
+  if (isa<arith::AndIOp>(op) && (of(0) == Vanishing::no || of(1) == Vanishing::no))
+    return Vanishing::no;
+  if (isa<arith::SelectOp>(op))
+    return of(0) == Vanishing::no || of(1) == Vanishing::zero ? of(2) : Vanishing::unknown;
+  return Vanishing::unknown;
+}
+
+} // namespace
+
+bool tile::vanishes(ComputeOp compute, unsigned result, const llvm::SmallPtrSetImpl<Value> &tensors) {
+  llvm::SmallPtrSet<Value, 4> zeros;
+  for (auto [input, argument] : llvm::zip_equal(compute.getInputs(), compute.getInputArgs()))
+    if (tensors.contains(input))
+      zeros.insert(argument);
+  Value value = compute.getBody()->getTerminator()->getOperand(result);
+  if (compute.getNumReductions()) {
+    std::optional<SmallVector<Combiner>> combiners = getCombiners(compute);
+    if (!combiners || (*combiners)[result].kind != vector::CombiningKind::ADD)
+      return false;
+    value = (*combiners)[result].value;
+  }
+  return getVanishing(value, zeros) == Vanishing::zero;
 }

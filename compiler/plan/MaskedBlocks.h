@@ -11,6 +11,13 @@ namespace freestone::tile {
 /// or is -inf.
 llvm::SmallVector<sym::Expr> getMaskedRegions(ComputeOp maximum);
 
+/// Where exp(x - M), or a product of it, is 0 since x is masked by -inf, in the same form. M, one number for all
+/// columns of a row, is taken to be at least every x that is not masked; empty unless each row has such a one.
+llvm::SmallVector<sym::Expr> getVanishingRegions(ComputeOp map);
+
+/// Whether a result, or all that is added up to it, is 0 where elements of `tensors` are. Other elements are numbers.
+bool vanishes(ComputeOp compute, unsigned result, const llvm::SmallPtrSetImpl<mlir::Value> &tensors);
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_PLAN_MASKEDBLOCKS_H

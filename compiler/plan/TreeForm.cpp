@@ -55,7 +55,8 @@ std::optional<unsigned> TreeForm::getRunningAxis(Value value) const {
 }
 
 Expr TreeForm::getScratch() const {
-  Expr bytes = getScratchBytes(offsets, IntegerType::get(tiling.getContext(), 64));
+  Type offset = IntegerType::get(tiling.getContext(), 64);
+  Expr bytes = getScratchBytes(stepsDown, offset) + getScratchBytes(stepsAcross, offset);
   for (Expr elements : storages)
     bytes = bytes + getScratchBytes(elements, getElementType());
   for (const Pack &pack : packs)

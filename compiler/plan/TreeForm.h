@@ -65,12 +65,20 @@ public:
   /// The axes in blocks that are not dealt: the innermost ones.
   llvm::SmallDenseMap<unsigned, BlocksAttr> blocks;
   llvm::SmallDenseMap<unsigned, RunningReductions> running;
-  /// Steps of the longest block of a reduced axis whose rows are read in place; 0 without any.
-  sym::Expr offsets;
+  /// Sums of which blocks may be left out: they are set to zero before the first block.
+  llvm::SmallPtrSet<mlir::Value, 4> zeroed;
+  /// Steps of the longest block of a reduced axis along which an intermediate is read in place, as rows of a
+  /// contraction: down the rows of its panels, or across the columns of panels that have `panelRows` rows; 0 without
+  /// any.
+  sym::Expr stepsDown, stepsAcross, panelRows;
 
   /// The contraction with vectors along the axis of columns, so that `n` is that axis, `m` the other free one.
   ContractionForm getOriented(ComputeOp compute, unsigned columns) const;
   const Pack *getPack(unsigned compute, unsigned input) const;
+  /// Whether the rows of a contraction are rows of an intermediate's panels, so that its steps run across them.
+  bool readsAcross(const ContractionForm &oriented, const Buffer &rows) const {
+    return rows.columnAxis == axes.of(oriented.compute)[oriented.k.front()];
+  }
   /// The blocks of an axis that are not dealt; null if it is multiplied whole.
   BlocksAttr getBlocks(unsigned axis) const { return blocks.lookup(axis); }
   llvm::SmallVector<EvaluatedCompute> getPasses(EvaluateAttr node) const;

@@ -37,6 +37,8 @@ private:
   LogicalResult readPack(const Leaf &leaf);
   LogicalResult readTransposed(PackedAttr node, EvaluateAttr evaluate, const Leaf &leaf, const Leaf &used);
   LogicalResult readMask(BlocksAttr blocks, ArrayRef<ComputeOp> inside);
+  LogicalResult readMaskOfMaximum(ComputeOp maximum, ArrayRef<ComputeOp> inside);
+  LogicalResult readMaskOfMap(ComputeOp map, ArrayRef<ComputeOp> inside);
   LogicalResult readMultiply(const Leaf &leaf);
   LogicalResult readEvaluate(const Leaf &leaf);
   Expr getRange(unsigned axis, const Leaf &within);
@@ -64,7 +66,7 @@ private:
 LogicalResult TreeReader::read() {
   Leaf root;
   form.tiles = constant(1);
-  form.offsets = constant(0);
+  form.stepsDown = form.stepsAcross = form.panelRows = constant(0);
   if (failed(readBody(form.tiling.getBody(), root, /*mayDeal=*/true)))
     return failure();
   if (leafOf.size() != form.computes.size())
@@ -165,16 +167,42 @@ LogicalResult TreeReader::readRunning() {
   return success();
 }
 
-/// What leaves blocks that may be left out is the maximum, or corrected by it.
 LogicalResult TreeReader::readMask(BlocksAttr blocks, ArrayRef<ComputeOp> inside) {
   int64_t number = blocks.getMaskedBy();
-  ComputeOp maximum = number < int64_t(form.computes.size()) ? form.computes[number] : ComputeOp();
-  if (!llvm::is_contained(inside, maximum) || getMaskedRegions(maximum).empty())
-    return refuse("compute " + Twine(number) + " is no maximum with masked values within its blocks");
+  ComputeOp masked = number < int64_t(form.computes.size()) ? form.computes[number] : ComputeOp();
+  if (!llvm::is_contained(inside, masked) || (getMaskedRegions(masked).empty() && getVanishingRegions(masked).empty()))
+    return refuse("compute " + Twine(number) + " has no masked values within its blocks");
+  return masked.getNumReductions() ? readMaskOfMaximum(masked, inside) : readMaskOfMap(masked, inside);
+}
+
+/// What leaves blocks that may be left out is the maximum, or corrected by it.
+LogicalResult TreeReader::readMaskOfMaximum(ComputeOp maximum, ArrayRef<ComputeOp> inside) {
   for (ComputeOp compute : inside)
     for (Value value : compute.getResults())
       if (form.getRunningAxis(value) && value != maximum.getResult(0) && form.getMaximum(value) != maximum.getResult(0))
         return refuse("a sum of masked blocks is not corrected by their maximum");
+  return success();
+}
+
+/// What leaves blocks that may be left out is summed by contractions, and nothing is added where the map is 0.
+LogicalResult TreeReader::readMaskOfMap(ComputeOp map, ArrayRef<ComputeOp> inside) {
+  llvm::SmallPtrSet<Value, 8> zeros;
+  zeros.insert(map.getResult(0));
+  for (ComputeOp compute : inside)
+    for (auto [number, value] : llvm::enumerate(compute.getResults())) {
+      if (vanishes(compute, number, zeros))
+        zeros.insert(value);
+      if (form.getRunningAxis(value)) {
+        if (!zeros.contains(value) || form.getMaximum(value) || !isa<MultiplyAttr>(getLeaf(compute)->node))
+          return refuse("a sum of masked blocks is not of what compute " +
+                        Twine(llvm::find(form.computes, map) - form.computes.begin()) + " masks");
+        form.zeroed.insert(value);
+      } else if (llvm::any_of(value.getUsers(), [&](Operation *user) {
+                   return !llvm::is_contained(inside, dyn_cast<ComputeOp>(user));
+                 })) {
+        return refuse("a value of blocks that may be left out is read elsewhere");
+      }
+    }
   return success();
 }
 
@@ -357,12 +385,19 @@ LogicalResult TreeReader::readMultiply(const Leaf &leaf) {
       continue;
     auto buffer = form.buffers.find(compute.getInputs()[*input]);
     unsigned rowAxis = axes[oriented.m.front()], depthAxis = axes[oriented.k.front()];
-    Expr rowRange = getRange(rowAxis, leaf);
-    if (!isRows || buffer == form.buffers.end() || buffer->second.columnAxis != rowAxis ||
-        buffer->second.rowAxis != depthAxis || rowRange.asConstant().value_or(form.getWidth() + 1) > form.getWidth())
+    bool isInPlace = isRows && buffer != form.buffers.end() &&
+                     ((buffer->second.columnAxis == rowAxis && buffer->second.rowAxis == depthAxis) ||
+                      (buffer->second.columnAxis == depthAxis && buffer->second.rowAxis == rowAxis));
+    if (!isInPlace)
       return refuse("an operand of compute " + Twine(node.getCompute()) +
-                    " is neither packed nor an intermediate with a panel of rows");
-    form.offsets = Expr::max(form.offsets, getRange(depthAxis, leaf));
+                    " is neither packed nor an intermediate of its rows");
+    bool isAcross = form.readsAcross(oriented, buffer->second);
+    if (isAcross && !form.panelRows.isConstant(0) && form.panelRows != buffer->second.rows)
+      return refuse("intermediates that are read across their panels have different numbers of rows");
+    if (isAcross)
+      form.panelRows = buffer->second.rows;
+    Expr &steps = isAcross ? form.stepsAcross : form.stepsDown;
+    steps = Expr::max(steps, getRange(depthAxis, leaf));
   }
   if (Value maximum = form.getMaximum(compute.getResult(0)))
     if (form.buffers.find(maximum)->second.columnAxis != axes[oriented.m.front()])

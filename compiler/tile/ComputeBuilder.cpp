@@ -78,15 +78,22 @@ SmallVector<Expr> ComputeBuilder::parallelLoops() const {
   return llvm::map_to_vector(llvm::seq(0u, numParallel), [&](unsigned number) { return loop(number); });
 }
 
-unsigned ComputeBuilder::read(Value tensor, ArrayRef<Expr> indices, TypedAttr fill) {
+unsigned ComputeBuilder::read(Value tensor, ArrayRef<Expr> given, TypedAttr fill) {
+  // The only element of a dimension is that of the loop of its number, if it has one point as well: reads at all loops
+  // look alike.
+  SmallVector<Expr> indices(given);
+  ArrayRef<Expr> shape = cast<graph::TensorType>(tensor.getType()).getShape();
+  for (unsigned dim = 0; dim < indices.size() && dim < numParallel; ++dim)
+    if (indices[dim].isConstant(0) && shape[dim].isConstant(1) && extents[dim].isConstant(1))
+      indices[dim] = loop(dim);
   TypedAttr splat = getSplat(tensor);
   // Out of bounds even a splat reads the fill.
   if (fill && fill != splat)
     splat = {};
   for (auto [number, known] : llvm::enumerate(reads))
-    if (known.tensor == tensor && ArrayRef(known.indices) == indices && known.fill == fill)
+    if (known.tensor == tensor && known.indices == indices && known.fill == fill)
       return number;
-  reads.push_back({tensor, llvm::to_vector(indices), fill, splat});
+  reads.push_back({tensor, std::move(indices), fill, splat});
   return reads.size() - 1;
 }
 

@@ -2,17 +2,21 @@
 #define FREESTONE_COMPILER_TILE_CONNECT_H
 
 #include "compiler/dialect/tile/TileDialect.h"
+#include <deque>
 
 namespace freestone::tile {
 
 /// The members of a program-to-be, in order.
 using Members = llvm::SmallVector<ComputeOp>;
 
-/// Connects groups by tiles (Shi et al., "Welder", OSDI 2023): a contraction, what follows on its result, and a second
-/// contraction that sums over its columns become one group, so that the first one's result lives in a cache, tile by
-/// tile. A factor of the second one's rows moves behind it. Reductions of the columns in between must allow for blocks
-/// of them (see RunningReductions). Returns the number of connections; joined groups are left empty.
-int64_t connectGroups(llvm::MutableArrayRef<Members> groups);
+/// Connects groups by tiles (Shi et al., "Welder", OSDI 2023): contractions over the same rows and columns, what is
+/// computed of their results, and contractions that sum these over columns or rows become one group (see
+/// ConnectedForm), so that results of the former live in a cache, tile by tile. A factor of the rows of a single sum
+/// moves behind it. Reductions of columns in between must allow for blocks of them (see RunningReductions). Results
+/// that are also read behind the sums are computed there once more, if the readers can be connected as well (see
+/// Recomputation): the backward pass of an attention. Returns the number of connections; joined groups are left empty,
+/// further ones are added behind.
+int64_t connectGroups(std::deque<Members> &groups);
 
 } // namespace freestone::tile
 

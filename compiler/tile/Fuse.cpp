@@ -53,7 +53,7 @@ public:
 
   void fuse();
   int64_t getFused(EdgeKind kind) const { return fused[static_cast<unsigned>(kind)]; }
-  SmallVector<Members> getGroups();
+  std::deque<Members> getGroups();
 
 private:
   void collectEdges();
@@ -271,8 +271,8 @@ void Fuser::fuse() {
   }
 }
 
-SmallVector<Members> Fuser::getGroups() {
-  SmallVector<Members> result;
+std::deque<Members> Fuser::getGroups() {
+  std::deque<Members> result;
   for (auto &group : groups)
     if (!group->members.empty())
       result.push_back(group->members);
@@ -290,7 +290,7 @@ public:
     fuser.fuse();
     for (auto [kind, name] : llvm::enumerate(std::array<StringRef, edgeKinds>{"epilogues", "rows", "maps", "siblings"}))
       count(getOperation(), name, fuser.getFused(static_cast<EdgeKind>(kind)));
-    SmallVector<Members> groups = fuser.getGroups();
+    std::deque<Members> groups = fuser.getGroups();
     if (connect)
       count(getOperation(), "connected", connectGroups(groups));
     llvm::erase_if(groups, [](Members &members) { return members.size() < 2; });

@@ -49,6 +49,25 @@ def SumIntoScatters : TilePass<"tile-sum-into-scatters", "::mlir::func::FuncOp">
   let options = [Option<"enable", "enable", "bool", "true", "Do it">];
 }
 
+def ReassociateSums : TilePass<"tile-reassociate-sums", "::mlir::func::FuncOp"> {
+  let summary = "sums products of a contraction over its other factor, where that has been summed already";
+  let description = [{
+    The sum over n of W[m, n] * (sum over e of A[m, e] * V[n, e]) is the sum over e of A[m, e] * O[m, e], where a contraction has
+    computed O[m, e], the sum over n of W[m, n] * V[n, e]. So the gradient of softmax within an attention reads rows of the
+    attention's result rather than of its scores (Dao et al., "FlashAttention"). Counts `reassociated`.
+    ```mlir
+    %o = graph.contract %w, %v batch [] x [] contract [1] x [0] : <[m, n], f32>, <[n, e], f32>
+    %g = graph.contract %a, %v batch [] x [] contract [1] x [1] : <[m, e], f32>, <[n, e], f32>
+    %p = graph.binary mul %g, %w : <[m, n], f32>
+    %d = graph.reduce add %p axes [1] : <[m, n], f32>
+    // →
+    %p = graph.binary mul %a, %o : <[m, e], f32>       // 0 where %a is 0 and %o NaN
+    %d = graph.reduce add %p axes [1] : <[m, e], f32>
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">];
+}
+
 def UseLibrary : TilePass<"tile-use-library", "::mlir::func::FuncOp"> {
   let summary = "replaces operators of one name by calls of a library's service";
   let description = [{
@@ -103,9 +122,10 @@ def Fuse : TilePass<"tile-fuse", "::mlir::func::FuncOp"> {
     Fuses a contraction or window with its epilogue; reductions with all computes over the same rows, including further
     reductions (softmax, norms); elementwise computes over the same loops; and reductions of the same elements. Edges
     are fused in the order of saved bytes, unless this makes a cycle, a row exceeds the cache, or much work would be
-    left to a single tile. Then groups of two contractions, of which the second sums over columns of the first, are
-    connected by tiles (attention). Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`, `connected` pairs
-    of contractions, and `groups`.
+    left to a single tile. Then groups of contractions over the same rows and columns and of those that sum their results
+    are connected by tiles (attention). Where results are also read behind the sums, as by gradients, these readers are
+    connected as well, and compute them again. Counts edges by kind, `epilogues`, `rows`, `maps` and `siblings`,
+    connections as `connected`, and `groups`.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true", "Fuse contractions with the computes that follow on their elements">,
                  Option<"rows", "rows", "bool", "true", "Fuse computes over the same rows as a reduction">,

@@ -1,9 +1,8 @@
 #include "compiler/tile/TileTree.h"
 
-#include "compiler/plan/Axes.h"
-#include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/MaskedBlocks.h"
+#include "compiler/tile/ConnectedForm.h"
 #include "compiler/tile/TileContraction.h"
 
 using namespace mlir;
@@ -13,68 +12,91 @@ using sym::Expr;
 
 namespace {
 
-/// Builds the tree for two contractions.
+/// Builds the tree of a connection.
 class TreeBuilder {
 public:
-  TreeBuilder(ProgramOp program, Axes axes, const DeviceDescription &device)
-      : builder(program.getContext()), computes(program.getComputes()), axes(std::move(axes)), device(device) {}
+  TreeBuilder(ProgramOp program, const Axes &axes, const ConnectedForm &form, const DeviceDescription &device)
+      : builder(program.getContext()), computes(program.getComputes()), axes(axes), form(form), device(device),
+        kernel(getMicroKernel(device, Float32Type::get(program.getContext()))) {}
 
   TreeTilingAttr build();
 
 private:
-  unsigned find(ComputeOp compute) { return llvm::find(computes, compute) - computes.begin(); }
-  bool hasAxis(ComputeOp compute, unsigned axis) { return llvm::is_contained(axes.of(compute), axis); }
-  Attribute pack(const ContractionForm &form, Value factor, int64_t kept = 0) {
-    ContractionForm copy = form;
-    return PackedAttr::get(builder.getContext(), find(form.compute), *copy.getInput(factor), kept);
+  using Nodes = SmallVector<Attribute>;
+
+  int64_t find(ComputeOp compute) { return llvm::find(computes, compute) - computes.begin(); }
+  Attribute pack(const ContractionForm &contraction, Value factor, int64_t kept = 0) {
+    ContractionForm copy = contraction;
+    return PackedAttr::get(builder.getContext(), find(copy.compute), *copy.getInput(factor), kept);
   }
-  Attribute multiply(const ContractionForm &form, unsigned columns) {
-    return MultiplyAttr::get(builder.getContext(), find(form.compute), columns);
+  Value getFactor(const ContractionForm &product, unsigned axis) {
+    return axes.of(product.compute)[product.m.front()] == axis ? product.lhs : product.rhs;
   }
-  void evaluate(SmallVector<Attribute> &body, ArrayRef<int64_t> numbers, unsigned lanes, unsigned along) {
-    if (!numbers.empty())
-      body.push_back(EvaluateAttr::get(builder.getContext(), numbers, lanes, along));
+  Attribute multiply(const ContractionForm &contraction, unsigned columns) {
+    return MultiplyAttr::get(builder.getContext(), find(contraction.compute), columns);
+  }
+  void evaluate(Nodes &body, ArrayRef<ComputeOp> evaluated, unsigned lanes, unsigned along) {
+    if (evaluated.empty())
+      return;
+    SmallVector<int64_t> numbers = llvm::map_to_vector(evaluated, [&](ComputeOp compute) { return find(compute); });
+    body.push_back(EvaluateAttr::get(builder.getContext(), numbers, lanes, along));
   }
   Attribute blocks(unsigned axis, Expr step, bool dealt, ArrayRef<Attribute> body, int64_t maskedBy = -1) {
     return BlocksAttr::get(builder.getContext(), axis, step, dealt, builder.getArrayAttr(body), maskedBy);
   }
-  int64_t getColumns(MicroKernelAttr kernel);
-  Expr getRows(const ContractionForm &first, int64_t width);
-  void packAcross(SmallVector<Attribute> &body, ArrayRef<int64_t> numbers, unsigned lanes, unsigned along);
-  int64_t findMask(ArrayRef<int64_t> numbers);
+  Expr constant(int64_t value) { return Expr::constant(builder.getContext(), value); }
+  int64_t getColumns();
+  int64_t getRowsOfBlock(int64_t columns);
+  Expr getRows();
+  Nodes getBlock(int64_t rows, bool deals);
+  Nodes getTile(bool deals);
+  void packAcross(Nodes &body);
+  int64_t findMask();
 
   Builder builder;
   SmallVector<ComputeOp> computes;
-  Axes axes;
+  const Axes &axes;
+  const ConnectedForm &form;
   const DeviceDescription &device;
+  MicroKernelAttr kernel;
 };
 
 } // namespace
 
-/// Columns of the first contraction in a block: a panel of them takes half of L1, the packed rows that stream past it
-/// the rest. Whole blocks of the micro-kernel's rows.
-int64_t TreeBuilder::getColumns(MicroKernelAttr kernel) {
+/// Columns of intermediates in a block: a panel of them takes half of L1, the packed rows that stream past it the rest.
+/// Whole blocks of the micro-kernel's rows.
+int64_t TreeBuilder::getColumns() {
   int64_t rowBytes = kernel.getWidth() * int64_t(sizeof(float)), rows = kernel.getRows();
   return std::max<int64_t>(1, device.getL1Bytes() / 2 / rowBytes / rows) * rows;
 }
 
+/// Rows of intermediates in a block along which they are summed: a product and a sum of so many rows stay in half of
+/// L2. The sums are read and written once a block, hence many rows; more than `mostRows` save nothing further.
+int64_t TreeBuilder::getRowsOfBlock(int64_t columns) {
+  constexpr int64_t mostRows = 128;
+  int64_t values = 2 * int64_t(form.products.size()), width = kernel.getWidth();
+  int64_t rows = device.getL2Bytes() / 2 / (values * columns * int64_t(sizeof(float)));
+  return std::clamp<int64_t>(rows / width, 1, std::max<int64_t>(1, mostRows / width)) * width;
+}
+
 /// Rows of a tile, in panels: so many that their multiply-adds take as long as reading, from behind L2, the operands
 /// that stream past them, with ample room; fewer where workers would be without tiles.
-Expr TreeBuilder::getRows(const ContractionForm &first, int64_t width) {
+Expr TreeBuilder::getRows() {
   constexpr int64_t leastTiles = 32, mostRows = 256;
   constexpr double room = 10;
+  int64_t width = kernel.getWidth();
   double rows = room * double(sizeof(float)) * device.getMultiplyAdds(32) / device.getBandwidth(2);
   int64_t panels = std::clamp<int64_t>(int64_t(rows) / width, 1, mostRows / width);
-  ContractionForm form = first;
-  Expr all = form.getExtent(form.outer) * Expr::ceilDiv(form.getExtent(form.m), width);
-  Expr further = Expr::min(Expr::floorDiv(all, leastTiles), Expr::constant(builder.getContext(), panels - 1));
+  Expr all = Expr::ceilDiv(axes.getExtent(form.row), width);
+  for (unsigned axis : form.outer)
+    all = all * axes.getExtent(axis);
+  Expr further = Expr::min(Expr::floorDiv(all, leastTiles), constant(panels - 1));
   return (further + 1) * width;
 }
 
 /// Operands in memory that are contiguous along the passes rather than the vectors are transposed first.
-void TreeBuilder::packAcross(SmallVector<Attribute> &body, ArrayRef<int64_t> numbers, unsigned lanes, unsigned along) {
-  for (int64_t number : numbers) {
-    ComputeOp compute = computes[number];
+void TreeBuilder::packAcross(Nodes &body) {
+  for (ComputeOp compute : form.inside) {
     for (auto [input, tensor] : llvm::enumerate(compute.getInputs())) {
       Type type = compute.getInputType(input).getElementType();
       std::optional<LinearIndex> linear = getStrides(compute, input);
@@ -85,72 +107,79 @@ void TreeBuilder::packAcross(SmallVector<Attribute> &body, ArrayRef<int64_t> num
         return loop == axes.of(compute).end() ? std::nullopt
                                               : std::optional(linear->strides[loop - axes.of(compute).begin()]);
       };
-      std::optional<Expr> across = strideOf(lanes), next = strideOf(along);
+      std::optional<Expr> across = strideOf(form.row), next = strideOf(form.column);
       bool isApart = across && !across->isConstant(0) && !across->isConstant(1);
       if (isApart && next && next->isConstant(1))
-        body.push_back(PackedAttr::get(builder.getContext(), number, input, /*kept=*/0));
+        body.push_back(PackedAttr::get(builder.getContext(), find(compute), input, /*kept=*/0));
     }
   }
 }
 
-/// The maximum whose values are masked by their positions; -1 without one.
-int64_t TreeBuilder::findMask(ArrayRef<int64_t> numbers) {
-  for (int64_t number : numbers)
-    if (!getMaskedRegions(computes[number]).empty())
-      return number;
+/// The compute whose values are masked by their positions; -1 without one.
+int64_t TreeBuilder::findMask() {
+  for (ComputeOp compute : form.inside)
+    if (!getMaskedRegions(compute).empty() || !getVanishingRegions(compute).empty())
+      return find(compute);
   return -1;
 }
 
-TreeTilingAttr TreeBuilder::build() {
-  SmallVector<ContractionForm, 2> forms;
-  for (ComputeOp compute : computes)
-    if (std::optional<ContractionForm> form = ContractionForm::getOfMatrices(compute))
-      forms.push_back(*form);
-  if (forms.size() != 2)
-    return {};
-  const ContractionForm &first = forms[0], &second = forms[1];
-  unsigned row = axes.of(first.compute)[first.m.front()], middle = axes.of(first.compute)[first.n.front()],
-           column = axes.of(second.compute)[second.n.front()];
-  // Values of each row before the blocks, within them and behind them; what follows the second contraction.
-  SmallVector<int64_t> before, inside, behind, epilogue;
-  llvm::SmallPtrSet<Operation *, 8> late;
-  for (auto [number, compute] : llvm::enumerate(computes)) {
-    if (compute == first.compute || compute == second.compute) {
-      late.insert(compute);
-      continue;
-    }
-    bool isLate = llvm::any_of(compute.getInputs(), [&](Value input) { return late.contains(input.getDefiningOp()); });
-    if (isLate)
-      late.insert(compute);
-    (hasAxis(compute, column)   ? epilogue
-     : hasAxis(compute, middle) ? inside
-     : isLate                   ? behind
-                                : before)
-        .push_back(number);
+/// The nodes for a block of columns. It serves all rows of a tile, and, where rows are dealt, is kept for the tiles of
+/// the same matrices.
+SmallVector<Attribute> TreeBuilder::getBlock(int64_t rows, bool deals) {
+  Nodes nodes, panel;
+  // Vectors run along the rows of intermediates: they stand as sums along columns read them.
+  for (const ContractionForm &product : form.products) {
+    nodes.push_back(pack(product, getFactor(product, form.column), deals));
+    panel.push_back(multiply(product, form.row));
   }
-  MicroKernelAttr kernel = getMicroKernel(device, first.elementType);
-  Expr one = Expr::constant(builder.getContext(), 1);
-  // Vectors run along the rows of the first contraction: its result stands as the second one reads its rows.
-  SmallVector<Attribute> panel = {multiply(first, row)};
-  packAcross(panel, inside, row, middle);
-  evaluate(panel, inside, row, middle);
-  panel.push_back(multiply(second, column));
-  // A block of columns serves all panels of rows in a tile, and is kept for the tiles of the same matrices.
-  SmallVector<Attribute> block = {pack(first, first.rhs, /*kept=*/1), pack(second, second.rhs, /*kept=*/1),
-                                  blocks(row, one * kernel.getWidth(), /*dealt=*/false, panel, findMask(inside))};
-  SmallVector<Attribute> tile = {pack(first, first.lhs)};
-  evaluate(tile, before, row, middle);
-  tile.push_back(blocks(middle, one * getColumns(kernel), /*dealt=*/false, block));
-  evaluate(tile, behind, row, column);
-  evaluate(tile, epilogue, column, row);
-  SmallVector<Attribute> body = {blocks(row, getRows(first, kernel.getWidth()), /*dealt=*/true, tile)};
+  packAcross(panel);
+  evaluate(panel, form.inside, form.row, form.column);
+  for (const ConnectedForm::Sum &sum : form.sums) {
+    if (sum.reduced == form.column)
+      nodes.push_back(pack(sum.form, sum.factor, deals));
+    panel.push_back(multiply(sum.form, sum.column));
+  }
+  nodes.push_back(blocks(form.row, constant(rows), /*dealt=*/false, panel, findMask()));
+  for (const ConnectedForm::Sum &sum : form.sums)
+    if (sum.reduced == form.row)
+      evaluate(nodes, sum.epilogue, sum.column, form.column);
+  return nodes;
+}
+
+SmallVector<Attribute> TreeBuilder::getTile(bool deals) {
+  Nodes nodes;
+  for (const ContractionForm &product : form.products)
+    nodes.push_back(pack(product, getFactor(product, form.row)));
+  for (const ConnectedForm::Sum &sum : form.sums)
+    if (sum.reduced == form.row)
+      nodes.push_back(pack(sum.form, sum.factor));
+  evaluate(nodes, form.before, form.row, form.column);
+  int64_t columns = getColumns(), rows = deals ? kernel.getWidth() : getRowsOfBlock(columns);
+  nodes.push_back(blocks(form.column, constant(columns), /*dealt=*/false, getBlock(rows, deals)));
+  evaluate(nodes, form.behind, form.row, form.sums.front().column);
+  for (const ConnectedForm::Sum &sum : form.sums)
+    if (sum.reduced == form.column)
+      evaluate(nodes, sum.epilogue, sum.column, form.row);
+  return nodes;
+}
+
+TreeTilingAttr TreeBuilder::build() {
+  // Rows are dealt unless they are summed.
+  bool deals = llvm::none_of(form.sums, [&](const ConnectedForm::Sum &sum) { return sum.reduced == form.row; });
+  Nodes body = getTile(deals);
+  if (deals)
+    body = {blocks(form.row, getRows(), /*dealt=*/true, body)};
+  const ContractionForm &first = form.products.front();
   for (unsigned loop : llvm::reverse(first.outer))
-    body = {blocks(axes.of(first.compute)[loop], one, /*dealt=*/true, body)};
+    body = {blocks(axes.of(first.compute)[loop], constant(1), /*dealt=*/true, body)};
   return TreeTilingAttr::get(builder.getContext(), kernel, builder.getArrayAttr(body));
 }
 
 TreeTilingAttr tile::tileTree(ProgramOp program, const DeviceDescription &device) {
   std::string why;
   FailureOr<Axes> axes = Axes::get(program.getComputes(), why);
-  return succeeded(axes) ? TreeBuilder(program, *axes, device).build() : TreeTilingAttr();
+  if (failed(axes))
+    return {};
+  std::optional<ConnectedForm> form = ConnectedForm::get(program.getComputes(), *axes);
+  return form ? TreeBuilder(program, *axes, *form, device).build() : TreeTilingAttr();
 }

@@ -6,8 +6,8 @@
 
 namespace freestone::tile {
 
-/// The tree of tiles of a connected program. Rows of the first contraction are dealt, a panel at a time; its columns,
-/// which the second one sums over, are computed in blocks that stay in L1.
+/// The tree of tiles of a connection. Intermediates are computed in blocks that stay in the cache: of columns, a panel
+/// of rows at a time. Rows are dealt, unless they are summed: then outer axes alone.
 TreeTilingAttr tileTree(ProgramOp program, const DeviceDescription &device);
 
 } // namespace freestone::tile

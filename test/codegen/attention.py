@@ -168,4 +168,5 @@ def main():
         check(folder, "plain", target, 20, get_cases()["plain"], random)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,8 @@
 the environment names the build.
 
 Ranks, sizes that are known and that a run brings, operands in either order, what happens to scores, weights and results
-are drawn. Both artifacts agree at all sizes, and so do their positions of NaN.
+are drawn, and whether gradients of queries, keys and values are results as well. Both artifacts agree at all sizes, and so
+do their positions of NaN; where a result is NaN, gradients are none.
 """
 
 import json
@@ -55,6 +56,15 @@ class Graph:
         self.outputs = [(self.add("Tanh" if draw.random() < 0.3 else "Identity", result), FLOAT, shape)]
         if draw.random() < 0.1:
             self.outputs.append((weights, FLOAT, [*self.lead, self.rows, self.columns]))
+        self.is_differentiated = draw.random() < 0.5
+        if self.is_differentiated:
+            self.differentiate(*self.outputs[0])
+
+    def differentiate(self, result, kind, shape):
+        loss = self.add("ReduceSum", self.add("Mul", result, self.tensor(kind, shape)), keepdims=0)
+        names = [f"d{name}" for name in "qkv"]
+        self.nodes.append(node("Gradient", list("qkv"), names, domain="ai.onnx.preview.training", xs=list("qkv"), y=loss))
+        self.outputs += [(name, kind, self.inputs[name[1:]][1]) for name in names]
 
     def add(self, operator, *inputs, **attributes):
         name = f"t{len(self.nodes)}"
@@ -128,11 +138,16 @@ def check(path, target, draw):
         for name, (kind, shape) in graph.inputs.items():
             values = random_numbers.normal(size=[sizes.get(extent, extent) for extent in shape])
             feeds[name] = values > -0.3 if kind == BOOL else values.astype(np.float32)
-        result, right = (model.run(feeds)[0] for model in models)
-        assert (np.isnan(result) == np.isnan(right)).all(), (path, target, sizes)
-        scale = max(1e-3, np.nanmax(np.abs(right), initial=0))
-        error = np.nanmax(np.abs(result - right), initial=0) / scale
-        assert error <= 2e-5, (path, target, sizes, error)
+        results, expected = (model.run(feeds) for model in models)
+        assert (np.isnan(results[0]) == np.isnan(expected[0])).all(), (path, target, sizes)
+        differentiates = graph.is_differentiated and np.isfinite(expected[0]).all()
+        for number, (result, right) in enumerate(zip(results, expected, strict=True)):
+            if number and not differentiates:
+                break
+            # Gradients are sums in which much may cancel.
+            scale = max(5 if number else 1e-3, np.nanmax(np.abs(right), initial=0))
+            error = np.nanmax(np.abs(result - right), initial=0) / scale
+            assert error <= 2e-5, (path, target, sizes, number, error)
     for model in models:
         model.close()
     return connected

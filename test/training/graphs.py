@@ -38,7 +38,9 @@ def save(path, nodes, inputs, outputs, initializers=(), opset=20, ir_version=9):
     """Writes a model that is checked; `inputs` and `outputs` are (name, type, shape), a name in the shape being any size."""
     values = [[helper.make_tensor_value_info(*value) for value in side] for side in (inputs, outputs)]
     graph = helper.make_graph(nodes, "model", *values, initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir_version)
+    further = {each.domain for each in nodes} - {""}
+    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in sorted(further))]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=ir_version)
     onnx.checker.check_model(model)
     onnx.save(model, path)
 

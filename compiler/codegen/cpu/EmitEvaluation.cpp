@@ -39,6 +39,9 @@ private:
 
   void emitColumns(Value column, unsigned vectors, Value mask);
   void emitPass(unsigned pass);
+  SmallVector<Value> emitRows(unsigned pass, Value from, Value to, ValueRange start);
+  SmallVector<Value> emitRuns(unsigned pass, Value count, ValueRange start);
+  void forReductions(unsigned pass, llvm::function_ref<void(Vector &, tile::ComputeOp)> visit);
   void emitCompute(tile::ComputeOp compute, Vector &vector, Value row, DenseMap<Value, Value> &values);
   SmallVector<Value> emitStep(unsigned pass, Value row, ValueRange accumulators);
   void finish(tile::ComputeOp compute, Vector &vector, ValueRange before, ValueRange sums);
@@ -110,35 +113,72 @@ Value EvaluationEmitter::getStart(Value result, unsigned number, Vector &vector)
   return arith::SelectOp::create(builder, location, scope.ranges[*axis].isFirst, init, before);
 }
 
-void EvaluationEmitter::emitPass(unsigned pass) {
-  SmallVector<Value> start;
+/// The rows from `from` to `to` of a pass; returns the accumulators behind them.
+SmallVector<Value> EvaluationEmitter::emitRows(unsigned pass, Value from, Value to, ValueRange start) {
+  auto loop = scf::ForOp::create(builder, location, from, to, emission.getConstant(1), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next = emitStep(pass, loop.getInductionVar(), loop.getRegionIterArgs());
+  // Without accumulators the loop has its terminator already.
+  if (!next.empty())
+    scf::YieldOp::create(builder, location, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+/// As above, in runs that are reduced by themselves: rounding errors grow with the number of runs and their length, not
+/// with the number of rows.
+SmallVector<Value> EvaluationEmitter::emitRuns(unsigned pass, Value count, ValueRange start) {
+  constexpr int64_t rowsOfRun = 16;
+  auto loop =
+      scf::ForOp::create(builder, location, emission.getConstant(0), count, emission.getConstant(rowsOfRun), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value from = loop.getInductionVar();
+  Value to = emission.minimum(emission.add(from, emission.getConstant(rowsOfRun)), count);
+  SmallVector<Value> neutral, next;
+  forReductions(pass, [&](Vector &, tile::ComputeOp compute) {
+    for (const tile::Combiner &combiner : *tile::getCombiners(compute))
+      neutral.push_back(getLaneConstant(emission, combiner.neutral, lanes));
+  });
+  SmallVector<Value> reduced = emitRows(pass, from, to, neutral);
+  ValueRange run = reduced, before = loop.getRegionIterArgs();
+  forReductions(pass, [&](Vector &, tile::ComputeOp compute) {
+    unsigned results = compute.getNumResults();
+    llvm::append_range(
+        next,
+        LaneReduction(emission, compute, lanes).emitCombined(before.take_front(results), run.take_front(results)));
+    before = before.drop_front(results);
+    run = run.drop_front(results);
+  });
+  scf::YieldOp::create(builder, location, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+void EvaluationEmitter::forReductions(unsigned pass, llvm::function_ref<void(Vector &, tile::ComputeOp)> visit) {
   for (Vector &vector : vectors)
     for (tile::EvaluatedCompute &each : passes)
       if (each.reduces && each.pass == pass)
-        for (auto [number, result] : llvm::enumerate(each.compute.getResults()))
-          start.push_back(getStart(result, number, vector));
-  auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), scope.ranges[node.getAlong()].count,
-                                 emission.getConstant(1), start);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next = emitStep(pass, loop.getInductionVar(), loop.getRegionIterArgs());
-    // Without accumulators the loop has its terminator already.
-    if (!next.empty())
-      scf::YieldOp::create(builder, location, next);
-  }
-  ArrayRef<Value> before = start;
-  SmallVector<Value> sums = llvm::to_vector_of<Value>(loop.getResults());
-  ArrayRef<Value> after = sums;
-  for (Vector &vector : vectors)
-    for (tile::EvaluatedCompute &each : passes) {
-      if (!each.reduces || each.pass != pass)
-        continue;
-      unsigned results = each.compute.getNumResults();
-      finish(each.compute, vector, before.take_front(results), after.take_front(results));
-      before = before.drop_front(results);
-      after = after.drop_front(results);
-    }
+        visit(vector, each.compute);
+}
+
+void EvaluationEmitter::emitPass(unsigned pass) {
+  SmallVector<Value> start;
+  bool areCombined = true;
+  forReductions(pass, [&](Vector &vector, tile::ComputeOp compute) {
+    areCombined &= tile::getCombiners(compute).has_value();
+    for (auto [number, result] : llvm::enumerate(compute.getResults()))
+      start.push_back(getStart(result, number, vector));
+  });
+  Value count = scope.ranges[node.getAlong()].count;
+  SmallVector<Value> sums = areCombined && !start.empty() ? emitRuns(pass, count, start)
+                                                          : emitRows(pass, emission.getConstant(0), count, start);
+  ArrayRef<Value> before = start, after = sums;
+  forReductions(pass, [&](Vector &vector, tile::ComputeOp compute) {
+    unsigned results = compute.getNumResults();
+    finish(compute, vector, before.take_front(results), after.take_front(results));
+    before = before.drop_front(results);
+    after = after.drop_front(results);
+  });
 }
 
 /// All computes of a pass at one row; returns the next accumulators.

@@ -85,10 +85,12 @@ private:
   }
 
   LogicalResult collectKernels(tile::ProgramOp program) {
+    auto addKernelOf = [&](Type elementType, tile::MicroKernelAttr shape, codegen::KernelKind kind) {
+      auto name = StringAttr::get(&getContext(), codegen::getKernelName(kind, elementType, shape));
+      kernels.insert({name, Kernel{kind, elementType, shape}});
+    };
     auto addKernel = [&](tile::MicroKernelAttr shape, codegen::KernelKind kind) {
-      tile::ContractionForm form = *tile::ContractionForm::get(program.getComputes().front());
-      auto name = StringAttr::get(&getContext(), codegen::getKernelName(kind, form.elementType, shape));
-      kernels.insert({name, Kernel{kind, form.elementType, shape}});
+      addKernelOf(tile::ContractionForm::get(program.getComputes().front())->elementType, shape, kind);
     };
     if (auto tiling = program.getTiling<tile::ContractionTilingAttr>())
       addKernel(tiling.getKernel(), codegen::getKernelKind(tiling));
@@ -96,10 +98,9 @@ private:
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
     if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
-    if (auto tiling = program.getTiling<tile::TreeTilingAttr>()) {
-      addKernel(tiling.getKernel(), codegen::KernelKind::contract);
-      addKernel(tiling.getKernel(), codegen::KernelKind::window);
-    }
+    if (auto tiling = program.getTiling<tile::TreeTilingAttr>())
+      for (codegen::KernelKind kind : codegen::getTreeKernels(program))
+        addKernelOf(Float32Type::get(&getContext()), tiling.getKernel(), kind);
     auto tiling = program.getTiling<tile::DotProductTilingAttr>();
     if (!tiling)
       return success();

@@ -27,7 +27,7 @@ public:
   void emit();
 
 private:
-  void emitOffsets();
+  Value emitOffsets(Expr steps, llvm::function_ref<Value(Value)> getOffset);
   void emitBody(ArrayAttr body, unsigned depth);
   void emitBlocks(tile::BlocksAttr blocks);
   void emitPack(tile::PackedAttr node, unsigned depth);
@@ -35,15 +35,22 @@ private:
     return Expr::ceilDiv(form.axes.getExtent(blocks.getAxis()), blocks.getStep());
   }
   void emitMultiply(tile::MultiplyAttr node);
+  void emitInPlace(tile::ContractionForm &oriented, const tile::TreeForm::Buffer &factors, const TreeScope::Range &rows,
+                   Value depth, Value b, Value column, Value accumulates);
+  void emitZeros(unsigned axis);
   void emitCorrection(const tile::TreeForm::Buffer &buffer, Value maximum, const TreeScope::Range &rows,
                       const TreeScope::Range &columns);
   void emitIf(Value condition, llvm::function_ref<void()> body);
   void forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(TreeScope::Range)> body);
   ContractionPoints getPoints(tile::ContractionForm &oriented);
   Value isNewTile(unsigned depth);
-  Value isSeen(tile::ComputeOp maximum);
+  Value isSeen(tile::ComputeOp masked);
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
+  }
+  func::FuncOp declare(KernelKind kind) {
+    ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+    return declareKernel(module, kind, form.getElementType(), kernel);
   }
   Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
   Value constant(int64_t value) { return emission.getConstant(value); }
@@ -55,7 +62,9 @@ private:
   tile::MicroKernelAttr kernel;
   int64_t width;
   TreeScope scope;
-  Value offsets, tile;
+  /// Offsets of steps down an intermediate's panels, and across them.
+  Value offsetsDown, offsetsAcross;
+  Value tile;
   /// Numbers of the current dealt blocks, outermost first.
   SmallVector<Value> digits;
 };
@@ -63,11 +72,13 @@ private:
 } // namespace
 
 void TreeEmitter::emit() {
-  // The same size as in the plan's `scratch`.
-  if (!form.offsets.isConstant(0)) {
-    offsets = emission.takeScratch(builder.getI64Type(), form.offsets);
-    emitOffsets();
-  }
+  Value lanes = constant(width);
+  offsetsDown = emitOffsets(form.stepsDown, [&](Value step) { return emission.multiply(step, lanes); });
+  offsetsAcross = emitOffsets(form.stepsAcross, [&](Value step) {
+    Value panel = emission.divide(step, lanes), above = emission.multiply(panel, lanes);
+    Value panels = emission.multiply(above, emission.getSize(form.panelRows));
+    return emission.add(panels, emission.subtract(step, above));
+  });
   SmallVector<Expr> grid = llvm::map_to_vector(form.dealt, [&](tile::BlocksAttr blocks) { return getTiles(blocks); });
   emission.forTiles([&](Value number) {
     tile = number;
@@ -76,12 +87,16 @@ void TreeEmitter::emit() {
   });
 }
 
-/// Offsets of the steps of a block whose rows are read in place: a panel's width apart.
-void TreeEmitter::emitOffsets() {
-  emission.forRange(constant(0), emission.getSize(form.offsets), 1, [&](Value step) {
-    Value offset = toWord(emission.multiply(step, constant(width)));
-    memref::StoreOp::create(builder, location, offset, offsets, ValueRange{step});
+/// A table of offsets, one for every step of a block that is read in place; null without any.
+Value TreeEmitter::emitOffsets(Expr steps, llvm::function_ref<Value(Value)> getOffset) {
+  if (steps.isConstant(0))
+    return {};
+  // The same size as in the plan's `scratch`.
+  Value offsets = emission.takeScratch(builder.getI64Type(), steps);
+  emission.forRange(constant(0), emission.getSize(steps), 1, [&](Value step) {
+    memref::StoreOp::create(builder, location, toWord(getOffset(step)), offsets, ValueRange{step});
   });
+  return offsets;
 }
 
 void TreeEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
@@ -141,7 +156,24 @@ void TreeEmitter::forBlocks(tile::BlocksAttr blocks, llvm::function_ref<void(Tre
   });
 }
 
+/// Sets the current ranges of sums over blocks of an axis to zero, where blocks may be left out.
+void TreeEmitter::emitZeros(unsigned axis) {
+  auto type = VectorType::get({width}, form.getElementType());
+  for (Value value : form.zeroed) {
+    if (form.getRunningAxis(value) != axis)
+      continue;
+    const tile::TreeForm::Buffer &sums = form.buffers.find(value)->second;
+    Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(type));
+    emission.forRange(constant(0), scope.ranges[sums.columnAxis].count, width, [&](Value column) {
+      emission.forRange(constant(0), scope.ranges[*sums.rowAxis].count, 1, [&](Value row) {
+        vector::StoreOp::create(builder, location, zeros, scope.getMemory(sums), scope.getPlace(sums, column, row));
+      });
+    });
+  }
+}
+
 void TreeEmitter::emitBlocks(tile::BlocksAttr blocks) {
+  emitZeros(blocks.getAxis());
   forBlocks(blocks, [&](TreeScope::Range range) {
     scope.enter(blocks.getAxis(), range);
     auto emitBlock = [&] { emitBody(blocks.getBody(), form.dealt.size()); };
@@ -153,20 +185,21 @@ void TreeEmitter::emitBlocks(tile::BlocksAttr blocks) {
   });
 }
 
-/// Whether some value of the current ranges is not masked, or these are of the first block of the reduced axis.
-Value TreeEmitter::isSeen(tile::ComputeOp maximum) {
-  Value isMasked, isFirst = scope.ranges[*form.getRunningAxis(maximum.getResult(0))].isFirst;
-  SmallVector<Expr> first = scope.getLoops(maximum), last;
+/// Whether some value of the current ranges is not masked, or they are the first block along which a maximum is taken.
+Value TreeEmitter::isSeen(tile::ComputeOp masked) {
+  Value isMasked;
+  SmallVector<Expr> first = scope.getLoops(masked), last;
   Positions positions;
-  for (unsigned axis : form.axes.of(maximum)) {
+  for (unsigned axis : form.axes.of(masked)) {
     const TreeScope::Range &range = scope.ranges[axis];
     last.push_back(emission.getPositionSymbol("z" + std::to_string(axis)));
     positions.push_back({scope.getSymbol(axis), range.first});
     positions.push_back({last.back(), emission.subtract(emission.add(range.first, range.count), constant(1))});
   }
-  for (Expr region : tile::getMaskedRegions(maximum)) {
+  bool isMaximum = masked.getNumReductions() > 0;
+  for (Expr region : isMaximum ? tile::getMaskedRegions(masked) : tile::getVanishingRegions(masked)) {
     // Linear in the loops, hence least at a corner.
-    tile::LinearIndex linear = *tile::asLinear(region, maximum.getNumLoops());
+    tile::LinearIndex linear = *tile::asLinear(region, masked.getNumLoops());
     SmallVector<Expr> corner(first);
     for (auto [loop, stride] : llvm::enumerate(linear.strides))
       if (*stride.asConstant() < 0)
@@ -177,6 +210,9 @@ Value TreeEmitter::isSeen(tile::ComputeOp maximum) {
   }
   Value isNotMasked =
       compare(arith::CmpIPredicate::eq, isMasked, arith::ConstantIntOp::create(builder, location, 0, 1));
+  if (!isMaximum)
+    return isNotMasked;
+  Value isFirst = scope.ranges[*form.getRunningAxis(masked.getResult(0))].isFirst;
   return arith::OrIOp::create(builder, location, isNotMasked, isFirst);
 }
 
@@ -264,8 +300,8 @@ void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
                    depth = scope.ranges[axes[oriented.k.front()]];
   Value result = compute.getResult(0), zero = constant(0);
   const tile::TreeForm::Buffer &sums = form.buffers.find(result)->second;
-  Value accumulates = zero;
-  if (depth.isFirst) {
+  Value accumulates = form.zeroed.contains(result) ? constant(1) : zero;
+  if (depth.isFirst && !form.zeroed.contains(result)) {
     accumulates = arith::SelectOp::create(builder, location, depth.isFirst, zero, constant(1));
     if (Value maximum = form.getMaximum(result)) {
       Value isLater = compare(arith::CmpIPredicate::ne, accumulates, zero);
@@ -274,26 +310,17 @@ void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
   }
 
   unsigned left = *oriented.getInput(oriented.lhs), right = *oriented.getInput(oriented.rhs);
-  bool isInPlace = !form.getPack(node.getCompute(), left);
-  ModuleOp module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  func::FuncOp function =
-      declareKernel(module, isInPlace ? KernelKind::window : KernelKind::contract, form.getElementType(), kernel);
   const TreeScope::PackedOperand &panels = scope.getPacked(*form.getPack(node.getCompute(), right));
   emission.forRange(zero, columns.count, width, [&](Value column) {
     Value distance = emission.add(emission.subtract(columns.first, panels.free.first), column);
     Value step = emission.multiply(emission.subtract(depth.first, panels.depth.first), constant(width));
     Value b = emission.getPointer(
         panels.memory, emission.add(panels.start, emission.add(emission.multiply(distance, panels.depth.count), step)));
-    Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, zero));
-    if (isInPlace) {
-      Value height = getBlockHeight(emission, rows.count, kernel.getRows(), 2);
+    if (!form.getPack(node.getCompute(), left)) {
       const tile::TreeForm::Buffer &factors = form.buffers.find(compute.getInputs()[left])->second;
-      Value a = emission.getPointer(scope.getMemory(factors), scope.getPlace(factors, zero, zero));
-      func::CallOp::create(builder, location, function,
-                           ValueRange{toWord(rows.count), toWord(height), toWord(depth.count), a,
-                                      emission.getPointer(offsets, zero), b, c, toWord(accumulates)});
-      return;
+      return emitInPlace(oriented, factors, rows, depth.count, b, column, accumulates);
     }
+    Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, zero));
     const TreeScope::PackedOperand &packedRows = scope.getPacked(*form.getPack(node.getCompute(), left));
     Value height = getBlockHeight(emission, rows.count, kernel.getRows(), 1);
     Value above = emission.multiply(emission.subtract(rows.first, packedRows.free.first), packedRows.depth.count);
@@ -301,15 +328,51 @@ void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
     Value used = emission.minimum(constant(width), emission.subtract(columns.count, column));
     // The panel itself: prefetching it again is free.
     Value pitch = constant(width * form.getElementType().getIntOrFloatBitWidth() / 8);
-    func::CallOp::create(builder, location, function,
+    func::CallOp::create(builder, location, declare(KernelKind::contract),
                          ValueRange{toWord(rows.count), toWord(height), toWord(used), toWord(depth.count), a, b, c,
                                     toWord(constant(width)), toWord(accumulates), b, toWord(pitch)});
   });
 }
 
-void freestone::codegen::emitTree(tile::ProgramOp program, Emission &emission) {
+/// Multiplies rows that are columns of an intermediate's panels, panel by panel, or rows of its panels.
+void TreeEmitter::emitInPlace(tile::ContractionForm &oriented, const tile::TreeForm::Buffer &factors,
+                              const TreeScope::Range &rows, Value depth, Value b, Value column, Value accumulates) {
+  const tile::TreeForm::Buffer &sums = form.buffers.find(oriented.compute.getResult(0))->second;
+  Value zero = constant(0);
+  auto emitRows = [&](KernelKind kind, Value offsets, Value first, Value count, Value start) {
+    Value height = getBlockHeight(emission, count, kernel.getRows(), 2);
+    Value a = emission.getPointer(scope.getMemory(factors), start);
+    Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, first));
+    func::CallOp::create(builder, location, declare(kind),
+                         ValueRange{toWord(count), toWord(height), toWord(depth), a, emission.getPointer(offsets, zero),
+                                    b, c, toWord(accumulates)});
+  };
+  if (form.readsAcross(oriented, factors))
+    return emitRows(KernelKind::panel, offsetsAcross, zero, rows.count, scope.getPlace(factors, zero, zero));
+  emission.forRange(zero, rows.count, width, [&](Value row) {
+    Value count = emission.minimum(constant(width), emission.subtract(rows.count, row));
+    emitRows(KernelKind::window, offsetsDown, row, count, scope.getPlace(factors, row, zero));
+  });
+}
+
+static tile::TreeForm getForm(tile::ProgramOp program) {
   std::string why;
   FailureOr<tile::TreeForm> form = tile::TreeForm::get(program, program.getTiling<tile::TreeTilingAttr>(), why);
   assert(succeeded(form) && "the plan is verified");
-  TreeEmitter(emission, *form).emit();
+  return std::move(*form);
+}
+
+SmallVector<KernelKind> freestone::codegen::getTreeKernels(tile::ProgramOp program) {
+  tile::TreeForm form = getForm(program);
+  SmallVector<KernelKind> kinds = {KernelKind::contract};
+  if (!form.stepsDown.isConstant(0))
+    kinds.push_back(KernelKind::window);
+  if (!form.stepsAcross.isConstant(0))
+    kinds.push_back(KernelKind::panel);
+  return kinds;
+}
+
+void freestone::codegen::emitTree(tile::ProgramOp program, Emission &emission) {
+  tile::TreeForm form = getForm(program);
+  TreeEmitter(emission, form).emit();
 }

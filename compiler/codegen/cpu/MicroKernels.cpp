@@ -12,6 +12,9 @@ using namespace freestone::codegen;
 
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind);
 
+/// Whether rows of A are not packed: steps have offsets.
+static bool readsInPlace(KernelKind kind) { return kind == KernelKind::window || kind == KernelKind::panel; }
+
 namespace {
 
 /// Emits blocks of one height: accumulators in registers, k unrolled.
@@ -20,8 +23,8 @@ public:
   BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType, tile::MicroKernelAttr shape)
       : builder(builder), location(location), kind(kind), elementType(elementType),
         bytes(elementType.getIntOrFloatBitWidth() / 8), shape(shape), lanes(shape.getLanes()),
-        unroll(shape.getUnroll()), pointer(LLVM::LLVMPointerType::get(builder.getContext())),
-        vector(VectorType::get({lanes}, elementType)) {}
+        unroll(shape.getUnroll()), rowPitch(kind == KernelKind::panel ? static_cast<int32_t>(shape.getWidth()) : 1),
+        pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
 
   /// Emits blocks for all heights of the shape, and the driver that calls them.
   void emit();
@@ -51,6 +54,8 @@ private:
   unsigned bytes;
   tile::MicroKernelAttr shape;
   int64_t lanes, unroll;
+  /// Elements from a row of A to the next one.
+  int32_t rowPitch;
   Type pointer;
   VectorType vector;
   /// Keyed by height; plus `prefetchingKey` for variants with prefetching, which are at least `leastPrefetching` high.
@@ -94,7 +99,7 @@ SmallVector<Value> BlockEmitter::emitStep(ValueRange sums, Value left, Value rig
         LLVM::LoadOp::create(builder, location, vector, element(right, half * static_cast<int32_t>(lanes)), bytes);
   SmallVector<Value> next;
   for (int32_t row = 0, rows = static_cast<int32_t>(sums.size() / 2); row < rows; ++row) {
-    Value factor = loadBroadcast(element(left, row));
+    Value factor = loadBroadcast(element(left, row * rowPitch));
     for (int64_t half = 0; half < 2; ++half)
       next.push_back(multiplyAdd(factor, vectors[half], sums[2 * row + half]));
   }
@@ -103,7 +108,7 @@ SmallVector<Value> BlockEmitter::emitStep(ValueRange sums, Value left, Value rig
 
 /// The address of A for a step of k: by its offset in a window, else contiguous.
 Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
-  if (kind != KernelKind::window)
+  if (!readsInPlace(kind))
     return element(steps, step * rows);
   Type i64 = builder.getI64Type();
   Value offset = LLVM::LoadOp::create(builder, location, i64, element(steps, i64, step));
@@ -164,8 +169,8 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     state.push_back(arguments[7]);
   int64_t sums = 2 * rows;
 
-  Type stepType = kind == KernelKind::window ? i64 : elementType;
-  int32_t stepElements = kind == KernelKind::window ? 1 : static_cast<int32_t>(rows);
+  Type stepType = readsInPlace(kind) ? i64 : elementType;
+  int32_t stepElements = readsInPlace(kind) ? 1 : static_cast<int32_t>(rows);
   int32_t panelRow = static_cast<int32_t>(2 * lanes);
   /// Some steps of k; returns the accumulators, followed by the pointers of the next iteration.
   auto emitSteps = [&](ValueRange values, int64_t count) {
@@ -220,20 +225,20 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
     lastMasks[half] = arith::SelectOp::create(builder, location, isWhole, masks[half], none);
   }
-  // Windows accumulate in scratch that holds whole blocks, so they need no masks: masked stores are slow without
-  // AVX-512.
-  bool isWindow = kind == KernelKind::window;
+  // Rows that are read in place accumulate in scratch that holds whole blocks, so they need no masks: masked stores are
+  // slow without AVX-512.
+  bool isInScratch = readsInPlace(kind);
   auto store = [&](bool adds) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
       bool isLast = static_cast<int64_t>(number / 2) == rows - 1 && rows > 1;
       Value mask = isLast ? lastMasks[number % 2] : masks[number % 2], sum = results[number], before;
       if (adds) {
-        before = isWindow ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
-                          : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
+        before = isInScratch ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
+                             : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
         sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, sum, before).getResult()
                                           : arith::AddIOp::create(builder, location, sum, before).getResult();
       }
-      if (isWindow)
+      if (isInScratch)
         LLVM::StoreOp::create(builder, location, sum, address, bytes);
       else
         LLVM::MaskedStoreOp::create(builder, location, sum, address, mask, bytes);
@@ -336,17 +341,17 @@ func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
 /// prefetch: each half of the lines of half of the rows.
 void BlockEmitter::emitDriver() {
   OpBuilder::InsertionGuard guard(builder);
-  bool isWindow = kind == KernelKind::window;
+  bool isInPlace = readsInPlace(kind);
   Type i64 = builder.getI64Type();
   auto function =
       func::FuncOp::create(builder, location, getKernelName(kind, elementType, shape), getKernelType(builder, kind));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   ValueRange arguments = entry->getArguments();
-  Value rows = arguments[0], most = arguments[1], columns = isWindow ? word(2 * lanes) : arguments[2];
-  Value depth = arguments[isWindow ? 2 : 3], a = arguments[isWindow ? 3 : 4], offsets = arguments[4], b = arguments[5],
-        c = arguments[6];
-  Value ldc = isWindow ? columns : arguments[7], accumulate = arguments[isWindow ? 7 : 8];
+  Value rows = arguments[0], most = arguments[1], columns = isInPlace ? word(2 * lanes) : arguments[2];
+  Value depth = arguments[isInPlace ? 2 : 3], a = arguments[isInPlace ? 3 : 4], offsets = arguments[4],
+        b = arguments[5], c = arguments[6];
+  Value ldc = isInPlace ? columns : arguments[7], accumulate = arguments[isInPlace ? 7 : 8];
   auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(builder, location, x, y); };
   auto multiply = [&](Value x, Value y) -> Value { return arith::MulIOp::create(builder, location, x, y); };
   auto compare = [&](arith::CmpIPredicate predicate, Value x, int64_t y) -> Value {
@@ -363,7 +368,7 @@ void BlockEmitter::emitDriver() {
       [&](OpBuilder &, Location, ValueRange values) {
         Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used, key = used, ahead = b,
               pitch = word(0);
-        if (isWindow) {
+        if (isInPlace) {
           key = height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
         } else {
           Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
@@ -389,10 +394,10 @@ void BlockEmitter::emitDriver() {
                                          values[2],
                                          ldc,
                                          accumulate,
-                                         isWindow ? height : used,
+                                         isInPlace ? height : used,
                                          ahead,
                                          pitch,
-                                         isWindow ? offsets : values[1]};
+                                         isInPlace ? offsets : values[1]};
           for (int32_t step = 0; step < unroll; ++step)
             operands.push_back(element(b, step * static_cast<int32_t>(2 * lanes)));
           func::CallOp::create(builder, location, block, operands);
@@ -404,7 +409,7 @@ void BlockEmitter::emitDriver() {
 
         scf::YieldOp::create(builder, location,
                              ValueRange{arith::SubIOp::create(builder, location, values[0], used),
-                                        element(values[1], isWindow ? height : multiply(height, depth)),
+                                        element(values[1], multiply(height, isInPlace ? word(rowPitch) : depth)),
                                         element(values[2], multiply(height, ldc)), add(values[3], word(1))});
       });
   func::ReturnOp::create(builder, location);
@@ -412,9 +417,9 @@ void BlockEmitter::emitDriver() {
 
 void BlockEmitter::emit() {
   int64_t mostRows = shape.getRows();
-  int64_t unit = kind == KernelKind::window ? 2 : 1;
+  int64_t unit = readsInPlace(kind) ? 2 : 1;
   leastPrefetching = llvm::divideCeil(mostRows, 2);
-  if (kind != KernelKind::window && mostRows <= lanes)
+  if (!readsInPlace(kind) && mostRows <= lanes)
     for (int64_t width = 1; width <= 8; width *= 2) {
       func::FuncOp block = emitNarrowBlock(width);
       while (mostNarrow < width)
@@ -422,7 +427,7 @@ void BlockEmitter::emit() {
     }
   for (int64_t rows = unit; rows <= mostRows; rows += unit) {
     blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/false));
-    if (kind != KernelKind::window && rows >= leastPrefetching)
+    if (!readsInPlace(kind) && rows >= leastPrefetching)
       blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));
   }
   emitDriver();
@@ -433,7 +438,7 @@ static std::string getTypeName(Type type) {
 }
 
 static StringRef getKindName(KernelKind kind) {
-  static constexpr StringRef names[] = {"contract", "pairs", "window"};
+  static constexpr StringRef names[] = {"contract", "pairs", "window", "panel"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -450,7 +455,7 @@ std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType,
 
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  if (kind == KernelKind::window)
+  if (readsInPlace(kind))
     return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64}, {});
   return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64}, {});
 }

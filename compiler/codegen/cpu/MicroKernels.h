@@ -26,6 +26,9 @@ enum class KernelKind {
   /// does the same with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart, and `height` is
   /// even. With an odd number of rows, A is read and C written for one row more.
   window,
+  /// void freestone_panel_T(…)
+  /// does the same with `A[row * width + offsets[step]]`, for rows of A that are rows of a panel.
+  panel,
 };
 /// The kind for a program with `#tile.contraction`.
 inline KernelKind getKernelKind(tile::ContractionTilingAttr tiling) {

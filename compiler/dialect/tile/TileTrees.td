@@ -12,8 +12,8 @@ def Tile_BlocksAttr : Tile_TreeNode<"Blocks", "blocks"> {
     The nodes of `body` are executed in order, for each block of at most `step` elements of the current range of `axis`.
     Blocks that are `dealt` are the tiles of the program: they stand outermost. A pack beside dealt blocks serves all of
     them that the worker computes one after the other. Other blocks of one range have about equal sizes, whole panels of
-    the micro-kernel if `step` is. Blocks in which the positions mask all values of the maximum `masked_by` are left out,
-    except within the first one of the axis that it reduces.
+    the micro-kernel if `step` is. Blocks in which the positions mask all values of compute `masked_by` are left out: of a
+    maximum, except within the first block of the axis that it reduces; or of a map that is 0 there.
     ```mlir
     #tile.blocks<axis = 2, step = 32, dealt = true, body = [#tile.multiply<compute = 0, columns = 2>]>
     ```
