@@ -3,6 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <map>
 
 using namespace freestone;
 using namespace freestone::tile;
@@ -55,20 +56,26 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
                                      .depthUnit = depthUnit,
                                      .keptRows = mostKept / bytes,
                                      .keptColumns = mostKept / bytes};
-            candidates.push_back({shares, candidates.size(), {}, {}, 0});
+            candidates.push_back({shares, candidates.size()});
           }
         }
-  for (ContractionCandidate &candidate : candidates) {
-    for (const ContractionProblem &problem : problems) {
-      candidate.alone.push_back(estimateContraction(problem, candidate.shares, rates, 1));
-      candidate.together.push_back(estimateContraction(problem, candidate.shares, rates, workers));
-      double lanes = double(problem.lanes) * rates.multiplyAdds;
-      double ideal = std::max(1.0, problem.getMultiplyAdds() / lanes);
-      candidate.cost += std::log(candidate.alone.back().getTotal() / ideal) +
-                        std::log(candidate.together.back().getTotal() / ideal * double(workers));
+  for (const ContractionProblem &problem : problems) {
+    double lanes = double(problem.lanes) * rates.multiplyAdds;
+    double ideal = std::max(1.0, problem.getMultiplyAdds() / lanes);
+    // Many candidates are the same at small sizes.
+    std::map<TileSteps, double> known;
+    for (ContractionCandidate &candidate : candidates) {
+      auto [cost, isNew] = known.try_emplace(TileSteps::get(problem, candidate.shares));
+      if (isNew) {
+        double alone = estimateContraction(problem, candidate.shares, rates, 1).getTotal();
+        double together = estimateContraction(problem, candidate.shares, rates, workers).getTotal();
+        cost->second = std::log(alone / ideal) + std::log(together * double(workers) / ideal);
+      }
+      candidate.cost += cost->second;
     }
-    candidate.cost = std::exp(candidate.cost / double(2 * problems.size()));
   }
+  for (ContractionCandidate &candidate : candidates)
+    candidate.cost = std::exp(candidate.cost / double(2 * problems.size()));
   llvm::sort(candidates, [](const ContractionCandidate &lhs, const ContractionCandidate &rhs) {
     return std::tie(lhs.cost, lhs.number) < std::tie(rhs.cost, rhs.number);
   });

@@ -11,13 +11,12 @@ namespace freestone::tile {
 /// since the machine that compiles may be a small one.
 inline constexpr int64_t fewestWorkers = 4;
 
-/// A candidate and its predicted cycles at each of the problems, of one worker and of many.
 struct ContractionCandidate {
   ContractionShares shares;
   /// In the order of construction; the first of equals is the better one.
   size_t number = 0;
-  llvm::SmallVector<TilingCost> alone, together;
-  /// The geometric mean of all, relative to multiply-adds at the full rate.
+  /// The geometric mean of predicted times, of one worker and of many at each of the problems, relative to
+  /// multiply-adds at the full rate.
   double cost = 0;
 };
 

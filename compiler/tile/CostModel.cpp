@@ -118,24 +118,26 @@ static double getPanelCycles(const ContractionProblem &problem, const DeviceRate
   return last ? whole + getStepCycles(problem, rates, last) : whole;
 }
 
+TileSteps TileSteps::get(const ContractionProblem &problem, const ContractionShares &shares) {
+  int64_t rowBlocks = divideCeil(problem.m, getMostRows(problem, shares));
+  int64_t depthBlocks = divideCeil(problem.k, shares.depth);
+  return {.rows = int64_t(divideCeil(problem.m, rowBlocks)),
+          .depthBlocks = depthBlocks,
+          .depth = int64_t(llvm::alignTo(divideCeil(problem.k, depthBlocks), shares.depthUnit)),
+          .panels = std::min<int64_t>(shares.panels, divideCeil(problem.n, problem.getWidth()))};
+}
+
 TilingCost tile::estimateContraction(const ContractionProblem &problem, const ContractionShares &shares,
                                      const DeviceRates &rates, int64_t workers) {
   int64_t width = problem.getWidth(), bytes = problem.bytes;
-  auto divide = [](int64_t extent, int64_t most, int64_t unit, int64_t &blocks) {
-    blocks = std::max<int64_t>(1, divideCeil(extent, most));
-    return int64_t(llvm::alignTo(divideCeil(extent, blocks), unit));
-  };
-  int64_t rowBlocks, depthBlocks, panels = divideCeil(problem.n, width);
-  int64_t rowStep = divide(problem.m, getMostRows(problem, shares), 1, rowBlocks);
-  int64_t depthStep = divide(problem.k, shares.depth, shares.depthUnit, depthBlocks);
-  rowBlocks = divideCeil(problem.m, rowStep);
+  auto [rowStep, depthBlocks, depthStep, runPanels] = TileSteps::get(problem, shares);
+  int64_t panels = divideCeil(problem.n, width), rowBlocks = divideCeil(problem.m, rowStep);
   double tiles = double(problem.outer) * double(rowBlocks) * double(panels);
   double perWorker = std::ceil(tiles / double(workers)), busy = std::min(double(workers), tiles);
   double runs =
-      std::min(tiles, double(problem.outer) * double(rowBlocks) * double(divideCeil(panels, shares.panels)) + busy - 1);
+      std::min(tiles, double(problem.outer) * double(rowBlocks) * double(divideCeil(panels, runPanels)) + busy - 1);
   // Row blocks are packed by every worker that computes one of their tiles.
   double packedRowBlocks = std::min(tiles, double(problem.outer) * double(rowBlocks) + busy - 1);
-  int64_t rowsAtOnce = std::min(rowStep, problem.m);
   double depth = double(problem.k), ofBlock = double(rowStep) * double(depthStep) * double(bytes),
          ofRows = ofBlock * double(depthBlocks), ofPanel = double(depthStep) * double(width) * double(bytes);
   bool keepsRows = rowStep * depthStep * depthBlocks <= shares.keptRows;
@@ -144,9 +146,9 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   // The last panel computes whole vectors; a few columns at its end are vectors along the rows instead.
   constexpr int64_t mostNarrow = 8;
   int64_t tail = problem.n - (panels - 1) * width;
-  double wholeRows = double(problem.m / rowsAtOnce), columns = double(panels);
-  double stepsOfRows = wholeRows * getPanelCycles(problem, rates, rowsAtOnce);
-  if (int64_t rest = problem.m % rowsAtOnce)
+  double wholeRows = double(problem.m / rowStep), columns = double(panels);
+  double stepsOfRows = wholeRows * getPanelCycles(problem, rates, rowStep);
+  if (int64_t rest = problem.m % rowStep)
     stepsOfRows += getPanelCycles(problem, rates, rest);
   if (tail <= mostNarrow && problem.kernelRows <= problem.lanes)
     columns += double(tail) / double(width) - 1;
@@ -154,9 +156,9 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   cost.compute = double(problem.outer) * columns * stepsOfRows * depth;
 
   Transfers transfers{rates};
-  double passes = tiles * double(depthBlocks), blocks = double(divideCeil(rowsAtOnce, problem.kernelRows));
+  double passes = tiles * double(depthBlocks), blocks = double(divideCeil(rowStep, problem.kernelRows));
   double ofStrip = double(problem.kernelRows) * double(depthStep) * double(bytes);
-  double ofSums = double(rowStep) * double((depthBlocks > 1 ? std::min(panels, shares.panels) : 1) * width * bytes);
+  double ofSums = double(rowStep) * double((depthBlocks > 1 ? runPanels : 1) * width * bytes);
   // A block's rows pass by for every panel: from L1, from L2 beside two panels and the sums of a run, or from beyond.
   double l1 = double(rates.l1Bytes), half = double(rates.l2Bytes) / 2;
   double beyond = getPart(ofBlock + 2 * ofPanel + ofSums, half, 2 * half);
@@ -184,15 +186,15 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);
   bool isFar = lhs + rhs + results > double(rates.l2Bytes);
   if (isFar)
-    cost.overhead += tiles * double(rowsAtOnce) * countMisses(rowsAtOnce, problem.n * problem.resultBytes) *
+    cost.overhead += tiles * double(rowStep) * countMisses(rowStep, problem.n * problem.resultBytes) *
                      double(width * problem.resultBytes) / lineBytes * missOfLine;
 
   // Whole vectors are packed, also at the ends.
   double lanes = double(problem.lanes), timesRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks);
-  double packedRows = timesRows * double(rowsAtOnce) * depth;
+  double packedRows = timesRows * double(rowStep) * depth;
   cost.packing = packedRows / lanes * transposedVector;
   if (lhs > half)
-    cost.packing += timesRows * double(rowsAtOnce) * double(depthBlocks) * beginOfPiece;
+    cost.packing += timesRows * double(rowStep) * double(depthBlocks) * beginOfPiece;
   Transfers packed{rates};
   packed.add(packedRows * double(problem.lhsBytes), lhs);
   // What is packed leaves L1 before it is read.

@@ -51,6 +51,14 @@ struct ContractionShares {
 /// The most rows of a tile at the sizes of a problem.
 int64_t getMostRows(const ContractionProblem &problem, const ContractionShares &shares);
 
+/// What a tiling is at the sizes of a problem: rows of a tile, blocks of k and steps of each, panels of a run.
+struct TileSteps {
+  int64_t rows, depthBlocks, depth, panels;
+
+  static TileSteps get(const ContractionProblem &problem, const ContractionShares &shares);
+  auto operator<=>(const TileSteps &) const = default;
+};
+
 /// Predicted cycles of the busiest worker, by cause.
 struct TilingCost {
   /// Micro-kernels fed by L1, lanes and rows outside the operands included; transfers that computing does not hide,

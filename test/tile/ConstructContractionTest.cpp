@@ -142,7 +142,8 @@ TEST(ConstructContraction, CandidatesAreAlignedAndKeepToCapacities) {
           ASSERT_LE(rows, shares.mostRows);
         ASSERT_LE((rows - problem.kernelRows) * std::min(problem.k, shares.depth) * bytes, rates.l2Bytes / 2);
         ASSERT_LE(std::max(shares.keptRows, shares.keptColumns) * bytes, std::max(rates.l3Bytes, 4 * rates.l2Bytes));
-        for (const TilingCost &cost : {candidate.alone.front(), candidate.together.front()}) {
+        for (int64_t workers : {1, 7}) {
+          TilingCost cost = estimateContraction(problem, shares, rates, workers);
           ASSERT_TRUE(std::isfinite(cost.getTotal()));
           ASSERT_GT(cost.getTotal(), 0);
           ASSERT_GE(
