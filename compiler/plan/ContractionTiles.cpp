@@ -48,7 +48,12 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   int64_t rowsOfBlock = tiling.getRowElements() / tiling.getDepth() + height;
   int64_t ofBlock = std::max(tiling.getRowElements() + height * mostDepth, rowsOfBlock * mostDepth);
   int64_t ofSums = std::max(tiling.getRowElements() + height * width, rowsOfBlock * tiling.getPanels() * width);
-  Expr allSteps = depth + (Expr::ceilDiv(steps, mostSteps) + 1) * tiles.depthUnit;
+  // Each block of k ends in less than a unit more; of a depth that a run brings, at most twice the depth, which is a
+  // simpler expression than the number of blocks.
+  bool areBlocksKnown = tiles.depthBlocks.isConstant();
+  Expr rounded = areBlocksKnown ? tiles.depthBlocks * tiles.depthUnit
+                                : depth * llvm::divideCeil(tiles.depthUnit, mostSteps * tiles.taps) + tiles.depthUnit;
+  Expr allSteps = depth + rounded;
   Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.
   tiles.packedRows = Expr::min(allRows, constant(std::max(tiling.getKeptRows(), ofBlock))) + kernel.getLanes() * height;
