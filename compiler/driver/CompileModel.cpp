@@ -10,6 +10,7 @@
 #include "compiler/driver/Registration.h"
 #include "compiler/driver/TrainingText.h"
 #include "compiler/task/SizeSlots.h"
+#include "compiler/tile/ExplainTiles.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/IR/LLVMContext.h"
@@ -205,6 +206,12 @@ FailureOr<std::string> Compilation::print(Level level, Failure &failure) {
     return printCode(level, failure);
   std::string text;
   llvm::raw_string_ostream stream(text);
+  if (level == Level::Tiles) {
+    // The passes before refuse a target that is none.
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
+    tile::explainTiles(*model.module, *device, stream);
+    return text;
+  }
   model.module->print(stream);
   return text;
 }

@@ -36,7 +36,7 @@ struct Statistics {
 };
 
 /// Levels at which a program can be printed.
-enum class Level { Graph, Tile, Task, Llvm, Assembly };
+enum class Level { Graph, Tile, Tiles, Task, Llvm, Assembly };
 
 class ProgramCache;
 

@@ -59,6 +59,8 @@ Options readOptions(const freestone_compile_options &given) {
   if (known.disable && *known.disable)
     disable(known.disable, options);
   options.stripWeights = known.strip_weights;
+  if (known.tilings)
+    options.tilings = known.tilings;
   options.jobs = known.threads;
   if (known.progress)
     options.progress = [report = known.progress, user = known.progress_user](const Progress &progress) {
@@ -236,6 +238,7 @@ freestone_compiler_result inspect(const freestone_compile_options *given, const 
   std::optional<Level> level = llvm::StringSwitch<std::optional<Level>>(name)
                                    .Case("graph", Level::Graph)
                                    .Case("tile", Level::Tile)
+                                   .Case("tiles", Level::Tiles)
                                    .Case("task", Level::Task)
                                    .Case("llvm", Level::Llvm)
                                    .Case("asm", Level::Assembly)

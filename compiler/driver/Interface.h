@@ -78,6 +78,9 @@ typedef struct freestone_compile_options {
   const char *device_name; // of `device` in messages, such as its file
   // JSON as of `measure_machine`: how fast this machine is, for `target` "host". Null: estimates.
   const char *rates;
+  // A file of tilings that replace the chosen ones, for measurements: lines of a program's name and its tiling. May be
+  // null.
+  const char *tilings;
 } freestone_compile_options;
 
 // Result of every function. Both strings are null or allocated with malloc; release them through `free_result`.
@@ -134,7 +137,8 @@ typedef struct freestone_compiler_interface {
   //    "counters": {"name": integer, …}}                 how often each switchable optimization applied
   freestone_compiler_result (*compile)(const freestone_compile_options *options);
 
-  // The program at a level: "graph", "tile", "task", "llvm" (IR) or "asm", as `text`.
+  // The program at a level: "graph", "tile", "task", "llvm" (IR) or "asm", as `text`; "tiles": why every program is
+  // tiled as it is.
   freestone_compiler_result (*inspect)(const freestone_compile_options *options, const char *level);
 
   // Evaluates the model with the reference interpreter (fp64 for floats, exact for integers) and hands every output to

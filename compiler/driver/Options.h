@@ -38,6 +38,8 @@ struct Options {
   std::string unknownSwitch;
   std::vector<DimBound> dimBounds;
   bool stripWeights = false;
+  /// A file of tilings that replace the chosen ones (see tile-replace-tilings); empty: none.
+  std::string tilings;
   /// A training step to compile instead of the model, as JSON (see TrainingText.h). Empty: the model.
   std::string training;
   /// Programs compiled in parallel; 0: see chooseCompileJobs. Does not affect the result.

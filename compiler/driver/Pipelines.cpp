@@ -69,6 +69,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(tile::createChooseTiles(
       {options.target, switches.weightGradients, switches.windows, switches.dotProducts, switches.pairProducts,
        switches.keepPacked, switches.sideBySide, switches.transpositions, switches.narrowLanes, switches.segments}));
+  if (!options.tilings.empty())
+    passes.addPass(tile::createReplaceTilings({options.tilings}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

@@ -7,40 +7,58 @@ using namespace freestone;
 using namespace freestone::tile;
 using sym::Expr;
 
+namespace {
+
+/// The operations of `getMostRows` on size expressions.
+struct ExprOperations {
+  MLIRContext *context;
+
+  Expr constant(int64_t value) const { return Expr::constant(context, value); }
+  static Expr min(Expr lhs, Expr rhs) { return Expr::min(lhs, rhs); }
+  static Expr floorDiv(Expr lhs, Expr rhs) { return Expr::floorDiv(lhs, rhs); }
+  static Expr ceilDiv(Expr lhs, Expr rhs) { return Expr::ceilDiv(lhs, rhs); }
+};
+
+} // namespace
+
 ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingAttr tiling) {
   MLIRContext *context = tiling.getContext();
   auto constant = [&](int64_t value) { return Expr::constant(context, value); };
   MicroKernelAttr kernel = tiling.getKernel();
-  Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n), depth = form.getDepth(tiling.getWordSteps());
-  int64_t width = kernel.getWidth();
+  int64_t width = kernel.getWidth(), height = kernel.getRows();
+  Expr outer = form.getExtent(form.outer), rows = form.getExtent(form.m), columns = form.getExtent(form.n),
+       depth = form.getDepth(tiling.getWordSteps());
   std::optional<int64_t> windowTaps = form.getWindowTaps();
 
   ContractionTiles tiles;
   tiles.tiling = tiling;
   tiles.taps = windowTaps.value_or(1);
-  tiles.rowBlocks = Expr::ceilDiv(rows, tiling.getRows());
-  // A packed row serves all panels of its tile: with few rows little is packed, and tiles may be many. There must be
-  // enough tiles for all workers.
-  Expr allPanels = form.getExtent(form.outer) * tiles.rowBlocks * Expr::ceilDiv(columns, width);
-  Expr most = Expr::min(Expr::floorDiv(rows, 2), Expr::floorDiv(allPanels, tiling.getLeastTiles()));
-  Expr panels = Expr::max(constant(1), Expr::min(constant(tiling.getPanels()), most));
-  tiles.columnBlocks = Expr::ceilDiv(columns, panels * width);
+  tiles.depthUnit = tiling.getDepthUnit() * tiles.taps;
+  tiles.rowBlocks =
+      Expr::ceilDiv(rows, getMostRows<Expr>(tiling, outer, rows, columns, depth, ExprOperations{context}));
+  tiles.panelCount = Expr::ceilDiv(columns, width);
   // A window is packed tap by tap, so that all steps within one outermost step are in one block.
   Expr steps = windowTaps ? form.getExtent(form.k.front()) : depth;
   int64_t mostSteps = std::max<int64_t>(1, tiling.getDepth() / tiles.taps);
   tiles.depthBlocks = Expr::max(constant(1), Expr::ceilDiv(steps, mostSteps));
-  tiles.tiles = form.getExtent(form.outer) * tiles.rowBlocks * tiles.columnBlocks;
+  tiles.tiles = outer * tiles.rowBlocks * tiles.panelCount;
 
-  Expr rowStep = Expr::min(rows + kernel.getRows(), constant(tiling.getRows()));
-  int64_t storedDepths = std::max<int64_t>(1, tiling.getKeptDepths());
-  int64_t mostDepth = std::max(tiling.getDepth(), tiles.taps);
-  Expr keptDepth =
-      Expr::min(depth + storedDepths * tiling.getDepthUnit() * tiles.taps, constant(storedDepths * mostDepth));
+  // Bounds of what blocks of about equal size take.
+  int64_t mostDepth = llvm::divideCeil(mostSteps * tiles.taps, tiles.depthUnit) * tiles.depthUnit;
+  int64_t rowsOfBlock = tiling.getRowElements() / tiling.getDepth() + height;
+  int64_t ofBlock = std::max(tiling.getRowElements() + height * mostDepth, rowsOfBlock * mostDepth);
+  int64_t ofSums = std::max(tiling.getRowElements() + height * width, rowsOfBlock * tiling.getPanels() * width);
+  // Each block of k ends in less than a unit more; of a depth that a run brings, at most twice the depth, which is a
+  // simpler expression than the number of blocks.
+  bool areBlocksKnown = tiles.depthBlocks.isConstant();
+  Expr rounded = areBlocksKnown ? tiles.depthBlocks * tiles.depthUnit
+                                : depth * llvm::divideCeil(tiles.depthUnit, mostSteps * tiles.taps) + tiles.depthUnit;
+  Expr allSteps = depth + rounded;
+  Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.
-  tiles.packedRows = rowStep * keptDepth + kernel.getLanes() * kernel.getRows();
-  Expr panel = constant(mostDepth * width), mostKept = constant(tiling.getKeptColumns());
-  tiles.packedColumns = Expr::max(panel, Expr::min((columns + width) * keptDepth, mostKept));
-  tiles.sums = rowStep * Expr::min(columns + width, constant(tiling.getPanels() * width));
+  tiles.packedRows = Expr::min(allRows, constant(std::max(tiling.getKeptRows(), ofBlock))) + kernel.getLanes() * height;
+  tiles.packedColumns = Expr::min(allColumns, constant(std::max(tiling.getKeptColumns(), mostDepth * width)));
+  tiles.sums = Expr::min((rows + height) * (columns + width), constant(ofSums));
   return tiles;
 }
 

@@ -5,17 +5,43 @@
 
 namespace freestone::tile {
 
-/// The geometry of a tiled contraction. Tiles are outer loops times row blocks times column blocks, row-major; a worker
-/// computes neighbouring tiles in order, so that packed operands can be reused:
+/// About a page of results.
+inline constexpr int64_t pageElements = 1024;
+
+/// The most rows of a tile at any sizes, on integers or size expressions, whose operations are `on`'s. A block of k of
+/// them, and their sums for a panel, take the tiling's share of a cache; their results are in so many pages; there are
+/// tiles for all workers.
+template <typename Size, typename Tiling, typename Operations>
+Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth, const Operations &on) {
+  int64_t height = tiling.getKernel().getRows(), width = tiling.getKernel().getWidth();
+  Size ofRow = on.min(depth + on.constant(width), on.constant(tiling.getDepth()));
+  Size fit = on.floorDiv(on.constant(tiling.getRowElements() / height), ofRow);
+  Size panels = on.ceilDiv(columns, on.constant(width));
+  Size spread = on.floorDiv(outer * panels * rows, on.constant(tiling.getLeastTiles() * height));
+  Size blocks = on.min(fit, spread);
+  // As many rows as elements are no bound.
+  int64_t most = tiling.getMostRows() / height - 1;
+  if (most < tiling.getRowElements() / height / std::min<int64_t>(width, tiling.getDepth())) {
+    Size ofPage = on.min(columns + on.constant(width), on.constant(pageElements));
+    blocks = on.min(blocks, on.floorDiv(on.constant(most * pageElements), ofPage));
+  }
+  return (blocks + on.constant(1)) * on.constant(height);
+}
+
+/// The geometry of a tiled contraction. Tiles are outer loops times row blocks times panels of columns, row-major; a
+/// worker computes runs of neighbouring tiles of a row block together, and runs in order, so that packed operands can
+/// be reused:
 ///   rows of A by all tiles of a row block, panels of B by all row blocks,
-/// if k has at most `kept_depths` blocks and scratch holds the operands. The emitted code computes the sizes of blocks:
-/// as expressions they would grow too large.
+/// where scratch holds them for all of k. The emitted code computes the sizes of blocks: as expressions they would grow
+/// too large.
 struct ContractionTiles {
   ContractionTilingAttr tiling;
   /// Steps of k in one step of a window; 1 if the vector operand is no window.
   int64_t taps;
+  /// Steps of k of which a block's are a multiple.
+  int64_t depthUnit;
   /// `depthBlocks` is at least one, so that an empty sum is written as well.
-  sym::Expr rowBlocks, columnBlocks, depthBlocks;
+  sym::Expr rowBlocks, panelCount, depthBlocks;
   sym::Expr tiles;
   /// Elements of scratch for packed rows of A, packed panels of B and sums.
   sym::Expr packedRows, packedColumns, sums;

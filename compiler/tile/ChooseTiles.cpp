@@ -100,7 +100,7 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
-    return tile::tileContraction(*form, device, keepPacked, pairProducts);
+    return tile::tileContraction(*form, tile::TypicalRuns(program), device, keepPacked, pairProducts);
   }
 };
 

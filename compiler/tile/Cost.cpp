@@ -100,9 +100,13 @@ TypicalSizes::TypicalSizes(Operation *op) {
 }
 
 std::optional<int64_t> TypicalSizes::evaluate(Expr size, int64_t unknown) const {
+  return evaluate(size, [&](StringRef) { return unknown; });
+}
+
+std::optional<int64_t> TypicalSizes::evaluate(Expr size, llvm::function_ref<int64_t(StringRef)> unknown) const {
   return size.evaluate([&](StringRef symbol) -> std::optional<int64_t> {
     auto known = sizes.find(symbol);
-    return known == sizes.end() ? unknown : known->second;
+    return known == sizes.end() ? unknown(symbol) : known->second;
   });
 }
 

@@ -37,6 +37,7 @@ public:
 
   /// Nothing where the number leaves 64 bits. Symbols of which nothing is known count as `unknown`.
   std::optional<int64_t> evaluate(sym::Expr size, int64_t unknown = typicalSize) const;
+  std::optional<int64_t> evaluate(sym::Expr size, llvm::function_ref<int64_t(llvm::StringRef symbol)> unknown) const;
   /// The bytes of a tensor, its layout's padding included.
   int64_t getBytes(graph::TensorType type) const;
 

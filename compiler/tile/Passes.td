@@ -259,4 +259,16 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Compute columns in segments within which no operand begins or ends">];
 }
 
+def ReplaceTilings : TilePass<"tile-replace-tilings", "::mlir::ModuleOp"> {
+  let summary = "tiles programs as a file says, for measurements";
+  let description = [{
+    Every line of the file names a program and its tiling, from which a plan follows:
+    ```
+    p0 #tile.map<rows = 1, columns = 4096, lanes = 16, vectors = 1>
+    ```
+    Empty lines, and those that begin with `//`, say nothing. Other programs keep their plans.
+  }];
+  let options = [Option<"tilings", "tilings", "std::string", "", "The file">];
+}
+
 #endif // FREESTONE_COMPILER_TILE_PASSES_TD

@@ -44,7 +44,7 @@ static bool canBeParts(ComputeOp op) {
 }
 
 /// For a contraction in a micro-kernel: the largest tiles, so that operands are packed once.
-static PartBounds getBounds(ContractionForm &form, const DeviceDescription &device) {
+static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, const DeviceDescription &device) {
   auto count = [&](ArrayRef<unsigned> loops, int64_t step) {
     return llvm::divideCeil(*form.getExtent(loops).asConstant(), step);
   };
@@ -54,8 +54,14 @@ static PartBounds getBounds(ContractionForm &form, const DeviceDescription &devi
     DotProductTilingAttr tiling = tileDotProducts(form, device);
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
-    ContractionTilingAttr tiling = tileContraction(form, device, /*keepPacked=*/true, /*multiplyPairs=*/true);
-    int64_t rowBlocks = count(form.outer, 1) * count(form.m, tiling.getRows()), width = tiling.getKernel().getWidth();
+    TypicalRuns runs(sizes);
+    ContractionTilingAttr tiling = tileContraction(form, runs, device, /*keepPacked=*/true, /*multiplyPairs=*/true);
+    // Parts are outer loops, so that rows need not be divided.
+    ContractionProblem part = getContractionProblems(form, tiling.getKernel(), tiling.getWordSteps(), runs).front();
+    part.outer *= enoughTiles;
+    part.k = bounds.leastSteps;
+    int64_t rowBlocks = count(form.outer, 1) * count(form.m, getMostRows(part, ContractionShares::get(tiling)));
+    int64_t width = tiling.getKernel().getWidth();
     tiles = rowBlocks * count(form.n, width);
     largest = rowBlocks * count(form.n, tiling.getPanels() * width);
   }
@@ -113,7 +119,7 @@ std::optional<ReductionParts> tile::chooseReductionParts(ComputeOp op, const Typ
   // With a data-dependent number of results, a single part would be a copy.
   if (!results)
     return std::nullopt;
-  PartBounds bounds = hasKernel ? getBounds(*form, device) : getBounds(op, *results, device);
+  PartBounds bounds = hasKernel ? getBounds(*form, sizes, device) : getBounds(op, *results, device);
   if (bounds.most < 2)
     return std::nullopt;
 

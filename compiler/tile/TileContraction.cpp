@@ -1,6 +1,7 @@
 #include "compiler/tile/TileContraction.h"
 
 #include "compiler/plan/DotProductTiles.h"
+#include "compiler/plan/IndexMaps.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -40,30 +41,64 @@ bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
   return !isSingleRow(form) || form.getPackedInput(width);
 }
 
-ContractionTilingAttr tile::tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked,
-                                            bool multiplyPairs) {
+/// Bytes of an element in memory of the input that a factor reads; of the micro-kernel's if it is computed.
+static int64_t getStoredBytes(ContractionForm &form, Value factor) {
+  Type type = form.elementType;
+  if (std::optional<unsigned> input = form.getInput(factor))
+    type = getStorageType(form.compute.getInputType(*input).getElementType());
+  return std::max(1u, type.getIntOrFloatBitWidth() / 8);
+}
+
+static bool areColumnsContiguous(ContractionForm &form) {
+  std::optional<unsigned> input = form.getInput(form.rhs);
+  if (!input || form.compute.getInputType(*input).getLayout())
+    return true;
+  std::optional<LinearIndex> linear = getStrides(form.compute, *input);
+  return !linear || linear->strides[form.n.back()].isConstant(1);
+}
+
+SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
+                                                             int64_t wordSteps, const TypicalRuns &runs) {
+  ContractionProblem problem;
+  problem.bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  problem.lhsBytes = getStoredBytes(form, form.lhs) * wordSteps;
+  problem.rhsBytes = getStoredBytes(form, form.rhs) * wordSteps;
+  problem.resultBytes = getStorageType(form.compute.getResultType(0).getElementType()).getIntOrFloatBitWidth() / 8;
+  problem.isPacked = form.getPackedInput(kernel.getWidth()).has_value();
+  problem.areColumnsContiguous = areColumnsContiguous(form);
+  problem.isDirect = form.compute.getResult(0).use_empty() ||
+                     llvm::all_of(form.compute->getUsers(), [](Operation *user) { return isa<ReturnOp>(user); });
+  problem.kernelRows = kernel.getRows();
+  problem.vectors = kernel.getVectors();
+  problem.lanes = kernel.getLanes();
+  SmallVector<ContractionProblem> problems;
+  for (auto [outer, m, n, k] :
+       llvm::zip_equal(runs.evaluate(form.getExtent(form.outer)), runs.evaluate(form.getExtent(form.m)),
+                       runs.evaluate(form.getExtent(form.n)), runs.evaluate(form.getDepth(wordSteps)))) {
+    problem.outer = outer;
+    problem.m = m;
+    problem.n = n;
+    problem.k = k;
+    problems.push_back(problem);
+  }
+  return problems;
+}
+
+ContractionTilingAttr tile::tileContraction(ContractionForm &form, const TypicalRuns &runs,
+                                            const DeviceDescription &device, bool keepPacked, bool multiplyPairs) {
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
-  int64_t width = kernel.getWidth(), bytes = form.elementType.getIntOrFloatBitWidth() / 8;
-  ContractionBlocks blocks = ContractionBlocks::get(device, bytes);
-  bool isWindow = form.getWindowTaps().has_value(), isPacked = form.getPackedInput(width).has_value();
-
-  // Prefetching from L2 keeps up with long panels, and fewer blocks of k read and write C less often. Panels that are
-  // packed first are still in cache and gain nothing beyond this size.
-  constexpr int64_t mostPackedBytes = 64 << 10;
-  int64_t panelBytes = device.getL2Bytes() / 16;
-  if (!isPacked)
-    panelBytes = std::min(panelBytes, mostPackedBytes);
-  int64_t depth = isWindow ? blocks.depth : std::max<int64_t>(blocks.depth, panelBytes / (width * bytes) / 64 * 64);
-  // Packed weights are read in place: with few rows at a time most of L2 is left to them.
-  int64_t mostRows = isPacked ? std::min(blocks.rows, 10 * kernel.getRows()) : blocks.rows;
-  // Enough tiles for every worker of a large machine.
-  constexpr int64_t leastTiles = 32;
-  int64_t keptDepths = !keepPacked ? 0 : isPacked ? 4 : 8;
-  int64_t keptColumns = isWindow || !keepPacked ? 0 : 4 * device.getL2Bytes() / bytes;
-  return ContractionTilingAttr::get(context, kernel, mostRows, blocks.panels, leastTiles, depth,
-                                    isWindow ? 1 : kernel.getLanes(), keptDepths, keptColumns, prefetchRows,
-                                    multiplyPairs && form.multipliesPairs() ? 2 : 1);
+  int64_t wordSteps = multiplyPairs && form.multipliesPairs() ? 2 : 1;
+  bool isWindow = form.getWindowTaps().has_value();
+  // Windows are packed by whole steps of their outermost loop, whatever their taps.
+  int64_t depthUnit = isWindow ? 1 : kernel.getLanes();
+  ContractionShares shares =
+      constructContraction(getContractionProblems(form, kernel, wordSteps, runs), DeviceRates::get(device), depthUnit)
+          .front()
+          .shares;
+  return ContractionTilingAttr::get(context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
+                                    shares.panels, shares.depth, shares.depthUnit, keepPacked ? shares.keptRows : 0,
+                                    keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps);
 }
 
 static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescription &device) {

@@ -1,8 +1,9 @@
 #ifndef FREESTONE_COMPILER_TILE_TILECONTRACTION_H
 #define FREESTONE_COMPILER_TILE_TILECONTRACTION_H
 
-#include "compiler/device/DeviceDescription.h"
 #include "compiler/plan/ContractionForm.h"
+#include "compiler/tile/ConstructContraction.h"
+#include "compiler/tile/TypicalRuns.h"
 
 namespace freestone::tile {
 
@@ -22,9 +23,14 @@ MicroKernelAttr getMicroKernel(const DeviceDescription &device, mlir::Type eleme
 /// already.
 bool isMicroKernelContraction(ContractionForm &form, int64_t width);
 
-/// With `keepPacked`, operands stay packed for later tiles; with `multiplyPairs`, integers use pair products.
-ContractionTilingAttr tileContraction(ContractionForm &form, const DeviceDescription &device, bool keepPacked,
-                                      bool multiplyPairs);
+/// A contraction in a micro-kernel at the sizes of its typical runs.
+llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
+                                                             int64_t wordSteps, const TypicalRuns &runs);
+
+/// The best tiling that can be constructed. With `keepPacked`, operands stay packed for later tiles; with
+/// `multiplyPairs`, integers use pair products.
+ContractionTilingAttr tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
+                                      bool keepPacked, bool multiplyPairs);
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);

@@ -116,17 +116,16 @@ TEST(Contraction, ManyBlocks) {
   expectProduct(runner, operands[0], 1, 260, 40000, 67, random);
 }
 
-/// A product of few rows is tiled into as many tiles as it has panels, up to 32, so that many workers have work;
-/// independent of this machine.
+/// A product of few rows has a tile for every panel at least, so that many workers have work; independent of this machine.
 TEST(Contraction, SmallProductsHaveTilesForManyWorkers) {
   for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
     DeviceDescription device = describe(target);
     int64_t width = device.getPanelWidth(32), rows = 4 * device.getPanelRows();
     ProgramRunner runner(products({{"packed", false, false, width}}), target);
     ASSERT_EQ(runner.error(), "");
-    EXPECT_EQ(runner.getTiles("packed", {1, rows, 4 * width, 3136}), 4) << target;
-    EXPECT_EQ(runner.getTiles("packed", {1, rows, 32 * width, 512}), 32) << target;
-    EXPECT_EQ(runner.getTiles("packed", {1, rows, 128 * width, 512}), 32) << target;
+    EXPECT_GE(runner.getTiles("packed", {1, rows, 4 * width, 3136}), 4) << target;
+    EXPECT_GE(runner.getTiles("packed", {1, rows, 32 * width, 512}), 32) << target;
+    EXPECT_GE(runner.getTiles("packed", {1, rows, 128 * width, 512}), 128) << target;
   }
 }
 

@@ -15,24 +15,24 @@
 
 // -----
 
-// expected-error @+1 {{rows is a multiple of the 14 rows of the micro-kernel, not 30}}
+// expected-error @+1 {{most_rows is a multiple of the 14 rows of the micro-kernel, not 30}}
 #rows = #tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 30, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
-  kept_depths = 0, kept_columns = 0, prefetch_rows = 8>
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 30, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
+  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>
 
 // -----
 
 // expected-error @+1 {{depth is a multiple of the 16 steps of depth_unit, not 72}}
 #depth = #tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 28, panels = 8, least_tiles = 32, depth = 72, depth_unit = 16,
-  kept_depths = 0, kept_columns = 0, prefetch_rows = 8>
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 72, depth_unit = 16,
+  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>
 
 // -----
 
 // expected-error @+1 {{a word has 1 or 2 steps of k, not 4}}
 #words = #tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 28, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
-  kept_depths = 0, kept_columns = 0, prefetch_rows = 8, word_steps = 4>
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
+  kept_rows = 0, kept_columns = 0, prefetch_rows = 8, word_steps = 4>
 
 // -----
 

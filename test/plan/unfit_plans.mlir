@@ -31,8 +31,8 @@ tile.program @tiles symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 
 !v = !graph.tensor<[s0], f32>
 #plan = #tile.plan<#tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 28, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
-  kept_depths = 0, kept_columns = 0, prefetch_rows = 8>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
+  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 
 // expected-error @+1 {{is tiled as a contraction, but is none}}
 tile.program @form symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
@@ -68,8 +68,8 @@ tile.program @groups symbols [s0](%x: !v) -> (!y) attributes {plan = #plan} {
 
 !v = !graph.tensor<[s0, s0], i32>
 #plan = #tile.plan<#tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 28, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
-  kept_depths = 0, kept_columns = 0, prefetch_rows = 8, word_steps = 2>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
+  kept_rows = 0, kept_columns = 0, prefetch_rows = 8, word_steps = 2>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
 
 // expected-error @+1 {{is tiled for pair products, but has no factors that fit 16 bits}}
 tile.program @pairs symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {

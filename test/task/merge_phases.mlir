@@ -9,8 +9,8 @@
 #rows_plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [1], lanes = [16], accumulators = [1]>, tiles = s0 ceildiv 4, scratch = 0,
                         reads = [unit], writes = [unit]>
 #contraction_plan = #tile.plan<#tile.contraction<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, rows = 14, panels = 8, least_tiles = 32, depth = 64, depth_unit = 16,
-  kept_depths = 0, kept_columns = 0, prefetch_rows = 8>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit], writes = [unit]>
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 14, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
+  kept_rows = 0, kept_columns = 0, prefetch_rows = 8>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit], writes = [unit]>
 
 // CHECK: module attributes {tile.counters = {merged_phases = 6 : i64}}
 tile.program @map symbols [s0](%x: !w) -> (!w) attributes {plan = #map_plan} {

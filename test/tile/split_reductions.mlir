@@ -55,13 +55,13 @@ func.func @columns(%x: !graph.tensor<[100003, 64], f32>) -> !graph.tensor<[64], 
 #w = affine_map<(d0, d1, d2) -> (d2, d1)>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Partial products of matrices are contractions; the epilogue goes with their sum.
+// Partial products of matrices are contractions, as many as make enough tiles; the epilogue goes with their sum.
 // CHECK-LABEL: func.func @contraction
-// CHECK-DAG:     %[[X:.*]] = graph.reshape %arg0 : {{.*}} -> <[64, 32, 31250], f32>
-// CHECK-DAG:     %[[W:.*]] = graph.reshape %arg1 : {{.*}} -> <[32, 31250, 64], f32>
-// CHECK:         %[[PARTIAL:.*]] = tile.compute [32, 64, 64, 31250] [parallel, parallel, parallel, reduction] ins(%[[X]] : #{{.*}}, %[[W]] : #{{.*}})
+// CHECK-DAG:     %[[X:.*]] = graph.reshape %arg0 : {{.*}} -> <[64, [[PARTS:[0-9]+]], [[STEPS:[0-9]+]]], f32>
+// CHECK-DAG:     %[[W:.*]] = graph.reshape %arg1 : {{.*}} -> <{{\[}}[[PARTS]], [[STEPS]], 64], f32>
+// CHECK:         %[[PARTIAL:.*]] = tile.compute {{\[}}[[PARTS]], 64, 64, [[STEPS]]] [parallel, parallel, parallel, reduction] ins(%[[X]] : #{{.*}}, %[[W]] : #{{.*}})
 // CHECK:         tile.group {
-// CHECK:           %[[TOTAL:.*]] = tile.compute [64, 64, 32] [parallel, parallel, reduction] ins(%[[PARTIAL]] : #{{.*}})
+// CHECK:           %[[TOTAL:.*]] = tile.compute [64, 64, [[PARTS]]] [parallel, parallel, reduction] ins(%[[PARTIAL]] : #{{.*}})
 // CHECK:           tile.compute [64, 64] [parallel, parallel] ins(%[[TOTAL]] : #{{.*}})
 // CHECK:             arith.negf
 func.func @contraction(%x: !graph.tensor<[64, 1000000], f32>, %w: !graph.tensor<[1000000, 64], f32>) -> !graph.tensor<[64, 64], f32> {

@@ -57,13 +57,15 @@ void CompileArguments::addTo(CLI::App &verb) {
   addText(verb, "--mlir-print-ir-tree-dir", printIrTreeDir, folderKind,
           "writes the program after every pass into this folder")
       ->group(group);
+  addText(verb, "--tilings", tilings, fileKind, "tiles programs as the file says, for measurements: p0 #tile.map<…>")
+      ->group("");
   verb.add_flag("--no-cache", noCache, "compiles even what was compiled before, and keeps nothing")->group(group);
   verb.add_flag("--explain-miss", explainMiss, "says why what was compiled before does not serve")->group(group);
 }
 
 bool CompileArguments::given(const CLI::App &verb) const {
-  for (const char *option :
-       {"--target", "--device", "-O", "--dim", "--bind", "--disable", "--compile-jobs", "--mlir-print-ir-tree-dir"})
+  for (const char *option : {"--target", "--device", "-O", "--dim", "--bind", "--disable", "--compile-jobs",
+                             "--mlir-print-ir-tree-dir", "--tilings"})
     if (verb.count(option))
       return true;
   return false;
@@ -103,7 +105,8 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
                                std::string step)
     : target(arguments.target), device(arguments.device.value_or("")), deviceName(arguments.deviceName),
       modelPath(std::move(model)), outputPath(std::move(output)), training(std::move(step)),
-      printIrTreeDir(arguments.printIrTreeDir), disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
+      printIrTreeDir(arguments.printIrTreeDir), tilings(arguments.tilings),
+      disabled(fmt::format("{}", fmt::join(arguments.disabled, ","))) {
   if (!printIrTreeDir.empty())
     requireFolder("--mlir-print-ir-tree-dir", printIrTreeDir);
   symbols.reserve(arguments.dims.size() + arguments.binds.size());
@@ -125,6 +128,7 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.dim_bounds = bounds.data();
   options.training = training.empty() ? nullptr : training.c_str();
   options.disable = disabled.c_str();
+  options.tilings = tilings.empty() ? nullptr : tilings.c_str();
   options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
 }
 

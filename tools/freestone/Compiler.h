@@ -29,6 +29,7 @@ struct CompileArguments {
   std::vector<std::string> binds;    ///< "batch=8"
   std::vector<std::string> disabled; ///< names of optimizations
   std::string printIrTreeDir;
+  std::string tilings; ///< a file of tilings that replace the chosen ones
   bool stripWeights = false;
   int jobs = 0; ///< programs compiled in parallel; 0: automatic
   bool noCache = false, explainMiss = false;
@@ -58,7 +59,8 @@ public:
   const freestone_compile_options *get() const { return &options; }
 
 private:
-  std::string cacheFolder, target, device, deviceName, rates, modelPath, outputPath, training, printIrTreeDir, disabled;
+  std::string cacheFolder, target, device, deviceName, rates, modelPath, outputPath, training, printIrTreeDir, tilings,
+      disabled;
   std::vector<std::string> symbols;
   std::vector<freestone_dim_bound> bounds;
   freestone_compile_options options = {};

@@ -16,7 +16,7 @@ namespace {
 struct InspectArguments {
   CompileArguments compile;
   std::string model, level = "graph";
-  bool json = false, check = false;
+  bool json = false, check = false, tiles = false;
 };
 
 } // namespace
@@ -63,7 +63,7 @@ static void printSummary(const Model &model, const Json &description) {
 }
 
 static void inspectArtifact(const InspectArguments &arguments, const CLI::App &verb) {
-  if (verb.count("--level"))
+  if (verb.count("--level") || arguments.tiles)
     throw Failure(Exit::Usage,
                   "an artifact holds only machine code; give the .onnx file to see a level of the program");
   if (arguments.compile.given(verb))
@@ -82,9 +82,10 @@ static void inspectArtifact(const InspectArguments &arguments, const CLI::App &v
 static void inspectModel(const InspectArguments &arguments) {
   if (arguments.check)
     throw Failure(Exit::Usage, "--check verifies an artifact; for an .onnx file use 'freestone check'");
-  std::string program = ModelCache(arguments.compile).inspect(arguments.model, arguments.level);
+  std::string level = arguments.tiles ? "tiles" : arguments.level;
+  std::string program = ModelCache(arguments.compile).inspect(arguments.model, level);
   if (arguments.json)
-    fmt::print("{}\n", Json{{"level", arguments.level}, {"program", program}}.dump());
+    fmt::print("{}\n", Json{{"level", level}, {"program", program}}.dump());
   else
     fmt::print("{}", program);
 }
@@ -96,6 +97,9 @@ void addInspectVerb(CLI::App &app) {
   addText(*verb, "model", arguments->model, fileKind, "the .onnx or .stone file")->required();
   addWord(*verb, "--level", arguments->level, {{"graph", "tile", "task", "llvm", "asm"}},
           "graph, tile, task, llvm or asm");
+  verb->add_flag("--tiles", arguments->tiles,
+                 "explains the tiling of every program: the best candidates, and what the model predicts for them")
+      ->excludes("--level");
   verb->add_flag("--json", arguments->json, "prints JSON");
   verb->add_flag("--check", arguments->check, "verifies the checksums of an artifact's weights too");
   arguments->compile.addTo(*verb);

@@ -30,8 +30,8 @@ cache::Settings cacheSettings() {
 ModelCache::ModelCache(const CompileArguments &arguments, train::Acceptance accept)
     : arguments(arguments), accept(std::move(accept)), environment(cacheSettings()) {
   cache::Settings settings = environment;
-  // Dumping every pass requires every pass to run.
-  if (arguments.noCache || !arguments.printIrTreeDir.empty())
+  // Dumping every pass requires every pass to run; replaced tilings are no part of a model's key.
+  if (arguments.noCache || !arguments.printIrTreeDir.empty() || !arguments.tilings.empty())
     settings.mode = cache::Mode::Off;
   if (arguments.explainMiss)
     settings.explain = printLine;

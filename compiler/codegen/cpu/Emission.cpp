@@ -235,6 +235,23 @@ Value Emission::takeScratch(Type elementType, Expr elements) {
 
 void Emission::forTiles(function_ref<void(Value)> body) { forRange(begin, end, 1, body); }
 
+void Emission::forTileRuns(Value row, Value most, function_ref<void(Value, Value)> body) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto loop = scf::WhileOp::create(
+      builder, location, TypeRange{builder.getIndexType()}, ValueRange{begin},
+      [&](OpBuilder &, Location, ValueRange tile) {
+        Value left = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, tile[0], end);
+        scf::ConditionOp::create(builder, location, left, tile);
+      },
+      [&](OpBuilder &, Location, ValueRange tile) {
+        Value ofRow = subtract(row, subtract(tile[0], multiply(divide(tile[0], row), row)));
+        Value count = minimum(minimum(ofRow, most), subtract(end, tile[0]));
+        body(tile[0], count);
+        scf::YieldOp::create(builder, location, add(tile[0], count));
+      });
+  builder.setInsertionPointAfter(loop);
+}
+
 void Emission::forRange(Value from, Value to, int64_t step, function_ref<void(Value)> body) {
   auto loop = scf::ForOp::create(builder, location, from, to, getConstant(step));
   OpBuilder::InsertionGuard guard(builder);

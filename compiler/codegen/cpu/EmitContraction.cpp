@@ -22,7 +22,7 @@ public:
   void emit();
 
 private:
-  void emitTile(Value tile);
+  void emitRun(Value tile, Value count);
   void emitBlock(Value block);
   void emitPanel(const PackedBlock &columns, Value block, Value rowsStart);
   Value getPanel(const PackedBlock &columns, Value block);
@@ -31,6 +31,7 @@ private:
   Value getLinear(unsigned input, Value column, Value step);
   Value getPanelStart(Value column, Value block);
   Value getStep(Value total, Value blocks, int64_t unit);
+  Value areColumnsNew(Value column);
   void emitIf(Value condition, llvm::function_ref<void()> body);
   /// Whether the result is stored in packed panels of columns.
   bool isPanelled() {
@@ -62,10 +63,11 @@ private:
   Value packedRows, packedColumns, accumulators;
   /// Whether rows and columns stay packed for later tiles.
   Value keepsRows, keepsColumns;
-  Value rowTotal, columnTotal, depthTotal, rowStep, columnStep, depthStep, columnBlocks, depthBlocks;
-  /// Of the current tile: its rows, and whether this worker still has to pack its rows or columns.
+  Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, panelCount, depthBlocks;
+  /// Of the current run: its first tile, its rows and columns, and whether this worker still has to pack its rows.
+  Value firstTile, rowBlock;
   PackedBlock rows;
-  Value height, firstColumn, lastColumn, rowsAreNew, columnsAreNew;
+  Value height, firstColumn, lastColumn, rowsAreNew;
 };
 
 } // namespace
@@ -98,19 +100,20 @@ void ContractionEmitter::emit() {
   rowTotal = emission.getSize(form.getExtent(form.m));
   columnTotal = emission.getSize(form.getExtent(form.n));
   depthTotal = emission.getSize(form.getDepth(tiles.tiling.getWordSteps()));
-  columnBlocks = emission.getSize(tiles.columnBlocks);
+  panelCount = emission.getSize(tiles.panelCount);
   depthBlocks = emission.getSize(tiles.depthBlocks);
   Value rowBlocks = emission.getSize(tiles.rowBlocks);
-  rowStep = getStep(rowTotal, rowBlocks, kernelShape.getRows());
-  columnStep = getStep(columnTotal, columnBlocks, width);
-  depthStep = getStep(depthTotal, depthBlocks, tiles.tiling.getDepthUnit() * tiles.taps);
-  keepsRows = compare(arith::CmpIPredicate::sle, depthBlocks, emission.getConstant(tiles.tiling.getKeptDepths()));
-  Value panels = emission.ceilDivide(columnTotal, emission.getConstant(width));
-  Value all = getPanelStart(emission.multiply(panels, emission.getConstant(width)), emission.getConstant(0));
-  Value fit = compare(arith::CmpIPredicate::sle, all, emission.getSize(tiles.packedColumns));
+  rowStep = getStep(rowTotal, rowBlocks, 1);
+  depthStep = getStep(depthTotal, depthBlocks, tiles.depthUnit);
+  Value steps = emission.multiply(depthBlocks, depthStep);
+  keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, steps),
+                      emission.getConstant(tiles.tiling.getKeptRows()));
+  Value all = emission.multiply(emission.multiply(panelCount, emission.getConstant(width)), steps);
+  Value fit = compare(arith::CmpIPredicate::sle, all, emission.getConstant(tiles.tiling.getKeptColumns()));
   Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, emission.getConstant(1));
-  keepsColumns = conjoin(keepsRows, conjoin(fit, isUsedAgain));
-  emission.forTiles([&](Value tile) { emitTile(tile); });
+  keepsColumns = conjoin(fit, isUsedAgain);
+  emission.forTileRuns(panelCount, emission.getConstant(tiles.tiling.getPanels()),
+                       [&](Value tile, Value count) { emitRun(tile, count); });
 }
 
 /// The size, a multiple of `unit`, of that many equal blocks.
@@ -126,36 +129,44 @@ void ContractionEmitter::emitIf(Value condition, llvm::function_ref<void()> body
   body();
 }
 
-void ContractionEmitter::emitTile(Value tile) {
+void ContractionEmitter::emitRun(Value tile, Value count) {
   SmallVector<Expr> grid = form.getExtents(form.outer);
   grid.push_back(tiles.rowBlocks);
-  grid.push_back(tiles.columnBlocks);
+  grid.push_back(tiles.panelCount);
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(points.outer, digits))
     position.value = digit;
-  Value rowBlock = digits[digits.size() - 2], columnBlock = digits.back(), zero = emission.getConstant(0);
+  Value panel = digits.back(), zero = emission.getConstant(0);
+  firstTile = tile;
+  rowBlock = digits[digits.size() - 2];
 
   rows.first = emission.multiply(rowBlock, rowStep);
   // The last blocks of an extent may be empty.
   Value rowsLeft = emission.subtract(rowTotal, rows.first);
   rows.count = emission.maximum(zero, emission.minimum(rowStep, rowsLeft));
   height = getBlockHeight(emission, rows.count, kernelShape.getRows(), 1);
-  firstColumn = emission.multiply(columnBlock, columnStep);
-  lastColumn = emission.minimum(columnTotal, emission.add(firstColumn, columnStep));
+  firstColumn = emission.multiply(panel, emission.getConstant(width));
+  lastColumn =
+      emission.minimum(columnTotal, emission.multiply(emission.add(panel, count), emission.getConstant(width)));
 
-  // Packed operands of the previous tile are valid only if this worker computed it.
+  // Packed rows of the previous run are valid only if this worker computed it.
   Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
-                                         compare(arith::CmpIPredicate::eq, columnBlock, zero));
+                                         compare(arith::CmpIPredicate::eq, panel, zero));
   rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
-  Value above = emission.subtract(tile, columnBlocks);
-  Value columnsBegin =
-      arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
-                           compare(arith::CmpIPredicate::eq, rowBlock, zero));
-  columnsAreNew = select(keepsColumns, columnsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
   emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
 }
 
-/// Computes all panels of a tile, for a block of k.
+/// Whether this worker still has to pack a panel of the run: unless it computed the tile of the same columns in the row
+/// block before.
+Value ContractionEmitter::areColumnsNew(Value column) {
+  Value number = emission.divide(emission.subtract(column, firstColumn), emission.getConstant(width));
+  Value above = emission.subtract(emission.add(firstTile, number), panelCount);
+  Value begins = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
+                                      compare(arith::CmpIPredicate::eq, rowBlock, emission.getConstant(0)));
+  return select(keepsColumns, begins, arith::ConstantIntOp::create(builder, location, 1, 1));
+}
+
+/// Computes all panels of a run, for a block of k.
 void ContractionEmitter::emitBlock(Value block) {
   Value zero = emission.getConstant(0);
   PackedBlock at = rows;
@@ -184,7 +195,10 @@ void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Valu
     output = emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
     stride = emission.getSize(*directStride);
   } else {
-    sums = emission.multiply(emission.subtract(columns.first, firstColumn), rowStep);
+    // With a single block of k, all panels share the space for sums.
+    Value isOnly = compare(arith::CmpIPredicate::eq, depthBlocks, emission.getConstant(1));
+    sums = select(isOnly, emission.getConstant(0),
+                  emission.multiply(emission.subtract(columns.first, firstColumn), rowStep));
     output = emission.getPointer(accumulators, sums);
     stride = emission.getConstant(width);
   }
@@ -219,7 +233,8 @@ Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
     return emission.getPointer(emission.getBuffer(form.compute.getInputs()[*packedInput]),
                                getLinear(*packedInput, columns.first, columns.k));
   Value start = select(keepsColumns, getPanelStart(columns.first, block), emission.getConstant(0));
-  emitIf(columnsAreNew, [&] { packPanel(emission, form, points, columns, packedColumns, start, width); });
+  emitIf(areColumnsNew(columns.first),
+         [&] { packPanel(emission, form, points, columns, packedColumns, start, width); });
   return emission.getPointer(packedColumns, start);
 }
 
@@ -227,7 +242,7 @@ Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
 /// the current panel: prefetching it again is free.
 std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns, Value block) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  // The next columns; else those at the beginning of the tile, in the next block of k; else the first of the next tile.
+  // The next columns; else those at the beginning of the run, in the next block of k; else the first of the next run.
   Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
   Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
   Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
@@ -254,8 +269,9 @@ std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns,
   int64_t storedBytes = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   Value stored =
       emission.getPointer(emission.getBuffer(form.compute.getInputs()[input]), getLinear(input, column, step));
-  return {select(columnsAreNew, stored, kept),
-          select(columnsAreNew, emission.getSize(*alongDepth * (points.stepsOfWord * storedBytes)), packedPitch)};
+  Value isStored = areColumnsNew(columns.first);
+  return {select(isStored, stored, kept),
+          select(isStored, emission.getSize(*alongDepth * (points.stepsOfWord * storedBytes)), packedPitch)};
 }
 
 void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &columns) {

@@ -45,19 +45,21 @@ LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t
   return verifyLanes(emitError, lanes);
 }
 
-LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr kernel, int64_t rows, int64_t panels,
-                                            int64_t leastTiles, int64_t depth, int64_t depthUnit, int64_t keptDepths,
-                                            int64_t keptColumns, int64_t prefetchRows, int64_t wordSteps) {
+LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr kernel, int64_t rowElements,
+                                            int64_t mostRows, int64_t leastTiles, int64_t panels, int64_t depth,
+                                            int64_t depthUnit, int64_t keptRows, int64_t keptColumns,
+                                            int64_t prefetchRows, int64_t wordSteps) {
   if (wordSteps != 1 && wordSteps != 2)
     return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
-  return success(succeeded(verifyMultiple(emitError, "rows", rows, kernel.getRows(), "rows of the micro-kernel")) &&
-                 succeeded(verifySize(emitError, "panels", panels)) &&
-                 succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
-                 succeeded(verifySize(emitError, "depth_unit", depthUnit)) &&
-                 succeeded(verifyMultiple(emitError, "depth", depth, depthUnit, "steps of depth_unit")) &&
-                 succeeded(verifySize(emitError, "kept_depths", keptDepths, 0)) &&
-                 succeeded(verifySize(emitError, "kept_columns", keptColumns, 0)) &&
-                 succeeded(verifySize(emitError, "prefetch_rows", prefetchRows, 0)));
+  return success(
+      succeeded(verifySize(emitError, "row_elements", rowElements)) &&
+      succeeded(verifyMultiple(emitError, "most_rows", mostRows, kernel.getRows(), "rows of the micro-kernel")) &&
+      succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
+      succeeded(verifySize(emitError, "panels", panels)) && succeeded(verifySize(emitError, "depth_unit", depthUnit)) &&
+      succeeded(verifyMultiple(emitError, "depth", depth, depthUnit, "steps of depth_unit")) &&
+      succeeded(verifySize(emitError, "kept_rows", keptRows, 0)) &&
+      succeeded(verifySize(emitError, "kept_columns", keptColumns, 0)) &&
+      succeeded(verifySize(emitError, "prefetch_rows", prefetchRows, 0)));
 }
 
 LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit, int64_t rows, int64_t columns,

@@ -1,0 +1,83 @@
+#include "compiler/tile/ConstructContraction.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <map>
+
+using namespace freestone;
+using namespace freestone::tile;
+
+/// Values from `unit` on, multiplied by `factor` while they are at most `most`; `unit` at least.
+static llvm::SmallVector<int64_t> grow(int64_t unit, int64_t factor, int64_t most) {
+  llvm::SmallVector<int64_t> values = {unit};
+  while (values.back() * factor <= most)
+    values.push_back(values.back() * factor);
+  return values;
+}
+
+/// The depths whose panels take a quarter of L1, a half, all of it, and powers of two up to an eighth of L2 and a half
+/// of the pages that are translated at once; in whole lines and vectors.
+static llvm::SmallVector<int64_t> getDepths(const ContractionProblem &problem, const DeviceRates &rates,
+                                            int64_t depthUnit) {
+  int64_t rowBytes = problem.getWidth() * problem.bytes, unit = std::max<int64_t>(depthUnit, 64);
+  auto align = [&](int64_t bytes) { return std::max<int64_t>(1, bytes / rowBytes / unit) * unit; };
+  llvm::SmallVector<int64_t> depths = {align(rates.l1Bytes / 4), align(rates.l1Bytes / 2), align(rates.l1Bytes)};
+  // Powers of two, since extents often are.
+  constexpr int64_t mostPages = 32;
+  int64_t most = std::min(rates.l2Bytes / 8, mostPages * pageBytes);
+  for (int64_t bytes = llvm::PowerOf2Ceil(rates.l1Bytes); bytes <= most; bytes *= 2)
+    depths.push_back(align(bytes));
+  llvm::sort(depths);
+  depths.erase(llvm::unique(depths), depths.end());
+  return depths;
+}
+
+llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRef<ContractionProblem> problems,
+                                                                   const DeviceRates &rates, int64_t depthUnit) {
+  const ContractionProblem &first = problems.front();
+  int64_t bytes = first.bytes;
+  int64_t workers = std::max(rates.units, fewestWorkers);
+  // What is kept is a worker's, however many there are.
+  int64_t mostKept = std::min(rates.l3Bytes / 2, 4 * rates.l2Bytes);
+  llvm::SmallVector<ContractionCandidate> candidates;
+  for (int64_t depth : getDepths(first, rates, depthUnit))
+    for (int64_t rowBytes : {rates.l2Bytes / 8, rates.l2Bytes / 4, rates.l2Bytes / 2})
+      for (int64_t mostRows : {rowBytes / bytes, 2 * pagesAtOnce, pagesAtOnce})
+        for (int64_t tilesOfWorker : {1, 4}) {
+          // Sums of a run take as much of L2 as the rows do, while a row of them is a whole block of the kernel.
+          int64_t ofPanel = first.kernelRows * first.getWidth() * bytes;
+          for (int64_t panels : grow(1, 4, std::min<int64_t>(64, rowBytes / ofPanel))) {
+            ContractionShares shares{.rowElements = rowBytes / bytes,
+                                     .mostRows = int64_t(llvm::alignTo(mostRows, first.kernelRows)),
+                                     .leastTiles = tilesOfWorker * workers,
+                                     .panels = panels,
+                                     .depth = depth,
+                                     .depthUnit = depthUnit,
+                                     .keptRows = mostKept / bytes,
+                                     .keptColumns = mostKept / bytes};
+            candidates.push_back({shares, candidates.size()});
+          }
+        }
+  for (const ContractionProblem &problem : problems) {
+    double lanes = double(problem.lanes) * rates.multiplyAdds;
+    double ideal = std::max(1.0, problem.getMultiplyAdds() / lanes);
+    // Many candidates are the same at small sizes.
+    std::map<TileSteps, double> known;
+    for (ContractionCandidate &candidate : candidates) {
+      auto [cost, isNew] = known.try_emplace(TileSteps::get(problem, candidate.shares));
+      if (isNew) {
+        double alone = estimateContraction(problem, candidate.shares, rates, 1).getTotal();
+        double together = estimateContraction(problem, candidate.shares, rates, workers).getTotal();
+        cost->second = std::log(alone / ideal) + std::log(together * double(workers) / ideal);
+      }
+      candidate.cost += cost->second;
+    }
+  }
+  for (ContractionCandidate &candidate : candidates)
+    candidate.cost = std::exp(candidate.cost / double(2 * problems.size()));
+  llvm::sort(candidates, [](const ContractionCandidate &lhs, const ContractionCandidate &rhs) {
+    return std::tie(lhs.cost, lhs.number) < std::tie(rhs.cost, rhs.number);
+  });
+  return candidates;
+}

@@ -1,0 +1,32 @@
+#ifndef FREESTONE_COMPILER_TILE_CONSTRUCTCONTRACTION_H
+#define FREESTONE_COMPILER_TILE_CONSTRUCTCONTRACTION_H
+
+#include "compiler/tile/CostModel.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace freestone::tile {
+
+/// The number of workers is known at run time only: tilings suit one as well as one for each unit, or so many at least,
+/// since the machine that compiles may be a small one.
+inline constexpr int64_t fewestWorkers = 4;
+
+struct ContractionCandidate {
+  ContractionShares shares;
+  /// In the order of construction; the first of equals is the better one.
+  size_t number = 0;
+  /// The geometric mean of predicted times, of one worker and of many at each of the problems, relative to
+  /// multiply-adds at the full rate.
+  double cost = 0;
+};
+
+/// Aligned candidates, grown level by level until a level's share is full (Roller; Zhu et al., OSDI 2022), with the
+/// best one first: ranked by the model at typical sizes of the program, none of which may be missing. Deterministic;
+/// there are at most `mostCandidates`.
+llvm::SmallVector<ContractionCandidate> constructContraction(llvm::ArrayRef<ContractionProblem> problems,
+                                                             const DeviceRates &rates, int64_t depthUnit);
+inline constexpr size_t mostCandidates = 1024;
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_CONSTRUCTCONTRACTION_H

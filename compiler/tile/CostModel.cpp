@@ -1,0 +1,226 @@
+#include "compiler/tile/CostModel.h"
+
+#include "compiler/plan/ContractionTiles.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace freestone;
+using namespace freestone::tile;
+using llvm::divideCeil;
+
+DeviceRates DeviceRates::get(const DeviceDescription &device) {
+  DeviceRates rates;
+  rates.units = device.units;
+  rates.l1Bytes = device.getL1Bytes();
+  rates.l2Bytes = device.getL2Bytes();
+  const MemoryLevel &last = device.memoryLevels.back();
+  rates.l3Bytes = std::max(device.getL3Bytes() / std::max<int64_t>(1, last.sharedBy), rates.l2Bytes);
+  // A cycle is what two multiply-adds of whole vectors take: only ratios of times count.
+  double cyclesPerSecond = device.getMultiplyAdds(32) / (rates.multiplyAdds * device.getLanes(32));
+  rates.l2 = device.getBandwidth(1) / cyclesPerSecond;
+  rates.l3 = device.getBandwidth(2) / cyclesPerSecond;
+  rates.memory = device.getMemoryBandwidth() / cyclesPerSecond;
+  return rates;
+}
+
+ContractionShares ContractionShares::get(ContractionTilingAttr tiling) {
+  return {.rowElements = tiling.getRowElements(),
+          .mostRows = tiling.getMostRows(),
+          .leastTiles = tiling.getLeastTiles(),
+          .panels = tiling.getPanels(),
+          .depth = tiling.getDepth(),
+          .depthUnit = tiling.getDepthUnit(),
+          .keptRows = tiling.getKeptRows(),
+          .keptColumns = tiling.getKeptColumns()};
+}
+
+namespace {
+
+/// Cycles of an element's way from its place in memory to packed scratch, besides the transfer: a line's elements move
+/// as vectors if they are neighbours in the packed block as well, and through a transposition in registers otherwise.
+constexpr double copiedVector = 3, transposedVector = 5;
+/// Cycles of a micro-kernel's call for one block, of one for all blocks of a panel, of a run of tiles, and of a
+/// program.
+constexpr double callOfBlock = 15, callOfPanel = 20, callOfRun = 40, callOfProgram = 400;
+/// The parts of transfers from L2, and from beyond, that computing does not hide; and those that packing does not.
+constexpr double exposedL2 = 0.25, exposedFar = 0.2, exposedPacked = 0.8;
+/// Cycles of a row that begins in a page which was not visited lately, so that it is translated anew and not prefetched
+/// by the processor: of one that is packed, and of each line of a row of sums.
+constexpr double missOfRow = 8, missOfLine = 20;
+/// Cycles until the processor prefetches a row's piece from beyond L2.
+constexpr double beginOfPiece = 20;
+constexpr double lineBytes = 64;
+/// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
+constexpr double addedVector = 3, storedVector = 0.5;
+
+/// A worker's caches, the nearest of which that holds so many bytes serves them.
+struct Transfers {
+  const DeviceRates &rates;
+  double l2 = 0, l3 = 0, memory = 0;
+
+  void add(double bytes, double footprint) {
+    if (footprint <= double(rates.l2Bytes) / 2)
+      l2 += bytes / rates.l2;
+    else if (footprint <= double(rates.l3Bytes) / 2)
+      l3 += bytes / rates.l3;
+    else
+      memory += bytes / rates.memory;
+  }
+};
+
+/// The part of what passes by again and again that is not found any more: none of up to `fits` bytes, all from `most`
+/// on.
+double getPart(double bytes, double fits, double most) { return std::clamp((bytes - fits) / (most - fits), 0.0, 1.0); }
+
+/// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again.
+double countMisses(int64_t rows, int64_t rowBytes) {
+  double pages = double(rows) * std::min(1.0, double(rowBytes) / double(pageBytes));
+  return pages <= double(pagesAtOnce)
+             ? 0
+             : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(pagesAtOnce) / pages);
+}
+
+/// What `getMostRows` asks of a tiling, and its operations on integers.
+struct TilingOfProblem {
+  const ContractionProblem &problem;
+  const ContractionShares &shares;
+
+  TilingOfProblem getKernel() const { return *this; }
+  int64_t getRows() const { return problem.kernelRows; }
+  int64_t getWidth() const { return problem.getWidth(); }
+  int64_t getDepth() const { return shares.depth; }
+  int64_t getRowElements() const { return shares.rowElements; }
+  int64_t getMostRows() const { return shares.mostRows; }
+  int64_t getLeastTiles() const { return shares.leastTiles; }
+
+  static int64_t constant(int64_t value) { return value; }
+  static int64_t min(int64_t lhs, int64_t rhs) { return std::min(lhs, rhs); }
+  static int64_t floorDiv(int64_t lhs, int64_t rhs) { return lhs / rhs; }
+  static int64_t ceilDiv(int64_t lhs, int64_t rhs) { return divideCeil(lhs, rhs); }
+};
+
+} // namespace
+
+int64_t tile::getMostRows(const ContractionProblem &problem, const ContractionShares &shares) {
+  TilingOfProblem tiling{problem, shares};
+  return getMostRows<int64_t>(tiling, problem.outer, problem.m, problem.n, problem.k, tiling);
+}
+
+/// Cycles of one step of k of a block of so many rows: multiply-adds, the loads that feed them, or the latency of sums.
+static double getStepCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
+  double vectors = double(problem.vectors), multiplyAdds = double(rows) * vectors / rates.multiplyAdds;
+  return std::max({multiplyAdds, (vectors + double(rows)) / rates.loads, rates.latency});
+}
+
+/// Cycles of a step of k for so many rows and one panel, in blocks of about equal height.
+static double getPanelCycles(const ContractionProblem &problem, const DeviceRates &rates, int64_t rows) {
+  int64_t blocks = divideCeil(rows, problem.kernelRows), height = divideCeil(rows, blocks), last = rows % height;
+  double whole = double(rows / height) * getStepCycles(problem, rates, height);
+  return last ? whole + getStepCycles(problem, rates, last) : whole;
+}
+
+TileSteps TileSteps::get(const ContractionProblem &problem, const ContractionShares &shares) {
+  int64_t rowBlocks = divideCeil(problem.m, getMostRows(problem, shares));
+  int64_t depthBlocks = divideCeil(problem.k, shares.depth);
+  return {.rows = int64_t(divideCeil(problem.m, rowBlocks)),
+          .depthBlocks = depthBlocks,
+          .depth = int64_t(llvm::alignTo(divideCeil(problem.k, depthBlocks), shares.depthUnit)),
+          .panels = std::min<int64_t>(shares.panels, divideCeil(problem.n, problem.getWidth()))};
+}
+
+TilingCost tile::estimateContraction(const ContractionProblem &problem, const ContractionShares &shares,
+                                     const DeviceRates &rates, int64_t workers) {
+  int64_t width = problem.getWidth(), bytes = problem.bytes;
+  auto [rowStep, depthBlocks, depthStep, runPanels] = TileSteps::get(problem, shares);
+  int64_t panels = divideCeil(problem.n, width), rowBlocks = divideCeil(problem.m, rowStep);
+  double tiles = double(problem.outer) * double(rowBlocks) * double(panels);
+  double perWorker = std::ceil(tiles / double(workers)), busy = std::min(double(workers), tiles);
+  double runs =
+      std::min(tiles, double(problem.outer) * double(rowBlocks) * double(divideCeil(panels, runPanels)) + busy - 1);
+  // Row blocks are packed by every worker that computes one of their tiles.
+  double packedRowBlocks = std::min(tiles, double(problem.outer) * double(rowBlocks) + busy - 1);
+  double depth = double(problem.k), ofBlock = double(rowStep) * double(depthStep) * double(bytes),
+         ofRows = ofBlock * double(depthBlocks), ofPanel = double(depthStep) * double(width) * double(bytes);
+  bool keepsRows = rowStep * depthStep * depthBlocks <= shares.keptRows;
+  bool keepsColumns = rowBlocks > 1 && panels * width * depthStep * depthBlocks <= shares.keptColumns;
+
+  // The last panel computes whole vectors; a few columns at its end are vectors along the rows instead.
+  constexpr int64_t mostNarrow = 8;
+  int64_t tail = problem.n - (panels - 1) * width;
+  double wholeRows = double(problem.m / rowStep), columns = double(panels);
+  double stepsOfRows = wholeRows * getPanelCycles(problem, rates, rowStep);
+  if (int64_t rest = problem.m % rowStep)
+    stepsOfRows += getPanelCycles(problem, rates, rest);
+  if (tail <= mostNarrow && problem.kernelRows <= problem.lanes)
+    columns += double(tail) / double(width) - 1;
+  TilingCost cost;
+  cost.compute = double(problem.outer) * columns * stepsOfRows * depth;
+
+  Transfers transfers{rates};
+  double passes = tiles * double(depthBlocks), blocks = double(divideCeil(rowStep, problem.kernelRows));
+  double ofStrip = double(problem.kernelRows) * double(depthStep) * double(bytes);
+  double ofSums = double(rowStep) * double((depthBlocks > 1 ? runPanels : 1) * width * bytes);
+  // A block's rows pass by for every panel: from L1, from L2 beside two panels and the sums of a run, or from beyond.
+  double l1 = double(rates.l1Bytes), half = double(rates.l2Bytes) / 2;
+  double beyond = getPart(ofBlock + 2 * ofPanel + ofSums, half, 2 * half);
+  transfers.l3 += beyond * passes * ofBlock / rates.l3;
+  transfers.l2 += (1 - beyond) * getPart(ofBlock + ofPanel, l1 / 2, l1) * passes * ofBlock / rates.l2;
+  // The panel passes by for every block of the kernel, while strips of rows do.
+  double beyondL1 = getPart(ofPanel + ofStrip, l1 / 2, 1.5 * l1);
+  transfers.l2 += beyondL1 * passes * ofPanel * (blocks - 1) / rates.l2;
+  // Rows that L2 does not hold over all of k come again for every run.
+  if (keepsRows && ofRows > half)
+    transfers.add(runs * ofRows, ofRows);
+  // Panels come from where all of B is, or have just been packed.
+  double ofColumns = depth * double(problem.n) * double(bytes);
+  if (problem.isPacked || keepsColumns)
+    transfers.add(double(problem.outer) * double(rowBlocks) * ofColumns, ofColumns);
+  else
+    transfers.l2 += beyondL1 * passes * ofPanel / rates.l2;
+  // Sums are read and written for each block of k but the first, and the result is written once.
+  double allSums = double(problem.outer) * double(problem.m) * double(problem.n);
+  transfers.add(2 * double(depthBlocks - 1) * allSums * double(bytes), ofSums * 2);
+  double results = allSums * double(problem.resultBytes), sumVectors = allSums / double(problem.lanes);
+  transfers.add((problem.isDirect ? 2 : 3) * results, results);
+  cost.overhead += sumVectors * (storedVector + double(depthBlocks - 1) * addedVector);
+  double lhs = double(problem.outer) * double(problem.m) * depth * double(problem.lhsBytes);
+  double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);
+  bool isFar = lhs + rhs + results > double(rates.l2Bytes);
+  if (isFar)
+    cost.overhead += tiles * double(rowStep) * countMisses(rowStep, problem.n * problem.resultBytes) *
+                     double(width * problem.resultBytes) / lineBytes * missOfLine;
+
+  // Whole vectors are packed, also at the ends.
+  double lanes = double(problem.lanes), timesRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks);
+  double packedRows = timesRows * double(rowStep) * depth;
+  cost.packing = packedRows / lanes * transposedVector;
+  if (lhs > half)
+    cost.packing += timesRows * double(rowStep) * double(depthBlocks) * beginOfPiece;
+  Transfers packed{rates};
+  packed.add(packedRows * double(problem.lhsBytes), lhs);
+  // What is packed leaves L1 before it is read.
+  packed.l2 += getPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes) / rates.l2;
+  if (!problem.isPacked) {
+    double times = keepsColumns ? double(problem.outer) * std::min(double(panels), perWorker) * busy : tiles;
+    double packedColumns = times * double(width) * depth;
+    cost.packing += packedColumns / lanes * (problem.areColumnsContiguous ? copiedVector : transposedVector);
+    if (problem.areColumnsContiguous)
+      cost.packing += times * depth * countMisses(depthStep, problem.n * problem.rhsBytes) * missOfRow;
+    packed.add(packedColumns * double(problem.rhsBytes), rhs);
+    packed.l2 += getPart(2 * ofPanel, l1 / 2, l1) * packedColumns * double(bytes) / rates.l2;
+  }
+  cost.packing += exposedPacked * (packed.l2 + packed.l3 + packed.memory);
+  cost.overhead += callOfProgram * busy + runs * callOfRun + passes * (callOfPanel + blocks * callOfBlock);
+
+  // Of what is not the bottleneck, a part shows nevertheless.
+  auto show = [&](double cycles, double exposed) {
+    return std::max(0.0, cycles - cost.compute) + exposed * std::min(cycles, cost.compute);
+  };
+  cost.l2 = show(transfers.l2, exposedL2);
+  cost.l3 = show(transfers.l3, exposedFar);
+  cost.memory = show(transfers.memory, exposedFar);
+  double share = 1 / double(workers);
+  for (double *part : {&cost.compute, &cost.l2, &cost.l3, &cost.memory, &cost.packing, &cost.overhead})
+    *part *= share;
+  cost.imbalance = cost.getTotal() * (perWorker * double(workers) / tiles - 1);
+  return cost;
+}

@@ -1,0 +1,78 @@
+#ifndef FREESTONE_COMPILER_TILE_COSTMODEL_H
+#define FREESTONE_COMPILER_TILE_COSTMODEL_H
+
+#include "compiler/device/DeviceDescription.h"
+#include "compiler/plan/Plans.h"
+
+namespace freestone::tile {
+
+/// What one core does in a cycle, and what its caches hold: all that the model knows of a device. The only place that
+/// turns a description into rates.
+struct DeviceRates {
+  /// Multiply-adds of whole vectors and loads of any kind a cycle; cycles from a sum to the next addition to it.
+  double multiplyAdds = 2, loads = 2, latency = 4;
+  /// Bytes a cycle of one core, from L2, L3 and memory.
+  double l2, l3, memory;
+  /// Bytes of the caches: of L3, the part of one core.
+  int64_t l1Bytes, l2Bytes, l3Bytes;
+  int64_t units;
+
+  static DeviceRates get(const DeviceDescription &device);
+};
+
+/// Bytes of a page, and the pages that the first level of a TLB translates.
+inline constexpr int64_t pageBytes = 4096, pagesAtOnce = 64;
+
+/// A contraction at given sizes, and how its operands are stored.
+struct ContractionProblem {
+  int64_t outer = 1, m = 1, n = 1, k = 1;
+  /// Of an element in the micro-kernel; of A and B in memory; of an element of the result.
+  int64_t bytes = 4, lhsBytes = 4, rhsBytes = 4, resultBytes = 4;
+  /// B is stored in panels, which are read in place. Otherwise: whether columns are contiguous in memory.
+  bool isPacked = false, areColumnsContiguous = true;
+  /// The micro-kernel adds to the result itself, rather than to sums in scratch.
+  bool isDirect = true;
+  /// The micro-kernel's block.
+  int64_t kernelRows = 6, vectors = 2, lanes = 8;
+
+  int64_t getWidth() const { return vectors * lanes; }
+  double getMultiplyAdds() const { return double(outer) * double(m) * double(n) * double(k); }
+};
+
+/// The numbers of `#tile.contraction`, for all sizes: shares of levels of memory, and multiples of the units of the
+/// micro-kernel.
+struct ContractionShares {
+  int64_t rowElements, mostRows, leastTiles, panels, depth, depthUnit, keptRows, keptColumns;
+
+  static ContractionShares get(ContractionTilingAttr tiling);
+  bool operator==(const ContractionShares &) const = default;
+};
+
+/// The most rows of a tile at the sizes of a problem.
+int64_t getMostRows(const ContractionProblem &problem, const ContractionShares &shares);
+
+/// What a tiling is at the sizes of a problem: rows of a tile, blocks of k and steps of each, panels of a run.
+struct TileSteps {
+  int64_t rows, depthBlocks, depth, panels;
+
+  static TileSteps get(const ContractionProblem &problem, const ContractionShares &shares);
+  auto operator<=>(const TileSteps &) const = default;
+};
+
+/// Predicted cycles of the busiest worker, by cause.
+struct TilingCost {
+  /// Micro-kernels fed by L1, lanes and rows outside the operands included; transfers that computing does not hide,
+  /// from L2, L3 and memory; packing; calls and tiles; other workers' work that this one waits for.
+  double compute = 0, l2 = 0, l3 = 0, memory = 0, packing = 0, overhead = 0, imbalance = 0;
+
+  double getTotal() const { return compute + l2 + l3 + memory + packing + overhead + imbalance; }
+};
+
+/// The time of a tiled contraction with so many workers: an analytic model in the manner of Roller (Zhu et al., OSDI
+/// 2022), whose levels are those of a processor. Sizes and numbers are at least 1.
+TilingCost estimateContraction(const ContractionProblem &problem, const ContractionShares &shares,
+                               const DeviceRates &rates, int64_t workers);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_TILE_COSTMODEL_H
