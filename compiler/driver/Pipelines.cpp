@@ -24,6 +24,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;
+  layouts.inPlace = switches.picturesInPlace;
   tile::FuseOptions fusion;
   // An invalid target is refused where code is made for it.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {

@@ -14,6 +14,7 @@ struct Switches {
   bool connect = true;
   bool fusePools = true;
   bool packWeights = true;
+  bool picturesInPlace = true;
   bool layOutState = true;
   bool coalesceLoops = true;
   bool splitReductions = true;
@@ -41,12 +42,13 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
-          switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights = switches.layOutState =
-              switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
-                  switches.weightGradients = switches.windows = switches.dotProducts = switches.pairProducts =
-                      switches.keepPacked = switches.sideBySide = switches.transpositions = switches.narrowLanes =
-                          switches.segments = switches.scattersInPlace = switches.donateState = switches.mergePhases =
-                              switches.elideWaits = switches.reuseMemory = false;
+          switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
+              switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
+                  switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
+                      switches.dotProducts = switches.pairProducts = switches.keepPacked = switches.sideBySide =
+                          switches.transpositions = switches.narrowLanes = switches.segments =
+                              switches.scattersInPlace = switches.donateState = switches.mergePhases =
+                                  switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -68,6 +70,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of products, as in attention, are one program: the first one's results stay in the cache, tile by tile"},
     {"pools", &Switches::fusePools, "pools", "convolutions pool their results before these leave the tile"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
+    {"pictures-in-place", &Switches::picturesInPlace, "pictures_in_place",
+     "convolutions of single taps read pictures as they are, with vectors along the channels out"},
     {"state-layouts", &Switches::layOutState, "laid_out",
      "trained weights stay in the panels that contractions read, from step to step"},
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},

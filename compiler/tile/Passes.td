@@ -180,12 +180,14 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     A weight that is the vector operand of a contraction is packed into panels along its columns, that of a convolution
     along its output channels. All that depends on weights alone (packing, casts, folded scales) is computed by @init,
     whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Counts
-    operands `packed` and values `hoisted`.
+    operands `packed`, those of convolutions of single taps as `pictures_in_place`, and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
                  Option<"convolutions", "convolutions", "bool", "true",
                         "Pack the weights of convolutions, whose vectors then lie along the channels out">,
+                 Option<"inPlace", "in-place", "bool", "true",
+                        "Convolutions of single taps, and products with a weight on the left, are such convolutions too">,
                  Option<"rows", "rows", "int64_t", "0",
                         "Width of panels of the broadcast operand; 0: it stays row-major, and emitters pack it">];
 }

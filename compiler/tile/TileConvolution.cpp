@@ -11,9 +11,14 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
   MicroKernelAttr kernel = getMicroKernel(device, elementType);
   ContractionBlocks blocks = ContractionBlocks::get(device, elementType.getIntOrFloatBitWidth() / 8);
   // Rows of whole micro-kernels, and as many rows as keep the accumulators of a tile in L2 next to the weights.
-  int64_t pixels = 8 * kernel.getRows();
+  int64_t area = 16 * kernel.getRows(), pixels = form.rowLoop ? area / 2 : area;
   int64_t channels = std::max<int64_t>(1, blocks.depth / form.taps);
-  return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, 2 * pixels, blocks.panels, channels);
+  // Enough tiles for every worker of a large machine. Without taps, copying takes about as long as a panel, for each
+  // tile.
+  int64_t leastTiles = form.taps > 1 || form.isInPlace() ? 32 : 8;
+  constexpr int64_t prefetchChannels = 8;
+  return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, area, blocks.panels, channels, leastTiles,
+                                    prefetchChannels);
 }
 
 WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, const DeviceDescription &device) {

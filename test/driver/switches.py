@@ -50,6 +50,8 @@ OF_SCATTERS = {"scatters-in-place"}
 OF_NARROW = {"narrow-lanes"}
 # test/driver/segments.py tests that of segments.
 OF_SEGMENTS = {"segments"}
+# test/codegen/convolutions.py tests that of convolutions of single taps.
+OF_PICTURES = {"pictures-in-place"}
 # Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
@@ -73,7 +75,7 @@ def known_switches():
 
 def main():
     faults, effective = [], set()
-    tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS
+    tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS | OF_PICTURES
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

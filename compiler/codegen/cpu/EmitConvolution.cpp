@@ -32,6 +32,7 @@ private:
   void emitOffsets();
   void emitTile(Value tile);
   void copyPlanes(const Span &channels);
+  Value getWindows(Value row, const Span &channels);
   void emitPanel(Value column, const Span &channels, Value accumulate);
   void poolPanel(Value column, Value count);
   void emitPanelEpilogue(Value column);
@@ -145,7 +146,8 @@ void ConvolutionEmitter::emitTile(Value tile) {
   Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiles.channelBlocks);
   emission.forRange(zero, channelBlocks, 1, [&](Value block) {
     Span channels = getRange(block, tiles.channelStep, contraction.getExtent(contraction.k.front()));
-    copyPlanes(channels);
+    if (!form.isInPlace())
+      copyPlanes(channels);
     emission.forRange(zero, columns.count, width, [&](Value distance) {
       Value column = emission.add(columns.first, distance);
       emitPanel(column, channels, toWord(block));
@@ -194,9 +196,11 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
   box.counts[form.channelDim] = channels.count;
   box.strides[form.channelDim] = emission.getSize(tiles.planeStride);
   if (form.rowDim) {
-    Value last = emission.multiply(emission.subtract(rows.count, one), emission.getConstant(form.rowStride));
+    Value last = emission.multiply(emission.subtract(rows.count, one), emission.getConstant(tiles.copiedStride));
     box.counts[*form.rowDim] = emission.add(last, emission.getConstant(form.rowSpan));
     box.strides[*form.rowDim] = emission.getSize(tiles.rowPitch);
+    box.rowDim = form.rowDim;
+    box.rowStep = form.rowStride / tiles.copiedStride;
   }
   box.stride = form.pixelStride;
   box.lanes = lanes;
@@ -206,10 +210,19 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
 
 /// The beginning of a panel's accumulators for a row of pixels.
 Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
-  Value pitch = emission.getSize(tiles.sumsPitch);
+  Value pitch = emission.getSize(tiles.pixelStep);
   Value panel =
-      emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiles.rowStep * tiles.sumsPitch));
+      emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiles.rowStep * tiles.pixelStep));
   return emission.add(panel, emission.multiply(emission.multiply(row, pitch), emission.getConstant(width)));
+}
+
+/// The address of a row's first pixel at the first step of k: in the copy, or in the picture.
+Value ConvolutionEmitter::getWindows(Value row, const Span &channels) {
+  if (form.isInPlace())
+    return emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.picture]),
+                               getLinear(form.picture, columns.first, rows.first, pixels.first, channels.first));
+  Value rowPitch = emission.multiply(emission.getSize(tiles.rowPitch), emission.getConstant(tiles.copiedStride));
+  return emission.getPointer(planes, emission.multiply(row, rowPitch));
 }
 
 void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value accumulate) {
@@ -217,12 +230,10 @@ void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value acc
   Value weights = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.weights]),
                                       getLinear(form.weights, column, rows.first, pixels.first, channels.first));
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.taps)));
-  Value rowPitch = emission.multiply(emission.getSize(tiles.rowPitch), emission.getConstant(form.rowStride));
   Value height = toWord(getBlockHeight(emission, pixels.count, kernelShape.getRows()));
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(pixels.count), height, depth,
-                                    emission.getPointer(planes, emission.multiply(row, rowPitch)),
+                         ValueRange{toWord(pixels.count), height, depth, getWindows(row, channels),
                                     emission.getPointer(offsets, zero), weights,
                                     emission.getPointer(sums, getPanelSums(column, row)), accumulate});
   });
@@ -279,6 +290,7 @@ void ConvolutionEmitter::poolPanel(Value column, Value count) {
 /// and pixels in memory.
 void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
+  Value prefetchChannels = emission.getConstant(tiles.tiling.getPrefetchChannels());
   Value count = emission.minimum(emission.getConstant(width),
                                  emission.subtract(emission.add(columns.first, columns.count), column));
   auto vectorType = VectorType::get({lanes}, contraction.elementType);
@@ -316,7 +328,9 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
           auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
           OpBuilder::InsertionGuard guard(builder);
           builder.setInsertionPointToStart(branch.thenBlock());
-          emitEpilogue(emission, last, value, at);
+          Value ahead = emission.minimum(emission.add(emission.add(half, channel), prefetchChannels),
+                                         emission.subtract(count, emission.getConstant(1)));
+          emitEpilogue(emission, last, value, at, Position{columnSymbol, emission.add(column, ahead)});
           builder.setInsertionPointToStart(branch.elseBlock());
           at.mask = mask;
           emitEpilogue(emission, last, value, at);

@@ -94,6 +94,11 @@ void WindowEmitter::emit() {
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
   sums = emission.takeScratch(sumType, tiles.sums);
   emitOffsets();
+  // What the last vector of the copy reads past its end must not be denormal either.
+  auto vectorType = VectorType::get({lanes}, form.elementType);
+  Value nothing = arith::ConstantOp::create(builder, location, vectorType, builder.getZeroAttr(vectorType));
+  Value end = emission.subtract(emission.getSize(tiles.copy), emission.getConstant(lanes));
+  vector::StoreOp::create(builder, location, nothing, copy, end);
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
@@ -247,7 +252,7 @@ void WindowEmitter::emitBlock(Value channel, Value row, Value pixel, unsigned ve
 
 /// The sums of a block: channels, rows, then vectors of pixels.
 SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pixel, unsigned vectors) {
-  // Padding channels compute the last channel again; padding rows read arbitrary elements of the copy.
+  // Padding channels and rows compute the last one again: arbitrary elements may be denormal, and slow.
   Value last = emission.subtract(emission.getSize(form.getNumChannels()), emission.getConstant(1));
   SmallVector<SmallVector<Value>> starts(tiling.getChannels());
   for (auto [number, ofChannel] : llvm::enumerate(starts)) {
@@ -259,10 +264,11 @@ SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pix
     }
   }
   SmallVector<Value> pictureRows;
+  Value lastRow = emission.subtract(rows.count, emission.getConstant(1));
   for (int64_t number = 0; number < tiling.getRows(); ++number) {
     Value distance = emission.getConstant(0);
     if (form.rowDim)
-      distance = emission.multiply(emission.add(row, emission.getConstant(number)),
+      distance = emission.multiply(emission.minimum(lastRow, emission.add(row, emission.getConstant(number))),
                                    emission.getSize(tiles.strides[*form.rowDim] * form.rowStride));
     pictureRows.push_back(emission.add(pixel, distance));
   }

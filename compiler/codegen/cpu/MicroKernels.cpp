@@ -210,23 +210,17 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
         [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, ArrayRef(results).take_front(kept)); });
     results = llvm::to_vector_of<Value>(branch.getResults());
   }
-  // Created here, since the loop needs all registers.
-  Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
-  // With an odd number of rows, the last row of a block is not stored.
-  Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, used, word(rows));
-  Value masks[2], lastMasks[2];
+  Value masks[2];
   for (int64_t half = 0; half < 2; ++half) {
     Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
     masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
-    lastMasks[half] = arith::SelectOp::create(builder, location, isWhole, masks[half], none);
   }
   // Windows accumulate in scratch that holds whole blocks, so they need no masks: masked stores are slow without
   // AVX-512.
   bool isWindow = kind == KernelKind::window;
   auto store = [&](bool adds) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
-      bool isLast = static_cast<int64_t>(number / 2) == rows - 1 && rows > 1;
-      Value mask = isLast ? lastMasks[number % 2] : masks[number % 2], sum = results[number], before;
+      Value mask = masks[number % 2], sum = results[number], before;
       if (adds) {
         before = isWindow ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
                           : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
@@ -361,11 +355,8 @@ void BlockEmitter::emitDriver() {
         scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used, key = used, ahead = b,
-              pitch = word(0);
-        if (isWindow) {
-          key = height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
-        } else {
+        Value used = arith::MinSIOp::create(builder, location, values[0], most), key = used, ahead = b, pitch = word(0);
+        if (!isWindow) {
           Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
           Value line = arith::AndIOp::create(builder, location, values[3], word(1));
           Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
@@ -373,8 +364,8 @@ void BlockEmitter::emitDriver() {
           ahead = element(arguments[9], builder.getI8Type(), distance);
           pitch = arguments[10];
           Value prefetches = arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], 4),
-                                                   compare(arith::CmpIPredicate::sge, height, leastPrefetching));
-          key = select(prefetches, add(height, word(prefetchingKey)), height);
+                                                   compare(arith::CmpIPredicate::sge, used, leastPrefetching));
+          key = select(prefetches, add(used, word(prefetchingKey)), used);
           key = select(compare(arith::CmpIPredicate::sle, columns, mostNarrow), add(columns, word(narrowKey)), key);
         }
         SmallVector<int64_t> cases =
@@ -383,16 +374,8 @@ void BlockEmitter::emitDriver() {
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
-          SmallVector<Value> operands = {columns,
-                                         depth,
-                                         values[1],
-                                         values[2],
-                                         ldc,
-                                         accumulate,
-                                         isWindow ? height : used,
-                                         ahead,
-                                         pitch,
-                                         isWindow ? offsets : values[1]};
+          SmallVector<Value> operands = {columns,    depth, values[1], values[2], ldc,
+                                         accumulate, used,  ahead,     pitch,     isWindow ? offsets : values[1]};
           for (int32_t step = 0; step < unroll; ++step)
             operands.push_back(element(b, step * static_cast<int32_t>(2 * lanes)));
           func::CallOp::create(builder, location, block, operands);
@@ -404,15 +387,14 @@ void BlockEmitter::emitDriver() {
 
         scf::YieldOp::create(builder, location,
                              ValueRange{arith::SubIOp::create(builder, location, values[0], used),
-                                        element(values[1], isWindow ? height : multiply(height, depth)),
-                                        element(values[2], multiply(height, ldc)), add(values[3], word(1))});
+                                        element(values[1], isWindow ? used : multiply(used, depth)),
+                                        element(values[2], multiply(used, ldc)), add(values[3], word(1))});
       });
   func::ReturnOp::create(builder, location);
 }
 
 void BlockEmitter::emit() {
   int64_t mostRows = shape.getRows();
-  int64_t unit = kind == KernelKind::window ? 2 : 1;
   leastPrefetching = llvm::divideCeil(mostRows, 2);
   if (kind != KernelKind::window && mostRows <= lanes)
     for (int64_t width = 1; width <= 8; width *= 2) {
@@ -420,7 +402,7 @@ void BlockEmitter::emit() {
       while (mostNarrow < width)
         blocks.emplace_back(narrowKey + ++mostNarrow, block);
     }
-  for (int64_t rows = unit; rows <= mostRows; rows += unit) {
+  for (int64_t rows = 1; rows <= mostRows; ++rows) {
     blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/false));
     if (kind != KernelKind::window && rows >= leastPrefetching)
       blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));

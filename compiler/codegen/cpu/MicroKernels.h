@@ -23,8 +23,7 @@ enum class KernelKind {
   pairs,
   /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C,
   ///                         i64 accumulate)
-  /// does the same with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart, and `height` is
-  /// even. With an odd number of rows, A is read and C written for one row more.
+  /// does the same with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart.
   window,
 };
 /// The kind for a program with `#tile.contraction`.
@@ -32,7 +31,7 @@ inline KernelKind getKernelKind(tile::ContractionTilingAttr tiling) {
   return tiling.getWordSteps() > 1 ? KernelKind::pairs : KernelKind::contract;
 }
 /// The height of blocks, a multiple of `unit` and at most `most`, that divides rows (both `index`) most evenly.
-mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 2);
+mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 1);
 std::string getKernelName(KernelKind kind, mlir::Type elementType, tile::MicroKernelAttr shape);
 
 /// The function's declaration, added to the module once.

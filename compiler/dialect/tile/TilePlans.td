@@ -61,10 +61,12 @@ def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution
   let summary = "how a convolution is tiled: outer loops, then output channels, rows, pixels, input channels, panels, rows, the micro-kernel";
   let description = [{
     A tile is a rectangle of at most `area` pixels, `pixels` of them in a row, for at most `panels` panels of output
-    channels. It sums at most `channels` input channels at a time, whose windows are packed first.
+    channels: fewer where that yields `least_tiles` tiles. It sums at most `channels` input channels at a time, whose
+    part of the picture is copied first, unless windows of one element are read in place. An epilogue prefetches its
+    operands `prefetch_channels` channels ahead.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$pixels, "int64_t":$area, "int64_t":$panels,
-                        "int64_t":$channels);
+                        "int64_t":$channels, "int64_t":$least_tiles, "int64_t":$prefetch_channels);
 }
 
 def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weight_gradient"> {
