@@ -13,9 +13,9 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
   // Rows of whole micro-kernels, and as many rows as keep the accumulators of a tile in L2 next to the weights.
   int64_t area = 16 * kernel.getRows(), pixels = form.rowLoop ? area / 2 : area;
   int64_t channels = std::max<int64_t>(1, blocks.depth / form.taps);
-  // Enough tiles for every worker of a large machine. Without taps, copying takes about as long as a panel, for each
+  // Enough tiles for every worker, as many as copying allows: without taps it takes about as long as a panel, for each
   // tile.
-  int64_t leastTiles = form.taps > 1 || form.isInPlace() ? 32 : 8;
+  int64_t leastTiles = form.isInPlace() ? 32 : form.taps > 1 ? 16 : 8;
   constexpr int64_t prefetchChannels = 8;
   return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, area, blocks.panels, channels, leastTiles,
                                     prefetchChannels);

@@ -33,7 +33,8 @@ private:
   void emitTile(Value tile);
   void copyPlanes(const Span &channels);
   Value getWindows(Value row, const Span &channels);
-  void emitPanel(Value column, const Span &channels, Value accumulate);
+  void emitPanel(Value column, Value block, const Span &channels);
+  Value getWeights(Value column, Value channel);
   void poolPanel(Value column, Value count);
   void emitPanelEpilogue(Value column);
   Value getPanelSums(Value column, Value row);
@@ -150,7 +151,7 @@ void ConvolutionEmitter::emitTile(Value tile) {
       copyPlanes(channels);
     emission.forRange(zero, columns.count, width, [&](Value distance) {
       Value column = emission.add(columns.first, distance);
-      emitPanel(column, channels, toWord(block));
+      emitPanel(column, block, channels);
       Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq,
                                            emission.add(block, emission.getConstant(1)), channelBlocks);
       auto branch = scf::IfOp::create(builder, location, isLast, /*withElseRegion=*/false);
@@ -225,17 +226,37 @@ Value ConvolutionEmitter::getWindows(Value row, const Span &channels) {
   return emission.getPointer(planes, emission.multiply(row, rowPitch));
 }
 
-void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value accumulate) {
-  Value zero = emission.getConstant(0);
-  Value weights = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.weights]),
-                                      getLinear(form.weights, column, rows.first, pixels.first, channels.first));
+/// The address of a panel of weights from a channel on.
+Value ConvolutionEmitter::getWeights(Value column, Value channel) {
+  return emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.weights]),
+                             getLinear(form.weights, column, rows.first, pixels.first, channel));
+}
+
+void ConvolutionEmitter::emitPanel(Value column, Value block, const Span &channels) {
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  // The panel that the worker reads next, which is prefetched: that of the next columns, else of the next channels.
+  // Past the last one, it need not be mapped.
+  Value nextColumn = emission.add(column, emission.getConstant(width));
+  Value isInside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, nextColumn,
+                                         emission.add(columns.first, columns.count));
+  Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, emission.add(block, one),
+                                       emission.getSize(tiles.channelBlocks));
+  auto select = [&](Value condition, Value yes, Value no) -> Value {
+    return arith::SelectOp::create(builder, location, condition, yes, no);
+  };
+  Value aheadColumn = select(isInside, nextColumn, select(isLast, nextColumn, columns.first));
+  Value aheadChannel =
+      select(isInside, channels.first, select(isLast, zero, emission.add(channels.first, channels.count)));
+  Value ahead = getWeights(aheadColumn, aheadChannel), weights = getWeights(column, channels.first);
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.taps)));
-  Value height = toWord(getBlockHeight(emission, pixels.count, kernelShape.getRows()));
+  Value height = getBlockHeight(emission, pixels.count, kernelShape.getRows());
+  Value blocks = emission.ceilDivide(pixels.count, height);
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(pixels.count), height, depth, getWindows(row, channels),
+                         ValueRange{toWord(pixels.count), toWord(height), depth, getWindows(row, channels),
                                     emission.getPointer(offsets, zero), weights,
-                                    emission.getPointer(sums, getPanelSums(column, row)), accumulate});
+                                    emission.getPointer(sums, getPanelSums(column, row)), toWord(block), ahead,
+                                    toWord(emission.multiply(row, blocks))});
   });
 }
 

@@ -291,7 +291,8 @@ void TreeEmitter::emitMultiply(tile::MultiplyAttr node) {
       Value a = emission.getPointer(scope.getMemory(factors), scope.getPlace(factors, zero, zero));
       func::CallOp::create(builder, location, function,
                            ValueRange{toWord(rows.count), toWord(height), toWord(depth.count), a,
-                                      emission.getPointer(offsets, zero), b, c, toWord(accumulates)});
+                                      emission.getPointer(offsets, zero), b, c, toWord(accumulates), b,
+                                      toWord(constant(prefetchingBlocks))});
       return;
     }
     const TreeScope::PackedOperand &packedRows = scope.getPacked(*form.getPack(node.getCompute(), left));

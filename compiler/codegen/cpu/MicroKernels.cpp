@@ -350,24 +350,25 @@ void BlockEmitter::emitDriver() {
     return arith::SelectOp::create(builder, location, condition, x, y);
   };
   scf::WhileOp::create(
-      builder, location, TypeRange{i64, pointer, pointer, i64}, ValueRange{rows, a, c, word(0)},
+      builder, location, TypeRange{i64, pointer, pointer, i64},
+      ValueRange{rows, a, c, isWindow ? arguments[9] : word(0)},
       [&](OpBuilder &, Location, ValueRange values) {
         scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value used = arith::MinSIOp::create(builder, location, values[0], most), key = used, ahead = b, pitch = word(0);
-        if (!isWindow) {
-          Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
-          Value line = arith::AndIOp::create(builder, location, values[3], word(1));
-          Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
-          Value distance = add(multiply(half, multiply(steps, arguments[10])), multiply(line, word(lanes * bytes)));
-          ahead = element(arguments[9], builder.getI8Type(), distance);
-          pitch = arguments[10];
-          Value prefetches = arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], 4),
-                                                   compare(arith::CmpIPredicate::sge, used, leastPrefetching));
-          key = select(prefetches, add(used, word(prefetchingKey)), used);
+        Value used = arith::MinSIOp::create(builder, location, values[0], most);
+        Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
+        Value line = arith::AndIOp::create(builder, location, values[3], word(1));
+        Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
+        Value pitch = isWindow ? word(2 * lanes * bytes) : arguments[10];
+        Value distance = add(multiply(half, multiply(steps, pitch)), multiply(line, word(lanes * bytes)));
+        Value ahead = element(arguments[isWindow ? 8 : 9], builder.getI8Type(), distance);
+        Value prefetches =
+            arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], prefetchingBlocks),
+                                  compare(arith::CmpIPredicate::sge, used, leastPrefetching));
+        Value key = select(prefetches, add(used, word(prefetchingKey)), used);
+        if (!isWindow)
           key = select(compare(arith::CmpIPredicate::sle, columns, mostNarrow), add(columns, word(narrowKey)), key);
-        }
         SmallVector<int64_t> cases =
             llvm::map_to_vector(ArrayRef(blocks).drop_back(), [](auto &block) { return block.first; });
         auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(key), cases, cases.size());
@@ -404,7 +405,7 @@ void BlockEmitter::emit() {
     }
   for (int64_t rows = 1; rows <= mostRows; ++rows) {
     blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/false));
-    if (kind != KernelKind::window && rows >= leastPrefetching)
+    if (rows >= leastPrefetching)
       blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));
   }
   emitDriver();
@@ -433,7 +434,7 @@ std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType,
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   if (kind == KernelKind::window)
-    return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64}, {});
+    return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64}, {});
   return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64}, {});
 }
 

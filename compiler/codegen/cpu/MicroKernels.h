@@ -22,10 +22,14 @@ enum class KernelKind {
   /// does the same for pair products: T is i32, and every element of A and B is a word of two steps of k, 16 bits each.
   pairs,
   /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C,
-  ///                         i64 accumulate)
-  /// does the same with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart.
+  ///                         i64 accumulate, const void *ahead, i64 blocks)
+  /// does the same with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart. `ahead` is a
+  /// packed
+  /// panel; the blocks of rows before this call have prefetched their parts of it, four blocks all of it.
   window,
 };
+/// The number of blocks for which a panel is prefetched completely.
+inline constexpr int64_t prefetchingBlocks = 4;
 /// The kind for a program with `#tile.contraction`.
 inline KernelKind getKernelKind(tile::ContractionTilingAttr tiling) {
   return tiling.getWordSteps() > 1 ? KernelKind::pairs : KernelKind::contract;
