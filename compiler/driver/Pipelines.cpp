@@ -66,9 +66,10 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(tile::createChooseTiles(
-      {options.target, switches.weightGradients, switches.windows, switches.dotProducts, switches.pairProducts,
-       switches.keepPacked, switches.sideBySide, switches.transpositions, switches.narrowLanes, switches.segments}));
+  passes.addPass(
+      tile::createChooseTiles({options.target, switches.weightGradients, switches.windows, switches.shareRows,
+                               switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.sideBySide,
+                               switches.transpositions, switches.narrowLanes, switches.segments}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

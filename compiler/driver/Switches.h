@@ -22,6 +22,7 @@ struct Switches {
   bool residueClasses = true;
   bool weightGradients = true;
   bool windows = true;
+  bool shareRows = true;
   bool dotProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
@@ -45,8 +46,8 @@ struct Switches {
           switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
               switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
                   switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
-                      switches.dotProducts = switches.pairProducts = switches.keepPacked = switches.sideBySide =
-                          switches.transpositions = switches.narrowLanes = switches.segments =
+                      switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
+                          switches.sideBySide = switches.transpositions = switches.narrowLanes = switches.segments =
                               switches.scattersInPlace = switches.donateState = switches.mergePhases =
                                   switches.elideWaits = switches.reuseMemory = false;
     return switches;
@@ -83,6 +84,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "gradients of convolutions' weights read pictures as they are, without packing every window"},
     {"windows", &Switches::windows, "windows",
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
+    {"share-rows", &Switches::shareRows, "shared_rows",
+     "windows of few taps load what several rows read once for all of them"},
     {"dot-products", &Switches::dotProducts, "dot_products",
      "products of bf16 and of 8-bit integers are summed two or four at a time, by the matrix unit (AMX) where there is "
      "one"},

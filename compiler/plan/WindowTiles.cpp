@@ -37,7 +37,7 @@ WindowTiles WindowTiles::get(WindowForm &form, WindowTilingAttr tiling) {
   }
   divide(form.getRows(), Expr::max(constant(tiling.getRows()), rows), tiles.rowBlocks, tiles.rowStep);
   if (form.rowDim) {
-    Expr last = Expr::max(one, tiles.rowStep) - 1;
+    Expr last = Expr::max(one, roundUp(tiles.rowStep, tiling.getRows())) - 1;
     tiles.counts[*form.rowDim] = tiles.counts[*form.rowDim] + last * form.rowStride;
   }
   tiles.strides.resize(pixelDim);

@@ -209,7 +209,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, contractions
     of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of
-    `windows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
+    `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
     maps of `narrow_lanes`, and maps in `segments` of columns.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
@@ -225,6 +225,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Copy pictures for the gradients of weights, rather than pack all of their windows">,
                  Option<"windows", "windows", "bool", "true",
                         "Copy what windows see, and compute blocks of pixels in registers">,
+                 Option<"shareRows", "share-rows", "bool", "true",
+                        "Compute all taps of a window at a time, so that rows share what they load">,
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 and of 8-bit integers as dot products of words, where the device can">,
                  Option<"pairProducts", "pair-products", "bool", "true",

@@ -138,15 +138,15 @@ def check(folder, case, sizes, seed, target):
         model.close()
 
 
-def check_switch(folder):
-    """Without it, single taps are products as before, and none is counted."""
+def check_switch(folder, switch, counter, case):
+    """Without it, it counts nothing, and the numbers are the same."""
     draws = np.random.default_rng(0)
-    onnx.save(BY_HAND[0][0].model(draws), folder / "m.onnx")
+    onnx.save(case.model(draws), folder / "m.onnx")
     x, results = draws.standard_normal((2, 24, 9, 9), dtype=np.float32), []
-    for options, most in (([], 1), (["--disable", "pictures-in-place"], 0)):
+    for options, most in (([], 1), (["--disable", switch], 0)):
         command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json", *options]
         counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
-        assert counters["pictures_in_place"] == most, counters
+        assert counters[counter] == most, counters
         results.append(freestone_runtime.Model(folder / "m.stone", 1).run({"x": x})[0])
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5)
 
@@ -154,7 +154,8 @@ def check_switch(folder):
 def main():
     folder, count, seed = pathlib.Path(sys.argv[1]), int((sys.argv[2:] or [12])[0]), int((sys.argv[3:] or [1])[0])
     folder.mkdir(parents=True, exist_ok=True)
-    check_switch(folder)
+    check_switch(folder, "pictures-in-place", "pictures_in_place", Case(24, 64, [1, 1], following="Clip"))
+    check_switch(folder, "share-rows", "shared_rows", Case(24, 24, [3, 3], pads=[1] * 4, groups=24))
     for target in ("host", "x86-64-v3"):
         for case, sizes in BY_HAND:
             check(folder, case, sizes, 1, target)

@@ -50,8 +50,8 @@ OF_SCATTERS = {"scatters-in-place"}
 OF_NARROW = {"narrow-lanes"}
 # test/driver/segments.py tests that of segments.
 OF_SEGMENTS = {"segments"}
-# test/codegen/convolutions.py tests that of convolutions of single taps.
-OF_PICTURES = {"pictures-in-place"}
+# test/codegen/convolutions.py tests those of single taps, and of windows whose rows share elements.
+OF_PICTURES = {"pictures-in-place", "share-rows"}
 # Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 

@@ -97,7 +97,7 @@ static LogicalResult verifyAccumulators(EmitError emitError, int64_t accumulator
 }
 
 LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, int64_t rows, int64_t vectors,
-                                       int64_t lanes, int64_t pixels, int64_t copy) {
+                                       int64_t lanes, int64_t pixels, int64_t copy, int64_t unroll) {
   // All of a block stands in registers, and is written out.
   constexpr int64_t largestBlock = 64;
   for (auto [name, value] : {std::pair("channels", channels), {"rows", rows}, {"vectors", vectors}})
@@ -109,7 +109,7 @@ LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, in
                        << rows << " x " << vectors;
   return success(succeeded(verifyLanes(emitError, lanes)) &&
                  succeeded(verifyMultiple(emitError, "pixels", pixels, lanes, "lanes of a vector")) &&
-                 succeeded(verifySize(emitError, "copy", copy)));
+                 succeeded(verifySize(emitError, "copy", copy)) && succeeded(verifySize(emitError, "unroll", unroll)));
 }
 
 LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,

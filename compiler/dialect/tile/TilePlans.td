@@ -84,12 +84,13 @@ def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
   let description = [{
     A tile has at most `pixels` pixels in a row, and so many rows as a copy of what its windows see has at most `copy` elements; at least
     `rows`. It is computed in blocks of `channels` channels out, `rows` rows, and `vectors` vectors of `lanes` pixels, all in registers.
+    `unroll` taps are computed at a time, one or all: with all of them, the rows of a block share what they load.
     ```mlir
-    #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096>
+    #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096, unroll = 9>
     ```
   }];
   let parameters = (ins "int64_t":$channels, "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$pixels,
-                        "int64_t":$copy);
+                        "int64_t":$copy, DefaultValuedParameter<"int64_t", "1">:$unroll);
 }
 
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
