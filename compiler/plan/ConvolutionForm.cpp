@@ -174,7 +174,7 @@ bool ConvolutionForm::isPacked(int64_t width) {
   return contraction.isPackedAlong(weights, contraction.m.front(), width);
 }
 
-bool ConvolutionForm::isInPlace() {
+bool ConvolutionForm::mayBeInPlace() {
   return taps == 1 && pixelStride == 1 && !rowLoop && !contraction.compute.getFill(picture);
 }
 

@@ -44,10 +44,8 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   Expr planeRows = (tiles.rowStep - 1) * tiles.copiedStride + form.rowSpan;
   tiles.planeStride = planeRows * tiles.rowPitch + lanes;
   tiles.planes = tiles.channelStep * tiles.planeStride + lanes;
-  if (form.isInPlace()) {
-    tiles.planeStride = getStrides(contraction.compute, form.picture)->strides[contraction.k.front()];
-    tiles.planes = constant(0);
-  }
+  if (form.mayBeInPlace())
+    tiles.pictureStride = getStrides(contraction.compute, form.picture)->strides[contraction.k.front()];
   tiles.offsets = tiles.channelStep * form.taps;
   tiles.sums = panelStep * tiles.rowStep * tiles.pixelStep * width + lanes * width;
   tiles.square = constant(lanes * lanes);

@@ -18,9 +18,10 @@ struct ConvolutionTiles {
   sym::Expr tiles;
 
   /// The copy of the picture for a tile, with its border: elements of a run, the pitch of rows, and the stride of
-  /// channels. A row is deinterleaved into as many runs as the pixels' stride (see `WindowTiles`). In place, the stride
-  /// is the picture's own, and there is no copy.
+  /// channels. A row is deinterleaved into as many runs as the pixels' stride (see `WindowTiles`).
   sym::Expr run, rowPitch, planeStride;
+  /// The stride of channels in the picture, where it may be read in place; null elsewhere.
+  sym::Expr pictureStride;
   /// The window's stride in copied rows: rows that no window reads are left out.
   int64_t copiedStride;
   /// Elements of scratch: copied planes, offsets of the steps of k in them (i64), sums, a square for transposition.

@@ -31,6 +31,7 @@ public:
 private:
   void emitOffsets();
   void emitTile(Value tile);
+  void emitCopy(const Span &channels);
   void copyPlanes(const Span &channels);
   Value getWindows(Value row, const Span &channels);
   void emitPanel(Value column, Value block, const Span &channels);
@@ -64,6 +65,8 @@ private:
   Positions outer;
   func::FuncOp kernel;
   Value planes, offsets, sums, square;
+  /// Whether the picture is read in place; null: never.
+  Value isInPlace;
   /// Ranges of the current tile.
   Span columns, rows, pixels;
 };
@@ -97,6 +100,10 @@ void ConvolutionEmitter::emit() {
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
   sums = emission.takeScratch(contraction.elementType, tiles.sums);
   square = emission.takeScratch(contraction.elementType, tiles.square);
+  if (tiles.pictureStride)
+    isInPlace = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle,
+                                      emission.getSize(tiles.pictureStride * tiles.channelStep),
+                                      emission.getConstant(tiles.tiling.getInPlace()));
   emitOffsets();
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
@@ -106,6 +113,9 @@ void ConvolutionEmitter::emitOffsets() {
   SmallVector<Expr> extents = contraction.getExtents(form.getTapLoops());
   Value zero = emission.getConstant(0), taps = emission.getConstant(form.taps);
   Value rowPitch = emission.getSize(tiles.rowPitch), planeStride = emission.getSize(tiles.planeStride);
+  if (isInPlace)
+    planeStride =
+        arith::SelectOp::create(builder, location, isInPlace, emission.getSize(tiles.pictureStride), planeStride);
   Value stride = emission.getConstant(form.pixelStride);
   emission.forRange(zero, taps, 1, [&](Value tap) {
     Value row = zero, pixel = zero;
@@ -147,8 +157,7 @@ void ConvolutionEmitter::emitTile(Value tile) {
   Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiles.channelBlocks);
   emission.forRange(zero, channelBlocks, 1, [&](Value block) {
     Span channels = getRange(block, tiles.channelStep, contraction.getExtent(contraction.k.front()));
-    if (!form.isInPlace())
-      copyPlanes(channels);
+    emitCopy(channels);
     emission.forRange(zero, columns.count, width, [&](Value distance) {
       Value column = emission.add(columns.first, distance);
       emitPanel(column, block, channels);
@@ -179,6 +188,15 @@ Positions ConvolutionEmitter::getPositions(Value column, Value row, Value pixel,
 Value ConvolutionEmitter::getLinear(unsigned input, Value column, Value row, Value pixel, Value channel) {
   Expr linear = tile::getLinearIndex(contraction.compute.getInputType(input), getIndices(input));
   return emission.getIndex(linear, getPositions(column, row, pixel, channel));
+}
+
+void ConvolutionEmitter::emitCopy(const Span &channels) {
+  if (!isInPlace)
+    return copyPlanes(channels);
+  auto branch = scf::IfOp::create(builder, location, isInPlace, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  copyPlanes(channels);
 }
 
 /// Copies the part of some channels that the tile's windows cover; out of bounds the picture has its fill.
@@ -219,11 +237,13 @@ Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
 
 /// The address of a row's first pixel at the first step of k: in the copy, or in the picture.
 Value ConvolutionEmitter::getWindows(Value row, const Span &channels) {
-  if (form.isInPlace())
-    return emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.picture]),
-                               getLinear(form.picture, columns.first, rows.first, pixels.first, channels.first));
   Value rowPitch = emission.multiply(emission.getSize(tiles.rowPitch), emission.getConstant(tiles.copiedStride));
-  return emission.getPointer(planes, emission.multiply(row, rowPitch));
+  Value copied = emission.getPointer(planes, emission.multiply(row, rowPitch));
+  if (!isInPlace)
+    return copied;
+  Value picture = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.picture]),
+                                      getLinear(form.picture, columns.first, rows.first, pixels.first, channels.first));
+  return arith::SelectOp::create(builder, location, isInPlace, picture, copied);
 }
 
 /// The address of a panel of weights from a channel on.

@@ -62,11 +62,12 @@ def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution
   let description = [{
     A tile is a rectangle of at most `area` pixels, `pixels` of them in a row, for at most `panels` panels of output
     channels: fewer where that yields `least_tiles` tiles. It sums at most `channels` input channels at a time, whose
-    part of the picture is copied first, unless windows of one element are read in place. An epilogue prefetches its
+    part of the picture is copied first, unless windows are of one element and so many channels lie within `in_place`
+    elements: these are then read in place. An epilogue prefetches its
     operands `prefetch_channels` channels ahead.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$pixels, "int64_t":$area, "int64_t":$panels,
-                        "int64_t":$channels, "int64_t":$least_tiles, "int64_t":$prefetch_channels);
+                        "int64_t":$channels, "int64_t":$least_tiles, "int64_t":$prefetch_channels, "int64_t":$in_place);
 }
 
 def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weight_gradient"> {
