@@ -24,6 +24,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;
+  layouts.inPlace = switches.picturesInPlace;
   tile::FuseOptions fusion;
   // An invalid target is refused where code is made for it.
   if (llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target)) {
@@ -66,9 +67,10 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(tile::createChooseTiles(
-      {options.target, switches.weightGradients, switches.windows, switches.dotProducts, switches.pairProducts,
-       switches.keepPacked, switches.sideBySide, switches.transpositions, switches.narrowLanes, switches.segments}));
+  passes.addPass(
+      tile::createChooseTiles({options.target, switches.weightGradients, switches.windows, switches.shareRows,
+                               switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.sideBySide,
+                               switches.transpositions, switches.narrowLanes, switches.segments}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
 }

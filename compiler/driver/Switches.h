@@ -15,6 +15,7 @@ struct Switches {
   bool connect = true;
   bool fusePools = true;
   bool packWeights = true;
+  bool picturesInPlace = true;
   bool layOutState = true;
   bool coalesceLoops = true;
   bool splitReductions = true;
@@ -22,6 +23,7 @@ struct Switches {
   bool residueClasses = true;
   bool weightGradients = true;
   bool windows = true;
+  bool shareRows = true;
   bool dotProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
@@ -42,12 +44,13 @@ struct Switches {
     Switches switches;
     if (level == 0)
       switches.reassociate = switches.inlineProducers = switches.fuseEpilogues = switches.fuseRows = switches.fuseMaps =
-          switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights = switches.layOutState =
-              switches.coalesceLoops = switches.splitReductions = switches.shortenLiveRanges = switches.residueClasses =
-                  switches.weightGradients = switches.windows = switches.dotProducts = switches.pairProducts =
-                      switches.keepPacked = switches.sideBySide = switches.transpositions = switches.narrowLanes =
-                          switches.segments = switches.scattersInPlace = switches.donateState = switches.mergePhases =
-                              switches.elideWaits = switches.reuseMemory = false;
+          switches.fuseSiblings = switches.connect = switches.fusePools = switches.packWeights =
+              switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
+                  switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
+                      switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
+                          switches.sideBySide = switches.transpositions = switches.narrowLanes = switches.segments =
+                              switches.scattersInPlace = switches.donateState = switches.mergePhases =
+                                  switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -71,6 +74,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of products, as in attention, are one program: the first one's results stay in the cache, tile by tile"},
     {"pools", &Switches::fusePools, "pools", "convolutions pool their results before these leave the tile"},
     {"pack-weights", &Switches::packWeights, "packed", "weights are stored as contractions read them"},
+    {"pictures-in-place", &Switches::picturesInPlace, "pictures_in_place",
+     "convolutions of single taps read pictures as they are, with vectors along the channels out"},
     {"state-layouts", &Switches::layOutState, "laid_out",
      "trained weights stay in the panels that contractions read, from step to step"},
     {"coalesce", &Switches::coalesceLoops, "coalesced", "loops that run over memory without a gap become one"},
@@ -82,6 +87,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "gradients of convolutions' weights read pictures as they are, without packing every window"},
     {"windows", &Switches::windows, "windows",
      "pooling, and convolutions of few channels a group, copy pictures and compute blocks of pixels in registers"},
+    {"share-rows", &Switches::shareRows, "shared_rows",
+     "windows of few taps load what several rows read once for all of them"},
     {"dot-products", &Switches::dotProducts, "dot_products",
      "products of bf16 and of 8-bit integers are summed two or four at a time, by the matrix unit (AMX) where there is "
      "one"},

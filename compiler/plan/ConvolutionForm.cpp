@@ -38,7 +38,7 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
   form.picture = picture.getArgNumber();
   form.weights = weights.getArgNumber();
   std::optional<int64_t> taps = countTaps(form.contraction);
-  if (!taps || *taps == 1 || contraction->m.size() != 1 || contraction->n.size() > 2 || compute.getFill(form.weights) ||
+  if (!taps || contraction->m.size() != 1 || contraction->n.size() > 2 || compute.getFill(form.weights) ||
       picture.getType() != contraction->elementType || weights.getType() != contraction->elementType ||
       compute.getInputType(form.picture).getLayout() || !getStrides(compute, form.picture))
     return std::nullopt;
@@ -49,7 +49,6 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
 
   /// The copy deinterleaves vectors of up to this many interleaved runs by shuffles.
   constexpr int64_t mostStride = 8;
-  bool isWindow = compute.getFill(form.picture) || contraction->n.size() > 1;
   std::optional<unsigned> pixelDim, channelDim;
   for (auto [dim, index] : llvm::enumerate(getIndices(compute, form.picture))) {
     std::optional<LinearIndex> coordinate = asLinear(index, compute.getNumLoops());
@@ -90,7 +89,7 @@ std::optional<ConvolutionForm> ConvolutionForm::get(ComputeOp compute) {
     }
   }
   int64_t lastDim = compute.getInputType(form.picture).getRank() - 1;
-  if (!isWindow || pixelDim != lastDim || !channelDim || form.rowLoop.has_value() != form.rowDim.has_value())
+  if (pixelDim != lastDim || !channelDim || form.rowLoop.has_value() != form.rowDim.has_value())
     return std::nullopt;
   form.pixelDim = *pixelDim;
   form.channelDim = *channelDim;
@@ -173,6 +172,10 @@ std::optional<Pooling> ConvolutionForm::getPooling(ComputeOp reader, Value resul
 
 bool ConvolutionForm::isPacked(int64_t width) {
   return contraction.isPackedAlong(weights, contraction.m.front(), width);
+}
+
+bool ConvolutionForm::mayBeInPlace() {
+  return taps == 1 && pixelStride == 1 && !rowLoop && !contraction.compute.getFill(picture);
 }
 
 std::pair<int64_t, int64_t> ConvolutionForm::getTapSteps(unsigned loop) {

@@ -53,6 +53,9 @@ struct ConvolutionForm {
 
   /// Whether the weights are packed in panels of `width` output channels, as the micro-kernel reads them.
   bool isPacked(int64_t width);
+  /// Whether neighbouring pixels are neighbouring elements of the picture at every step of k: it can then be read in
+  /// place, not copied.
+  bool mayBeInPlace();
   /// The loops of the taps, and their strides in the coordinates of row and pixel.
   llvm::ArrayRef<unsigned> getTapLoops() const { return llvm::ArrayRef(contraction.k).drop_front(); }
   std::pair<int64_t, int64_t> getTapSteps(unsigned loop);

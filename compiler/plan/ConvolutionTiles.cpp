@@ -1,5 +1,6 @@
 #include "compiler/plan/ConvolutionTiles.h"
 
+#include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/Scratch.h"
 
 using namespace mlir;
@@ -26,23 +27,27 @@ ConvolutionTiles ConvolutionTiles::get(ConvolutionForm &form, ConvolutionTilingA
   Expr rows = Expr::floorDiv(constant(tiling.getArea()), Expr::max(constant(1), tiles.pixelStep * rowUnit));
   divide(Expr::floorDiv(form.getRows(), rowUnit), Expr::max(constant(1), rows), tiles.rowBlocks, tiles.rowStep);
   tiles.rowStep = tiles.rowStep * rowUnit;
-  Expr panelStep;
-  divide(Expr::ceilDiv(contraction.getExtent(contraction.m), width), constant(tiling.getPanels()), tiles.columnBlocks,
-         panelStep);
+  // Few blocks of pixels have fewer panels each: there must be enough tiles for all workers.
+  Expr others = Expr::max(constant(1), contraction.getExtent(contraction.outer) * tiles.rowBlocks * tiles.pixelBlocks);
+  Expr panels = Expr::ceilDiv(contraction.getExtent(contraction.m), width), panelStep;
+  Expr most = Expr::floorDiv(panels * others, tiling.getLeastTiles());
+  divide(panels, Expr::max(constant(1), Expr::min(constant(tiling.getPanels()), most)), tiles.columnBlocks, panelStep);
   tiles.columnStep = panelStep * width;
   divide(contraction.getExtent(contraction.k.front()), constant(tiling.getChannels()), tiles.channelBlocks,
          tiles.channelStep);
   tiles.tiles = contraction.getExtent(contraction.outer) * tiles.columnBlocks * tiles.rowBlocks * tiles.pixelBlocks;
 
-  // Rows are copied in whole vectors, and the last micro-kernel of a row may reach one pixel past its end.
+  // Rows are copied in whole vectors.
   tiles.run = Expr::ceilDiv(tiles.pixelStep + (form.pixelSpan - 1) / form.pixelStride, lanes) * lanes;
   tiles.rowPitch = tiles.run * form.pixelStride;
-  Expr planeRows = (tiles.rowStep - 1) * form.rowStride + form.rowSpan;
+  tiles.copiedStride = form.rowSpan == 1 ? 1 : form.rowStride;
+  Expr planeRows = (tiles.rowStep - 1) * tiles.copiedStride + form.rowSpan;
   tiles.planeStride = planeRows * tiles.rowPitch + lanes;
-  tiles.sumsPitch = Expr::ceilDiv(tiles.pixelStep, 2) * 2;
   tiles.planes = tiles.channelStep * tiles.planeStride + lanes;
+  if (form.mayBeInPlace())
+    tiles.pictureStride = getStrides(contraction.compute, form.picture)->strides[contraction.k.front()];
   tiles.offsets = tiles.channelStep * form.taps;
-  tiles.sums = panelStep * tiles.rowStep * tiles.sumsPitch * width + lanes * width;
+  tiles.sums = panelStep * tiles.rowStep * tiles.pixelStep * width + lanes * width;
   tiles.square = constant(lanes * lanes);
   return tiles;
 }

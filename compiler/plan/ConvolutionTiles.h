@@ -20,8 +20,10 @@ struct ConvolutionTiles {
   /// The copy of the picture for a tile, with its border: elements of a run, the pitch of rows, and the stride of
   /// channels. A row is deinterleaved into as many runs as the pixels' stride (see `WindowTiles`).
   sym::Expr run, rowPitch, planeStride;
-  /// Pixels from one row to the next in the accumulators, each as wide as a panel.
-  sym::Expr sumsPitch;
+  /// The stride of channels in the picture, where it may be read in place; null elsewhere.
+  sym::Expr pictureStride;
+  /// The window's stride in copied rows: rows that no window reads are left out.
+  int64_t copiedStride;
   /// Elements of scratch: copied planes, offsets of the steps of k in them (i64), sums, a square for transposition.
   sym::Expr planes, offsets, sums, square;
 

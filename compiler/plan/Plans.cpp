@@ -82,6 +82,10 @@ static FailureOr<PlanAttr> planWindow(ProgramOp program, WindowTilingAttr tiling
     return program.emitOpError("is tiled as a reduction of windows, but is none");
   if (!form->rowLoop && tiling.getRows() != 1)
     return program.emitOpError("has one row of pixels, its tiling blocks of ") << tiling.getRows();
+  if (tiling.getUnroll() > 1 && (!form->rowLoop || !form->getNumTaps().isConstant(tiling.getUnroll())))
+    return program.emitOpError(
+               "computes one tap at a time, or all of a number that is known with rows that share them, not ")
+           << tiling.getUnroll();
   WindowTiles tiles = WindowTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(*form), Accesses::getUnknown(program));
 }

@@ -81,7 +81,11 @@ bool ChooseLayouts::isConvolution(ComputeOp op) {
   std::optional<int64_t> channels;
   if (form)
     channels = form->contraction.getExtent(form->contraction.m).asConstant();
-  return channels && *channels * 4 >= (*channels + columns - 1) / columns * columns * 3;
+  if (!channels || (form->taps == 1 && !inPlace))
+    return false;
+  int64_t computed = (*channels + columns - 1) / columns * columns;
+  // Without taps, the other way is a product whose columns are the pixels: it computes no padding along the channels.
+  return form->taps > 1 ? *channels * 4 >= computed * 3 : *channels * 5 >= computed * 4;
 }
 
 void ChooseLayouts::chooseIn(func::FuncOp function) {
@@ -104,6 +108,8 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
       return !op.getFill(input) && !op.getInputType(input).getLayout() && isWeightOnly(tensor) && isHoistable(tensor);
     };
     if (isConvolution(op) && isPackable(dims.lhs)) {
+      if (ConvolutionForm::get(op)->taps == 1)
+        count(getOperation(), "pictures_in_place", 1);
       pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false), columns);
       continue;
     }

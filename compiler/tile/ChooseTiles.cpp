@@ -85,7 +85,10 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       window = tile::WindowForm::get(program);
     if (window && tile::isWindowInRegisters(*window)) {
       count("windows");
-      return tile::tileWindow(*window, device);
+      tile::WindowTilingAttr tiling = tile::tileWindow(*window, device, shareRows);
+      if (tiling.getUnroll() > 1)
+        count("shared_rows");
+      return tiling;
     }
     if (!form)
       return {};

@@ -200,12 +200,14 @@ def ChooseLayouts : TilePass<"tile-choose-layouts", "::mlir::ModuleOp"> {
     A weight that is the vector operand of a contraction is packed into panels along its columns, that of a convolution
     along its output channels. All that depends on weights alone (packing, casts, folded scales) is computed by @init,
     whose arguments are the plain weights and whose results are arguments of @main; `graph.weight` names both. Counts
-    operands `packed` and values `hoisted`.
+    operands `packed`, those of convolutions of single taps as `pictures_in_place`, and values `hoisted`.
   }];
   let options = [Option<"enable", "enable", "bool", "true", "Pack weights; without it they are read as they are">,
                  Option<"columns", "columns", "int64_t", "32", "Width of panels of the vector operand">,
                  Option<"convolutions", "convolutions", "bool", "true",
                         "Pack the weights of convolutions, whose vectors then lie along the channels out">,
+                 Option<"inPlace", "in-place", "bool", "true",
+                        "Convolutions of single taps, and products with a weight on the left, are such convolutions too">,
                  Option<"rows", "rows", "int64_t", "0",
                         "Width of panels of the broadcast operand; 0: it stays row-major, and emitters pack it">];
 }
@@ -227,7 +229,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
     those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, contractions
     of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of
-    `windows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
+    `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
     maps of `narrow_lanes`, and maps in `segments` of columns.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
@@ -243,6 +245,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Copy pictures for the gradients of weights, rather than pack all of their windows">,
                  Option<"windows", "windows", "bool", "true",
                         "Copy what windows see, and compute blocks of pixels in registers">,
+                 Option<"shareRows", "share-rows", "bool", "true",
+                        "Compute all taps of a window at a time, so that rows share what they load">,
                  Option<"dotProducts", "dot-products", "bool", "true",
                         "Sum products of bf16 and of 8-bit integers as dot products of words, where the device can">,
                  Option<"pairProducts", "pair-products", "bool", "true",

@@ -11,9 +11,16 @@ ConvolutionTilingAttr tile::tileConvolution(ConvolutionForm &form, const DeviceD
   MicroKernelAttr kernel = getMicroKernel(device, elementType);
   ContractionBlocks blocks = ContractionBlocks::get(device, elementType.getIntOrFloatBitWidth() / 8);
   // Rows of whole micro-kernels, and as many rows as keep the accumulators of a tile in L2 next to the weights.
-  int64_t pixels = 8 * kernel.getRows();
+  int64_t area = 16 * kernel.getRows(), pixels = form.rowLoop ? area / 2 : area;
   int64_t channels = std::max<int64_t>(1, blocks.depth / form.taps);
-  return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, 2 * pixels, blocks.panels, channels);
+  // Enough tiles for every worker, as many as copying allows: without taps it takes about as long as a panel, for each
+  // tile.
+  int64_t leastTiles = form.mayBeInPlace() ? 32 : form.taps > 1 ? 16 : 8;
+  constexpr int64_t prefetchChannels = 8;
+  // Half of L2: from farther away, lines of as many channels come faster one channel after the other.
+  int64_t inPlace = device.getL2Bytes() / 2 / (elementType.getIntOrFloatBitWidth() / 8);
+  return ConvolutionTilingAttr::get(elementType.getContext(), kernel, pixels, area, blocks.panels, channels, leastTiles,
+                                    prefetchChannels, inPlace);
 }
 
 WeightGradientTilingAttr tile::tileWeightGradient(WeightGradientForm &form, const DeviceDescription &device) {

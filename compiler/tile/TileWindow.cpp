@@ -16,7 +16,7 @@ bool tile::isWindowInRegisters(WindowForm &form) {
          form.getNumChannels().asConstant().value_or(mostChannels + 1) <= mostChannels;
 }
 
-WindowTilingAttr tile::tileWindow(WindowForm &form, const DeviceDescription &device) {
+WindowTilingAttr tile::tileWindow(WindowForm &form, const DeviceDescription &device, bool shareRows) {
   Type sumType = form.compute.getInit(0).getType();
   int64_t lanes = device.getLanes(std::max(32u, sumType.getIntOrFloatBitWidth()));
   // Independent sums hide the latency of the units; channels of a block share the picture's loads.
@@ -27,5 +27,10 @@ WindowTilingAttr tile::tileWindow(WindowForm &form, const DeviceDescription &dev
   int64_t rows = form.rowLoop ? sums : 1, vectors = form.rowLoop ? 1 : sums;
   // Rows of any width; the copy takes half of L1, the rest is for other operands and results.
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8, copy = device.getL1Bytes() / 2 / bytes;
-  return WindowTilingAttr::get(form.compute.getContext(), channels, rows, vectors, lanes, 64 * lanes, copy);
+  // Several channels need all registers for sums; more taps would be much code.
+  constexpr int64_t mostTaps = 32;
+  int64_t taps = form.getNumTaps().asConstant().value_or(mostTaps + 1);
+  bool unrolls = shareRows && form.rowLoop && channels == 1 && taps <= mostTaps;
+  return WindowTilingAttr::get(form.compute.getContext(), channels, rows, vectors, lanes, 64 * lanes, copy,
+                               unrolls ? std::max<int64_t>(taps, 1) : 1);
 }

@@ -9,7 +9,7 @@ namespace freestone::tile {
 /// Whether windows profit from register blocks of pixels: they overlap, and there are few output channels.
 bool isWindowInRegisters(WindowForm &form);
 
-WindowTilingAttr tileWindow(WindowForm &form, const DeviceDescription &device);
+WindowTilingAttr tileWindow(WindowForm &form, const DeviceDescription &device, bool shareRows);
 
 } // namespace freestone::tile
 

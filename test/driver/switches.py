@@ -52,6 +52,8 @@ OF_NARROW = {"narrow-lanes"}
 OF_SEGMENTS = {"segments"}
 # test/codegen/attention_gradients.py tests that of gradients of softmax.
 OF_ATTENTION = {"reassociate"}
+# test/codegen/convolutions.py tests those of single taps, and of windows whose rows share elements.
+OF_PICTURES = {"pictures-in-place", "share-rows"}
 # Optimizations that have an effect only without these others.
 WITHOUT = {"maps": "inline", "elide-waits": "epilogues,rows,maps"}
 
@@ -75,7 +77,7 @@ def known_switches():
 
 def main():
     faults, effective = [], set()
-    tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS | OF_ATTENTION
+    tested = SWITCHES.keys() | OF_TRAINING | OF_INTEGERS | OF_SCATTERS | OF_NARROW | OF_SEGMENTS | OF_ATTENTION | OF_PICTURES
     if unknown := known_switches() ^ tested:
         faults.append(f"there are switches that are tested nowhere, or none any more: {unknown}")
     for name in SIZES:

@@ -43,7 +43,8 @@
 
 // expected-error @+1 {{the area of a tile holds its row of 112 pixels, not 56}}
 #area = #tile.convolution<
-  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, pixels = 112, area = 56, panels = 8, channels = 21>
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, pixels = 112, area = 56, panels = 8, channels = 21,
+  least_tiles = 32, prefetch_channels = 8, in_place = 1024>
 
 // -----
 

@@ -2,6 +2,11 @@
 // RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{convolutions=false})' \
 // RUN:   | FileCheck %s --check-prefix=CONTRACTION
 
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts{in-place=false})' \
+// RUN:   | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(func.func(graph-to-tile,tile-inline-producers,tile-fuse),tile-choose-layouts,func.func(tile-coalesce-loops),tile-outline,tile-choose-tiles{target=x86-64-v4})' \
+// RUN:   | FileCheck %s --check-prefix=TILES
+
 // Weights of a convolution that fills its panels are packed along the output channels; those of few channels are not.
 // CHECK-LABEL: func.func @convolution
 // CHECK-SAME:    !graph.tensor<[8, 3, 3, 64], f32, #tile.panels<axis = 3, width = 32>> {graph.weight = "many:packed"}
@@ -15,4 +20,23 @@ func.func @convolution(%x: !graph.tensor<[b, 8, h, w], f32>) -> (!graph.tensor<[
   %y = graph.convolve %x, %many strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !graph.tensor<[b, 8, h, w], f32>, !graph.tensor<[64, 8, 3, 3], f32>
   %z = graph.convolve %x, %few strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [1, 1] high [1, 1] groups 1 : !graph.tensor<[b, 8, h, w], f32>, !graph.tensor<[8, 8, 3, 3], f32>
   return %y, %z : !graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[b, 8, h, w], f32>
+}
+
+// A single tap is no loop, and rows of pixels without a border are one row: the picture is read in place. Channels that
+// leave a fifth of a panel empty stay in rows, as those of a product.
+// CHECK-LABEL: func.func @single
+// CHECK-SAME:    !graph.tensor<[8, 64], f32, #tile.panels<axis = 1, width = 32>> {graph.weight = "wide:packed"}
+// CHECK:         graph.weight "narrow"
+// OFF-LABEL: func.func @single
+// OFF-NOT:     panels
+// OFF:         return
+// TILES:       tile.convolution<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, pixels = 112, area = 224,
+// TILES:       tile.convolution<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, pixels = 224, area = 224,
+// TILES-SAME:  least_tiles = 32, prefetch_channels = 8, in_place = {{[0-9]+}}>
+func.func @single(%x: !graph.tensor<[b, 8, h, w], f32>) -> (!graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[b, 24, h, w], f32>) {
+  %wide = graph.weight "wide" : !graph.tensor<[64, 8, 1, 1], f32>
+  %narrow = graph.weight "narrow" : !graph.tensor<[24, 8, 1, 1], f32>
+  %y = graph.convolve %x, %wide strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 1 : !graph.tensor<[b, 8, h, w], f32>, !graph.tensor<[64, 8, 1, 1], f32>
+  %z = graph.convolve %x, %narrow strides [1, 1] dilations [1, 1] operand_dilation [1, 1] low [0, 0] high [0, 0] groups 1 : !graph.tensor<[b, 8, h, w], f32>, !graph.tensor<[24, 8, 1, 1], f32>
+  return %y, %z : !graph.tensor<[b, 64, h, w], f32>, !graph.tensor<[b, 24, h, w], f32>
 }

@@ -1,13 +1,18 @@
 // RUN: freestone-opt %s --tile-choose-tiles='target=x86-64-v3' | FileCheck %s
 // RUN: freestone-opt %s --tile-choose-tiles='target=x86-64-v3 windows=false' | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --tile-choose-tiles='target=x86-64-v3 share-rows=false' | FileCheck %s --check-prefix=APART
 
 // OFF-NOT: window
 // OFF:     tile.program @apart
-// CHECK:   module attributes {tile.counters = {side_by_side = 1 : i64, windows = 3 : i64}}
+// CHECK:   module attributes {tile.counters = {shared_rows = 1 : i64, side_by_side = 1 : i64, windows = 3 : i64}}
 
-// Depthwise: blocks of one output channel and eight rows.
+// APART-NOT: shared_rows
+// APART-NOT: unroll
+// APART:     tile.program @apart
+
+// Depthwise: blocks of one output channel and eight rows, which share what they load for all taps.
 // CHECK-LABEL: tile.program @depthwise
-// CHECK-SAME:  #tile.window<channels = 1, rows = 8, vectors = 1, lanes = 8,
+// CHECK-SAME:  #tile.window<channels = 1, rows = 8, vectors = 1, lanes = 8, pixels = 512, copy = {{[0-9]+}}, unroll = 9>
 tile.program @depthwise symbols [n, c, h, w](%x: !graph.tensor<[n, c, h, w], f32>, %k: !graph.tensor<[c, 1, 3, 3], f32>)
     -> (!graph.tensor<[n, c, 1, h, w], f32>) {
   %0 = tile.compute [n, c, 1, h, w, 1, 3, 3] [parallel, parallel, parallel, parallel, parallel, reduction, reduction, reduction]

@@ -5,7 +5,7 @@
 // channels.
 // CHECK-LABEL: func.func @apart
 // CHECK-SAME:    residue_classes = 4
-// CHECK:         tile.compute [n, 32, 2, 2, h, w, 64, 1, 1] [parallel, parallel, parallel, parallel, parallel, parallel, reduction, reduction, reduction]
+// CHECK:         tile.compute [n, 32, 2, 2, h, w, 64] [parallel, parallel, parallel, parallel, parallel, parallel, reduction]
 // CHECK-NOT:     arith.select
 // CHECK:         tile.compute [n, 32, 2*h, 2*w]
 // CHECK:           arith.select
@@ -23,11 +23,11 @@ func.func @apart(%x: !graph.tensor<[n, 64, h, w], f32>, %k: !graph.tensor<[32, 6
 // A kernel of 3: even positions read one tap in a dimension, odd ones two, which leave the operand at its end.
 // CHECK-LABEL: func.func @overlapping
 // CHECK-SAME:    residue_classes = 4
-// CHECK:         tile.compute [n, 8, h, w, 4, 1, 1]
+// CHECK:         tile.compute [n, 8, h, w, 4]
 // CHECK-NOT:     fill
-// CHECK:         tile.compute [n, 8, h, w, 4, 1, 2]
+// CHECK:         tile.compute [n, 8, h, w, 4, 2]
 // CHECK:         fill
-// CHECK:         tile.compute [n, 8, h, w, 4, 2, 1]
+// CHECK:         tile.compute [n, 8, h, w, 4, 2]
 // CHECK:         tile.compute [n, 8, h, w, 4, 2, 2]
 // CHECK:         tile.compute [n, 8, 2*h, 2*w] [parallel, parallel, parallel, parallel]
 func.func @overlapping(%x: !graph.tensor<[n, 4, h, w], f32>, %k: !graph.tensor<[8, 4, 3, 3], f32>) -> !graph.tensor<[n, 8, 2*h, 2*w], f32> {

@@ -89,7 +89,8 @@ void PictureCopier::forRows(unsigned dim, Row row, llvm::function_ref<void(const
   if (dim == rowDim)
     return body({emission.add(row.source, box.first[dim]), row.place, row.inside});
   emission.forRange(emission.getConstant(0), box.counts[dim], 1, [&](Value number) {
-    Value at = emission.add(box.first[dim], number);
+    Value distance = dim == box.rowDim ? emission.multiply(number, emission.getConstant(box.rowStep)) : number;
+    Value at = emission.add(box.first[dim], distance);
     // Unsigned: a negative coordinate compares as a large one.
     Value inside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ult, at, size);
     if (row.inside)

@@ -18,6 +18,9 @@ struct PictureBox {
   /// For every dimension but the last: the box's size, and its stride in the copy.
   llvm::SmallVector<mlir::Value> counts, strides;
   int64_t stride = 1;
+  /// The dimension of which only every `rowStep`-th coordinate is copied, counted without the others.
+  std::optional<unsigned> rowDim;
+  int64_t rowStep = 1;
   mlir::Value vectors;
   /// Elements of a vector, and its conversion before the store; null: none.
   int64_t lanes;

@@ -31,8 +31,11 @@ public:
 private:
   void emitOffsets();
   void emitTile(Value tile);
+  void emitCopy(const Span &channels);
   void copyPlanes(const Span &channels);
-  void emitPanel(Value column, const Span &channels, Value accumulate);
+  Value getWindows(Value row, const Span &channels);
+  void emitPanel(Value column, Value block, const Span &channels);
+  Value getWeights(Value column, Value channel);
   void poolPanel(Value column, Value count);
   void emitPanelEpilogue(Value column);
   Value getPanelSums(Value column, Value row);
@@ -62,6 +65,8 @@ private:
   Positions outer;
   func::FuncOp kernel;
   Value planes, offsets, sums, square;
+  /// Whether the picture is read in place; null: never.
+  Value isInPlace;
   /// Ranges of the current tile.
   Span columns, rows, pixels;
 };
@@ -95,6 +100,10 @@ void ConvolutionEmitter::emit() {
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
   sums = emission.takeScratch(contraction.elementType, tiles.sums);
   square = emission.takeScratch(contraction.elementType, tiles.square);
+  if (tiles.pictureStride)
+    isInPlace = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle,
+                                      emission.getSize(tiles.pictureStride * tiles.channelStep),
+                                      emission.getConstant(tiles.tiling.getInPlace()));
   emitOffsets();
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
@@ -104,6 +113,9 @@ void ConvolutionEmitter::emitOffsets() {
   SmallVector<Expr> extents = contraction.getExtents(form.getTapLoops());
   Value zero = emission.getConstant(0), taps = emission.getConstant(form.taps);
   Value rowPitch = emission.getSize(tiles.rowPitch), planeStride = emission.getSize(tiles.planeStride);
+  if (isInPlace)
+    planeStride =
+        arith::SelectOp::create(builder, location, isInPlace, emission.getSize(tiles.pictureStride), planeStride);
   Value stride = emission.getConstant(form.pixelStride);
   emission.forRange(zero, taps, 1, [&](Value tap) {
     Value row = zero, pixel = zero;
@@ -145,10 +157,10 @@ void ConvolutionEmitter::emitTile(Value tile) {
   Value zero = emission.getConstant(0), channelBlocks = emission.getSize(tiles.channelBlocks);
   emission.forRange(zero, channelBlocks, 1, [&](Value block) {
     Span channels = getRange(block, tiles.channelStep, contraction.getExtent(contraction.k.front()));
-    copyPlanes(channels);
+    emitCopy(channels);
     emission.forRange(zero, columns.count, width, [&](Value distance) {
       Value column = emission.add(columns.first, distance);
-      emitPanel(column, channels, toWord(block));
+      emitPanel(column, block, channels);
       Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq,
                                            emission.add(block, emission.getConstant(1)), channelBlocks);
       auto branch = scf::IfOp::create(builder, location, isLast, /*withElseRegion=*/false);
@@ -178,6 +190,15 @@ Value ConvolutionEmitter::getLinear(unsigned input, Value column, Value row, Val
   return emission.getIndex(linear, getPositions(column, row, pixel, channel));
 }
 
+void ConvolutionEmitter::emitCopy(const Span &channels) {
+  if (!isInPlace)
+    return copyPlanes(channels);
+  auto branch = scf::IfOp::create(builder, location, isInPlace, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  copyPlanes(channels);
+}
+
 /// Copies the part of some channels that the tile's windows cover; out of bounds the picture has its fill.
 void ConvolutionEmitter::copyPlanes(const Span &channels) {
   tile::ComputeOp compute = contraction.compute;
@@ -194,9 +215,11 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
   box.counts[form.channelDim] = channels.count;
   box.strides[form.channelDim] = emission.getSize(tiles.planeStride);
   if (form.rowDim) {
-    Value last = emission.multiply(emission.subtract(rows.count, one), emission.getConstant(form.rowStride));
+    Value last = emission.multiply(emission.subtract(rows.count, one), emission.getConstant(tiles.copiedStride));
     box.counts[*form.rowDim] = emission.add(last, emission.getConstant(form.rowSpan));
     box.strides[*form.rowDim] = emission.getSize(tiles.rowPitch);
+    box.rowDim = form.rowDim;
+    box.rowStep = form.rowStride / tiles.copiedStride;
   }
   box.stride = form.pixelStride;
   box.lanes = lanes;
@@ -206,25 +229,54 @@ void ConvolutionEmitter::copyPlanes(const Span &channels) {
 
 /// The beginning of a panel's accumulators for a row of pixels.
 Value ConvolutionEmitter::getPanelSums(Value column, Value row) {
-  Value pitch = emission.getSize(tiles.sumsPitch);
+  Value pitch = emission.getSize(tiles.pixelStep);
   Value panel =
-      emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiles.rowStep * tiles.sumsPitch));
+      emission.multiply(emission.subtract(column, columns.first), emission.getSize(tiles.rowStep * tiles.pixelStep));
   return emission.add(panel, emission.multiply(emission.multiply(row, pitch), emission.getConstant(width)));
 }
 
-void ConvolutionEmitter::emitPanel(Value column, const Span &channels, Value accumulate) {
-  Value zero = emission.getConstant(0);
-  Value weights = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.weights]),
-                                      getLinear(form.weights, column, rows.first, pixels.first, channels.first));
+/// The address of a row's first pixel at the first step of k: in the copy, or in the picture.
+Value ConvolutionEmitter::getWindows(Value row, const Span &channels) {
+  Value rowPitch = emission.multiply(emission.getSize(tiles.rowPitch), emission.getConstant(tiles.copiedStride));
+  Value copied = emission.getPointer(planes, emission.multiply(row, rowPitch));
+  if (!isInPlace)
+    return copied;
+  Value picture = emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.picture]),
+                                      getLinear(form.picture, columns.first, rows.first, pixels.first, channels.first));
+  return arith::SelectOp::create(builder, location, isInPlace, picture, copied);
+}
+
+/// The address of a panel of weights from a channel on.
+Value ConvolutionEmitter::getWeights(Value column, Value channel) {
+  return emission.getPointer(emission.getBuffer(contraction.compute.getInputs()[form.weights]),
+                             getLinear(form.weights, column, rows.first, pixels.first, channel));
+}
+
+void ConvolutionEmitter::emitPanel(Value column, Value block, const Span &channels) {
+  Value zero = emission.getConstant(0), one = emission.getConstant(1);
+  // The panel that the worker reads next, which is prefetched: that of the next columns, else of the next channels.
+  // Past the last one, it need not be mapped.
+  Value nextColumn = emission.add(column, emission.getConstant(width));
+  Value isInside = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, nextColumn,
+                                         emission.add(columns.first, columns.count));
+  Value isLast = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, emission.add(block, one),
+                                       emission.getSize(tiles.channelBlocks));
+  auto select = [&](Value condition, Value yes, Value no) -> Value {
+    return arith::SelectOp::create(builder, location, condition, yes, no);
+  };
+  Value aheadColumn = select(isInside, nextColumn, select(isLast, nextColumn, columns.first));
+  Value aheadChannel =
+      select(isInside, channels.first, select(isLast, zero, emission.add(channels.first, channels.count)));
+  Value ahead = getWeights(aheadColumn, aheadChannel), weights = getWeights(column, channels.first);
   Value depth = toWord(emission.multiply(channels.count, emission.getConstant(form.taps)));
-  Value rowPitch = emission.multiply(emission.getSize(tiles.rowPitch), emission.getConstant(form.rowStride));
-  Value height = toWord(getBlockHeight(emission, pixels.count, kernelShape.getRows()));
+  Value height = getBlockHeight(emission, pixels.count, kernelShape.getRows());
+  Value blocks = emission.ceilDivide(pixels.count, height);
   emission.forRange(zero, rows.count, 1, [&](Value row) {
     func::CallOp::create(builder, location, kernel,
-                         ValueRange{toWord(pixels.count), height, depth,
-                                    emission.getPointer(planes, emission.multiply(row, rowPitch)),
+                         ValueRange{toWord(pixels.count), toWord(height), depth, getWindows(row, channels),
                                     emission.getPointer(offsets, zero), weights,
-                                    emission.getPointer(sums, getPanelSums(column, row)), accumulate});
+                                    emission.getPointer(sums, getPanelSums(column, row)), toWord(block), ahead,
+                                    toWord(emission.multiply(row, blocks))});
   });
 }
 
@@ -279,6 +331,7 @@ void ConvolutionEmitter::poolPanel(Value column, Value count) {
 /// and pixels in memory.
 void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
+  Value prefetchChannels = emission.getConstant(tiles.tiling.getPrefetchChannels());
   Value count = emission.minimum(emission.getConstant(width),
                                  emission.subtract(emission.add(columns.first, columns.count), column));
   auto vectorType = VectorType::get({lanes}, contraction.elementType);
@@ -316,7 +369,9 @@ void ConvolutionEmitter::emitPanelEpilogue(Value column) {
           auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
           OpBuilder::InsertionGuard guard(builder);
           builder.setInsertionPointToStart(branch.thenBlock());
-          emitEpilogue(emission, last, value, at);
+          Value ahead = emission.minimum(emission.add(emission.add(half, channel), prefetchChannels),
+                                         emission.subtract(count, emission.getConstant(1)));
+          emitEpilogue(emission, last, value, at, Position{columnSymbol, emission.add(column, ahead)});
           builder.setInsertionPointToStart(branch.elseBlock());
           at.mask = mask;
           emitEpilogue(emission, last, value, at);

@@ -345,13 +345,13 @@ void TreeEmitter::emitInPlace(tile::ContractionForm &oriented, const tile::TreeF
     Value c = emission.getPointer(scope.getMemory(sums), scope.getPlace(sums, column, first));
     func::CallOp::create(builder, location, declare(kind),
                          ValueRange{toWord(count), toWord(height), toWord(depth), a, emission.getPointer(offsets, zero),
-                                    b, c, toWord(accumulates)});
+                                    b, c, toWord(accumulates), b, toWord(constant(prefetchingBlocks))});
   };
   if (form.readsAcross(oriented, factors))
-    return emitRows(KernelKind::panel, offsetsAcross, zero, rows.count, scope.getPlace(factors, zero, zero));
+    return emitRows(KernelKind::across, offsetsAcross, zero, rows.count, scope.getPlace(factors, zero, zero));
   emission.forRange(zero, rows.count, width, [&](Value row) {
     Value count = emission.minimum(constant(width), emission.subtract(rows.count, row));
-    emitRows(KernelKind::window, offsetsDown, row, count, scope.getPlace(factors, row, zero));
+    emitRows(KernelKind::down, offsetsDown, row, count, scope.getPlace(factors, row, zero));
   });
 }
 
@@ -366,9 +366,9 @@ SmallVector<KernelKind> freestone::codegen::getTreeKernels(tile::ProgramOp progr
   tile::TreeForm form = getForm(program);
   SmallVector<KernelKind> kinds = {KernelKind::contract};
   if (!form.stepsDown.isConstant(0))
-    kinds.push_back(KernelKind::window);
+    kinds.push_back(KernelKind::down);
   if (!form.stepsAcross.isConstant(0))
-    kinds.push_back(KernelKind::panel);
+    kinds.push_back(KernelKind::across);
   return kinds;
 }
 

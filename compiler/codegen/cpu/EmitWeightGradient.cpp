@@ -297,7 +297,8 @@ void WeightGradientEmitter::multiplyTaps(Value rows) {
                                     emission.getPointer(planes, emission.multiply(tap, tapStep)),
                                     emission.getPointer(offsets, zero), emission.getPointer(panel, zero),
                                     emission.getPointer(sums, emission.multiply(tap, sumStep)),
-                                    toWord(emission.getConstant(1))});
+                                    toWord(emission.getConstant(1)), emission.getPointer(panel, zero),
+                                    toWord(emission.getConstant(prefetchingBlocks))});
   });
 }
 

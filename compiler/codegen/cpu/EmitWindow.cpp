@@ -11,6 +11,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
@@ -21,6 +23,13 @@ namespace {
 /// A tile's range of a loop.
 struct Span {
   Value first, count;
+};
+
+/// The taps of one column of a window: their distance from the first tap in every dimension of the picture but that of
+/// rows, and, of each, its distance in rows and its place in every loop over taps.
+struct TapColumn {
+  SmallVector<int64_t> distances;
+  SmallVector<std::pair<int64_t, SmallVector<int64_t>>> taps;
 };
 
 class WindowEmitter {
@@ -38,7 +47,12 @@ private:
   SmallVector<Value> reduceTaps(Value channel, Value row, Value pixel, unsigned vectors);
   SmallVector<Value> reduceTap(Value tap, ArrayRef<Value> pictureRows, ArrayRef<SmallVector<Value>> starts,
                                unsigned vectors, ValueRange sums);
+  SmallVector<Value> reduceUnrolled(Value picture, ArrayRef<SmallVector<Value>> starts, unsigned vectors,
+                                    SmallVector<Value> sums);
+  SmallVector<TapColumn> getTapColumns();
+  Value accumulateElement(Value values, ArrayRef<Value> shared, Value sum);
   Value accumulate(BodyVectorizer &body, Value sum);
+  Value loadShared(unsigned input, Value start, ArrayRef<int64_t> digits);
   Value loadShared(unsigned input, Value start, Value tap);
   Positions getPositions(Value channel, Value row, Value pixel);
   Span getRange(Value block, Expr step, Expr total);
@@ -94,6 +108,11 @@ void WindowEmitter::emit() {
   offsets = emission.takeScratch(builder.getI64Type(), tiles.offsets);
   sums = emission.takeScratch(sumType, tiles.sums);
   emitOffsets();
+  // Padding reads all of the copy. Arbitrary bits may be denormal numbers, and slow.
+  auto vectorType = VectorType::get({lanes}, form.elementType);
+  Value nothing = arith::ConstantOp::create(builder, location, vectorType, builder.getZeroAttr(vectorType));
+  emission.forRange(emission.getConstant(0), emission.getSize(tiles.copy), lanes,
+                    [&](Value at) { vector::StoreOp::create(builder, location, nothing, copy, at); });
   emission.forTiles([&](Value tile) { emitTile(tile); });
 }
 
@@ -247,7 +266,7 @@ void WindowEmitter::emitBlock(Value channel, Value row, Value pixel, unsigned ve
 
 /// The sums of a block: channels, rows, then vectors of pixels.
 SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pixel, unsigned vectors) {
-  // Padding channels compute the last channel again; padding rows read arbitrary elements of the copy.
+  // Padding channels compute the last channel again; padding rows read what the copy holds behind the picture.
   Value last = emission.subtract(emission.getSize(form.getNumChannels()), emission.getConstant(1));
   SmallVector<SmallVector<Value>> starts(tiling.getChannels());
   for (auto [number, ofChannel] : llvm::enumerate(starts)) {
@@ -269,6 +288,8 @@ SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pix
   Value init = arith::ConstantOp::create(
       builder, location, DenseElementsAttr::get(VectorType::get({lanes}, sumType), Attribute(compute.getInit(0))));
   SmallVector<Value> begin(tiling.getChannels() * tiling.getRows() * vectors, init);
+  if (tiling.getUnroll() > 1)
+    return reduceUnrolled(pictureRows.front(), starts, vectors, std::move(begin));
   auto loop = scf::ForOp::create(builder, location, emission.getConstant(0), emission.getSize(form.getNumTaps()),
                                  emission.getConstant(1), begin);
   OpBuilder::InsertionGuard guard(builder);
@@ -278,7 +299,17 @@ SmallVector<Value> WindowEmitter::reduceTaps(Value channel, Value row, Value pix
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// Loads a scalar operand shared by all pixels.
+/// Loads a scalar operand shared by all pixels, at a tap by its places in the loops.
+Value WindowEmitter::loadShared(unsigned input, Value start, ArrayRef<int64_t> digits) {
+  tile::LinearIndex linear = *tile::getStrides(compute, input);
+  Expr offset = Expr::constant(builder.getContext(), 0);
+  for (auto [loop, digit] : llvm::zip_equal(form.getTaps(), digits))
+    offset = offset + linear.strides[loop] * digit;
+  return memref::LoadOp::create(builder, location, emission.getBuffer(compute.getInputs()[input]),
+                                ValueRange{emission.add(start, emission.getSize(offset))});
+}
+
+/// The same for a tap by its number.
 Value WindowEmitter::loadShared(unsigned input, Value start, Value tap) {
   Value number = emission.add(tap, emission.multiply(emission.getSize(form.getNumTaps()), emission.getConstant(input)));
   Value word = memref::LoadOp::create(builder, location, offsets, ValueRange{number});
@@ -313,23 +344,91 @@ SmallVector<Value> WindowEmitter::reduceTap(Value tap, ArrayRef<Value> pictureRo
       Value at = emission.add(emission.add(start, offset), emission.getConstant(vector * lanes));
       elements.push_back(vector::LoadOp::create(builder, location, vectorType, copy, at));
     }
-  Operation *widening = form.getWidening();
-  Value element = widening ? widening->getResult(0) : Value(compute.getInputArgs()[form.picture]);
   SmallVector<Value> next;
   for (const SmallVector<Value> &ofChannel : starts) {
     SmallVector<Value> shared;
     for (auto [input, start] : llvm::enumerate(ofChannel))
       shared.push_back(start ? loadShared(input, start, tap) : Value());
-    for (Value values : elements) {
-      BodyVectorizer body(emission, compute, getPoints({}, Value()));
-      body.set(element, values);
-      for (auto [argument, value] : llvm::zip_equal(compute.getInputArgs(), shared))
-        if (value)
-          body.set(argument, value);
-      next.push_back(accumulate(body, sums[next.size()]));
-    }
+    for (Value values : elements)
+      next.push_back(accumulateElement(values, shared, sums[next.size()]));
   }
   return next;
+}
+
+/// Adds a vector of the picture's elements to a sum; `shared` has the other operands.
+Value WindowEmitter::accumulateElement(Value values, ArrayRef<Value> shared, Value sum) {
+  Operation *widening = form.getWidening();
+  BodyVectorizer body(emission, compute, getPoints({}, Value()));
+  body.set(widening ? widening->getResult(0) : Value(compute.getInputArgs()[form.picture]), values);
+  for (auto [argument, value] : llvm::zip_equal(compute.getInputArgs(), shared))
+    if (value)
+      body.set(argument, value);
+  return accumulate(body, sum);
+}
+
+SmallVector<TapColumn> WindowEmitter::getTapColumns() {
+  SmallVector<unsigned> loops = form.getTaps();
+  SmallVector<int64_t> digits(loops.size(), 0);
+  std::map<SmallVector<int64_t>, TapColumn> columns;
+  while (true) {
+    SmallVector<int64_t> distances(tiles.strides.size() + 1, 0);
+    for (unsigned dim = 0; dim < distances.size(); ++dim)
+      for (auto [loop, digit] : llvm::zip_equal(loops, digits))
+        distances[dim] += digit * form.getTapStep(dim, loop);
+    int64_t row = std::exchange(distances[*form.rowDim], 0);
+    TapColumn &column = columns[distances];
+    column.distances = distances;
+    column.taps.push_back({row, digits});
+    unsigned last = loops.size();
+    while (last > 0 && ++digits[last - 1] == *form.getExtent(loops[last - 1]).asConstant())
+      digits[--last] = 0;
+    if (last == 0)
+      break;
+  }
+  return llvm::map_to_vector(columns, [](auto &entry) { return entry.second; });
+}
+
+/// All taps, column by column: a vector of a column is loaded once, for all rows of the block that it belongs to.
+SmallVector<Value> WindowEmitter::reduceUnrolled(Value picture, ArrayRef<SmallVector<Value>> starts, unsigned vectors,
+                                                 SmallVector<Value> sums) {
+  auto vectorType = VectorType::get({lanes}, form.elementType);
+  for (const TapColumn &column : getTapColumns()) {
+    Value start = picture;
+    for (auto [dim, stride] : llvm::enumerate(tiles.strides))
+      start =
+          emission.add(start, emission.multiply(emission.getConstant(column.distances[dim]), emission.getSize(stride)));
+    int64_t distance = column.distances.back(), last = 0;
+    Value run = emission.multiply(emission.getConstant(distance % form.pixelStride), emission.getSize(tiles.run));
+    start = emission.add(start, emission.add(run, emission.getConstant(distance / form.pixelStride)));
+    // Of each channel, then tap.
+    SmallVector<SmallVector<SmallVector<Value>>> shared(starts.size());
+    for (auto [ofChannel, channelStarts] : llvm::zip_equal(shared, starts))
+      for (const auto &[row, digits] : column.taps) {
+        SmallVector<Value> &operands = ofChannel.emplace_back();
+        last = std::max(last, row);
+        for (auto [input, first] : llvm::enumerate(channelStarts))
+          operands.push_back(first ? loadShared(input, first, digits) : Value());
+      }
+    last += (tiling.getRows() - 1) * form.rowStride;
+    for (int64_t at = 0; at <= last; ++at)
+      for (unsigned vector = 0; vector < vectors; ++vector) {
+        Value place = emission.multiply(emission.getConstant(at), emission.getSize(tiles.strides[*form.rowDim]));
+        place = emission.add(emission.add(start, place), emission.getConstant(vector * lanes));
+        Value values;
+        for (auto [number, tap] : llvm::enumerate(column.taps)) {
+          int64_t distanceOfRow = at - tap.first, row = distanceOfRow / form.rowStride;
+          if (distanceOfRow < 0 || distanceOfRow % form.rowStride != 0 || row >= tiling.getRows())
+            continue;
+          if (!values)
+            values = vector::LoadOp::create(builder, location, vectorType, copy, place);
+          for (auto [channel, ofChannel] : llvm::enumerate(shared)) {
+            Value &sum = sums[(channel * tiling.getRows() + row) * vectors + vector];
+            sum = accumulateElement(values, ofChannel[number], sum);
+          }
+        }
+      }
+  }
+  return sums;
 }
 
 void freestone::codegen::emitWindow(tile::ProgramOp program, Emission &emission) {

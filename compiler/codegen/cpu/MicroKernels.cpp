@@ -12,8 +12,10 @@ using namespace freestone::codegen;
 
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind);
 
+/// Whether A is an intermediate in scratch: blocks have even heights, and prefetch nothing.
+static bool readsScratch(KernelKind kind) { return kind == KernelKind::down || kind == KernelKind::across; }
 /// Whether rows of A are not packed: steps have offsets.
-static bool readsInPlace(KernelKind kind) { return kind == KernelKind::window || kind == KernelKind::panel; }
+static bool readsInPlace(KernelKind kind) { return kind == KernelKind::window || readsScratch(kind); }
 
 namespace {
 
@@ -23,7 +25,7 @@ public:
   BlockEmitter(OpBuilder &builder, Location location, KernelKind kind, Type elementType, tile::MicroKernelAttr shape)
       : builder(builder), location(location), kind(kind), elementType(elementType),
         bytes(elementType.getIntOrFloatBitWidth() / 8), shape(shape), lanes(shape.getLanes()),
-        unroll(shape.getUnroll()), rowPitch(kind == KernelKind::panel ? static_cast<int32_t>(shape.getWidth()) : 1),
+        unroll(shape.getUnroll()), rowPitch(kind == KernelKind::across ? static_cast<int32_t>(shape.getWidth()) : 1),
         pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {}
 
   /// Emits blocks for all heights of the shape, and the driver that calls them.
@@ -54,7 +56,7 @@ private:
   unsigned bytes;
   tile::MicroKernelAttr shape;
   int64_t lanes, unroll;
-  /// Elements from a row of A to the next one.
+  /// Elements from a row of A to the next one, within a step.
   int32_t rowPitch;
   Type pointer;
   VectorType vector;
@@ -215,23 +217,17 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
         [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, ArrayRef(results).take_front(kept)); });
     results = llvm::to_vector_of<Value>(branch.getResults());
   }
-  // Created here, since the loop needs all registers.
-  Value none = arith::ConstantOp::create(builder, location, maskType, builder.getZeroAttr(maskType));
-  // With an odd number of rows, the last row of a block is not stored.
-  Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, used, word(rows));
-  Value masks[2], lastMasks[2];
+  Value masks[2];
   for (int64_t half = 0; half < 2; ++half) {
     Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
     masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
-    lastMasks[half] = arith::SelectOp::create(builder, location, isWhole, masks[half], none);
   }
   // Rows that are read in place accumulate in scratch that holds whole blocks, so they need no masks: masked stores are
   // slow without AVX-512.
   bool isInScratch = readsInPlace(kind);
   auto store = [&](bool adds) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
-      bool isLast = static_cast<int64_t>(number / 2) == rows - 1 && rows > 1;
-      Value mask = isLast ? lastMasks[number % 2] : masks[number % 2], sum = results[number], before;
+      Value mask = masks[number % 2], sum = results[number], before;
       if (adds) {
         before = isInScratch ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
                              : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
@@ -361,43 +357,35 @@ void BlockEmitter::emitDriver() {
     return arith::SelectOp::create(builder, location, condition, x, y);
   };
   scf::WhileOp::create(
-      builder, location, TypeRange{i64, pointer, pointer, i64}, ValueRange{rows, a, c, word(0)},
+      builder, location, TypeRange{i64, pointer, pointer, i64},
+      ValueRange{rows, a, c, isInPlace ? arguments[9] : word(0)},
       [&](OpBuilder &, Location, ValueRange values) {
         scf::ConditionOp::create(builder, location, compare(arith::CmpIPredicate::sgt, values[0], 0), values);
       },
       [&](OpBuilder &, Location, ValueRange values) {
-        Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used, key = used, ahead = b,
-              pitch = word(0);
-        if (isInPlace) {
-          key = height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
-        } else {
-          Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
-          Value line = arith::AndIOp::create(builder, location, values[3], word(1));
-          Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
-          Value distance = add(multiply(half, multiply(steps, arguments[10])), multiply(line, word(lanes * bytes)));
-          ahead = element(arguments[9], builder.getI8Type(), distance);
-          pitch = arguments[10];
-          Value prefetches = arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], 4),
-                                                   compare(arith::CmpIPredicate::sge, height, leastPrefetching));
-          key = select(prefetches, add(height, word(prefetchingKey)), height);
+        Value used = arith::MinSIOp::create(builder, location, values[0], most), height = used;
+        if (readsScratch(kind))
+          height = arith::AndIOp::create(builder, location, add(used, word(1)), word(-2));
+        Value half = arith::ShRUIOp::create(builder, location, values[3], word(1));
+        Value line = arith::AndIOp::create(builder, location, values[3], word(1));
+        Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
+        Value pitch = isInPlace ? word(2 * lanes * bytes) : arguments[10];
+        Value distance = add(multiply(half, multiply(steps, pitch)), multiply(line, word(lanes * bytes)));
+        Value ahead = element(arguments[isInPlace ? 8 : 9], builder.getI8Type(), distance);
+        Value prefetches =
+            arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], prefetchingBlocks),
+                                  compare(arith::CmpIPredicate::sge, height, leastPrefetching));
+        Value key = readsScratch(kind) ? height : select(prefetches, add(height, word(prefetchingKey)), height);
+        if (!isInPlace)
           key = select(compare(arith::CmpIPredicate::sle, columns, mostNarrow), add(columns, word(narrowKey)), key);
-        }
         SmallVector<int64_t> cases =
             llvm::map_to_vector(ArrayRef(blocks).drop_back(), [](auto &block) { return block.first; });
         auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, toIndex(key), cases, cases.size());
         auto emitCall = [&](Region &region, func::FuncOp block) {
           OpBuilder::InsertionGuard caseGuard(builder);
           builder.createBlock(&region);
-          SmallVector<Value> operands = {columns,
-                                         depth,
-                                         values[1],
-                                         values[2],
-                                         ldc,
-                                         accumulate,
-                                         isInPlace ? height : used,
-                                         ahead,
-                                         pitch,
-                                         isInPlace ? offsets : values[1]};
+          SmallVector<Value> operands = {columns,    depth,  values[1], values[2], ldc,
+                                         accumulate, height, ahead,     pitch,     isInPlace ? offsets : values[1]};
           for (int32_t step = 0; step < unroll; ++step)
             operands.push_back(element(b, step * static_cast<int32_t>(2 * lanes)));
           func::CallOp::create(builder, location, block, operands);
@@ -416,8 +404,7 @@ void BlockEmitter::emitDriver() {
 }
 
 void BlockEmitter::emit() {
-  int64_t mostRows = shape.getRows();
-  int64_t unit = readsInPlace(kind) ? 2 : 1;
+  int64_t mostRows = shape.getRows(), unit = readsScratch(kind) ? 2 : 1;
   leastPrefetching = llvm::divideCeil(mostRows, 2);
   if (!readsInPlace(kind) && mostRows <= lanes)
     for (int64_t width = 1; width <= 8; width *= 2) {
@@ -427,7 +414,7 @@ void BlockEmitter::emit() {
     }
   for (int64_t rows = unit; rows <= mostRows; rows += unit) {
     blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/false));
-    if (!readsInPlace(kind) && rows >= leastPrefetching)
+    if (!readsScratch(kind) && rows >= leastPrefetching)
       blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));
   }
   emitDriver();
@@ -438,7 +425,7 @@ static std::string getTypeName(Type type) {
 }
 
 static StringRef getKindName(KernelKind kind) {
-  static constexpr StringRef names[] = {"contract", "pairs", "window", "panel"};
+  static constexpr StringRef names[] = {"contract", "pairs", "window", "down", "across"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -456,7 +443,7 @@ std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType,
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
   if (readsInPlace(kind))
-    return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64}, {});
+    return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64}, {});
   return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64}, {});
 }
 

@@ -22,20 +22,26 @@ enum class KernelKind {
   /// does the same for pair products: T is i32, and every element of A and B is a word of two steps of k, 16 bits each.
   pairs,
   /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C,
-  ///                         i64 accumulate)
-  /// does the same with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart, and `height` is
-  /// even. With an odd number of rows, A is read and C written for one row more.
+  ///                         i64 accumulate, const void *ahead, i64 blocks)
+  /// does the same with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart. `ahead` is a
+  /// packed panel; the blocks of rows before this call have prefetched their parts of it, four blocks all of it.
   window,
-  /// void freestone_panel_T(…)
-  /// does the same with `A[row * width + offsets[step]]`, for rows of A that are rows of a panel.
-  panel,
+  /// void freestone_down_T(…)
+  /// does the same for an A that is an intermediate in scratch, its steps down the panels. Nothing is prefetched, and
+  /// `height` is even: with an odd number of rows, A is read and C written for one row more.
+  down,
+  /// void freestone_across_T(…)
+  /// does the same with `A[row * width + offsets[step]]`: rows of A are rows of a panel, steps run across it.
+  across,
 };
+/// The number of blocks for which a panel is prefetched completely.
+inline constexpr int64_t prefetchingBlocks = 4;
 /// The kind for a program with `#tile.contraction`.
 inline KernelKind getKernelKind(tile::ContractionTilingAttr tiling) {
   return tiling.getWordSteps() > 1 ? KernelKind::pairs : KernelKind::contract;
 }
 /// The height of blocks, a multiple of `unit` and at most `most`, that divides rows (both `index`) most evenly.
-mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 2);
+mlir::Value getBlockHeight(Emission &emission, mlir::Value rows, int64_t most, int64_t unit = 1);
 std::string getKernelName(KernelKind kind, mlir::Type elementType, tile::MicroKernelAttr shape);
 
 /// The function's declaration, added to the module once.

@@ -74,12 +74,16 @@ LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit, 
 }
 
 LogicalResult ConvolutionTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t pixels, int64_t area,
-                                            int64_t panels, int64_t channels) {
+                                            int64_t panels, int64_t channels, int64_t leastTiles,
+                                            int64_t prefetchChannels, int64_t inPlace) {
   if (area < pixels)
     return emitError() << "the area of a tile holds its row of " << pixels << " pixels, not " << area;
   return success(succeeded(verifySize(emitError, "pixels", pixels)) &&
                  succeeded(verifySize(emitError, "panels", panels)) &&
-                 succeeded(verifySize(emitError, "channels", channels)));
+                 succeeded(verifySize(emitError, "channels", channels)) &&
+                 succeeded(verifySize(emitError, "least_tiles", leastTiles)) &&
+                 succeeded(verifySize(emitError, "prefetch_channels", prefetchChannels)) &&
+                 succeeded(verifySize(emitError, "in_place", inPlace)));
 }
 
 LogicalResult WeightGradientTilingAttr::verify(EmitError emitError, MicroKernelAttr, int64_t places, int64_t plane) {
@@ -96,7 +100,7 @@ static LogicalResult verifyAccumulators(EmitError emitError, int64_t accumulator
 }
 
 LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, int64_t rows, int64_t vectors,
-                                       int64_t lanes, int64_t pixels, int64_t copy) {
+                                       int64_t lanes, int64_t pixels, int64_t copy, int64_t unroll) {
   // All of a block stands in registers, and is written out.
   constexpr int64_t largestBlock = 64;
   for (auto [name, value] : {std::pair("channels", channels), {"rows", rows}, {"vectors", vectors}})
@@ -108,7 +112,7 @@ LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, in
                        << rows << " x " << vectors;
   return success(succeeded(verifyLanes(emitError, lanes)) &&
                  succeeded(verifyMultiple(emitError, "pixels", pixels, lanes, "lanes of a vector")) &&
-                 succeeded(verifySize(emitError, "copy", copy)));
+                 succeeded(verifySize(emitError, "copy", copy)) && succeeded(verifySize(emitError, "unroll", unroll)));
 }
 
 LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,

@@ -68,10 +68,13 @@ def Tile_ConvolutionTilingAttr : Tile_PlanPart<"ConvolutionTiling", "convolution
   let summary = "how a convolution is tiled: outer loops, then output channels, rows, pixels, input channels, panels, rows, the micro-kernel";
   let description = [{
     A tile is a rectangle of at most `area` pixels, `pixels` of them in a row, for at most `panels` panels of output
-    channels. It sums at most `channels` input channels at a time, whose windows are packed first.
+    channels: fewer where that yields `least_tiles` tiles. It sums at most `channels` input channels at a time, whose
+    part of the picture is copied first, unless windows are of one element and so many channels lie within `in_place`
+    elements: these are then read in place. An epilogue prefetches its
+    operands `prefetch_channels` channels ahead.
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$pixels, "int64_t":$area, "int64_t":$panels,
-                        "int64_t":$channels);
+                        "int64_t":$channels, "int64_t":$least_tiles, "int64_t":$prefetch_channels, "int64_t":$in_place);
 }
 
 def Tile_WeightGradientTilingAttr : Tile_PlanPart<"WeightGradientTiling", "weight_gradient"> {
@@ -89,12 +92,13 @@ def Tile_WindowTilingAttr : Tile_PlanPart<"WindowTiling", "window"> {
   let description = [{
     A tile has at most `pixels` pixels in a row, and so many rows as a copy of what its windows see has at most `copy` elements; at least
     `rows`. It is computed in blocks of `channels` channels out, `rows` rows, and `vectors` vectors of `lanes` pixels, all in registers.
+    `unroll` taps are computed at a time, one or all: with all of them, the rows of a block share what they load.
     ```mlir
-    #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096>
+    #tile.window<channels = 1, rows = 4, vectors = 2, lanes = 8, pixels = 512, copy = 4096, unroll = 9>
     ```
   }];
   let parameters = (ins "int64_t":$channels, "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes, "int64_t":$pixels,
-                        "int64_t":$copy);
+                        "int64_t":$copy, DefaultValuedParameter<"int64_t", "1">:$unroll);
 }
 
 def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {

@@ -80,7 +80,9 @@ FailureOr<Value> Convolution::sumWindows(ArrayRef<DenseWindow> windows) {
       parallel.push_back(Expr::constant(op.getContext(), window.classes));
   for (const DenseWindow &window : windows) {
     parallel.push_back(window.places);
-    reduced.push_back(window.taps);
+    // A single tap is no loop: pixels that are read as they lie in memory then coalesce.
+    if (!window.taps.isConstant(1))
+      reduced.push_back(window.taps);
   }
   ComputeBuilder builder(rewriter, op.getLoc(), parallel, reduced);
   unsigned nextClass = leading.size(), nextPlace = parallel.size() - windows.size(), nextTap = parallel.size() + 1;
@@ -88,7 +90,8 @@ FailureOr<Value> Convolution::sumWindows(ArrayRef<DenseWindow> windows) {
   SmallVector<Expr> operandAt = {builder.loop(0), channelIn}, kernelAt = {channelOut, builder.loop(parallel.size())};
   bool leaves = false;
   for (const DenseWindow &window : windows) {
-    Expr tap = builder.loop(nextTap++), place = builder.loop(nextPlace++);
+    Expr tap = window.taps.isConstant(1) ? builder.constant(0) : builder.loop(nextTap++);
+    Expr place = builder.loop(nextPlace++);
     operandAt.push_back(place * window.stride + tap * window.dilation - window.low);
     Expr kernelTap = tap * window.tapStep + window.firstTap;
     if (window.classes > 1)

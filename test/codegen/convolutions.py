@@ -1,0 +1,169 @@
+"""Convolutions and products with a weight on the left, beside ONNX Runtime: convolutions.py FOLDER [COUNT [SEED]].
+
+One artifact of each for all sizes: maps narrower than a vector, rows that end within a block, no images, one and several;
+strides, dilations, borders, groups; what follows on the elements. For this machine and for AVX2, on one to three workers.
+First some cases by hand, then COUNT random ones.
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+import freestone_runtime
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+FOLLOWING = ["nothing", "Relu", "Clip", "Swish", "HardSwish", "Add", "Pool"]
+CHANNELS_IN = [1, 3, 8, 16, 17, 24, 48, 100, 300]
+CHANNELS_OUT = [1, 4, 13, 16, 24, 27, 32, 40, 64, 96, 130]
+SIZES = [5, 7, 8, 9, 14, 16, 28, 30, 45, 112, 150]
+WORKERS = (1, 2, 3)
+
+
+class Case:
+    """Sizes of pictures are symbols; `weight` is [out, in / groups, taps…], or [out, in] of a product."""
+
+    def __init__(self, channels_in, channels_out, kernel=None, strides=None, dilations=None, pads=None, groups=1, following="nothing"):
+        self.out, self.spatial = channels_out, len(kernel) if kernel else 1
+        self.channels, self.kernel, self.following = channels_in, kernel, following
+        self.strides, self.dilations = strides or [1] * self.spatial, dilations or [1] * self.spatial
+        self.pads, self.groups = pads or [0] * 2 * self.spatial, groups
+
+    def __repr__(self):
+        return f"Case{tuple(vars(self).items())}"
+
+    def extents(self, sizes):
+        """The sizes of the result; nothing if it is empty."""
+        if not self.kernel:
+            return sizes
+        reach = [d * (k - 1) + 1 for d, k in zip(self.dilations, self.kernel)]
+        padded = [size + self.pads[i] + self.pads[i + self.spatial] for i, size in enumerate(sizes)]
+        least = 2 if self.following == "Pool" else 1
+        extents = [(p - r) // s + 1 for p, r, s in zip(padded, reach, self.strides)]
+        return extents if min(extents) >= least else None
+
+    def model(self, draws):
+        depth = [self.channels // self.groups, *(self.kernel or [])]
+        weights = {"w": draws.standard_normal((self.out, *depth), dtype=np.float32) / np.float32(np.prod(depth) ** 0.5)}
+        if self.kernel:
+            weights["b"] = draws.standard_normal(self.out, dtype=np.float32)
+            nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], strides=self.strides, dilations=self.dilations,
+                                      pads=self.pads, group=self.groups)]
+        else:
+            nodes = [helper.make_node("MatMul", ["w", "x"], ["c"])]
+        if self.following == "Clip":
+            weights |= {"low": np.float32(0), "high": np.float32(0.5)}
+            nodes.append(helper.make_node("Clip", ["c", "low", "high"], ["y"]))
+        elif self.following == "Swish":
+            nodes += [helper.make_node("Sigmoid", ["c"], ["s"]), helper.make_node("Mul", ["c", "s"], ["y"])]
+        elif self.following == "Add":
+            nodes += [helper.make_node("Add", ["c", "r"], ["s"]), helper.make_node("Relu", ["s"], ["y"])]
+        elif self.following == "Pool":
+            nodes.append(helper.make_node("MaxPool", ["c"], ["y"], kernel_shape=[2, 2], strides=[2, 2]))
+        elif self.following != "nothing":
+            nodes.append(helper.make_node(self.following, ["c"], ["y"]))
+        nodes[-1].output[0] = "y"
+        value = lambda name, channels, letter: helper.make_tensor_value_info(
+            name, TensorProto.FLOAT, ["n", channels, *(f"{letter}{dim}" for dim in range(self.spatial))])
+        inputs = [value("x", self.channels, "s")] + [value("r", self.out, "t")] * (self.following == "Add")
+        graph = helper.make_graph(nodes, "convolution", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                                  [numpy_helper.from_array(np.asarray(array), name) for name, array in weights.items()])
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+
+
+BY_HAND = [
+    (Case(24, 64, [1, 1], following="Clip"), [(1, 7, 7), (0, 5, 9), (2, 56, 56), (1, 1, 1), (3, 14, 14)]),
+    (Case(300, 96, [1, 1], following="Add"), [(1, 7, 7), (2, 28, 28), (1, 1, 3)]),
+    (Case(17, 40, [1, 1], strides=[2, 2]), [(1, 7, 7), (2, 15, 30), (1, 1, 1)]),
+    (Case(16, 32, [1, 1], pads=[1, 0, 2, 1], following="Relu"), [(1, 7, 7), (2, 15, 30)]),
+    (Case(16, 64, [1, 3], strides=[3, 1], pads=[0, 1, 0, 1]), [(1, 7, 7), (2, 15, 30)]),
+    (Case(48, 64, [3, 3], pads=[1] * 4, following="Add"), [(1, 7, 7), (2, 13, 27), (1, 1, 1), (0, 3, 3)]),
+    (Case(3, 32, [3, 3], strides=[2, 2], pads=[1] * 4, following="Clip"), [(1, 224, 224), (2, 33, 35)]),
+    (Case(24, 24, [3, 3], pads=[1] * 4, groups=24, following="Clip"), [(1, 7, 7), (2, 14, 14), (1, 15, 5), (1, 1, 1)]),
+    (Case(24, 24, [5, 5], strides=[2, 2], pads=[2] * 4, groups=24), [(1, 7, 7), (2, 14, 14), (1, 15, 33)]),
+    (Case(64, 48), [(1, 7), (3, 100), (0, 4), (2, 1)]),
+    (Case(40, 64, [1], following="HardSwish"), [(1, 7), (3, 100), (2, 1)]),
+]
+
+
+def draw_case(draw):
+    kind = draw.choice(["convolution", "single", "depthwise", "product"])
+    channels, out, spatial = draw.choice(CHANNELS_IN), draw.choice(CHANNELS_OUT), draw.choice([1, 2, 2])
+    following = draw.choice(FOLLOWING[:-1] if spatial == 1 or kind == "product" else FOLLOWING)
+    if kind == "product":
+        return Case(channels, out, following=following)
+    kernel = [1 if kind == "single" else draw.choice([1, 2, 3, 5]) for _ in range(spatial)]
+    is_dense = kind == "single" and draw.random() < 0.7
+    strides, dilations = ([draw.choice(most) for _ in range(spatial)] for most in ([1, 1, 2, 3], [1, 1, 2]))
+    pads = [draw.choice([0, 1, 2]) if draw.random() < 0.6 else 0 for _ in range(2 * spatial)]
+    groups = draw.choice([1, 1, 1, 2, 4])
+    channels, out = (max(groups, count // groups * groups) for count in (channels, out))
+    if kind == "depthwise":
+        groups = out = channels = draw.choice([1, 3, 16, 24])
+    if is_dense:
+        strides, pads = [1] * spatial, [0] * 2 * spatial
+    return Case(channels, out, kernel, strides, dilations, pads, groups, following)
+
+
+def check(folder, case, sizes, seed, target):
+    draws, path = np.random.default_rng(seed), folder / "m.onnx"
+    onnx.save(case.model(draws), path)
+    freestone_runtime.compile_model(path, folder / "m.stone", "--target", target)
+    models = [freestone_runtime.Model(folder / "m.stone", workers) for workers in WORKERS]
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    for batch, *size in sizes:
+        extents = case.extents(size)
+        if extents is None:
+            continue
+        feeds = {"x": draws.standard_normal((batch, case.channels, *size), dtype=np.float32)}
+        if case.following == "Add":
+            feeds["r"] = draws.standard_normal((batch, case.out, *extents), dtype=np.float32)
+        # ONNX Runtime refuses some convolutions of no images.
+        expected = session.run(None, feeds)[0] if batch else None
+        for model in models:
+            (actual,) = model.run(feeds)
+            if expected is not None:
+                assert actual.shape == expected.shape, (case, target, batch, size, actual.shape)
+                np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4, err_msg=f"{case} {target} {batch} {size}")
+            assert len(actual) == batch
+    for model in models:
+        model.close()
+
+
+def check_switch(folder, switch, counter, case):
+    """Without it, it counts nothing, and the numbers are the same."""
+    draws = np.random.default_rng(0)
+    onnx.save(case.model(draws), folder / "m.onnx")
+    x, results = draws.standard_normal((2, 24, 9, 9), dtype=np.float32), []
+    for options, most in (([], 1), (["--disable", switch], 0)):
+        command = [freestone_runtime.freestone(), "compile", "--no-cache", folder / "m.onnx", "-o", folder / "m.stone", "--json", *options]
+        counters = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["counters"]
+        assert counters[counter] == most, counters
+        results.append(freestone_runtime.Model(folder / "m.stone", 1).run({"x": x})[0])
+    np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5)
+
+
+def main():
+    folder, count, seed = pathlib.Path(sys.argv[1]), int((sys.argv[2:] or [12])[0]), int((sys.argv[3:] or [1])[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    check_switch(folder, "pictures-in-place", "pictures_in_place", Case(24, 64, [1, 1], following="Clip"))
+    check_switch(folder, "share-rows", "shared_rows", Case(24, 24, [3, 3], pads=[1] * 4, groups=24))
+    for target in ("host", "x86-64-v3"):
+        for case, sizes in BY_HAND:
+            check(folder, case, sizes, 1, target)
+    for number in range(seed, seed + count):
+        draw = random.Random(number)
+        case = draw_case(draw)
+        sizes = [(draw.choice([0, 1, 1, 2, 3]), *(draw.choice(SIZES) for _ in range(case.spatial))) for _ in range(3)]
+        check(folder, case, sizes, number, ("host", "x86-64-v3")[number % 2])
+
+
+main()
