@@ -23,6 +23,11 @@ struct Span {
   Value first, count;
 };
 
+/// The first channel and pixel of a square of results.
+struct SquarePlace {
+  Value channel, row, pixel;
+};
+
 class ConvolutionEmitter {
 public:
   ConvolutionEmitter(Emission &emission, tile::ConvolutionForm form, tile::ConvolutionTilingAttr tiling);
@@ -38,6 +43,10 @@ private:
   Value getWeights(Value column, Value channel);
   void poolPanel(Value column, Value count);
   void emitPanelEpilogue(Value column);
+  SmallVector<Value> loadSquare(Value from);
+  void storeWholeSquare(ArrayRef<Value> values, const SquarePlace &place);
+  void storePartOfSquare(ArrayRef<Value> values, const SquarePlace &place, Value channels, Value pixelsLeft);
+  void storePixels(Value value, const SquarePlace &place, Value mask, Value ahead);
   Value getPanelSums(Value column, Value row);
   Value getLinear(unsigned input, Value column, Value row, Value pixel, Value channel);
   SmallVector<Expr> getIndices(unsigned input);
@@ -331,54 +340,84 @@ void ConvolutionEmitter::poolPanel(Value column, Value count) {
 /// and pixels in memory.
 void ConvolutionEmitter::emitPanelEpilogue(Value column) {
   Value zero = emission.getConstant(0), vectorSize = emission.getConstant(lanes);
-  Value prefetchChannels = emission.getConstant(tiles.tiling.getPrefetchChannels());
   Value count = emission.minimum(emission.getConstant(width),
                                  emission.subtract(emission.add(columns.first, columns.count), column));
-  auto vectorType = VectorType::get({lanes}, contraction.elementType);
-  tile::ComputeOp last = form.pooling ? form.pooling->compute : contraction.compute;
-  Type resultType = tile::getScalarType(last.getResultType(0).getElementType());
   Span outRows = rows, outPixels = pixels;
   if (form.pooling) {
     poolPanel(column, count);
     outRows = getPooled(rows, form.pooling->rows);
     outPixels = getPooled(pixels, form.pooling->pixels);
   }
+  auto isAtLeast = [&](Value size) {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, size, vectorSize);
+  };
   emission.forRange(zero, outRows.count, 1, [&](Value row) {
     Value rowSums = getPanelSums(column, row);
-    emission.forRange(zero, outPixels.count, lanes, [&](Value pixel) {
-      // Whole vectors have no mask: without AVX-512, masked stores are slow.
-      Value left = emission.subtract(outPixels.count, pixel), mask = emission.getTailMask(lanes, left);
-      Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, left, vectorSize);
-      emission.forRange(zero, count, lanes, [&](Value half) {
-        Value from = emission.add(emission.add(rowSums, emission.multiply(pixel, emission.getConstant(width))), half);
-        SmallVector<Value> values;
-        for (int64_t lane = 0; lane < lanes; ++lane)
-          values.push_back(vector::LoadOp::create(builder, location, vectorType, sums,
-                                                  emission.add(from, emission.getConstant(lane * width))));
-        transposeSquare(builder, location, values);
-        for (auto [lane, value] : llvm::enumerate(values))
-          vector::StoreOp::create(builder, location, value, square, emission.getConstant(lane * lanes));
-        emission.forRange(zero, emission.minimum(vectorSize, emission.subtract(count, half)), 1, [&](Value channel) {
-          Value value =
-              vector::LoadOp::create(builder, location, vectorType, square, emission.multiply(channel, vectorSize));
-          LanePoints at{loops,
-                        getPositions(emission.add(emission.add(column, half), channel),
-                                     emission.add(outRows.first, row), emission.add(outPixels.first, pixel), zero),
-                        pixelSymbol, static_cast<unsigned>(lanes), Value()};
-          value = convertWidth(builder, location, value, resultType);
-          auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
-          OpBuilder::InsertionGuard guard(builder);
-          builder.setInsertionPointToStart(branch.thenBlock());
-          Value ahead = emission.minimum(emission.add(emission.add(half, channel), prefetchChannels),
-                                         emission.subtract(count, emission.getConstant(1)));
-          emitEpilogue(emission, last, value, at, Position{columnSymbol, emission.add(column, ahead)});
-          builder.setInsertionPointToStart(branch.elseBlock());
-          at.mask = mask;
-          emitEpilogue(emission, last, value, at);
-        });
+    // Pixels of some channels first: hardware prefetchers follow these few rows of memory.
+    emission.forRange(zero, count, lanes, [&](Value part) {
+      Value channels = emission.minimum(vectorSize, emission.subtract(count, part));
+      emission.forRange(zero, outPixels.count, lanes, [&](Value pixel) {
+        Value from = emission.add(emission.add(rowSums, emission.multiply(pixel, emission.getConstant(width))), part);
+        SmallVector<Value> values = loadSquare(from);
+        SquarePlace place{emission.add(column, part), emission.add(outRows.first, row),
+                          emission.add(outPixels.first, pixel)};
+        Value left = emission.subtract(outPixels.count, pixel);
+        Value isWhole = arith::AndIOp::create(builder, location, isAtLeast(left), isAtLeast(channels));
+        auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(branch.thenBlock());
+        storeWholeSquare(values, place);
+        builder.setInsertionPointToStart(branch.elseBlock());
+        storePartOfSquare(values, place, channels, left);
       });
     });
   });
+}
+
+/// The accumulators of `lanes` channels for as many pixels: a vector of pixels for each channel.
+SmallVector<Value> ConvolutionEmitter::loadSquare(Value from) {
+  auto vectorType = VectorType::get({lanes}, contraction.elementType);
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    values.push_back(vector::LoadOp::create(builder, location, vectorType, sums,
+                                            emission.add(from, emission.getConstant(lane * width))));
+  transposeSquare(builder, location, values);
+  return values;
+}
+
+/// Channels stay in registers, and pixels have no mask: without AVX-512, masked stores are slow.
+void ConvolutionEmitter::storeWholeSquare(ArrayRef<Value> values, const SquarePlace &place) {
+  Value last = emission.subtract(emission.add(columns.first, columns.count), emission.getConstant(1));
+  for (auto [lane, value] : llvm::enumerate(values)) {
+    Value channel = emission.add(place.channel, emission.getConstant(lane));
+    Value ahead = emission.add(channel, emission.getConstant(tiles.tiling.getPrefetchChannels()));
+    storePixels(value, {channel, place.row, place.pixel}, Value(), emission.minimum(ahead, last));
+  }
+}
+
+/// Stores the first channels and pixels, channel by channel: the code of what follows is emitted once.
+void ConvolutionEmitter::storePartOfSquare(ArrayRef<Value> values, const SquarePlace &place, Value channels,
+                                           Value pixelsLeft) {
+  for (auto [lane, value] : llvm::enumerate(values))
+    vector::StoreOp::create(builder, location, value, square, emission.getConstant(lane * lanes));
+  Value mask = emission.getTailMask(lanes, pixelsLeft);
+  emission.forRange(emission.getConstant(0), channels, 1, [&](Value channel) {
+    Value value = vector::LoadOp::create(builder, location, VectorType::get({lanes}, contraction.elementType), square,
+                                         emission.multiply(channel, emission.getConstant(lanes)));
+    storePixels(value, {emission.add(place.channel, channel), place.row, place.pixel}, mask, Value());
+  });
+}
+
+/// Computes what follows on a vector of pixels; operands of the channel `ahead` are prefetched.
+void ConvolutionEmitter::storePixels(Value value, const SquarePlace &place, Value mask, Value ahead) {
+  tile::ComputeOp last = form.pooling ? form.pooling->compute : contraction.compute;
+  Type resultType = tile::getScalarType(last.getResultType(0).getElementType());
+  LanePoints at{loops, getPositions(place.channel, place.row, place.pixel, emission.getConstant(0)), pixelSymbol,
+                static_cast<unsigned>(lanes), mask};
+  std::optional<Position> next;
+  if (ahead)
+    next = Position{columnSymbol, ahead};
+  emitEpilogue(emission, last, convertWidth(builder, location, value, resultType), at, next);
 }
 
 void freestone::codegen::emitConvolution(tile::ProgramOp program, Emission &emission) {
