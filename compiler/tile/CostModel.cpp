@@ -203,8 +203,13 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     double times = keepsColumns ? double(problem.outer) * std::min(double(panels), perWorker) * busy : tiles;
     double packedColumns = times * double(width) * depth;
     cost.packing += packedColumns / lanes * (problem.areColumnsContiguous ? copiedVector : transposedVector);
-    if (problem.areColumnsContiguous)
-      cost.packing += times * depth * countMisses(depthStep, problem.n * problem.rhsBytes) * missOfRow;
+    if (problem.areColumnsContiguous) {
+      int64_t rowBytes = problem.n * problem.rhsBytes;
+      cost.packing += times * depth * countMisses(depthStep, rowBytes) * missOfRow;
+      // Rows a multiple of a page apart share few sets of L2, which lose what was prefetched for the next panel.
+      if (rowBytes % pageBytes == 0 && depthStep * rowBytes > rates.l2Bytes)
+        cost.packing += times * depth * beginOfPiece;
+    }
     packed.add(packedColumns * double(problem.rhsBytes), rhs);
     packed.l2 += getPart(2 * ofPanel, l1 / 2, l1) * packedColumns * double(bytes) / rates.l2;
   }

@@ -23,7 +23,7 @@ struct DeviceRates {
 /// Bytes of a page, and the pages that the first level of a TLB translates.
 inline constexpr int64_t pageBytes = 4096, pagesAtOnce = 64;
 
-/// A contraction at given sizes, and how its operands are stored.
+/// A contraction at given sizes, each from 1 to 2^20, and how its operands are stored.
 struct ContractionProblem {
   int64_t outer = 1, m = 1, n = 1, k = 1;
   /// Of an element in the micro-kernel; of A and B in memory; of an element of the result.

@@ -14,8 +14,7 @@ public:
   /// Of computes within a function.
   explicit TypicalRuns(TypicalSizes sizes);
 
-  /// The value of a size in every run, in order; the largest integer of 32 bits where it leaves 64 bits, 1 where it is
-  /// less.
+  /// The value of a size in every run, in order: at least 1, and 2^20 at most.
   llvm::SmallVector<int64_t> evaluate(sym::Expr size) const;
 
 private:

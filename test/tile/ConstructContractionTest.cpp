@@ -31,7 +31,7 @@ public:
     case 1:
       return primes[below(std::size(primes))];
     case 2:
-      return int64_t(1) << below(24);
+      return int64_t(1) << below(21);
     case 3:
       return 1 + below(100);
     default:
@@ -192,15 +192,16 @@ TEST(ConstructContraction, ScratchHoldsWhatIsPacked) {
   }
 }
 
-TEST(ConstructContraction, SmallerL1MeansShorterPanels) {
+TEST(ConstructContraction, SmallerCachesMeanShorterPanels) {
   for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
-    DeviceDescription device = describe(target), half = device;
-    half.memoryLevels[0].bytes /= 4;
-    half.memoryLevels[1].bytes /= 4;
-    for (int64_t size : {2048, 4096})
-      EXPECT_LT(choose(half, makeProblem(device, 1, size, size, size)).depth,
-                choose(device, makeProblem(device, 1, size, size, size)).depth)
-          << target << " " << size;
+    DeviceDescription device = describe(target), small = device;
+    small.memoryLevels[0].bytes /= 8;
+    small.memoryLevels[1].bytes /= 16;
+    for (int64_t size : {1024, 2048, 4096}) {
+      ContractionProblem problem = makeProblem(device, 1, size, size, size);
+      problem.isPacked = true;
+      EXPECT_LT(choose(small, problem).depth, choose(device, problem).depth) << target << " " << size;
+    }
   }
 }
 
