@@ -142,7 +142,7 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
   func::FuncOp function = openBlock((prefetches ? "prefetching_block_" : "block_") + std::to_string(rows));
   Block *entry = &function.getBody().front();
   ValueRange arguments = entry->getArguments();
-  Value columns = toIndex(arguments[0]), depth = arguments[1], a = arguments[2], used = arguments[6];
+  Value columns = toIndex(arguments[0]), depth = arguments[1], a = arguments[2];
   Value accumulate = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, arguments[5], word(0));
 
   auto maskType = VectorType::get({lanes}, i1);
