@@ -48,11 +48,10 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   int64_t rowsOfBlock = tiling.getRowElements() / tiling.getDepth() + height;
   int64_t ofBlock = std::max(tiling.getRowElements() + height * mostDepth, rowsOfBlock * mostDepth);
   int64_t ofSums = std::max(tiling.getRowElements() + height * width, rowsOfBlock * width);
-  // Each block of k ends in less than a unit more; of a depth that a run brings, at most twice the depth, which is a
-  // simpler expression than the number of blocks.
-  bool areBlocksKnown = tiles.depthBlocks.isConstant();
-  Expr rounded = areBlocksKnown ? tiles.depthBlocks * tiles.depthUnit
-                                : depth * llvm::divideCeil(tiles.depthUnit, mostSteps * tiles.taps) + tiles.depthUnit;
+  // Each block of k ends in less than a unit more; a depth that a run brings has a simpler bound than its blocks.
+  int64_t unitsOfBlock = std::max<int64_t>(1, mostSteps * tiles.taps / tiles.depthUnit);
+  Expr rounded = tiles.depthBlocks.isConstant() ? tiles.depthBlocks * tiles.depthUnit
+                                                : Expr::ceilDiv(depth, unitsOfBlock) + tiles.depthUnit;
   Expr allSteps = depth + rounded;
   Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.
