@@ -70,7 +70,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   passes.addPass(
       tile::createChooseTiles({options.target, switches.weightGradients, switches.windows, switches.shareRows,
                                switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.sideBySide,
-                               switches.transpositions, switches.narrowLanes, switches.segments}));
+                               switches.transpositions, switches.narrowLanes, switches.segments, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
 }

@@ -31,6 +31,7 @@ struct Switches {
   bool transpositions = true;
   bool narrowLanes = true;
   bool segments = true;
+  bool variants = true;
   bool generaliseSizes = true;
   bool sharePrograms = true;
   bool scattersInPlace = true;
@@ -49,8 +50,8 @@ struct Switches {
                   switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
                       switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
                           switches.sideBySide = switches.transpositions = switches.narrowLanes = switches.segments =
-                              switches.scattersInPlace = switches.donateState = switches.mergePhases =
-                                  switches.elideWaits = switches.reuseMemory = false;
+                              switches.variants = switches.scattersInPlace = switches.donateState =
+                                  switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -104,6 +105,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "vectors of elements below 32 bits hold as many of them as fill a register"},
     {"segments", &Switches::segments, "segments",
      "columns are computed in segments within which no operand begins or ends"},
+    {"variants", &Switches::variants, "variants",
+     "programs whose sizes ask for different tilings choose between them at run time"},
     {"shorten-live-ranges", &Switches::shortenLiveRanges, "shortened", "computes stand where what they read was made"},
     {"generalise", &Switches::generaliseSizes, "generalised", "constant sizes of contractions become symbols"},
     {"share", &Switches::sharePrograms, "duplicates", "equal programs are compiled once"},

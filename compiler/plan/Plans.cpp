@@ -10,6 +10,7 @@
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/TranspositionTiles.h"
 #include "compiler/plan/TreeForm.h"
+#include "compiler/plan/Variants.h"
 #include "compiler/plan/WeightGradientTiles.h"
 #include "compiler/plan/WindowTiles.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -181,6 +182,38 @@ static FailureOr<PlanAttr> planOpaque(ProgramOp program, OpaqueTilingAttr tiling
   return makePlan(program, tiling, opaque.getTiles(), scratch, Accesses::getUnknown(program));
 }
 
+/// What a tile of the chosen variant touches.
+static ArrayAttr chooseAccesses(VariantsTilingAttr tiling, ArrayRef<ArrayAttr> accesses) {
+  SmallVector<Attribute> chosen;
+  for (size_t number = 0; number < accesses.front().size(); ++number) {
+    auto each = llvm::map_to_vector(accesses, [&](ArrayAttr of) { return dyn_cast<sym::ExprAttr>(of[number]); });
+    if (llvm::is_contained(each, sym::ExprAttr()))
+      chosen.push_back(UnitAttr::get(tiling.getContext()));
+    else
+      chosen.push_back(
+          chooseVariant(tiling, llvm::map_to_vector(each, [](sym::ExprAttr attr) { return attr.getExpr(); })).attr());
+  }
+  return ArrayAttr::get(tiling.getContext(), chosen);
+}
+
+static FailureOr<PlanAttr> planVariants(ProgramOp program, VariantsTilingAttr tiling) {
+  if (failed(verifyVariants(program, tiling)))
+    return failure();
+  SmallVector<Expr> tiles, scratch;
+  SmallVector<ArrayAttr> reads, writes;
+  for (Attribute each : tiling.getTilings()) {
+    FailureOr<PlanAttr> plan = tile::makePlan(program, each);
+    if (failed(plan))
+      return failure();
+    tiles.push_back(plan->getTiles());
+    scratch.push_back(plan->getScratch());
+    reads.push_back(plan->getReads());
+    writes.push_back(plan->getWrites());
+  }
+  return PlanAttr::get(program.getContext(), tiling, chooseVariant(tiling, tiles), chooseVariant(tiling, scratch),
+                       chooseAccesses(tiling, reads), chooseAccesses(tiling, writes));
+}
+
 FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
   return TypeSwitch<Attribute, FailureOr<PlanAttr>>(tiling)
       .Case([&](ContractionTilingAttr attr) { return planContraction(program, attr); })
@@ -193,6 +226,7 @@ FailureOr<PlanAttr> tile::makePlan(ProgramOp program, Attribute tiling) {
       .Case([&](TranspositionTilingAttr attr) { return planTransposition(program, attr); })
       .Case([&](TreeTilingAttr attr) { return planTree(program, attr); })
       .Case([&](OpaqueTilingAttr attr) { return planOpaque(program, attr); })
+      .Case([&](VariantsTilingAttr attr) { return planVariants(program, attr); })
       .Default([&](Attribute attr) { return program.emitOpError("can't be tiled as ") << attr; });
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/task/Operations.h"
 
 #include "compiler/plan/ConvolutionForm.h"
+#include "compiler/plan/Variants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -46,11 +47,12 @@ static Expr countPadding(tile::ConvolutionForm &form, tile::MicroKernelAttr kern
   return countPadding(steps, pixels, contraction.getExtent(contraction.m), computed, kernel);
 }
 
-task::Operations task::countOperations(tile::ProgramOp program) {
+/// Of one tiling.
+static task::Operations countOperations(tile::ProgramOp program, Attribute tiling) {
   MLIRContext *context = program.getContext();
-  Operations operations = {Expr::constant(context, 0), Expr::constant(context, 0)};
-  auto convolutionTiling = program.getTiling<tile::ConvolutionTilingAttr>();
-  auto contractionTiling = program.getTiling<tile::ContractionTilingAttr>();
+  task::Operations operations = {Expr::constant(context, 0), Expr::constant(context, 0)};
+  auto convolutionTiling = dyn_cast<tile::ConvolutionTilingAttr>(tiling);
+  auto contractionTiling = dyn_cast<tile::ContractionTilingAttr>(tiling);
   std::optional<tile::ConvolutionForm> convolution =
       convolutionTiling ? tile::ConvolutionForm::get(program) : std::nullopt;
   std::optional<tile::ContractionForm> contraction =
@@ -73,4 +75,18 @@ task::Operations task::countOperations(tile::ProgramOp program) {
   if (contraction && isa<FloatType>(contraction->elementType))
     operations.padding = countPadding(*contraction, contractionTiling.getKernel());
   return operations;
+}
+
+task::Operations task::countOperations(tile::ProgramOp program) {
+  Attribute tiling = program.getPlan()->getTiling();
+  auto variants = dyn_cast<tile::VariantsTilingAttr>(tiling);
+  if (!variants)
+    return ::countOperations(program, tiling);
+  SmallVector<Expr> executed, padding;
+  for (Attribute each : variants.getTilings()) {
+    Operations operations = ::countOperations(program, each);
+    executed.push_back(operations.executed);
+    padding.push_back(operations.padding);
+  }
+  return {tile::chooseVariant(variants, executed), tile::chooseVariant(variants, padding)};
 }

@@ -103,7 +103,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
-    return tile::tileContraction(*form, tile::TypicalRuns(program), device, keepPacked, pairProducts);
+    Attribute tiling =
+        tile::tileContraction(*form, tile::TypicalRuns(program), device, {keepPacked, pairProducts, variants});
+    if (isa<tile::VariantsTilingAttr>(tiling))
+      count("variants");
+    return tiling;
   }
 };
 

@@ -33,6 +33,13 @@ static llvm::SmallVector<int64_t> getDepths(const ContractionProblem &problem, c
   return depths;
 }
 
+double ContractionCandidate::getCost(llvm::ArrayRef<size_t> problems) const {
+  double sum = 0;
+  for (size_t problem : problems)
+    sum += costs[problem];
+  return sum / double(problems.size());
+}
+
 llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRef<ContractionProblem> problems,
                                                                    const DeviceRates &rates, int64_t depthUnit) {
   const ContractionProblem &first = problems.front();
@@ -56,7 +63,7 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
                                      .depthUnit = depthUnit,
                                      .keptRows = mostKept / bytes,
                                      .keptColumns = mostKept / bytes};
-            candidates.push_back({shares, candidates.size()});
+            candidates.push_back({shares, candidates.size(), {}});
           }
         }
   for (const ContractionProblem &problem : problems) {
@@ -69,15 +76,14 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
       if (isNew) {
         double alone = estimateContraction(problem, candidate.shares, rates, 1).getTotal();
         double together = estimateContraction(problem, candidate.shares, rates, workers).getTotal();
-        cost->second = std::log(alone / ideal) + std::log(together * double(workers) / ideal);
+        cost->second = (std::log(alone / ideal) + std::log(together * double(workers) / ideal)) / 2;
       }
-      candidate.cost += cost->second;
+      candidate.costs.push_back(cost->second);
     }
   }
-  for (ContractionCandidate &candidate : candidates)
-    candidate.cost = std::exp(candidate.cost / double(2 * problems.size()));
-  llvm::sort(candidates, [](const ContractionCandidate &lhs, const ContractionCandidate &rhs) {
-    return std::tie(lhs.cost, lhs.number) < std::tie(rhs.cost, rhs.number);
+  llvm::SmallVector<size_t> all = llvm::to_vector(llvm::seq(problems.size()));
+  llvm::sort(candidates, [&](const ContractionCandidate &lhs, const ContractionCandidate &rhs) {
+    return std::pair(lhs.getCost(all), lhs.number) < std::pair(rhs.getCost(all), rhs.number);
   });
   return candidates;
 }

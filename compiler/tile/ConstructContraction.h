@@ -15,9 +15,12 @@ struct ContractionCandidate {
   ContractionShares shares;
   /// In the order of construction; the first of equals is the better one.
   size_t number = 0;
-  /// The geometric mean of predicted times, of one worker and of many at each of the problems, relative to
-  /// multiply-adds at the full rate.
-  double cost = 0;
+  /// For each problem, the logarithm of the predicted time relative to multiply-adds at the full rate: the mean of
+  /// those of one worker and of many.
+  llvm::SmallVector<double, 0> costs;
+
+  /// The mean of the costs of so many problems, given by their numbers.
+  double getCost(llvm::ArrayRef<size_t> problems) const;
 };
 
 /// Aligned candidates, grown level by level until a level's share is full (Roller; Zhu et al., OSDI 2022), with the

@@ -32,18 +32,32 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
   stream << "\n";
 }
 
+/// The tiling in a run with such sizes.
+static Attribute getTiling(Attribute tiling, llvm::function_ref<int64_t(sym::Expr)> valueOf) {
+  auto variants = dyn_cast<VariantsTilingAttr>(tiling);
+  if (!variants)
+    return tiling;
+  for (VariantAttr variant : variants.getVariants())
+    if (valueOf(variant.getSize()) <= variant.getMost())
+      return variant.getTiling();
+  return variants.getOtherwise();
+}
+
 static void explainContraction(ProgramOp program, ContractionTilingAttr tiling, const DeviceDescription &device,
                                llvm::raw_ostream &stream) {
   std::optional<ContractionForm> form = getContractionWithEpilogue(program);
   if (!form)
     return;
   DeviceRates rates = DeviceRates::get(device);
+  TypicalRuns runs(program);
   SmallVector<ContractionProblem> problems =
-      getContractionProblems(*form, tiling.getKernel(), tiling.getWordSteps(), TypicalRuns(program));
+      getContractionProblems(*form, tiling.getKernel(), tiling.getWordSteps(), runs);
   SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, tiling.getDepthUnit());
-  ContractionShares chosen = ContractionShares::get(tiling);
   stream << "  " << candidates.size() << " candidates\n";
-  for (const ContractionProblem &problem : problems) {
+  for (auto [number, problem] : llvm::enumerate(problems)) {
+    auto atRun = [&](sym::Expr size) { return runs.evaluate(size)[number]; };
+    ContractionShares chosen =
+        ContractionShares::get(cast<ContractionTilingAttr>(getTiling(program.getPlan()->getTiling(), atRun)));
     stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m,
                             problem.n, problem.k);
     explainCandidate(problem, chosen, rates, /*isChosen=*/true, stream);
@@ -59,7 +73,8 @@ void tile::explainTiles(ModuleOp module, const DeviceDescription &device, llvm::
     if (!plan)
       continue;
     stream << program.getSymName() << " " << plan.getTiling() << "\n  tiles " << plan.getTiles() << "\n";
-    if (auto tiling = dyn_cast<ContractionTilingAttr>(plan.getTiling()))
+    auto variants = dyn_cast<VariantsTilingAttr>(plan.getTiling());
+    if (auto tiling = dyn_cast<ContractionTilingAttr>(variants ? variants.getOtherwise() : plan.getTiling()))
       explainContraction(program, tiling, device, stream);
   }
 }

@@ -230,7 +230,7 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
     those among them with `pair_products` of integers or with packed operands `kept_packed` for later tiles, contractions
     of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of
     `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
-    maps of `narrow_lanes`, and maps in `segments` of columns.
+    maps of `narrow_lanes`, maps in `segments` of columns, and programs with `variants` for different sizes.
     ```mlir
     tile.program @p0 symbols [s0, s1] (…) -> (…) {…}
     // →
@@ -260,7 +260,9 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                  Option<"narrowLanes", "narrow-lanes", "bool", "true",
                         "Let vectors of maps hold as many elements as fill a register in memory's width">,
                  Option<"segments", "segments", "bool", "true",
-                        "Compute columns in segments within which no operand begins or ends">];
+                        "Compute columns in segments within which no operand begins or ends">,
+                 Option<"variants", "variants", "bool", "true",
+                        "Choose between tilings of a program at run time, where sizes ask for different ones">];
 }
 
 def ReplaceTilings : TilePass<"tile-replace-tilings", "::mlir::ModuleOp"> {

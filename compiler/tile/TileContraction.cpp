@@ -2,6 +2,7 @@
 
 #include "compiler/plan/DotProductTiles.h"
 #include "compiler/plan/IndexMaps.h"
+#include "compiler/tile/ContractionVariants.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -84,21 +85,40 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
   return problems;
 }
 
-ContractionTilingAttr tile::tileContraction(ContractionForm &form, const TypicalRuns &runs,
-                                            const DeviceDescription &device, bool keepPacked, bool multiplyPairs) {
+/// The size of a program that an extent of its problems is.
+static sym::Expr getExtent(ContractionForm &form, int64_t ContractionProblem::*extent, int64_t wordSteps) {
+  if (extent == &ContractionProblem::k)
+    return form.getDepth(wordSteps);
+  return form.getExtent(extent == &ContractionProblem::m   ? form.m
+                        : extent == &ContractionProblem::n ? form.n
+                                                           : form.outer);
+}
+
+Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
+                                ContractionTilings allowed) {
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
-  int64_t wordSteps = multiplyPairs && form.multipliesPairs() ? 2 : 1;
+  int64_t wordSteps = allowed.pairProducts && form.multipliesPairs() ? 2 : 1;
   bool isWindow = form.getWindowTaps().has_value();
   // Windows are packed by whole steps of their outermost loop, whatever their taps.
   int64_t depthUnit = isWindow ? 1 : kernel.getLanes();
-  ContractionShares shares =
-      constructContraction(getContractionProblems(form, kernel, wordSteps, runs), DeviceRates::get(device), depthUnit)
-          .front()
-          .shares;
-  return ContractionTilingAttr::get(context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
-                                    shares.panels, shares.depth, shares.depthUnit, keepPacked ? shares.keptRows : 0,
-                                    keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps);
+  DeviceRates rates = DeviceRates::get(device);
+  SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs);
+  ContractionVariants chosen = chooseVariants(problems, constructContraction(problems, rates, depthUnit), rates,
+                                              allowed.variants ? mostTilings : 1);
+  auto getTiling = [&](const ContractionShares &shares) {
+    return ContractionTilingAttr::get(
+        context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles, shares.panels, shares.depth,
+        shares.depthUnit, allowed.keepPacked ? shares.keptRows : 0,
+        allowed.keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps);
+  };
+  if (chosen.variants.empty())
+    return getTiling(chosen.otherwise);
+  auto variants = llvm::map_to_vector(chosen.variants, [&](const ContractionVariant &variant) {
+    return VariantAttr::get(context, getExtent(form, variant.extent, wordSteps), variant.most,
+                            getTiling(variant.shares));
+  });
+  return VariantsTilingAttr::get(context, variants, getTiling(chosen.otherwise));
 }
 
 static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescription &device) {

@@ -27,10 +27,15 @@ bool isMicroKernelContraction(ContractionForm &form, int64_t width);
 llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
                                                              int64_t wordSteps, const TypicalRuns &runs);
 
-/// The best tiling that can be constructed. With `keepPacked`, operands stay packed for later tiles; with
-/// `multiplyPairs`, integers use pair products.
-ContractionTilingAttr tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
-                                      bool keepPacked, bool multiplyPairs);
+/// What a contraction's tiling may do: keep operands packed for later tiles, multiply integers in pairs, be several
+/// tilings for different sizes.
+struct ContractionTilings {
+  bool keepPacked = true, pairProducts = true, variants = true;
+};
+
+/// The best tiling that can be constructed, a `#tile.contraction`; or `#tile.variants` of it where these pay.
+mlir::Attribute tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
+                                ContractionTilings allowed);
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);

@@ -15,13 +15,13 @@ using namespace freestone;
 using namespace freestone::codegen;
 using sym::Expr;
 
-Emission::Emission(OpBuilder builderAtModule, tile::ProgramOp program)
+Emission::Emission(OpBuilder builderAtModule, tile::ProgramOp program, StringRef name)
     : builder(builderAtModule), location(program.getLoc()), program(program),
       scratchTaken(Expr::constant(program.getContext(), FREESTONE_SCRATCH_HEADER)) {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
-  function = func::FuncOp::create(builder, location, program.getSymName(),
-                                  builder.getFunctionType({pointer, pointer, i64, i64, pointer}, {}));
+  function =
+      func::FuncOp::create(builder, location, name, builder.getFunctionType({pointer, pointer, i64, i64, pointer}, {}));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   sizesPointer = entry->getArgument(1);
@@ -50,7 +50,10 @@ Emission::Emission(OpBuilder builderAtModule, tile::ProgramOp program)
     buffers.try_emplace(value, memory);
 }
 
-void Emission::finish() { func::ReturnOp::create(builder, location); }
+func::FuncOp Emission::finish() {
+  func::ReturnOp::create(builder, location);
+  return function;
+}
 
 Value Emission::loadWord(Value pointer, int64_t index, Type type) {
   Value address = LLVM::GEPOp::create(builder, location, pointer.getType(), type, pointer,

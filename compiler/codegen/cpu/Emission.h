@@ -24,9 +24,10 @@ using Positions = llvm::SmallVector<Position>;
 /// Emitters insert at `builder`, within the body of the function. Sizes are computed once, at its entry.
 class Emission {
 public:
-  /// Adds the function to the module at the builder's insertion point and opens it. The caller closes it with `finish`.
-  Emission(mlir::OpBuilder builder, tile::ProgramOp program);
-  void finish();
+  /// Adds the function to the module at the builder's insertion point and opens it. The caller closes it with `finish`,
+  /// which returns it.
+  Emission(mlir::OpBuilder builder, tile::ProgramOp program, llvm::StringRef name);
+  mlir::func::FuncOp finish();
 
   mlir::OpBuilder builder;
   mlir::Location location;

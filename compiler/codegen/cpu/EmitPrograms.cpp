@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/DotProductKernels.h"
+#include "compiler/codegen/cpu/EmitChoice.h"
 #include "compiler/codegen/cpu/EmitContraction.h"
 #include "compiler/codegen/cpu/EmitConvolution.h"
 #include "compiler/codegen/cpu/EmitDotProducts.h"
@@ -34,9 +35,8 @@ struct EmitPrograms : codegen::impl::EmitProgramsBase<EmitPrograms> {
     kernels.clear();
     dotProducts.clear();
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
-      if (failed(tile::verifyPlan(program)) || failed(collectKernels(program)))
+      if (failed(tile::verifyPlan(program)) || failed(emit(program)))
         return signalPassFailure();
-      emit(program);
     }
     for (auto &[name, kernel] : kernels)
       codegen::emitMicroKernels(getOperation(), kernel.kind, kernel.elementType, kernel.shape);
@@ -62,7 +62,38 @@ private:
     tile::DotProductUnit unit;
   };
 
-  void emit(tile::ProgramOp program) {
+  LogicalResult emit(tile::ProgramOp program) {
+    OpBuilder builder(program);
+    auto module = ModuleOp::create(builder, program.getLoc(), program.getSymName());
+    builder.setInsertionPointToStart(module.getBody());
+    auto variants = program.getTiling<tile::VariantsTilingAttr>();
+    LogicalResult emitted = variants ? emitVariants(builder, program, variants)
+                                     : LogicalResult(emitTiling(builder, program, program.getSymName()));
+    program.erase();
+    return emitted;
+  }
+
+  /// A function for each variant, and one that calls that of the run's sizes.
+  LogicalResult emitVariants(OpBuilder builder, tile::ProgramOp program, tile::VariantsTilingAttr variants) {
+    SmallVector<func::FuncOp> functions;
+    for (auto [number, tiling] : llvm::enumerate(variants.getTilings())) {
+      program.setPlanAttr(*tile::makePlan(program, tiling));
+      FailureOr<func::FuncOp> function =
+          emitTiling(builder, program, program.getSymName().str() + "." + std::to_string(number));
+      if (failed(function))
+        return failure();
+      functions.push_back(*function);
+    }
+    codegen::Emission emission(builder, program, program.getSymName());
+    codegen::emitChoice(variants, functions, emission);
+    emission.finish();
+    return success();
+  }
+
+  /// The function of the given name, for a program with one tiling.
+  FailureOr<func::FuncOp> emitTiling(OpBuilder builder, tile::ProgramOp program, StringRef name) {
+    if (failed(collectKernels(program)))
+      return failure();
     using Emitter = void (*)(tile::ProgramOp, codegen::Emission &);
     Emitter emitter = TypeSwitch<Attribute, Emitter>(program.getPlan()->getTiling())
                           .Case([](tile::ContractionTilingAttr) { return codegen::emitContraction; })
@@ -75,13 +106,9 @@ private:
                           .Case([](tile::RowsTilingAttr) { return codegen::emitRows; })
                           .Case([](tile::TreeTilingAttr) { return codegen::emitTree; })
                           .Case([](tile::OpaqueTilingAttr) { return codegen::emitOpaque; });
-    OpBuilder builder(program);
-    auto module = ModuleOp::create(builder, program.getLoc(), program.getSymName());
-    builder.setInsertionPointToStart(module.getBody());
-    codegen::Emission emission(builder, program);
+    codegen::Emission emission(builder, program, name);
     emitter(program, emission);
-    emission.finish();
-    program.erase();
+    return emission.finish();
   }
 
   LogicalResult collectKernels(tile::ProgramOp program) {

@@ -228,7 +228,7 @@ ContractionPoints TreeEmitter::getPoints(tile::ContractionForm &oriented) {
 void TreeEmitter::emitPack(tile::PackedAttr node, unsigned depth) {
   const tile::TreeForm::Pack &pack = *form.getPack(node.getCompute(), node.getInput());
   if (pack.kind == tile::TreeForm::Pack::transposed)
-    return emitTransposition(scope, pack);
+    return emitTransposedCopy(scope, pack);
   tile::ComputeOp compute = form.computes[pack.compute];
   tile::ContractionForm contraction = *tile::ContractionForm::getOfMatrices(compute);
   // The axis of a packed operand is that of its rows or columns.

@@ -54,7 +54,7 @@ private:
 };
 
 /// Emits the copy of an operand that an evaluation reads along its rows, so that its vectors are contiguous.
-void emitTransposition(TreeScope &scope, const tile::TreeForm::Pack &pack);
+void emitTransposedCopy(TreeScope &scope, const tile::TreeForm::Pack &pack);
 
 /// Emits the computes of an evaluation over the current ranges.
 void emitEvaluation(TreeScope &scope, tile::EvaluateAttr node);

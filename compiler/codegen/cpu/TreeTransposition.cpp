@@ -11,7 +11,7 @@ using sym::Expr;
 
 /// Loads vectors along the rows' axis, one for each of as many columns, and transposes squares of them. Booleans become
 /// 1 and 0.
-void freestone::codegen::emitTransposition(TreeScope &scope, const tile::TreeForm::Pack &pack) {
+void freestone::codegen::emitTransposedCopy(TreeScope &scope, const tile::TreeForm::Pack &pack) {
   Emission &emission = scope.emission;
   OpBuilder &builder = emission.builder;
   Location location = emission.location;

@@ -181,12 +181,44 @@ LogicalResult TreeTilingAttr::verify(EmitError emitError, MicroKernelAttr, Array
   return success();
 }
 
+/// Refuses what is no tiling for all sizes.
+static LogicalResult verifyTiling(EmitError emitError, StringRef what, Attribute tiling) {
+  if (isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
+          WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, TreeTilingAttr, OpaqueTilingAttr>(
+          tiling))
+    return success();
+  return emitError() << what << " needs a tiling, not " << tiling;
+}
+
+LogicalResult VariantAttr::verify(EmitError emitError, sym::Expr size, int64_t most, Attribute tiling) {
+  if (size.isInvalid() || size.isConstant())
+    return emitError() << "a variant is chosen by a size that a run brings, not by " << size.attr();
+  return success(succeeded(verifySize(emitError, "most", most, 0)) &&
+                 succeeded(verifyTiling(emitError, "a variant", tiling)));
+}
+
+LogicalResult VariantsTilingAttr::verify(EmitError emitError, ArrayRef<VariantAttr> variants, Attribute otherwise) {
+  if (variants.empty())
+    return emitError() << "variants are several tilings";
+  for (auto [number, variant] : llvm::enumerate(variants))
+    for (VariantAttr earlier : variants.take_front(number))
+      if (variant.getSize() == earlier.getSize() && variant.getMost() <= earlier.getMost())
+        return emitError() << "a variant for " << variant.getSize().attr() << " of at most " << variant.getMost()
+                           << " is never chosen after one of at most " << earlier.getMost();
+  return verifyTiling(emitError, "what suits all other sizes", otherwise);
+}
+
+SmallVector<Attribute> VariantsTilingAttr::getTilings() const {
+  SmallVector<Attribute> tilings =
+      llvm::map_to_vector(getVariants(), [](VariantAttr variant) { return variant.getTiling(); });
+  tilings.push_back(getOtherwise());
+  return tilings;
+}
+
 LogicalResult PlanAttr::verify(EmitError emitError, Attribute tiling, sym::Expr, sym::Expr, ArrayAttr reads,
                                ArrayAttr writes) {
-  if (!isa<ContractionTilingAttr, DotProductTilingAttr, ConvolutionTilingAttr, WeightGradientTilingAttr,
-           WindowTilingAttr, RowsTilingAttr, MapTilingAttr, TranspositionTilingAttr, TreeTilingAttr, OpaqueTilingAttr>(
-          tiling))
-    return emitError() << "a plan needs a tiling, not " << tiling;
+  if (!isa<VariantsTilingAttr>(tiling) && failed(verifyTiling(emitError, "a plan", tiling)))
+    return failure();
   for (ArrayAttr accesses : {reads, writes})
     for (Attribute access : accesses)
       if (!isa<sym::ExprAttr, UnitAttr>(access))

@@ -158,6 +158,32 @@ def Tile_OpaqueTilingAttr : AttrDef<Tile_Dialect, "OpaqueTiling"> {
   let summary = "the tiles of a `tile.opaque`, which its body defines";
 }
 
+def Tile_VariantAttr : Tile_PlanPart<"Variant", "variant"> {
+  let summary = "a tiling for the runs in which a size is at most a number";
+  let description = [{
+    ```mlir
+    #tile.variant<size = s0, most = 16, tiling = #tile.contraction<…>>
+    ```
+  }];
+  let parameters = (ins Sym_ExprParameter:$size, "int64_t":$most, "::mlir::Attribute":$tiling);
+}
+
+def Tile_VariantsTilingAttr : Tile_PlanPart<"VariantsTiling", "variants"> {
+  let summary = "tilings of one program for different sizes, chosen at run time";
+  let description = [{
+    The first of `variants` whose condition holds is the program's tiling in a run, or `otherwise` where none does.
+    ```mlir
+    #tile.variants<[<size = s0, most = 16, tiling = #tile.contraction<…>>], otherwise = #tile.contraction<…>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"VariantAttr">:$variants, "::mlir::Attribute":$otherwise);
+  let assemblyFormat = "`<` `[` $variants `]` `,` `otherwise` `=` $otherwise `>`";
+  let extraClassDeclaration = [{
+    /// All of them, in the order in which their conditions are looked at.
+    ::llvm::SmallVector<::mlir::Attribute> getTilings() const;
+  }];
+}
+
 def Tile_PlanAttr : Tile_PlanPart<"Plan", "plan"> {
   let summary = "how the code of a program is made, and what the task level knows of its tiles";
   let description = [{

@@ -1,0 +1,37 @@
+#include "compiler/plan/Variants.h"
+
+#include "compiler/dialect/sym/Bounds.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using sym::Expr;
+
+/// 1 in a run that does not choose the variant for its size, else 0: one atom, so that products with it stay short.
+static Expr isLarger(VariantAttr variant) {
+  Expr one = Expr::constant(variant.getContext(), 1);
+  return Expr::min(Expr::floorDiv(variant.getSize(), variant.getMost() + 1), one);
+}
+
+Expr tile::chooseVariant(VariantsTilingAttr tiling, ArrayRef<Expr> values) {
+  Expr chosen = values.back();
+  for (auto [variant, value] : llvm::reverse(llvm::zip_equal(tiling.getVariants(), values.drop_back())))
+    chosen = value + isLarger(variant) * (chosen - value);
+  return chosen;
+}
+
+LogicalResult tile::verifyVariants(ProgramOp program, VariantsTilingAttr tiling) {
+  SmallVector<StringAttr> known = program.getSymbols();
+  sym::Bounds sizes(sym::Interval::size());
+  for (VariantAttr variant : tiling.getVariants()) {
+    llvm::SetVector<StringAttr> symbols;
+    variant.getSize().collectSymbols(symbols);
+    for (StringAttr symbol : symbols)
+      if (!llvm::is_contained(known, symbol))
+        return program.emitOpError("chooses a variant by ") << symbol << ", which is none of its sizes";
+    if (!sizes.provablyNonNegative(variant.getSize()))
+      return program.emitOpError("chooses a variant by ")
+             << variant.getSize().attr() << ", which can be negative for sizes";
+  }
+  return success();
+}

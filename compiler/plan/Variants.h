@@ -1,0 +1,17 @@
+#ifndef FREESTONE_COMPILER_PLAN_VARIANTS_H
+#define FREESTONE_COMPILER_PLAN_VARIANTS_H
+
+#include "compiler/dialect/tile/TileDialect.h"
+
+namespace freestone::tile {
+
+/// The value of the variant that a run chooses, as one expression. There is one value for each tiling, in the order of
+/// `getTilings`.
+sym::Expr chooseVariant(VariantsTilingAttr tiling, llvm::ArrayRef<sym::Expr> values);
+
+/// Fails with a diagnostic if a variant is chosen by what is no size of the program.
+mlir::LogicalResult verifyVariants(ProgramOp program, VariantsTilingAttr tiling);
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_PLAN_VARIANTS_H
