@@ -103,7 +103,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
-    return tile::tileContraction(*form, tile::TypicalRuns(program), device, keepPacked, pairProducts);
+    tile::ContractionTilingAttr tiling =
+        tile::tileContraction(*form, tile::TypicalRuns(program), device, keepPacked, pairProducts, streamColumns);
+    if (tiling.getStreamedRows() > 0)
+      count("streamed_columns");
+    return tiling;
   }
 };
 

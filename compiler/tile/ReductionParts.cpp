@@ -55,7 +55,8 @@ static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, co
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
     TypicalRuns runs(sizes);
-    ContractionTilingAttr tiling = tileContraction(form, runs, device, /*keepPacked=*/true, /*multiplyPairs=*/true);
+    ContractionTilingAttr tiling = tileContraction(form, runs, device, /*keepPacked=*/true, /*multiplyPairs=*/true,
+                                                   /*streamColumns=*/true);
     // Parts are outer loops, so that rows need not be divided.
     ContractionProblem part = getContractionProblems(form, tiling.getKernel(), tiling.getWordSteps(), runs).front();
     part.outer *= enoughTiles;

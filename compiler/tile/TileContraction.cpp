@@ -84,8 +84,15 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
   return problems;
 }
 
+/// As many rows as one block of the micro-kernel reads each panel of B once, at most, if it can be read in place.
+static int64_t getStreamedRows(ContractionForm &form, MicroKernelAttr kernel) {
+  std::optional<int64_t> rows = form.getExtent(form.m).asConstant();
+  return form.getStreamedInput() && rows.value_or(1) <= kernel.getRows() ? kernel.getRows() : 0;
+}
+
 ContractionTilingAttr tile::tileContraction(ContractionForm &form, const TypicalRuns &runs,
-                                            const DeviceDescription &device, bool keepPacked, bool multiplyPairs) {
+                                            const DeviceDescription &device, bool keepPacked, bool multiplyPairs,
+                                            bool streamColumns) {
   MLIRContext *context = form.compute.getContext();
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
   int64_t wordSteps = multiplyPairs && form.multipliesPairs() ? 2 : 1;
@@ -98,7 +105,8 @@ ContractionTilingAttr tile::tileContraction(ContractionForm &form, const Typical
           .shares;
   return ContractionTilingAttr::get(context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
                                     shares.panels, shares.depth, shares.depthUnit, keepPacked ? shares.keptRows : 0,
-                                    keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps);
+                                    keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps,
+                                    streamColumns && wordSteps == 1 ? getStreamedRows(form, kernel) : 0);
 }
 
 static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescription &device) {

@@ -30,7 +30,7 @@ llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &fo
 /// The best tiling that can be constructed. With `keepPacked`, operands stay packed for later tiles; with
 /// `multiplyPairs`, integers use pair products.
 ContractionTilingAttr tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
-                                      bool keepPacked, bool multiplyPairs);
+                                      bool keepPacked, bool multiplyPairs, bool streamColumns);
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);

@@ -26,7 +26,13 @@ private:
   void emitBlock(Value block);
   void emitPanel(const PackedBlock &columns, Value block, Value rowsStart);
   Value getPanel(const PackedBlock &columns, Value block);
-  std::pair<Value, Value> getAhead(const PackedBlock &columns, Value block);
+  /// The address of a panel's first row, for prefetching, and the bytes from one row to the next.
+  struct RowsAhead {
+    Value first, pitch;
+  };
+  RowsAhead getAhead(const PackedBlock &columns, Value block);
+  RowsAhead getStored(const tile::StreamedInput &input, Value column, Value step);
+  std::pair<Value, Value> getNext(const PackedBlock &columns, Value block);
   void emitPanelEpilogue(Value panel, const PackedBlock &columns);
   Value getLinear(unsigned input, Value column, Value step);
   Value getPanelStart(Value column, Value block);
@@ -57,12 +63,14 @@ private:
   int64_t width;
   ContractionPoints points;
   std::optional<unsigned> packedInput;
+  /// B, if few rows of A read its panels in place.
+  std::optional<tile::StreamedInput> streamedInput;
   /// The row stride of the result, if the micro-kernel can write it directly.
   std::optional<Expr> directStride;
-  func::FuncOp kernel;
+  func::FuncOp kernel, streamingKernel;
   Value packedRows, packedColumns, accumulators;
-  /// Whether rows and columns stay packed for later tiles.
-  Value keepsRows, keepsColumns;
+  /// Whether rows and columns stay packed for later tiles; whether columns are read in place.
+  Value keepsRows, keepsColumns, streamsColumns;
   Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, panelCount, depthBlocks;
   /// Of the current run: its first tile, its rows and columns, and whether this worker still has to pack its rows.
   Value firstTile, rowBlock;
@@ -83,14 +91,18 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
   // The micro-kernel's columns are those of one panel.
   if (isPanelled())
     columnStride = Expr::constant(builder.getContext(), 1);
+  if (tiling.getStreamedRows() > 0)
+    streamedInput = form.getStreamedInput();
   bool alone = emission.program.getComputes().size() == 1 && emission.program.getResultTypes().size() == 1;
   if (alone && type.getElementType() == form.elementType && columnStride && columnStride->isConstant(1))
     directStride = getStride(linear, points.m);
 }
 
 void ContractionEmitter::emit() {
-  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), getKernelKind(tiles.tiling),
-                         form.elementType, kernelShape);
+  auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  kernel = declareKernel(module, getKernelKind(tiles.tiling), form.elementType, kernelShape);
+  if (streamedInput)
+    streamingKernel = declareKernel(module, KernelKind::stream, form.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiles.packedRows);
   if (!packedInput)
@@ -112,6 +124,7 @@ void ContractionEmitter::emit() {
   Value fit = compare(arith::CmpIPredicate::sle, all, emission.getConstant(tiles.tiling.getKeptColumns()));
   Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, emission.getConstant(1));
   keepsColumns = conjoin(fit, isUsedAgain);
+  streamsColumns = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.tiling.getStreamedRows()));
   emission.forTileRuns(panelCount, emission.getConstant(tiles.tiling.getPanels()),
                        [&](Value tile, Value count) { emitRun(tile, count); });
 }
@@ -183,8 +196,6 @@ void ContractionEmitter::emitBlock(Value block) {
 }
 
 void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Value rowsStart) {
-  Value panel = getPanel(columns, block);
-  auto [ahead, pitch] = getAhead(columns, block);
   Value output, stride, sums;
   if (directStride) {
     Positions positions = points.outer;
@@ -202,10 +213,31 @@ void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Valu
     output = emission.getPointer(accumulators, sums);
     stride = emission.getConstant(width);
   }
-  func::CallOp::create(builder, location, kernel,
-                       ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(columns.depth),
-                                  emission.getPointer(packedRows, rowsStart), panel, output, toWord(stride),
-                                  toWord(block), ahead, toWord(pitch)});
+  Value left = emission.getPointer(packedRows, rowsStart);
+  auto call = [&](func::FuncOp function, Value panel, const RowsAhead &ahead) {
+    func::CallOp::create(builder, location, function,
+                         ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(columns.depth),
+                                    left, panel, output, toWord(stride), toWord(block), ahead.first,
+                                    toWord(ahead.pitch)});
+  };
+  auto callPacked = [&] {
+    Value panel = getPanel(columns, block);
+    call(kernel, panel, getAhead(columns, block));
+  };
+  if (streamedInput) {
+    // The last panel may end where memory does.
+    Value isWhole = compare(arith::CmpIPredicate::eq, columns.count, emission.getConstant(width));
+    auto branch = scf::IfOp::create(builder, location, conjoin(streamsColumns, isWhole), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    auto [column, next] = getNext(columns, block);
+    call(streamingKernel, getStored(*streamedInput, columns.first, columns.k).first,
+         getStored(*streamedInput, column, emission.multiply(next, depthStep)));
+    builder.setInsertionPointToStart(branch.elseBlock());
+    callPacked();
+  } else {
+    callPacked();
+  }
   if (directStride)
     return;
   Value next = emission.add(block, emission.getConstant(1));
@@ -238,17 +270,30 @@ Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
   return emission.getPointer(packedColumns, start);
 }
 
-/// The address of the next panel's rows in memory, for prefetching, and their stride in bytes. If B is read as columns,
-/// the current panel: prefetching it again is free.
-std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns, Value block) {
+ContractionEmitter::RowsAhead ContractionEmitter::getStored(const tile::StreamedInput &input, Value column,
+                                                            Value step) {
+  int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[input.input]),
+                              getLinear(input.input, column, step)),
+          emission.getSize(input.stride * bytes)};
+}
+
+/// The column and the block of k after these: the next columns; else those at the beginning of the run, in the next
+/// block of k; else the first of the next run.
+std::pair<Value, Value> ContractionEmitter::getNext(const PackedBlock &columns, Value block) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  // The next columns; else those at the beginning of the run, in the next block of k; else the first of the next run.
   Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
   Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
   Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
   Value tileColumn = select(compare(arith::CmpIPredicate::slt, lastColumn, columnTotal), lastColumn, zero);
   Value column = select(isInside, next, select(isLast, tileColumn, firstColumn));
-  block = select(isInside, block, select(isLast, zero, nextBlock));
+  return {column, select(isInside, block, select(isLast, zero, nextBlock))};
+}
+
+/// The next panel's rows in memory. If B is read as columns, the current panel: prefetching it again is free.
+ContractionEmitter::RowsAhead ContractionEmitter::getAhead(const PackedBlock &columns, Value current) {
+  Value zero = emission.getConstant(0);
+  auto [column, block] = getNext(columns, current);
   Value step = emission.multiply(block, depthStep);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   Value packedPitch = emission.getConstant(width * bytes);
