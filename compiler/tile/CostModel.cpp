@@ -71,12 +71,12 @@ struct Transfers {
 /// on.
 double getPart(double bytes, double fits, double most) { return std::clamp((bytes - fits) / (most - fits), 0.0, 1.0); }
 
-/// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again.
-double countMisses(int64_t rows, int64_t rowBytes) {
+/// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again, and
+/// `atOnce` pages stay translated.
+double countMisses(int64_t rows, int64_t rowBytes, int64_t atOnce) {
   double pages = double(rows) * std::min(1.0, double(rowBytes) / double(pageBytes));
-  return pages <= double(pagesAtOnce)
-             ? 0
-             : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(pagesAtOnce) / pages);
+  return pages <= double(atOnce) ? 0
+                                 : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(atOnce) / pages);
 }
 
 /// What `getMostRows` asks of a tiling, and its operations on integers.
@@ -186,7 +186,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);
   bool isFar = lhs + rhs + results > double(rates.l2Bytes);
   if (isFar)
-    cost.overhead += tiles * double(rowStep) * countMisses(rowStep, problem.n * problem.resultBytes) *
+    cost.overhead += tiles * double(rowStep) * countMisses(rowStep, problem.n * problem.resultBytes, pagesOfResults) *
                      double(width * problem.resultBytes) / lineBytes * missOfLine;
 
   // Whole vectors are packed, also at the ends.
@@ -205,7 +205,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     cost.packing += packedColumns / lanes * (problem.areColumnsContiguous ? copiedVector : transposedVector);
     if (problem.areColumnsContiguous) {
       int64_t rowBytes = problem.n * problem.rhsBytes;
-      cost.packing += times * depth * countMisses(depthStep, rowBytes) * missOfRow;
+      cost.packing += times * depth * countMisses(depthStep, rowBytes, pagesAtOnce) * missOfRow;
       // Rows a multiple of a page apart share few sets of L2, which lose what was prefetched for the next panel.
       if (rowBytes % pageBytes == 0 && depthStep * rowBytes > rates.l2Bytes)
         cost.packing += times * depth * beginOfPiece;

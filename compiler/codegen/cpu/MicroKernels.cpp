@@ -236,30 +236,45 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
     masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
   }
-  // Rows that are read in place accumulate in scratch that holds whole blocks, so they need no masks: masked stores are
-  // slow without AVX-512.
-  bool isInScratch = readsInPlace(kind);
-  auto store = [&](bool adds) {
+  auto store = [&](bool adds, bool isWhole) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
       Value mask = masks[number % 2], sum = results[number], before;
       if (adds) {
-        before = isInScratch ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
-                             : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
+        before = isWhole ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
+                         : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
         sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, sum, before).getResult()
                                           : arith::AddIOp::create(builder, location, sum, before).getResult();
       }
-      if (isInScratch)
+      if (isWhole)
         LLVM::StoreOp::create(builder, location, sum, address, bytes);
       else
         LLVM::MaskedStoreOp::create(builder, location, sum, address, mask, bytes);
     }
   };
-  auto branch = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  store(/*adds=*/true);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  store(/*adds=*/false);
-  builder.setInsertionPointAfter(branch);
+  auto storeSums = [&](bool isWhole) {
+    OpBuilder::InsertionGuard storeGuard(builder);
+    auto branch = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    store(/*adds=*/true, isWhole);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    store(/*adds=*/false, isWhole);
+  };
+  // Rows that are read in place accumulate in scratch that holds whole blocks.
+  bool isMaskFree = lanes * bytes == 64;
+  if (readsInPlace(kind) || streams(kind)) {
+    storeSums(/*isWhole=*/true);
+  } else if (isMaskFree) {
+    storeSums(/*isWhole=*/false);
+  } else {
+    // Masked stores are slow without AVX-512.
+    Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::uge, columns, constant(2 * lanes));
+    auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard storeGuard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    storeSums(/*isWhole=*/true);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    storeSums(/*isWhole=*/false);
+  }
   func::ReturnOp::create(builder, location);
   return function;
 }
