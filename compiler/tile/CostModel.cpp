@@ -136,12 +136,17 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double perWorker = std::ceil(tiles / double(workers)), busy = std::min(double(workers), tiles);
   double runs =
       std::min(tiles, double(problem.outer) * double(rowBlocks) * double(divideCeil(panels, runPanels)) + busy - 1);
-  // Row blocks are packed by every worker that computes one of their tiles.
-  double packedRowBlocks = std::min(tiles, double(problem.outer) * double(rowBlocks) + busy - 1);
+  // Groups of panels stay packed for all row blocks.
+  int64_t mostPanels = shares.keptColumns / (width * depthStep * depthBlocks);
+  int64_t groups = mostPanels ? divideCeil(panels, mostPanels) : panels;
+  bool keepsColumns = !problem.isPacked && rowBlocks > 1 && mostPanels && groups <= rowBlocks;
+  if (!keepsColumns)
+    groups = 1;
+  // Row blocks are packed for every group, by every worker that computes one of their tiles.
+  double packedRowBlocks = std::min(tiles, double(problem.outer) * double(rowBlocks * groups) + busy - 1);
   double depth = double(problem.k), ofBlock = double(rowStep) * double(depthStep) * double(bytes),
          ofRows = ofBlock * double(depthBlocks), ofPanel = double(depthStep) * double(width) * double(bytes);
   bool keepsRows = rowStep * depthStep * depthBlocks <= shares.keptRows;
-  bool keepsColumns = rowBlocks > 1 && panels * width * depthStep * depthBlocks <= shares.keptColumns;
 
   // The last panel computes whole vectors; a few columns at its end are vectors along the rows instead.
   constexpr int64_t mostNarrow = 8;
@@ -171,9 +176,9 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   if (keepsRows && ofRows > half)
     transfers.add(runs * ofRows, ofRows);
   // Panels come from where all of B is, or have just been packed.
-  double ofColumns = depth * double(problem.n) * double(bytes);
+  double ofColumns = depth * double(problem.n) * double(bytes) / double(groups);
   if (problem.isPacked || keepsColumns)
-    transfers.add(double(problem.outer) * double(rowBlocks) * ofColumns, ofColumns);
+    transfers.add(double(problem.outer) * double(rowBlocks * groups) * ofColumns, ofColumns);
   else
     transfers.l2 += beyondL1 * passes * ofPanel / rates.l2;
   // Sums are read and written for each block of k but the first, and the result is written once.

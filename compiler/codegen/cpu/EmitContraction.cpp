@@ -22,7 +22,8 @@ public:
   void emit();
 
 private:
-  void emitRun(Value tile, Value count);
+  void groupPanels(Value rowBlocks, Value steps);
+  Value emitRun(Value tile);
   void emitBlock(Value block);
   void emitPanel(const PackedBlock &columns, Value block, Value rowsStart);
   Value getPanel(const PackedBlock &columns, Value block);
@@ -72,8 +73,11 @@ private:
   /// Whether rows and columns stay packed for later tiles; whether columns are read in place.
   Value keepsRows, keepsColumns, streamsColumns;
   Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, panelCount, depthBlocks;
-  /// Of the current run: its first tile, its rows and columns, and whether this worker still has to pack its rows.
-  Value firstTile, rowBlock;
+  /// The panels that stay packed together, all if none do, and the tiles of all of their row blocks.
+  Value panelsOfGroup, tilesOfGroup;
+  /// Of the current run: its first tile, its group's panels, its rows and columns, and whether this worker still has to
+  /// pack its rows.
+  Value firstTile, rowBlock, firstOfGroup, panelsHere;
   PackedBlock rows;
   Value height, firstColumn, lastColumn, rowsAreNew;
 };
@@ -120,13 +124,23 @@ void ContractionEmitter::emit() {
   Value steps = emission.multiply(depthBlocks, depthStep);
   keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, steps),
                       emission.getConstant(tiles.tiling.getKeptRows()));
-  Value all = emission.multiply(emission.multiply(panelCount, emission.getConstant(width)), steps);
-  Value fit = compare(arith::CmpIPredicate::sle, all, emission.getConstant(tiles.tiling.getKeptColumns()));
-  Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, emission.getConstant(1));
-  keepsColumns = conjoin(fit, isUsedAgain);
+  groupPanels(rowBlocks, steps);
   streamsColumns = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.tiling.getStreamedRows()));
-  emission.forTileRuns(panelCount, emission.getConstant(tiles.tiling.getPanels()),
-                       [&](Value tile, Value count) { emitRun(tile, count); });
+  emission.forTileRuns([&](Value tile) { return emitRun(tile); });
+}
+
+/// Panels of B stay packed for all row blocks, group by group, unless groups are so many that rows of A would be packed
+/// more often than columns are saved.
+void ContractionEmitter::groupPanels(Value rowBlocks, Value steps) {
+  Value one = emission.getConstant(1);
+  Value ofPanel = emission.maximum(one, emission.multiply(steps, emission.getConstant(width)));
+  Value most = emission.divide(emission.getConstant(tiles.tiling.getKeptColumns()), ofPanel);
+  Value groups = emission.maximum(one, emission.ceilDivide(panelCount, emission.maximum(one, most)));
+  Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, one);
+  keepsColumns = conjoin(conjoin(isUsedAgain, compare(arith::CmpIPredicate::sge, most, one)),
+                         compare(arith::CmpIPredicate::sle, groups, rowBlocks));
+  panelsOfGroup = packedInput ? panelCount : select(keepsColumns, emission.ceilDivide(panelCount, groups), panelCount);
+  tilesOfGroup = emission.multiply(rowBlocks, panelsOfGroup);
 }
 
 /// The size, a multiple of `unit`, of that many equal blocks.
@@ -142,16 +156,23 @@ void ContractionEmitter::emitIf(Value condition, llvm::function_ref<void()> body
   body();
 }
 
-void ContractionEmitter::emitRun(Value tile, Value count) {
+/// Computes the run that begins with a tile, and returns the number of its tiles.
+Value ContractionEmitter::emitRun(Value tile) {
   SmallVector<Expr> grid = form.getExtents(form.outer);
-  grid.push_back(tiles.rowBlocks);
-  grid.push_back(tiles.panelCount);
+  grid.push_back(tiles.rowBlocks * tiles.panelCount);
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(points.outer, digits))
     position.value = digit;
-  Value panel = digits.back(), zero = emission.getConstant(0);
+  Value zero = emission.getConstant(0), group = emission.divide(digits.back(), tilesOfGroup);
+  Value inGroup = emission.subtract(digits.back(), emission.multiply(group, tilesOfGroup));
+  firstOfGroup = emission.multiply(group, panelsOfGroup);
+  panelsHere = emission.minimum(panelsOfGroup, emission.subtract(panelCount, firstOfGroup));
   firstTile = tile;
-  rowBlock = digits[digits.size() - 2];
+  rowBlock = emission.divide(inGroup, panelsHere);
+  Value inRow = emission.subtract(inGroup, emission.multiply(rowBlock, panelsHere));
+  Value panel = emission.add(firstOfGroup, inRow);
+  Value most = emission.minimum(emission.getConstant(tiles.tiling.getPanels()), emission.subtract(emission.end, tile));
+  Value count = emission.minimum(emission.subtract(panelsHere, inRow), most);
 
   rows.first = emission.multiply(rowBlock, rowStep);
   // The last blocks of an extent may be empty.
@@ -164,16 +185,17 @@ void ContractionEmitter::emitRun(Value tile, Value count) {
 
   // Packed rows of the previous run are valid only if this worker computed it.
   Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
-                                         compare(arith::CmpIPredicate::eq, panel, zero));
+                                         compare(arith::CmpIPredicate::eq, inRow, zero));
   rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
   emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
+  return count;
 }
 
 /// Whether this worker still has to pack a panel of the run: unless it computed the tile of the same columns in the row
 /// block before.
 Value ContractionEmitter::areColumnsNew(Value column) {
   Value number = emission.divide(emission.subtract(column, firstColumn), emission.getConstant(width));
-  Value above = emission.subtract(emission.add(firstTile, number), panelCount);
+  Value above = emission.subtract(emission.add(firstTile, number), panelsHere);
   Value begins = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
                                       compare(arith::CmpIPredicate::eq, rowBlock, emission.getConstant(0)));
   return select(keepsColumns, begins, arith::ConstantIntOp::create(builder, location, 1, 1));
@@ -254,8 +276,8 @@ Value ContractionEmitter::getLinear(unsigned input, Value column, Value step) {
 
 /// The scratch index of a panel that stays packed.
 Value ContractionEmitter::getPanelStart(Value column, Value block) {
-  Value number =
-      emission.add(emission.multiply(emission.divide(column, emission.getConstant(width)), depthBlocks), block);
+  Value panel = emission.subtract(emission.divide(column, emission.getConstant(width)), firstOfGroup);
+  Value number = emission.add(emission.multiply(panel, depthBlocks), block);
   return emission.multiply(number, emission.multiply(depthStep, emission.getConstant(width)));
 }
 
@@ -285,7 +307,10 @@ std::pair<Value, Value> ContractionEmitter::getNext(const PackedBlock &columns, 
   Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
   Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
   Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
-  Value tileColumn = select(compare(arith::CmpIPredicate::slt, lastColumn, columnTotal), lastColumn, zero);
+  Value first = emission.multiply(firstOfGroup, emission.getConstant(width));
+  Value end = emission.multiply(emission.add(firstOfGroup, panelsHere), emission.getConstant(width));
+  Value tileColumn =
+      select(compare(arith::CmpIPredicate::slt, lastColumn, emission.minimum(end, columnTotal)), lastColumn, first);
   Value column = select(isInside, next, select(isLast, tileColumn, firstColumn));
   return {column, select(isInside, block, select(isLast, zero, nextBlock))};
 }
