@@ -67,10 +67,10 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   outline.share = switches.sharePrograms;
   outline.generalise = switches.generaliseSizes;
   passes.addPass(tile::createOutline(outline));
-  passes.addPass(
-      tile::createChooseTiles({options.target, switches.weightGradients, switches.windows, switches.shareRows,
-                               switches.dotProducts, switches.pairProducts, switches.keepPacked, switches.sideBySide,
-                               switches.transpositions, switches.narrowLanes, switches.segments, switches.variants}));
+  passes.addPass(tile::createChooseTiles(
+      {options.target, switches.weightGradients, switches.windows, switches.shareRows, switches.dotProducts,
+       switches.pairProducts, switches.keepPacked, switches.streamColumns, switches.sideBySide, switches.transpositions,
+       switches.narrowLanes, switches.segments, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
 }

@@ -27,6 +27,7 @@ struct Switches {
   bool dotProducts = true;
   bool pairProducts = true;
   bool keepPacked = true;
+  bool streamColumns = true;
   bool sideBySide = true;
   bool transpositions = true;
   bool narrowLanes = true;
@@ -49,9 +50,10 @@ struct Switches {
               switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
                   switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
                       switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
-                          switches.sideBySide = switches.transpositions = switches.narrowLanes = switches.segments =
-                              switches.variants = switches.scattersInPlace = switches.donateState =
-                                  switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
+                          switches.streamColumns = switches.sideBySide = switches.transpositions =
+                              switches.narrowLanes = switches.segments = switches.variants = switches.scattersInPlace =
+                                  switches.donateState = switches.mergePhases = switches.elideWaits =
+                                      switches.reuseMemory = false;
     return switches;
   }
 };
@@ -97,6 +99,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "products of integers that fit 16 bits are summed two at a time"},
     {"keep-packed", &Switches::keepPacked, "kept_packed",
      "operands that a contraction packs for one tile serve the next ones"},
+    {"stream-columns", &Switches::streamColumns, "streamed_columns",
+     "few rows read the columns of a contraction in place, without packing them"},
     {"side-by-side", &Switches::sideBySide, "side_by_side",
      "sums, and long chains of operations, are computed for several vectors side by side"},
     {"transpositions", &Switches::transpositions, "transpositions",

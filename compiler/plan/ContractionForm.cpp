@@ -191,6 +191,20 @@ std::optional<unsigned> ContractionForm::getPackedInput(int64_t width) {
   return argument.getArgNumber();
 }
 
+std::optional<StreamedInput> ContractionForm::getStreamedInput() {
+  auto argument = dyn_cast<BlockArgument>(rhs);
+  if (!argument || n.size() != 1 || k.size() != 1)
+    return std::nullopt;
+  unsigned input = argument.getArgNumber();
+  graph::TensorType type = compute.getInputType(input);
+  if (type.getLayout() || type.getElementType() != elementType || compute.getFill(input))
+    return std::nullopt;
+  std::optional<LinearIndex> linear = getStrides(compute, input);
+  if (!linear || !linear->strides[n.front()].isConstant(1))
+    return std::nullopt;
+  return StreamedInput{input, linear->strides[k.front()]};
+}
+
 bool ContractionForm::isPackedAlong(unsigned input, unsigned loop, int64_t width) {
   graph::TensorType type = compute.getInputType(input);
   auto panels = dyn_cast_or_null<PanelsAttr>(type.getLayout());

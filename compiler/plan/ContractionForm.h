@@ -22,6 +22,13 @@ struct DotProductFactors {
   bool operator==(const DotProductFactors &) const = default;
 };
 
+/// An input with contiguous columns of the micro-kernel's type: nothing between its elements and a vector register.
+struct StreamedInput {
+  unsigned input;
+  /// Elements from one step of k to the next.
+  sym::Expr stride;
+};
+
 /// A contraction in the form of the emitter: for every point of `outer`, C[m, n] = sum over k of A[m, k] * B[k, n].
 /// Each of m, n, k merges several loops, row-major. Vectors run along n.
 struct ContractionForm {
@@ -54,6 +61,8 @@ struct ContractionForm {
   /// The input that is packed in panels of `width` columns, as the micro-kernel reads the vector operand; nothing if
   /// none is.
   std::optional<unsigned> getPackedInput(int64_t width);
+  /// The vector operand, if rows of any panel can be read in place.
+  std::optional<StreamedInput> getStreamedInput();
   /// Whether an input is packed in panels of `width` along a loop, with steps of k as rows.
   bool isPackedAlong(unsigned input, unsigned loop, int64_t width);
   /// The number of inner steps of k for each outermost step, if the vector operand is a window that moves over rows of

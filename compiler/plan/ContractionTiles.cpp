@@ -48,10 +48,9 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   int64_t rowsOfBlock = tiling.getRowElements() / tiling.getDepth() + height;
   int64_t ofBlock = std::max(tiling.getRowElements() + height * mostDepth, rowsOfBlock * mostDepth);
   int64_t ofSums = std::max(tiling.getRowElements() + height * width, rowsOfBlock * width);
-  // Each block of k ends in less than a unit more; a depth that a run brings has a simpler bound than its blocks.
-  int64_t unitsOfBlock = std::max<int64_t>(1, mostSteps * tiles.taps / tiles.depthUnit);
+  // Each block of k ends in less than a unit more, all but the last are full, and all together hold less than one more.
   Expr rounded = tiles.depthBlocks.isConstant() ? tiles.depthBlocks * tiles.depthUnit
-                                                : Expr::ceilDiv(depth, unitsOfBlock) + tiles.depthUnit;
+                                                : Expr::min(depth + tiles.depthUnit, constant(mostDepth));
   Expr allSteps = depth + rounded;
   Expr allRows = (rows + height) * allSteps, allColumns = (columns + width) * allSteps;
   // The transposition packs whole squares, also at the end of k.

@@ -39,6 +39,8 @@ static FailureOr<PlanAttr> planContraction(ProgramOp program, ContractionTilingA
     return program.emitOpError("is tiled as a contraction, but is none");
   if (tiling.getWordSteps() > 1 && !form->multipliesPairs())
     return program.emitOpError("is tiled for pair products, but has no factors that fit 16 bits");
+  if (tiling.getStreamedRows() > 0 && !form->getStreamedInput())
+    return program.emitOpError("is tiled for columns that are read in place, but packs or converts them");
   ContractionTiles tiles = ContractionTiles::get(*form, tiling);
   return makePlan(program, tiling, tiles.tiles, tiles.getScratch(form->elementType), Accesses::getUnknown(program));
 }

@@ -103,10 +103,13 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
-    Attribute tiling =
-        tile::tileContraction(*form, tile::TypicalRuns(program), device, {keepPacked, pairProducts, variants});
-    if (isa<tile::VariantsTilingAttr>(tiling))
+    Attribute tiling = tile::tileContraction(*form, tile::TypicalRuns(program), device,
+                                             {keepPacked, pairProducts, streamColumns, variants});
+    auto several = dyn_cast<tile::VariantsTilingAttr>(tiling);
+    if (several)
       count("variants");
+    if (cast<tile::ContractionTilingAttr>(several ? several.getOtherwise() : tiling).getStreamedRows() > 0)
+      count("streamed_columns");
     return tiling;
   }
 };

@@ -45,24 +45,26 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
   const ContractionProblem &first = problems.front();
   int64_t bytes = first.bytes;
   int64_t workers = std::max(rates.units, fewestWorkers);
-  // What is kept is a worker's, however many there are.
+  // What is kept is a worker's, however many there are. Panels pass by once for each block of rows, rows for each run.
   int64_t mostKept = std::min(rates.l3Bytes / 2, 4 * rates.l2Bytes);
+  int64_t mostColumnsKept = std::min(rates.l3Bytes / 2, 16 * rates.l2Bytes);
   llvm::SmallVector<ContractionCandidate> candidates;
   for (int64_t depth : getDepths(first, rates, depthUnit))
     for (int64_t rowBytes : {rates.l2Bytes / 8, rates.l2Bytes / 4, rates.l2Bytes / 2})
-      for (int64_t mostRows : {rowBytes / bytes, 2 * pagesAtOnce, pagesAtOnce})
+      for (int64_t mostRows : {rowBytes / bytes, 2 * pagesAtOnce, pagesAtOnce + first.kernelRows - 1, pagesOfResults})
         for (int64_t tilesOfWorker : {1, 4}) {
           // Sums of a run take as much of L2 as the rows do, while a row of them is a whole block of the kernel.
           int64_t ofPanel = first.kernelRows * first.getWidth() * bytes;
           for (int64_t panels : grow(1, 4, std::min<int64_t>(64, rowBytes / ofPanel))) {
-            ContractionShares shares{.rowElements = rowBytes / bytes,
-                                     .mostRows = int64_t(llvm::alignTo(mostRows, first.kernelRows)),
-                                     .leastTiles = tilesOfWorker * workers,
-                                     .panels = panels,
-                                     .depth = depth,
-                                     .depthUnit = depthUnit,
-                                     .keptRows = mostKept / bytes,
-                                     .keptColumns = mostKept / bytes};
+            ContractionShares shares{
+                .rowElements = rowBytes / bytes,
+                .mostRows = std::max(first.kernelRows, int64_t(llvm::alignDown(mostRows, first.kernelRows))),
+                .leastTiles = tilesOfWorker * workers,
+                .panels = panels,
+                .depth = depth,
+                .depthUnit = depthUnit,
+                .keptRows = mostKept / bytes,
+                .keptColumns = mostColumnsKept / bytes};
             candidates.push_back({shares, candidates.size(), {}});
           }
         }

@@ -71,12 +71,12 @@ struct Transfers {
 /// on.
 double getPart(double bytes, double fits, double most) { return std::clamp((bytes - fits) / (most - fits), 0.0, 1.0); }
 
-/// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again.
-double countMisses(int64_t rows, int64_t rowBytes) {
+/// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again, and
+/// `atOnce` pages stay translated.
+double countMisses(int64_t rows, int64_t rowBytes, int64_t atOnce) {
   double pages = double(rows) * std::min(1.0, double(rowBytes) / double(pageBytes));
-  return pages <= double(pagesAtOnce)
-             ? 0
-             : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(pagesAtOnce) / pages);
+  return pages <= double(atOnce) ? 0
+                                 : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(atOnce) / pages);
 }
 
 /// What `getMostRows` asks of a tiling, and its operations on integers.
@@ -136,12 +136,17 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double perWorker = std::ceil(tiles / double(workers)), busy = std::min(double(workers), tiles);
   double runs =
       std::min(tiles, double(problem.outer) * double(rowBlocks) * double(divideCeil(panels, runPanels)) + busy - 1);
-  // Row blocks are packed by every worker that computes one of their tiles.
-  double packedRowBlocks = std::min(tiles, double(problem.outer) * double(rowBlocks) + busy - 1);
+  // Groups of panels stay packed for all row blocks.
+  int64_t mostPanels = shares.keptColumns / (width * depthStep * depthBlocks);
+  int64_t groups = mostPanels ? divideCeil(panels, mostPanels) : panels;
+  bool keepsColumns = !problem.isPacked && rowBlocks > 1 && mostPanels && groups <= rowBlocks;
+  if (!keepsColumns)
+    groups = 1;
+  // Row blocks are packed for every group, by every worker that computes one of their tiles.
+  double packedRowBlocks = std::min(tiles, double(problem.outer) * double(rowBlocks * groups) + busy - 1);
   double depth = double(problem.k), ofBlock = double(rowStep) * double(depthStep) * double(bytes),
          ofRows = ofBlock * double(depthBlocks), ofPanel = double(depthStep) * double(width) * double(bytes);
   bool keepsRows = rowStep * depthStep * depthBlocks <= shares.keptRows;
-  bool keepsColumns = rowBlocks > 1 && panels * width * depthStep * depthBlocks <= shares.keptColumns;
 
   // The last panel computes whole vectors; a few columns at its end are vectors along the rows instead.
   constexpr int64_t mostNarrow = 8;
@@ -171,9 +176,9 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   if (keepsRows && ofRows > half)
     transfers.add(runs * ofRows, ofRows);
   // Panels come from where all of B is, or have just been packed.
-  double ofColumns = depth * double(problem.n) * double(bytes);
+  double ofColumns = depth * double(problem.n) * double(bytes) / double(groups);
   if (problem.isPacked || keepsColumns)
-    transfers.add(double(problem.outer) * double(rowBlocks) * ofColumns, ofColumns);
+    transfers.add(double(problem.outer) * double(rowBlocks * groups) * ofColumns, ofColumns);
   else
     transfers.l2 += beyondL1 * passes * ofPanel / rates.l2;
   // Sums are read and written for each block of k but the first, and the result is written once.
@@ -186,7 +191,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);
   bool isFar = lhs + rhs + results > double(rates.l2Bytes);
   if (isFar)
-    cost.overhead += tiles * double(rowStep) * countMisses(rowStep, problem.n * problem.resultBytes) *
+    cost.overhead += tiles * double(rowStep) * countMisses(rowStep, problem.n * problem.resultBytes, pagesOfResults) *
                      double(width * problem.resultBytes) / lineBytes * missOfLine;
 
   // Whole vectors are packed, also at the ends.
@@ -205,7 +210,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     cost.packing += packedColumns / lanes * (problem.areColumnsContiguous ? copiedVector : transposedVector);
     if (problem.areColumnsContiguous) {
       int64_t rowBytes = problem.n * problem.rhsBytes;
-      cost.packing += times * depth * countMisses(depthStep, rowBytes) * missOfRow;
+      cost.packing += times * depth * countMisses(depthStep, rowBytes, pagesAtOnce) * missOfRow;
       // Rows a multiple of a page apart share few sets of L2, which lose what was prefetched for the next panel.
       if (rowBytes % pageBytes == 0 && depthStep * rowBytes > rates.l2Bytes)
         cost.packing += times * depth * beginOfPiece;

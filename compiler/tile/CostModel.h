@@ -22,6 +22,8 @@ struct DeviceRates {
 
 /// Bytes of a page, and the pages that the first level of a TLB translates.
 inline constexpr int64_t pageBytes = 4096, pagesAtOnce = 64;
+/// The part of them that rows of results have for themselves, beside operands and scratch.
+inline constexpr int64_t pagesOfResults = 48;
 
 /// A contraction at given sizes, each from 1 to 2^20, and how its operands are stored.
 struct ContractionProblem {

@@ -253,6 +253,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Multiply integers of 16 bits in pairs">,
                  Option<"keepPacked", "keep-packed", "bool", "true",
                         "Keep what contractions pack for the tiles that follow, where scratch holds it">,
+                 Option<"streamColumns", "stream-columns", "bool", "true",
+                        "Let few rows read the columns of a contraction in place, without packing them">,
                  Option<"sideBySide", "side-by-side", "bool", "true",
                         "Compute several vectors side by side where one would wait for its own results">,
                  Option<"transpositions", "transpositions", "bool", "true",

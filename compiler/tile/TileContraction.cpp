@@ -85,6 +85,12 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
   return problems;
 }
 
+/// As many rows as one block of the micro-kernel reads each panel of B once, at most, if it can be read in place.
+static int64_t getStreamedRows(ContractionForm &form, MicroKernelAttr kernel) {
+  std::optional<int64_t> rows = form.getExtent(form.m).asConstant();
+  return form.getStreamedInput() && rows.value_or(1) <= kernel.getRows() ? kernel.getRows() : 0;
+}
+
 /// The size of a program that an extent of its problems is.
 static sym::Expr getExtent(ContractionForm &form, int64_t ContractionProblem::*extent, int64_t wordSteps) {
   if (extent == &ContractionProblem::k)
@@ -107,10 +113,11 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   ContractionVariants chosen = chooseVariants(problems, constructContraction(problems, rates, depthUnit), rates,
                                               allowed.variants ? mostTilings : 1);
   auto getTiling = [&](const ContractionShares &shares) {
-    return ContractionTilingAttr::get(
-        context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles, shares.panels, shares.depth,
-        shares.depthUnit, allowed.keepPacked ? shares.keptRows : 0,
-        allowed.keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps);
+    return ContractionTilingAttr::get(context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
+                                      shares.panels, shares.depth, shares.depthUnit,
+                                      allowed.keepPacked ? shares.keptRows : 0,
+                                      allowed.keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps,
+                                      allowed.streamColumns && wordSteps == 1 ? getStreamedRows(form, kernel) : 0);
   };
   if (chosen.variants.empty())
     return getTiling(chosen.otherwise);

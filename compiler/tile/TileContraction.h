@@ -27,10 +27,10 @@ bool isMicroKernelContraction(ContractionForm &form, int64_t width);
 llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
                                                              int64_t wordSteps, const TypicalRuns &runs);
 
-/// What a contraction's tiling may do: keep operands packed for later tiles, multiply integers in pairs, be several
-/// tilings for different sizes.
+/// What a contraction's tiling may do: keep operands packed for later tiles, multiply integers in pairs, read the
+/// columns of few rows in place, be several tilings for different sizes.
 struct ContractionTilings {
-  bool keepPacked = true, pairProducts = true, variants = true;
+  bool keepPacked = true, pairProducts = true, streamColumns = true, variants = true;
 };
 
 /// The best tiling that can be constructed, a `#tile.contraction`; or `#tile.variants` of it where these pay.

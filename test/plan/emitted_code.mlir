@@ -68,7 +68,7 @@ tile.program @contraction symbols [s0, s1, s2](%x: !graph.tensor<[s0, s2], f32>,
     attributes {plan = #tile.plan<#tile.contraction<
       kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 1, panels = 1, depth = 64, depth_unit = 16,
       kept_rows = 0, kept_columns = 0, prefetch_rows = 8>,
-      tiles = (s1 ceildiv 32)*(s0 ceildiv (14*min((s0*(s1 ceildiv 32)) floordiv 14, 292 floordiv (min(s2, 32) + 32), 1024 floordiv (min(s1, 992) + 32)) + 14)), scratch = 64*(min(s0*s1 + 32*s0 + 14*s1, 4096) ceildiv 16) + 64*(min(s0*s2 + 8*s0 + 14*s2, 2384) ceildiv 8) + 64*(min(s1*s2 + 8*s1 + 32*s2, 768) ceildiv 8) + 5632, reads = [unit, unit, unit], writes = [unit]>} {
+      tiles = (s1 ceildiv 32)*(s0 ceildiv (14*min((s0*(s1 ceildiv 32)) floordiv 14, 292 floordiv (min(s2, 32) + 32), 1024 floordiv (min(s1, 992) + 32)) + 14)), scratch = 64*(min(s0*s1 + 32*s0 + 14*s1, 4096) ceildiv 16) + 64*(min(s0*s2 + s0*min(s2, 48) + 16*s0 + 14*s2 + 672, s0*s2 + s0*min(s2, 48) + 16*s0 + 28*s2, 4768) ceildiv 16) + 64*(min(s1*s2 + s1*min(s2, 48) + 16*s1 + 32*s2 + 1536, s1*s2 + s1*min(s2, 48) + 16*s1 + 64*s2, 1536) ceildiv 16) + 5632, reads = [unit, unit, unit], writes = [unit]>} {
   %c = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
        ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
   ^bb0(%a: f32, %b: f32, %acc: f32):

@@ -95,7 +95,8 @@ public:
     auto kernel = MicroKernelAttr::get(&context, problem.kernelRows, problem.vectors, problem.lanes, 2);
     auto tiling = ContractionTilingAttr::get(&context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
                                              shares.panels, shares.depth, shares.depthUnit, shares.keptRows,
-                                             shares.keptColumns, /*prefetch_rows=*/8, /*word_steps=*/1);
+                                             shares.keptColumns, /*prefetch_rows=*/8, /*word_steps=*/1,
+                                             /*streamed_rows=*/0);
     std::optional<ContractionForm> form = getContractionWithEpilogue(*module->getOps<ProgramOp>().begin());
     return ContractionTiles::get(*form, tiling);
   }

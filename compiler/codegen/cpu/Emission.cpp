@@ -238,7 +238,7 @@ Value Emission::takeScratch(Type elementType, Expr elements) {
 
 void Emission::forTiles(function_ref<void(Value)> body) { forRange(begin, end, 1, body); }
 
-void Emission::forTileRuns(Value row, Value most, function_ref<void(Value, Value)> body) {
+void Emission::forTileRuns(function_ref<Value(Value)> body) {
   OpBuilder::InsertionGuard guard(builder);
   auto loop = scf::WhileOp::create(
       builder, location, TypeRange{builder.getIndexType()}, ValueRange{begin},
@@ -247,9 +247,7 @@ void Emission::forTileRuns(Value row, Value most, function_ref<void(Value, Value
         scf::ConditionOp::create(builder, location, left, tile);
       },
       [&](OpBuilder &, Location, ValueRange tile) {
-        Value ofRow = subtract(row, subtract(tile[0], multiply(divide(tile[0], row), row)));
-        Value count = minimum(minimum(ofRow, most), subtract(end, tile[0]));
-        body(tile[0], count);
+        Value count = body(tile[0]);
         scf::YieldOp::create(builder, location, add(tile[0], count));
       });
   builder.setInsertionPointAfter(loop);

@@ -59,9 +59,8 @@ public:
 
   /// `for (tile = begin; tile < end; ++tile) body(tile)`; continues after the loop.
   void forTiles(llvm::function_ref<void(mlir::Value)> body);
-  /// Runs of neighbouring tiles that never cross a multiple of `row`, of at most `most` each:
-  /// `for (tile = begin; tile < end; tile += count) body(tile, count)`.
-  void forTileRuns(mlir::Value row, mlir::Value most, llvm::function_ref<void(mlir::Value, mlir::Value)> body);
+  /// Runs of neighbouring tiles, whose number the body returns: `for (tile = begin; tile < end;) tile += body(tile)`.
+  void forTileRuns(llvm::function_ref<mlir::Value(mlir::Value)> body);
   /// `for (i = from; i < to; i += step) body(i)`.
   void forRange(mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value)> body);
   /// `for (i = from; i < to; ++i) body(the digits of i in the extents)`, for from < to: digits are counted on, without

@@ -22,11 +22,18 @@ public:
   void emit();
 
 private:
-  void emitRun(Value tile, Value count);
+  void groupPanels(Value rowBlocks, Value steps);
+  Value emitRun(Value tile);
   void emitBlock(Value block);
   void emitPanel(const PackedBlock &columns, Value block, Value rowsStart);
   Value getPanel(const PackedBlock &columns, Value block);
-  std::pair<Value, Value> getAhead(const PackedBlock &columns, Value block);
+  /// The address of a panel's first row, for prefetching, and the bytes from one row to the next.
+  struct RowsAhead {
+    Value first, pitch;
+  };
+  RowsAhead getAhead(const PackedBlock &columns, Value block);
+  RowsAhead getStored(const tile::StreamedInput &input, Value column, Value step);
+  std::pair<Value, Value> getNext(const PackedBlock &columns, Value block);
   void emitPanelEpilogue(Value panel, const PackedBlock &columns);
   Value getLinear(unsigned input, Value column, Value step);
   Value getPanelStart(Value column, Value block);
@@ -57,15 +64,20 @@ private:
   int64_t width;
   ContractionPoints points;
   std::optional<unsigned> packedInput;
+  /// B, if few rows of A read its panels in place.
+  std::optional<tile::StreamedInput> streamedInput;
   /// The row stride of the result, if the micro-kernel can write it directly.
   std::optional<Expr> directStride;
-  func::FuncOp kernel;
+  func::FuncOp kernel, streamingKernel;
   Value packedRows, packedColumns, accumulators;
-  /// Whether rows and columns stay packed for later tiles.
-  Value keepsRows, keepsColumns;
+  /// Whether rows and columns stay packed for later tiles; whether columns are read in place.
+  Value keepsRows, keepsColumns, streamsColumns;
   Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, panelCount, depthBlocks;
-  /// Of the current run: its first tile, its rows and columns, and whether this worker still has to pack its rows.
-  Value firstTile, rowBlock;
+  /// The panels that stay packed together, all if none do, and the tiles of all of their row blocks.
+  Value panelsOfGroup, tilesOfGroup;
+  /// Of the current run: its first tile, its group's panels, its rows and columns, and whether this worker still has to
+  /// pack its rows.
+  Value firstTile, rowBlock, firstOfGroup, panelsHere;
   PackedBlock rows;
   Value height, firstColumn, lastColumn, rowsAreNew;
 };
@@ -83,14 +95,18 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
   // The micro-kernel's columns are those of one panel.
   if (isPanelled())
     columnStride = Expr::constant(builder.getContext(), 1);
+  if (tiling.getStreamedRows() > 0)
+    streamedInput = form.getStreamedInput();
   bool alone = emission.program.getComputes().size() == 1 && emission.program.getResultTypes().size() == 1;
   if (alone && type.getElementType() == form.elementType && columnStride && columnStride->isConstant(1))
     directStride = getStride(linear, points.m);
 }
 
 void ContractionEmitter::emit() {
-  kernel = declareKernel(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>(), getKernelKind(tiles.tiling),
-                         form.elementType, kernelShape);
+  auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  kernel = declareKernel(module, getKernelKind(tiles.tiling), form.elementType, kernelShape);
+  if (streamedInput)
+    streamingKernel = declareKernel(module, KernelKind::stream, form.elementType, kernelShape);
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiles.packedRows);
   if (!packedInput)
@@ -108,12 +124,23 @@ void ContractionEmitter::emit() {
   Value steps = emission.multiply(depthBlocks, depthStep);
   keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, steps),
                       emission.getConstant(tiles.tiling.getKeptRows()));
-  Value all = emission.multiply(emission.multiply(panelCount, emission.getConstant(width)), steps);
-  Value fit = compare(arith::CmpIPredicate::sle, all, emission.getConstant(tiles.tiling.getKeptColumns()));
-  Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, emission.getConstant(1));
-  keepsColumns = conjoin(fit, isUsedAgain);
-  emission.forTileRuns(panelCount, emission.getConstant(tiles.tiling.getPanels()),
-                       [&](Value tile, Value count) { emitRun(tile, count); });
+  groupPanels(rowBlocks, steps);
+  streamsColumns = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.tiling.getStreamedRows()));
+  emission.forTileRuns([&](Value tile) { return emitRun(tile); });
+}
+
+/// Panels of B stay packed for all row blocks, group by group, unless groups are so many that rows of A would be packed
+/// more often than columns are saved.
+void ContractionEmitter::groupPanels(Value rowBlocks, Value steps) {
+  Value one = emission.getConstant(1);
+  Value ofPanel = emission.maximum(one, emission.multiply(steps, emission.getConstant(width)));
+  Value most = emission.divide(emission.getConstant(tiles.tiling.getKeptColumns()), ofPanel);
+  Value groups = emission.maximum(one, emission.ceilDivide(panelCount, emission.maximum(one, most)));
+  Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, one);
+  keepsColumns = conjoin(conjoin(isUsedAgain, compare(arith::CmpIPredicate::sge, most, one)),
+                         compare(arith::CmpIPredicate::sle, groups, rowBlocks));
+  panelsOfGroup = packedInput ? panelCount : select(keepsColumns, emission.ceilDivide(panelCount, groups), panelCount);
+  tilesOfGroup = emission.multiply(rowBlocks, panelsOfGroup);
 }
 
 /// The size, a multiple of `unit`, of that many equal blocks.
@@ -129,16 +156,23 @@ void ContractionEmitter::emitIf(Value condition, llvm::function_ref<void()> body
   body();
 }
 
-void ContractionEmitter::emitRun(Value tile, Value count) {
+/// Computes the run that begins with a tile, and returns the number of its tiles.
+Value ContractionEmitter::emitRun(Value tile) {
   SmallVector<Expr> grid = form.getExtents(form.outer);
-  grid.push_back(tiles.rowBlocks);
-  grid.push_back(tiles.panelCount);
+  grid.push_back(tiles.rowBlocks * tiles.panelCount);
   SmallVector<Value> digits = emission.unravel(tile, grid);
   for (auto [position, digit] : llvm::zip(points.outer, digits))
     position.value = digit;
-  Value panel = digits.back(), zero = emission.getConstant(0);
+  Value zero = emission.getConstant(0), group = emission.divide(digits.back(), tilesOfGroup);
+  Value inGroup = emission.subtract(digits.back(), emission.multiply(group, tilesOfGroup));
+  firstOfGroup = emission.multiply(group, panelsOfGroup);
+  panelsHere = emission.minimum(panelsOfGroup, emission.subtract(panelCount, firstOfGroup));
   firstTile = tile;
-  rowBlock = digits[digits.size() - 2];
+  rowBlock = emission.divide(inGroup, panelsHere);
+  Value inRow = emission.subtract(inGroup, emission.multiply(rowBlock, panelsHere));
+  Value panel = emission.add(firstOfGroup, inRow);
+  Value most = emission.minimum(emission.getConstant(tiles.tiling.getPanels()), emission.subtract(emission.end, tile));
+  Value count = emission.minimum(emission.subtract(panelsHere, inRow), most);
 
   rows.first = emission.multiply(rowBlock, rowStep);
   // The last blocks of an extent may be empty.
@@ -151,16 +185,17 @@ void ContractionEmitter::emitRun(Value tile, Value count) {
 
   // Packed rows of the previous run are valid only if this worker computed it.
   Value rowsBegin = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::eq, tile, emission.begin),
-                                         compare(arith::CmpIPredicate::eq, panel, zero));
+                                         compare(arith::CmpIPredicate::eq, inRow, zero));
   rowsAreNew = select(keepsRows, rowsBegin, arith::ConstantIntOp::create(builder, location, 1, 1));
   emission.forRange(zero, depthBlocks, 1, [&](Value block) { emitBlock(block); });
+  return count;
 }
 
 /// Whether this worker still has to pack a panel of the run: unless it computed the tile of the same columns in the row
 /// block before.
 Value ContractionEmitter::areColumnsNew(Value column) {
   Value number = emission.divide(emission.subtract(column, firstColumn), emission.getConstant(width));
-  Value above = emission.subtract(emission.add(firstTile, number), panelCount);
+  Value above = emission.subtract(emission.add(firstTile, number), panelsHere);
   Value begins = arith::OrIOp::create(builder, location, compare(arith::CmpIPredicate::slt, above, emission.begin),
                                       compare(arith::CmpIPredicate::eq, rowBlock, emission.getConstant(0)));
   return select(keepsColumns, begins, arith::ConstantIntOp::create(builder, location, 1, 1));
@@ -183,8 +218,6 @@ void ContractionEmitter::emitBlock(Value block) {
 }
 
 void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Value rowsStart) {
-  Value panel = getPanel(columns, block);
-  auto [ahead, pitch] = getAhead(columns, block);
   Value output, stride, sums;
   if (directStride) {
     Positions positions = points.outer;
@@ -202,10 +235,31 @@ void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Valu
     output = emission.getPointer(accumulators, sums);
     stride = emission.getConstant(width);
   }
-  func::CallOp::create(builder, location, kernel,
-                       ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(columns.depth),
-                                  emission.getPointer(packedRows, rowsStart), panel, output, toWord(stride),
-                                  toWord(block), ahead, toWord(pitch)});
+  Value left = emission.getPointer(packedRows, rowsStart);
+  auto call = [&](func::FuncOp function, Value panel, const RowsAhead &ahead) {
+    func::CallOp::create(builder, location, function,
+                         ValueRange{toWord(rows.count), toWord(height), toWord(columns.count), toWord(columns.depth),
+                                    left, panel, output, toWord(stride), toWord(block), ahead.first,
+                                    toWord(ahead.pitch)});
+  };
+  auto callPacked = [&] {
+    Value panel = getPanel(columns, block);
+    call(kernel, panel, getAhead(columns, block));
+  };
+  if (streamedInput) {
+    // The last panel may end where memory does.
+    Value isWhole = compare(arith::CmpIPredicate::eq, columns.count, emission.getConstant(width));
+    auto branch = scf::IfOp::create(builder, location, conjoin(streamsColumns, isWhole), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    auto [column, next] = getNext(columns, block);
+    call(streamingKernel, getStored(*streamedInput, columns.first, columns.k).first,
+         getStored(*streamedInput, column, emission.multiply(next, depthStep)));
+    builder.setInsertionPointToStart(branch.elseBlock());
+    callPacked();
+  } else {
+    callPacked();
+  }
   if (directStride)
     return;
   Value next = emission.add(block, emission.getConstant(1));
@@ -222,8 +276,8 @@ Value ContractionEmitter::getLinear(unsigned input, Value column, Value step) {
 
 /// The scratch index of a panel that stays packed.
 Value ContractionEmitter::getPanelStart(Value column, Value block) {
-  Value number =
-      emission.add(emission.multiply(emission.divide(column, emission.getConstant(width)), depthBlocks), block);
+  Value panel = emission.subtract(emission.divide(column, emission.getConstant(width)), firstOfGroup);
+  Value number = emission.add(emission.multiply(panel, depthBlocks), block);
   return emission.multiply(number, emission.multiply(depthStep, emission.getConstant(width)));
 }
 
@@ -238,17 +292,33 @@ Value ContractionEmitter::getPanel(const PackedBlock &columns, Value block) {
   return emission.getPointer(packedColumns, start);
 }
 
-/// The address of the next panel's rows in memory, for prefetching, and their stride in bytes. If B is read as columns,
-/// the current panel: prefetching it again is free.
-std::pair<Value, Value> ContractionEmitter::getAhead(const PackedBlock &columns, Value block) {
+ContractionEmitter::RowsAhead ContractionEmitter::getStored(const tile::StreamedInput &input, Value column,
+                                                            Value step) {
+  int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
+  return {emission.getPointer(emission.getBuffer(form.compute.getInputs()[input.input]),
+                              getLinear(input.input, column, step)),
+          emission.getSize(input.stride * bytes)};
+}
+
+/// The column and the block of k after these: the next columns; else those at the beginning of the run, in the next
+/// block of k; else the first of the next run.
+std::pair<Value, Value> ContractionEmitter::getNext(const PackedBlock &columns, Value block) {
   Value zero = emission.getConstant(0), one = emission.getConstant(1);
-  // The next columns; else those at the beginning of the run, in the next block of k; else the first of the next run.
   Value next = emission.add(columns.first, emission.getConstant(width)), nextBlock = emission.add(block, one);
   Value isInside = compare(arith::CmpIPredicate::slt, next, lastColumn);
   Value isLast = compare(arith::CmpIPredicate::eq, nextBlock, depthBlocks);
-  Value tileColumn = select(compare(arith::CmpIPredicate::slt, lastColumn, columnTotal), lastColumn, zero);
+  Value first = emission.multiply(firstOfGroup, emission.getConstant(width));
+  Value end = emission.multiply(emission.add(firstOfGroup, panelsHere), emission.getConstant(width));
+  Value tileColumn =
+      select(compare(arith::CmpIPredicate::slt, lastColumn, emission.minimum(end, columnTotal)), lastColumn, first);
   Value column = select(isInside, next, select(isLast, tileColumn, firstColumn));
-  block = select(isInside, block, select(isLast, zero, nextBlock));
+  return {column, select(isInside, block, select(isLast, zero, nextBlock))};
+}
+
+/// The next panel's rows in memory. If B is read as columns, the current panel: prefetching it again is free.
+ContractionEmitter::RowsAhead ContractionEmitter::getAhead(const PackedBlock &columns, Value current) {
+  Value zero = emission.getConstant(0);
+  auto [column, block] = getNext(columns, current);
   Value step = emission.multiply(block, depthStep);
   int64_t bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   Value packedPitch = emission.getConstant(width * bytes);

@@ -119,8 +119,11 @@ private:
     auto addKernel = [&](tile::MicroKernelAttr shape, codegen::KernelKind kind) {
       addKernelOf(tile::ContractionForm::get(program.getComputes().front())->elementType, shape, kind);
     };
-    if (auto tiling = program.getTiling<tile::ContractionTilingAttr>())
+    if (auto tiling = program.getTiling<tile::ContractionTilingAttr>()) {
       addKernel(tiling.getKernel(), codegen::getKernelKind(tiling));
+      if (tiling.getStreamedRows() > 0)
+        addKernel(tiling.getKernel(), codegen::KernelKind::stream);
+    }
     if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>())
       addKernel(tiling.getKernel(), codegen::KernelKind::window);
     if (auto tiling = program.getTiling<tile::WeightGradientTilingAttr>())

@@ -16,6 +16,8 @@ static FunctionType getKernelType(OpBuilder &builder, KernelKind kind);
 static bool readsScratch(KernelKind kind) { return kind == KernelKind::down || kind == KernelKind::across; }
 /// Whether rows of A are not packed: steps have offsets.
 static bool readsInPlace(KernelKind kind) { return kind == KernelKind::window || readsScratch(kind); }
+/// Whether panels of B are not packed: rows are `pitch` bytes apart.
+static bool streams(KernelKind kind) { return kind == KernelKind::stream; }
 
 namespace {
 
@@ -46,7 +48,9 @@ private:
   Value multiplyPairs(Value a, Value b);
   Value multiplyAdd(Value a, Value b, Value sum);
   Value loadBroadcast(Value address);
+  int64_t getRowLines() const { return llvm::divideCeil(2 * lanes * bytes, lineBytes); }
   SmallVector<Value> emitStep(ValueRange sums, Value left, Value right);
+  Value getRight(Value row, int64_t steps, Value pitch);
   Value getLeft(Value a, Value steps, int32_t step, int32_t rows);
 
   OpBuilder &builder;
@@ -64,6 +68,7 @@ private:
   /// Blocks of up to `mostNarrow` columns are keyed by their number of columns plus `narrowKey`.
   SmallVector<std::pair<int64_t, func::FuncOp>> blocks;
   static constexpr int64_t prefetchingKey = 64, narrowKey = 128;
+  static constexpr int32_t lineBytes = 64;
   int64_t leastPrefetching = 0, mostNarrow = 0;
 };
 
@@ -115,6 +120,13 @@ Value BlockEmitter::getLeft(Value a, Value steps, int32_t step, int32_t rows) {
   Type i64 = builder.getI64Type();
   Value offset = LLVM::LoadOp::create(builder, location, i64, element(steps, i64, step));
   return element(a, offset);
+}
+
+/// The address of B some steps after `row`.
+Value BlockEmitter::getRight(Value row, int64_t steps, Value pitch) {
+  if (!streams(kind))
+    return element(row, static_cast<int32_t>(steps * 2 * lanes));
+  return element(row, builder.getI8Type(), arith::MulIOp::create(builder, location, pitch, word(steps)).getResult());
 }
 
 /// Declares a function and enters its body:
@@ -173,7 +185,6 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
 
   Type stepType = readsInPlace(kind) ? i64 : elementType;
   int32_t stepElements = readsInPlace(kind) ? 1 : static_cast<int32_t>(rows);
-  int32_t panelRow = static_cast<int32_t>(2 * lanes);
   /// Some steps of k; returns the accumulators, followed by the pointers of the next iteration.
   auto emitSteps = [&](ValueRange values, int64_t count) {
     SmallVector<Value> next(values.take_front(sums));
@@ -183,7 +194,7 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
       next = emitStep(next, getLeft(a, steps, step, rows), right[step]);
     next.push_back(element(steps, stepType, static_cast<int32_t>(count) * stepElements));
     for (Value row : right)
-      next.push_back(element(row, static_cast<int32_t>(count) * panelRow));
+      next.push_back(getRight(row, count, arguments[8]));
     return next;
   };
   Value turns = toIndex(arith::ShRUIOp::create(builder, location, depth, word(llvm::Log2_64(unroll))));
@@ -193,8 +204,11 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange values = loop.getRegionIterArgs();
     Value ahead = values.back();
-    for (int64_t line = 0; prefetches && line < unroll / 2; ++line) {
-      LLVM::Prefetch::create(builder, location, ahead, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+    int64_t rowsAhead = streams(kind) ? unroll : unroll / 2, lines = streams(kind) ? getRowLines() : 1;
+    for (int64_t row = 0; prefetches && row < rowsAhead; ++row) {
+      for (int32_t line = 0; line < lines; ++line)
+        LLVM::Prefetch::create(builder, location, element(ahead, builder.getI8Type(), line * lineBytes), /*rw=*/0,
+                               /*hint=*/2, /*cache=*/1);
       ahead = element(ahead, builder.getI8Type(), arguments[8]);
     }
     SmallVector<Value> next = emitSteps(values, unroll);
@@ -222,30 +236,45 @@ func::FuncOp BlockEmitter::emitBlock(int64_t rows, bool prefetches) {
     Value left = arith::SubIOp::create(builder, location, columns, constant(half * lanes));
     masks[half] = vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left});
   }
-  // Rows that are read in place accumulate in scratch that holds whole blocks, so they need no masks: masked stores are
-  // slow without AVX-512.
-  bool isInScratch = readsInPlace(kind);
-  auto store = [&](bool adds) {
+  auto store = [&](bool adds, bool isWhole) {
     for (auto [number, address] : llvm::enumerate(addresses)) {
       Value mask = masks[number % 2], sum = results[number], before;
       if (adds) {
-        before = isInScratch ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
-                             : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
+        before = isWhole ? LLVM::LoadOp::create(builder, location, vector, address, bytes).getResult()
+                         : LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros, bytes);
         sum = isa<FloatType>(elementType) ? arith::AddFOp::create(builder, location, sum, before).getResult()
                                           : arith::AddIOp::create(builder, location, sum, before).getResult();
       }
-      if (isInScratch)
+      if (isWhole)
         LLVM::StoreOp::create(builder, location, sum, address, bytes);
       else
         LLVM::MaskedStoreOp::create(builder, location, sum, address, mask, bytes);
     }
   };
-  auto branch = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  store(/*adds=*/true);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  store(/*adds=*/false);
-  builder.setInsertionPointAfter(branch);
+  auto storeSums = [&](bool isWhole) {
+    OpBuilder::InsertionGuard storeGuard(builder);
+    auto branch = scf::IfOp::create(builder, location, accumulate, /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    store(/*adds=*/true, isWhole);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    store(/*adds=*/false, isWhole);
+  };
+  // Rows that are read in place accumulate in scratch that holds whole blocks.
+  bool isMaskFree = lanes * bytes == 64;
+  if (readsInPlace(kind) || streams(kind)) {
+    storeSums(/*isWhole=*/true);
+  } else if (isMaskFree) {
+    storeSums(/*isWhole=*/false);
+  } else {
+    // Masked stores are slow without AVX-512.
+    Value isWhole = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::uge, columns, constant(2 * lanes));
+    auto branch = scf::IfOp::create(builder, location, isWhole, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard storeGuard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    storeSums(/*isWhole=*/true);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    storeSums(/*isWhole=*/false);
+  }
   func::ReturnOp::create(builder, location);
   return function;
 }
@@ -337,14 +366,14 @@ func::FuncOp BlockEmitter::emitNarrowBlock(int64_t columns) {
 /// prefetch: each half of the lines of half of the rows.
 void BlockEmitter::emitDriver() {
   OpBuilder::InsertionGuard guard(builder);
-  bool isInPlace = readsInPlace(kind);
+  bool isInPlace = readsInPlace(kind), hasWholePanels = isInPlace || streams(kind);
   Type i64 = builder.getI64Type();
   auto function =
       func::FuncOp::create(builder, location, getKernelName(kind, elementType, shape), getKernelType(builder, kind));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   ValueRange arguments = entry->getArguments();
-  Value rows = arguments[0], most = arguments[1], columns = isInPlace ? word(2 * lanes) : arguments[2];
+  Value rows = arguments[0], most = arguments[1], columns = hasWholePanels ? word(2 * lanes) : arguments[2];
   Value depth = arguments[isInPlace ? 2 : 3], a = arguments[isInPlace ? 3 : 4], offsets = arguments[4],
         b = arguments[5], c = arguments[6];
   Value ldc = isInPlace ? columns : arguments[7], accumulate = arguments[isInPlace ? 7 : 8];
@@ -371,12 +400,15 @@ void BlockEmitter::emitDriver() {
         Value steps = arith::ShRUIOp::create(builder, location, depth, word(1));
         Value pitch = isInPlace ? word(2 * lanes * bytes) : arguments[10];
         Value distance = add(multiply(half, multiply(steps, pitch)), multiply(line, word(lanes * bytes)));
+        if (streams(kind))
+          distance = word(0);
         Value ahead = element(arguments[isInPlace ? 8 : 9], builder.getI8Type(), distance);
         Value prefetches =
             arith::AndIOp::create(builder, location, compare(arith::CmpIPredicate::slt, values[3], prefetchingBlocks),
                                   compare(arith::CmpIPredicate::sge, height, leastPrefetching));
-        Value key = readsScratch(kind) ? height : select(prefetches, add(height, word(prefetchingKey)), height);
-        if (!isInPlace)
+        Value key = readsScratch(kind) || streams(kind) ? height
+                                                        : select(prefetches, add(height, word(prefetchingKey)), height);
+        if (!hasWholePanels)
           key = select(compare(arith::CmpIPredicate::sle, columns, mostNarrow), add(columns, word(narrowKey)), key);
         SmallVector<int64_t> cases =
             llvm::map_to_vector(ArrayRef(blocks).drop_back(), [](auto &block) { return block.first; });
@@ -387,7 +419,7 @@ void BlockEmitter::emitDriver() {
           SmallVector<Value> operands = {columns,    depth,  values[1], values[2], ldc,
                                          accumulate, height, ahead,     pitch,     isInPlace ? offsets : values[1]};
           for (int32_t step = 0; step < unroll; ++step)
-            operands.push_back(element(b, step * static_cast<int32_t>(2 * lanes)));
+            operands.push_back(getRight(b, step, pitch));
           func::CallOp::create(builder, location, block, operands);
           scf::YieldOp::create(builder, location);
         };
@@ -406,15 +438,15 @@ void BlockEmitter::emitDriver() {
 void BlockEmitter::emit() {
   int64_t mostRows = shape.getRows(), unit = readsScratch(kind) ? 2 : 1;
   leastPrefetching = llvm::divideCeil(mostRows, 2);
-  if (!readsInPlace(kind) && mostRows <= lanes)
+  if (!readsInPlace(kind) && !streams(kind) && mostRows <= lanes)
     for (int64_t width = 1; width <= 8; width *= 2) {
       func::FuncOp block = emitNarrowBlock(width);
       while (mostNarrow < width)
         blocks.emplace_back(narrowKey + ++mostNarrow, block);
     }
   for (int64_t rows = unit; rows <= mostRows; rows += unit) {
-    blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/false));
-    if (!readsScratch(kind) && rows >= leastPrefetching)
+    blocks.emplace_back(rows, emitBlock(rows, /*prefetches=*/streams(kind)));
+    if (!readsScratch(kind) && !streams(kind) && rows >= leastPrefetching)
       blocks.emplace_back(rows + prefetchingKey, emitBlock(rows, /*prefetches=*/true));
   }
   emitDriver();
@@ -425,7 +457,7 @@ static std::string getTypeName(Type type) {
 }
 
 static StringRef getKindName(KernelKind kind) {
-  static constexpr StringRef names[] = {"contract", "pairs", "window", "down", "across"};
+  static constexpr StringRef names[] = {"contract", "stream", "pairs", "window", "down", "across"};
   return names[static_cast<unsigned>(kind)];
 }
 

@@ -9,7 +9,8 @@
 namespace freestone::codegen {
 
 /// The functions shared by all programs of an element type and a shape of micro-kernels. Rows are computed in blocks of
-/// `height` rows, the last block in as many as are left. Rows of B are a panel's width apart, and all readable.
+/// `height` rows, the last block in as many as are left. Rows of B are a panel's width apart unless they are streamed,
+/// and all readable.
 enum class KernelKind {
   /// void freestone_contract_T(i64 rows, i64 height, i64 columns, i64 depth, const T *A, const T *B, T *C, i64 ldc,
   ///                           i64 accumulate, const void *ahead, i64 pitch)
@@ -18,12 +19,18 @@ enum class KernelKind {
   /// every step of k. Meanwhile `depth` rows of the panel's bytes, `pitch` bytes apart, are prefetched into L2 from
   /// `ahead` on, which need not be mapped.
   contract,
+  /// void freestone_stream_T(…)
+  /// does the same for panels of `columns` = width that are read in place: rows of B are `pitch` bytes apart as well.
+  /// Every block prefetches all of `ahead`, so that few rows wait for memory once.
+  stream,
   /// void freestone_pairs_T(…)
-  /// does the same for pair products: T is i32, and every element of A and B is a word of two steps of k, 16 bits each.
+  /// does what `contract` does for pair products: T is i32, and every element of A and B is a word of two steps of k,
+  /// 16 bits each.
   pairs,
   /// void freestone_window_T(i64 rows, i64 height, i64 depth, const T *A, const i64 *offsets, const T *B, T *C,
   ///                         i64 accumulate, const void *ahead, i64 blocks)
-  /// does the same with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart. `ahead` is a
+  /// does what `contract` does with `A[row + offsets[step]]` as A[row, step]. Rows of C are the panel width apart.
+  /// `ahead` is a
   /// packed panel; the blocks of rows before this call have prefetched their parts of it, four blocks all of it.
   window,
   /// void freestone_down_T(…)

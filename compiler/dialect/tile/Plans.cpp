@@ -48,7 +48,7 @@ LogicalResult MicroKernelAttr::verify(EmitError emitError, int64_t rows, int64_t
 LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr kernel, int64_t rowElements,
                                             int64_t mostRows, int64_t leastTiles, int64_t panels, int64_t depth,
                                             int64_t depthUnit, int64_t keptRows, int64_t keptColumns,
-                                            int64_t prefetchRows, int64_t wordSteps) {
+                                            int64_t prefetchRows, int64_t wordSteps, int64_t streamedRows) {
   if (wordSteps != 1 && wordSteps != 2)
     return emitError() << "a word has 1 or 2 steps of k, not " << wordSteps;
   return success(
@@ -59,7 +59,8 @@ LogicalResult ContractionTilingAttr::verify(EmitError emitError, MicroKernelAttr
       succeeded(verifyMultiple(emitError, "depth", depth, depthUnit, "steps of depth_unit")) &&
       succeeded(verifySize(emitError, "kept_rows", keptRows, 0)) &&
       succeeded(verifySize(emitError, "kept_columns", keptColumns, 0)) &&
-      succeeded(verifySize(emitError, "prefetch_rows", prefetchRows, 0)));
+      succeeded(verifySize(emitError, "prefetch_rows", prefetchRows, 0)) &&
+      succeeded(verifySize(emitError, "streamed_rows", streamedRows, 0)));
 }
 
 LogicalResult DotProductTilingAttr::verify(EmitError emitError, DotProductUnit, int64_t rows, int64_t columns,

@@ -39,6 +39,7 @@ def Tile_ContractionTilingAttr : Tile_PlanPart<"ContractionTiling", "contraction
     worker's later tiles: rows of A of at most `kept_rows` elements over all of k, and panels of B of at most
     `kept_columns`. An epilogue prefetches its operands `prefetch_rows` rows ahead. With `word_steps = 2`, packed words
     have two steps of k each, for pair products of integers; a step of the micro-kernel and of `depth` is then a word.
+    Up to `streamed_rows` rows of A read whole panels of B in place, from contiguous columns: too few to repay packing.
     ```mlir
     #tile.contraction<kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 131072, most_rows = 252,
                       least_tiles = 8, panels = 8, depth = 768, depth_unit = 16, kept_rows = 1048576, kept_columns = 2097152, prefetch_rows = 8>
@@ -46,7 +47,8 @@ def Tile_ContractionTilingAttr : Tile_PlanPart<"ContractionTiling", "contraction
   }];
   let parameters = (ins "MicroKernelAttr":$kernel, "int64_t":$row_elements, "int64_t":$most_rows, "int64_t":$least_tiles,
                         "int64_t":$panels, "int64_t":$depth, "int64_t":$depth_unit, "int64_t":$kept_rows, "int64_t":$kept_columns,
-                        "int64_t":$prefetch_rows, DefaultValuedParameter<"int64_t", "1">:$word_steps);
+                        "int64_t":$prefetch_rows, DefaultValuedParameter<"int64_t", "1">:$word_steps,
+                        DefaultValuedParameter<"int64_t", "0">:$streamed_rows);
 }
 
 def Tile_DotProductUnit : I32EnumAttr<"DotProductUnit", "what sums dot products of words", [
