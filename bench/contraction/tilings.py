@@ -1,8 +1,8 @@
 """The tiling that the compiler chooses for a contraction against a sweep of all aligned tilings, on one thread.
 
 Every shape is measured with each tiling of a grid (steps of k, rows, panels), then the fastest of them and the chosen
-ones in turns. `symbolic` is the choice for a run-time number of rows (for two inputs: run-time sizes), `bound` that for
-the sizes at hand. Regret is how much longer a choice takes than the fastest tiling; the rank correlation is Spearman's,
+ones in turns. `symbolic` is the choice for a run-time number of rows (for two inputs: run-time sizes), `single` that
+without variants, `bound` that for the sizes at hand. Regret is how much longer a choice takes than the fastest tiling; the rank correlation is Spearman's,
 between the model's predictions and the measured times of the grid, where these differ by more than a percent.
 """
 
@@ -67,14 +67,14 @@ class Contraction:
         pathlib.Path(path).write_text(f"p0 {tiling}\n")
         return path
 
-    def explain(self, bound, tiling=None):
+    def explain(self, bound, tiling=None, disable=None):
         """The tiling of the contraction and the cycles that are predicted for it."""
-        options = ["--target", self.target] + (self.bounds if bound else [])
+        options = ["--target", self.target] + (self.bounds if bound else []) + (["--disable", disable] if disable else [])
         if tiling:
             options += ["--tilings", self.write(tiling)]
         command = [freestone_runtime.freestone(), "inspect", "--tiles", self.path, *options]
         text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        chosen = re.search(r"^p0 (#tile\.contraction<.*>)$", text, re.MULTILINE)
+        chosen = re.search(r"^p0 (#tile\.(?:contraction|variants)<.*>)$", text, re.MULTILINE)
         cycles = re.search(r"\* .*: +(\d+) cycles", text)
         return (chosen.group(1), float(cycles.group(1))) if chosen else (None, None)
 
@@ -150,18 +150,19 @@ def rank_correlation(predicted, measured):
     return None if lhs.std() == 0 or rhs.std() == 0 else float(np.corrcoef(lhs, rhs)[0, 1])
 
 
-def run(contraction, seconds, pool):
+def run(contraction, seconds, pool, sweeps):
     """A row of results."""
     symbolic, bound = contraction.explain(False)[0], contraction.explain(True)[0]
+    single = contraction.explain(False, disable="variants")[0]
     # A product that is no contraction in a micro-kernel has nothing to choose here.
     if not symbolic or not bound:
         return None
-    tilings = contraction.grid(symbolic)
-    list(pool.map(contraction.artifact, dict.fromkeys(tilings + [symbolic, bound])))
+    tilings, choices = contraction.grid(bound) if sweeps else [], [symbolic, single, bound]
+    list(pool.map(contraction.artifact, dict.fromkeys(tilings + choices)))
     predicted = list(pool.map(lambda tiling: contraction.explain(True, tiling)[1], tilings))
     times = measure(contraction, tilings, 3, seconds)
     best = sorted(tilings, key=times.get)[:8]
-    again = measure(contraction, list(dict.fromkeys(best + [symbolic, bound])), 6, seconds)
+    again = measure(contraction, list(dict.fromkeys(best + choices)), 6, seconds)
     fastest = min(again.values())
     return {
         "form": contraction.form,
@@ -173,8 +174,9 @@ def run(contraction, seconds, pool):
         "fastest": min(again, key=again.get),
         "seconds": fastest,
         "symbolic": again[symbolic] / fastest,
+        "single": again[single] / fastest,
         "bound": again[bound] / fastest,
-        "correlation": rank_correlation(predicted, [times[tiling] for tiling in tilings]),
+        "correlation": rank_correlation(predicted, [times[tiling] for tiling in tilings]) if sweeps else None,
     }
 
 
@@ -191,37 +193,39 @@ def main():
     parser.add_argument("--target", default="host")
     parser.add_argument("--weights", default=WEIGHTS, help="shapes m x k x n where B is a weight: 64x64x64,…")
     parser.add_argument("--inputs", default=INPUTS, help="shapes where B is an input")
+    parser.add_argument("--chosen", action="store_true", help="measures the choices alone, without the sweep")
     parser.add_argument("--seconds", type=float, default=0.02, help="of one measurement")
     parser.add_argument("--json", help="a file for all that was measured")
     arguments = parser.parse_args()
     cases = [("weight", shape) for shape in parse_shapes(arguments.weights)]
     cases += [("inputs", shape) for shape in parse_shapes(arguments.inputs)]
     rows = []
-    print("| form | m x k x n | tilings | fastest, GFLOP/s | symbolic | bound | rank correlation |")
-    print("|---|---|---|---|---|---|---|")
+    print("| form | m x k x n | tilings | fastest, GFLOP/s | symbolic | single | bound | rank correlation |")
+    print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         for form, shape in cases:
-            row = run(Contraction(form, shape, arguments.target, folder), arguments.seconds, pool)
+            row = run(Contraction(form, shape, arguments.target, folder), arguments.seconds, pool, not arguments.chosen)
             name = "x".join(map(str, shape))
             if not row:
-                print(f"| {form} | {name} | not in a micro-kernel | | | | |", flush=True)
+                print(f"| {form} | {name} | not in a micro-kernel | | | | | |", flush=True)
                 continue
             rows.append(row)
             speed = 2 * math.prod(shape) / row["seconds"] * 1e-9
             correlation = "–" if row["correlation"] is None else f"{row['correlation']:.2f}"
             print(
-                f"| {form} | {name} | {len(row['tilings'])} | {speed:.1f} | {row['symbolic']:.3f} | {row['bound']:.3f} "
-                f"| {correlation} |",
+                f"| {form} | {name} | {len(row['tilings'])} | {speed:.1f} | {row['symbolic']:.3f} | {row['single']:.3f} "
+                f"| {row['bound']:.3f} | {correlation} |",
                 flush=True,
             )
             if form == "weight":
                 for path in pathlib.Path(folder).glob("*weight*.stone"):
                     path.unlink()
     print()
-    for key in ("symbolic", "bound"):
+    for key in ("symbolic", "single", "bound"):
         print(summarise(rows, key))
     correlations = [row["correlation"] for row in rows if row["correlation"] is not None]
-    print(f"rank correlation: median {np.median(correlations):.2f}, least {min(correlations):.2f}")
+    if correlations:
+        print(f"rank correlation: median {np.median(correlations):.2f}, least {min(correlations):.2f}")
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(rows))
 

@@ -31,6 +31,10 @@ class Tool:
         calls = re.findall(r"task.space @\S+?\((.*?)\) to \((.*?)\) sizes", text)
         return [(taken.split(", "), written.split(", ")) for taken, written in calls]
 
+    def explain(self):
+        command = [self.freestone, "inspect", "--tiles", self.model, *self.options]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
     def run(self, inputs, workers):
         np.savez(self.folder / "in.npz", **inputs)
         command = [self.freestone, "run", self.artifact, "--threads", str(workers), "--input", self.folder / "in.npz", "--outputs",

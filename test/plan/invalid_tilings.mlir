@@ -95,3 +95,27 @@
 
 // expected-error @+1 {{ends of segments must ascend, not go from 9 to 8}}
 #ends = #tile.map<rows = 1, columns = 64, lanes = 16, vectors = 1, ends = [9, 8]>
+
+// -----
+
+#all = #tile.map<rows = 1, columns = 64, lanes = 16, vectors = 1>
+// expected-error @+1 {{a variant is chosen by a size that a run brings, not by #sym.expr<4>}}
+#constant = #tile.variant<size = 4, most = 16, tiling = #all>
+
+// -----
+
+// expected-error @+1 {{a variant needs a tiling, not 4 : i64}}
+#number = #tile.variant<size = s0, most = 16, tiling = 4>
+
+// -----
+
+#all = #tile.map<rows = 1, columns = 64, lanes = 16, vectors = 1>
+// expected-error @+1 {{a variant for #sym.expr<s0> of at most 16 is never chosen after one of at most 16}}
+#late = #tile.variants<[<size = s0, most = 16, tiling = #all>, <size = s0, most = 16, tiling = #all>], otherwise = #all>
+
+// -----
+
+#all = #tile.map<rows = 1, columns = 64, lanes = 16, vectors = 1>
+#two = #tile.variants<[<size = s0, most = 16, tiling = #all>], otherwise = #all>
+// expected-error @+1 {{what suits all other sizes needs a tiling, not #tile.variants}}
+#nested = #tile.variants<[<size = s0, most = 8, tiling = #all>], otherwise = #two>

@@ -4,6 +4,7 @@
 
 #include "compiler/dialect/graph/GraphDialect.h"
 #include "compiler/plan/ContractionTiles.h"
+#include "compiler/tile/ContractionVariants.h"
 #include "compiler/tile/TileContraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Parser/Parser.h"
@@ -240,4 +241,40 @@ TEST(ConstructContraction, IsDeterministic) {
     ContractionProblem problem = makeProblem(device, 1, random.size(), random.size(), random.size());
     EXPECT_EQ(choose(device, problem), choose(device, problem));
   }
+}
+
+/// Variants are few, and faster than one tiling by the model; what has no other sizes has none.
+TEST(ConstructContraction, VariantsPay) {
+  RandomSizes random(4);
+  size_t withVariants = 0;
+  for (const DeviceDescription &device : someDevices()) {
+    DeviceRates rates = DeviceRates::get(device);
+    for (int i = 0; i < 20; ++i) {
+      SmallVector<ContractionProblem> problems;
+      for (int64_t count = 1 + random.below(12), j = 0; j < count; ++j)
+        problems.push_back(makeProblem(device, 1 + random.below(2), random.size(), random.size(), random.size()));
+      SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, problems.front().lanes);
+      ContractionVariants chosen = chooseVariants(problems, candidates, rates);
+      ASSERT_LT(chosen.variants.size(), mostTilings);
+      EXPECT_TRUE(chooseVariants(problems, candidates, rates, 1).otherwise == candidates.front().shares);
+      double cost = 0, ofOne = 0;
+      for (auto [number, problem] : llvm::enumerate(problems)) {
+        ContractionShares shares = chosen.otherwise;
+        for (const ContractionVariant &variant : llvm::reverse(chosen.variants))
+          if (problem.*variant.extent <= variant.most)
+            shares = variant.shares;
+        auto candidate = llvm::find_if(candidates, [&](const auto &each) { return each.shares == shares; });
+        cost += candidate->costs[number];
+        ofOne += candidates.front().costs[number];
+      }
+      if (problems.size() == 1)
+        EXPECT_TRUE(chosen.variants.empty());
+      if (chosen.variants.empty())
+        EXPECT_EQ(cost, ofOne);
+      else
+        EXPECT_LT(cost, ofOne);
+      withVariants += !chosen.variants.empty();
+    }
+  }
+  EXPECT_GT(withVariants, 0u);
 }

@@ -1,5 +1,5 @@
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s
-// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 weight-gradients=false" | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 weight-gradients=false variants=false" | FileCheck %s --check-prefix=OFF
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 keep-packed=false" | FileCheck %s --check-prefix=AGAIN
 
 // CHECK: module attributes {tile.counters = {contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}

@@ -1,6 +1,6 @@
-// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 | FileCheck %s
-// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s --check-prefix=NONE
-// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+amx-bf16 dot-products=false" | FileCheck %s --check-prefix=NONE
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+amx-bf16 variants=false" | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 variants=false" | FileCheck %s --check-prefix=NONE
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+amx-bf16 dot-products=false variants=false" | FileCheck %s --check-prefix=NONE
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-bf16 --codegen-emit-programs \
 // RUN:   | FileCheck %s --check-prefix=TILES
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512bf16 --codegen-emit-programs \

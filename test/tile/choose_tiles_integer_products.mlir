@@ -1,8 +1,8 @@
-// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512vnni | FileCheck %s
-// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v3 | FileCheck %s --check-prefix=PAIRS
-// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+avx512vnni dot-products=false" \
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+avx512vnni variants=false" | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v3 variants=false" | FileCheck %s --check-prefix=PAIRS
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4,+avx512vnni dot-products=false variants=false" \
 // RUN:   | FileCheck %s --check-prefix=PAIRS
-// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v3 pair-products=false" | FileCheck %s --check-prefix=NONE
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v3 pair-products=false variants=false" | FileCheck %s --check-prefix=NONE
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+avx512vnni --codegen-emit-programs \
 // RUN:   | FileCheck %s --check-prefix=VECTORS
 // RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4,+amx-int8 --codegen-emit-programs \
