@@ -50,6 +50,8 @@ private:
     return panels && panels.getWidth() == width &&
            ArrayRef(form.n) == ArrayRef({static_cast<unsigned>(panels.getAxis())});
   }
+  /// Whether few rows of A may be updates of a run's results at once, which must then be in place.
+  bool mayUpdate() { return streamedInput && directStride; }
   Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
@@ -74,8 +76,8 @@ private:
   std::optional<Expr> directStride;
   func::FuncOp kernel, streamingKernel, updateKernel;
   Value packedRows, packedColumns, accumulators;
-  /// Whether rows and columns stay packed for later tiles; whether columns are read in place.
-  Value keepsRows, keepsColumns, streamsColumns;
+  /// Whether rows and columns stay packed for later tiles; whether columns are read in place, and by updates.
+  Value keepsRows, keepsColumns, streamsColumns, updatesRows;
   Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, panelCount, depthBlocks;
   /// The panels that stay packed together, all if none do, and the tiles of all of their row blocks.
   Value panelsOfGroup, tilesOfGroup;
@@ -132,6 +134,8 @@ void ContractionEmitter::emit() {
                       emission.getConstant(tiles.tiling.getKeptRows()));
   groupPanels(rowBlocks, steps);
   streamsColumns = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.tiling.getStreamedRows()));
+  updatesRows =
+      conjoin(streamsColumns, compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows)));
   emission.forTileRuns([&](Value tile) { return emitRun(tile); });
 }
 
@@ -177,7 +181,10 @@ Value ContractionEmitter::emitRun(Value tile) {
   rowBlock = emission.divide(inGroup, panelsHere);
   Value inRow = emission.subtract(inGroup, emission.multiply(rowBlock, panelsHere));
   Value panel = emission.add(firstOfGroup, inRow);
-  Value most = emission.minimum(emission.getConstant(tiles.tiling.getPanels()), emission.subtract(emission.end, tile));
+  Value most = emission.getConstant(tiles.tiling.getPanels());
+  if (mayUpdate())
+    most = select(updatesRows, emission.getConstant(updatedColumns / width), most);
+  most = emission.minimum(most, emission.subtract(emission.end, tile));
   Value count = emission.minimum(emission.subtract(panelsHere, inRow), most);
 
   rows.first = emission.multiply(rowBlock, rowStep);
@@ -215,10 +222,9 @@ void ContractionEmitter::emitBlock(Value block) {
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
   Value rowsStart = emission.multiply(select(keepsRows, block, zero), emission.multiply(rowStep, depthStep));
   emitIf(rowsAreNew, [&] { packRows(emission, form, points, at, packedRows, rowsStart, height); });
-  if (!streamedInput || !directStride)
+  if (!mayUpdate())
     return emitPanels(at, block, rowsStart);
-  Value updates = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows));
-  auto branch = scf::IfOp::create(builder, location, conjoin(streamsColumns, updates), /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(builder, location, updatesRows, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   emitUpdate(at, block, rowsStart);
