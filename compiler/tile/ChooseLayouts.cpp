@@ -113,7 +113,8 @@ void ChooseLayouts::chooseIn(func::FuncOp function) {
       pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/false), columns);
       continue;
     }
-    if (dims.n.size() == 1 && isPackable(dims.rhs))
+    // A panel of a single column would be padding.
+    if (dims.n.size() == 1 && !op.getExtents()[dims.n.front()].isConstant(1) && isPackable(dims.rhs))
       pack(op, dims.rhs, getOrder(op, dims.rhs, dims, dims.n.front(), /*freeFirst=*/false), columns);
     if (rows > 0 && dims.m.size() == 1 && isPackable(dims.lhs))
       pack(op, dims.lhs, getOrder(op, dims.lhs, dims, dims.m.front(), /*freeFirst=*/true), rows);

@@ -31,15 +31,24 @@ MicroKernelAttr tile::getMicroKernel(const DeviceDescription &device, Type eleme
   return MicroKernelAttr::get(elementType.getContext(), device.getPanelRows(), vectors, lanes, /*unroll=*/2);
 }
 
-/// Whether a product has a single row, and is summed in place faster than its columns are packed. Narrow integers are
-/// widened in any case, and packing is a small part of that.
-static bool isSingleRow(ContractionForm &form) {
-  bool isWide = !form.getExtent(form.n).isConstant(1);
-  return form.getExtent(form.m).isConstant(1) && !(isWide && form.multipliesPairs());
+/// Whether elements of neighbouring steps of k are neighbours in memory.
+static bool isContiguousAlongDepth(ContractionForm &form, Value factor) {
+  std::optional<unsigned> input = form.getInput(factor);
+  std::optional<LinearIndex> linear = input ? getStrides(form.compute, *input) : std::nullopt;
+  return linear && linear->strides[form.k.back()].isConstant(1);
+}
+
+/// Whether a product has a single row or column, and is summed in place faster than the matrix is packed. Narrow
+/// integers are widened in any case, and packing is a small part of that.
+static bool hasVector(ContractionForm &form) {
+  bool isRow = form.getExtent(form.m).isConstant(1), isColumn = form.getExtent(form.n).isConstant(1);
+  if (isRow && isColumn)
+    return true;
+  return (isRow || (isColumn && isContiguousAlongDepth(form, form.lhs))) && !form.multipliesPairs();
 }
 
 bool tile::isMicroKernelContraction(ContractionForm &form, int64_t width) {
-  return !isSingleRow(form) || form.getPackedInput(width);
+  return !hasVector(form) || form.getPackedInput(width);
 }
 
 /// Bytes of an element in memory of the input that a factor reads; of the micro-kernel's if it is computed.
@@ -134,7 +143,7 @@ static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescriptio
 
 bool tile::isDotProductContraction(ContractionForm &form, const DeviceDescription &device) {
   std::optional<DotProductFactors> factors = form.getDotProductFactors();
-  return factors && getUnit(*factors, device) != WordUnit::none && !(factors->areIntegers && isSingleRow(form));
+  return factors && getUnit(*factors, device) != WordUnit::none && !(factors->areIntegers && hasVector(form));
 }
 
 DotProductTilingAttr tile::tileDotProducts(ContractionForm &form, const DeviceDescription &device) {

@@ -85,6 +85,25 @@ tile.program @pairs symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
 
 // -----
 
+!v = !graph.tensor<[s0, s0], f32>
+#plan = #tile.plan<#tile.contraction<
+  kernel = <rows = 14, vectors = 2, lanes = 16, unroll = 2>, row_elements = 4096, most_rows = 28, least_tiles = 32, panels = 8, depth = 64, depth_unit = 16,
+  kept_rows = 0, kept_columns = 0, prefetch_rows = 8, streamed_rows = 14>, tiles = s0, scratch = 0, reads = [unit], writes = [unit]>
+
+// expected-error @+1 {{is tiled for columns that are read in place, but packs or converts them}}
+tile.program @streamed symbols [s0](%x: !v) -> (!v) attributes {plan = #plan} {
+  %y = tile.compute [s0, s0, s0] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %x : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!v, !v) -> !v
+  tile.return %y : !v
+}
+
+// -----
+
 !v = !graph.tensor<[s0, s1], f32>
 !w = !graph.tensor<[s0], f32>
 #plan = #tile.plan<#tile.rows<row_loops = 1, rows = 4, run_loops = [2], lanes = [16], accumulators = [1]>, tiles = s0 ceildiv 4, scratch = 0, reads = [unit],

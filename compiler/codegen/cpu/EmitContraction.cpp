@@ -3,6 +3,7 @@
 #include "compiler/codegen/cpu/Epilogue.h"
 #include "compiler/codegen/cpu/MicroKernels.h"
 #include "compiler/codegen/cpu/Pack.h"
+#include "compiler/codegen/cpu/UpdateKernel.h"
 #include "compiler/plan/ContractionTiles.h"
 #include "compiler/plan/IndexMaps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,7 +26,10 @@ private:
   void groupPanels(Value rowBlocks, Value steps);
   Value emitRun(Value tile);
   void emitBlock(Value block);
+  void emitPanels(const PackedBlock &at, Value block, Value rowsStart);
   void emitPanel(const PackedBlock &columns, Value block, Value rowsStart);
+  void emitUpdate(PackedBlock columns, Value block, Value rowsStart);
+  Value getDirectOutput(Value column);
   Value getPanel(const PackedBlock &columns, Value block);
   /// The address of a panel's first row, for prefetching, and the bytes from one row to the next.
   struct RowsAhead {
@@ -46,6 +50,8 @@ private:
     return panels && panels.getWidth() == width &&
            ArrayRef(form.n) == ArrayRef({static_cast<unsigned>(panels.getAxis())});
   }
+  /// Whether few rows of A may be updates of a run's results at once, which must then be in place.
+  bool mayUpdate() { return streamedInput && directStride; }
   Value toWord(Value index) { return arith::IndexCastOp::create(builder, location, builder.getI64Type(), index); }
   Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
@@ -68,10 +74,10 @@ private:
   std::optional<tile::StreamedInput> streamedInput;
   /// The row stride of the result, if the micro-kernel can write it directly.
   std::optional<Expr> directStride;
-  func::FuncOp kernel, streamingKernel;
+  func::FuncOp kernel, streamingKernel, updateKernel;
   Value packedRows, packedColumns, accumulators;
-  /// Whether rows and columns stay packed for later tiles; whether columns are read in place.
-  Value keepsRows, keepsColumns, streamsColumns;
+  /// Whether rows and columns stay packed for later tiles; whether columns are read in place, and by updates.
+  Value keepsRows, keepsColumns, streamsColumns, updatesRows;
   Value rowTotal, columnTotal, depthTotal, rowStep, depthStep, panelCount, depthBlocks;
   /// The panels that stay packed together, all if none do, and the tiles of all of their row blocks.
   Value panelsOfGroup, tilesOfGroup;
@@ -105,8 +111,10 @@ ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm
 void ContractionEmitter::emit() {
   auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
   kernel = declareKernel(module, getKernelKind(tiles.tiling), form.elementType, kernelShape);
-  if (streamedInput)
+  if (streamedInput) {
     streamingKernel = declareKernel(module, KernelKind::stream, form.elementType, kernelShape);
+    updateKernel = declareKernel(module, KernelKind::update, form.elementType, kernelShape);
+  }
   // The same sizes as in the plan's `scratch`.
   packedRows = emission.takeScratch(form.elementType, tiles.packedRows);
   if (!packedInput)
@@ -126,6 +134,8 @@ void ContractionEmitter::emit() {
                       emission.getConstant(tiles.tiling.getKeptRows()));
   groupPanels(rowBlocks, steps);
   streamsColumns = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.tiling.getStreamedRows()));
+  updatesRows =
+      conjoin(streamsColumns, compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(mostUpdatedRows)));
   emission.forTileRuns([&](Value tile) { return emitRun(tile); });
 }
 
@@ -171,7 +181,10 @@ Value ContractionEmitter::emitRun(Value tile) {
   rowBlock = emission.divide(inGroup, panelsHere);
   Value inRow = emission.subtract(inGroup, emission.multiply(rowBlock, panelsHere));
   Value panel = emission.add(firstOfGroup, inRow);
-  Value most = emission.minimum(emission.getConstant(tiles.tiling.getPanels()), emission.subtract(emission.end, tile));
+  Value most = emission.getConstant(tiles.tiling.getPanels());
+  if (mayUpdate())
+    most = select(updatesRows, emission.getConstant(updatedColumns / width), most);
+  most = emission.minimum(most, emission.subtract(emission.end, tile));
   Value count = emission.minimum(emission.subtract(panelsHere, inRow), most);
 
   rows.first = emission.multiply(rowBlock, rowStep);
@@ -209,6 +222,17 @@ void ContractionEmitter::emitBlock(Value block) {
   at.depth = emission.maximum(zero, emission.minimum(depthStep, emission.subtract(depthTotal, at.k)));
   Value rowsStart = emission.multiply(select(keepsRows, block, zero), emission.multiply(rowStep, depthStep));
   emitIf(rowsAreNew, [&] { packRows(emission, form, points, at, packedRows, rowsStart, height); });
+  if (!mayUpdate())
+    return emitPanels(at, block, rowsStart);
+  auto branch = scf::IfOp::create(builder, location, updatesRows, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitUpdate(at, block, rowsStart);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  emitPanels(at, block, rowsStart);
+}
+
+void ContractionEmitter::emitPanels(const PackedBlock &at, Value block, Value rowsStart) {
   emission.forRange(firstColumn, lastColumn, width, [&](Value column) {
     PackedBlock columns = at;
     columns.first = column;
@@ -217,15 +241,31 @@ void ContractionEmitter::emitBlock(Value block) {
   });
 }
 
+/// Computes a block of k for all columns of the run at once.
+void ContractionEmitter::emitUpdate(PackedBlock columns, Value block, Value rowsStart) {
+  columns.first = firstColumn;
+  columns.count = emission.subtract(lastColumn, firstColumn);
+  auto [right, pitch] = getStored(*streamedInput, columns.first, columns.k);
+  func::CallOp::create(builder, location, updateKernel,
+                       ValueRange{toWord(rows.count), toWord(columns.count), toWord(columns.depth),
+                                  emission.getPointer(packedRows, rowsStart), right, toWord(pitch),
+                                  getDirectOutput(columns.first), toWord(emission.getSize(*directStride)),
+                                  toWord(block)});
+}
+
+Value ContractionEmitter::getDirectOutput(Value column) {
+  Positions positions = points.outer;
+  positions.push_back({points.m, rows.first});
+  positions.push_back({points.n, column});
+  Expr linear = tile::getLinearIndex(form.compute.getResultType(0),
+                                     ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
+  return emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
+}
+
 void ContractionEmitter::emitPanel(const PackedBlock &columns, Value block, Value rowsStart) {
   Value output, stride, sums;
   if (directStride) {
-    Positions positions = points.outer;
-    positions.push_back({points.m, rows.first});
-    positions.push_back({points.n, columns.first});
-    Expr linear = tile::getLinearIndex(form.compute.getResultType(0),
-                                       ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
-    output = emission.getPointer(emission.getResultBuffer(0), emission.getIndex(linear, positions));
+    output = getDirectOutput(columns.first);
     stride = emission.getSize(*directStride);
   } else {
     // With a single block of k, all panels share the space for sums.

@@ -122,7 +122,8 @@ private:
     if (auto tiling = program.getTiling<tile::ContractionTilingAttr>()) {
       addKernel(tiling.getKernel(), codegen::getKernelKind(tiling));
       if (tiling.getStreamedRows() > 0)
-        addKernel(tiling.getKernel(), codegen::KernelKind::stream);
+        for (codegen::KernelKind kind : {codegen::KernelKind::stream, codegen::KernelKind::update})
+          addKernel(tiling.getKernel(), kind);
     }
     if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>())
       addKernel(tiling.getKernel(), codegen::KernelKind::window);

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/MicroKernels.h"
 
 #include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/codegen/cpu/UpdateKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -457,7 +458,7 @@ static std::string getTypeName(Type type) {
 }
 
 static StringRef getKindName(KernelKind kind) {
-  static constexpr StringRef names[] = {"contract", "stream", "pairs", "window", "down", "across"};
+  static constexpr StringRef names[] = {"contract", "stream", "update", "pairs", "window", "down", "across"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -474,6 +475,8 @@ std::string freestone::codegen::getKernelName(KernelKind kind, Type elementType,
 
 static FunctionType getKernelType(OpBuilder &builder, KernelKind kind) {
   Type i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  if (kind == KernelKind::update)
+    return builder.getFunctionType({i64, i64, i64, pointer, pointer, i64, pointer, i64, i64}, {});
   if (readsInPlace(kind))
     return builder.getFunctionType({i64, i64, i64, pointer, pointer, pointer, pointer, i64, pointer, i64}, {});
   return builder.getFunctionType({i64, i64, i64, i64, pointer, pointer, pointer, i64, i64, pointer, i64}, {});
@@ -502,5 +505,9 @@ void freestone::codegen::emitMicroKernels(ModuleOp module, KernelKind kind, Type
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto nested = ModuleOp::create(builder, module.getLoc(), getShapedName(kind, elementType, shape));
   builder.setInsertionPointToStart(nested.getBody());
-  BlockEmitter(builder, module.getLoc(), kind, elementType, shape).emit();
+  if (kind != KernelKind::update)
+    return BlockEmitter(builder, module.getLoc(), kind, elementType, shape).emit();
+  auto function = func::FuncOp::create(builder, module.getLoc(), getKernelName(kind, elementType, shape),
+                                       getKernelType(builder, kind));
+  emitUpdateKernel(function, elementType, shape.getLanes());
 }

@@ -1,0 +1,162 @@
+#include "compiler/codegen/cpu/UpdateKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace freestone;
+
+namespace {
+
+/// Emits updates of one number of rows: some rows of B at a time are added to all of C.
+class UpdateEmitter {
+public:
+  UpdateEmitter(OpBuilder &builder, func::FuncOp function, Type elementType, int64_t lanes)
+      : builder(builder), location(function.getLoc()), elementType(elementType), lanes(lanes),
+        pointer(LLVM::LLVMPointerType::get(builder.getContext())), vector(VectorType::get({lanes}, elementType)) {
+    ValueRange arguments = function.getArguments();
+    columns = toIndex(arguments[1]);
+    depth = toIndex(arguments[2]);
+    a = arguments[3];
+    b = arguments[4];
+    pitch = arguments[5];
+    c = arguments[6];
+    ldc = arguments[7];
+    accumulate = arguments[8];
+  }
+
+  void emit(int64_t rows);
+
+private:
+  /// Adds the products of `steps` steps of k from `step` on.
+  void emitSteps(int64_t rows, int64_t steps, Value step);
+  void emitColumns(ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB, Value column, Value mask);
+  void emitZeros(int64_t rows);
+  void forRange(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(builder, location, from, to, constant(step));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+  /// Whole vectors of columns, without a mask, then the rest.
+  void forColumns(llvm::function_ref<void(Value, Value)> body) {
+    Value whole = multiply(divide(columns, constant(lanes)), constant(lanes));
+    forRange(constant(0), whole, lanes, [&](Value column) { body(column, {}); });
+    Value left = arith::SubIOp::create(builder, location, columns, whole);
+    Value some = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, left, constant(0));
+    auto branch = scf::IfOp::create(builder, location, some, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    auto maskType = VectorType::get({lanes}, builder.getI1Type());
+    body(whole, vector::CreateMaskOp::create(builder, location, maskType, ValueRange{left}));
+  }
+  Value load(Value address, Value mask) {
+    unsigned bytes = elementType.getIntOrFloatBitWidth() / 8;
+    if (!mask)
+      return LLVM::LoadOp::create(builder, location, vector, address, bytes);
+    return LLVM::MaskedLoadOp::create(builder, location, vector, address, mask, zeros(), bytes);
+  }
+  void store(Value value, Value address, Value mask) {
+    unsigned bytes = elementType.getIntOrFloatBitWidth() / 8;
+    if (mask)
+      LLVM::MaskedStoreOp::create(builder, location, value, address, mask, bytes);
+    else
+      LLVM::StoreOp::create(builder, location, value, address, bytes);
+  }
+  Value multiplyAdd(Value x, Value y, Value sum) {
+    if (isa<FloatType>(elementType))
+      return vector::FMAOp::create(builder, location, x, y, sum);
+    return arith::AddIOp::create(builder, location, sum, arith::MulIOp::create(builder, location, x, y));
+  }
+  Value getRow(int64_t row) { return element(c, elementType, multiply(toIndex(ldc), constant(row))); }
+  Value element(Value base, Type type, Value index) {
+    Value word = arith::IndexCastOp::create(builder, location, builder.getI64Type(), index);
+    return LLVM::GEPOp::create(builder, location, pointer, type, base, ArrayRef<LLVM::GEPArg>{word});
+  }
+  Value zeros() { return arith::ConstantOp::create(builder, location, vector, builder.getZeroAttr(vector)); }
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
+  Value toIndex(Value value) { return arith::IndexCastOp::create(builder, location, builder.getIndexType(), value); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(builder, location, x, y); }
+  Value multiply(Value x, Value y) { return arith::MulIOp::create(builder, location, x, y); }
+  Value divide(Value x, Value y) { return arith::DivUIOp::create(builder, location, x, y); }
+
+  OpBuilder &builder;
+  Location location;
+  Type elementType;
+  int64_t lanes;
+  Type pointer;
+  VectorType vector;
+  Value columns, depth, a, b, pitch, c, ldc, accumulate;
+};
+
+} // namespace
+
+void UpdateEmitter::emit(int64_t rows) {
+  // Factors take half of the registers: 32 of AVX-512, else 16.
+  int64_t bytes = lanes * elementType.getIntOrFloatBitWidth() / 8, registers = bytes == 64 ? 32 : 16;
+  int64_t steps = std::min<int64_t>(4, llvm::bit_floor<uint64_t>(registers / 2 / rows));
+  Value sets = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, accumulate,
+                                     arith::ConstantIntOp::create(builder, location, 0, 64));
+  auto branch = scf::IfOp::create(builder, location, sets, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    emitZeros(rows);
+  }
+  Value whole = multiply(divide(depth, constant(steps)), constant(steps));
+  forRange(constant(0), whole, steps, [&](Value step) { emitSteps(rows, steps, step); });
+  forRange(whole, depth, 1, [&](Value step) { emitSteps(rows, 1, step); });
+}
+
+void UpdateEmitter::emitZeros(int64_t rows) {
+  forColumns([&](Value column, Value mask) {
+    for (int64_t row = 0; row < rows; ++row)
+      store(zeros(), element(getRow(row), elementType, column), mask);
+  });
+}
+
+void UpdateEmitter::emitSteps(int64_t rows, int64_t steps, Value step) {
+  SmallVector<SmallVector<Value>> factors(rows);
+  SmallVector<Value> rowsOfB;
+  for (int64_t number = 0; number < steps; ++number) {
+    Value at = add(step, constant(number));
+    rowsOfB.push_back(element(b, builder.getI8Type(), multiply(at, toIndex(pitch))));
+    for (int64_t row = 0; row < rows; ++row) {
+      Value address = element(a, elementType, add(multiply(at, constant(rows)), constant(row)));
+      Value factor = LLVM::LoadOp::create(builder, location, elementType, address);
+      factors[row].push_back(vector::BroadcastOp::create(builder, location, vector, factor));
+    }
+  }
+  forColumns([&](Value column, Value mask) { emitColumns(factors, rowsOfB, column, mask); });
+}
+
+void UpdateEmitter::emitColumns(ArrayRef<SmallVector<Value>> factors, ArrayRef<Value> rowsOfB, Value column,
+                                Value mask) {
+  SmallVector<Value> right;
+  for (Value row : rowsOfB)
+    right.push_back(load(element(row, elementType, column), mask));
+  for (auto [row, ofRow] : llvm::enumerate(factors)) {
+    Value address = element(getRow(static_cast<int64_t>(row)), elementType, column), sum = load(address, mask);
+    for (auto [factor, vector] : llvm::zip_equal(ofRow, right))
+      sum = multiplyAdd(factor, vector, sum);
+    store(sum, address, mask);
+  }
+}
+
+void codegen::emitUpdateKernel(func::FuncOp function, Type elementType, int64_t lanes) {
+  OpBuilder builder = OpBuilder::atBlockBegin(function.addEntryBlock());
+  Location location = function.getLoc();
+  Value rows = arith::IndexCastOp::create(builder, location, builder.getIndexType(), function.getArgument(0));
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(1, mostUpdatedRows));
+  auto choice = scf::IndexSwitchOp::create(builder, location, TypeRange{}, rows, cases, cases.size());
+  for (auto [number, region] : llvm::enumerate(choice->getRegions())) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&region);
+    // The default, which is the first region, has the most rows.
+    UpdateEmitter(builder, function, elementType, lanes).emit(number ? cases[number - 1] : mostUpdatedRows);
+    scf::YieldOp::create(builder, location);
+  }
+  func::ReturnOp::create(builder, location);
+}

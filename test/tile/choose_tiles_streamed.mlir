@@ -1,0 +1,77 @@
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 stream-columns=false" | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 --codegen-emit-programs | FileCheck %s --check-prefix=CODE
+
+// CHECK: streamed_columns = 1 : i64
+// OFF-NOT: streamed_columns
+
+// Contiguous columns: up to a block of rows reads them in place.
+// CHECK-LABEL: tile.program @contiguous
+// CHECK-SAME: streamed_rows = 14
+// OFF-LABEL: tile.program @contiguous
+// OFF-NOT: streamed_rows
+// CODE-LABEL: func.func @contiguous
+// CODE: call @freestone_update_f32
+// CODE: call @freestone_stream_f32
+// CODE: call @freestone_contract_f32
+!a = !graph.tensor<[s0, s2], f32>
+!b = !graph.tensor<[s2, s1], f32>
+!t = !graph.tensor<[s1, s2], f32>
+!y = !graph.tensor<[s0, s1], f32>
+tile.program @contiguous symbols [s0, s1, s2](%a: !a, %b: !b) -> (!y) {
+  %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
+       ins(%a : affine_map<(d0, d1, d2) -> (d0, d2)>, %b : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%x: f32, %w: f32, %sum: f32):
+    %p = arith.mulf %x, %w : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!a, !b) -> !y
+  tile.return %0 : !y
+}
+
+// Columns that are not contiguous, and more rows than a block has, are packed.
+// CHECK-LABEL: tile.program @transposed
+// CHECK-NOT: streamed_rows
+// CODE-LABEL: func.func @transposed
+// CODE-NOT: call @freestone_stream
+tile.program @transposed symbols [s0, s1, s2](%a: !a, %b: !t) -> (!y) {
+  %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
+       ins(%a : affine_map<(d0, d1, d2) -> (d0, d2)>, %b : affine_map<(d0, d1, d2) -> (d1, d2)>) init [0.0 : f32] {
+  ^bb0(%x: f32, %w: f32, %sum: f32):
+    %p = arith.mulf %x, %w : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!a, !t) -> !y
+  tile.return %0 : !y
+}
+
+// CHECK-LABEL: tile.program @many_rows
+// CHECK-NOT: streamed_rows
+!a64 = !graph.tensor<[64, s2], f32>
+!y64 = !graph.tensor<[64, s1], f32>
+tile.program @many_rows symbols [s1, s2](%a: !a64, %b: !b) -> (!y64) {
+  %0 = tile.compute [64, s1, s2] [parallel, parallel, reduction]
+       ins(%a : affine_map<(d0, d1, d2) -> (d0, d2)>, %b : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%x: f32, %w: f32, %sum: f32):
+    %p = arith.mulf %x, %w : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!a64, !b) -> !y64
+  tile.return %0 : !y64
+}
+
+// One column: rows are summed along k, in place.
+// CHECK-LABEL: tile.program @column
+// CHECK-SAME: #tile.rows<
+!b1 = !graph.tensor<[s2, 1], f32>
+!y1 = !graph.tensor<[s0, 1], f32>
+tile.program @column symbols [s0, s2](%a: !a, %b: !b1) -> (!y1) {
+  %0 = tile.compute [s0, 1, s2] [parallel, parallel, reduction]
+       ins(%a : affine_map<(d0, d1, d2) -> (d0, d2)>, %b : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%x: f32, %w: f32, %sum: f32):
+    %p = arith.mulf %x, %w : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!a, !b1) -> !y1
+  tile.return %0 : !y1
+}
