@@ -36,7 +36,7 @@ static llvm::SmallVector<int64_t> getDepths(const ContractionProblem &problem, c
 double ContractionCandidate::getCost(llvm::ArrayRef<size_t> problems) const {
   double sum = 0;
   for (size_t problem : problems)
-    sum += costs[problem];
+    sum += costs[problem] * costs[problem];
   return sum / double(problems.size());
 }
 
@@ -69,8 +69,6 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
           }
         }
   for (const ContractionProblem &problem : problems) {
-    double lanes = double(problem.lanes) * rates.multiplyAdds;
-    double ideal = std::max(1.0, problem.getMultiplyAdds() / lanes);
     // Many candidates are the same at small sizes.
     std::map<TileSteps, double> known;
     for (ContractionCandidate &candidate : candidates) {
@@ -78,10 +76,15 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
       if (isNew) {
         double alone = estimateContraction(problem, candidate.shares, rates, 1).getTotal();
         double together = estimateContraction(problem, candidate.shares, rates, workers).getTotal();
-        cost->second = (std::log(alone / ideal) + std::log(together * double(workers) / ideal)) / 2;
+        cost->second = (std::log(alone) + std::log(together)) / 2;
       }
       candidate.costs.push_back(cost->second);
     }
+    double least = INFINITY;
+    for (const auto &[steps, cost] : known)
+      least = std::min(least, cost);
+    for (ContractionCandidate &candidate : candidates)
+      candidate.costs.back() -= least;
   }
   llvm::SmallVector<size_t> all = llvm::to_vector(llvm::seq(problems.size()));
   llvm::sort(candidates, [&](const ContractionCandidate &lhs, const ContractionCandidate &rhs) {

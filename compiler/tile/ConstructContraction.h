@@ -15,11 +15,12 @@ struct ContractionCandidate {
   ContractionShares shares;
   /// In the order of construction; the first of equals is the better one.
   size_t number = 0;
-  /// For each problem, the logarithm of the predicted time relative to multiply-adds at the full rate: the mean of
-  /// those of one worker and of many.
+  /// For each problem, the logarithm of the predicted time relative to the best candidate's: the mean of those of one
+  /// worker and of many.
   llvm::SmallVector<double, 0> costs;
 
-  /// The mean of the costs of so many problems, given by their numbers.
+  /// The mean square of the costs of so many problems, given by their numbers: bad cases weigh more than many small
+  /// gains, which the model does not tell from its errors.
   double getCost(llvm::ArrayRef<size_t> problems) const;
 };
 

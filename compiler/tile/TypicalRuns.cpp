@@ -13,8 +13,8 @@ static constexpr int64_t unknownSizes[] = {1, 16, 128, 1024};
 static constexpr size_t mostRuns = 24;
 
 /// What unknown symbols are in run `number`, in the order in which they are met: first all equal, then each another
-/// size, then every second one another, so that runs are tall, wide, deep and single rows; then one of them any size
-/// while all others are many.
+/// size, then every second one another, so that runs are tall, wide, deep and single rows; then one of the
+/// first four any size while all others are many.
 static llvm::unique_function<int64_t(StringRef)> getUnknowns(size_t number) {
   constexpr size_t count = std::size(unknownSizes);
   return [number, met = llvm::StringMap<size_t>()](StringRef symbol) mutable {
@@ -25,7 +25,7 @@ static llvm::unique_function<int64_t(StringRef)> getUnknowns(size_t number) {
     return unknownSizes[(number + steps[family]) % count];
   };
 }
-static constexpr size_t unknownRuns = (3 + 3) * std::size(unknownSizes);
+static constexpr size_t unknownRuns = (3 + 4) * std::size(unknownSizes);
 
 TypicalRuns::TypicalRuns(ProgramOp program) {
   llvm::SetVector<SmallVector<int64_t>> found;
