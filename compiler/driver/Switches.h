@@ -28,6 +28,7 @@ struct Switches {
   bool pairProducts = true;
   bool keepPacked = true;
   bool streamColumns = true;
+  bool innerProducts = true;
   bool sideBySide = true;
   bool transpositions = true;
   bool narrowLanes = true;
@@ -50,10 +51,10 @@ struct Switches {
               switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
                   switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
                       switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
-                          switches.streamColumns = switches.sideBySide = switches.transpositions =
-                              switches.narrowLanes = switches.segments = switches.variants = switches.scattersInPlace =
-                                  switches.donateState = switches.mergePhases = switches.elideWaits =
-                                      switches.reuseMemory = false;
+                          switches.streamColumns = switches.innerProducts = switches.sideBySide =
+                              switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
+                                  switches.scattersInPlace = switches.donateState = switches.mergePhases =
+                                      switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -101,6 +102,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "operands that a contraction packs for one tile serve the next ones"},
     {"stream-columns", &Switches::streamColumns, "streamed_columns",
      "few rows read the columns of a contraction in place, without packing them"},
+    {"inner-products", &Switches::innerProducts, "inner_products",
+     "contractions with few rows or columns are inner products, with vectors along the sum"},
     {"side-by-side", &Switches::sideBySide, "side_by_side",
      "sums, and long chains of operations, are computed for several vectors side by side"},
     {"transpositions", &Switches::transpositions, "transpositions",

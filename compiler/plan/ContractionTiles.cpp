@@ -1,6 +1,7 @@
 #include "compiler/plan/ContractionTiles.h"
 
 #include "compiler/plan/Scratch.h"
+#include "compiler/plan/Variants.h"
 
 using namespace mlir;
 using namespace freestone;
@@ -32,6 +33,9 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
 
   ContractionTiles tiles;
   tiles.tiling = tiling;
+  tiles.panels = constant(tiling.getPanels());
+  tiles.keptRows = constant(tiling.getKeptRows());
+  tiles.keptColumns = constant(tiling.getKeptColumns());
   tiles.taps = windowTaps.value_or(1);
   tiles.depthUnit = tiling.getDepthUnit() * tiles.taps;
   tiles.rowBlocks =
@@ -60,6 +64,21 @@ ContractionTiles ContractionTiles::get(ContractionForm &form, ContractionTilingA
   // Panels share the space for sums where k is one block.
   Expr further = Expr::min(tiles.depthBlocks - 1, constant(1)) * ((tiling.getPanels() - 1) * rowsOfBlock * width);
   tiles.sums = Expr::min((rows + height) * (columns + width), further + ofSums);
+  return tiles;
+}
+
+ContractionTiles ContractionTiles::get(ContractionForm &form, VariantsTilingAttr tiling) {
+  ContractionTiles tiles = get(form, getContractions(tiling).front());
+  // No contraction is computed where another kind of tiling is chosen.
+  auto all = llvm::map_to_vector(tiling.getTilings(), [&](Attribute each) {
+    auto contraction = dyn_cast<ContractionTilingAttr>(each);
+    return contraction ? get(form, contraction) : tiles;
+  });
+  for (Expr ContractionTiles::*size :
+       {&ContractionTiles::panels, &ContractionTiles::keptRows, &ContractionTiles::keptColumns,
+        &ContractionTiles::rowBlocks, &ContractionTiles::depthBlocks, &ContractionTiles::tiles,
+        &ContractionTiles::packedRows, &ContractionTiles::packedColumns, &ContractionTiles::sums})
+    tiles.*size = chooseVariant(tiling, llvm::map_to_vector(all, [&](ContractionTiles &each) { return each.*size; }));
   return tiles;
 }
 

@@ -29,13 +29,16 @@ Size getMostRows(Tiling tiling, Size outer, Size rows, Size columns, Size depth,
 }
 
 /// The geometry of a tiled contraction. Tiles are outer loops times groups of panels of columns times row blocks times
-/// panels of a group, row-major, where a group has as many panels as stay packed together; a worker computes runs of neighbouring tiles of a row block together, and runs in order, so that packed operands can
-/// be reused:
+/// panels of a group, row-major, where a group has as many panels as stay packed together; a worker computes runs of
+/// neighbouring tiles of a row block together, and runs in order, so that packed operands can be reused:
 ///   rows of A by all tiles of a row block, panels of B by all row blocks,
 /// where scratch holds them for all of k. The emitted code computes the sizes of blocks: as expressions they would grow
 /// too large.
 struct ContractionTiles {
+  /// Of variants, any: one code serves them, with the sizes of the one that a run chooses.
   ContractionTilingAttr tiling;
+  /// Panels of a run; elements of rows and columns that may stay packed.
+  sym::Expr panels, keptRows, keptColumns;
   /// Steps of k in one step of a window; 1 if the vector operand is no window.
   int64_t taps;
   /// Steps of k of which a block's are a multiple.
@@ -47,6 +50,8 @@ struct ContractionTiles {
   sym::Expr packedRows, packedColumns, sums;
 
   static ContractionTiles get(ContractionForm &form, ContractionTilingAttr tiling);
+  /// Of the contractions among variants, which share their code.
+  static ContractionTiles get(ContractionForm &form, VariantsTilingAttr tiling);
   /// Bytes of scratch of a worker.
   sym::Expr getScratch(mlir::Type elementType) const;
 };

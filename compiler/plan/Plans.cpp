@@ -6,7 +6,7 @@
 #include "compiler/plan/ConvolutionTiles.h"
 #include "compiler/plan/DotProductTiles.h"
 #include "compiler/plan/MapTiles.h"
-#include "compiler/plan/RowPasses.h"
+#include "compiler/plan/RowBlocks.h"
 #include "compiler/plan/Scratch.h"
 #include "compiler/plan/TranspositionTiles.h"
 #include "compiler/plan/TreeForm.h"
@@ -127,6 +127,15 @@ static FailureOr<PlanAttr> planRows(ProgramOp program, RowsTilingAttr tiling) {
   for (unsigned pass = 0; pass < passes->passes; ++pass)
     if (failed(verifyPass(program, *passes, pass, tiling)))
       return failure();
+  if (tiling.hasBlocks()) {
+    FailureOr<RowBlocks> blocks = RowBlocks::get(*passes, tiling, why);
+    if (failed(blocks))
+      return program.emitOpError("can't be computed in blocks of results: ") << why;
+    Expr copied = blocks->packed ? getScratchBytes(blocks->packed->elements, Float32Type::get(context))
+                                 : Expr::constant(context, 0);
+    return makePlan(program, tiling, Expr::ceilDiv(blocks->getCount(), tiling.getRows()), copied,
+                    Accesses::getUnknown(program));
+  }
   Expr scratch = Expr::constant(context, 0);
   for (Value kept : passes->kept) {
     Type storage = getStorageType(cast<graph::TensorType>(kept.getType()).getElementType());

@@ -20,6 +20,22 @@ Expr tile::chooseVariant(VariantsTilingAttr tiling, ArrayRef<Expr> values) {
   return chosen;
 }
 
+SmallVector<ContractionTilingAttr> tile::getContractions(VariantsTilingAttr tiling) {
+  auto getCode = [](ContractionTilingAttr of) {
+    return std::tuple(of.getKernel(), of.getDepthUnit(), of.getWordSteps(), of.getStreamedRows(), of.getPrefetchRows());
+  };
+  SmallVector<ContractionTilingAttr> contractions;
+  for (Attribute each : tiling.getTilings()) {
+    auto contraction = dyn_cast<ContractionTilingAttr>(each);
+    if (!contraction)
+      continue;
+    if (!contractions.empty() && getCode(contraction) != getCode(contractions.front()))
+      return {};
+    contractions.push_back(contraction);
+  }
+  return contractions;
+}
+
 LogicalResult tile::verifyVariants(ProgramOp program, VariantsTilingAttr tiling) {
   SmallVector<StringAttr> known = program.getSymbols();
   sym::Bounds sizes(sym::Interval::size());

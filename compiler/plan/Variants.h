@@ -9,6 +9,9 @@ namespace freestone::tile {
 /// `getTilings`.
 sym::Expr chooseVariant(VariantsTilingAttr tiling, llvm::ArrayRef<sym::Expr> values);
 
+/// The tilings that are contractions, if one code serves all of them: they differ in shares alone. Else nothing.
+llvm::SmallVector<ContractionTilingAttr> getContractions(VariantsTilingAttr tiling);
+
 /// Fails with a diagnostic if a variant is chosen by what is no size of the program.
 mlir::LogicalResult verifyVariants(ProgramOp program, VariantsTilingAttr tiling);
 

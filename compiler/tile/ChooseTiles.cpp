@@ -96,19 +96,32 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("dot_products");
       return tile::tileDotProducts(*form, device);
     }
-    if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType)))
-      return {};
+    if (!tile::isMicroKernelContraction(*form, widthOf(form->elementType))) {
+      std::optional<tile::InnerProducts> inner;
+      if (innerProducts)
+        inner = tile::InnerProducts::get(*form, device);
+      if (inner)
+        count("inner_products");
+      return inner ? Attribute(inner->getTiling(*form, device)) : Attribute();
+    }
     count("contractions");
     if (pairProducts && form->multipliesPairs())
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
     Attribute tiling = tile::tileContraction(*form, tile::TypicalRuns(program), device,
-                                             {keepPacked, pairProducts, streamColumns, variants});
-    auto several = dyn_cast<tile::VariantsTilingAttr>(tiling);
-    if (several)
+                                             {keepPacked, pairProducts, streamColumns, innerProducts, variants});
+    SmallVector<Attribute> tilings = {tiling};
+    if (auto several = dyn_cast<tile::VariantsTilingAttr>(tiling)) {
       count("variants");
-    if (cast<tile::ContractionTilingAttr>(several ? several.getOtherwise() : tiling).getStreamedRows() > 0)
+      tilings = several.getTilings();
+    }
+    if (llvm::any_of(tilings, llvm::IsaPred<tile::RowsTilingAttr>))
+      count("inner_products");
+    if (llvm::any_of(tilings, [](Attribute each) {
+          auto contraction = dyn_cast<tile::ContractionTilingAttr>(each);
+          return contraction && contraction.getStreamedRows() > 0;
+        }))
       count("streamed_columns");
     return tiling;
   }

@@ -65,17 +65,20 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
                 .depthUnit = depthUnit,
                 .keptRows = mostKept / bytes,
                 .keptColumns = mostColumnsKept / bytes};
-            candidates.push_back({shares, candidates.size(), {}});
+            candidates.push_back({{shares}, candidates.size(), {}});
           }
         }
+  if (first.innerRows > 0)
+    candidates.push_back({{.shares = candidates.front().choice.shares, .isInner = true}, candidates.size(), {}});
   for (const ContractionProblem &problem : problems) {
     // Many candidates are the same at small sizes.
-    std::map<TileSteps, double> known;
+    std::map<std::pair<bool, TileSteps>, double> known;
     for (ContractionCandidate &candidate : candidates) {
-      auto [cost, isNew] = known.try_emplace(TileSteps::get(problem, candidate.shares));
+      const ContractionChoice &choice = candidate.choice;
+      auto [cost, isNew] = known.try_emplace({choice.isInner, TileSteps::get(problem, choice.shares)});
       if (isNew) {
-        double alone = estimateContraction(problem, candidate.shares, rates, 1).getTotal();
-        double together = estimateContraction(problem, candidate.shares, rates, workers).getTotal();
+        double alone = choice.estimate(problem, rates, 1).getTotal();
+        double together = choice.estimate(problem, rates, workers).getTotal();
         cost->second = (std::log(alone) + std::log(together)) / 2;
       }
       candidate.costs.push_back(cost->second);

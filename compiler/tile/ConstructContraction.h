@@ -12,7 +12,7 @@ namespace freestone::tile {
 inline constexpr int64_t fewestWorkers = 4;
 
 struct ContractionCandidate {
-  ContractionShares shares;
+  ContractionChoice choice;
   /// In the order of construction; the first of equals is the better one.
   size_t number = 0;
   /// For each problem, the logarithm of the predicted time relative to the best candidate's: the mean of those of one
@@ -25,8 +25,8 @@ struct ContractionCandidate {
 };
 
 /// Aligned candidates, grown level by level until a level's share is full (Roller; Zhu et al., OSDI 2022), with the
-/// best one first: ranked by the model at typical sizes of the program, none of which may be missing. Deterministic;
-/// there are at most `mostCandidates`.
+/// best one first, and inner products where they can compute it: ranked by the model at typical sizes of the program,
+/// none of which may be missing. Deterministic; there are at most `mostCandidates`.
 llvm::SmallVector<ContractionCandidate> constructContraction(llvm::ArrayRef<ContractionProblem> problems,
                                                              const DeviceRates &rates, int64_t depthUnit);
 inline constexpr size_t mostCandidates = 1024;

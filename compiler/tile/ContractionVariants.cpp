@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <set>
 
 using namespace freestone;
 using namespace freestone::tile;
@@ -11,9 +12,11 @@ using llvm::SmallVector;
 /// A further tiling pays if it makes a problem of its class faster by this factor: about the error of the model.
 static constexpr double leastGain = 1.08;
 
-using Extent = int64_t ContractionProblem::*;
-static constexpr Extent extents[] = {&ContractionProblem::m, &ContractionProblem::n, &ContractionProblem::k,
-                                     &ContractionProblem::outer};
+static constexpr ContractionExtent extents[] = {ContractionExtent::rows, ContractionExtent::columns,
+                                                ContractionExtent::depth, ContractionExtent::outer,
+                                                ContractionExtent::narrower};
+
+using Candidates = SmallVector<const ContractionCandidate *>;
 
 namespace {
 
@@ -21,16 +24,19 @@ namespace {
 struct Class {
   SmallVector<size_t> problems;
   const ContractionCandidate *best = nullptr;
+  /// The sum of its costs.
+  double sum = 0;
 
-  Class(SmallVector<size_t> members, ArrayRef<ContractionCandidate> candidates) : problems(std::move(members)) {
-    best = llvm::min_element(candidates, [&](const ContractionCandidate &lhs, const ContractionCandidate &rhs) {
-      return lhs.getCost(problems) < rhs.getCost(problems);
-    });
+  Class(SmallVector<size_t> members, const Candidates &candidates) : problems(std::move(members)) {
+    for (const ContractionCandidate *candidate : candidates) {
+      double sumOfThis = candidate->getCost(problems) * double(problems.size());
+      if (!best || sumOfThis < sum) {
+        best = candidate;
+        sum = sumOfThis;
+      }
+    }
   }
 
-  double getSum(const ContractionCandidate &candidate) const {
-    return candidate.getCost(problems) * double(problems.size());
-  }
   /// Whether its best candidate is that much faster than another one.
   bool pays(const ContractionCandidate &other) const {
     return llvm::any_of(
@@ -38,56 +44,108 @@ struct Class {
   }
 };
 
-/// Two classes of problems: an extent is at most a number, or more.
-struct Split {
-  Extent extent;
-  /// The largest value in the lower class, and the least in the upper one.
+/// A class of problems in which an extent is at most a number. `next` is the least value of those in no class yet.
+struct Lower {
+  ContractionExtent extent;
   int64_t most, next;
-  Class lower, upper;
+  Class members;
+};
 
-  double getSum() const { return lower.getSum(*lower.best) + upper.getSum(*upper.best); }
+/// Classes in the order in which their conditions are looked at, and all other problems.
+struct Partition {
+  SmallVector<Lower> lower;
+  Class rest;
+  double sum;
 };
 
 } // namespace
 
-/// The split with the least cost; none if there is but one problem.
-static std::optional<Split> findSplit(const Class &whole, ArrayRef<ContractionProblem> problems,
-                                      ArrayRef<ContractionCandidate> candidates) {
-  std::optional<Split> best;
-  for (Extent extent : extents) {
+/// The member of a problem that an extent is.
+static int64_t ContractionProblem::*getMember(const ContractionProblem &problem, ContractionExtent extent) {
+  switch (extent) {
+  case ContractionExtent::outer:
+    return &ContractionProblem::outer;
+  case ContractionExtent::rows:
+    return &ContractionProblem::m;
+  case ContractionExtent::columns:
+    return &ContractionProblem::n;
+  case ContractionExtent::depth:
+    return &ContractionProblem::k;
+  case ContractionExtent::narrower:
+    return problem.m < problem.n ? &ContractionProblem::m : &ContractionProblem::n;
+  }
+  llvm_unreachable("an extent is a member of a problem");
+}
+
+int64_t tile::getExtent(const ContractionProblem &problem, ContractionExtent extent) {
+  return problem.*getMember(problem, extent);
+}
+
+/// The candidates that differ in their costs.
+static Candidates getDifferent(ArrayRef<ContractionCandidate> candidates) {
+  auto isLess = [](const ContractionCandidate *lhs, const ContractionCandidate *rhs) {
+    return lhs->costs < rhs->costs;
+  };
+  std::set<const ContractionCandidate *, decltype(isLess)> known(isLess);
+  Candidates different;
+  for (const ContractionCandidate &candidate : candidates)
+    if (known.insert(&candidate).second)
+      different.push_back(&candidate);
+  return different;
+}
+
+/// The partition with the least cost into `most` classes, each of which pays.
+static Partition partition(Class whole, ArrayRef<ContractionProblem> problems, const Candidates &candidates,
+                           size_t most) {
+  Partition best{{}, whole, whole.sum};
+  if (most < 2)
+    return best;
+  for (ContractionExtent extent : extents) {
     SmallVector<int64_t> values =
-        llvm::map_to_vector(whole.problems, [&](size_t number) { return problems[number].*extent; });
+        llvm::map_to_vector(whole.problems, [&](size_t number) { return getExtent(problems[number], extent); });
     llvm::sort(values);
     values.erase(llvm::unique(values), values.end());
-    for (auto [most, next] : llvm::zip(values, llvm::drop_begin(values))) {
+    for (auto [last, next] : llvm::zip(values, llvm::drop_begin(values))) {
       SmallVector<size_t> lower, upper;
       for (size_t number : whole.problems)
-        (problems[number].*extent <= most ? lower : upper).push_back(number);
-      Split split{extent, most, next, Class(lower, candidates), Class(upper, candidates)};
-      if (!best || split.getSum() < best->getSum())
+        (getExtent(problems[number], extent) <= last ? lower : upper).push_back(number);
+      Class first(lower, candidates), others(upper, candidates);
+      if (!first.pays(*whole.best) && !others.pays(*whole.best))
+        continue;
+      Partition split = partition(std::move(others), problems, candidates, most - 1);
+      split.sum += first.sum;
+      if (split.sum < best.sum) {
+        split.lower.insert(split.lower.begin(), Lower{extent, last, next, std::move(first)});
         best = std::move(split);
+      }
     }
   }
   return best;
 }
 
-/// The largest value of the extent, between the classes, up to which problems of the lower class are faster by its own
-/// candidate.
-static int64_t findEnd(const Split &split, ArrayRef<ContractionProblem> problems, const DeviceRates &rates) {
-  auto isLower = [&](int64_t value) {
+/// The largest value of the extent, below the next class, up to which problems are faster by the candidate of a class
+/// than by those of later ones.
+static int64_t findEnd(size_t number, const Partition &partition, ArrayRef<ContractionProblem> problems,
+                       const DeviceRates &rates) {
+  const Lower &lower = partition.lower[number];
+  auto getCost = [&](const ContractionCandidate &candidate, const ContractionProblem &problem) {
+    return std::log(candidate.choice.estimate(problem, rates, 1).getTotal());
+  };
+  auto isFaster = [&](int64_t value) {
     double difference = 0;
-    for (size_t number : split.lower.problems) {
-      ContractionProblem problem = problems[number];
-      problem.*split.extent = value;
-      auto getCost = [&](const Class &of) {
-        return std::log(estimateContraction(problem, of.best->shares, rates, 1).getTotal());
-      };
-      difference += getCost(split.lower) - getCost(split.upper);
+    for (size_t member : lower.members.problems) {
+      ContractionProblem problem = problems[member];
+      problem.*getMember(problem, lower.extent) = value;
+      const ContractionCandidate *later = partition.rest.best;
+      for (const Lower &other : llvm::reverse(ArrayRef(partition.lower).drop_front(number + 1)))
+        if (getExtent(problem, other.extent) <= other.most)
+          later = other.members.best;
+      difference += getCost(*lower.members.best, problem) - getCost(*later, problem);
     }
     return difference < 0;
   };
-  int64_t most = split.most;
-  for (int64_t next = 2 * most; next < split.next && isLower(next); next *= 2)
+  int64_t most = lower.most;
+  for (int64_t next = 2 * most; next < lower.next && isFaster(next); next *= 2)
     most = next;
   return most;
 }
@@ -95,15 +153,12 @@ static int64_t findEnd(const Split &split, ArrayRef<ContractionProblem> problems
 ContractionVariants tile::chooseVariants(ArrayRef<ContractionProblem> problems,
                                          ArrayRef<ContractionCandidate> candidates, const DeviceRates &rates,
                                          size_t most) {
+  Candidates different = getDifferent(candidates);
+  Partition best = partition(Class(llvm::to_vector(llvm::seq(problems.size())), different), problems, different, most);
   ContractionVariants chosen;
-  Class rest(llvm::to_vector(llvm::seq(problems.size())), candidates);
-  while (chosen.variants.size() + 1 < most) {
-    std::optional<Split> split = findSplit(rest, problems, candidates);
-    if (!split || !(split->lower.pays(*rest.best) || split->upper.pays(*rest.best)))
-      break;
-    chosen.variants.push_back({split->extent, findEnd(*split, problems, rates), split->lower.best->shares});
-    rest = std::move(split->upper);
-  }
-  chosen.otherwise = rest.best->shares;
+  for (size_t number = 0; number < best.lower.size(); ++number)
+    chosen.variants.push_back(
+        {best.lower[number].extent, findEnd(number, best, problems, rates), best.lower[number].members.best->choice});
+  chosen.otherwise = best.rest.best->choice;
   return chosen;
 }

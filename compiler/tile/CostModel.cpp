@@ -49,8 +49,13 @@ constexpr double missOfRow = 8, missOfLine = 20;
 /// Cycles until the processor prefetches a row's piece from beyond L2.
 constexpr double beginOfPiece = 20;
 constexpr double lineBytes = 64;
+/// Cycles that the sum of a vector's lanes takes for each halving of it, and those of what follows for each result; the
+/// part of transfers that inner products do not hide, whose operands come from where they are.
+constexpr double halvedVector = 1.25, innerResult = 1.5, exposedInner = 0.8;
+/// Accumulators that hide the latency of sums.
+constexpr int64_t accumulators = 8;
 /// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
-constexpr double addedVector = 3, storedVector = 0.5;
+constexpr double addedVector = 5, storedVector = 0.5;
 
 /// A worker's caches, the nearest of which that holds so many bytes serves them.
 struct Transfers {
@@ -77,6 +82,24 @@ double countMisses(int64_t rows, int64_t rowBytes, int64_t atOnce) {
   double pages = double(rows) * std::min(1.0, double(rowBytes) / double(pageBytes));
   return pages <= double(atOnce) ? 0
                                  : std::min(1.0, double(rowBytes) / double(pageBytes)) * (1 - double(atOnce) / pages);
+}
+
+/// Of transfers that are not the bottleneck, a part shows nevertheless.
+void hideTransfers(const Transfers &transfers, TilingCost &cost) {
+  auto show = [&](double cycles, double exposed) {
+    return std::max(0.0, cycles - cost.compute) + exposed * std::min(cycles, cost.compute);
+  };
+  cost.l2 = show(transfers.l2, exposedL2);
+  cost.l3 = show(transfers.l3, exposedFar);
+  cost.memory = show(transfers.memory, exposedFar);
+}
+
+/// Spreads the cost of tiles over workers, some of which wait for the busiest one.
+void spread(TilingCost &cost, double tiles, int64_t workers) {
+  double share = 1 / double(workers), perWorker = std::ceil(tiles * share);
+  for (double *part : {&cost.compute, &cost.l2, &cost.l3, &cost.memory, &cost.packing, &cost.overhead})
+    *part *= share;
+  cost.imbalance = cost.getTotal() * (perWorker * double(workers) / tiles - 1);
 }
 
 /// What `getMostRows` asks of a tiling, and its operations on integers.
@@ -139,7 +162,8 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   // Groups of panels stay packed for all row blocks.
   int64_t mostPanels = shares.keptColumns / (width * depthStep * depthBlocks);
   int64_t groups = mostPanels ? divideCeil(panels, mostPanels) : panels;
-  bool keepsColumns = !problem.isPacked && rowBlocks > 1 && mostPanels && groups <= rowBlocks;
+  bool streams = problem.m <= problem.streamedRows, readsInPlace = problem.isPacked || streams;
+  bool keepsColumns = !readsInPlace && rowBlocks > 1 && mostPanels && groups <= rowBlocks;
   if (!keepsColumns)
     groups = 1;
   // Row blocks are packed for every group, by every worker that computes one of their tiles.
@@ -177,7 +201,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
     transfers.add(runs * ofRows, ofRows);
   // Panels come from where all of B is, or have just been packed.
   double ofColumns = depth * double(problem.n) * double(bytes) / double(groups);
-  if (problem.isPacked || keepsColumns)
+  if (readsInPlace || keepsColumns)
     transfers.add(double(problem.outer) * double(rowBlocks * groups) * ofColumns, ofColumns);
   else
     transfers.l2 += beyondL1 * passes * ofPanel / rates.l2;
@@ -191,7 +215,8 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);
   bool isFar = lhs + rhs + results > double(rates.l2Bytes);
   if (isFar)
-    cost.overhead += tiles * double(rowStep) * countMisses(rowStep, problem.n * problem.resultBytes, pagesOfResults) *
+    cost.overhead += (problem.isDirect ? passes : tiles) * double(rowStep) *
+                     countMisses(rowStep, problem.n * problem.resultBytes, pagesOfResults) *
                      double(width * problem.resultBytes) / lineBytes * missOfLine;
 
   // Whole vectors are packed, also at the ends.
@@ -204,7 +229,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   packed.add(packedRows * double(problem.lhsBytes), lhs);
   // What is packed leaves L1 before it is read.
   packed.l2 += getPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes) / rates.l2;
-  if (!problem.isPacked) {
+  if (!readsInPlace) {
     double times = keepsColumns ? double(problem.outer) * std::min(double(panels), perWorker) * busy : tiles;
     double packedColumns = times * double(width) * depth;
     cost.packing += packedColumns / lanes * (problem.areColumnsContiguous ? copiedVector : transposedVector);
@@ -221,16 +246,58 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   cost.packing += exposedPacked * (packed.l2 + packed.l3 + packed.memory);
   cost.overhead += callOfProgram * busy + runs * callOfRun + passes * (callOfPanel + blocks * callOfBlock);
 
-  // Of what is not the bottleneck, a part shows nevertheless.
-  auto show = [&](double cycles, double exposed) {
-    return std::max(0.0, cycles - cost.compute) + exposed * std::min(cycles, cost.compute);
+  hideTransfers(transfers, cost);
+  spread(cost, tiles, workers);
+  return cost;
+}
+
+TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const DeviceRates &rates, int64_t workers) {
+  int64_t rows = problem.innerRows, columns = problem.innerColumns, lanes = problem.lanes, bytes = problem.bytes;
+  double steps = double(divideCeil(problem.k, lanes)), outer = double(problem.outer);
+  TilingCost cost;
+  double results = 0, blocks = 0;
+  /// So many blocks of each matrix.
+  auto add = [&](int64_t count, int64_t height, int64_t width) {
+    int64_t points = height * width, vectors = divideCeil(accumulators, points);
+    double step = std::max(
+        {double(points) / rates.multiplyAdds, double(height + width) / rates.loads, rates.latency / double(vectors)});
+    cost.compute += outer * double(count) * steps * step;
+    results += outer * double(count * points);
+    blocks += outer * double(count);
   };
-  cost.l2 = show(transfers.l2, exposedL2);
-  cost.l3 = show(transfers.l3, exposedFar);
-  cost.memory = show(transfers.memory, exposedFar);
-  double share = 1 / double(workers);
-  for (double *part : {&cost.compute, &cost.l2, &cost.l3, &cost.memory, &cost.packing, &cost.overhead})
-    *part *= share;
-  cost.imbalance = cost.getTotal() * (perWorker * double(workers) / tiles - 1);
+  int64_t rowBlocks = problem.m / rows, columnBlocks = problem.n / columns;
+  int64_t restRows = problem.m % rows, restColumns = problem.n % columns;
+  add(rowBlocks * columnBlocks, rows, columns);
+  add(rowBlocks * restColumns, rows, 1);
+  add(restRows * columnBlocks, 1, columns);
+  add(restRows * restColumns, 1, 1);
+  double busy = std::min(double(workers), blocks);
+  cost.overhead = results * (halvedVector * double(llvm::Log2_64(lanes)) + innerResult) + blocks * callOfBlock +
+                  callOfProgram * busy;
+
+  Transfers transfers{rates};
+  double k = double(problem.k) * double(bytes), lhs = outer * double(problem.m) * k, ofColumns = double(problem.n) * k;
+  double strips = outer * double(divideCeil(problem.m, rows)), l1 = double(rates.l1Bytes);
+  // Rows come once, and again for each block of columns; all columns come for each strip of rows.
+  transfers.add(lhs, lhs);
+  if (double(rows + columns) * k > l1 / 2)
+    transfers.l2 += double(divideCeil(problem.n, columns) - 1) * lhs / rates.l2;
+  transfers.add(outer * ofColumns, outer * ofColumns);
+  double passing = getPart(ofColumns + double(rows) * k, l1 / 2, l1) * (strips - outer) * ofColumns;
+  transfers.add(passing, ofColumns);
+  double stored = results * double(problem.resultBytes);
+  transfers.add(2 * stored, stored);
+  if (problem.packsInner && problem.n > 1) {
+    // Every worker that computes a part of a matrix packs all of its columns, in squares.
+    double squares = double(divideCeil(problem.n, lanes)) * steps, copies = outer + busy - 1;
+    cost.packing = copies * squares * double(lanes) * transposedVector;
+    Transfers packed{rates};
+    packed.add(copies * ofColumns, ofColumns);
+    cost.packing += exposedPacked * (packed.l2 + packed.l3 + packed.memory);
+  }
+  cost.l2 = exposedInner * transfers.l2;
+  cost.l3 = exposedInner * transfers.l3;
+  cost.memory = exposedInner * transfers.memory;
+  spread(cost, blocks, workers);
   return cost;
 }

@@ -32,10 +32,15 @@ struct ContractionProblem {
   int64_t bytes = 4, lhsBytes = 4, rhsBytes = 4, resultBytes = 4;
   /// B is stored in panels, which are read in place. Otherwise: whether columns are contiguous in memory.
   bool isPacked = false, areColumnsContiguous = true;
+  /// The most rows that read columns in place.
+  int64_t streamedRows = 0;
   /// The micro-kernel adds to the result itself, rather than to sums in scratch.
   bool isDirect = true;
   /// The micro-kernel's block.
   int64_t kernelRows = 6, vectors = 2, lanes = 8;
+  /// The block of results of inner products; no rows if these can't compute it. Whether they pack B.
+  int64_t innerRows = 0, innerColumns = 0;
+  bool packsInner = false;
 
   int64_t getWidth() const { return vectors * lanes; }
   double getMultiplyAdds() const { return double(outer) * double(m) * double(n) * double(k); }
@@ -74,6 +79,21 @@ struct TilingCost {
 /// 2022), whose levels are those of a processor. Sizes and numbers are at least 1.
 TilingCost estimateContraction(const ContractionProblem &problem, const ContractionShares &shares,
                                const DeviceRates &rates, int64_t workers);
+
+/// As estimateContraction, of inner products: a rows tiling with blocks of results.
+TilingCost estimateInnerProducts(const ContractionProblem &problem, const DeviceRates &rates, int64_t workers);
+
+/// How a contraction is computed: by micro-kernels with these shares, or by inner products.
+struct ContractionChoice {
+  ContractionShares shares;
+  bool isInner = false;
+
+  bool operator==(const ContractionChoice &) const = default;
+  TilingCost estimate(const ContractionProblem &problem, const DeviceRates &rates, int64_t workers) const {
+    return isInner ? estimateInnerProducts(problem, rates, workers)
+                   : estimateContraction(problem, shares, rates, workers);
+  }
+};
 
 } // namespace freestone::tile
 

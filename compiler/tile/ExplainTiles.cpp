@@ -9,19 +9,26 @@ using namespace freestone::tile;
 
 static constexpr size_t shownCandidates = 5;
 
-static bool isSame(const ContractionShares &lhs, const ContractionShares &rhs) {
-  return lhs.rowElements == rhs.rowElements && lhs.mostRows == rhs.mostRows && lhs.leastTiles == rhs.leastTiles &&
-         lhs.panels == rhs.panels && lhs.depth == rhs.depth;
+static bool isSame(const ContractionChoice &one, const ContractionChoice &other) {
+  const ContractionShares &lhs = one.shares, &rhs = other.shares;
+  return one.isInner == other.isInner &&
+         (one.isInner || (lhs.rowElements == rhs.rowElements && lhs.mostRows == rhs.mostRows &&
+                          lhs.leastTiles == rhs.leastTiles && lhs.panels == rhs.panels && lhs.depth == rhs.depth));
 }
 
 /// One candidate at one problem: its numbers, the predicted cycles of one worker, and their causes in percent.
-static void explainCandidate(const ContractionProblem &problem, const ContractionShares &shares,
+static void explainCandidate(const ContractionProblem &problem, const ContractionChoice &choice,
                              const DeviceRates &rates, bool isChosen, llvm::raw_ostream &stream) {
-  TilingCost cost = estimateContraction(problem, shares, rates, 1);
+  TilingCost cost = choice.estimate(problem, rates, 1);
   double total = cost.getTotal();
-  stream << llvm::formatv("    {0} depth {1,5}  rows {2,5}  panels {3,3}  least tiles {4,3}: {5,12:F0} cycles;",
-                          isChosen ? "*" : " ", shares.depth, getMostRows(problem, shares), shares.panels,
-                          shares.leastTiles, total);
+  const ContractionShares &shares = choice.shares;
+  std::string numbers =
+      choice.isInner
+          ? llvm::formatv("inner products in blocks of {0} x {1}", problem.innerRows, problem.innerColumns).str()
+          : llvm::formatv("depth {0,5}  rows {1,5}  panels {2,3}  least tiles {3,3}", shares.depth,
+                          getMostRows(problem, shares), shares.panels, shares.leastTiles)
+                .str();
+  stream << llvm::formatv("    {0} {1,-51}: {2,12:F0} cycles;", isChosen ? "*" : " ", numbers, total);
   for (auto [name, part] : {std::pair("compute", cost.compute),
                             {"L2", cost.l2},
                             {"L3", cost.l3},
@@ -43,28 +50,48 @@ static Attribute getTiling(Attribute tiling, llvm::function_ref<int64_t(sym::Exp
   return variants.getOtherwise();
 }
 
-static void explainContraction(ProgramOp program, ContractionTilingAttr tiling, const DeviceDescription &device,
+/// The steps of a word and the unit of blocks of k in all tilings of a contraction.
+static std::pair<int64_t, int64_t> getUnits(Attribute tiling, MicroKernelAttr kernel) {
+  auto variants = dyn_cast<VariantsTilingAttr>(tiling);
+  for (Attribute each : variants ? variants.getTilings() : SmallVector<Attribute>{tiling})
+    if (auto contraction = dyn_cast<ContractionTilingAttr>(each))
+      return {contraction.getWordSteps(), contraction.getDepthUnit()};
+  return {1, kernel.getLanes()};
+}
+
+static void explainContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device,
                                llvm::raw_ostream &stream) {
-  std::optional<ContractionForm> form = getContractionWithEpilogue(program);
-  if (!form)
-    return;
+  Attribute tiling = program.getPlan()->getTiling();
   DeviceRates rates = DeviceRates::get(device);
   TypicalRuns runs(program);
+  MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
+  auto [wordSteps, depthUnit] = getUnits(tiling, kernel);
   SmallVector<ContractionProblem> problems =
-      getContractionProblems(*form, tiling.getKernel(), tiling.getWordSteps(), runs);
-  SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, tiling.getDepthUnit());
+      getContractionProblems(form, kernel, wordSteps, runs, InnerProducts::get(form, device));
+  SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, depthUnit);
   stream << "  " << candidates.size() << " candidates\n";
   for (auto [number, problem] : llvm::enumerate(problems)) {
     auto atRun = [&](sym::Expr size) { return runs.evaluate(size)[number]; };
-    ContractionShares chosen =
-        ContractionShares::get(cast<ContractionTilingAttr>(getTiling(program.getPlan()->getTiling(), atRun)));
+    auto contraction = dyn_cast<ContractionTilingAttr>(getTiling(tiling, atRun));
+    ContractionChoice chosen = candidates.front().choice;
+    chosen.isInner = !contraction;
+    if (contraction)
+      chosen.shares = ContractionShares::get(contraction);
     stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m,
                             problem.n, problem.k);
     explainCandidate(problem, chosen, rates, /*isChosen=*/true, stream);
     for (const ContractionCandidate &candidate : ArrayRef(candidates).take_front(shownCandidates))
-      if (!isSame(candidate.shares, chosen))
-        explainCandidate(problem, candidate.shares, rates, /*isChosen=*/false, stream);
+      if (!isSame(candidate.choice, chosen))
+        explainCandidate(problem, candidate.choice, rates, /*isChosen=*/false, stream);
   }
+}
+
+/// Whether all tilings are those that a contraction may choose.
+static bool isChoice(Attribute tiling) {
+  if (auto variants = dyn_cast<VariantsTilingAttr>(tiling))
+    return llvm::all_of(variants.getTilings(), isChoice);
+  auto rows = dyn_cast<RowsTilingAttr>(tiling);
+  return isa<ContractionTilingAttr>(tiling) || (rows && rows.hasBlocks());
 }
 
 void tile::explainTiles(ModuleOp module, const DeviceDescription &device, llvm::raw_ostream &stream) {
@@ -73,8 +100,8 @@ void tile::explainTiles(ModuleOp module, const DeviceDescription &device, llvm::
     if (!plan)
       continue;
     stream << program.getSymName() << " " << plan.getTiling() << "\n  tiles " << plan.getTiles() << "\n";
-    auto variants = dyn_cast<VariantsTilingAttr>(plan.getTiling());
-    if (auto tiling = dyn_cast<ContractionTilingAttr>(variants ? variants.getOtherwise() : plan.getTiling()))
-      explainContraction(program, tiling, device, stream);
+    std::optional<ContractionForm> form = getContractionWithEpilogue(program);
+    if (form && isChoice(plan.getTiling()))
+      explainContraction(program, *form, device, stream);
   }
 }

@@ -55,9 +55,10 @@ static PartBounds getBounds(ContractionForm &form, const TypicalSizes &sizes, co
     tiles = largest = count(form.outer, 1) * count(form.m, tiling.getRows()) * count(form.n, tiling.getColumns());
   } else {
     TypicalRuns runs(sizes);
-    auto tiling = cast<ContractionTilingAttr>(tileContraction(form, runs, device, {.variants = false}));
+    auto tiling =
+        cast<ContractionTilingAttr>(tileContraction(form, runs, device, {.innerProducts = false, .variants = false}));
     // Parts are outer loops, so that rows need not be divided.
-    ContractionProblem part = getContractionProblems(form, tiling.getKernel(), tiling.getWordSteps(), runs).front();
+    ContractionProblem part = getContractionProblems(form, tiling.getKernel(), tiling.getWordSteps(), runs, {}).front();
     part.outer *= enoughTiles;
     part.k = bounds.leastSteps;
     int64_t rowBlocks = count(form.outer, 1) * count(form.m, getMostRows(part, ContractionShares::get(tiling)));

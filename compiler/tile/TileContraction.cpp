@@ -67,8 +67,17 @@ static bool areColumnsContiguous(ContractionForm &form) {
   return !linear || linear->strides[form.n.back()].isConstant(1);
 }
 
+/// As many rows as one block of the micro-kernel reads each panel of B once, at most, if it can be read in place.
+static int64_t getStreamedRows(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps) {
+  if (wordSteps > 1)
+    return 0;
+  std::optional<int64_t> rows = form.getExtent(form.m).asConstant();
+  return form.getStreamedInput() && rows.value_or(1) <= kernel.getRows() ? kernel.getRows() : 0;
+}
+
 SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
-                                                             int64_t wordSteps, const TypicalRuns &runs) {
+                                                             int64_t wordSteps, const TypicalRuns &runs,
+                                                             const std::optional<InnerProducts> &inner) {
   ContractionProblem problem;
   problem.bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   problem.lhsBytes = getStoredBytes(form, form.lhs) * wordSteps;
@@ -81,6 +90,12 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
   problem.kernelRows = kernel.getRows();
   problem.vectors = kernel.getVectors();
   problem.lanes = kernel.getLanes();
+  problem.streamedRows = getStreamedRows(form, kernel, wordSteps);
+  if (inner) {
+    problem.innerRows = inner->rows;
+    problem.innerColumns = inner->columns;
+    problem.packsInner = inner->packed.has_value();
+  }
   SmallVector<ContractionProblem> problems;
   for (auto [outer, m, n, k] :
        llvm::zip_equal(runs.evaluate(form.getExtent(form.outer)), runs.evaluate(form.getExtent(form.m)),
@@ -94,19 +109,22 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
   return problems;
 }
 
-/// As many rows as one block of the micro-kernel reads each panel of B once, at most, if it can be read in place.
-static int64_t getStreamedRows(ContractionForm &form, MicroKernelAttr kernel) {
-  std::optional<int64_t> rows = form.getExtent(form.m).asConstant();
-  return form.getStreamedInput() && rows.value_or(1) <= kernel.getRows() ? kernel.getRows() : 0;
-}
-
 /// The size of a program that an extent of its problems is.
-static sym::Expr getExtent(ContractionForm &form, int64_t ContractionProblem::*extent, int64_t wordSteps) {
-  if (extent == &ContractionProblem::k)
+static sym::Expr getSize(ContractionForm &form, ContractionExtent extent, int64_t wordSteps) {
+  sym::Expr rows = form.getExtent(form.m), columns = form.getExtent(form.n);
+  switch (extent) {
+  case ContractionExtent::outer:
+    return form.getExtent(form.outer);
+  case ContractionExtent::rows:
+    return rows;
+  case ContractionExtent::columns:
+    return columns;
+  case ContractionExtent::depth:
     return form.getDepth(wordSteps);
-  return form.getExtent(extent == &ContractionProblem::m   ? form.m
-                        : extent == &ContractionProblem::n ? form.n
-                                                           : form.outer);
+  case ContractionExtent::narrower:
+    return sym::Expr::min(rows, columns);
+  }
+  llvm_unreachable("an extent is a size");
 }
 
 Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
@@ -118,21 +136,24 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   // Windows are packed by whole steps of their outermost loop, whatever their taps.
   int64_t depthUnit = isWindow ? 1 : kernel.getLanes();
   DeviceRates rates = DeviceRates::get(device);
-  SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs);
+  std::optional<InnerProducts> inner = allowed.innerProducts ? InnerProducts::get(form, device) : std::nullopt;
+  SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs, inner);
   ContractionVariants chosen = chooseVariants(problems, constructContraction(problems, rates, depthUnit), rates,
                                               allowed.variants ? mostTilings : 1);
-  auto getTiling = [&](const ContractionShares &shares) {
+  auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
+    if (choice.isInner)
+      return inner->getTiling(form, device);
+    const ContractionShares &shares = choice.shares;
     return ContractionTilingAttr::get(context, kernel, shares.rowElements, shares.mostRows, shares.leastTiles,
                                       shares.panels, shares.depth, shares.depthUnit,
                                       allowed.keepPacked ? shares.keptRows : 0,
                                       allowed.keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps,
-                                      allowed.streamColumns && wordSteps == 1 ? getStreamedRows(form, kernel) : 0);
+                                      allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0);
   };
   if (chosen.variants.empty())
     return getTiling(chosen.otherwise);
   auto variants = llvm::map_to_vector(chosen.variants, [&](const ContractionVariant &variant) {
-    return VariantAttr::get(context, getExtent(form, variant.extent, wordSteps), variant.most,
-                            getTiling(variant.shares));
+    return VariantAttr::get(context, getSize(form, variant.extent, wordSteps), variant.most, getTiling(variant.choice));
   });
   return VariantsTilingAttr::get(context, variants, getTiling(chosen.otherwise));
 }

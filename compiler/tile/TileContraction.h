@@ -3,6 +3,7 @@
 
 #include "compiler/plan/ContractionForm.h"
 #include "compiler/tile/ConstructContraction.h"
+#include "compiler/tile/TileInnerProducts.h"
 #include "compiler/tile/TypicalRuns.h"
 
 namespace freestone::tile {
@@ -25,15 +26,17 @@ bool isMicroKernelContraction(ContractionForm &form, int64_t width);
 
 /// A contraction in a micro-kernel at the sizes of its typical runs.
 llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
-                                                             int64_t wordSteps, const TypicalRuns &runs);
+                                                             int64_t wordSteps, const TypicalRuns &runs,
+                                                             const std::optional<InnerProducts> &inner);
 
 /// What a contraction's tiling may do: keep operands packed for later tiles, multiply integers in pairs, read the
-/// columns of few rows in place, be several tilings for different sizes.
+/// columns of few rows in place, be inner products or several tilings for different sizes.
 struct ContractionTilings {
-  bool keepPacked = true, pairProducts = true, streamColumns = true, variants = true;
+  bool keepPacked = true, pairProducts = true, streamColumns = true, innerProducts = true, variants = true;
 };
 
-/// The best tiling that can be constructed, a `#tile.contraction`; or `#tile.variants` of it where these pay.
+/// The best tiling that can be constructed, a `#tile.contraction` or the `#tile.rows` of inner products; or
+/// `#tile.variants` of them where these pay.
 mlir::Attribute tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
                                 ContractionTilings allowed);
 

@@ -117,7 +117,8 @@ static RowsTilingAttr tileRows(unsigned rowLoops, const RowPasses &passes, const
     lanes.push_back(canKeepLanes(passes, pass) ? getCommonLanes(device) : 1);
     accumulators.push_back(sideBySide ? getAccumulators(passes, pass, rowLoops, lanes.back()) : 1);
   }
-  return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes, accumulators);
+  return RowsTilingAttr::get(context, rowLoops, rows, runLoops, lanes, accumulators, /*block_rows=*/1,
+                             /*block_columns=*/1, /*packed=*/-1);
 }
 
 FailureOr<Attribute> tile::tileLoops(ProgramOp program, const DeviceDescription &device, LoopTilings allowed,

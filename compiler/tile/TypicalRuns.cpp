@@ -10,22 +10,27 @@ using sym::Expr;
 /// One, few, some, many: what stands for a size that is known at run time only.
 static constexpr int64_t unknownSizes[] = {1, 16, 128, 1024};
 /// More runs than these change no choice.
-static constexpr size_t mostRuns = 24;
+static constexpr size_t mostRuns = 28;
+/// Unknown symbols that differ from all others in some runs.
+static constexpr size_t singledOut = 4;
 
 /// What unknown symbols are in run `number`, in the order in which they are met: first all equal, then each another
-/// size, then every second one another, so that runs are tall, wide, deep and single rows; then one of the
-/// first four any size while all others are many.
+/// size, then every second one another, so that runs are tall, wide, deep and single rows; then one of them many while
+/// all others are few, and one of them any size while all others are many.
 static llvm::unique_function<int64_t(StringRef)> getUnknowns(size_t number) {
   constexpr size_t count = std::size(unknownSizes);
   return [number, met = llvm::StringMap<size_t>()](StringRef symbol) mutable {
     size_t place = met.try_emplace(symbol, met.size()).first->second, family = number / count;
     size_t steps[] = {0, place, place % 2 * (count / 2)};
-    if (family >= std::size(steps))
-      return unknownSizes[place == family - std::size(steps) ? number % count : count - 1];
-    return unknownSizes[(number + steps[family]) % count];
+    if (family < std::size(steps))
+      return unknownSizes[(number + steps[family]) % count];
+    if (family == std::size(steps))
+      return unknownSizes[place == number % count ? count - 1 : 1];
+    return unknownSizes[place == family - std::size(steps) - 1 ? number % count : count - 1];
   };
 }
-static constexpr size_t unknownRuns = (3 + 4) * std::size(unknownSizes);
+static constexpr size_t unknownRuns = (4 + singledOut) * std::size(unknownSizes);
+static_assert(singledOut == std::size(unknownSizes), "one run for each symbol that is singled out");
 
 TypicalRuns::TypicalRuns(ProgramOp program) {
   llvm::SetVector<SmallVector<int64_t>> found;

@@ -50,8 +50,8 @@ OF_SCATTERS = {"scatters-in-place"}
 OF_NARROW = {"narrow-lanes"}
 # test/driver/segments.py tests that of segments.
 OF_SEGMENTS = {"segments"}
-# test/codegen/products.py tests that of few rows.
-OF_PRODUCTS = {"stream-columns"}
+# test/codegen/products.py tests those of few rows and columns.
+OF_PRODUCTS = {"stream-columns", "inner-products"}
 # test/driver/variants.py tests that of tilings for different sizes.
 OF_SIZES = {"variants"}
 # test/codegen/attention_gradients.py tests that of gradients of softmax.

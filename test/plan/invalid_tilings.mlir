@@ -119,3 +119,13 @@
 #two = #tile.variants<[<size = s0, most = 16, tiling = #all>], otherwise = #all>
 // expected-error @+1 {{what suits all other sizes needs a tiling, not #tile.variants}}
 #nested = #tile.variants<[<size = s0, most = 8, tiling = #all>], otherwise = #two>
+
+// -----
+
+// expected-error @+1 {{a block of results has at most 32, not 8 x 5}}
+#block = #tile.rows<row_loops = 2, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], block_rows = 8, block_columns = 5>
+
+// -----
+
+// expected-error @+1 {{operand 1 is packed for blocks of results, but there are none}}
+#packed = #tile.rows<row_loops = 2, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], packed = 1>

@@ -268,3 +268,38 @@ tile.program @several_tiles symbols [s0](%x: !v) -> (!v) attributes {plan = #pla
   } : (!v) -> !v
   tile.return %y : !v
 }
+
+// -----
+
+!x = !graph.tensor<[s0, s2], f32>
+!w = !graph.tensor<[s2, s1], f32>
+!y = !graph.tensor<[s0, s1], f32>
+#plan = #tile.plan<#tile.rows<row_loops = 2, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], block_rows = 4, block_columns = 4, packed = 0>,
+                   tiles = 1, scratch = 0, reads = [unit, unit], writes = [unit]>
+// expected-error @+1 {{can't be computed in blocks of results: an operand is packed that depends on rows, may be out of bounds or is no f32}}
+tile.program @packed_rows symbols [s0, s1, s2](%x: !x, %w: !w) -> (!y) attributes {plan = #plan} {
+  %0 = tile.compute [s0, s1, s2] [parallel, parallel, reduction]
+       ins(%x : affine_map<(d0, d1, d2) -> (d0, d2)>, %w : affine_map<(d0, d1, d2) -> (d2, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    tile.yield %s : f32
+  } : (!x, !w) -> !y
+  tile.return %0 : !y
+}
+
+// -----
+
+!x = !graph.tensor<[s0, s1], f32>
+!y = !graph.tensor<[s0], f32>
+#plan = #tile.plan<#tile.rows<row_loops = 1, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], block_rows = 4>,
+                   tiles = 1, scratch = 0, reads = [unit], writes = [unit]>
+// expected-error @+1 {{can't be computed in blocks of results: blocks of results are those of one reduction of one loop, with two row loops at least}}
+tile.program @blocks_of_one_loop symbols [s0, s1](%x: !x) -> (!y) attributes {plan = #plan} {
+  %0 = tile.compute [s0, s1] [parallel, reduction] ins(%x : affine_map<(d0, d1) -> (d0, d1)>) init [0.0 : f32] {
+  ^bb0(%a: f32, %sum: f32):
+    %s = arith.addf %sum, %a : f32
+    tile.yield %s : f32
+  } : (!x) -> !y
+  tile.return %0 : !y
+}

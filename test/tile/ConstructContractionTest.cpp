@@ -68,7 +68,7 @@ ContractionProblem makeProblem(const DeviceDescription &device, int64_t outer, i
 }
 
 ContractionShares choose(const DeviceDescription &device, const ContractionProblem &problem) {
-  return constructContraction(problem, DeviceRates::get(device), problem.lanes).front().shares;
+  return constructContraction(problem, DeviceRates::get(device), problem.lanes).front().choice.shares;
 }
 
 /// A product whose sizes a run brings, and its tiling by the shares.
@@ -129,7 +129,7 @@ TEST(ConstructContraction, CandidatesAreAlignedAndKeepToCapacities) {
       ASSERT_FALSE(candidates.empty());
       EXPECT_LE(candidates.size(), mostCandidates);
       for (const ContractionCandidate &candidate : candidates) {
-        const ContractionShares &shares = candidate.shares;
+        const ContractionShares &shares = candidate.choice.shares;
         ASSERT_EQ(shares.depth % shares.depthUnit, 0);
         ASSERT_EQ(shares.mostRows % problem.kernelRows, 0);
         ASSERT_GE(std::min({shares.rowElements, shares.mostRows, shares.leastTiles, shares.panels, shares.depth}), 1);
@@ -256,14 +256,14 @@ TEST(ConstructContraction, VariantsPay) {
       SmallVector<ContractionCandidate> candidates = constructContraction(problems, rates, problems.front().lanes);
       ContractionVariants chosen = chooseVariants(problems, candidates, rates);
       ASSERT_LT(chosen.variants.size(), mostTilings);
-      EXPECT_TRUE(chooseVariants(problems, candidates, rates, 1).otherwise == candidates.front().shares);
+      EXPECT_TRUE(chooseVariants(problems, candidates, rates, 1).otherwise == candidates.front().choice);
       double cost = 0, ofOne = 0;
       for (auto [number, problem] : llvm::enumerate(problems)) {
-        ContractionShares shares = chosen.otherwise;
+        ContractionChoice choice = chosen.otherwise;
         for (const ContractionVariant &variant : llvm::reverse(chosen.variants))
-          if (problem.*variant.extent <= variant.most)
-            shares = variant.shares;
-        auto candidate = llvm::find_if(candidates, [&](const auto &each) { return each.shares == shares; });
+          if (getExtent(problem, variant.extent) <= variant.most)
+            choice = variant.choice;
+        auto candidate = llvm::find_if(candidates, [&](const auto &each) { return each.choice == choice; });
         cost += candidate->costs[number];
         ofOne += candidates.front().costs[number];
       }

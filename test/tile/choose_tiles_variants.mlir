@@ -1,5 +1,5 @@
-// RUN: freestone-opt %s --tile-choose-tiles=target=x86-64-v4 | FileCheck %s
-// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 variants=false" | FileCheck %s --check-prefix=OFF
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 inner-products=false" | FileCheck %s
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 inner-products=false variants=false" | FileCheck %s --check-prefix=OFF
 
 // CHECK: tile.counters = {{{.*}}variants = 1 : i64}
 // OFF-NOT: variants

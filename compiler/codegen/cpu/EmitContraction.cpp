@@ -19,7 +19,7 @@ namespace {
 
 class ContractionEmitter {
 public:
-  ContractionEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTilingAttr tiling);
+  ContractionEmitter(Emission &emission, tile::ContractionForm form, tile::ContractionTiles tiles);
   void emit();
 
 private:
@@ -91,17 +91,18 @@ private:
 } // namespace
 
 ContractionEmitter::ContractionEmitter(Emission &emission, tile::ContractionForm contraction,
-                                       tile::ContractionTilingAttr tiling)
+                                       tile::ContractionTiles geometry)
     : emission(emission), builder(emission.builder), location(emission.location), form(std::move(contraction)),
-      tiles(tile::ContractionTiles::get(form, tiling)), kernelShape(tiling.getKernel()), width(kernelShape.getWidth()),
-      points(emission, form, kernelShape.getLanes(), tiling.getWordSteps()), packedInput(form.getPackedInput(width)) {
+      tiles(geometry), kernelShape(tiles.tiling.getKernel()), width(kernelShape.getWidth()),
+      points(emission, form, kernelShape.getLanes(), tiles.tiling.getWordSteps()),
+      packedInput(form.getPackedInput(width)) {
   graph::TensorType type = form.compute.getResultType(0);
   Expr linear = tile::getLinearIndex(type, ArrayRef(points.loops).take_front(form.compute.getNumParallel()));
   std::optional<Expr> columnStride = getStride(linear, points.n);
   // The micro-kernel's columns are those of one panel.
   if (isPanelled())
     columnStride = Expr::constant(builder.getContext(), 1);
-  if (tiling.getStreamedRows() > 0)
+  if (tiles.tiling.getStreamedRows() > 0)
     streamedInput = form.getStreamedInput();
   bool alone = emission.program.getComputes().size() == 1 && emission.program.getResultTypes().size() == 1;
   if (alone && type.getElementType() == form.elementType && columnStride && columnStride->isConstant(1))
@@ -130,8 +131,7 @@ void ContractionEmitter::emit() {
   rowStep = getStep(rowTotal, rowBlocks, 1);
   depthStep = getStep(depthTotal, depthBlocks, tiles.depthUnit);
   Value steps = emission.multiply(depthBlocks, depthStep);
-  keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, steps),
-                      emission.getConstant(tiles.tiling.getKeptRows()));
+  keepsRows = compare(arith::CmpIPredicate::sle, emission.multiply(rowStep, steps), emission.getSize(tiles.keptRows));
   groupPanels(rowBlocks, steps);
   streamsColumns = compare(arith::CmpIPredicate::sle, rowTotal, emission.getConstant(tiles.tiling.getStreamedRows()));
   updatesRows =
@@ -144,7 +144,7 @@ void ContractionEmitter::emit() {
 void ContractionEmitter::groupPanels(Value rowBlocks, Value steps) {
   Value one = emission.getConstant(1);
   Value ofPanel = emission.maximum(one, emission.multiply(steps, emission.getConstant(width)));
-  Value most = emission.divide(emission.getConstant(tiles.tiling.getKeptColumns()), ofPanel);
+  Value most = emission.divide(emission.getSize(tiles.keptColumns), ofPanel);
   Value groups = emission.maximum(one, emission.ceilDivide(panelCount, emission.maximum(one, most)));
   Value isUsedAgain = compare(arith::CmpIPredicate::sgt, rowBlocks, one);
   keepsColumns = conjoin(conjoin(isUsedAgain, compare(arith::CmpIPredicate::sge, most, one)),
@@ -181,7 +181,7 @@ Value ContractionEmitter::emitRun(Value tile) {
   rowBlock = emission.divide(inGroup, panelsHere);
   Value inRow = emission.subtract(inGroup, emission.multiply(rowBlock, panelsHere));
   Value panel = emission.add(firstOfGroup, inRow);
-  Value most = emission.getConstant(tiles.tiling.getPanels());
+  Value most = emission.getSize(tiles.panels);
   if (mayUpdate())
     most = select(updatesRows, emission.getConstant(updatedColumns / width), most);
   most = emission.minimum(most, emission.subtract(emission.end, tile));
@@ -407,7 +407,10 @@ void ContractionEmitter::emitPanelEpilogue(Value panel, const PackedBlock &colum
 }
 
 void freestone::codegen::emitContraction(tile::ProgramOp program, Emission &emission) {
-  ContractionEmitter(emission, *tile::getContractionWithEpilogue(program),
-                     program.getTiling<tile::ContractionTilingAttr>())
-      .emit();
+  tile::ContractionForm form = *tile::getContractionWithEpilogue(program);
+  auto variants = program.getTiling<tile::VariantsTilingAttr>();
+  tile::ContractionTiles tiles =
+      variants ? tile::ContractionTiles::get(form, variants)
+               : tile::ContractionTiles::get(form, program.getTiling<tile::ContractionTilingAttr>());
+  ContractionEmitter(emission, std::move(form), tiles).emit();
 }

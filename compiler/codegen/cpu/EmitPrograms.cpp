@@ -15,6 +15,7 @@
 #include "compiler/plan/ContractionForm.h"
 #include "compiler/plan/DotProductTiles.h"
 #include "compiler/plan/Plans.h"
+#include "compiler/plan/Variants.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -73,13 +74,20 @@ private:
     return emitted;
   }
 
-  /// A function for each variant, and one that calls that of the run's sizes.
+  /// A function for each variant, contractions among them sharing one if they can, and one that calls that of the
+  /// run's sizes.
   LogicalResult emitVariants(OpBuilder builder, tile::ProgramOp program, tile::VariantsTilingAttr variants) {
+    std::string name = program.getSymName().str();
+    FailureOr<func::FuncOp> shared = func::FuncOp();
+    if (tile::getContractions(variants).size() > 1)
+      shared = emitTiling(builder, program, name + ".contraction");
     SmallVector<func::FuncOp> functions;
     for (auto [number, tiling] : llvm::enumerate(variants.getTilings())) {
-      program.setPlanAttr(*tile::makePlan(program, tiling));
-      FailureOr<func::FuncOp> function =
-          emitTiling(builder, program, program.getSymName().str() + "." + std::to_string(number));
+      FailureOr<func::FuncOp> function = shared;
+      if (!*shared || !isa<tile::ContractionTilingAttr>(tiling)) {
+        program.setPlanAttr(*tile::makePlan(program, tiling));
+        function = emitTiling(builder, program, name + "." + std::to_string(number));
+      }
       if (failed(function))
         return failure();
       functions.push_back(*function);
@@ -90,13 +98,14 @@ private:
     return success();
   }
 
-  /// The function of the given name, for a program with one tiling.
+  /// The function of the given name, for a program with one tiling or the contractions among its variants.
   FailureOr<func::FuncOp> emitTiling(OpBuilder builder, tile::ProgramOp program, StringRef name) {
     if (failed(collectKernels(program)))
       return failure();
     using Emitter = void (*)(tile::ProgramOp, codegen::Emission &);
     Emitter emitter = TypeSwitch<Attribute, Emitter>(program.getPlan()->getTiling())
-                          .Case([](tile::ContractionTilingAttr) { return codegen::emitContraction; })
+                          .Case<tile::ContractionTilingAttr, tile::VariantsTilingAttr>(
+                              [](Attribute) { return codegen::emitContraction; })
                           .Case([](tile::ConvolutionTilingAttr) { return codegen::emitConvolution; })
                           .Case([](tile::WeightGradientTilingAttr) { return codegen::emitWeightGradient; })
                           .Case([](tile::WindowTilingAttr) { return codegen::emitWindow; })
@@ -119,11 +128,14 @@ private:
     auto addKernel = [&](tile::MicroKernelAttr shape, codegen::KernelKind kind) {
       addKernelOf(tile::ContractionForm::get(program.getComputes().front())->elementType, shape, kind);
     };
-    if (auto tiling = program.getTiling<tile::ContractionTilingAttr>()) {
-      addKernel(tiling.getKernel(), codegen::getKernelKind(tiling));
-      if (tiling.getStreamedRows() > 0)
+    auto contraction = program.getTiling<tile::ContractionTilingAttr>();
+    if (auto variants = program.getTiling<tile::VariantsTilingAttr>())
+      contraction = tile::getContractions(variants).front();
+    if (contraction) {
+      addKernel(contraction.getKernel(), codegen::getKernelKind(contraction));
+      if (contraction.getStreamedRows() > 0)
         for (codegen::KernelKind kind : {codegen::KernelKind::stream, codegen::KernelKind::update})
-          addKernel(tiling.getKernel(), kind);
+          addKernel(contraction.getKernel(), kind);
     }
     if (auto tiling = program.getTiling<tile::ConvolutionTilingAttr>())
       addKernel(tiling.getKernel(), codegen::KernelKind::window);

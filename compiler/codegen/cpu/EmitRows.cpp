@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/EmitRows.h"
 
+#include "compiler/codegen/cpu/EmitRowBlocks.h"
 #include "compiler/codegen/cpu/LaneReduction.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/plan/RowPasses.h"
@@ -374,6 +375,8 @@ Value RowEmitter::loadKept(Value result, const Elements &elements) {
 
 void codegen::emitRows(tile::ProgramOp program, Emission &emission) {
   auto tiling = program.getTiling<tile::RowsTilingAttr>();
+  if (tiling.hasBlocks())
+    return emitRowBlocks(program, emission);
   std::string why;
   RowEmitter(emission, *getRowPasses(program, tiling.getRowLoops(), why), tiling).emit();
 }

@@ -31,6 +31,13 @@ SmallVector<Value> LaneReduction::getStart() {
   return start;
 }
 
+/// The product that a sum of f32 or f64 adds, which one instruction multiplies and adds; null if it adds none.
+static arith::MulFOp getSummedProduct(const tile::Combiner &combiner) {
+  Type type = combiner.value.getType();
+  bool isSum = isa<arith::AddFOp>(combiner.op) && (type.isF32() || type.isF64());
+  return isSum ? combiner.value.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+}
+
 /// The combiner's operation on other operands, scalars or vectors.
 Value LaneReduction::combine(const tile::Combiner &combiner, Value lhs, Value rhs) {
   OperationState state(location, combiner.op->getName(), {lhs, rhs}, {lhs.getType()});
@@ -47,6 +54,12 @@ SmallVector<Value> LaneReduction::emitStep(BodyVectorizer &body, ValueRange accu
   }
   SmallVector<Value> next;
   for (auto [combiner, accumulator] : llvm::zip_equal(*combiners, accumulators)) {
+    if (auto product = getSummedProduct(combiner)) {
+      Value sum = vector::FMAOp::create(builder, location, body.getVector(product.getLhs()),
+                                        body.getVector(product.getRhs()), accumulator);
+      next.push_back(mask ? arith::SelectOp::create(builder, location, mask, sum, accumulator).getResult() : sum);
+      continue;
+    }
     Value value = body.getVector(combiner.value);
     if (mask)
       value =

@@ -117,7 +117,20 @@ LogicalResult WindowTilingAttr::verify(EmitError emitError, int64_t channels, in
 }
 
 LogicalResult RowsTilingAttr::verify(EmitError emitError, int64_t rowLoops, sym::Expr rows, ArrayRef<int64_t> runLoops,
-                                     ArrayRef<int64_t> lanes, ArrayRef<int64_t> accumulators) {
+                                     ArrayRef<int64_t> lanes, ArrayRef<int64_t> accumulators, int64_t blockRows,
+                                     int64_t blockColumns, int64_t packed) {
+  // A block stands in registers, and is written out.
+  constexpr int64_t largestBlock = 32;
+  for (auto [name, value] : {std::pair("block_rows", blockRows), {"block_columns", blockColumns}})
+    if (failed(verifySize(emitError, name, value)))
+      return failure();
+  if (blockRows > largestBlock || blockColumns > largestBlock || blockRows * blockColumns > largestBlock)
+    return emitError() << "a block of results has at most " << largestBlock << ", not " << blockRows << " x "
+                       << blockColumns;
+  if (failed(verifySize(emitError, "packed", packed, -1)))
+    return failure();
+  if (packed >= 0 && blockRows * blockColumns == 1)
+    return emitError() << "operand " << packed << " is packed for blocks of results, but there are none";
   if (runLoops.size() != lanes.size() || accumulators.size() != lanes.size())
     return emitError() << "run_loops, lanes and accumulators have an entry for every pass, not " << runLoops.size()
                        << ", " << lanes.size() << " and " << accumulators.size();

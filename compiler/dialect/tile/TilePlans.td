@@ -109,12 +109,27 @@ def Tile_RowsTilingAttr : Tile_PlanPart<"RowsTiling", "rows"> {
     The first `row_loops` loops count rows, `rows` of them a tile. Pass p over a row has `run_loops[p]` inner loops (1:
     all elements are contiguous), vectorized by `lanes[p]` elements (1: scalar) and unrolled by `accumulators[p]` vectors,
     each with accumulators of its own, which are combined in order at the end of the run.
+
+    With `block_rows` or `block_columns` above 1, neighbouring results of the last two row loops, a reduction and what
+    follows from it, are computed together and share what they load: blocks of so many rows and columns, `rows` of them a
+    tile, and single rows or columns at the ends. The operand `packed` of the reduction, if not -1, does not depend on
+    the rows; its columns are copied so that the elements of a reduction are neighbours, unless they are in a run.
+    ```mlir
+    #tile.rows<row_loops = 2, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], block_rows = 4, block_columns = 4>
+    ```
   }];
   let parameters = (ins "int64_t":$row_loops, "::freestone::sym::Expr":$rows, ArrayRefParameter<"int64_t">:$run_loops,
-                        ArrayRefParameter<"int64_t">:$lanes, ArrayRefParameter<"int64_t">:$accumulators);
+                        ArrayRefParameter<"int64_t">:$lanes, ArrayRefParameter<"int64_t">:$accumulators,
+                        DefaultValuedParameter<"int64_t", "1">:$block_rows,
+                        DefaultValuedParameter<"int64_t", "1">:$block_columns,
+                        DefaultValuedParameter<"int64_t", "-1">:$packed);
   let assemblyFormat = [{
     `<` `row_loops` `=` $row_loops `,` `rows` `=` $rows `,` `run_loops` `=` `[` $run_loops `]` `,` `lanes` `=` `[` $lanes `]` `,`
-    `accumulators` `=` `[` $accumulators `]` `>`
+    `accumulators` `=` `[` $accumulators `]` (`,` struct($block_rows, $block_columns, $packed)^)? `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Whether neighbouring results are computed together.
+    bool hasBlocks() const { return getBlockRows() > 1 || getBlockColumns() > 1; }
   }];
 }
 

@@ -37,7 +37,7 @@ def levels(l1, l2):
 
 tiles, parts = explain("machine")
 small, _ = explain("small", **levels(8 << 10, 128 << 10))
-wide, _ = explain("wide", vector_bytes=64)
+wide, _ = explain("wide", vector_bytes=64, rates=MACHINE["rates"] | {"multiply_adds": 1e11})
 rates = {"levels": [3e12, 1.5e12, 3e11], "memory_read": 1e11, "multiply_adds": 5e10}
 _, faster = explain("fast", rates=rates)
 many, _ = explain("many", units=64)

@@ -1,0 +1,37 @@
+#ifndef FREESTONE_COMPILER_PLAN_ROWBLOCKS_H
+#define FREESTONE_COMPILER_PLAN_ROWBLOCKS_H
+
+#include "compiler/plan/RowPasses.h"
+
+namespace freestone::tile {
+
+/// The geometry of a rows tiling with blocks of results: the last two row loops count rows and columns of results, each
+/// the reduction of one loop. Blocks are row-major within a matrix, and matrices one after another.
+struct RowBlocks {
+  ComputeOp reduction;
+  unsigned rowLoop, columnLoop, reducedLoop;
+  /// The loops of matrices, and the number of blocks of a matrix along its rows and columns.
+  llvm::SmallVector<sym::Expr> outer;
+  sym::Expr rowBlocks, columnBlocks;
+
+  /// An operand of the reduction that is packed: a copy of a matrix has its columns one after another.
+  struct Packed {
+    unsigned input;
+    /// Elements in memory from one column, and from one step of the reduction, to the next.
+    sym::Expr columnStride, stepStride;
+    /// Elements of the copy from one column to the next: whole vectors.
+    sym::Expr pitch;
+    /// Of the copy.
+    sym::Expr elements;
+  };
+  std::optional<Packed> packed;
+
+  /// Fails, with a reason in `why`, if the tiling has blocks that do not compute the program.
+  static mlir::FailureOr<RowBlocks> get(const RowPasses &passes, RowsTilingAttr tiling, std::string &why);
+  /// The number of blocks.
+  sym::Expr getCount() const;
+};
+
+} // namespace freestone::tile
+
+#endif // FREESTONE_COMPILER_PLAN_ROWBLOCKS_H
