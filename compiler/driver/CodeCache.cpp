@@ -22,11 +22,12 @@ static std::string describe(const Switches &switches) {
   return off;
 }
 
-cache::Claim CodeCache::claim(ModuleOp module, const Switches &switches, const DeviceDescription &device) {
+cache::Claim CodeCache::claim(ModuleOp module, const Options &options, const DeviceDescription &device) {
   if (compiler.empty())
     return {};
   ingredients = describeDevice(compiler, device);
-  ingredients.add("disabled", describe(switches));
+  ingredients.add("disabled", describe(options.switches));
+  ingredients.add("tilings", options.tune ? "timed" : "predicted");
   ingredients.add("module", print(module));
   return store.claim(cache::Kind::Code, ingredients);
 }

@@ -3,14 +3,14 @@
 
 #include "cache/Store.h"
 #include "compiler/device/DeviceDescription.h"
-#include "compiler/driver/Switches.h"
+#include "compiler/driver/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace freestone::driver {
 
 /// A cache of the code of whole models, shared by models that differ only in names and in the values of weights. The
-/// key's ingredients are the imported module with tokens for names (see ModelNames), the optimizations, the machine and
-/// the compiler.
+/// key's ingredients are the imported module with tokens for names (see ModelNames), the optimizations, whether tilings
+/// are timed, the machine and the compiler.
 class CodeCache {
 public:
   /// `compiler` identifies the build (see CompilerIdentity); if empty, nothing is cached.
@@ -18,7 +18,7 @@ public:
 
   /// Looks up the code of `module`, waiting while another process makes it. A claim without code obliges the caller to
   /// make it and `keep` it.
-  cache::Claim claim(mlir::ModuleOp module, const Switches &switches, const DeviceDescription &device);
+  cache::Claim claim(mlir::ModuleOp module, const Options &options, const DeviceDescription &device);
   /// Stores the code that `claim` did not find.
   void keep(llvm::StringRef code, const std::string &about);
 

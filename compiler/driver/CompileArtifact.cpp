@@ -138,7 +138,7 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   CodeCache codes(store, compiler);
   ProgramCache programs(store, compiler);
   std::vector<uint8_t> code;
-  cache::Claim claim = codes.claim(*model.module, options.switches, *device);
+  cache::Claim claim = codes.claim(*model.module, options, *device);
   if (claim.payload) {
     code.assign(claim.payload->begin(), claim.payload->end());
     recallCode(claim.about, statistics);
@@ -172,8 +172,10 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     }
     return writePackage(code, parts, path, statistics, failure.text);
   });
-  // A statistic only: the artifact's bytes do not depend on the cache.
+  // Statistics only: the artifact's bytes do not depend on the cache.
   statistics.counters["code_from_cache"] = claim.payload.has_value();
+  if (options.tune)
+    statistics.counters["tuned_from_cache"] = timesFromCache;
   statistics.counters["programs_compiled"] = programs.getCompiled();
   statistics.counters["programs_from_cache"] = programs.getFound();
   return packaged;

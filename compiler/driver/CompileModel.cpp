@@ -9,8 +9,8 @@
 #include "compiler/driver/Pipelines.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/driver/TrainingText.h"
+#include "compiler/driver/TuneContractions.h"
 #include "compiler/task/SizeSlots.h"
-#include "compiler/tile/ExplainTiles.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/IR/LLVMContext.h"
@@ -51,7 +51,8 @@ private:
 
 } // namespace
 
-Compilation::Compilation(const Options &given) : options(given) {
+Compilation::Compilation(const Options &given)
+    : options(given), isForHost(!given.device && StringRef(given.target).starts_with("host")) {
   if (llvm::Expected<DeviceDescription> device = getDevice(options))
     // Every pass and every key gets the same.
     options.target = device->toJson();
@@ -115,6 +116,10 @@ LogicalResult Compilation::import(StringRef path, Failure &failure) {
     failure = {Failure::Kind::Usage, "there is no optimisation '" + options.unknownSwitch + "' to switch off"};
     return mlir::failure();
   }
+  if (options.tune && !isForHost) {
+    failure = {Failure::Kind::Usage, "tilings can be timed on this machine only: tune for the target 'host'"};
+    return mlir::failure();
+  }
   // An invalid target is refused where code is made for it.
   if (!deviceFault.empty()) {
     failure = {Failure::Kind::Usage, deviceFault};
@@ -152,6 +157,21 @@ LogicalResult Compilation::runPipeline(Stretch stretch, void (*build)(OpPassMana
   return failure(failed(passes.run(*model.module)) || failed(mlir::verify(*model.module)));
 }
 
+LogicalResult Compilation::tune(Failure &failure) {
+  if (!options.tune)
+    return success();
+  return timed("tune", failure, [&] {
+    // The passes before refuse a target that is none.
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
+    Tuning tuning = tuneContractions(*model.module, options, *device);
+    statistics.counters["tuned"] = tuning.tuned;
+    statistics.counters["tuned_otherwise"] = tuning.replaced;
+    times = std::move(tuning.times);
+    timesFromCache = tuning.found;
+    return success();
+  });
+}
+
 /// Products of sizes may overflow 64 bits or exceed the limits of expressions.
 static LogicalResult requireValidSizes(ModuleOp module) {
   for (auto entry : module.getOps<task::ProgramOp>()) {
@@ -181,6 +201,7 @@ LogicalResult Compilation::lower(Failure &failure) {
                      statistics.counters["scalar_operations"] = statistics.scalarWork.scalar;
                      return success();
                    })) ||
+      failed(tune(failure)) ||
       failed(timed("task", failure, [&] { return runPipeline(Stretch::Task, addTaskPipeline); })) ||
       failed(timed("sizes", failure, [&] { return requireValidSizes(*model.module); }))) {
     // A model that passed the importer is valid: a refusal by a later level is a limit of the compiler.
@@ -199,7 +220,7 @@ FailureOr<std::string> Compilation::print(Level level, Failure &failure) {
     return timed(phase, failure, [&] { return runPipeline(stretch, build); });
   };
   if (failed(reach("graph", Stretch::Graph, addGraphPipeline)) ||
-      (level >= Level::Tile && failed(reach("tile", Stretch::Tile, addTilePipeline))) ||
+      (level >= Level::Tile && (failed(reach("tile", Stretch::Tile, addTilePipeline)) || failed(tune(failure)))) ||
       (level >= Level::Task && failed(reach("task", Stretch::Task, addTaskPipeline))))
     return mlir::failure();
   if (level >= Level::Llvm)
@@ -209,7 +230,7 @@ FailureOr<std::string> Compilation::print(Level level, Failure &failure) {
   if (level == Level::Tiles) {
     // The passes before refuse a target that is none.
     llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
-    tile::explainTiles(*model.module, *device, stream);
+    tile::explainTiles(*model.module, *device, times, stream);
     return text;
   }
   model.module->print(stream);

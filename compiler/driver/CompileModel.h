@@ -7,6 +7,7 @@
 #include "compiler/driver/Options.h"
 #include "compiler/driver/ScalarWork.h"
 #include "compiler/import/ImportOnnx.h"
+#include "compiler/tile/ExplainTiles.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/ThreadPool.h"
 #include <map>
@@ -69,12 +70,15 @@ private:
   mlir::FailureOr<ImportedModel> importModel(llvm::StringRef path, ImportError &error);
   LogicalResult timed(const char *phase, Failure &failure, llvm::function_ref<LogicalResult()> step);
   LogicalResult runPipeline(Stretch stretch, void (*build)(mlir::OpPassManager &, const Options &));
+  /// Times tilings, where this is asked for.
+  LogicalResult tune(Failure &failure);
   LogicalResult requireCompilable(Failure &failure) const;
   mlir::FailureOr<std::string> printCode(Level level, Failure &failure);
   mlir::FailureOr<std::vector<uint8_t>> makeCode(ProgramCache &programs, const DeviceDescription &device,
                                                  Failure &failure);
 
   Options options;
+  bool isForHost;
   std::string deviceFault; ///< why the given device is none; empty if it is one
   std::unique_ptr<llvm::ThreadPoolInterface> pool;
   std::unique_ptr<mlir::MLIRContext> context;
@@ -82,6 +86,8 @@ private:
   std::string training;
   std::string modelPath;
   Statistics statistics;
+  tile::TimedTilings times;   ///< that were measured
+  int64_t timesFromCache = 0; ///< contractions whose times were known
 };
 
 } // namespace freestone::driver

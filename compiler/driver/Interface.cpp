@@ -61,6 +61,7 @@ Options readOptions(const freestone_compile_options &given) {
   options.stripWeights = known.strip_weights;
   if (known.tilings)
     options.tilings = known.tilings;
+  options.tune = known.tune;
   options.jobs = known.threads;
   if (known.progress)
     options.progress = [report = known.progress, user = known.progress_user](const Progress &progress) {
@@ -205,6 +206,7 @@ void warmUp() {
 freestone_compiler_result check(const freestone_compile_options *given) {
   Options options = readOptions(*given);
   options.jobs = 1;
+  options.tune = false;
   Compilation compilation(options);
   Failure failure;
   if (failed(compilation.import(given->model_path, failure)))

@@ -33,10 +33,10 @@ typedef struct freestone_dim_bound {
 // The progress of a compilation; valid during the call. Fields may be added at the end.
 typedef struct freestone_compile_progress {
   size_t struct_size;
-  const char *phase; // that has begun or goes on: "import", "graph", "tile", "task", "sizes", "code", "package"; and
-                     // "wait", while another process makes the same code
-  int64_t done;      // programs compiled so far; reported after each in "code"
-  int64_t total;     // number of programs; 0 in other phases
+  const char *phase; // that has begun or goes on: "import", "graph", "tile", "tune", "task", "sizes", "code",
+                     // "package"; and "wait", while another process makes the same code
+  int64_t done;  // programs compiled so far; reported after each in "code"
+  int64_t total; // number of programs; 0 in other phases
 } freestone_compile_progress;
 
 // Set `struct_size`, zero the rest, then fill. Strings are UTF-8, owned by the caller, and only read during the call.
@@ -81,6 +81,8 @@ typedef struct freestone_compile_options {
   // A file of tilings that replace the chosen ones, for measurements: lines of a program's name and its tiling. May be
   // null.
   const char *tilings;
+  // Non-zero: times the best tilings of every contraction on this machine, and takes the fastest; for "host" alone.
+  int32_t tune;
 } freestone_compile_options;
 
 // Result of every function. Both strings are null or allocated with malloc; release them through `free_result`.

@@ -40,6 +40,8 @@ struct Options {
   bool stripWeights = false;
   /// A file of tilings that replace the chosen ones (see tile-replace-tilings); empty: none.
   std::string tilings;
+  /// Times tilings of contractions on this machine (see TuneContractions.h); for the target "host".
+  bool tune = false;
   /// A training step to compile instead of the model, as JSON (see TrainingText.h). Empty: the model.
   std::string training;
   /// Programs compiled in parallel; 0: see chooseCompileJobs. Does not affect the result.

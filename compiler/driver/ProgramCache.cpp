@@ -1,6 +1,5 @@
 #include "compiler/driver/ProgramCache.h"
 
-#include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
@@ -15,15 +14,19 @@ static std::string print(Operation *operation) {
   return text;
 }
 
+std::string driver::describeProgram(tile::ProgramOp program) {
+  std::string name = program.getSymName().str();
+  program.setSymName("program");
+  std::string text = print(program);
+  program.setSymName(name);
+  return text;
+}
+
 void ProgramCache::describe(ModuleOp module) {
   if (compiler.empty())
     return;
-  for (auto program : module.getOps<tile::ProgramOp>()) {
-    std::string name = program.getSymName().str();
-    program.setSymName("program");
-    texts[name] = print(program);
-    program.setSymName(name);
-  }
+  for (auto program : module.getOps<tile::ProgramOp>())
+    texts[program.getSymName()] = describeProgram(program);
 }
 
 cache::Ingredients driver::describeDevice(const std::string &compiler, const DeviceDescription &device) {

@@ -3,6 +3,7 @@
 
 #include "cache/Store.h"
 #include "compiler/codegen/cpu/LowerToObject.h"
+#include "compiler/dialect/tile/TileDialect.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace freestone::driver {
@@ -38,6 +39,9 @@ private:
   llvm::StringMap<int64_t> timesNamed;
   int64_t compiled = 0, found = 0;
 };
+
+/// The text of a program without its name and locations.
+std::string describeProgram(tile::ProgramOp program);
 
 /// Ingredients of every key: the compiler, and the machine that it compiles for.
 cache::Ingredients describeDevice(const std::string &compiler, const DeviceDescription &device);

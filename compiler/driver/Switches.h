@@ -29,6 +29,7 @@ struct Switches {
   bool keepPacked = true;
   bool streamColumns = true;
   bool innerProducts = true;
+  bool construct = true;
   bool sideBySide = true;
   bool transpositions = true;
   bool narrowLanes = true;
@@ -51,7 +52,7 @@ struct Switches {
               switches.picturesInPlace = switches.layOutState = switches.coalesceLoops = switches.splitReductions =
                   switches.shortenLiveRanges = switches.residueClasses = switches.weightGradients = switches.windows =
                       switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
-                          switches.streamColumns = switches.innerProducts = switches.sideBySide =
+                          switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
                               switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
                                   switches.scattersInPlace = switches.donateState = switches.mergePhases =
                                       switches.elideWaits = switches.reuseMemory = false;
@@ -104,6 +105,8 @@ inline constexpr SwitchInfo switchTable[] = {
      "few rows read the columns of a contraction in place, without packing them"},
     {"inner-products", &Switches::innerProducts, "inner_products",
      "contractions with few rows or columns are inner products, with vectors along the sum"},
+    {"construct", &Switches::construct, "constructed",
+     "tilings of contractions are the best of many that fit the machine, as a model predicts"},
     {"side-by-side", &Switches::sideBySide, "side_by_side",
      "sums, and long chains of operations, are computed for several vectors side by side"},
     {"transpositions", &Switches::transpositions, "transpositions",

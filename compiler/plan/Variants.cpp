@@ -20,6 +20,14 @@ Expr tile::chooseVariant(VariantsTilingAttr tiling, ArrayRef<Expr> values) {
   return chosen;
 }
 
+size_t tile::getVariantOf(Attribute tiling, llvm::function_ref<int64_t(Expr)> valueOf) {
+  auto variants = dyn_cast<VariantsTilingAttr>(tiling);
+  if (!variants)
+    return 0;
+  ArrayRef<VariantAttr> all = variants.getVariants();
+  return llvm::find_if(all, [&](VariantAttr each) { return valueOf(each.getSize()) <= each.getMost(); }) - all.begin();
+}
+
 SmallVector<ContractionTilingAttr> tile::getContractions(VariantsTilingAttr tiling) {
   auto getCode = [](ContractionTilingAttr of) {
     return std::tuple(of.getKernel(), of.getDepthUnit(), of.getWordSteps(), of.getStreamedRows(), of.getPrefetchRows());

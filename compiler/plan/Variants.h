@@ -9,6 +9,10 @@ namespace freestone::tile {
 /// `getTilings`.
 sym::Expr chooseVariant(VariantsTilingAttr tiling, llvm::ArrayRef<sym::Expr> values);
 
+/// The number of the tiling, in the order of `getTilings`, that a run with such sizes chooses; 0 of a tiling that is
+/// the same for all runs.
+size_t getVariantOf(mlir::Attribute tiling, llvm::function_ref<int64_t(sym::Expr)> valueOf);
+
 /// The tilings that are contractions, if one code serves all of them: they differ in shares alone. Else nothing.
 llvm::SmallVector<ContractionTilingAttr> getContractions(VariantsTilingAttr tiling);
 

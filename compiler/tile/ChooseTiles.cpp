@@ -109,8 +109,11 @@ struct ChooseTiles : tile::impl::ChooseTilesBase<ChooseTiles> {
       count("pair_products");
     if (keepPacked)
       count("kept_packed");
-    Attribute tiling = tile::tileContraction(*form, tile::TypicalRuns(program), device,
-                                             {keepPacked, pairProducts, streamColumns, innerProducts, variants});
+    if (construct)
+      count("constructed");
+    Attribute tiling =
+        tile::tileContraction(*form, tile::TypicalRuns(program), device,
+                              {keepPacked, pairProducts, streamColumns, innerProducts, construct, variants});
     SmallVector<Attribute> tilings = {tiling};
     if (auto several = dyn_cast<tile::VariantsTilingAttr>(tiling)) {
       count("variants");

@@ -16,12 +16,17 @@ static llvm::SmallVector<int64_t> grow(int64_t unit, int64_t factor, int64_t mos
   return values;
 }
 
+/// Steps of k whose panel takes so many bytes, in whole lines and vectors.
+static int64_t alignDepth(const ContractionProblem &problem, int64_t depthUnit, int64_t bytes) {
+  int64_t unit = std::max<int64_t>(depthUnit, 64);
+  return std::max<int64_t>(1, bytes / (problem.getWidth() * problem.bytes) / unit) * unit;
+}
+
 /// The depths whose panels take a quarter of L1, a half, all of it, and powers of two up to an eighth of L2 and a half
-/// of the pages that are translated at once; in whole lines and vectors.
+/// of the pages that are translated at once.
 static llvm::SmallVector<int64_t> getDepths(const ContractionProblem &problem, const DeviceRates &rates,
                                             int64_t depthUnit) {
-  int64_t rowBytes = problem.getWidth() * problem.bytes, unit = std::max<int64_t>(depthUnit, 64);
-  auto align = [&](int64_t bytes) { return std::max<int64_t>(1, bytes / rowBytes / unit) * unit; };
+  auto align = [&](int64_t bytes) { return alignDepth(problem, depthUnit, bytes); };
   llvm::SmallVector<int64_t> depths = {align(rates.l1Bytes / 4), align(rates.l1Bytes / 2), align(rates.l1Bytes)};
   // Powers of two, since extents often are.
   constexpr int64_t mostPages = 32;
@@ -40,14 +45,35 @@ double ContractionCandidate::getCost(llvm::ArrayRef<size_t> problems) const {
   return sum / double(problems.size());
 }
 
+static int64_t getWorkers(const DeviceRates &rates) { return std::max(rates.units, fewestWorkers); }
+
+/// The most elements that are kept packed: what is kept is a worker's, however many there are. Panels pass by once for
+/// each block of rows, rows for each run.
+static int64_t getMostKeptRows(const ContractionProblem &problem, const DeviceRates &rates) {
+  return std::min(rates.l3Bytes / 2, 4 * rates.l2Bytes) / problem.bytes;
+}
+static int64_t getMostKeptColumns(const ContractionProblem &problem, const DeviceRates &rates) {
+  return std::min(rates.l3Bytes / 2, 16 * rates.l2Bytes) / problem.bytes;
+}
+
+ContractionShares tile::getPlainShares(const ContractionProblem &problem, const DeviceRates &rates, int64_t depthUnit) {
+  int64_t depth = alignDepth(problem, depthUnit, rates.l1Bytes / 2), rowElements = rates.l2Bytes / 4 / problem.bytes;
+  return {.rowElements = rowElements,
+          .mostRows = int64_t(llvm::alignTo(std::max<int64_t>(1, rowElements / depth), problem.kernelRows)),
+          .leastTiles = getWorkers(rates),
+          .panels = 4,
+          .depth = depth,
+          .depthUnit = depthUnit,
+          .keptRows = getMostKeptRows(problem, rates),
+          .keptColumns = getMostKeptColumns(problem, rates)};
+}
+
 llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRef<ContractionProblem> problems,
                                                                    const DeviceRates &rates, int64_t depthUnit) {
   const ContractionProblem &first = problems.front();
   int64_t bytes = first.bytes;
-  int64_t workers = std::max(rates.units, fewestWorkers);
-  // What is kept is a worker's, however many there are. Panels pass by once for each block of rows, rows for each run.
-  int64_t mostKept = std::min(rates.l3Bytes / 2, 4 * rates.l2Bytes);
-  int64_t mostColumnsKept = std::min(rates.l3Bytes / 2, 16 * rates.l2Bytes);
+  int64_t workers = getWorkers(rates);
+  int64_t mostRowsKept = getMostKeptRows(first, rates), mostColumnsKept = getMostKeptColumns(first, rates);
   llvm::SmallVector<ContractionCandidate> candidates;
   for (int64_t depth : getDepths(first, rates, depthUnit))
     for (int64_t rowBytes : {rates.l2Bytes / 8, rates.l2Bytes / 4, rates.l2Bytes / 2})
@@ -63,8 +89,8 @@ llvm::SmallVector<ContractionCandidate> tile::constructContraction(llvm::ArrayRe
                 .panels = panels,
                 .depth = depth,
                 .depthUnit = depthUnit,
-                .keptRows = mostKept / bytes,
-                .keptColumns = mostColumnsKept / bytes};
+                .keptRows = mostRowsKept,
+                .keptColumns = mostColumnsKept};
             candidates.push_back({{shares}, candidates.size(), {}});
           }
         }

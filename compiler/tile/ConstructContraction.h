@@ -31,6 +31,9 @@ llvm::SmallVector<ContractionCandidate> constructContraction(llvm::ArrayRef<Cont
                                                              const DeviceRates &rates, int64_t depthUnit);
 inline constexpr size_t mostCandidates = 1024;
 
+/// A tiling by the capacities of the device alone: a panel takes half of L1, rows a quarter of L2.
+ContractionShares getPlainShares(const ContractionProblem &problem, const DeviceRates &rates, int64_t depthUnit);
+
 } // namespace freestone::tile
 
 #endif // FREESTONE_COMPILER_TILE_CONSTRUCTCONTRACTION_H

@@ -1,5 +1,6 @@
 #include "compiler/tile/ExplainTiles.h"
 
+#include "compiler/plan/Variants.h"
 #include "compiler/tile/TileContraction.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -16,9 +17,10 @@ static bool isSame(const ContractionChoice &one, const ContractionChoice &other)
                           lhs.leastTiles == rhs.leastTiles && lhs.panels == rhs.panels && lhs.depth == rhs.depth));
 }
 
-/// One candidate at one problem: its numbers, the predicted cycles of one worker, and their causes in percent.
+/// One candidate at one problem: its numbers, the predicted cycles of one worker, their causes in percent, and the
+/// measured time of one worker (0: none).
 static void explainCandidate(const ContractionProblem &problem, const ContractionChoice &choice,
-                             const DeviceRates &rates, bool isChosen, llvm::raw_ostream &stream) {
+                             const DeviceRates &rates, bool isChosen, double seconds, llvm::raw_ostream &stream) {
   TilingCost cost = choice.estimate(problem, rates, 1);
   double total = cost.getTotal();
   const ContractionShares &shares = choice.shares;
@@ -36,18 +38,9 @@ static void explainCandidate(const ContractionProblem &problem, const Contractio
                             {"packing", cost.packing},
                             {"overhead", cost.overhead}})
     stream << llvm::formatv(" {0} {1:F1}%", name, 100 * part / total);
+  if (seconds > 0)
+    stream << llvm::formatv("; measured {0:F2} us", seconds * 1e6);
   stream << "\n";
-}
-
-/// The tiling in a run with such sizes.
-static Attribute getTiling(Attribute tiling, llvm::function_ref<int64_t(sym::Expr)> valueOf) {
-  auto variants = dyn_cast<VariantsTilingAttr>(tiling);
-  if (!variants)
-    return tiling;
-  for (VariantAttr variant : variants.getVariants())
-    if (valueOf(variant.getSize()) <= variant.getMost())
-      return variant.getTiling();
-  return variants.getOtherwise();
 }
 
 /// The steps of a word and the unit of blocks of k in all tilings of a contraction.
@@ -59,9 +52,20 @@ static std::pair<int64_t, int64_t> getUnits(Attribute tiling, MicroKernelAttr ke
   return {1, kernel.getLanes()};
 }
 
+/// The choices that were measured in a run, with their times by one worker.
+static SmallVector<std::pair<ContractionChoice, double>> getMeasured(ArrayRef<TimedTiling> timed, size_t run) {
+  SmallVector<std::pair<ContractionChoice, double>> measured;
+  for (const TimedTiling &tiling : timed)
+    if (run < tiling.alone.size() && tiling.alone[run] > 0)
+      measured.push_back({{.shares = ContractionShares::get(tiling.tiling)}, tiling.alone[run]});
+  return measured;
+}
+
 static void explainContraction(ProgramOp program, ContractionForm &form, const DeviceDescription &device,
-                               llvm::raw_ostream &stream) {
+                               ArrayRef<TimedTiling> timed, llvm::raw_ostream &stream) {
   Attribute tiling = program.getPlan()->getTiling();
+  auto variants = dyn_cast<VariantsTilingAttr>(tiling);
+  SmallVector<Attribute> tilings = variants ? variants.getTilings() : SmallVector<Attribute>{tiling};
   DeviceRates rates = DeviceRates::get(device);
   TypicalRuns runs(program);
   MicroKernelAttr kernel = getMicroKernel(device, form.elementType);
@@ -72,17 +76,23 @@ static void explainContraction(ProgramOp program, ContractionForm &form, const D
   stream << "  " << candidates.size() << " candidates\n";
   for (auto [number, problem] : llvm::enumerate(problems)) {
     auto atRun = [&](sym::Expr size) { return runs.evaluate(size)[number]; };
-    auto contraction = dyn_cast<ContractionTilingAttr>(getTiling(tiling, atRun));
+    auto contraction = dyn_cast<ContractionTilingAttr>(tilings[getVariantOf(tiling, atRun)]);
     ContractionChoice chosen = candidates.front().choice;
     chosen.isInner = !contraction;
     if (contraction)
       chosen.shares = ContractionShares::get(contraction);
     stream << llvm::formatv("  {0} x {1} x {2} x {3} (outer, rows, columns, depth)\n", problem.outer, problem.m,
                             problem.n, problem.k);
-    explainCandidate(problem, chosen, rates, /*isChosen=*/true, stream);
-    for (const ContractionCandidate &candidate : ArrayRef(candidates).take_front(shownCandidates))
-      if (!isSame(candidate.choice, chosen))
-        explainCandidate(problem, candidate.choice, rates, /*isChosen=*/false, stream);
+    SmallVector<std::pair<ContractionChoice, double>> shown = getMeasured(timed, number);
+    if (shown.empty())
+      for (const ContractionCandidate &candidate : ArrayRef(candidates).take_front(shownCandidates))
+        shown.push_back({candidate.choice, 0});
+    auto isChosen = [&](const auto &each) { return isSame(each.first, chosen); };
+    auto known = llvm::find_if(shown, isChosen);
+    explainCandidate(problem, chosen, rates, /*isChosen=*/true, known == shown.end() ? 0 : known->second, stream);
+    for (const auto &each : shown)
+      if (!isChosen(each))
+        explainCandidate(problem, each.first, rates, /*isChosen=*/false, each.second, stream);
   }
 }
 
@@ -94,7 +104,8 @@ static bool isChoice(Attribute tiling) {
   return isa<ContractionTilingAttr>(tiling) || (rows && rows.hasBlocks());
 }
 
-void tile::explainTiles(ModuleOp module, const DeviceDescription &device, llvm::raw_ostream &stream) {
+void tile::explainTiles(ModuleOp module, const DeviceDescription &device, const TimedTilings &times,
+                        llvm::raw_ostream &stream) {
   for (auto program : module.getOps<ProgramOp>()) {
     PlanAttr plan = program.getPlanAttr();
     if (!plan)
@@ -102,6 +113,6 @@ void tile::explainTiles(ModuleOp module, const DeviceDescription &device, llvm::
     stream << program.getSymName() << " " << plan.getTiling() << "\n  tiles " << plan.getTiles() << "\n";
     std::optional<ContractionForm> form = getContractionWithEpilogue(program);
     if (form && isChoice(plan.getTiling()))
-      explainContraction(program, *form, device, stream);
+      explainContraction(program, *form, device, times.lookup(program.getSymName()), stream);
   }
 }

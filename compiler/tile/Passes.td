@@ -227,8 +227,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
   let description = [{
     The form of a program decides its kind of tiling; the device's capacities, and sizes where known, decide the
     numbers. Code depends on nothing but the plan; emitters decide nothing. Counts programs that are `contractions`,
-    those among them with `pair_products` of integers, as `inner_products` or with packed operands `kept_packed` for later tiles, contractions
-    of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of
+    those among them whose tiling is `constructed`, with `pair_products` of integers, as `inner_products` or with packed
+    operands `kept_packed` for later tiles, contractions of bf16 and of 8-bit integers with `dot_products`, `convolutions`, `weight_gradients` of convolutions, reductions of
     `windows`, those among them with `shared_rows`, passes over rows and maps that compute several vectors `side_by_side`, maps that are `transpositions`,
     maps of `narrow_lanes`, maps in `segments` of columns, and programs with `variants` for different sizes.
     ```mlir
@@ -257,6 +257,8 @@ def ChooseTiles : TilePass<"tile-choose-tiles", "::mlir::ModuleOp"> {
                         "Let few rows read the columns of a contraction in place, without packing them">,
                  Option<"innerProducts", "inner-products", "bool", "true",
                         "Let contractions with few rows or columns be inner products, with vectors along the sum">,
+                 Option<"construct", "construct", "bool", "true",
+                        "Take the best of all tilings of a contraction that can be constructed, rather than a plain one">,
                  Option<"sideBySide", "side-by-side", "bool", "true",
                         "Compute several vectors side by side where one would wait for its own results">,
                  Option<"transpositions", "transpositions", "bool", "true",

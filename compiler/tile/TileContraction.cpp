@@ -3,6 +3,7 @@
 #include "compiler/plan/DotProductTiles.h"
 #include "compiler/plan/IndexMaps.h"
 #include "compiler/tile/ContractionVariants.h"
+#include <set>
 
 using namespace mlir;
 using namespace freestone;
@@ -138,8 +139,6 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
   DeviceRates rates = DeviceRates::get(device);
   std::optional<InnerProducts> inner = allowed.innerProducts ? InnerProducts::get(form, device) : std::nullopt;
   SmallVector<ContractionProblem> problems = getContractionProblems(form, kernel, wordSteps, runs, inner);
-  ContractionVariants chosen = chooseVariants(problems, constructContraction(problems, rates, depthUnit), rates,
-                                              allowed.variants ? mostTilings : 1);
   auto getTiling = [&](const ContractionChoice &choice) -> Attribute {
     if (choice.isInner)
       return inner->getTiling(form, device);
@@ -150,12 +149,37 @@ Attribute tile::tileContraction(ContractionForm &form, const TypicalRuns &runs, 
                                       allowed.keepPacked && !isWindow ? shares.keptColumns : 0, prefetchRows, wordSteps,
                                       allowed.streamColumns ? getStreamedRows(form, kernel, wordSteps) : 0);
   };
+  if (!allowed.construct)
+    return getTiling({.shares = getPlainShares(problems.front(), rates, depthUnit)});
+  ContractionVariants chosen = chooseVariants(problems, constructContraction(problems, rates, depthUnit), rates,
+                                              allowed.variants ? mostTilings : 1);
   if (chosen.variants.empty())
     return getTiling(chosen.otherwise);
   auto variants = llvm::map_to_vector(chosen.variants, [&](const ContractionVariant &variant) {
     return VariantAttr::get(context, getSize(form, variant.extent, wordSteps), variant.most, getTiling(variant.choice));
   });
   return VariantsTilingAttr::get(context, variants, getTiling(chosen.otherwise));
+}
+
+SmallVector<ContractionTilingAttr> tile::getBestTilings(ContractionTilingAttr chosen,
+                                                        ArrayRef<ContractionProblem> problems, const DeviceRates &rates,
+                                                        size_t most) {
+  auto steps = [&](const ContractionShares &shares) {
+    return llvm::map_to_vector(problems, [&](const auto &problem) { return TileSteps::get(problem, shares); });
+  };
+  SmallVector<ContractionTilingAttr> tilings = {chosen};
+  std::set<SmallVector<TileSteps>> known = {steps(ContractionShares::get(chosen))};
+  for (const ContractionCandidate &candidate : constructContraction(problems, rates, chosen.getDepthUnit())) {
+    if (tilings.size() == most)
+      break;
+    const ContractionShares &shares = candidate.choice.shares;
+    if (!candidate.choice.isInner && known.insert(steps(shares)).second)
+      tilings.push_back(ContractionTilingAttr::get(
+          chosen.getContext(), chosen.getKernel(), shares.rowElements, shares.mostRows, shares.leastTiles,
+          shares.panels, shares.depth, shares.depthUnit, chosen.getKeptRows(), chosen.getKeptColumns(),
+          chosen.getPrefetchRows(), chosen.getWordSteps(), chosen.getStreamedRows()));
+  }
+  return tilings;
 }
 
 static WordUnit getUnit(const DotProductFactors &factors, const DeviceDescription &device) {

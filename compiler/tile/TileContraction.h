@@ -30,15 +30,22 @@ llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &fo
                                                              const std::optional<InnerProducts> &inner);
 
 /// What a contraction's tiling may do: keep operands packed for later tiles, multiply integers in pairs, read the
-/// columns of few rows in place, be inner products or several tilings for different sizes.
+/// columns of few rows in place, be inner products, be the best one that can be constructed rather than a plain one, or
+/// be several tilings for different sizes.
 struct ContractionTilings {
-  bool keepPacked = true, pairProducts = true, streamColumns = true, innerProducts = true, variants = true;
+  bool keepPacked = true, pairProducts = true, streamColumns = true, innerProducts = true, construct = true,
+       variants = true;
 };
 
 /// The best tiling that can be constructed, a `#tile.contraction` or the `#tile.rows` of inner products; or
-/// `#tile.variants` of them where these pay.
+/// `#tile.variants` of them where these pay. If none may be constructed, a plain `#tile.contraction`.
 mlir::Attribute tileContraction(ContractionForm &form, const TypicalRuns &runs, const DeviceDescription &device,
                                 ContractionTilings allowed);
+
+/// A tiling, and the next best ones at these problems as the model ranks them; no two are the same at all of them.
+llvm::SmallVector<ContractionTilingAttr> getBestTilings(ContractionTilingAttr chosen,
+                                                        llvm::ArrayRef<ContractionProblem> problems,
+                                                        const DeviceRates &rates, size_t most);
 
 /// Whether the device computes the products of both operands as dot products.
 bool isDotProductContraction(ContractionForm &form, const DeviceDescription &device);

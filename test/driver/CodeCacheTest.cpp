@@ -41,7 +41,7 @@ public:
     ModelNames names(*module);
     cache::Store store(settings);
     CodeCache codes(store, compiler);
-    cache::Claim claim = codes.claim(*module, switches, device);
+    cache::Claim claim = codes.claim(*module, options, device);
     if (!claim.payload)
       codes.keep("code", "");
     return claim.payload.has_value();
@@ -70,7 +70,7 @@ public:
       }
     })";
   std::string compiler = "1";
-  Switches switches;
+  Options options;
   DeviceDescription device;
 
 private:
@@ -116,9 +116,9 @@ TEST(CodeCache, EverySwitchCounts) {
   Keys keys;
   EXPECT_FALSE(keys.isKnown());
   for (const SwitchInfo &info : switchTable) {
-    keys.switches.*info.isOn = false;
+    keys.options.switches.*info.isOn = false;
     EXPECT_FALSE(keys.isKnown()) << info.name;
-    keys.switches.*info.isOn = true;
+    keys.options.switches.*info.isOn = true;
     EXPECT_TRUE(keys.isKnown());
   }
 }

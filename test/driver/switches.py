@@ -30,6 +30,7 @@ SWITCHES = {
     "connect": "connected",
     "pack-weights": "packed",
     "keep-packed": "kept_packed",
+    "construct": "constructed",
     "transpositions": "transpositions",
     "coalesce": "coalesced",
     "side-by-side": "side_by_side",

@@ -1,10 +1,12 @@
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 variants=false" | FileCheck %s
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 weight-gradients=false variants=false" | FileCheck %s --check-prefix=OFF
 // RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 keep-packed=false variants=false" | FileCheck %s --check-prefix=AGAIN
+// RUN: freestone-opt %s --tile-choose-tiles="target=x86-64-v4 construct=false" | FileCheck %s --check-prefix=PLAIN
 
-// CHECK: module attributes {tile.counters = {contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}
-// OFF: module attributes {tile.counters = {contractions = 3 : i64, kept_packed = 3 : i64}}
-// AGAIN: module attributes {tile.counters = {contractions = 1 : i64, weight_gradients = 2 : i64}}
+// CHECK: module attributes {tile.counters = {constructed = 1 : i64, contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}
+// OFF: module attributes {tile.counters = {constructed = 3 : i64, contractions = 3 : i64, kept_packed = 3 : i64}}
+// PLAIN: module attributes {tile.counters = {contractions = 1 : i64, kept_packed = 1 : i64, weight_gradients = 2 : i64}}
+// AGAIN: module attributes {tile.counters = {constructed = 1 : i64, contractions = 1 : i64, weight_gradients = 2 : i64}}
 
 // A weight gradient: input channels, output channels, taps; summed over images and positions. One tile for each panel
 // of output channels.

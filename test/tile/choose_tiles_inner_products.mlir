@@ -4,7 +4,7 @@
 
 // A long sum of few columns: vectors run along it. Contiguous columns are copied so that steps are neighbours; the
 // epilogue follows result by result.
-// CHECK: tile.counters = {contractions = 1 : i64, inner_products = 1 : i64, kept_packed
+// CHECK: tile.counters = {constructed = 1 : i64, contractions = 1 : i64, inner_products = 1 : i64, kept_packed
 // CHECK-LABEL: tile.program @few_columns
 // CHECK-SAME:    #tile.plan<#tile.rows<row_loops = 2, rows = 1, run_loops = [1], lanes = [16], accumulators = [8], block_rows = 4, block_columns = 4, packed = 1>, tiles = 16, scratch = 36096
 // AVX2-LABEL: tile.program @few_columns

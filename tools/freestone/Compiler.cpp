@@ -57,6 +57,9 @@ void CompileArguments::addTo(CLI::App &verb) {
   addText(verb, "--mlir-print-ir-tree-dir", printIrTreeDir, folderKind,
           "writes the program after every pass into this folder")
       ->group(group);
+  verb.add_flag("--tune", tune,
+                "times the best tilings of every contraction on this machine, and takes the fastest; keeps the times")
+      ->group(group);
   addText(verb, "--tilings", tilings, fileKind, "tiles programs as the file says, for measurements: p0 #tile.map<…>")
       ->group("");
   verb.add_flag("--no-cache", noCache, "compiles even what was compiled before, and keeps nothing")->group(group);
@@ -65,7 +68,7 @@ void CompileArguments::addTo(CLI::App &verb) {
 
 bool CompileArguments::given(const CLI::App &verb) const {
   for (const char *option : {"--target", "--device", "-O", "--dim", "--bind", "--disable", "--compile-jobs",
-                             "--mlir-print-ir-tree-dir", "--tilings"})
+                             "--mlir-print-ir-tree-dir", "--tune", "--tilings"})
     if (verb.count(option))
       return true;
   return false;
@@ -129,6 +132,7 @@ CompileOptions::CompileOptions(const CompileArguments &arguments, std::string mo
   options.training = training.empty() ? nullptr : training.c_str();
   options.disable = disabled.c_str();
   options.tilings = tilings.empty() ? nullptr : tilings.c_str();
+  options.tune = arguments.tune;
   options.print_ir_tree_dir = printIrTreeDir.empty() ? nullptr : printIrTreeDir.c_str();
 }
 

@@ -30,6 +30,7 @@ struct CompileArguments {
   std::vector<std::string> disabled; ///< names of optimizations
   std::string printIrTreeDir;
   std::string tilings; ///< a file of tilings that replace the chosen ones
+  bool tune = false;   ///< times tilings on this machine
   bool stripWeights = false;
   int jobs = 0; ///< programs compiled in parallel; 0: automatic
   bool noCache = false, explainMiss = false;

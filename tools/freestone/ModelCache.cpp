@@ -69,7 +69,10 @@ std::optional<cache::Request> ModelCache::request(cache::Kind kind, const std::s
                                  graphs,
                                  arguments.device.value_or(""),
                                  rates()};
-  return cache::requestModel(*files, kind, options, compiler);
+  std::optional<cache::Request> wanted = cache::requestModel(*files, kind, options, compiler);
+  if (wanted && arguments.tune)
+    wanted->ingredients.add("tilings", "timed");
+  return wanted;
 }
 
 std::string ModelCache::make(const std::string &path, const std::string &model, const std::string &training) {
