@@ -123,6 +123,14 @@ TEST(CodeCache, EverySwitchCounts) {
   }
 }
 
+TEST(CodeCache, TimingOfTilingsCounts) {
+  Keys keys;
+  EXPECT_FALSE(keys.isKnown());
+  keys.options.tune = true;
+  EXPECT_FALSE(keys.isKnown());
+  EXPECT_TRUE(keys.isKnown());
+}
+
 TEST(CodeCache, WhatTheModuleSaysCounts) {
   const std::pair<const char *, const char *> changes[] = {
       {"f32", "f64"},                                                         // dtype
