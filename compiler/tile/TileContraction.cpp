@@ -67,8 +67,8 @@ static bool areColumnsContiguous(ContractionForm &form) {
   return !linear || linear->strides[form.n.back()].isConstant(1);
 }
 
-SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
-                                                             int64_t wordSteps, const TypicalRuns &runs) {
+/// All but the sizes.
+static ContractionProblem getStoredProblem(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps) {
   ContractionProblem problem;
   problem.bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   problem.lhsBytes = getStoredBytes(form, form.lhs) * wordSteps;
@@ -81,6 +81,23 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
   problem.kernelRows = kernel.getRows();
   problem.vectors = kernel.getVectors();
   problem.lanes = kernel.getLanes();
+  return problem;
+}
+
+ContractionProblem tile::getContractionProblem(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps,
+                                               llvm::function_ref<int64_t(sym::Expr)> valueOf) {
+  auto getSize = [&](sym::Expr size) { return std::clamp(valueOf(size), TypicalRuns::least, TypicalRuns::most); };
+  ContractionProblem problem = getStoredProblem(form, kernel, wordSteps);
+  problem.outer = getSize(form.getExtent(form.outer));
+  problem.m = getSize(form.getExtent(form.m));
+  problem.n = getSize(form.getExtent(form.n));
+  problem.k = getSize(form.getDepth(wordSteps));
+  return problem;
+}
+
+SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
+                                                             int64_t wordSteps, const TypicalRuns &runs) {
+  ContractionProblem problem = getStoredProblem(form, kernel, wordSteps);
   SmallVector<ContractionProblem> problems;
   for (auto [outer, m, n, k] :
        llvm::zip_equal(runs.evaluate(form.getExtent(form.outer)), runs.evaluate(form.getExtent(form.m)),
