@@ -26,6 +26,9 @@ Attribute tile::getTiling(Attribute tiling, llvm::function_ref<int64_t(Expr)> va
 
 namespace {
 
+/// Lines of a set of a cache, as most have.
+constexpr double ways = 16;
+
 /// The bytes of a run, as its tiling moves them.
 class Prediction {
 public:
@@ -47,7 +50,7 @@ public:
     ContractionProblem problem = getContractionProblem(*form, tiling.getKernel(), tiling.getWordSteps(),
                                                        [&](Expr size) { return valueOf(size); });
     TilingCost cost = estimateContraction(problem, ContractionShares::get(tiling), rates, 1);
-    double factors = get(form->getExtent(form->k)) * double(problem.outer) *
+    double factors = double(problem.k) * double(problem.outer) *
                      (double(problem.m) * double(problem.lhsBytes) + double(problem.n) * double(problem.rhsBytes));
     double results = double(problem.outer) * double(problem.m) * double(problem.n) * double(problem.resultBytes);
     double once = std::min(moved, factors + results);
@@ -105,7 +108,7 @@ public:
           (own.contains(blocks.getAxis()) ? slices : times) *=
               std::ceil(get(form->axes.getExtent(blocks.getAxis())) / get(blocks.getStep()));
         again += bytes * (times - 1);
-        between += times > 1 ? bytes / slices : 0;
+        between += bytes / slices;
       }
     double once = fetched.l1;
     fetchAgain(again, between);
@@ -199,15 +202,14 @@ private:
 
   double get(Expr size) const { return double(valueOf(size)); }
 
-  double getOnce(double bytes, int64_t capacity) const { return footprint > double(capacity) ? bytes : 0; }
   void fetchOnce(double bytes) { fetchAgain(bytes, footprint); }
-  /// By the levels that do not hold so many bytes.
+  /// By the levels that do not hold what passes by from one use to the next. Lines fill sets evenly: one more than a
+  /// set has ways, and all of it is lost.
   void fetchAgain(double bytes, double between) {
     for (auto [level, capacity] : {std::pair(&FetchedBytes::l1, rates.l1Bytes),
                                    {&FetchedBytes::l2, rates.l2Bytes},
                                    {&FetchedBytes::l3, rates.l3Bytes}})
-      if (between > double(capacity))
-        fetched.*level += bytes;
+      fetched.*level += bytes * getMissingPart(between, double(capacity), double(capacity) * (1 + 1 / ways));
   }
 
   ProgramOp program;
