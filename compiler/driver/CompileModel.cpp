@@ -4,6 +4,7 @@
 #include "compiler/codegen/cpu/TargetMachine.h"
 #include "compiler/driver/CompileJobs.h"
 #include "compiler/driver/Counters.h"
+#include "compiler/driver/MovedBytes.h"
 #include "compiler/driver/OptionsDevice.h"
 #include "compiler/driver/PackageArtifact.h"
 #include "compiler/driver/Pipelines.h"
@@ -198,6 +199,7 @@ LogicalResult Compilation::lower(Failure &failure) {
                        return mlir::failure();
                      statistics.scalarWork = collectScalarWork(*model.module);
                      statistics.counters["tile_operations"] = statistics.scalarWork.operations;
+                     statistics.counters["moved_bytes"] = countMovedBytes(*model.module);
                      statistics.counters["scalar_operations"] = statistics.scalarWork.scalar;
                      return success();
                    })) ||

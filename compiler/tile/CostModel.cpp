@@ -48,7 +48,6 @@ constexpr double exposedL2 = 0.25, exposedFar = 0.2, exposedPacked = 0.8;
 constexpr double missOfRow = 8, missOfLine = 20;
 /// Cycles until the processor prefetches a row's piece from beyond L2.
 constexpr double beginOfPiece = 20;
-constexpr double lineBytes = 64;
 /// Cycles that the sum of a vector's lanes takes for each halving of it, and those of what follows for each result; the
 /// part of transfers that inner products do not hide, whose operands come from where they are.
 constexpr double halvedVector = 1.25, innerResult = 1.5, exposedInner = 0.8;
@@ -57,24 +56,23 @@ constexpr int64_t accumulators = 8;
 /// Vectors of sums that are read, added to and written at the end of a block, when nothing else is computed.
 constexpr double addedVector = 5, storedVector = 0.5;
 
-/// A worker's caches, the nearest of which that holds so many bytes serves them.
+/// What moves between a worker and its memory. Of its caches, the nearest that holds so many bytes serves them.
 struct Transfers {
   const DeviceRates &rates;
-  double l2 = 0, l3 = 0, memory = 0;
+  LevelBytes fetched = {}, written = {};
 
-  void add(double bytes, double footprint) {
+  double LevelBytes::*find(double footprint) const {
     if (footprint <= double(rates.l2Bytes) / 2)
-      l2 += bytes / rates.l2;
-    else if (footprint <= double(rates.l3Bytes) / 2)
-      l3 += bytes / rates.l3;
-    else
-      memory += bytes / rates.memory;
+      return &LevelBytes::l2;
+    return footprint <= double(rates.l3Bytes) / 2 ? &LevelBytes::l3 : &LevelBytes::memory;
   }
-};
+  void fetch(double bytes, double footprint) { fetched.*find(footprint) += bytes; }
+  void write(double bytes, double footprint) { written.*find(footprint) += bytes; }
 
-/// The part of what passes by again and again that is not found any more: none of up to `fits` bytes, all from `most`
-/// on.
-double getPart(double bytes, double fits, double most) { return std::clamp((bytes - fits) / (most - fits), 0.0, 1.0); }
+  double getL2Cycles() const { return (fetched.l2 + written.l2) / rates.l2; }
+  double getL3Cycles() const { return (fetched.l3 + written.l3) / rates.l3; }
+  double getMemoryCycles() const { return (fetched.memory + written.memory) / rates.memory; }
+};
 
 /// The pages that are translated anew, for each of so many rows of memory, when they are visited again and again, and
 /// `atOnce` pages stay translated.
@@ -89,9 +87,9 @@ void hideTransfers(const Transfers &transfers, TilingCost &cost) {
   auto show = [&](double cycles, double exposed) {
     return std::max(0.0, cycles - cost.compute) + exposed * std::min(cycles, cost.compute);
   };
-  cost.l2 = show(transfers.l2, exposedL2);
-  cost.l3 = show(transfers.l3, exposedFar);
-  cost.memory = show(transfers.memory, exposedFar);
+  cost.l2 = show(transfers.getL2Cycles(), exposedL2);
+  cost.l3 = show(transfers.getL3Cycles(), exposedFar);
+  cost.memory = show(transfers.getMemoryCycles(), exposedFar);
 }
 
 /// Spreads the cost of tiles over workers, some of which wait for the busiest one.
@@ -122,6 +120,10 @@ struct TilingOfProblem {
 };
 
 } // namespace
+
+double tile::getMissingPart(double bytes, double fits, double most) {
+  return std::clamp((bytes - fits) / (most - fits), 0.0, 1.0);
+}
 
 int64_t tile::getMostRows(const ContractionProblem &problem, const ContractionShares &shares) {
   TilingOfProblem tiling{problem, shares};
@@ -190,26 +192,29 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   double ofSums = double(rowStep) * double((depthBlocks > 1 ? runPanels : 1) * width * bytes);
   // A block's rows pass by for every panel: from L1, from L2 beside two panels and the sums of a run, or from beyond.
   double l1 = double(rates.l1Bytes), half = double(rates.l2Bytes) / 2;
-  double beyond = getPart(ofBlock + 2 * ofPanel + ofSums, half, 2 * half);
-  transfers.l3 += beyond * passes * ofBlock / rates.l3;
-  transfers.l2 += (1 - beyond) * getPart(ofBlock + ofPanel, l1 / 2, l1) * passes * ofBlock / rates.l2;
+  double beyond = getMissingPart(ofBlock + 2 * ofPanel + ofSums, half, 2 * half);
+  transfers.fetched.l3 += beyond * passes * ofBlock;
+  transfers.fetched.l2 += (1 - beyond) * getMissingPart(ofBlock + ofPanel, l1 / 2, l1) * passes * ofBlock;
   // The panel passes by for every block of the kernel, while strips of rows do.
-  double beyondL1 = getPart(ofPanel + ofStrip, l1 / 2, 1.5 * l1);
-  transfers.l2 += beyondL1 * passes * ofPanel * (blocks - 1) / rates.l2;
+  double beyondL1 = getMissingPart(ofPanel + ofStrip, l1 / 2, 1.5 * l1);
+  transfers.fetched.l2 += beyondL1 * passes * ofPanel * (blocks - 1);
   // Rows that L2 does not hold over all of k come again for every run.
   if (keepsRows && ofRows > half)
-    transfers.add(runs * ofRows, ofRows);
+    transfers.fetch(runs * ofRows, ofRows);
   // Panels come from where all of B is, or have just been packed.
   double ofColumns = depth * double(problem.n) * double(bytes) / double(groups);
   if (readsInPlace || keepsColumns)
-    transfers.add(double(problem.outer) * double(rowBlocks * groups) * ofColumns, ofColumns);
+    transfers.fetch(double(problem.outer) * double(rowBlocks * groups) * ofColumns, ofColumns);
   else
-    transfers.l2 += beyondL1 * passes * ofPanel / rates.l2;
+    transfers.fetched.l2 += beyondL1 * passes * ofPanel;
   // Sums are read and written for each block of k but the first, and the result is written once.
   double allSums = double(problem.outer) * double(problem.m) * double(problem.n);
-  transfers.add(2 * double(depthBlocks - 1) * allSums * double(bytes), ofSums * 2);
+  double addedSums = double(depthBlocks - 1) * allSums * double(bytes);
+  transfers.fetch(addedSums, ofSums * 2);
+  transfers.write(addedSums, ofSums * 2);
   double results = allSums * double(problem.resultBytes), sumVectors = allSums / double(problem.lanes);
-  transfers.add((problem.isDirect ? 2 : 3) * results, results);
+  transfers.fetch((problem.isDirect ? 1 : 2) * results, results);
+  transfers.write(results, results);
   cost.overhead += sumVectors * (storedVector + double(depthBlocks - 1) * addedVector);
   double lhs = double(problem.outer) * double(problem.m) * depth * double(problem.lhsBytes);
   double rhs = double(problem.outer) * depth * double(problem.n) * double(problem.rhsBytes);
@@ -217,7 +222,7 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   if (isFar)
     cost.overhead += (problem.isDirect ? passes : tiles) * double(rowStep) *
                      countMisses(rowStep, problem.n * problem.resultBytes, pagesOfResults) *
-                     double(width * problem.resultBytes) / lineBytes * missOfLine;
+                     double(width * problem.resultBytes) / double(lineBytes) * missOfLine;
 
   // Whole vectors are packed, also at the ends.
   double lanes = double(problem.lanes), timesRows = packedRowBlocks * (keepsRows ? 1 : runs / packedRowBlocks);
@@ -226,9 +231,9 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
   if (lhs > half)
     cost.packing += timesRows * double(rowStep) * double(depthBlocks) * beginOfPiece;
   Transfers packed{rates};
-  packed.add(packedRows * double(problem.lhsBytes), lhs);
+  packed.fetch(packedRows * double(problem.lhsBytes), lhs);
   // What is packed leaves L1 before it is read.
-  packed.l2 += getPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes) / rates.l2;
+  packed.fetched.l2 += getMissingPart(2 * ofBlock + ofPanel, l1 / 2, l1) * packedRows * double(bytes);
   if (!readsInPlace) {
     double times = keepsColumns ? double(problem.outer) * std::min(double(panels), perWorker) * busy : tiles;
     double packedColumns = times * double(width) * depth;
@@ -240,13 +245,15 @@ TilingCost tile::estimateContraction(const ContractionProblem &problem, const Co
       if (rowBytes % pageBytes == 0 && depthStep * rowBytes > rates.l2Bytes)
         cost.packing += times * depth * beginOfPiece;
     }
-    packed.add(packedColumns * double(problem.rhsBytes), rhs);
-    packed.l2 += getPart(2 * ofPanel, l1 / 2, l1) * packedColumns * double(bytes) / rates.l2;
+    packed.fetch(packedColumns * double(problem.rhsBytes), rhs);
+    packed.fetched.l2 += getMissingPart(2 * ofPanel, l1 / 2, l1) * packedColumns * double(bytes);
   }
-  cost.packing += exposedPacked * (packed.l2 + packed.l3 + packed.memory);
+  cost.packing += exposedPacked * (packed.getL2Cycles() + packed.getL3Cycles() + packed.getMemoryCycles());
   cost.overhead += callOfProgram * busy + runs * callOfRun + passes * (callOfPanel + blocks * callOfBlock);
 
   hideTransfers(transfers, cost);
+  cost.fetched = transfers.fetched + packed.fetched;
+  cost.packedBytes = (keepsRows ? ofRows : ofBlock) + (keepsColumns ? ofColumns : readsInPlace ? 0 : ofPanel);
   spread(cost, tiles, workers);
   return cost;
 }
@@ -279,25 +286,26 @@ TilingCost tile::estimateInnerProducts(const ContractionProblem &problem, const 
   double k = double(problem.k) * double(bytes), lhs = outer * double(problem.m) * k, ofColumns = double(problem.n) * k;
   double strips = outer * double(divideCeil(problem.m, rows)), l1 = double(rates.l1Bytes);
   // Rows come once, and again for each block of columns; all columns come for each strip of rows.
-  transfers.add(lhs, lhs);
+  transfers.fetch(lhs, lhs);
   if (double(rows + columns) * k > l1 / 2)
-    transfers.l2 += double(divideCeil(problem.n, columns) - 1) * lhs / rates.l2;
-  transfers.add(outer * ofColumns, outer * ofColumns);
-  double passing = getPart(ofColumns + double(rows) * k, l1 / 2, l1) * (strips - outer) * ofColumns;
-  transfers.add(passing, ofColumns);
+    transfers.fetched.l2 += double(divideCeil(problem.n, columns) - 1) * lhs;
+  transfers.fetch(outer * ofColumns, outer * ofColumns);
+  double passing = getMissingPart(ofColumns + double(rows) * k, l1 / 2, l1) * (strips - outer) * ofColumns;
+  transfers.fetch(passing, ofColumns);
   double stored = results * double(problem.resultBytes);
-  transfers.add(2 * stored, stored);
+  transfers.fetch(stored, stored);
+  transfers.write(stored, stored);
   if (problem.packsInner && problem.n > 1) {
     // Every worker that computes a part of a matrix packs all of its columns, in squares.
     double squares = double(divideCeil(problem.n, lanes)) * steps, copies = outer + busy - 1;
     cost.packing = copies * squares * double(lanes) * transposedVector;
     Transfers packed{rates};
-    packed.add(copies * ofColumns, ofColumns);
-    cost.packing += exposedPacked * (packed.l2 + packed.l3 + packed.memory);
+    packed.fetch(copies * ofColumns, ofColumns);
+    cost.packing += exposedPacked * (packed.getL2Cycles() + packed.getL3Cycles() + packed.getMemoryCycles());
   }
-  cost.l2 = exposedInner * transfers.l2;
-  cost.l3 = exposedInner * transfers.l3;
-  cost.memory = exposedInner * transfers.memory;
+  cost.l2 = exposedInner * transfers.getL2Cycles();
+  cost.l3 = exposedInner * transfers.getL3Cycles();
+  cost.memory = exposedInner * transfers.getMemoryCycles();
   spread(cost, blocks, workers);
   return cost;
 }

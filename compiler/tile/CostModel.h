@@ -22,6 +22,8 @@ struct DeviceRates {
 
 /// Bytes of a page, and the pages that the first level of a TLB translates.
 inline constexpr int64_t pageBytes = 4096, pagesAtOnce = 64;
+/// Bytes that a cache fetches at once.
+inline constexpr int64_t lineBytes = 64;
 /// The part of them that rows of results have for themselves, beside operands and scratch.
 inline constexpr int64_t pagesOfResults = 48;
 
@@ -66,11 +68,26 @@ struct TileSteps {
   auto operator<=>(const TileSteps &) const = default;
 };
 
+/// Bytes that come from a level into the ones nearer to the core.
+struct LevelBytes {
+  double l2 = 0, l3 = 0, memory = 0;
+
+  LevelBytes operator+(const LevelBytes &other) const { return {l2 + other.l2, l3 + other.l3, memory + other.memory}; }
+};
+
+/// The part of what passes by again and again that is not found any more: none of up to `fits` bytes, all from `most`
+/// on.
+double getMissingPart(double bytes, double fits, double most);
+
 /// Predicted cycles of the busiest worker, by cause.
 struct TilingCost {
   /// Micro-kernels fed by L1, lanes and rows outside the operands included; transfers that computing does not hide,
   /// from L2, L3 and memory; packing; calls and tiles; other workers' work that this one waits for.
   double compute = 0, l2 = 0, l3 = 0, memory = 0, packing = 0, overhead = 0, imbalance = 0;
+  /// By all workers: operands, packed blocks, and lines that are written. What of scratch holds packed operands at a
+  /// time, of one worker.
+  LevelBytes fetched;
+  double packedBytes = 0;
 
   double getTotal() const { return compute + l2 + l3 + memory + packing + overhead + imbalance; }
 };

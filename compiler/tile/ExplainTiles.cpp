@@ -1,7 +1,13 @@
 #include "compiler/tile/ExplainTiles.h"
 
+#include "compiler/plan/Traffic.h"
 #include "compiler/plan/Variants.h"
+#include "compiler/tile/HoistWeights.h"
+#include "compiler/tile/LevelTraffic.h"
 #include "compiler/tile/TileContraction.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -104,8 +110,36 @@ static bool isChoice(Attribute tiling) {
   return isa<ContractionTilingAttr>(tiling) || (rows && rows.hasBlocks());
 }
 
+/// The bytes that a program has to move, and those that each level fetches in typical runs of one worker.
+static void explainTraffic(ProgramOp program, const DeviceRates &rates, llvm::raw_ostream &stream) {
+  Traffic traffic = Traffic::get(program);
+  stream << "  reads " << traffic.read << " bytes, writes " << traffic.written << "\n";
+  TypicalRuns runs(program);
+  llvm::MapVector<StringRef, SmallVector<int64_t>> values;
+  for (StringAttr symbol : program.getSymbols())
+    values[symbol.getValue()] = runs.evaluate(sym::Expr::symbol(program.getContext(), symbol.getValue()));
+  size_t count = runs.evaluate(sym::Expr::constant(program.getContext(), 1)).size();
+  for (size_t number = 0; number < count; ++number) {
+    auto valueOf = [&](sym::Expr size) {
+      auto known = [&, number = number](StringRef symbol) { return std::optional(values.lookup(symbol)[number]); };
+      return size.evaluate(known).value_or(std::numeric_limits<int64_t>::max());
+    };
+    FetchedBytes fetched = predictFetched(program, rates, valueOf);
+    stream << "    ";
+    llvm::interleaveComma(values, stream,
+                          [&](const auto &value) { stream << value.first << " = " << value.second[number]; });
+    stream << llvm::formatv("{0}moves {1}; fetches into L1 {2:F0}, L2 {3:F0}, L3 {4:F0} bytes\n",
+                            values.empty() ? "" : ": ", valueOf(traffic.getTotal()), fetched.l1, fetched.l2,
+                            fetched.l3);
+  }
+}
+
 void tile::explainTiles(ModuleOp module, const DeviceDescription &device, const TimedTilings &times,
                         llvm::raw_ostream &stream) {
+  llvm::StringSet<> run;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.getSymName() != initName)
+      function.walk([&](CallOp call) { run.insert(call.getCallee()); });
   for (auto program : module.getOps<ProgramOp>()) {
     PlanAttr plan = program.getPlanAttr();
     if (!plan)
@@ -114,5 +148,7 @@ void tile::explainTiles(ModuleOp module, const DeviceDescription &device, const 
     std::optional<ContractionForm> form = getContractionWithEpilogue(program);
     if (form && isChoice(plan.getTiling()))
       explainContraction(program, *form, device, times.lookup(program.getSymName()), stream);
+    if (run.contains(program.getSymName()))
+      explainTraffic(program, DeviceRates::get(device), stream);
   }
 }

@@ -15,9 +15,9 @@ struct TimedTiling {
 /// By program.
 using TimedTilings = llvm::StringMap<llvm::SmallVector<TimedTiling>>;
 
-/// Prints, for every program of a tiled module, its plan; and for those whose tilings are constructed, the best
-/// candidates at the sizes of typical runs with the time that the model predicts, in cycles and by cause, and the times
-/// that were measured.
+/// Prints, for every program of a tiled module, its plan; for those whose tilings are constructed, the best candidates
+/// at the sizes of typical runs with the time that the model predicts, in cycles and by cause, and the times that were
+/// measured; and the bytes that each level of memory fetches in these runs.
 void explainTiles(mlir::ModuleOp module, const DeviceDescription &device, const TimedTilings &times,
                   llvm::raw_ostream &stream);
 

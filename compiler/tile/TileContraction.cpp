@@ -76,9 +76,8 @@ static int64_t getStreamedRows(ContractionForm &form, MicroKernelAttr kernel, in
   return form.getStreamedInput() && rows.value_or(1) <= kernel.getRows() ? kernel.getRows() : 0;
 }
 
-SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
-                                                             int64_t wordSteps, const TypicalRuns &runs,
-                                                             const std::optional<InnerProducts> &inner) {
+/// All but the sizes.
+static ContractionProblem getStoredProblem(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps) {
   ContractionProblem problem;
   problem.bytes = form.elementType.getIntOrFloatBitWidth() / 8;
   problem.lhsBytes = getStoredBytes(form, form.lhs) * wordSteps;
@@ -92,6 +91,24 @@ SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &fo
   problem.vectors = kernel.getVectors();
   problem.lanes = kernel.getLanes();
   problem.streamedRows = getStreamedRows(form, kernel, wordSteps);
+  return problem;
+}
+
+ContractionProblem tile::getContractionProblem(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps,
+                                               llvm::function_ref<int64_t(sym::Expr)> valueOf) {
+  auto getSize = [&](sym::Expr size) { return std::clamp(valueOf(size), TypicalRuns::least, TypicalRuns::most); };
+  ContractionProblem problem = getStoredProblem(form, kernel, wordSteps);
+  problem.outer = getSize(form.getExtent(form.outer));
+  problem.m = getSize(form.getExtent(form.m));
+  problem.n = getSize(form.getExtent(form.n));
+  problem.k = getSize(form.getDepth(wordSteps));
+  return problem;
+}
+
+SmallVector<ContractionProblem> tile::getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
+                                                             int64_t wordSteps, const TypicalRuns &runs,
+                                                             const std::optional<InnerProducts> &inner) {
+  ContractionProblem problem = getStoredProblem(form, kernel, wordSteps);
   if (inner) {
     problem.innerRows = inner->rows;
     problem.innerColumns = inner->columns;

@@ -24,7 +24,9 @@ MicroKernelAttr getMicroKernel(const DeviceDescription &device, mlir::Type eleme
 /// already.
 bool isMicroKernelContraction(ContractionForm &form, int64_t width);
 
-/// A contraction in a micro-kernel at the sizes of its typical runs.
+/// A contraction in a micro-kernel at the sizes of a run, and at those of its typical runs.
+ContractionProblem getContractionProblem(ContractionForm &form, MicroKernelAttr kernel, int64_t wordSteps,
+                                         llvm::function_ref<int64_t(sym::Expr)> valueOf);
 llvm::SmallVector<ContractionProblem> getContractionProblems(ContractionForm &form, MicroKernelAttr kernel,
                                                              int64_t wordSteps, const TypicalRuns &runs,
                                                              const std::optional<InnerProducts> &inner);

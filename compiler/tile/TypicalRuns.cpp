@@ -66,8 +66,6 @@ TypicalRuns::TypicalRuns(ProgramOp program) {
 TypicalRuns::TypicalRuns(TypicalSizes sizes) : sizes(std::move(sizes)) {}
 
 SmallVector<int64_t> TypicalRuns::evaluate(Expr size) const {
-  // Products of three sizes fit 64 bits; larger sizes change no choice.
-  constexpr int64_t least = 1, most = 1 << 20;
   auto bound = [&](std::optional<int64_t> value) { return std::clamp(value.value_or(most), least, most); };
   if (runs.empty())
     return llvm::map_to_vector(unknownSizes, [&](int64_t unknown) { return bound(sizes.evaluate(size, unknown)); });

@@ -14,7 +14,9 @@ public:
   /// Of computes within a function.
   explicit TypicalRuns(TypicalSizes sizes);
 
-  /// The value of a size in every run, in order: at least 1, and 2^20 at most.
+  /// The value of a size in every run, in order, within these: products of three sizes fit 64 bits, and larger sizes
+  /// change no choice.
+  static constexpr int64_t least = 1, most = 1 << 20;
   llvm::SmallVector<int64_t> evaluate(sym::Expr size) const;
 
 private:
