@@ -61,9 +61,9 @@ public:
     FailureOr<RowPasses> passes = getRowPasses(program, tiling.getRowLoops(), why);
     if (failed(passes))
       return;
-    double ofRow = 0, again = 0;
-    double rows = 1;
-    for (Expr extent : ArrayRef(program.getComputes().front().getExtents()).take_front(tiling.getRowLoops()))
+    double ofRow = 0, again = 0, rows = 1;
+    SmallVector<Expr> extents = passes->entries.front().compute.getExtents();
+    for (Expr extent : ArrayRef(extents).take_front(tiling.getRowLoops()))
       rows *= get(extent);
     auto addPasses = [&](Value tensor, double bytes) {
       llvm::SmallSet<unsigned, 4> readers;
