@@ -143,6 +143,8 @@ Tensor slice(Tensor x, int64_t axis, Expr start, Expr size, int64_t step) {
     return x;
   GraphBuilder &builder = x.builder();
   axis = axis < 0 ? axis + x.rank() : axis;
+  if (axis < 0 || axis >= x.rank())
+    return builder.reject("a slice needs an axis that a tensor of rank " + Twine(x.rank()) + " does not have");
   const sym::Bounds &bounds = builder.bounds();
   start = bounds.simplify(builder.current(start));
   size = bounds.simplify(builder.current(size));

@@ -101,8 +101,21 @@ void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
   r = conform(r, {count, rows, hidden}, "sizes of the recurrent weights");
   if (!w || !r || !readActivations(node, directions, defaults, activations))
     return;
-  Tensor bias = node.optionalInput(3), peepholes = node.optionalInput(7);
-  Tensor firstH = sequenceFirst(node.optionalInput(5)), firstC = sequenceFirst(node.optionalInput(6));
+  bool areConform = true;
+  auto optional = [&](int64_t input, ArrayRef<Expr> shape, const Twine &what) {
+    Tensor given = node.optionalInput(input), conformed = conform(given, shape, what);
+    areConform &= bool(given) == bool(conformed);
+    return conformed;
+  };
+  SmallVector<Expr> ofState = {count, batch, hidden};
+  if (isBatchFirst)
+    std::swap(ofState[0], ofState[1]);
+  Tensor bias = optional(3, {count, rows * 2}, "sizes of the biases");
+  Tensor firstH = sequenceFirst(optional(5, ofState, "sizes of the first state"));
+  Tensor firstC = sequenceFirst(optional(6, ofState, "sizes of the first cells"));
+  Tensor peepholes = optional(7, {count, hidden * 3}, "sizes of the peepholes");
+  if (!areConform)
+    return;
 
   SmallVector<Tensor> all, lastH, lastC;
   for (int64_t index = 0; index < directions; ++index) {
