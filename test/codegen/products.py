@@ -129,7 +129,7 @@ def main():
              Form(bound="m=3 n=300"), Form(bound="n=5", epilogue=True), Form(bound="n=18", batch=True),
              Form(bound="m=2", right=True, epilogue=True), Form(bound="k=300", batch=True, right=True)]
     check_switch(folder, "stream-columns", "streamed_columns", Form(), (0, 3, 100, 77))
-    check_switch(folder, "inner-products", "inner_products", Form(bound="n=5"), (0, 64, 3000, 5))
+    check_switch(folder, "inner-products", "inner_products", Form(bound="n=1"), (0, 64, 3000, 1))
     for form in forms:
         check(form, folder, rounds, choice)
     print(f"{len(forms)} forms at {rounds} sizes each: right")

@@ -26,8 +26,9 @@ def check_chosen(tool, random, target):
     assert tool.compile(GRAPH, target, "--disable", "variants")["variants"] == 0
     assert tool.compile(GRAPH, target)["variants"] == 1
     ends = dict(OTHERS)
-    for size, most in re.findall(r"size = (s\d), most = (\d+)", tool.explain()):
-        ends[size] = tuple(sorted({*ends[size], int(most), int(most) + 1}))
+    for size, most in re.findall(r"size = (.*?), most = (\d+)", tool.explain()):
+        for symbol in re.findall(r"s\d", size):
+            ends[symbol] = tuple(sorted({*ends[symbol], int(most), int(most) + 1}))
     assert ends != OTHERS, ends
     for m, n, k in itertools.product(*(ends[size] for size in ("s0", "s1", "s2"))):
         expect_product(tool, random, m, n, k, f"for {target}")
