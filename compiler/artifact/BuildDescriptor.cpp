@@ -107,10 +107,13 @@ runtime::Symbol describeSymbol(SymbolAttr attr, const SizeSlots &slots) {
   return symbol;
 }
 
+/// Views count as their buffers.
 DenseMap<Value, int64_t> numberBuffers(ProgramOp program) {
   DenseMap<Value, int64_t> buffers;
   for (auto [index, buffer] : llvm::enumerate(program.getBuffers()))
     buffers[buffer.getBuffer()] = index;
+  for (ViewOp view : program.getViews())
+    buffers[view.getView()] = buffers.lookup(view.getBuffer());
   return buffers;
 }
 

@@ -21,6 +21,7 @@ void addGraphPipeline(OpPassManager &passes, const Options &options) {
 
 void addTilePipeline(OpPassManager &passes, const Options &options) {
   const Switches &switches = options.switches;
+  passes.addPass(tile::createLiftRegions());
   OpPassManager &functions = passes.nest<func::FuncOp>();
   tile::ChooseLayoutsOptions layouts;
   layouts.enable = switches.packWeights;

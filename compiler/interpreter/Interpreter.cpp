@@ -53,6 +53,10 @@ private:
   FailureOr<Tensors> evaluate(MatchShapeOp op, const Tensor &x);
   FailureOr<Tensors> evaluate(tile::CallOp op, ArrayRef<Tensor> operands);
   FailureOr<Tensors> evaluate(tile::LibraryOp op, ArrayRef<Tensor> operands);
+  FailureOr<Tensors> evaluate(tile::LoopOp op);
+  FailureOr<Tensors> evaluate(tile::BranchOp op);
+  /// Runs a body, which uses the symbols of this function.
+  FailureOr<Tensors> runBody(Operation *op, FlatSymbolRefAttr name, ArrayRef<Tensor> arguments);
   /// Stacks values along a new first dimension.
   FailureOr<Tensor> stack(Operation *op, unsigned result, ArrayRef<Tensor> values);
   Tensors lookup(ValueRange operands) {
@@ -193,6 +197,10 @@ FailureOr<Tensors> Activation::evaluate(Operation *op, ArrayRef<Tensor> operands
     return evaluate(call, operands);
   if (auto library = dyn_cast<tile::LibraryOp>(op))
     return evaluate(library, operands);
+  if (auto loop = dyn_cast<tile::LoopOp>(op))
+    return evaluate(loop);
+  if (auto branch = dyn_cast<tile::BranchOp>(op))
+    return evaluate(branch);
   Context context{operands, symbols, weights};
   for (auto family : {evaluateElementwise, evaluateShape, evaluateSources, evaluateContraction, evaluateReduction,
                       evaluateIndexing, evaluateWindow, evaluateOrdering, evaluateTile})
@@ -259,20 +267,24 @@ FailureOr<Tensors> Activation::evaluate(WhileOp op) {
   return carried;
 }
 
+/// Slice `step` along the first dimension.
+static Tensor getSlice(const Tensor &whole, int64_t step) {
+  Tensor slice(whole.getElementType(), whole.getDims().drop_front());
+  slice.visit([&](auto kind) {
+    using T = decltype(kind);
+    std::copy_n(whole.data<T>() + step * slice.size(), slice.size(), slice.data<T>());
+  });
+  return slice;
+}
+
 FailureOr<Tensors> Activation::evaluate(ScanOp op) {
   Tensors carried = lookup(op.getCarried()), scanned = lookup(op.getScanned());
   size_t states = carried.size();
   SmallVector<Tensors> collected(op.getNumCollected());
   for (int64_t step = 0, count = scanned.front().getDim(0); step < count; ++step) {
     Tensors arguments = carried;
-    for (const Tensor &whole : scanned) {
-      Tensor slice(whole.getElementType(), whole.getDims().drop_front());
-      slice.visit([&](auto kind) {
-        using T = decltype(kind);
-        std::copy_n(whole.data<T>() + step * slice.size(), slice.size(), slice.data<T>());
-      });
-      arguments.push_back(slice);
-    }
+    for (const Tensor &whole : scanned)
+      arguments.push_back(getSlice(whole, step));
     FailureOr<Tensors> next = runRegion(op.getBody(), arguments);
     if (failed(next))
       return failure();
@@ -333,6 +345,55 @@ FailureOr<Tensors> Activation::evaluate(tile::LibraryOp op, ArrayRef<Tensor> ope
   for (const HostTensor &output : outputs)
     results.push_back(Tensor::fromHost(output));
   return results;
+}
+
+FailureOr<Tensors> Activation::runBody(Operation *op, FlatSymbolRefAttr name, ArrayRef<Tensor> arguments) {
+  auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(original, name);
+  if (!body)
+    return op->emitError("calls ") << name << ", which is no function";
+  Activation activation(functions, body, weights, libraries);
+  activation.symbols = symbols;
+  return activation.run(arguments);
+}
+
+FailureOr<Tensors> Activation::evaluate(tile::LoopOp op) {
+  int64_t trips = std::numeric_limits<int64_t>::max();
+  if (std::optional<sym::ExprAttr> size = op.getTrips()) {
+    FailureOr<int64_t> value = symbols.getOffset(op, size->getExpr());
+    if (failed(value))
+      return failure();
+    trips = *value;
+  }
+  bool goesOn = !op.getCondition() || *values.at(op.getCondition()).data<int64_t>();
+  Tensors carried = lookup(op.getCarried()), scanned = lookup(op.getScanned()), captured = lookup(op.getCaptured());
+  SmallVector<Tensors> collected(op.getNumCollected());
+  for (int64_t trip = 0; goesOn && trip < trips; ++trip) {
+    Tensors arguments = carried;
+    for (const Tensor &whole : scanned)
+      arguments.push_back(getSlice(whole, trip));
+    llvm::append_range(arguments, captured);
+    FailureOr<Tensors> results = runBody(op, op.getBodyAttr(), arguments);
+    if (failed(results))
+      return failure();
+    if (op.getCondition())
+      goesOn = *results->front().data<int64_t>();
+    for (auto [index, value] : llvm::enumerate(carried))
+      value = (*results)[op.getNextCarried(index)];
+    for (auto [index, list] : llvm::enumerate(collected))
+      list.push_back((*results)[op.getCollectedResult(index)]);
+  }
+  for (ArrayRef<Tensor> list : collected) {
+    FailureOr<Tensor> stacked = stack(op, carried.size(), list);
+    if (failed(stacked))
+      return failure();
+    carried.push_back(*stacked);
+  }
+  return carried;
+}
+
+FailureOr<Tensors> Activation::evaluate(tile::BranchOp op) {
+  bool holds = *values.at(op.getCondition()).data<int64_t>();
+  return runBody(op, holds ? op.getThenBodyAttr() : op.getElseBodyAttr(), lookup(op.getCaptured()));
 }
 
 FailureOr<std::vector<HostTensor>> interpret(func::FuncOp function, ArrayRef<HostTensor> inputs,

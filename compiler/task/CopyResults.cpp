@@ -14,9 +14,47 @@ using namespace freestone::task;
 
 namespace {
 
+/// Whether a loop or a branch writes the value to memory that belongs to nothing else.
+bool isMadeInside(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto loop = dyn_cast_or_null<tile::LoopOp>(op);
+  if (!loop)
+    return isa_and_nonnull<tile::BranchOp>(op);
+  int64_t collected = static_cast<int64_t>(cast<OpResult>(value).getResultNumber()) - loop.getCarried().size();
+  return collected >= 0 && !llvm::is_contained(loop.getCollectedAs(), collected);
+}
+
+/// Whether the value is computed for this use alone.
+bool isComputedFor(OpOperand &use) {
+  Value memory = getMemory(use.get());
+  Operation *user = use.getOwner();
+  return isComputed(memory) && llvm::all_of(getReaders(memory, *user->getBlock()), [&](Operation *reader) { return reader == user; }) &&
+         llvm::count_if(user->getOperands(), [&](Value operand) { return getMemory(operand) == memory; }) == 1;
+}
+
 class CopyResults : public task::impl::CopyResultsBase<CopyResults> {
 public:
   void runOnOperation() override {
+    copyCarried();
+    copyOutputs();
+  }
+
+private:
+  /// The first iteration of a loop reads carried values where the others do.
+  void copyCarried() {
+    for (auto loop : getOperation().getBody().front().getOps<tile::LoopOp>()) {
+      OpBuilder builder(loop);
+      for (OpOperand &operand : loop->getOpOperands()) {
+        // The condition and the carried values come first.
+        if (operand.getOperandNumber() >= loop.getCarried().size() + bool(loop.getCondition()) || isComputedFor(operand))
+          continue;
+        operand.set(copyValue(builder, operand.get()));
+        ++copies;
+      }
+    }
+  }
+
+  void copyOutputs() {
     func::FuncOp function = getOperation();
     Operation *terminator = function.getBody().front().getTerminator();
     OpBuilder builder(terminator);
@@ -31,7 +69,7 @@ public:
     }
     for (OpOperand *result : outputs) {
       Value memory = getMemory(result->get());
-      if (isComputed(memory) && taken.insert(memory).second)
+      if ((isComputed(memory) || isMadeInside(memory)) && taken.insert(memory).second)
         continue;
       result->set(copyValue(builder, result->get()));
       ++copies;

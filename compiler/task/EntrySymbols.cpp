@@ -33,13 +33,24 @@ SmallVector<Assertion> assertionsOf(func::FuncOp function) {
   return assertions;
 }
 
-SymbolNames symbolsOf(func::FuncOp function) {
-  SymbolNames names;
+/// Of a function and the bodies of its loops and branches.
+void collect(func::FuncOp function, SymbolNames &names) {
   for (Type type : function.getArgumentTypes())
     collect(type, names);
+  auto collectBody = [&](FlatSymbolRefAttr name) {
+    collect(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, name), names);
+  };
   function.walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       collect(type, names);
+    if (auto loop = dyn_cast<tile::LoopOp>(op)) {
+      if (std::optional<sym::ExprAttr> trips = loop.getTrips())
+        trips->getExpr().collectSymbols(names);
+      collectBody(loop.getBodyAttr());
+    } else if (auto branch = dyn_cast<tile::BranchOp>(op)) {
+      collectBody(branch.getThenBodyAttr());
+      collectBody(branch.getElseBodyAttr());
+    }
     auto call = dyn_cast<tile::CallOp>(op);
     if (!call)
       return;
@@ -48,6 +59,11 @@ SymbolNames symbolsOf(func::FuncOp function) {
     if (auto bound = call->getAttrOfType<sym::ExprAttr>("bound"))
       bound.getExpr().collectSymbols(names);
   });
+}
+
+SymbolNames symbolsOf(func::FuncOp function) {
+  SymbolNames names;
+  collect(function, names);
   for (const Assertion &assertion : assertionsOf(function))
     for (sym::Expr side : {assertion.left, assertion.right})
       side.collectSymbols(names);

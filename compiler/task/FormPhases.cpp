@@ -50,12 +50,19 @@ public:
 private:
   LogicalResult formArguments();
   LogicalResult formOutputs();
+  LogicalResult formBlock(Block &block);
   LogicalResult formOp(Operation &op);
+  LogicalResult formLoop(tile::LoopOp loop);
+  LogicalResult formBranch(tile::BranchOp branch);
   LogicalResult formCall(tile::CallOp call);
   LogicalResult formLibrary(tile::LibraryOp library);
+  FailureOr<Block *> enterBody(FlatSymbolRefAttr name, ValueRange captured);
+  void placeCarried(tile::LoopOp loop);
+  void setToDeclarations();
   void setRuntimeSymbols();
   FailureOr<Value> bufferOf(Value value);
   BufferOp addBuffer(BufferKind kind, StringRef name, Type type, Location location);
+  Value addView(Value source, Type type, std::optional<int64_t> loop, int64_t shift, int64_t rotate, Location location);
   SmallVector<Attribute> accesses(ArrayAttr planned, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
 
   /// The bounds of a program's plan, in the sizes of a call.
@@ -72,9 +79,19 @@ private:
   ProgramOp program;
   /// Cached, since many calls of a program have the same sizes.
   DenseMap<std::pair<Operation *, ArrayAttr>, Bound> plans;
+  /// The memory of a loop: views of what an iteration reads and writes, one for each carried value, the condition first,
+  /// and of what it collects.
+  struct LoopMemory {
+    int64_t number;
+    SmallVector<Value> read, written, collected;
+  };
+  DenseMap<Operation *, LoopMemory> loops;
   DenseMap<Value, Value> buffers;
   DenseMap<StringAttr, Value> states;
   DenseMap<StringAttr, Value> counts;
+  Operation *lastDeclared = nullptr;
+  /// The loops and branches around what is formed.
+  int64_t depth = 0;
   int64_t phases = 0;
 };
 
@@ -85,28 +102,49 @@ LogicalResult PhaseFormer::form() {
     return failure();
   program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(),
                               builder.getArrayAttr(symbols->bound), symbols->definitions, entryAssertions(function));
-  builder.createBlock(&program.getBody());
+  Block *block = builder.createBlock(&program.getBody());
+  builder.setInsertionPointToEnd(block);
   if (failed(formArguments()) || failed(formOutputs()))
     return failure();
-  for (Operation &op : function.getBody().front().without_terminator())
-    if (failed(formOp(op)))
-      return failure();
+  if (failed(formBlock(function.getBody().front())))
+    return failure();
   setRuntimeSymbols();
-  function.erase();
   return success();
 }
 
 BufferOp PhaseFormer::addBuffer(BufferKind kind, StringRef name, Type type, Location location) {
   OpBuilder::InsertionGuard guard(builder);
-  // Buffers are created before the phases.
-  SmallVector<PhaseOp, 8> formed = program.getPhases();
-  if (formed.empty())
-    builder.setInsertionPointToEnd(&program.getBody().front());
-  else
-    builder.setInsertionPoint(formed.front());
+  setToDeclarations();
   StringAttr nameAttr = name.empty() ? StringAttr() : builder.getStringAttr(name);
-  return BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr(),
-                          StringAttr());
+  auto buffer = BufferOp::create(builder, location, type, kind, nameAttr, IntegerAttr(), IntegerAttr(), ElementsAttr(),
+                                 StringAttr());
+  lastDeclared = buffer;
+  return buffer;
+}
+
+/// Buffers and views are declared before the phases.
+void PhaseFormer::setToDeclarations() {
+  if (lastDeclared)
+    builder.setInsertionPointAfter(lastDeclared);
+  else
+    builder.setInsertionPointToStart(&program.getBody().front());
+}
+
+static sym::ExprAttr getBytes(Type type) {
+  auto tensor = cast<graph::TensorType>(type);
+  unsigned bits = tile::getStorageType(tensor.getElementType()).getIntOrFloatBitWidth();
+  return (tile::getStorageElements(tensor) * (bits / 8)).attr();
+}
+
+/// A slice of this type.
+Value PhaseFormer::addView(Value source, Type type, std::optional<int64_t> loop, int64_t shift, int64_t rotate,
+                           Location location) {
+  OpBuilder::InsertionGuard guard(builder);
+  setToDeclarations();
+  auto view = ViewOp::create(builder, location, type, source, loop ? builder.getI64IntegerAttr(*loop) : IntegerAttr(),
+                             shift, rotate, getBytes(type));
+  lastDeclared = view;
+  return view;
 }
 
 LogicalResult PhaseFormer::formArguments() {
@@ -160,9 +198,152 @@ LogicalResult PhaseFormer::formOutputs() {
   return success();
 }
 
+LogicalResult PhaseFormer::formBlock(Block &block) {
+  // First values of loops are computed where their iterations read them.
+  for (auto loop : block.getOps<tile::LoopOp>())
+    placeCarried(loop);
+  for (Operation &op : block.without_terminator())
+    if (failed(formOp(op)))
+      return failure();
+  return success();
+}
+
+static Type stack(Type slice, sym::Expr count) {
+  auto type = cast<graph::TensorType>(slice);
+  SmallVector<sym::Expr> shape = {count};
+  llvm::append_range(shape, type.getShape());
+  return type.withShape(shape);
+}
+
+/// Carried values have two slices of memory in turns. Those that are collected have a slice of what is collected, whose
+/// memory begins with the first value.
+void PhaseFormer::placeCarried(tile::LoopOp loop) {
+  Location location = loop.getLoc();
+  LoopMemory memory{static_cast<int64_t>(loops.size()), {}, {}, {}};
+  size_t states = loop.getCarried().size();
+  memory.collected.resize(loop.getNumCollected());
+  sym::Expr two = sym::Expr::constant(loop.getContext(), 2);
+  auto placeInTurns = [&](Value first) {
+    Value buffer = addBuffer(BufferKind::arena, "", stack(first.getType(), two), location);
+    buffers[getMemory(first)] = buffer;
+    memory.read.push_back(addView(buffer, first.getType(), memory.number, 0, 2, location));
+    memory.written.push_back(addView(buffer, first.getType(), memory.number, 1, 2, location));
+  };
+  if (Value condition = loop.getCondition())
+    placeInTurns(condition);
+  for (auto [index, first] : llvm::enumerate(loop.getCarried())) {
+    std::optional<unsigned> collected = loop.getCollectedAs(index);
+    if (!collected) {
+      placeInTurns(first);
+    } else {
+      Type type = first.getType();
+      Value buffer = addBuffer(BufferKind::arena, "", stack(type, loop.getTrips()->getExpr() + 1), location);
+      buffers[getMemory(first)] = buffer;
+      memory.read.push_back(addView(buffer, type, memory.number, 0, 0, location));
+      memory.written.push_back(addView(buffer, type, memory.number, 1, 0, location));
+      memory.collected[*collected] = memory.written.back();
+      buffers[loop.getResult(states + *collected)] = addView(buffer, type, std::nullopt, 1, 0, location);
+    }
+    buffers[loop.getResult(index)] = memory.read.back();
+  }
+  loops[loop] = std::move(memory);
+}
+
+/// The block of a body, whose last arguments are the captured values and weights.
+FailureOr<Block *> PhaseFormer::enterBody(FlatSymbolRefAttr name, ValueRange captured) {
+  auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, name);
+  unsigned first = body.getNumArguments();
+  while (first > 0 && body.getArgAttr(first - 1, "graph.weight"))
+    --first;
+  for (unsigned index = first; index < body.getNumArguments(); ++index)
+    buffers[body.getArgument(index)] =
+        addBuffer(BufferKind::weight, body.getArgAttrOfType<StringAttr>(index, "graph.weight"),
+                  body.getArgumentTypes()[index], body.getLoc());
+  for (auto [argument, value] : llvm::zip_equal(body.getArguments().slice(first - captured.size(), captured.size()), captured)) {
+    FailureOr<Value> buffer = bufferOf(value);
+    if (failed(buffer))
+      return failure();
+    buffers[argument] = *buffer;
+  }
+  return &body.getBody().front();
+}
+
+LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
+  Location location = loop.getLoc();
+  LoopMemory memory = loops.lookup(loop);
+  FailureOr<Block *> block = enterBody(loop.getBodyAttr(), loop.getCaptured());
+  if (failed(block))
+    return failure();
+  bool isOpen = bool(loop.getCondition());
+  size_t states = loop.getCarried().size();
+  auto arguments = (*block)->getArguments();
+  for (auto [argument, view] : llvm::zip(arguments, ArrayRef(memory.read).drop_front(isOpen)))
+    buffers[argument] = view;
+  for (auto [argument, scanned] : llvm::zip(arguments.drop_front(states), loop.getScanned())) {
+    FailureOr<Value> buffer = bufferOf(scanned);
+    if (failed(buffer))
+      return failure();
+    buffers[argument] = addView(*buffer, argument.getType(), memory.number, 0, 0, location);
+  }
+  ValueRange returned = (*block)->getTerminator()->getOperands();
+  if (isOpen)
+    buffers[getMemory(returned[0])] = memory.written.front();
+  for (size_t index = 0; index < states; ++index)
+    buffers[getMemory(returned[loop.getNextCarried(index)])] = memory.written[index + isOpen];
+  for (auto [index, view] : llvm::enumerate(memory.collected)) {
+    Value value = returned[loop.getCollectedResult(index)];
+    if (!view) {
+      FailureOr<Value> buffer = bufferOf(loop.getResult(states + index));
+      view = addView(*buffer, value.getType(), memory.number, 0, 0, location);
+      buffers[getMemory(value)] = view;
+    }
+  }
+  std::string label = nodeName(location);
+  auto formed = LoopOp::create(builder, location, memory.number, label.empty() ? "loop" : label, loop.getTripsAttr(),
+                               isOpen ? memory.read.front() : Value());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&formed.getBody());
+  ++depth;
+  LogicalResult result = formBlock(**block);
+  --depth;
+  return result;
+}
+
+LogicalResult PhaseFormer::formBranch(tile::BranchOp branch) {
+  FailureOr<Value> condition = bufferOf(branch.getCondition());
+  if (failed(condition))
+    return failure();
+  SmallVector<Value> results;
+  for (Value result : branch.getResults())
+    results.push_back(*bufferOf(result));
+  std::string label = nodeName(branch.getLoc());
+  auto formed = BranchOp::create(builder, branch.getLoc(), label.empty() ? "branch" : label, *condition,
+                                 builder.getDenseI64ArrayAttr({}));
+  for (auto [name, region] : {std::pair(branch.getThenBodyAttr(), &formed.getThenBody()),
+                              std::pair(branch.getElseBodyAttr(), &formed.getElseBody())}) {
+    FailureOr<Block *> block = enterBody(name, branch.getCaptured());
+    if (failed(block))
+      return failure();
+    for (auto [value, buffer] : llvm::zip_equal((*block)->getTerminator()->getOperands(), results))
+      buffers[getMemory(value)] = buffer;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(region);
+    ++depth;
+    LogicalResult result = formBlock(**block);
+    --depth;
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult PhaseFormer::formOp(Operation &op) {
   if (tile::isAlias(&op) || isa<graph::ConstantOp, graph::WeightOp>(op))
     return success();
+  if (auto loop = dyn_cast<tile::LoopOp>(op))
+    return formLoop(loop);
+  if (auto branch = dyn_cast<tile::BranchOp>(op))
+    return formBranch(branch);
   if (auto call = dyn_cast<tile::CallOp>(op))
     return formCall(call);
   if (auto library = dyn_cast<tile::LibraryOp>(op))
@@ -245,10 +426,13 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
 
   StringAttr binds;
   if (auto symbol = call->getAttrOfType<StringAttr>("binds")) {
+    if (depth > 0)
+      return call.emitError("binds the size '")
+             << symbol.getValue() << "' within a loop or branch, which can't be compiled; pad to a known size";
     binds = symbol;
     counts[symbol] = results.front();
   }
-  builder.setInsertionPointToEnd(&program.getBody().front());
+  OpBuilder::InsertionGuard guard(builder);
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
                                builder.getDenseI64ArrayAttr({}), binds);
   builder.createBlock(&phase.getBody());
@@ -284,7 +468,7 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
   std::string label = nodeName(library.getLoc());
   if (label.empty())
     label = library.getName().str();
-  builder.setInsertionPointToEnd(&program.getBody().front());
+  OpBuilder::InsertionGuard guard(builder);
   DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({});
   auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, none, StringAttr());
   builder.createBlock(&phase.getBody());
@@ -318,6 +502,9 @@ void PhaseFormer::setRuntimeSymbols() {
   program.setSymbolsAttr(builder.getArrayAttr(symbols));
 }
 
+/// Whether loops and branches call the function, rather than the runtime.
+bool isBody(func::FuncOp function) { return function.isPrivate(); }
+
 class FormPhases : public task::impl::FormPhasesBase<FormPhases> {
 public:
   using FormPhasesBase::FormPhasesBase;
@@ -327,12 +514,17 @@ public:
       return signalPassFailure();
     SmallVector<Attribute> sites;
     ConstantNames constants;
-    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions) {
+      if (isBody(function))
+        continue;
       PhaseFormer former(function, sites, constants);
       if (failed(former.form()))
         return signalPassFailure();
       phases += former.phaseCount();
     }
+    for (func::FuncOp function : functions)
+      function.erase();
     getOperation()->setAttr("task.sites", ArrayAttr::get(&getContext(), sites));
   }
 };

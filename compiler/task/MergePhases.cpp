@@ -22,10 +22,10 @@ struct Touch {
   bool isWrite;
 };
 
-/// Merges the phases of one program.
+/// Merges phases that follow each other.
 class Merger {
 public:
-  Merger(ProgramOp program, SymbolTable &symbols) : program(program), symbols(symbols), phases(program.getPhases()) {}
+  Merger(ArrayRef<PhaseOp> phases, SymbolTable &symbols) : phases(phases), symbols(symbols) {}
 
   /// Returns the number of phases merged into others.
   int64_t merge();
@@ -37,9 +37,8 @@ private:
   void addToWindow(PhaseOp phase);
   int64_t mergeWindow();
 
-  ProgramOp program;
+  ArrayRef<PhaseOp> phases;
   SymbolTable &symbols;
-  SmallVector<PhaseOp, 8> phases;
   /// Phases whose tiles stay on the worker that computed their inputs: dealt otherwise, they would have to wait. Phases
   /// of a single tile keep no worker busy, and are better merged.
   llvm::SmallDenseSet<size_t> chained;
@@ -50,8 +49,8 @@ private:
 
 void Merger::findChains() {
   DenseMap<Value, SmallVector<Touch>> touches;
-  for (auto [index, phase] : llvm::enumerate(phases))
-    for (SpaceOp space : phase.getSpaces()) {
+  for (size_t index = 0; index < phases.size(); ++index)
+    for (SpaceOp space : PhaseOp(phases[index]).getSpaces()) {
       auto touch = [&](OperandRange operands, ArrayAttr accesses, bool isWrite) {
         for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
           if (isa<UnitAttr>(elements) || space.getTiles().getExpr().isConstant(1))
@@ -111,7 +110,7 @@ int64_t Merger::mergeWindow() {
         space->moveBefore(&body, body.end());
     for (PhaseOp phase : llvm::drop_begin(mergeable))
       phase.erase();
-    into->setLoc(FusedLoc::get(program.getContext(), locations));
+    into->setLoc(FusedLoc::get(into.getContext(), locations));
     merged = mergeable.size() - 1;
   }
   mergeable.clear();
@@ -123,7 +122,8 @@ int64_t Merger::mergeWindow() {
 int64_t Merger::merge() {
   findChains();
   int64_t merged = 0;
-  for (auto [index, phase] : llvm::enumerate(phases)) {
+  for (size_t index = 0; index < phases.size(); ++index) {
+    PhaseOp phase = phases[index];
     // Phases after one that binds a size may depend on that size.
     if (!isIndependent(phase) || phase.getBinds())
       merged += mergeWindow();
@@ -145,7 +145,28 @@ public:
       return;
     SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<ProgramOp>())
-      tile::count(getOperation(), "merged_phases", Merger(program, symbols).merge());
+      mergeIn(program, symbols);
+  }
+
+private:
+  /// Phases on both sides of a loop or branch, or of its beginning or end, stay apart.
+  void mergeIn(Operation *op, SymbolTable &symbols) {
+    for (Region &region : op->getRegions()) {
+      SmallVector<PhaseOp> neighbours;
+      auto mergeNeighbours = [&] {
+        tile::count(getOperation(), "merged_phases", Merger(neighbours, symbols).merge());
+        neighbours.clear();
+      };
+      for (Operation &inner : llvm::make_early_inc_range(region.front())) {
+        if (auto phase = dyn_cast<PhaseOp>(inner)) {
+          neighbours.push_back(phase);
+        } else if (isa<LoopOp, BranchOp>(inner)) {
+          mergeNeighbours();
+          mergeIn(&inner, symbols);
+        }
+      }
+      mergeNeighbours();
+    }
   }
 };
 

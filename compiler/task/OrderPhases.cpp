@@ -2,6 +2,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace freestone::task {
 #define GEN_PASS_DEF_ORDERPHASES
@@ -30,57 +31,117 @@ struct PhaseTouch {
   }
 };
 
+/// Finds the edges of one program.
+class Orderer {
+public:
+  Orderer(bool elide) : elide(elide) {}
+
+  void order(Block &block);
+  int64_t waits = 0, elided = 0;
+
+private:
+  using Touches = DenseMap<Value, SmallVector<PhaseTouch>>;
+
+  void order(PhaseOp phase);
+  void order(LoopOp loop);
+  void order(BranchOp branch);
+
+  bool elide;
+  Touches reads, writes;
+  /// The next phase; the last one that all workers have finished; the last one that binds a size.
+  int64_t next = 0, horizon = -1, lastBinding = -1;
+};
+
+void Orderer::order(PhaseOp phase) {
+  int64_t index = next++;
+  // Sizes that worker 0 derives at run time are read by all workers from then on.
+  int64_t latest = lastBinding;
+  llvm::SetVector<int64_t> same;
+  auto comeAfter = [&](ArrayRef<PhaseTouch> touches, const PhaseTouch &touch) {
+    for (const PhaseTouch &before : touches) {
+      if (elide && before.staysOnWorker(touch))
+        same.insert(before.phase);
+      else
+        latest = std::max(latest, before.phase);
+    }
+  };
+  SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
+  SmallVector<PhaseOp::Deal, 8> deals = phase.getDeals();
+  auto forTouches = [&](llvm::function_ref<void(Value, const PhaseTouch &, bool isWrite)> visit) {
+    for (auto [space, deal] : llvm::zip_equal(spaces, deals)) {
+      PhaseTouch touch{index, deal, space.getTilesAttr(), {}};
+      for (auto [operands, accesses, isWrite] : {std::tuple(space.getInputs(), space.getReads(), false),
+                                                 std::tuple(space.getOutputs(), space.getWrites(), true)})
+        for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
+          touch.elements = elements;
+          visit(operand, touch, isWrite);
+        }
+    }
+  };
+  forTouches([&](Value buffer, const PhaseTouch &touch, bool isWrite) {
+    comeAfter(writes.lookup(buffer), touch);
+    if (isWrite)
+      comeAfter(reads.lookup(buffer), touch);
+  });
+  forTouches([&](Value buffer, const PhaseTouch &touch, bool isWrite) {
+    (isWrite ? writes : reads)[buffer].push_back(touch);
+  });
+
+  OpBuilder builder(phase);
+  elided += same.size();
+  bool mustWait = latest > horizon;
+  waits += mustWait;
+  phase.setAllAfterAttr(builder.getDenseI64ArrayAttr(mustWait ? ArrayRef(latest) : ArrayRef<int64_t>()));
+  phase.setSameAfterAttr(builder.getDenseI64ArrayAttr(same.takeVector()));
+  horizon = std::max(horizon, latest);
+  if (phase.getBinds())
+    lastBinding = index;
+}
+
+/// Workers meet before every iteration, and behind the last one.
+void Orderer::order(LoopOp loop) {
+  ++waits;
+  horizon = next - 1;
+  order(loop.getBody().front());
+  horizon = next - 1;
+}
+
+/// What one side did is no wait of the other, and no wait behind the branch.
+void Orderer::order(BranchOp branch) {
+  int64_t latest = lastBinding;
+  for (const PhaseTouch &touch : writes.lookup(branch.getCondition()))
+    latest = std::max(latest, touch.phase);
+  bool mustWait = latest > horizon;
+  waits += mustWait;
+  branch.setAllAfter(mustWait ? ArrayRef(latest) : ArrayRef<int64_t>());
+  horizon = std::max(horizon, latest);
+  int64_t before = horizon;
+  Touches readsBefore = reads, writesBefore = writes;
+  order(branch.getThenBody().front());
+  std::swap(reads, readsBefore);
+  std::swap(writes, writesBefore);
+  horizon = before;
+  order(branch.getElseBody().front());
+  horizon = before;
+  for (auto [all, others] : {std::pair(&reads, &readsBefore), std::pair(&writes, &writesBefore)})
+    for (auto &[buffer, touches] : *others)
+      llvm::append_range((*all)[buffer], touches);
+}
+
+void Orderer::order(Block &block) {
+  for (Operation &op : block)
+    llvm::TypeSwitch<Operation *>(&op).Case<PhaseOp, LoopOp, BranchOp>([&](auto inner) { order(inner); });
+}
+
 class OrderPhases : public task::impl::OrderPhasesBase<OrderPhases> {
 public:
   using OrderPhasesBase::OrderPhasesBase;
 
   void runOnOperation() override {
-    DenseMap<Value, SmallVector<PhaseTouch>> reads, writes;
-    int64_t horizon = -1, lastBinding = -1;
-    for (auto [index, phase] : llvm::enumerate(getOperation().getPhases())) {
-      // Sizes that worker 0 derives at run time are read by all workers from then on.
-      int64_t latest = lastBinding;
-      llvm::SetVector<int64_t> same;
-      auto comeAfter = [&](ArrayRef<PhaseTouch> touches, const PhaseTouch &touch) {
-        for (const PhaseTouch &before : touches) {
-          if (elide && before.staysOnWorker(touch))
-            same.insert(before.phase);
-          else
-            latest = std::max(latest, before.phase);
-        }
-      };
-      SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
-      SmallVector<PhaseOp::Deal, 8> deals = phase.getDeals();
-      auto forTouches = [&](llvm::function_ref<void(Value, const PhaseTouch &, bool isWrite)> visit) {
-        for (auto [space, deal] : llvm::zip_equal(spaces, deals)) {
-          PhaseTouch touch{static_cast<int64_t>(index), deal, space.getTilesAttr(), {}};
-          for (auto [operands, accesses, isWrite] : {std::tuple(space.getInputs(), space.getReads(), false),
-                                                     std::tuple(space.getOutputs(), space.getWrites(), true)})
-            for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
-              touch.elements = elements;
-              visit(operand, touch, isWrite);
-            }
-        }
-      };
-      forTouches([&](Value buffer, const PhaseTouch &touch, bool isWrite) {
-        comeAfter(writes.lookup(buffer), touch);
-        if (isWrite)
-          comeAfter(reads.lookup(buffer), touch);
-      });
-      forTouches([&](Value buffer, const PhaseTouch &touch, bool isWrite) {
-        (isWrite ? writes : reads)[buffer].push_back(touch);
-      });
-
-      OpBuilder builder(phase);
-      elided += same.size();
-      bool mustWait = latest > horizon;
-      waits += mustWait;
-      phase.setAllAfterAttr(builder.getDenseI64ArrayAttr(mustWait ? ArrayRef(latest) : ArrayRef<int64_t>()));
-      phase.setSameAfterAttr(builder.getDenseI64ArrayAttr(same.takeVector()));
-      horizon = std::max(horizon, latest);
-      if (phase.getBinds())
-        lastBinding = index;
-    }
+    Orderer orderer(elide);
+    orderer.order(getOperation().getBody().front());
+    waits += orderer.waits;
+    elided += orderer.elided;
   }
 };
 

@@ -21,6 +21,18 @@ std::optional<int64_t> SizeSlots::getSlot(StringRef symbol) {
   return slot;
 }
 
+/// How often a run executes the phase; nothing where data decide.
+static std::optional<sym::Expr> getTimes(PhaseOp phase) {
+  sym::Expr times = sym::Expr::constant(phase.getContext(), 1);
+  for (Operation *op = phase->getParentOp(); !isa<ProgramOp>(op); op = op->getParentOp()) {
+    auto loop = dyn_cast<LoopOp>(op);
+    if (!loop || loop.getCondition())
+      return std::nullopt;
+    times = times * loop.getTrips()->getExpr();
+  }
+  return times;
+}
+
 SizeSlots::SizeSlots(ProgramOp program) {
   MLIRContext *context = program.getContext();
   for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
@@ -41,9 +53,19 @@ SizeSlots::SizeSlots(ProgramOp program) {
       for (Attribute side : assertion.getValue().take_front(2))
         add(cast<sym::ExprAttr>(side).getExpr());
 
+  for (ViewOp view : program.getViews())
+    add(view.getStep().getExpr());
+  program.walk([&](LoopOp loop) {
+    if (std::optional<sym::ExprAttr> trips = loop.getTrips())
+      add(trips->getExpr());
+  });
+
   llvm::MapVector<sym::Expr, int64_t> executed, thrownAway;
   SmallVector<sym::Expr> needed = {sym::Expr::constant(context, 0)};
+  bool isCounted = true;
   for (PhaseOp phase : program.getPhases()) {
+    std::optional<sym::Expr> times = getTimes(phase);
+    isCounted &= times.has_value();
     add(phase.getTiles());
     for (PhaseOp::Deal deal : phase.getDeals()) {
       add(deal.before);
@@ -58,10 +80,10 @@ SizeSlots::SizeSlots(ProgramOp program) {
           for (sym::Expr extent : cast<graph::TensorType>(view).getShape())
             add(extent);
       needed.push_back(reference(space.getScratch().getExpr()));
-      if (sym::ExprAttr count = space.getOperationsAttr())
-        ++executed[count.getExpr()];
-      if (sym::ExprAttr count = space.getPaddingAttr())
-        ++thrownAway[count.getExpr()];
+      if (sym::ExprAttr count = space.getOperationsAttr(); count && times)
+        ++executed[count.getExpr() * *times];
+      if (sym::ExprAttr count = space.getPaddingAttr(); count && times)
+        ++thrownAway[count.getExpr() * *times];
     }
   }
   scratch = sym::Expr::max(needed) + FREESTONE_SCRATCH_HEADER;
@@ -73,8 +95,8 @@ SizeSlots::SizeSlots(ProgramOp program) {
       total = total + reference(count) * times;
     return total;
   };
-  operations = sum(executed);
-  padding = sum(thrownAway);
+  operations = isCounted ? sum(executed) : sym::Expr::invalid(context);
+  padding = isCounted ? sum(thrownAway) : sym::Expr::invalid(context);
   for (sym::Expr counted : {operations, padding})
     if (!counted.isInvalid())
       add(counted);

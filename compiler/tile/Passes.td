@@ -10,6 +10,21 @@ class TilePass<string name, string anchor> : Pass<name, anchor> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def LiftRegions : TilePass<"tile-lift-regions", "::mlir::ModuleOp"> {
+  let summary = "lifts the regions of loops and branches to functions";
+  let description = [{
+    In: `graph.scan`, `graph.while`, `graph.if`. Out: `tile.loop` and `tile.branch`, whose bodies are functions, so that
+    every later pass treats them as it treats an entry. What does not depend on the iteration moves out of its loop, what
+    costs nothing (constants, weights, sizes) into the body, and other values from outside become arguments. Fails where
+    a size depends on what a branch or an iteration did. Counts `bodies`.
+    ```mlir
+    %last = graph.scan carry %h over %x { ^bb0(%state, %slice): … }
+    // →
+    %last = tile.loop @main_body trips t carry(%h) over(%x) with(%captured) : …
+    ```
+  }];
+}
+
 def GraphToTile : TilePass<"graph-to-tile", "::mlir::func::FuncOp"> {
   let summary = "lowers every operator of the graph to a compute";
   let description = [{

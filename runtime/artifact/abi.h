@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Incremented whenever a struct of this file or the meaning of a descriptor field changes.
-enum { FREESTONE_ABI_VERSION = 3 };
+enum { FREESTONE_ABI_VERSION = 4 };
 
 typedef struct freestone_run_context freestone_run_context;
 
@@ -24,8 +24,9 @@ struct freestone_run_context {
   int64_t base;           // progress number at which this run starts: phases executed since the instance began
   char *scratch;          // worker w owns [scratch + w * scratch_stride, + scratch_stride), 64-byte aligned
   int64_t scratch_stride; // bytes; the first 64 bytes of a worker's scratch are the runtime's (see below)
-  // Waits until every worker has published `number`. Returns 0, or 1 when the run has failed or was cancelled.
-  int32_t (*wait_all)(freestone_run_context *context, int64_t worker, int64_t number);
+  // Waits until every worker has published `number`, that of an execution of `phase` (-1: of the run before). Returns 0,
+  // or 1 when the run has failed or was cancelled.
+  int32_t (*wait_all)(freestone_run_context *context, int64_t worker, int64_t number, int64_t phase);
   // Publishes that `worker` has finished the phase with this progress number (release order), waking sleepers.
   void (*publish)(freestone_run_context *context, int64_t worker, int64_t number);
   void *runtime; // private to the runtime
@@ -36,6 +37,7 @@ struct freestone_run_context {
   // May be null. Called by `worker` after it has computed its tiles [begin, end) of the `tiles` of a phase.
   void (*trace)(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
                 int64_t tiles);
+  int64_t end; // written by worker 0: the progress number at which a run that did not fail has ended
 };
 
 // The first word of a worker's scratch is a site number: compiled code stores there, once, a non-zero number from the
@@ -48,8 +50,8 @@ typedef struct freestone_entry {
   // Derives all size slots from the symbol slots. Pure arithmetic, idempotent. Returns 0, or 1 when a size overflows
   // int64.
   int32_t (*bind)(int64_t *sizes);
-  // Runs one worker's share of every phase; all W workers call it with the same context. Returns 0, or 1 when the run
-  // failed.
+  // Runs one worker's share of every phase; all W workers call it with the same context. Returns 0, or 1 + the phase in
+  // which the run failed.
   int32_t (*run)(freestone_run_context *context, int64_t worker);
 } freestone_entry;
 

@@ -194,7 +194,7 @@ Status Instance::execute(PreparedRun &run) {
   executing = &run;
   executed.fetch_add(1, std::memory_order_relaxed);
   services->enter(run.context);
-  Gang::Outcome outcome = gang->run(run.context, functions, program.phases.size());
+  Gang::Outcome outcome = gang->run(run.context, functions);
   Status status = explainFailure(run, outcome);
   if (!status.ok())
     return status;
@@ -226,12 +226,12 @@ Status Instance::explainFailure(const PreparedRun &run, Gang::Outcome outcome) c
   return {};
 }
 
-/// " in program 'p3', node '/Where', or soon behind it"
+/// " in program 'p3', node '/Where'"
 std::string Instance::describePhase(int64_t number) const {
   if (number >= static_cast<int64_t>(program.phases.size()))
     return "";
   const Phase &phase = program.phases[number];
-  return " in program '" + phase.program + "', node '" + phase.label + "', or soon behind it";
+  return " in program '" + phase.program + "', node '" + phase.label + "'";
 }
 
 /// Records an activity of the caller's thread since `begin`.

@@ -67,7 +67,7 @@ Gang::~Gang() {
     thread.join();
 }
 
-Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &program, int64_t phases) {
+Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &program) {
   job.workers = size();
   job.base = base;
   job.wait_all = waitAll;
@@ -92,9 +92,10 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   if (size() > 1) // for the workers that go to sleep now
     lines[0].cpu.store(platform::currentCpu(), std::memory_order_relaxed);
 
-  base += phases;
-  if (!failed.load(std::memory_order_relaxed))
+  if (!failed.load(std::memory_order_relaxed)) {
+    base = job.end;
     return Outcome::Done;
+  }
   // All workers have returned: infinity can be reset.
   failed.store(false, std::memory_order_relaxed);
   for (Line &line : lines)
@@ -165,8 +166,8 @@ void Gang::work(int worker) {
     settle(worker);
   if (tracing)
     lines[worker].trace.beginRun();
-  if (entry->run(context, worker) != 0)
-    fail(worker);
+  if (int32_t stopped = entry->run(context, worker))
+    fail(worker, stopped - 1);
   if (traceEnded)
     traceEnded(worker, lines[worker].trace);
 }
@@ -188,12 +189,10 @@ void Gang::settle(int worker) {
   }
 }
 
-void Gang::fail(int worker) {
+void Gang::fail(int worker, int64_t phase) {
   // Later failures are consequences of the first.
-  if (!failed.exchange(true, std::memory_order_seq_cst)) {
-    startedAt = base;
-    stoppedAt = lines[worker].progress.load(std::memory_order_relaxed);
-  }
+  if (!failed.exchange(true, std::memory_order_seq_cst))
+    stoppedIn = phase;
   lines[worker].progress.store(infinity, std::memory_order_seq_cst);
   lines[worker].waiters.wake();
 }
@@ -202,7 +201,7 @@ void Gang::fail(int worker) {
 bool Gang::isStopped(int worker) {
   if (worker == 0 && cancelled && !wasCancelled && cancelled()) {
     wasCancelled = true;
-    fail(0);
+    fail(0, 0);
   }
   return failed.load(std::memory_order_acquire);
 }
@@ -231,11 +230,11 @@ bool Gang::awaitAll(int worker, int64_t number) {
   return !isStopped(worker);
 }
 
-int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t number) {
+int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t number, int64_t phase) {
   auto &gang = *static_cast<Gang *>(context->runtime);
   bool goesOn = gang.awaitAll(worker, number);
-  if (gang.tracing)
-    gang.lines[worker].trace.waited(number - context->base - 1);
+  if (gang.tracing && phase >= 0)
+    gang.lines[worker].trace.waited(phase);
   return goesOn ? 0 : 1;
 }
 

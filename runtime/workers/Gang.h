@@ -30,13 +30,11 @@ public:
   ~Gang();
 
   /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Sets the gang's fields of
-  /// `context`: workers, base, wait_all, publish, runtime. `phases` is the number of progress numbers that the program
-  /// publishes.
+  /// `context`: workers, base, wait_all, publish, runtime.
   enum class Outcome { Done, Failed, Cancelled };
-  Outcome run(freestone_run_context &context, const freestone_entry &entry, int64_t phases);
-  /// Of the last failed run: the phase after the last one that the failed worker had published. Programs may leave out
-  /// progress numbers, so the failure is in this phase or a later one.
-  int64_t failedPhase() const { return std::max<int64_t>(stoppedAt - startedAt, 0); }
+  Outcome run(freestone_run_context &context, const freestone_entry &entry);
+  /// Of the last failed run: the phase in which the first worker failed.
+  int64_t failedPhase() const { return stoppedIn; }
 
   /// Wakes the threads of the gang ahead of a run, so that it need not wait for them. May be called by worker 0's
   /// thread (`isWorker0`), or by any other thread at any time.
@@ -85,11 +83,11 @@ private:
   void keepSleepersAway();
   std::span<const int> cpusOfOthers(int worker, std::span<int> cpus) const;
   bool isStopped(int worker);
-  void fail(int worker);
+  void fail(int worker, int64_t phase);
 
   bool awaitAll(int worker, int64_t number);
 
-  static int32_t waitAll(freestone_run_context *context, int64_t worker, int64_t number);
+  static int32_t waitAll(freestone_run_context *context, int64_t worker, int64_t number, int64_t phase);
   static void publish(freestone_run_context *context, int64_t worker, int64_t number);
   static void traceTask(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
                         int64_t tiles);
@@ -114,7 +112,7 @@ private:
   WaitPoint parked;
   alignas(128) std::atomic<bool> failed = false;
   bool wasCancelled = false;            ///< used by worker 0
-  int64_t startedAt = 0, stoppedAt = 0; ///< progress numbers of the last failed run
+  int64_t stoppedIn = 0;                ///< the phase in which the last failed run failed
 };
 
 } // namespace freestone::runtime

@@ -44,7 +44,17 @@ private:
   LLVM::GlobalOp emitPrograms();
   LLVM::LLVMFuncOp declareProgram(StringRef name);
 
-  Value emitRow(LLVM::LLVMFuncOp bind);
+  /// What follows a row: the next one, the status, and the progress number of the iteration's beginning.
+  using State = SmallVector<Value, 3>;
+  State emitRow(LLVM::LLVMFuncOp bind);
+  Value emitSpace(LLVM::LLVMFuncOp bind);
+  State emitControl();
+  State emitTest();
+  State emitFork();
+  Value emitWait(Value awaited);
+  void emitPublish(Value number);
+  void emitViews(Value rows, Value count, Value trip);
+  Value holds(Value condition);
   Value emitCall(Value begin, Value end);
   Value emitProgramCall(Value begin, Value end);
   void emitTrace(Value begin, Value end);
@@ -73,8 +83,13 @@ private:
   }
   Value column(EntryTable::Column of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
   Value firstTile(Value worker, Value before, Value tiles, Value dealt);
+  Value control(EntryTable::ControlColumn of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
+  Value rowAt(Value position) { return element(i64, firstRow, position); }
+  /// The memory of a buffer or view.
+  Value memoryOf(Value index);
   /// The result of `body` if `condition` holds, else `otherwise`.
   Value ifThen(Value condition, Value otherwise, llvm::function_ref<Value()> body);
+  State ifElse(Value condition, llvm::function_ref<State()> whenTrue, llvm::function_ref<State()> whenFalse);
 
   OpBuilder &builder;
   ProgramOp program;
@@ -86,6 +101,8 @@ private:
 
   // Values during the emission of `run`.
   Value context, worker, buffers, sizes, workers, base, scratch, programTable, bufferArguments, sizeArguments, row;
+  /// Of programs with loops or branches: the first row, the memory of views, and the iteration of each loop around.
+  Value firstRow, views, iterations;
 };
 
 LLVM::LLVMFuncOp EntryEmitter::emitBind() {
@@ -149,12 +166,17 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
                     arith::MulIOp::create(builder, location, worker, stride).getResult());
   bufferArguments = LLVM::AllocaOp::create(builder, location, pointer, pointer, constant(table.getMostBuffers()));
   sizeArguments = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getMostSizes()));
+  views = LLVM::AllocaOp::create(builder, location, pointer, pointer, constant(table.getNumViews()));
+  iterations = LLVM::AllocaOp::create(builder, location, pointer, i64, constant(table.getDepth()));
   programTable = LLVM::AddressOfOp::create(builder, location, callees);
-  Value first = LLVM::AddressOfOp::create(builder, location, rows);
-  Value end = element(i64, first, static_cast<int32_t>(table.getWords().size()));
+  firstRow = LLVM::AddressOfOp::create(builder, location, rows);
+  Value end = element(i64, firstRow, static_cast<int32_t>(table.getWords().size()));
+  int64_t fixedViews = table.getFixedViews().size() / EntryTable::viewColumns;
+  if (fixedViews > 0)
+    emitViews(end, constant(fixedViews), constant(0));
 
   auto loop = scf::WhileOp::create(
-      builder, location, TypeRange{pointer, i32}, ValueRange{first, status(0)},
+      builder, location, TypeRange{pointer, i32, i64}, ValueRange{firstRow, status(0), base},
       [&](OpBuilder &, Location, ValueRange state) {
         Value isRow = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::ne, state[0], end);
         Value goesOn = arith::AndIOp::create(builder, location, isRow, isZero(state[1]));
@@ -162,13 +184,20 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
       },
       [&](OpBuilder &, Location, ValueRange state) {
         row = state[0];
-        Value failed = emitRow(bind);
-        Value arguments =
-            add(add(column(EntryTable::bufferCount), column(EntryTable::sizeCount)), column(EntryTable::siteCount));
-        Value next = element(i64, row, add(arguments, constant(EntryTable::columns)));
-        scf::YieldOp::create(builder, location, ValueRange{next, failed});
+        base = state[2];
+        scf::YieldOp::create(builder, location, emitRow(bind));
       });
-  LLVM::ReturnOp::create(builder, location, loop.getResult(1));
+  Value failed = loop.getResult(1), last = add(loop.getResult(2), constant(table.getNumPhases()));
+  if (table.hasControl())
+    scf::IfOp::create(builder, location, isZero(failed), [&](OpBuilder &, Location) {
+      emitPublish(last);
+      scf::YieldOp::create(builder, location);
+    });
+  scf::IfOp::create(builder, location, isZero(worker), [&](OpBuilder &, Location) {
+    store(last, element(builder.getI8Type(), context, static_cast<int32_t>(offsetof(freestone_run_context, end))));
+    scf::YieldOp::create(builder, location);
+  });
+  LLVM::ReturnOp::create(builder, location, failed);
   return function;
 }
 
@@ -179,17 +208,146 @@ Value EntryEmitter::ifThen(Value condition, Value otherwise, llvm::function_ref<
   return branch.getResult(0);
 }
 
-/// Waits, computes this worker's share of the tiles, publishes. Returns 0, or 1 when the run has failed.
-Value EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
+EntryEmitter::State EntryEmitter::ifElse(Value condition, llvm::function_ref<State()> whenTrue,
+                                         llvm::function_ref<State()> whenFalse) {
+  auto branch = scf::IfOp::create(
+      builder, location, condition, [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, whenTrue()); },
+      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, whenFalse()); });
+  return State(branch.getResults());
+}
+
+/// Waits until all workers have finished the phase before `awaited`. Returns 0, or 1 when the run has failed.
+Value EntryEmitter::emitWait(Value awaited) {
+  auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, i64});
+  Value wait = field(pointer, offsetof(freestone_run_context, wait_all));
+  return LLVM::CallOp::create(
+             builder, location, type,
+             ValueRange{wait, context, worker, add(base, awaited), subtract(awaited, constant(1))})
+      .getResult();
+}
+
+void EntryEmitter::emitPublish(Value number) {
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64, i64});
+  Value publish = field(pointer, offsetof(freestone_run_context, publish));
+  LLVM::CallOp::create(builder, location, type, ValueRange{publish, context, worker, number});
+}
+
+EntryEmitter::State EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
+  auto emitRowOfSpace = [&]() -> State {
+    Value failed = emitSpace(bind);
+    Value arguments =
+        add(add(column(EntryTable::bufferCount), column(EntryTable::sizeCount)), column(EntryTable::siteCount));
+    return {element(i64, row, add(arguments, constant(EntryTable::columns))), failed, base};
+  };
+  if (!table.hasControl())
+    return emitRowOfSpace();
+  return ifElse(isZero(column(EntryTable::kind)), emitRowOfSpace, [&] { return emitControl(); });
+}
+
+EntryEmitter::State EntryEmitter::emitControl() {
+  Value of = column(EntryTable::kind), next = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
+  auto isKind = [&](EntryTable::Kind kind) { return compare(arith::CmpIPredicate::eq, of, constant(kind)); };
+  auto trip = [&] { return element(i64, iterations, control(EntryTable::loop)); };
+  auto emitEnter = [&]() -> State {
+    store(constant(0), trip());
+    return {next, status(0), base};
+  };
+  auto emitAgain = [&]() -> State {
+    store(add(load(i64, trip()), constant(1)), trip());
+    return {rowAt(control(EntryTable::target)), status(0), add(base, control(EntryTable::phases))};
+  };
+  auto emitJoin = [&]() -> State {
+    emitPublish(add(base, control(EntryTable::published)));
+    return {rowAt(control(EntryTable::target)), status(0), base};
+  };
+  return ifElse(isKind(EntryTable::test), [&] { return emitTest(); }, [&] {
+    return ifElse(isKind(EntryTable::again), emitAgain, [&] {
+      return ifElse(isKind(EntryTable::enter), emitEnter, [&] {
+        return ifElse(isKind(EntryTable::fork), [&] { return emitFork(); }, emitJoin);
+      });
+    });
+  });
+}
+
+/// Whether there is no condition, or its memory holds true.
+Value EntryEmitter::holds(Value condition) {
+  Value isNone = isZero(condition), yes = arith::ConstantIntOp::create(builder, location, 1, 1);
+  return ifThen(arith::XOrIOp::create(builder, location, isNone, yes), yes, [&]() -> Value {
+    Value byte = load(builder.getI8Type(), memoryOf(subtract(condition, constant(1))));
+    return arith::XOrIOp::create(builder, location, isZero(byte), yes);
+  });
+}
+
+/// Workers meet, and go on with an iteration or behind the loop: there, the last iteration counts as the only one.
+EntryEmitter::State EntryEmitter::emitTest() {
+  Value waited = emitWait(control(EntryTable::awaited));
+  return ifElse(
+      isZero(waited),
+      [&]() -> State {
+        Value trip = load(i64, element(i64, iterations, control(EntryTable::loop)));
+        Value rows = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
+        Value viewCount = control(EntryTable::viewCount), trips = control(EntryTable::trips);
+        emitViews(rows, viewCount, trip);
+        Value isWithin = ifThen(compare(arith::CmpIPredicate::ne, trips, constant(0)),
+                                arith::ConstantIntOp::create(builder, location, 1, 1), [&]() -> Value {
+                                  Value most = load(i64, sizes, subtract(trips, constant(1)));
+                                  return compare(arith::CmpIPredicate::slt, trip, most);
+                                });
+        Value goesOn = ifThen(isWithin, isWithin, [&] { return holds(control(EntryTable::condition)); });
+        Value words = arith::MulIOp::create(builder, location, viewCount, constant(EntryTable::viewColumns));
+        Value next = arith::SelectOp::create(builder, location, goesOn, element(i64, rows, words),
+                                             rowAt(control(EntryTable::target)));
+        Value left = subtract(base, control(EntryTable::phases));
+        return {next, waited, arith::SelectOp::create(builder, location, goesOn, base, left)};
+      },
+      [&]() -> State { return {row, waited, base}; });
+}
+
+EntryEmitter::State EntryEmitter::emitFork() {
+  Value awaited = control(EntryTable::awaited);
+  Value waited =
+      ifThen(compare(arith::CmpIPredicate::ne, awaited, constant(0)), status(0), [&] { return emitWait(awaited); });
+  return ifElse(
+      isZero(waited),
+      [&]() -> State {
+        Value next = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
+        Value other = rowAt(control(EntryTable::target));
+        return {arith::SelectOp::create(builder, location, holds(control(EntryTable::condition)), next, other), waited,
+                base};
+      },
+      [&]() -> State { return {row, waited, base}; });
+}
+
+/// Lets `count` views look at their slices in iteration `trip`.
+void EntryEmitter::emitViews(Value rows, Value count, Value trip) {
+  auto body = [&](OpBuilder &, Location, Value index, ValueRange) {
+    Value view = element(i64, rows, arith::MulIOp::create(builder, location, index, constant(EntryTable::viewColumns)).getResult());
+    auto word = [&](EntryTable::ViewColumn of) { return load(i64, element(i64, view, static_cast<int32_t>(of))); };
+    Value slice = add(trip, word(EntryTable::viewShift)), rotation = word(EntryTable::viewRotation);
+    slice = ifThen(compare(arith::CmpIPredicate::ne, rotation, constant(0)), slice,
+                   [&]() -> Value { return arith::RemUIOp::create(builder, location, slice, rotation); });
+    Value offset = arith::MulIOp::create(builder, location, slice, load(i64, sizes, word(EntryTable::viewStep)));
+    Value slot = element(pointer, views, word(EntryTable::viewIndex));
+    store(element(builder.getI8Type(), memoryOf(word(EntryTable::viewSource)), offset), slot);
+    scf::YieldOp::create(builder, location);
+  };
+  scf::ForOp::create(builder, location, constant(0), count, constant(1), ValueRange(), body);
+}
+
+Value EntryEmitter::memoryOf(Value index) {
+  if (!table.hasControl())
+    return load(pointer, buffers, index);
+  Value isBuffer = compare(arith::CmpIPredicate::slt, index, constant(table.getNumBuffers()));
+  Value view = element(pointer, views, subtract(index, constant(table.getNumBuffers())));
+  return load(pointer, arith::SelectOp::create(builder, location, isBuffer, element(pointer, buffers, index), view));
+}
+
+/// Waits, computes this worker's share of the tiles, publishes. Returns 0, or 1 + the phase when the run has failed.
+Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
   Value awaited = column(EntryTable::waitFor);
   Value isWaiting = compare(arith::CmpIPredicate::ne, awaited, constant(0));
-  Value waited = ifThen(isWaiting, status(0), [&] {
-    auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64});
-    Value wait = field(pointer, offsetof(freestone_run_context, wait_all));
-    return LLVM::CallOp::create(builder, location, type, ValueRange{wait, context, worker, add(base, awaited)})
-        .getResult();
-  });
-  return ifThen(isZero(waited), status(1), [&] {
+  Value waited = ifThen(isWaiting, status(0), [&] { return emitWait(awaited); });
+  Value failed = ifThen(isZero(waited), waited, [&] {
     Value tiles = load(i64, sizes, column(EntryTable::tileCount));
     Value before = load(i64, sizes, column(EntryTable::tilesBefore));
     Value dealt = load(i64, sizes, column(EntryTable::tilesDealt));
@@ -206,13 +364,13 @@ Value EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
     Value isPublished = compare(arith::CmpIPredicate::ne, number, constant(0));
     Value publishes = arith::AndIOp::create(builder, location, isPublished, isZero(failed));
     scf::IfOp::create(builder, location, publishes, [&](OpBuilder &, Location) {
-      auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64, i64});
-      Value publish = field(pointer, offsetof(freestone_run_context, publish));
-      LLVM::CallOp::create(builder, location, type, ValueRange{publish, context, worker, add(base, number)});
+      emitPublish(add(base, number));
       scf::YieldOp::create(builder, location);
     });
     return failed;
   });
+  Value place = arith::TruncIOp::create(builder, location, i32, add(column(EntryTable::phaseIndex), constant(1)));
+  return arith::SelectOp::create(builder, location, isZero(failed), failed, place);
 }
 
 /// The first tile of the worker or a later one, among `tiles` that come after `before` others.
@@ -254,7 +412,7 @@ Value EntryEmitter::emitProgramCall(Value begin, Value end) {
   Value slotsOfSizes = element(i64, operands, column(EntryTable::bufferCount));
   Value sites = element(i64, slotsOfSizes, column(EntryTable::sizeCount));
   emitCopies(column(EntryTable::bufferCount), operands, pointer, bufferArguments,
-             [&](Value buffer) { return load(pointer, buffers, buffer); });
+             [&](Value buffer) { return memoryOf(buffer); });
   emitCopies(column(EntryTable::sizeCount), slotsOfSizes, i64, sizeArguments,
              [&](Value slot) { return load(i64, sizes, slot); });
   emitCopies(column(EntryTable::siteCount), sites, i64, element(i64, sizeArguments, column(EntryTable::sizeCount)),
@@ -311,9 +469,11 @@ LLVM::LLVMFuncOp EntryEmitter::declareProgram(StringRef name) {
 }
 
 LLVM::GlobalOp EntryEmitter::emitTable() {
-  ArrayRef<int64_t> values = table.getWords();
+  // Views that follow no loop come behind the last row.
+  SmallVector<int64_t> values(table.getWords());
+  llvm::append_range(values, table.getFixedViews());
   auto type = LLVM::LLVMArrayType::get(i64, values.size());
-  auto words = DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, i64), values);
+  auto words = DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, i64), ArrayRef(values));
   return LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, LLVM::Linkage::Internal,
                                 (program.getSymName() + "_table").str(), words);
 }

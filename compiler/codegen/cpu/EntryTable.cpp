@@ -1,28 +1,121 @@
 #include "compiler/codegen/cpu/EntryTable.h"
 
-#include "llvm/ADT/SmallBitVector.h"
-
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::codegen;
 using namespace freestone::task;
 
-EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots) : program(program), slots(slots) {
-  for (auto [index, buffer] : llvm::enumerate(program.getBuffers()))
-    bufferIndex[buffer.getBuffer()] = index;
+EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots)
+    : program(program), slots(slots), views(program.getViews()) {
+  for (BufferOp buffer : program.getBuffers())
+    bufferIndex[buffer.getBuffer()] = numBuffers++;
+  for (auto [index, view] : llvm::enumerate(views))
+    bufferIndex[view.getView()] = numBuffers + index;
   SmallVector<PhaseOp, 8> phases = program.getPhases();
   // A number without waiters need not be published: the next one implies it.
-  llvm::SmallBitVector awaited(phases.size());
+  awaitedPhases.resize(phases.size());
   for (PhaseOp phase : phases)
     for (int64_t before : phase.getAllAfter())
-      awaited.set(before);
+      awaitedPhases.set(before);
+  program.walk([&](BranchOp branch) {
+    for (int64_t before : branch.getAllAfter())
+      awaitedPhases.set(before);
+  });
   if (!phases.empty())
-    awaited.set(phases.size() - 1);
-  for (auto [index, phase] : llvm::enumerate(phases))
-    addPhase(phase, index, awaited[index]);
+    awaitedPhases.set(phases.size() - 1);
+  for (ViewOp view : views)
+    if (!view.getLoop())
+      addView(view, fixedViews);
+  awaitLoops();
+  addBlock(program.getBody().front(), 0);
 }
 
-void EntryTable::addPhase(PhaseOp phase, int64_t index, bool isAwaited) {
+/// Workers meet behind the phase before a loop, and behind the last one of an iteration.
+void EntryTable::awaitLoops() {
+  llvm::DenseMap<Operation *, int64_t> index;
+  for (auto [number, phase] : llvm::enumerate(program.getPhases()))
+    index[phase] = number;
+  program.walk([&](LoopOp loop) {
+    SmallVector<PhaseOp, 8> phases = loop.getPhases();
+    if (phases.empty())
+      return;
+    if (int64_t first = index[phases.front()])
+      awaitedPhases.set(first - 1);
+    awaitedPhases.set(index[phases.back()]);
+  });
+}
+
+void EntryTable::addBlock(Block &block, int64_t loops) {
+  for (Operation &op : block) {
+    if (auto phase = dyn_cast<PhaseOp>(op))
+      addPhase(phase);
+    else if (auto loop = dyn_cast<LoopOp>(op))
+      addLoop(loop, loops);
+    else if (auto branch = dyn_cast<BranchOp>(op))
+      addBranch(branch, loops);
+  }
+}
+
+void EntryTable::addView(ViewOp view, SmallVectorImpl<int64_t> &to) {
+  int64_t row[viewColumns] = {};
+  row[viewIndex] = bufferIndex.lookup(view.getView()) - numBuffers;
+  row[viewSource] = bufferIndex.lookup(view.getSource());
+  row[viewStep] = slots.of(view.getStep().getExpr());
+  row[viewShift] = view.getShift();
+  row[viewRotation] = view.getRotate();
+  llvm::append_range(to, row);
+}
+
+/// Returns the position of the row.
+size_t EntryTable::addControl(Kind of, int64_t loops) {
+  int64_t row[controlColumns] = {};
+  row[kind] = of;
+  row[loop] = loops;
+  llvm::append_range(words, row);
+  return words.size() - controlColumns;
+}
+
+void EntryTable::addLoop(LoopOp op, int64_t loops) {
+  depth = std::max(depth, loops + 1);
+  addControl(enter, loops);
+  size_t begin = addControl(test, loops);
+  words[begin + awaited] = nextPhase;
+  words[begin + phases] = op.getPhases().size();
+  if (std::optional<sym::ExprAttr> count = op.getTrips())
+    words[begin + trips] = slots.of(count->getExpr()) + 1;
+  if (Value read = op.getCondition())
+    words[begin + condition] = bufferIndex.lookup(read) + 1;
+  for (ViewOp view : views)
+    if (view.getLoop() == op.getNumber()) {
+      addView(view, words);
+      ++words[begin + viewCount];
+    }
+  addBlock(op.getBody().front(), loops + 1);
+  size_t end = addControl(again, loops);
+  words[end + phases] = op.getPhases().size();
+  words[end + target] = begin;
+  words[begin + target] = words.size();
+}
+
+void EntryTable::addBranch(BranchOp op, int64_t loops) {
+  ++forks;
+  size_t begin = addControl(fork, loops);
+  if (!op.getAllAfter().empty())
+    words[begin + awaited] = *llvm::max_element(op.getAllAfter()) + 1;
+  words[begin + condition] = bufferIndex.lookup(op.getCondition()) + 1;
+  addBlock(op.getThenBody().front(), loops);
+  size_t left = addControl(join, loops);
+  words[begin + target] = words.size();
+  addBlock(op.getElseBody().front(), loops);
+  size_t right = addControl(join, loops);
+  for (size_t end : {left, right}) {
+    words[end + published] = nextPhase;
+    words[end + target] = words.size();
+  }
+}
+
+void EntryTable::addPhase(PhaseOp phase) {
+  int64_t index = nextPhase++;
   SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
   assert(!spaces.empty() && "a phase computes something");
   size_t first = words.size(), last = first;
@@ -34,7 +127,7 @@ void EntryTable::addPhase(PhaseOp phase, int64_t index, bool isAwaited) {
   }
   if (!phase.getAllAfter().empty())
     words[first + waitFor] = *llvm::max_element(phase.getAllAfter()) + 1;
-  if (isAwaited)
+  if (awaitedPhases[index])
     words[last + publishAs] = index + 1;
   for (auto [slot, symbol] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>())) {
     if (symbol.getName() != phase.getBinds())

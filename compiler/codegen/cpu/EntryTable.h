@@ -2,15 +2,26 @@
 #define FREESTONE_COMPILER_CODEGEN_CPU_ENTRYTABLE_H
 
 #include "compiler/task/SizeSlots.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace freestone::codegen {
 
-/// The table that the `run` of an entry executes: one row per space. After its columns come the indices of its buffers,
-/// the slots of its sizes, and its sites.
+/// The table that the `run` of an entry executes, row by row. A row of a space, after its columns: the indices of its
+/// buffers, the slots of its sizes, and its sites. Loops and branches have rows that tell the next one. Indices of
+/// views come after those of buffers.
 class EntryTable {
 public:
+  enum Kind : int64_t {
+    space,
+    enter, ///< begins a loop
+    test,  ///< begins an iteration, or leaves the loop; after its columns come the loop's views
+    again, ///< ends an iteration
+    fork,  ///< goes on with the next row, or with another one if its condition is false
+    join   ///< ends a side of a branch
+  };
   enum Column : int64_t {
+    kind,
     phaseIndex,
     waitFor,      ///< 1 + the phase that all workers must have finished; 0: none
     publishAs,    ///< 1 + the phase that ends here, if others wait for it; 0: none
@@ -27,6 +38,19 @@ public:
     bindsLower, ///< the value if there are no tiles
     columns
   };
+  /// The columns of rows of loops and branches, from `phaseIndex` on. Rows are told by the number of words before them.
+  enum ControlColumn : int64_t {
+    loop = 1,  ///< the loops around it
+    awaited,   ///< 1 + the phase that all workers must have finished
+    published, ///< join: 1 + the last phase of the branch
+    phases,    ///< of an iteration
+    trips,     ///< 1 + the slot of the number of iterations; 0: unlimited
+    condition, ///< 1 + the index of the buffer; 0: none
+    target,    ///< the row behind the loop; of the test; of the other side; behind the branch
+    viewCount,
+    controlColumns
+  };
+  enum ViewColumn : int64_t { viewIndex, viewSource, viewStep, viewShift, viewRotation, viewColumns };
 
   EntryTable(task::ProgramOp program, const task::SizeSlots &slots);
 
@@ -36,10 +60,25 @@ public:
   /// Maxima over all rows, at least 1; sizes include sites.
   int64_t getMostBuffers() const { return mostBuffers; }
   int64_t getMostSizes() const { return mostSizes; }
+  int64_t getNumPhases() const { return awaitedPhases.size(); }
+  int64_t getNumBuffers() const { return numBuffers; }
+  /// Whether there are loops, branches or views.
+  bool hasControl() const { return !views.empty() || depth > 0 || forks > 0; }
+  int64_t getNumViews() const { return views.size(); }
+  /// The greatest number of loops within each other.
+  int64_t getDepth() const { return depth; }
+  /// Views that follow no loop, as in a row of a test.
+  llvm::ArrayRef<int64_t> getFixedViews() const { return fixedViews; }
 
 private:
-  void addPhase(task::PhaseOp phase, int64_t index, bool isAwaited);
+  void awaitLoops();
+  void addBlock(mlir::Block &block, int64_t loops);
+  void addLoop(task::LoopOp loop, int64_t loops);
+  void addBranch(task::BranchOp branch, int64_t loops);
+  void addPhase(task::PhaseOp phase);
   void addRow(task::SpaceOp space, task::PhaseOp::Deal deal);
+  size_t addControl(Kind kind, int64_t loops);
+  void addView(task::ViewOp view, llvm::SmallVectorImpl<int64_t> &to);
 
   task::ProgramOp program;
   const task::SizeSlots &slots;
@@ -47,6 +86,10 @@ private:
   llvm::SmallVector<llvm::StringRef> programs;
   llvm::StringMap<int64_t> programIndex;
   llvm::DenseMap<mlir::Value, int64_t> bufferIndex;
+  llvm::SmallVector<task::ViewOp> views;
+  llvm::SmallVector<int64_t> fixedViews;
+  llvm::SmallBitVector awaitedPhases;
+  int64_t numBuffers = 0, depth = 0, forks = 0, nextPhase = 0;
   int64_t serviceCalls = 0, mostBuffers = 1, mostSizes = 1;
 };
 

@@ -16,6 +16,10 @@ namespace freestone::task {
 class BufferOp;
 class PhaseOp;
 class SpaceOp;
+class ViewOp;
+
+/// The buffer of an operand: itself, or that of a view.
+BufferOp findBuffer(mlir::Value value);
 } // namespace freestone::task
 
 #define GET_ATTRDEF_CLASSES

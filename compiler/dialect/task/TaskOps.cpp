@@ -82,7 +82,29 @@ static void printOperations(OpAsmPrinter &printer, Operation *, sym::ExprAttr op
 namespace freestone::task {
 
 SmallVector<BufferOp, 8> ProgramOp::getBuffers() { return llvm::to_vector<8>(getBody().getOps<BufferOp>()); }
-SmallVector<PhaseOp, 8> ProgramOp::getPhases() { return llvm::to_vector<8>(getBody().getOps<PhaseOp>()); }
+SmallVector<ViewOp, 8> ProgramOp::getViews() { return llvm::to_vector<8>(getBody().getOps<ViewOp>()); }
+
+static SmallVector<PhaseOp, 8> collectPhases(Operation *op) {
+  SmallVector<PhaseOp, 8> phases;
+  op->walk<WalkOrder::PreOrder>([&](PhaseOp phase) {
+    phases.push_back(phase);
+    return WalkResult::skip();
+  });
+  return phases;
+}
+
+SmallVector<PhaseOp, 8> ProgramOp::getPhases() { return collectPhases(*this); }
+SmallVector<PhaseOp, 8> LoopOp::getPhases() { return collectPhases(*this); }
+SmallVector<PhaseOp, 8> BranchOp::getPhases() { return collectPhases(*this); }
+
+BufferOp ViewOp::getBuffer() { return findBuffer(getView()); }
+
+BufferOp findBuffer(Value value) {
+  while (auto view = value.getDefiningOp<ViewOp>())
+    value = view.getSource();
+  return value.getDefiningOp<BufferOp>();
+}
+
 SmallVector<SpaceOp, 8> PhaseOp::getSpaces() { return llvm::to_vector<8>(getBody().getOps<SpaceOp>()); }
 
 SmallVector<PhaseOp::Deal, 8> PhaseOp::getDeals() {
@@ -149,6 +171,13 @@ LogicalResult ProgramOp::verify() {
   for (BufferOp buffer : getBuffers())
     if (buffer.getKind() == BufferKind::state && !states.insert(*buffer.getName()).second)
       return buffer.emitOpError("is a second buffer of state '") << *buffer.getName() << "'";
+  WalkResult loops = getBody().walk([&](LoopOp loop) {
+    if (!loop.getTrips() && !loop.getCondition())
+      return loop.emitOpError("never ends: it has neither a number of iterations nor a condition"), WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (loops.wasInterrupted())
+    return failure();
   for (auto [index, phase] : llvm::enumerate(getPhases())) {
     for (ArrayRef<int64_t> edges : {phase.getAllAfter(), phase.getSameAfter()})
       for (int64_t before : edges)
@@ -160,9 +189,9 @@ LogicalResult ProgramOp::verify() {
       if (space.getService() && (!space.getViews() || space.getViews()->size() != space->getNumOperands()))
         return space.emitOpError("needs one view per operand of a service");
       for (Value output : space.getOutputs()) {
-        auto buffer = output.getDefiningOp<BufferOp>();
+        BufferOp buffer = findBuffer(output);
         if (!buffer)
-          return space.emitOpError("writes a value that is no task.buffer");
+          return space.emitOpError("writes a value that is no task.buffer or view of one");
         if (buffer.getKind() == BufferKind::input || buffer.getKind() == BufferKind::weight)
           return space.emitOpError("writes ") << stringifyBufferKind(buffer.getKind()) << " '"
                                               << buffer.getName().value_or("") << "', which is read only";

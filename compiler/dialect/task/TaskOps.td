@@ -13,7 +13,7 @@ def Task_BufferKindAttr : EnumAttr<Task_Dialect, Task_BufferKind, "kind"> {
 class Task_Op<string mnemonic, list<Trait> traits = []> : Op<Task_Dialect, mnemonic, traits>;
 
 def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "an entry of the artifact: buffers, then phases in the order in which every worker runs them";
+  let summary = "an entry of the artifact: buffers and views of them, then phases, loops and branches in the order of every worker";
   let description = [{
     ```mlir
     task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 9223372036854775807]>] {
@@ -26,7 +26,8 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
     }
     ```
     `define [["rows", #sym.expr<n ceildiv 8>]]` names sizes that follow from the symbols and earlier definitions. Inputs
-    and outputs keep the model's order. A phase's progress number is its index in the program.
+    and outputs keep the model's order. A phase's progress number is its index in the program, plus the number of phases of
+    each further iteration of a loop.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$symbols, OptionalAttr<ArrayAttr>:$definitions,
                        OptionalAttr<ArrayAttr>:$assertions);
@@ -37,6 +38,8 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::SmallVector<BufferOp, 8> getBuffers();
+    ::llvm::SmallVector<ViewOp, 8> getViews();
+    /// All phases, those of loops and branches included, in the order of the text.
     ::llvm::SmallVector<PhaseOp, 8> getPhases();
   }];
 }
@@ -66,10 +69,88 @@ def Task_BufferOp : Task_Op<"buffer"> {
   }];
 }
 
-def Task_PhaseOp : Task_Op<"phase", [HasParent<"ProgramOp">, SingleBlock, NoTerminator, NoRegionArguments]> {
+def Task_ViewOp : Task_Op<"view", [HasParent<"ProgramOp">]> {
+  let summary = "a slice of a buffer that follows the iterations of a loop";
+  let description = [{
+    In iteration t of the loop with this number, the `step` bytes of `source` from (t + shift) * step on; with `rotate`
+    r, from ((t + shift) mod r) * step on. Behind the loop, t is the number of iterations. Without a loop, t is 0. Views
+    of inner loops may look at views of outer ones, which stand before them.
+    ```mlir
+    %slice = task.view %x loop 0 step 4*n : !graph.tensor<[t, n], f32> -> !graph.tensor<[n], f32>
+    %old = task.view %state loop 0 rotate 2 step 32 : …
+    %new = task.view %state loop 0 shift 1 rotate 2 step 32 : …
+    ```
+  }];
+  let arguments = (ins AnyType:$source, OptionalAttr<I64Attr>:$loop, DefaultValuedAttr<I64Attr, "0">:$shift,
+                       DefaultValuedAttr<I64Attr, "0">:$rotate, Sym_ExprAttr:$step);
+  let results = (outs AnyType:$view);
+  let assemblyFormat = [{
+    $source (`loop` $loop^)? (`shift` $shift^)? (`rotate` $rotate^)? `step` custom<Size>($step) attr-dict `:`
+    type($source) `->` type($view)
+  }];
+  let extraClassDeclaration = [{
+    /// The buffer that it is a view of.
+    BufferOp getBuffer();
+    /// The slice in iteration `trip`.
+    int64_t getSlice(int64_t trip) {
+      int64_t slice = trip + getShift();
+      return getRotate() ? slice % static_cast<int64_t>(getRotate()) : slice;
+    }
+  }];
+}
+
+class Task_ControlOp<string mnemonic> : Task_Op<mnemonic, [ParentOneOf<["ProgramOp", "LoopOp", "BranchOp"]>, SingleBlock,
+                                                           NoTerminator, NoRegionArguments]> {
+  let extraClassDeclaration = [{
+    /// All phases within, in the order of the text.
+    ::llvm::SmallVector<PhaseOp, 8> getPhases();
+  }];
+}
+
+def Task_LoopOp : Task_ControlOp<"loop"> {
+  let summary = "phases that every worker runs again and again";
+  let description = [{
+    Before every iteration, and before it goes on behind the loop, a worker waits until all workers have finished the
+    iteration before (the phases before the loop), and reads the condition, a bool, where there is one. `trips` is the
+    number of iterations; with a condition there are fewer where it is false.
+    ```mlir
+    task.loop 0 "/lstm" trips t {
+      task.phase …
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$number, StrAttr:$label, OptionalAttr<Sym_ExprAttr>:$trips, Optional<AnyType>:$condition);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $number $label (`trips` custom<Size>($trips)^)? (`while` $condition^ `:` type($condition))? attr-dict-with-keyword $body
+  }];
+}
+
+def Task_BranchOp : Task_ControlOp<"branch"> {
+  let summary = "phases that every worker runs if a bool is true, and others if it is false";
+  let description = [{
+    `after all` as for phases; the condition is read behind it.
+    ```mlir
+    task.branch "/if" if %c after all [3] : !graph.tensor<[], i1> {
+      task.phase …
+    } else {
+      task.phase …
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$label, AnyType:$condition, DenseI64ArrayAttr:$all_after);
+  let regions = (region SizedRegion<1>:$then_body, SizedRegion<1>:$else_body);
+  let assemblyFormat = [{
+    $label `if` $condition `after` `all` $all_after `:` type($condition) attr-dict-with-keyword $then_body `else`
+    $else_body
+  }];
+}
+
+def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "BranchOp"]>, SingleBlock, NoTerminator,
+                                     NoRegionArguments]> {
   let summary = "one step of every worker: its share of the tiles of one or more independent programs";
   let description = [{
-    `after all [p]`: every worker has finished phase p before any begins this one. `after same [p]`: a worker reads only
+    Phases are numbered in the order of the text.     `after all [p]`: every worker has finished phase p before any begins this one. `after same [p]`: a worker reads only
     its own writes of p; no wait. Neighbouring spaces of one program are dealt together, as one row of tiles. `binds`
     names the run-time symbol whose value is the phase's result: worker 0, which runs tile 0, then derives all sizes
     anew before it publishes its progress. Without tiles the symbol gets its lower bound.

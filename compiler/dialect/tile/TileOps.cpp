@@ -2,10 +2,15 @@
 
 #include "mlir/IR/Builders.h"
 
+using namespace mlir;
+
+namespace freestone::tile {
+ParseResult parseTrips(OpAsmParser &parser, sym::ExprAttr &trips);
+void printTrips(OpAsmPrinter &printer, Operation *op, sym::ExprAttr trips);
+} // namespace freestone::tile
+
 #define GET_OP_CLASSES
 #include "compiler/dialect/tile/TileOps.cpp.inc"
-
-using namespace mlir;
 
 namespace freestone::tile {
 

@@ -308,4 +308,58 @@ def Tile_LibraryOp : Tile_Op<"library", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_LoopOp : Tile_Op<"loop", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>, Pure]> {
+  let summary = "calls a function, the body, again and again";
+  let description = [{
+    Iteration t passes the carried values, slice t of each scanned tensor along its first dimension, and the captured
+    values. The body returns the next carried values, then values to collect. Results: the last carried values, then
+    every collected value along a new first dimension. `trips` is the number of iterations; with a condition, a bool of
+    rank 0, they end earlier where it is false, and the body returns the next condition first. What is scanned or
+    collected has `trips` slices, and no condition. `collected_as` gives, for each carried value, the number of the
+    collected value that it is, or -1; the body returns these once, as collected.
+    ```mlir
+    %last, %all = tile.loop @body trips t carry(%h) as [0] over(%x) with(%w)
+        : (!graph.tensor<[8], f32>, !graph.tensor<[t, 8], f32>, !graph.tensor<[8, 8], f32>)
+        -> (!graph.tensor<[8], f32>, !graph.tensor<[t, 8], f32>)
+    ```
+    The body uses the symbols of the caller.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$body, OptionalAttr<Sym_ExprAttr>:$trips, Optional<Graph_Tensor>:$condition,
+                       Variadic<Graph_Tensor>:$carried, Variadic<Graph_Tensor>:$scanned,
+                       Variadic<Graph_Tensor>:$captured, DenseI64ArrayAttr:$collected_as);
+  let results = (outs Variadic<Graph_Tensor>:$results);
+  let assemblyFormat = [{
+    $body (`trips` custom<Trips>($trips)^)? (`while` $condition^)? (`carry` `(` $carried^ `)` `as` $collected_as)?
+    (`over` `(` $scanned^ `)`)? (`with` `(` $captured^ `)`)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    unsigned getNumCollected() { return getNumResults() - getCarried().size(); }
+    /// The collected value that a carried one is.
+    std::optional<unsigned> getCollectedAs(unsigned carried) {
+      int64_t number = getCollectedAs()[carried];
+      return number < 0 ? std::nullopt : std::optional<unsigned>(number);
+    }
+    /// The result of the body that is the next condition, the next carried value, or what is collected.
+    unsigned getNextCarried(unsigned carried);
+    unsigned getCollectedResult(unsigned collected);
+  }];
+}
+
+def Tile_BranchOp : Tile_Op<"branch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, Pure]> {
+  let summary = "calls one of two functions, by a bool of rank 0";
+  let description = [{
+    ```mlir
+    %y = tile.branch %c then @left else @right(%x)
+        : (!graph.tensor<[], i1>, !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+    ```
+    Both take the captured values, return the results, and use the symbols of the caller.
+  }];
+  let arguments = (ins Graph_Tensor:$condition, FlatSymbolRefAttr:$then_body, FlatSymbolRefAttr:$else_body,
+                       Variadic<Graph_Tensor>:$captured);
+  let results = (outs Variadic<Graph_Tensor>:$results);
+  let assemblyFormat = [{
+    $condition `then` $then_body `else` $else_body `(` $captured `)` attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 #endif // FREESTONE_COMPILER_DIALECT_TILE_TILEOPS_TD

@@ -1,5 +1,6 @@
 // Branches and loops. A branch with a condition known during import is inlined; a short loop over sequences is
-// unrolled.
+// unrolled, and any short one in a model to train.
+#include "compiler/expressions/Scan.h"
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
 
@@ -58,21 +59,6 @@ std::optional<SmallVector<mlir::Value>> buildRegion(Node &node, mlir::Region &re
   if (tensors)
     builder.create<graph::YieldOp>(*tensors);
   return tensors;
-}
-
-/// The operation with results, which are known only once its regions are built: they move into it.
-template <typename Op> Op withResults(ModelBuilder &builder, Op before, ArrayRef<mlir::Type> results) {
-  mlir::OperationState state(builder.getLoc(), Op::getOperationName());
-  state.addOperands(before->getOperands());
-  state.addTypes(results);
-  state.addAttributes(before->getAttrs());
-  state.propertiesAttr = before->getPropertiesAsAttribute();
-  for (mlir::Region &region : before->getRegions())
-    state.addRegion()->takeBody(region);
-  auto after = cast<Op>(builder.insert(mlir::Operation::create(state)));
-  before->erase();
-  builder.check(after);
-  return after;
 }
 
 graph::TensorType tensorType(mlir::Value value) { return cast<graph::TensorType>(value.getType()); }
@@ -164,6 +150,11 @@ bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
   return true;
 }
 
+/// Loops have no gradient: those of a model to train are unrolled where they are short.
+bool unrolls(const ModelBuilder &builder, std::optional<int64_t> trips) {
+  return builder.options.form == ModelForm::Training && trips && *trips > 0 && *trips <= maxUnrolled;
+}
+
 /// Whether the condition of a loop is independent of data: its body passes it on, or makes a constant.
 bool conditionIsKnown(const onnx::GraphProto &body) {
   std::string name = body.output(0).name();
@@ -195,7 +186,9 @@ void loop(Node &node) {
   for (int64_t index = 2; index < node.inputCount(); ++index)
     carriesSequence |= node.value(index).kind != ModelValue::Kind::Tensor;
   bool begins = !node.has(1) || knownScalar(condition) == 1;
-  if (trips && *trips <= maxUnrolled && begins && (carriesSequence || (*trips > 0 && conditionIsKnown(*body)))) {
+  ModelBuilder &builder = node.builder();
+  bool isShort = trips && *trips <= maxUnrolled;
+  if (begins && ((carriesSequence && isShort) || (unrolls(builder, trips) && conditionIsKnown(*body)))) {
     unroll(node, *body, *trips);
     return;
   }
@@ -203,7 +196,6 @@ void loop(Node &node) {
     node.refuse("a loop that carries sequences must have a small constant number of iterations");
     return;
   }
-  ModelBuilder &builder = node.builder();
   SmallVector<mlir::Value> carried;
   SmallVector<mlir::Type> arguments = {graph::TensorType::get({}, builder.getI64Type())};
   for (int64_t index = 0; index < states; ++index) {
@@ -237,8 +229,11 @@ void loop(Node &node) {
       return;
     }
   }
+  // The number of iterations is a size where the limit is one, and nothing ends the loop before.
+  const Content *known = begins && limit && conditionIsKnown(*body) ? limit.content() : nullptr;
+  Expr count = known ? known->front().asExpr() : Expr();
   for (mlir::Value value : ArrayRef(*outputs).drop_front(states + 1)) {
-    Shape shape = {builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
+    Shape shape = {count ? Expr::max({count, builder.size(0)}) : builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
     llvm::append_range(shape, tensorType(value).getShape());
     types.push_back(tensorType(value).withShape(shape));
   }
@@ -336,7 +331,7 @@ void scan(Node &node) {
     length = input.dim(0);
     scannedTensors.push_back(input);
   }
-  if (std::optional<int64_t> steps = length.asConstant(); steps && *steps > 0 && *steps <= maxUnrolled) {
+  if (std::optional<int64_t> steps = length.asConstant(); unrolls(builder, steps)) {
     std::optional<Values> outputs = unroll(node, *body, first, scannedTensors, *steps);
     SmallVector<Tensor> tensors;
     for (const ModelValue &output : outputs.value_or(Values()))

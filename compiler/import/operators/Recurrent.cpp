@@ -1,4 +1,6 @@
-// Recurrent networks, step by step: a sequence of constant length is unrolled.
+// Recurrent networks: the products of all inputs at once, then a scan of them. Scans have no gradient, so that a short
+// sequence of constant length is unrolled in a model to train.
+#include "compiler/expressions/Scan.h"
 #include "compiler/import/Registry.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -8,7 +10,7 @@ namespace freestone::importer {
 namespace {
 
 /// Longer sequences are not unrolled.
-constexpr int64_t maxSteps = 64;
+constexpr int64_t maxUnrolled = 64;
 
 using Activation = Tensor (*)(Tensor);
 
@@ -75,6 +77,69 @@ Tensor pick(Tensor x, int64_t index) {
   return x ? squeeze(slice(x, 0, x.builder().size(index), x.builder().size(1)), {0}) : x;
 }
 
+/// In the opposite order along the first axis.
+Tensor reversed(Tensor x) { return slice(x, 0, x.dim(0) - 1, x.dim(0), -1); }
+
+/// Of one direction: the states shown, [steps, batch, hidden], and the last one.
+struct Shown {
+  Tensor all;
+  State last;
+};
+
+/// Whether sequences that end before `time`, a scalar, show zeros and keep their state.
+State endSequences(Tensor lengths, Tensor time, State before, State &after) {
+  if (!lengths)
+    return after;
+  Tensor isInside = unsqueeze(lengths > cast(time, lengths.elementType()), {1});
+  State shown = {select(isInside, after.h, 0.0), {}};
+  after = {select(isInside, after.h, before.h), after.c ? select(isInside, after.c, before.c) : Tensor()};
+  return shown;
+}
+
+/// Runs along products of the inputs, [steps, batch, gates * hidden].
+Shown runAlong(ModelBuilder &builder, const Direction &direction, Tensor products, Tensor lengths, State state,
+               Step step) {
+  Expr steps = products.dim(0);
+  Tensor times = iota(builder, {steps}, 0, builder.getI64Type());
+  if (direction.isReversed) {
+    products = reversed(products);
+    times = reversed(times);
+  }
+  bool hasCells = bool(state.c);
+  SmallVector<Tensor> carried = {state.h}, scanned = {products};
+  if (hasCells)
+    carried.push_back(state.c);
+  if (lengths)
+    scanned.push_back(times);
+  std::vector<Tensor> results = scan(builder, carried, scanned, [&](ArrayRef<Tensor> arguments) {
+    State before = {arguments[0], hasCells ? arguments[1] : Tensor()};
+    State after = step(direction, arguments[carried.size()], before);
+    State shown = endSequences(lengths, arguments.back(), before, after);
+    std::vector<Tensor> next = {after.h};
+    if (hasCells)
+      next.push_back(after.c);
+    next.push_back(shown.h);
+    return next;
+  });
+  if (results.empty())
+    return {};
+  Tensor all = results.back();
+  return {direction.isReversed ? reversed(all) : all, {results[0], hasCells ? results[1] : Tensor()}};
+}
+
+/// The same, step by step.
+Shown unroll(ModelBuilder &builder, const Direction &direction, Tensor products, Tensor lengths, State state, Step step,
+             int64_t steps) {
+  SmallVector<Tensor> made(steps);
+  for (int64_t turn = 0; turn < steps; ++turn) {
+    int64_t time = direction.isReversed ? steps - 1 - turn : turn;
+    State after = step(direction, pick(products, time), state);
+    made[time] = unsqueeze(endSequences(lengths, builder.integer(time), state, after).h, {0});
+    state = after;
+  }
+  return {concat(made, 0), state};
+}
+
 /// Inputs that every recurrent operator has, x as [steps, batch, input].
 void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
   Tensor x = node.input(0), w = node.input(1), r = node.input(2), lengths = node.optionalInput(4);
@@ -88,11 +153,10 @@ void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
   bool isBatchFirst = node.integer("layout") != 0;
   auto sequenceFirst = [&](Tensor state) { return isBatchFirst && state ? transpose(state, {1, 0, 2}) : state; };
   x = sequenceFirst(x);
-  std::optional<int64_t> steps = x ? x.extent(0) : std::nullopt;
-  if (!steps || *steps < 1 || *steps > maxSteps) {
-    node.refuse("the length of the sequence must be a constant from 1 to " + Twine(maxSteps));
+  if (!x)
     return;
-  }
+  std::optional<int64_t> steps = x.extent(0);
+  bool unrolls = builder.options.form == ModelForm::Training && steps && *steps > 0 && *steps <= maxUnrolled;
   std::string way = node.text("direction", "forward");
   int64_t directions = way == "bidirectional" ? 2 : 1;
   Expr batch = x.dim(1), hidden = r.dim(2), rows = hidden * gates, count = builder.size(directions);
@@ -137,23 +201,13 @@ void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
     Tensor zeros = builder.splat(0, x.elementType(), {batch, hidden});
     State state = {firstH ? pick(firstH, index) : zeros, firstC ? pick(firstC, index) : zeros};
     Tensor products = Direction::withBias(matmul(x, transpose(direction.w, {1, 0})), direction.inputBias);
-    SmallVector<Tensor> made(*steps);
-    for (int64_t turn = 0; turn < *steps; ++turn) {
-      int64_t time = direction.isReversed ? *steps - 1 - turn : turn;
-      State after = step(direction, pick(products, time), state);
-      Tensor shown = after.h;
-      if (lengths) {
-        // Behind its end a sequence shows zeros and keeps its state.
-        Tensor isInside = unsqueeze(lengths > double(time), {1});
-        shown = select(isInside, after.h, 0.0);
-        after = {select(isInside, after.h, state.h), after.c ? select(isInside, after.c, state.c) : Tensor()};
-      }
-      made[time] = unsqueeze(shown, {0, 1});
-      state = after;
-    }
-    all.push_back(concat(made, 0));
-    lastH.push_back(unsqueeze(state.h, {0}));
-    lastC.push_back(unsqueeze(state.c, {0}));
+    Shown shown = unrolls ? unroll(builder, direction, products, lengths, state, step, *steps)
+                          : runAlong(builder, direction, products, lengths, state, step);
+    if (!shown.all)
+      return;
+    all.push_back(unsqueeze(shown.all, {1}));
+    lastH.push_back(unsqueeze(shown.last.h, {0}));
+    lastC.push_back(unsqueeze(shown.last.c, {0}));
   }
   Tensor y = concat(all, 1);
   node.setOutput(0, isBatchFirst ? transpose(y, {2, 0, 1, 3}) : y);

@@ -1,0 +1,105 @@
+#include "compiler/dialect/sym/Syntax.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace freestone::tile {
+
+ParseResult parseTrips(OpAsmParser &parser, sym::ExprAttr &trips) {
+  sym::Expr expr;
+  if (sym::parseExpr(parser, expr))
+    return failure();
+  trips = expr.attr();
+  return success();
+}
+
+void printTrips(OpAsmPrinter &printer, Operation *, sym::ExprAttr trips) { printer << trips.getExpr(); }
+
+/// Requires that the operation can call the function with values of these types for results of these.
+static LogicalResult requireBody(Operation *op, SymbolTableCollection &tables, FlatSymbolRefAttr name,
+                                 ArrayRef<Type> arguments, ArrayRef<Type> results) {
+  auto body = tables.lookupNearestSymbolFrom<FunctionOpInterface>(op, name);
+  if (!body)
+    return op->emitOpError("calls ") << name << ", which is no function";
+  auto agree = [&](ArrayRef<Type> actual, ArrayRef<Type> expected, StringRef what) -> LogicalResult {
+    if (actual == expected)
+      return success();
+    if (actual.size() != expected.size())
+      return op->emitOpError("calls ") << name << ", which has " << actual.size() << ' ' << what << ", not "
+                                       << expected.size();
+    for (auto [index, types] : llvm::enumerate(llvm::zip_equal(actual, expected)))
+      if (std::get<0>(types) != std::get<1>(types))
+        return op->emitOpError("calls ") << name << ", of whose " << what << " number " << index << " is "
+                                         << std::get<0>(types) << ", not " << std::get<1>(types);
+    return success();
+  };
+  // Weights that were hoisted out of the body are further arguments.
+  ArrayRef<Type> given = body.getArgumentTypes();
+  for (unsigned index = arguments.size(); index < given.size(); ++index)
+    if (!body.getArgAttr(index, "graph.weight"))
+      return op->emitOpError("calls ") << name << ", which has " << given.size() << " arguments, not "
+                                       << arguments.size();
+  if (failed(agree(given.take_front(arguments.size()), arguments, "arguments")))
+    return failure();
+  return agree(body.getResultTypes(), results, "results");
+}
+
+static graph::TensorType typeOf(Value value) { return cast<graph::TensorType>(value.getType()); }
+
+unsigned LoopOp::getCollectedResult(unsigned collected) {
+  ArrayRef<int64_t> places = getCollectedAs();
+  return (getCondition() ? 1 : 0) + llvm::count(places, -1) + collected;
+}
+
+unsigned LoopOp::getNextCarried(unsigned carried) {
+  if (std::optional<unsigned> collected = getCollectedAs(carried))
+    return getCollectedResult(*collected);
+  return (getCondition() ? 1 : 0) + llvm::count(getCollectedAs().take_front(carried), -1);
+}
+
+LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (!getTrips() && (!getCondition() || !getScanned().empty() || getNumCollected() > 0))
+    return emitOpError("needs the number of its iterations");
+  if (getCondition() && (!getScanned().empty() || getNumCollected() > 0))
+    return emitOpError("scans or collects, and can't end early");
+  if (getResults().size() < getCarried().size())
+    return emitOpError("needs a result for each carried value");
+  auto hasTrips = [&](graph::TensorType type) {
+    return type.getRank() > 0 && !type.getLayout() && type.getDim(0) == getTrips()->getExpr();
+  };
+  auto getSlice = [](graph::TensorType type) { return type.withShape(type.getShape().drop_front()); };
+  SmallVector<Type> arguments(getCarried().getTypes()), results;
+  if (getCondition())
+    results.push_back(getCondition().getType());
+  if (getCollectedAs().size() != getCarried().size())
+    return emitOpError("needs to say of each carried value whether it is collected");
+  for (auto [value, number] : llvm::zip_equal(getCarried(), getCollectedAs())) {
+    if (number >= static_cast<int64_t>(getNumCollected()))
+      return emitOpError("collects no value number ") << number;
+    if (number < 0)
+      results.push_back(value.getType());
+  }
+  for (Value scanned : getScanned()) {
+    if (!hasTrips(typeOf(scanned)))
+      return emitOpError("scans ") << scanned.getType() << ", which has not one slice for each iteration";
+    arguments.push_back(getSlice(typeOf(scanned)));
+  }
+  llvm::append_range(arguments, getCaptured().getTypes());
+  for (Value collected : getResults().drop_front(getCarried().size())) {
+    if (!hasTrips(typeOf(collected)))
+      return emitOpError("collects ") << collected.getType() << ", which has not one slice for each iteration";
+    results.push_back(getSlice(typeOf(collected)));
+  }
+  return requireBody(*this, tables, getBodyAttr(), arguments, results);
+}
+
+LogicalResult BranchOp::verifySymbolUses(SymbolTableCollection &tables) {
+  SmallVector<Type> arguments(getCaptured().getTypes()), results(getResultTypes());
+  for (FlatSymbolRefAttr body : {getThenBodyAttr(), getElseBodyAttr()})
+    if (failed(requireBody(*this, tables, body, arguments, results)))
+      return failure();
+  return success();
+}
+
+} // namespace freestone::tile

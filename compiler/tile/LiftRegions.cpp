@@ -1,0 +1,285 @@
+#include "compiler/tile/Passes.h"
+
+#include "compiler/expressions/Expressions.h"
+#include "compiler/tile/Counters.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace freestone::tile {
+#define GEN_PASS_DEF_LIFTREGIONS
+#include "compiler/tile/Passes.h.inc"
+} // namespace freestone::tile
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::tile;
+using expressions::GraphBuilder;
+using expressions::Tensor;
+using sym::Expr;
+
+namespace {
+
+/// Lifts the regions of one function.
+class Lifter {
+public:
+  Lifter(func::FuncOp function, SymbolTable &functions) : function(function), functions(functions) {}
+
+  /// Adds the bodies to `lifted`.
+  LogicalResult run();
+  SmallVector<func::FuncOp> lifted;
+
+private:
+  LogicalResult lift(graph::IfOp op);
+  LogicalResult lift(graph::ScanOp op);
+  LogicalResult lift(graph::WhileOp op);
+  SmallVector<Value> captureOnly(MutableArrayRef<Region> regions);
+  FlatSymbolRefAttr makeBody(Region &region, ArrayRef<Value> captured);
+
+  func::FuncOp function;
+  SymbolTable &functions;
+};
+
+/// Whether the operation binds a size that depends on data.
+bool bindsSize(Operation *op) {
+  return isa<graph::SymbolBinderInterface>(op) && !isa<graph::IfOp, graph::ScanOp, graph::WhileOp, graph::CallOp>(op);
+}
+
+/// A loop's body computes all sizes anew each time, which takes longer than its work.
+LogicalResult requireKnownSizes(Region &region) {
+  WalkResult walked = region.walk([](Operation *op) {
+    if (!bindsSize(op))
+      return WalkResult::advance();
+    op->emitError() << "'" << op->getName() << "' binds a size that depends on data within a loop or branch; move it "
+                    << "out, or pad to a known size";
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+LogicalResult requireTypes(Operation *op, TypeRange actual, TypeRange expected) {
+  for (auto [from, to] : llvm::zip_equal(actual, expected))
+    if (from != to)
+      return op->emitError() << "gives " << from << " where " << to
+                             << " is needed: sizes that depend on what a branch or an iteration did can't be compiled; "
+                             << "pad to a known size";
+  return success();
+}
+
+/// Whether a value is made anew at no cost: of constants, sizes, and weights, whose work moves to @init.
+bool isFree(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<graph::ConstantOp, graph::WeightOp, graph::SizesOp>(op))
+    return true;
+  return op && op->getNumOperands() > 0 && op->getNumRegions() == 0 && isMemoryEffectFree(op) && !bindsSize(op) &&
+         llvm::all_of(op->getOperands(), isFree);
+}
+
+/// What does not depend on the iteration is computed once, before the loop.
+void hoistInvariants(Operation *loop) {
+  auto isOutside = [&](Value value, Region *region) { return !region->isAncestor(value.getParentRegion()); };
+  auto shouldMove = [](Operation *op, Region *) {
+    return isMemoryEffectFree(op) && !llvm::all_of(op->getResults(), isFree);
+  };
+  moveLoopInvariantCode(
+      SmallVector<Region *>(llvm::make_pointer_range(loop->getRegions())), isOutside, shouldMove,
+      [&](Operation *op, Region *) { op->moveBefore(loop); });
+}
+
+/// Makes a free value within a region.
+static Value makeAgain(OpBuilder &builder, Value value, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    makeAgain(builder, operand, mapping);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// The values that regions take from outside. What is free is made within.
+SmallVector<Value> Lifter::captureOnly(MutableArrayRef<Region> regions) {
+  for (Region &region : regions) {
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(region, used);
+    OpBuilder builder(&region.front(), region.front().begin());
+    IRMapping mapping;
+    for (Value value : used)
+      if (isFree(value))
+        replaceAllUsesInRegionWith(value, makeAgain(builder, value, mapping), region);
+  }
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(regions, captured);
+  return captured.takeVector();
+}
+
+/// Moves a region to a function, with further arguments for what it captures.
+FlatSymbolRefAttr Lifter::makeBody(Region &region, ArrayRef<Value> captured) {
+  for (Value value : captured)
+    replaceAllUsesInRegionWith(value, region.addArgument(value.getType(), value.getLoc()), region);
+  Operation *yield = region.front().getTerminator();
+  OpBuilder builder(yield);
+  auto type = builder.getFunctionType(region.getArgumentTypes(), yield->getOperandTypes());
+  func::ReturnOp::create(builder, yield->getLoc(), yield->getOperands());
+  yield->erase();
+  auto body = func::FuncOp::create(region.getLoc(), (function.getSymName() + "_body").str(), type);
+  body.setPrivate();
+  if (Attribute symbols = function->getAttr("graph.symbols"))
+    body->setAttr("graph.symbols", symbols);
+  body.getBody().takeBody(region);
+  functions.insert(body, std::next(function->getIterator()));
+  lifted.push_back(body);
+  return FlatSymbolRefAttr::get(body.getSymNameAttr());
+}
+
+LogicalResult Lifter::lift(graph::IfOp op) {
+  for (Region &region : op->getRegions())
+    if (failed(requireKnownSizes(region)) ||
+        failed(requireTypes(op, region.front().getTerminator()->getOperandTypes(), op->getResultTypes())))
+      return failure();
+  SmallVector<Value> captured = captureOnly(op->getRegions());
+  FlatSymbolRefAttr left = makeBody(op.getThenRegion(), captured), right = makeBody(op.getElseRegion(), captured);
+  OpBuilder builder(op);
+  auto branch = BranchOp::create(builder, op.getLoc(), op.getResultTypes(), op.getCondition(), left, right, captured);
+  op->replaceAllUsesWith(branch);
+  op->erase();
+  return success();
+}
+
+/// Lets a region yield once what is carried and collected: for each of the carried values, of which the first is
+/// yielded at `first`, the number of the collected value that it is.
+static SmallVector<int64_t> yieldOnce(Operation *yield, unsigned first, unsigned carried) {
+  SmallVector<Value> values(yield->getOperands()), kept(ArrayRef(values).take_front(first));
+  ArrayRef<Value> collected = ArrayRef(values).drop_front(first + carried);
+  SmallVector<int64_t> collectedAs;
+  for (Value value : ArrayRef(values).slice(first, carried)) {
+    const Value *found = llvm::find(collected, value);
+    bool isFree = found != collected.end() && !llvm::is_contained(collectedAs, found - collected.begin());
+    collectedAs.push_back(isFree ? found - collected.begin() : -1);
+    if (!isFree)
+      kept.push_back(value);
+  }
+  llvm::append_range(kept, collected);
+  yield->setOperands(kept);
+  return collectedAs;
+}
+
+LogicalResult Lifter::lift(graph::ScanOp op) {
+  size_t states = op.getCarried().size();
+  Block &block = op.getBody().front();
+  TypeRange passed = TypeRange(block.getArgumentTypes()).take_front(states);
+  if (failed(requireKnownSizes(op.getBody())) || failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
+      failed(requireTypes(op, TypeRange(block.getTerminator()->getOperandTypes()).take_front(states), passed)))
+    return failure();
+  hoistInvariants(op);
+  SmallVector<int64_t> collectedAs = yieldOnce(block.getTerminator(), 0, states);
+  SmallVector<Value> captured = captureOnly(op->getRegions());
+  Expr trips = graph::getShape(op.getScanned().front())[0];
+  OpBuilder builder(op);
+  auto loop = LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),
+                             Value(), op.getCarried(), op.getScanned(), captured, builder.getDenseI64ArrayAttr(collectedAs));
+  op->replaceAllUsesWith(loop);
+  op->erase();
+  return success();
+}
+
+/// The number that a scalar always has, as a size.
+std::optional<Expr> getSize(Value scalar) {
+  if (auto sizes = scalar.getDefiningOp<graph::SizesOp>())
+    return sizes.getSizes().front();
+  DenseIntElementsAttr value;
+  if (!matchPattern(scalar, m_Constant(&value)))
+    return std::nullopt;
+  return Expr::constant(scalar.getContext(), std::max<int64_t>(0, value.getSplatValue<APInt>().getSExtValue()));
+}
+
+bool isTrue(Value scalar) { return !scalar || matchPattern(scalar, m_One()); }
+
+/// Loops count their iterations only where the body asks for the number, or the limit is no size.
+LogicalResult Lifter::lift(graph::WhileOp op) {
+  Block &block = op.getBody().front();
+  Operation *yield = block.getTerminator();
+  size_t states = op.getCarried().size();
+  TypeRange passed = TypeRange(block.getArgumentTypes()).drop_front();
+  if (failed(requireKnownSizes(op.getBody())) || failed(requireTypes(op, op.getCarried().getTypes(), passed)) ||
+      failed(requireTypes(op, TypeRange(yield->getOperandTypes()).slice(1, states), passed)))
+    return failure();
+  hoistInvariants(op);
+  Value limit = op.getMaxTrip();
+  std::optional<Expr> trips = limit ? getSize(limit) : std::nullopt;
+  bool isLimited = limit && !trips, isOpen = !isTrue(op.getCondition()) || !isTrue(yield->getOperand(0)) || isLimited;
+  if (isOpen && op.getNumCollected() > 0)
+    return op.emitError("collects values, whose number depends on data: give it a number of iterations that is known "
+                        "and no condition, or collect into a tensor of a known size");
+  GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), yield);
+  SmallVector<Value> carried(op.getCarried()), next(yield->getOperands());
+  SmallVector<Type> types(op.getCarried().getTypes());
+  BlockArgument number = block.getArgument(0);
+  if (isLimited || !number.use_empty()) {
+    Type i64 = outside.getI64Type();
+    Value zero = outside.integer(0).value();
+    Tensor later = Tensor(inside, number) + inside.scalar(1, i64);
+    if (isLimited) {
+      Tensor most = Tensor(outside, limit), isBelow = Tensor(outside, zero) < most;
+      Tensor first = op.getCondition() ? Tensor(outside, op.getCondition()) & isBelow : isBelow;
+      op.getConditionMutable().assign(first.value());
+      next[0] = (Tensor(inside, next[0]) & (later < Tensor(inside, limit))).value();
+    }
+    carried.insert(carried.begin(), zero);
+    types.insert(types.begin(), number.getType());
+    next.insert(next.begin() + 1, later.value());
+  } else {
+    block.eraseArgument(0);
+  }
+  if (isOpen && !op.getCondition())
+    op.getConditionMutable().assign(outside.scalar(1, outside.getI1Type()).value());
+  if (!isOpen)
+    next.erase(next.begin());
+  yield->setOperands(next);
+  SmallVector<int64_t> collectedAs = yieldOnce(yield, isOpen ? 1 : 0, carried.size());
+
+  llvm::append_range(types, op.getResults().drop_front(states).getTypes());
+  SmallVector<Value> captured = captureOnly(op->getRegions());
+  OpBuilder builder(op);
+  auto loop = LoopOp::create(builder, op.getLoc(), types, makeBody(op.getBody(), captured),
+                             trips ? trips->attr() : sym::ExprAttr(), isOpen ? op.getCondition() : Value(), carried,
+                             ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
+  op->replaceAllUsesWith(loop.getResults().drop_front(carried.size() - states));
+  op->erase();
+  return success();
+}
+
+LogicalResult Lifter::run() {
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    LogicalResult result = success();
+    if (auto branch = dyn_cast<graph::IfOp>(op))
+      result = lift(branch);
+    else if (auto scan = dyn_cast<graph::ScanOp>(op))
+      result = lift(scan);
+    else if (auto loop = dyn_cast<graph::WhileOp>(op))
+      result = lift(loop);
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+class LiftRegions : public tile::impl::LiftRegionsBase<LiftRegions> {
+public:
+  void runOnOperation() override {
+    SymbolTable functions(getOperation());
+    SmallVector<func::FuncOp> waiting(getOperation().getOps<func::FuncOp>());
+    while (!waiting.empty()) {
+      func::FuncOp function = waiting.pop_back_val();
+      if (function.isExternal())
+        continue;
+      Lifter lifter(function, functions);
+      if (failed(lifter.run()))
+        return signalPassFailure();
+      count(getOperation(), "bodies", lifter.lifted.size());
+      llvm::append_range(waiting, lifter.lifted);
+    }
+  }
+};
+
+} // namespace
