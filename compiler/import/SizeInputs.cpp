@@ -34,6 +34,7 @@ constexpr SizeOperand sizeOperands[] = {
     {"Slice", 3, any},       {"Slice", 4, any},
     {"Pad", 3, any},         {"DFT", 1, 1},
     {"STFT", 1, 1},          {"STFT", 3, 1},
+    {"Loop", 0, any},
 };
 
 /// Operators that compute sizes from sizes.

@@ -11,7 +11,7 @@ namespace freestone::task {
 
 namespace {
 
-using Valuation = llvm::function_ref<std::optional<int64_t>(StringRef)>;
+using Valuation = Execution::Valuation;
 
 int64_t evaluate(sym::Expr expr, Valuation valueOf) { return expr.evaluate(valueOf).value_or(0); }
 
@@ -38,24 +38,26 @@ public:
       offsets = offsets.drop_front(planned);
       ++index;
     }
+    views = program.getViews();
+    findOwners(program);
     SmallVector<BufferOp, 8> buffers = program.getBuffers();
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       if (symbol.getSource() == SymbolSource::runtime)
         bound[StringAttr::get(program.getContext(), symbol.getName())] = buffers[symbol.getTensor()].getBuffer();
   }
 
-  void add(int64_t phase, PhaseOp op) {
-    for (auto [space, deal] : llvm::zip_equal(op.getSpaces(), op.getDeals())) {
-      tiles = evaluate(space.getTiles().getExpr(), valueOf);
-      before = evaluate(deal.before, valueOf);
-      total = evaluate(deal.total, valueOf);
-      for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
-        addOperand(phase, input, elements, false);
-      for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
-        addOperand(phase, output, elements, true);
-      addSizes(phase, op, space);
-      ++spaces;
-    }
+  void add(int64_t number, const Execution::Step &executed) {
+    step = number;
+    begins = executed.begins;
+    placeViews(executed);
+    if (auto phase = dyn_cast<PhaseOp>(executed.op))
+      return add(phase);
+    auto loop = dyn_cast<LoopOp>(executed.op);
+    Value condition = loop ? loop.getCondition() : cast<BranchOp>(executed.op).getCondition();
+    if (condition)
+      for (int64_t worker = 0; worker < workers; ++worker)
+        addAccess(places.lookup(condition), worker, 0, 1, false, true);
+    ++spaces;
   }
 
   std::vector<Access> take() { return std::move(accesses); }
@@ -65,7 +67,64 @@ private:
     int64_t buffer, memory, offset, bytes;
   };
 
-  void addOperand(int64_t phase, Value operand, Attribute elements, bool write) {
+  /// The loops within whose iterations buffers live.
+  void findOwners(ProgramOp program) {
+    auto findLoop = [](Operation *op) {
+      auto loop = op->getParentOfType<LoopOp>();
+      return loop ? loop.getOperation() : nullptr;
+    };
+    auto isIn = [](Operation *loop, Operation *other) { return !loop || (other && loop->isAncestor(other)); };
+    auto restrict = [&](Value operand, Operation *loop) {
+      auto [known, isNew] = owners.try_emplace(places.lookup(findBuffer(operand).getBuffer()).buffer, loop);
+      while (!isIn(known->second, loop))
+        known->second = findLoop(known->second);
+    };
+    for (PhaseOp phase : program.getPhases())
+      for (SpaceOp space : phase.getSpaces())
+        for (Value operand : space->getOperands())
+          restrict(operand, findLoop(phase));
+    // What follows a loop's iterations lives around it; so does what it reads before each.
+    program.walk([&](LoopOp loop) {
+      for (ViewOp view : views)
+        if (view.getLoop() == loop.getNumber())
+          restrict(view.getSource(), findLoop(loop));
+      if (Value condition = loop.getCondition())
+        restrict(condition, findLoop(loop));
+    });
+  }
+
+  void placeViews(const Execution::Step &executed) {
+    for (ViewOp view : views) {
+      Place source = places.lookup(view.getSource());
+      std::optional<int64_t> loop = view.getLoop();
+      int64_t bytes = evaluate(view.getStep().getExpr(), valueOf);
+      int64_t slice = view.getSlice(loop ? executed.trips[*loop] : 0);
+      places[view.getView()] = {source.buffer, source.memory, source.offset + slice * bytes, bytes};
+    }
+  }
+
+  void addAccess(Place place, int64_t worker, int64_t begin, int64_t end, bool write, bool exact) {
+    auto owner = owners.find(place.buffer);
+    int64_t life = owner == owners.end() || !owner->second ? 0 : begins[cast<LoopOp>(owner->second).getNumber()];
+    accesses.push_back({step, spaces, worker, place.buffer, life, place.memory, place.offset + begin,
+                        place.offset + end, write, exact});
+  }
+
+  void add(PhaseOp op) {
+    for (auto [space, deal] : llvm::zip_equal(op.getSpaces(), op.getDeals())) {
+      tiles = evaluate(space.getTiles().getExpr(), valueOf);
+      before = evaluate(deal.before, valueOf);
+      total = evaluate(deal.total, valueOf);
+      for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
+        addOperand(input, elements, false);
+      for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
+        addOperand(output, elements, true);
+      addSizes(op, space);
+      ++spaces;
+    }
+  }
+
+  void addOperand(Value operand, Attribute elements, bool write) {
     Place place = places.lookup(operand);
     for (int64_t worker = 0; worker < workers; ++worker) {
       int64_t first = firstTile(worker, workers, before, tiles, total),
@@ -79,29 +138,27 @@ private:
         begin = std::min(first * step, place.bytes);
         end = std::min(last * step, place.bytes);
       }
-      accesses.push_back({phase, spaces, worker, place.buffer, place.memory, place.offset + begin, place.offset + end,
-                          write, count != nullptr});
+      addAccess(place, worker, begin, end, write, count != nullptr);
     }
   }
 
   /// Adds the accesses to sizes: every worker reads the sizes of a space; worker 0 writes those that the program
   /// determines at run time, and their value where the phase has no tiles.
-  void addSizes(int64_t phase, PhaseOp op, SpaceOp space) {
-    int64_t sizes = places.size();
+  void addSizes(PhaseOp op, SpaceOp space) {
+    Place sizes = {static_cast<int64_t>(places.size()), static_cast<int64_t>(places.size()), 0, 1};
     llvm::SetVector<StringAttr> symbols;
     for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
       size.getExpr().collectSymbols(symbols);
     space.getTiles().getExpr().collectSymbols(symbols);
     if (llvm::any_of(symbols, [&](StringAttr symbol) { return bound.contains(symbol); }))
       for (int64_t worker = 0; worker < workers; ++worker)
-        accesses.push_back({phase, spaces, worker, sizes, sizes, 0, 1, false, true});
+        addAccess(sizes, worker, 0, 1, false, true);
     if (!op.getBinds())
       return;
-    accesses.push_back({phase, spaces, 0, sizes, sizes, 0, 1, true, true});
+    addAccess(sizes, 0, 0, 1, true, true);
     Place value = places.lookup(bound.lookup(op.getBindsAttr()));
     if (tiles == 0)
-      accesses.push_back(
-          {phase, spaces, 0, value.buffer, value.memory, value.offset, value.offset + value.bytes, true, true});
+      addAccess(value, 0, 0, value.bytes, true, true);
   }
 
   int64_t workers;
@@ -110,8 +167,12 @@ private:
   /// The buffers of the values of symbols.
   DenseMap<StringAttr, Value> bound;
   std::vector<Access> accesses;
-  /// For the current space: its number of tiles, their position in the row, and the row's number of tiles.
-  int64_t spaces = 0, tiles = 0, before = 0, total = 0;
+  /// The current step, and its space: its number of tiles, their position in the row, and the row's number of tiles.
+  int64_t step = 0, spaces = 0, tiles = 0, before = 0, total = 0;
+  ArrayRef<int64_t> begins;
+  SmallVector<ViewOp, 8> views;
+  /// By buffers; null: none.
+  DenseMap<int64_t, Operation *> owners;
 };
 
 bool overlap(const Access &one, const Access &other) {
@@ -120,28 +181,15 @@ bool overlap(const Access &one, const Access &other) {
 
 } // namespace
 
-std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, ArrayRef<int64_t> offsets, Valuation valueOf) {
+std::vector<Access> collectAccesses(ProgramOp program, const Execution &execution, int64_t workers,
+                                    ArrayRef<int64_t> offsets, Valuation valueOf) {
   AccessCollector collector(program, workers, offsets, valueOf);
-  for (auto [index, phase] : llvm::enumerate(program.getPhases()))
-    collector.add(index, phase);
+  for (auto [number, step] : llvm::enumerate(execution.getSteps()))
+    collector.add(number, step);
   return collector.take();
 }
 
-/// known[q]: the last phase complete on all workers while any worker is in phase q. A worker's earlier waits hold in
-/// its later phases, since progress numbers only grow.
-static SmallVector<int64_t> collectKnown(ArrayRef<PhaseOp> phases) {
-  SmallVector<int64_t> known;
-  int64_t horizon = -1;
-  for (PhaseOp phase : phases) {
-    for (int64_t before : phase.getAllAfter())
-      horizon = std::max(horizon, before);
-    known.push_back(horizon);
-  }
-  return known;
-}
-
-/// Visits every pair of accesses to the same bytes, at least one of them a write, the access of the earlier phase
-/// first, until a visit returns a sentence.
+/// Visits every pair of accesses to the same bytes, at least one of them a write, the access of the earlier step first, until a visit returns a sentence.
 static std::optional<std::string>
 findMeeting(ArrayRef<Access> accesses,
             llvm::function_ref<std::optional<std::string>(const Access &, const Access &)> visit) {
@@ -163,7 +211,7 @@ findMeeting(ArrayRef<Access> accesses,
     for (const Access *other : one.write ? memory.all : memory.writes) {
       if (other->begin >= one.end)
         break;
-      if (one.phase > other->phase || !overlap(one, *other))
+      if (one.step > other->step || !overlap(one, *other))
         continue;
       if (std::optional<std::string> sentence = visit(one, *other))
         return sentence;
@@ -172,57 +220,59 @@ findMeeting(ArrayRef<Access> accesses,
   return std::nullopt;
 }
 
-static std::string describe(const Access &access, ArrayRef<PhaseOp> phases, const char *verb = nullptr) {
+static std::string describe(const Access &access, const Execution &execution, const char *verb = nullptr) {
   if (!verb)
     verb = access.write ? "writes" : "reads";
-  return "phase " + std::to_string(access.phase) + " '" + PhaseOp(phases[access.phase]).getLabel().str() +
-         "' of worker " + std::to_string(access.worker) + " " + verb;
+  return execution.describe(access.step) + " of worker " + std::to_string(access.worker) + " " + verb;
 }
 
-std::optional<std::string> findConflict(ProgramOp program, ArrayRef<Access> accesses) {
-  SmallVector<PhaseOp, 8> phases = program.getPhases();
-  SmallVector<int64_t> known = collectKnown(phases);
-  DenseMap<int64_t, int64_t> firstWrite;
+std::optional<std::string> findConflict(const Execution &execution, ArrayRef<Access> accesses) {
+  SmallVector<int64_t> known = execution.getKnown();
+  // Buffers that live in one iteration are others in the next one.
+  DenseMap<std::pair<int64_t, int64_t>, int64_t> firstWrite;
   for (const Access &access : accesses)
     if (access.write)
-      firstWrite.try_emplace(access.buffer, access.phase);
-  auto isWrittenBy = [&](int64_t buffer, int64_t phase) {
-    auto found = firstWrite.find(buffer);
-    return found != firstWrite.end() && found->second <= phase;
+      firstWrite.try_emplace({access.buffer, access.life}, access.step);
+  auto isWrittenBy = [&](const Access &access, int64_t step) {
+    auto found = firstWrite.find({access.buffer, access.life});
+    return found != firstWrite.end() && found->second <= step;
   };
   return findMeeting(accesses, [&](const Access &one, const Access &other) -> std::optional<std::string> {
     // The tiles of a space write disjoint elements, and read none that another of its tiles writes, even where their
     // extents are unknown here.
     bool isOneOutput = one.space == other.space && one.buffer == other.buffer;
     bool isOrdered =
-        one.worker == other.worker || one.phase <= known[other.phase] || (isOneOutput && !(one.exact && other.exact));
+        one.worker == other.worker || one.step <= known[other.step] || (isOneOutput && !(one.exact && other.exact));
     if (!isOrdered)
-      return describe(one, phases) + " what " + describe(other, phases) + ", in no order";
-    bool isOverwritten =
-        one.write && !other.write && one.buffer != other.buffer && isWrittenBy(other.buffer, one.phase);
+      return describe(one, execution) + " what " + describe(other, execution) + ", in no order";
+    bool isOverwritten = one.write && !other.write && one.buffer != other.buffer && isWrittenBy(other, one.step);
     if (isOverwritten)
-      return describe(one, phases, "overwrites") + " what " + describe(other, phases);
+      return describe(one, execution, "overwrites") + " what " + describe(other, execution);
     return std::nullopt;
   });
 }
 
-std::optional<std::string> findMissingEdge(ProgramOp program, ArrayRef<Access> accesses) {
-  SmallVector<PhaseOp, 8> phases = program.getPhases();
-  SmallVector<int64_t> known = collectKnown(phases);
-  // The phases that each phase comes after.
+std::optional<std::string> findMissingEdge(const Execution &execution, ArrayRef<Access> accesses) {
+  ArrayRef<Execution::Step> steps = execution.getSteps();
+  SmallVector<int64_t> known = execution.getKnown();
+  // The steps that each step comes after.
   SmallVector<llvm::BitVector, 0> earlier;
-  for (auto [index, phase] : llvm::enumerate(phases)) {
-    llvm::BitVector &own = earlier.emplace_back(phases.size());
+  for (auto [index, step] : llvm::enumerate(steps)) {
+    llvm::BitVector &own = earlier.emplace_back(steps.size());
     own.set(0, known[index] + 1);
-    for (int64_t before : phase.getSameAfter()) {
+    auto phase = dyn_cast<PhaseOp>(step.op);
+    for (int64_t number : phase ? phase.getSameAfter() : ArrayRef<int64_t>()) {
+      int64_t before = execution.getLatest(number, index);
+      if (before < 0)
+        continue;
       own |= earlier[before];
       own.set(before);
     }
   }
   return findMeeting(accesses, [&](const Access &one, const Access &other) -> std::optional<std::string> {
-    if (one.phase == other.phase || earlier[other.phase].test(one.phase))
+    if (one.step == other.step || earlier[other.step].test(one.step))
       return std::nullopt;
-    return describe(one, phases) + " what " + describe(other, phases) + ", and no edge says so";
+    return describe(one, execution) + " what " + describe(other, execution) + ", and no edge says so";
   });
 }
 

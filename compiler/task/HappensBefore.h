@@ -1,23 +1,24 @@
 #ifndef FREESTONE_COMPILER_TASK_HAPPENSBEFORE_H
 #define FREESTONE_COMPILER_TASK_HAPPENSBEFORE_H
 
-#include "compiler/dialect/task/TaskDialect.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include <optional>
+#include "compiler/task/Execution.h"
 #include <string>
 #include <vector>
 
 namespace freestone::task {
 
-/// The bytes that one worker touches in one space of one phase. `begin` is an offset into the arena, or into the
-/// buffer's own bytes.
+/// The bytes that one worker touches in one space of one phase, or by reading a condition. `begin` is an offset into the
+/// arena, or into the buffer's own bytes.
 struct Access {
-  int64_t phase;
-  /// Counted through the whole program.
+  /// Of the execution.
+  int64_t step;
+  /// Counted through the whole execution.
   int64_t space;
   int64_t worker;
   /// Index of the program's buffer; the number of buffers stands for the sizes determined at run time.
   int64_t buffer;
+  /// The step that began the iteration in which the buffer lives; 0 if it lives longer.
+  int64_t life;
   /// -1: the arena; else the buffer, which aliases no other.
   int64_t memory;
   int64_t begin, end;
@@ -26,20 +27,20 @@ struct Access {
   bool exact;
 };
 
-/// Every access of `program` with W `workers`, at the sizes of `valueOf`, with arena buffers at `offsets`, in the order
-/// of the program's arena buffers.
-std::vector<Access> collectAccesses(ProgramOp program, int64_t workers, llvm::ArrayRef<int64_t> offsets,
-                                    llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf);
+/// Every access of an execution of `program` with W `workers`, at the sizes of `valueOf`, with arena buffers at
+/// `offsets`, in the order of the program's arena buffers.
+std::vector<Access> collectAccesses(ProgramOp program, const Execution &execution, int64_t workers,
+                                    llvm::ArrayRef<int64_t> offsets, Execution::Valuation valueOf);
 
 /// The proof of order. Proves that any two accesses of different workers to the same bytes, at least one of them a
 /// write, are ordered by the program's edges (its waits, and each worker's own order of phases), and that no buffer is
 /// overwritten during its live range. Returns nothing, or a sentence that names the two phases. Independent of the
-/// planning of edges and memory: it considers only `after all` and the accesses.
-std::optional<std::string> findConflict(ProgramOp program, llvm::ArrayRef<Access> accesses);
+/// planning of edges and memory: it considers only `after all`, the waits of loops, and the accesses.
+std::optional<std::string> findConflict(const Execution &execution, llvm::ArrayRef<Access> accesses);
 
 /// Proves that every dependence between two phases is joined by an edge, `all` or `same`, or implied by edges, even
 /// where both phases touch the bytes on one worker. Returns nothing, or a sentence that names the two phases.
-std::optional<std::string> findMissingEdge(ProgramOp program, llvm::ArrayRef<Access> accesses);
+std::optional<std::string> findMissingEdge(const Execution &execution, llvm::ArrayRef<Access> accesses);
 
 } // namespace freestone::task
 

@@ -41,14 +41,23 @@ void OrderProof::add(const RunSizes::Values &values, ArrayRef<int64_t> offsets, 
   std::string sizes;
   for (const auto &[name, value] : values)
     sizes += ", " + name + " = " + std::to_string(value);
-  for (int64_t workers = 1; workers <= mostWorkers; ++workers)
-    situations.push_back({" (workers = " + std::to_string(workers) + sizes + ")",
-                          collectAccesses(program, workers, offsets, lookUpIn(values))});
+  bool decides = program
+                     .walk([](Operation *op) {
+                       return isa<LoopOp, BranchOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  for (int64_t way = 0; way < (decides ? Execution::ways : 1); ++way) {
+    auto execution = std::make_shared<Execution>(program, lookUpIn(values), way);
+    for (int64_t workers = 1; workers <= mostWorkers; ++workers)
+      situations.push_back({" (workers = " + std::to_string(workers) + sizes + ")", execution,
+                            collectAccesses(program, *execution, workers, offsets, lookUpIn(values))});
+  }
 }
 
-std::optional<std::string> OrderProof::find(std::optional<std::string> (*fault)(ProgramOp, ArrayRef<Access>)) const {
-  for (const auto &[description, accesses] : situations)
-    if (std::optional<std::string> sentence = fault(program, accesses))
+std::optional<std::string> OrderProof::find(std::optional<std::string> (*fault)(const Execution &,
+                                                                               ArrayRef<Access>)) const {
+  for (const auto &[description, execution, accesses] : situations)
+    if (std::optional<std::string> sentence = fault(*execution, accesses))
       return *sentence + description;
   return std::nullopt;
 }

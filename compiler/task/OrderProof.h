@@ -3,6 +3,7 @@
 
 #include "compiler/task/HappensBefore.h"
 #include "compiler/task/SizeSamples.h"
+#include <memory>
 
 namespace freestone::task {
 
@@ -21,10 +22,11 @@ public:
 private:
   struct Situation {
     std::string description;
+    std::shared_ptr<const Execution> execution;
     std::vector<Access> accesses;
   };
   void add(const RunSizes::Values &values, llvm::ArrayRef<int64_t> offsets, int64_t mostWorkers);
-  std::optional<std::string> find(std::optional<std::string> (*fault)(ProgramOp, llvm::ArrayRef<Access>)) const;
+  std::optional<std::string> find(std::optional<std::string> (*fault)(const Execution &, llvm::ArrayRef<Access>)) const;
 
   ProgramOp program;
   int64_t runs = 0;

@@ -82,19 +82,6 @@ private:
   FrozenRewritePatternSet patterns;
 };
 
-/// The reason for which an operator has no lowering, and a remedy.
-static StringRef getReason(Operation *op) {
-  return TypeSwitch<Operation *, StringRef>(op)
-      .Case([](graph::IfOp) { return "its condition depends on data; make it a constant of the model"; })
-      .Case([](graph::WhileOp) {
-        return "the number of its iterations depends on data, or is above 64; make it a smaller constant";
-      })
-      .Case([](graph::ScanOp) {
-        return "the number of its steps must be a constant from 1 to 64; fix the length of the sequence";
-      })
-      .Default(StringRef("no compute is known for it"));
-}
-
 LogicalResult GraphToTile::lowerOperators() {
   ReasonListener listener;
   listener.context = &getContext();
@@ -111,7 +98,7 @@ LogicalResult GraphToTile::lowerOperators() {
       rewriter.eraseOp(op);
       continue;
     }
-    listener.reason = getReason(op);
+    listener.reason = "no compute is known for it";
     rewriter.setInsertionPoint(op);
     StringRef name = op->getName().getStringRef();
     Location location = op->getLoc();

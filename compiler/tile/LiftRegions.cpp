@@ -45,25 +45,21 @@ bool bindsSize(Operation *op) {
   return isa<graph::SymbolBinderInterface>(op) && !isa<graph::IfOp, graph::ScanOp, graph::WhileOp, graph::CallOp>(op);
 }
 
-/// A loop's body computes all sizes anew each time, which takes longer than its work.
+/// Workers agree on all sizes before a run: within loops and branches no phase determines one.
 LogicalResult requireKnownSizes(Region &region) {
   WalkResult walked = region.walk([](Operation *op) {
     if (!bindsSize(op))
       return WalkResult::advance();
-    op->emitError() << "'" << op->getName() << "' binds a size that depends on data within a loop or branch; move it "
-                    << "out, or pad to a known size";
+    op->emitError("a size within a loop or branch depends on data; move the operator out, or pad to a known size");
     return WalkResult::interrupt();
   });
   return failure(walked.wasInterrupted());
 }
 
 LogicalResult requireTypes(Operation *op, TypeRange actual, TypeRange expected) {
-  for (auto [from, to] : llvm::zip_equal(actual, expected))
-    if (from != to)
-      return op->emitError() << "gives " << from << " where " << to
-                             << " is needed: sizes that depend on what a branch or an iteration did can't be compiled; "
-                             << "pad to a known size";
-  return success();
+  if (llvm::equal(actual, expected))
+    return success();
+  return op->emitError("the size of a result depends on what a branch or an iteration does; pad to a known size");
 }
 
 /// Whether a value is made anew at no cost: of constants, sizes, and weights, whose work moves to @init.
@@ -209,8 +205,8 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   std::optional<Expr> trips = limit ? getSize(limit) : std::nullopt;
   bool isLimited = limit && !trips, isOpen = !isTrue(op.getCondition()) || !isTrue(yield->getOperand(0)) || isLimited;
   if (isOpen && op.getNumCollected() > 0)
-    return op.emitError("collects values, whose number depends on data: give it a number of iterations that is known "
-                        "and no condition, or collect into a tensor of a known size");
+    return op.emitError("the number of values that it collects depends on data; let no condition end it, or collect "
+                        "into a tensor of a known size");
   GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), yield);
   SmallVector<Value> carried(op.getCarried()), next(yield->getOperands());
   SmallVector<Type> types(op.getCarried().getTypes());

@@ -294,14 +294,14 @@ static void collectReasons(const std::string &path, llvm::StringRef mark, std::v
   }
 }
 
-/// The reasons of the importer, and those of the lowering to loops.
+/// The reasons of the importer, and those of the lowering of loops and branches.
 static std::vector<std::string> reasonsInSources() {
   std::vector<std::string> reasons;
   std::error_code error;
   for (llvm::sys::fs::directory_iterator file(DOCS "/../compiler/import/operators", error), end; file != end && !error;
        file.increment(error))
     collectReasons(file->path(), "refuse(\"", reasons);
-  collectReasons(DOCS "/../compiler/tile/GraphToTile.cpp", "return \"", reasons);
+  collectReasons(DOCS "/../compiler/tile/LiftRegions.cpp", "emitError(\"", reasons);
   return reasons;
 }
 

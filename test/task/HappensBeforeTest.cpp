@@ -50,7 +50,8 @@ protected:
   /// The checker's result for `workers` at n and m.
   std::optional<std::string> check(ProgramOp program, int64_t workers) const {
     auto values = [&](StringRef symbol) { return valueOf(symbol); };
-    return findConflict(program, collectAccesses(program, workers, place(program), values));
+    Execution execution(program, values, /*way=*/0);
+    return findConflict(execution, collectAccesses(program, execution, workers, place(program), values));
   }
 
   /// The results for 1 to 4 workers.

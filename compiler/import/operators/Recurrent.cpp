@@ -141,7 +141,7 @@ Shown unroll(ModelBuilder &builder, const Direction &direction, Tensor products,
 }
 
 /// Inputs that every recurrent operator has, x as [steps, batch, input].
-void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
+void recur(Node &node, int64_t gates, bool hasCells, ArrayRef<StringRef> defaults, Step step) {
   Tensor x = node.input(0), w = node.input(1), r = node.input(2), lengths = node.optionalInput(4);
   if (!x || !w || !r)
     return;
@@ -199,7 +199,7 @@ void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
     direction.isReversed = index == 1 || way == "reverse";
 
     Tensor zeros = builder.splat(0, x.elementType(), {batch, hidden});
-    State state = {firstH ? pick(firstH, index) : zeros, firstC ? pick(firstC, index) : zeros};
+    State state = {firstH ? pick(firstH, index) : zeros, !hasCells ? Tensor() : firstC ? pick(firstC, index) : zeros};
     Tensor products = Direction::withBias(matmul(x, transpose(direction.w, {1, 0})), direction.inputBias);
     Shown shown = unrolls ? unroll(builder, direction, products, lengths, state, step, *steps)
                           : runAlong(builder, direction, products, lengths, state, step);
@@ -217,7 +217,7 @@ void recur(Node &node, int64_t gates, ArrayRef<StringRef> defaults, Step step) {
 }
 
 void rnn(Node &node) {
-  recur(node, 1, {"Tanh"}, [](const Direction &direction, Tensor x, State before) -> State {
+  recur(node, 1, /*hasCells=*/false, {"Tanh"}, [](const Direction &direction, Tensor x, State before) -> State {
     return {direction.activate(0, x + direction.stateTimesWeights(before.h)), {}};
   });
 }
@@ -225,7 +225,7 @@ void rnn(Node &node) {
 /// Gates: update, reset, hidden.
 void gru(Node &node) {
   bool resetsProduct = node.integer("linear_before_reset") != 0;
-  recur(node, 3, {"Sigmoid", "Tanh"}, [&](const Direction &direction, Tensor x, State before) -> State {
+  recur(node, 3, /*hasCells=*/false, {"Sigmoid", "Tanh"}, [&](const Direction &direction, Tensor x, State before) -> State {
     Tensor h = direction.stateTimesWeights(before.h);
     Tensor update = direction.activate(0, direction.gate(x, 0) + direction.gate(h, 0));
     Tensor reset = direction.activate(0, direction.gate(x, 1) + direction.gate(h, 1));
@@ -244,7 +244,7 @@ void gru(Node &node) {
 /// Gates: input, output, forget, cell; peepholes: input, output, forget.
 void lstm(Node &node) {
   bool isCoupled = node.integer("input_forget") != 0;
-  recur(node, 4, {"Sigmoid", "Tanh", "Tanh"}, [&](const Direction &direction, Tensor x, State before) -> State {
+  recur(node, 4, /*hasCells=*/true, {"Sigmoid", "Tanh", "Tanh"}, [&](const Direction &direction, Tensor x, State before) -> State {
     Tensor gates = x + direction.stateTimesWeights(before.h);
     auto gate = [&](int64_t index, Tensor cell) {
       Tensor value = direction.gate(gates, index);

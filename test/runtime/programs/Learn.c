@@ -46,7 +46,7 @@ static int32_t runMain(freestone_run_context *context, int64_t worker) {
   if (context->trace)
     context->trace(context, worker, 0, worker, worker + 1, workers);
   context->publish(context, worker, context->base + 1);
-  if (context->wait_all(context, worker, context->base + 1))
+  if (context->wait_all(context, worker, context->base + 1, 0))
     return 1;
   float largest = 0, squares = 0;
   for (int64_t i = 0; i <= features; ++i) {
@@ -69,6 +69,8 @@ static int32_t runMain(freestone_run_context *context, int64_t worker) {
   if (context->trace)
     context->trace(context, worker, 1, worker, worker + 1, workers);
   context->publish(context, worker, context->base + 2);
+  if (worker == 0)
+    context->end = context->base + 2;
   return 0;
 }
 
@@ -85,6 +87,8 @@ static int32_t runEvaluate(freestone_run_context *context, int64_t worker) {
     }
   }
   context->publish(context, worker, context->base + 1);
+  if (worker == 0)
+    context->end = context->base + 1;
   return 0;
 }
 

@@ -22,6 +22,8 @@ static int32_t run(freestone_run_context *context, int64_t worker) {
     y[i] = inRange ? table[index[i]] : 0;
   }
   context->publish(context, worker, context->base + 1);
+  if (worker == 0)
+    context->end = context->base + 1;
   return 0;
 }
 

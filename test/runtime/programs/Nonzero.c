@@ -24,12 +24,14 @@ static int32_t run(freestone_run_context *context, int64_t worker) {
       return 1;
   }
   context->publish(context, worker, context->base + 1);
-  if (context->wait_all(context, worker, context->base + 1))
+  if (context->wait_all(context, worker, context->base + 1, 0))
     return 1;
   int64_t k = context->sizes[1], workers = context->workers;
   for (int64_t i = k * worker / workers; i < k * (worker + 1) / workers; ++i)
     doubles[i] = 2 * positions[i];
   context->publish(context, worker, context->base + 2);
+  if (worker == 0)
+    context->end = context->base + 2;
   return 0;
 }
 

@@ -19,14 +19,16 @@ static int32_t run(freestone_run_context *context, int64_t worker) {
   int64_t seen = 0;
   for (int64_t phase = 1; phase <= count; ++phase) {
     if (failing == worker && phase == count / 2 + 1)
-      return 1;
+      return phase;
     ++seen;
     if (context->trace)
       context->trace(context, worker, phase - 1, worker, worker + 1, context->workers);
     context->publish(context, worker, context->base + phase);
-    if (context->wait_all(context, worker, context->base + phase))
+    if (context->wait_all(context, worker, context->base + phase, phase - 1))
       return 1;
   }
+  if (worker == 0)
+    context->end = context->base + count;
   if (worker < 64)
     y[worker] = seen;
   return 0;

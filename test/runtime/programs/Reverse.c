@@ -21,11 +21,13 @@ static int32_t runMain(freestone_run_context *context, int64_t worker) {
   for (int64_t i = begin; i < end; ++i)
     twice[i] = 2 * x[i];
   context->publish(context, worker, context->base + 1);
-  if (context->wait_all(context, worker, context->base + 1))
+  if (context->wait_all(context, worker, context->base + 1, 0))
     return 1;
   for (int64_t i = begin; i < end; ++i)
     y[i] = twice[n - 1 - i] + packed[i % 4];
   context->publish(context, worker, context->base + 2);
+  if (worker == 0)
+    context->end = context->base + 2;
   return 0;
 }
 
@@ -43,6 +45,8 @@ static int32_t runInit(freestone_run_context *context, int64_t worker) {
   for (int64_t i = worker; i < 4; i += context->workers)
     packed[i] = 10 * plain[i];
   context->publish(context, worker, context->base + 1);
+  if (worker == 0)
+    context->end = context->base + 1;
   return 0;
 }
 

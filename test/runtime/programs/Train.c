@@ -20,11 +20,13 @@ static int32_t runMain(freestone_run_context *context, int64_t worker) {
   if (worker == 0)
     ++*steps;
   context->publish(context, worker, context->base + 1);
-  if (context->wait_all(context, worker, context->base + 1))
+  if (context->wait_all(context, worker, context->base + 1, 0))
     return 1;
   for (int64_t i = worker; i < 4; i += context->workers)
     y[i] = w[i];
   context->publish(context, worker, context->base + 2);
+  if (worker == 0)
+    context->end = context->base + 2;
   return 0;
 }
 
@@ -34,6 +36,8 @@ static int32_t runEvaluate(freestone_run_context *context, int64_t worker) {
   for (int64_t i = worker; i < 4; i += context->workers)
     y[i] = w[i];
   context->publish(context, worker, context->base + 1);
+  if (worker == 0)
+    context->end = context->base + 1;
   return 0;
 }
 

@@ -1,0 +1,52 @@
+#ifndef FREESTONE_COMPILER_TASK_EXECUTION_H
+#define FREESTONE_COMPILER_TASK_EXECUTION_H
+
+#include "compiler/dialect/task/TaskDialect.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
+
+namespace freestone::task {
+
+/// A run of a program: what every worker executes, in order, with loops and branches as some data decide.
+class Execution {
+public:
+  using Valuation = llvm::function_ref<std::optional<int64_t>(llvm::StringRef)>;
+
+  /// The ways in which data decide: sides of branches alternate, from one or the other on; loops that data end do so at
+  /// once, or after some iterations.
+  static constexpr int64_t ways = 2;
+  /// Loops have at most some iterations.
+  Execution(ProgramOp program, Valuation valueOf, int64_t way);
+
+  /// A phase; or a loop or branch, when it is decided.
+  struct Step {
+    mlir::Operation *op;
+    /// The number of the phase; -1: none.
+    int64_t phase;
+    /// By the numbers of loops: their iteration, and the step that began it, -1 outside of the loop.
+    llvm::SmallVector<int64_t, 2> trips, begins;
+  };
+  llvm::ArrayRef<Step> getSteps() const { return steps; }
+  /// known[i]: the last step complete on all workers while any worker is in step i. A worker's earlier waits hold in its
+  /// later steps, since progress numbers only grow. By the edges as they are when it is called.
+  llvm::SmallVector<int64_t> getKnown() const;
+  /// The latest step before `step` that executed the phase of this number; -1: none.
+  int64_t getLatest(int64_t phase, int64_t step) const;
+  /// "phase 3 'fc1'"
+  std::string describe(int64_t step) const;
+
+private:
+  void addBlock(mlir::Block &block);
+  void addLoop(LoopOp loop);
+  void addStep(mlir::Operation *op, int64_t phase = -1) { steps.push_back({op, phase, trips, begins}); }
+
+  Valuation valueOf;
+  int64_t way, decided = 0;
+  llvm::DenseMap<mlir::Operation *, int64_t> numbers;
+  llvm::SmallVector<int64_t, 2> trips, begins;
+  std::vector<Step> steps;
+};
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_EXECUTION_H
