@@ -52,16 +52,22 @@ int64_t Execution::getLatest(int64_t phase, int64_t step) const {
   return step;
 }
 
+/// The last step complete where all workers have published a number of the phase. Behind a branch, these are the phases
+/// of the side that was taken.
+int64_t Execution::getComplete(int64_t phase, int64_t step) const {
+  while (--step >= 0 && (steps[step].phase < 0 || steps[step].phase > phase))
+    ;
+  return step;
+}
+
 SmallVector<int64_t> Execution::getKnown() const {
   SmallVector<int64_t> known;
-  DenseMap<int64_t, int64_t> latest;
   int64_t horizon = -1;
   for (auto [index, step] : llvm::enumerate(steps)) {
     int64_t number = index;
     auto await = [&](ArrayRef<int64_t> phases) {
       for (int64_t phase : phases)
-        if (auto found = latest.find(phase); found != latest.end())
-          horizon = std::max(horizon, found->second);
+        horizon = std::max(horizon, getComplete(phase, number));
     };
     if (auto phase = dyn_cast<PhaseOp>(step.op))
       await(phase.getAllAfter());
@@ -70,8 +76,6 @@ SmallVector<int64_t> Execution::getKnown() const {
     else
       horizon = number - 1;
     known.push_back(horizon);
-    if (step.phase >= 0)
-      latest[step.phase] = number;
   }
   return known;
 }

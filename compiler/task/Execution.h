@@ -36,6 +36,7 @@ public:
   std::string describe(int64_t step) const;
 
 private:
+  int64_t getComplete(int64_t phase, int64_t step) const;
   void addBlock(mlir::Block &block);
   void addLoop(LoopOp loop);
   void addStep(mlir::Operation *op, int64_t phase = -1) { steps.push_back({op, phase, trips, begins}); }

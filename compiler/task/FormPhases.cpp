@@ -62,7 +62,8 @@ private:
   void setRuntimeSymbols();
   FailureOr<Value> bufferOf(Value value);
   BufferOp addBuffer(BufferKind kind, StringRef name, Type type, Location location);
-  Value addView(Value source, Type type, std::optional<int64_t> loop, int64_t shift, int64_t rotate, Location location);
+  Value addView(Value source, Type type, int64_t loop, int64_t shift, int64_t rotate, Location location);
+  Value addTail(Value source, Type type, Type slice, Location location);
   SmallVector<Attribute> accesses(ArrayAttr planned, llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes);
 
   /// The bounds of a program's plan, in the sizes of a call.
@@ -136,13 +137,21 @@ static sym::ExprAttr getBytes(Type type) {
   return (tile::getStorageElements(tensor) * (bits / 8)).attr();
 }
 
-/// A slice of this type.
-Value PhaseFormer::addView(Value source, Type type, std::optional<int64_t> loop, int64_t shift, int64_t rotate,
-                           Location location) {
+/// A slice of this type that follows a loop.
+Value PhaseFormer::addView(Value source, Type type, int64_t loop, int64_t shift, int64_t rotate, Location location) {
   OpBuilder::InsertionGuard guard(builder);
   setToDeclarations();
-  auto view = ViewOp::create(builder, location, type, source, loop ? builder.getI64IntegerAttr(*loop) : IntegerAttr(),
-                             shift, rotate, getBytes(type));
+  auto view = ViewOp::create(builder, location, type, source, builder.getI64IntegerAttr(loop), shift, rotate,
+                             getBytes(type));
+  lastDeclared = view;
+  return view;
+}
+
+/// All slices but the first.
+Value PhaseFormer::addTail(Value source, Type type, Type slice, Location location) {
+  OpBuilder::InsertionGuard guard(builder);
+  setToDeclarations();
+  auto view = ViewOp::create(builder, location, type, source, IntegerAttr(), /*shift=*/1, /*rotate=*/0, getBytes(slice));
   lastDeclared = view;
   return view;
 }
@@ -242,7 +251,8 @@ void PhaseFormer::placeCarried(tile::LoopOp loop) {
       memory.read.push_back(addView(buffer, type, memory.number, 0, 0, location));
       memory.written.push_back(addView(buffer, type, memory.number, 1, 0, location));
       memory.collected[*collected] = memory.written.back();
-      buffers[loop.getResult(states + *collected)] = addView(buffer, type, std::nullopt, 1, 0, location);
+      Value all = loop.getResult(states + *collected);
+      buffers[all] = addTail(buffer, all.getType(), type, location);
     }
     buffers[loop.getResult(index)] = memory.read.back();
   }

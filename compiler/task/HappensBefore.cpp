@@ -99,7 +99,8 @@ private:
       std::optional<int64_t> loop = view.getLoop();
       int64_t bytes = evaluate(view.getStep().getExpr(), valueOf);
       int64_t slice = view.getSlice(loop ? executed.trips[*loop] : 0);
-      places[view.getView()] = {source.buffer, source.memory, source.offset + slice * bytes, bytes};
+      places[view.getView()] = {source.buffer, source.memory, source.offset + slice * bytes,
+                                evaluate(view.getBytes(), valueOf)};
     }
   }
 

@@ -15,9 +15,17 @@ using namespace freestone::task;
 
 namespace {
 
+/// Whether two operands are different slices of one buffer in every iteration.
+bool areApart(Value one, Value other) {
+  auto view = one.getDefiningOp<ViewOp>(), next = other.getDefiningOp<ViewOp>();
+  return view && next && view.getSource() == next.getSource() && view.getLoop() == next.getLoop() &&
+         view.getRotate() == next.getRotate() && view.getSlice(0) != next.getSlice(0);
+}
+
 /// An access to a buffer by a phase, with the elements of each tile.
 struct PhaseTouch {
   int64_t phase;
+  Value operand;
   PhaseOp::Deal deal;
   Attribute tiles;
   Attribute elements;
@@ -27,7 +35,7 @@ struct PhaseTouch {
   bool staysOnWorker(const PhaseTouch &other) const {
     bool areAligned = !isa<UnitAttr>(elements) && elements == other.elements;
     bool isOnly = cast<sym::ExprAttr>(tiles).getExpr().isConstant(1);
-    return (areAligned || isOnly) && tiles == other.tiles && deal == other.deal;
+    return operand == other.operand && (areAligned || isOnly) && tiles == other.tiles && deal == other.deal;
   }
 };
 
@@ -40,7 +48,8 @@ public:
   int64_t waits = 0, elided = 0;
 
 private:
-  using Touches = DenseMap<Value, SmallVector<PhaseTouch>>;
+  /// By buffers.
+  using Touches = DenseMap<Operation *, SmallVector<PhaseTouch>>;
 
   void order(PhaseOp phase);
   void order(LoopOp loop);
@@ -59,6 +68,8 @@ void Orderer::order(PhaseOp phase) {
   llvm::SetVector<int64_t> same;
   auto comeAfter = [&](ArrayRef<PhaseTouch> touches, const PhaseTouch &touch) {
     for (const PhaseTouch &before : touches) {
+      if (areApart(before.operand, touch.operand))
+        continue;
       if (elide && before.staysOnWorker(touch))
         same.insert(before.phase);
       else
@@ -67,24 +78,25 @@ void Orderer::order(PhaseOp phase) {
   };
   SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
   SmallVector<PhaseOp::Deal, 8> deals = phase.getDeals();
-  auto forTouches = [&](llvm::function_ref<void(Value, const PhaseTouch &, bool isWrite)> visit) {
+  auto forTouches = [&](llvm::function_ref<void(const PhaseTouch &, bool isWrite)> visit) {
     for (auto [space, deal] : llvm::zip_equal(spaces, deals)) {
-      PhaseTouch touch{index, deal, space.getTilesAttr(), {}};
+      PhaseTouch touch{index, {}, deal, space.getTilesAttr(), {}};
       for (auto [operands, accesses, isWrite] : {std::tuple(space.getInputs(), space.getReads(), false),
                                                  std::tuple(space.getOutputs(), space.getWrites(), true)})
         for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
+          touch.operand = operand;
           touch.elements = elements;
-          visit(operand, touch, isWrite);
+          visit(touch, isWrite);
         }
     }
   };
-  forTouches([&](Value buffer, const PhaseTouch &touch, bool isWrite) {
-    comeAfter(writes.lookup(buffer), touch);
+  forTouches([&](const PhaseTouch &touch, bool isWrite) {
+    comeAfter(writes.lookup(findBuffer(touch.operand)), touch);
     if (isWrite)
-      comeAfter(reads.lookup(buffer), touch);
+      comeAfter(reads.lookup(findBuffer(touch.operand)), touch);
   });
-  forTouches([&](Value buffer, const PhaseTouch &touch, bool isWrite) {
-    (isWrite ? writes : reads)[buffer].push_back(touch);
+  forTouches([&](const PhaseTouch &touch, bool isWrite) {
+    (isWrite ? writes : reads)[findBuffer(touch.operand)].push_back(touch);
   });
 
   OpBuilder builder(phase);
@@ -109,7 +121,7 @@ void Orderer::order(LoopOp loop) {
 /// What one side did is no wait of the other, and no wait behind the branch.
 void Orderer::order(BranchOp branch) {
   int64_t latest = lastBinding;
-  for (const PhaseTouch &touch : writes.lookup(branch.getCondition()))
+  for (const PhaseTouch &touch : writes.lookup(findBuffer(branch.getCondition())))
     latest = std::max(latest, touch.phase);
   bool mustWait = latest > horizon;
   waits += mustWait;

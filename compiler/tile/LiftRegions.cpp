@@ -5,6 +5,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace freestone::tile {
 #define GEN_PASS_DEF_LIFTREGIONS
@@ -179,17 +180,24 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   return success();
 }
 
+/// The constant that an integer or bool scalar is.
+std::optional<int64_t> getConstant(Value scalar) {
+  DenseIntElementsAttr value;
+  if (!matchPattern(scalar, m_Constant(&value)))
+    return std::nullopt;
+  APInt number = value.getSplatValue<APInt>();
+  return number.getBitWidth() == 1 ? number.getZExtValue() : number.getSExtValue();
+}
+
 /// The number that a scalar always has, as a size.
 std::optional<Expr> getSize(Value scalar) {
   if (auto sizes = scalar.getDefiningOp<graph::SizesOp>())
     return sizes.getSizes().front();
-  DenseIntElementsAttr value;
-  if (!matchPattern(scalar, m_Constant(&value)))
-    return std::nullopt;
-  return Expr::constant(scalar.getContext(), std::max<int64_t>(0, value.getSplatValue<APInt>().getSExtValue()));
+  std::optional<int64_t> constant = getConstant(scalar);
+  return constant ? std::optional(Expr::constant(scalar.getContext(), std::max<int64_t>(0, *constant))) : std::nullopt;
 }
 
-bool isTrue(Value scalar) { return !scalar || matchPattern(scalar, m_One()); }
+bool isTrue(Value scalar) { return !scalar || getConstant(scalar) == 1; }
 
 /// Loops count their iterations only where the body asks for the number, or the limit is no size.
 LogicalResult Lifter::lift(graph::WhileOp op) {
@@ -245,18 +253,14 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   return success();
 }
 
+/// What is hoisted out of a loop may be a loop itself, which then stands before it.
 LogicalResult Lifter::run() {
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    LogicalResult result = success();
-    if (auto branch = dyn_cast<graph::IfOp>(op))
-      result = lift(branch);
-    else if (auto scan = dyn_cast<graph::ScanOp>(op))
-      result = lift(scan);
-    else if (auto loop = dyn_cast<graph::WhileOp>(op))
-      result = lift(loop);
-    if (failed(result))
+  Block &block = function.getBody().front();
+  auto hasRegions = [](Operation &op) { return isa<graph::IfOp, graph::ScanOp, graph::WhileOp>(op); };
+  for (auto found = llvm::find_if(block, hasRegions); found != block.end(); found = llvm::find_if(block, hasRegions))
+    if (failed(TypeSwitch<Operation *, LogicalResult>(&*found).Case<graph::IfOp, graph::ScanOp, graph::WhileOp>(
+            [&](auto op) { return lift(op); })))
       return failure();
-  }
   return success();
 }
 

@@ -130,11 +130,14 @@ sym::Expr PhaseOp::getTiles() {
   return tiles;
 }
 
-sym::Expr BufferOp::getBytes() {
-  auto type = cast<graph::TensorType>(getBuffer().getType());
+static sym::Expr countBytes(Value value) {
+  auto type = cast<graph::TensorType>(value.getType());
   unsigned bits = tile::getStorageType(type.getElementType()).getIntOrFloatBitWidth();
   return tile::getStorageElements(type) * (bits / 8);
 }
+
+sym::Expr BufferOp::getBytes() { return countBytes(getBuffer()); }
+sym::Expr ViewOp::getBytes() { return countBytes(getView()); }
 
 LogicalResult BufferOp::verify() {
   if (getInitial() && getKind() != BufferKind::state)

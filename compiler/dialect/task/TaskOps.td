@@ -91,6 +91,8 @@ def Task_ViewOp : Task_Op<"view", [HasParent<"ProgramOp">]> {
   let extraClassDeclaration = [{
     /// The buffer that it is a view of.
     BufferOp getBuffer();
+    /// Bytes of its elements.
+    ::freestone::sym::Expr getBytes();
     /// The slice in iteration `trip`.
     int64_t getSlice(int64_t trip) {
       int64_t slice = trip + getShift();

@@ -1,0 +1,197 @@
+"""Random programs of nested loops, branches and scans against the interpreter: control_flow.py FOLDER [COUNT [SEED]].
+
+Data decide: integers, which are exact, end loops and choose branches. States are matrices [n, 8] of any n; scans go along
+[t, n, 8] for any t. Each program runs for several sizes, 0 included, on one to three workers, and the order of its phases
+is proved on the way.
+"""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+import freestone_runtime
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+DEPTH = 3
+WORKERS = (1, 2, 3)
+SIZES = [(1, 3), (5, 1), (17, 4), (2, 0), (0, 2)]
+
+
+def info(name, kind):
+    return helper.make_tensor_value_info(name, INT if kind == "i" else BOOL if kind == "b" else FLOAT, [] if kind in "ib" else None)
+
+
+class Scope:
+    """A graph under construction: its nodes, and the names of matrices (`h`), sequences (`s`) and integers (`i`) in sight."""
+
+    def __init__(self, program, outer=None, depth=0):
+        self.program, self.depth, self.nodes = program, depth, []
+        self.names = {kind: list(names) for kind, names in outer.names.items()} if outer else {"h": [], "s": [], "i": []}
+
+    def add(self, op, inputs, kind=None, count=1, **attributes):
+        names = [self.program.fresh() for _ in range(count)]
+        self.nodes.append(helper.make_node(op, inputs, names, **attributes))
+        if kind:
+            self.names[kind] += names
+        return names[0] if count == 1 else names
+
+    def constant(self, value, dtype):
+        return self.add("Constant", [], value=numpy_helper.from_array(np.array(value, dtype)))
+
+    def pick(self, kind):
+        return self.program.random.choice(self.names[kind][-6:])
+
+    def condition(self):
+        """A bool that depends on data."""
+        rest = self.add("Mod", [self.pick("i"), self.constant(self.program.random.randint(2, 4), np.int64)])
+        return self.add("Equal", [rest, self.constant(self.program.random.randint(0, 1), np.int64)])
+
+    def number(self):
+        changed = self.add("Add", [self.pick("i"), self.constant(self.program.random.randint(1, 5), np.int64)])
+        return self.add("Mod", [changed, self.constant(97, np.int64)], "i")
+
+    def matrix(self):
+        choice = self.program.random.random()
+        if choice < 0.3:
+            return self.add("Tanh", [self.add("MatMul", [self.pick("h"), "w"])], "h")
+        if choice < 0.5:
+            return self.add("Tanh", [self.pick("h")], "h")
+        if choice < 0.6:
+            phase = self.add("Cast", [self.pick("i")], to=FLOAT)
+            return self.add("Sin", [self.add("Add", [self.pick("h"), phase])], "h")
+        mixed = self.add("Add", [self.pick("h"), self.pick("h")])
+        return self.add("Mul", [mixed, self.constant(0.5, np.float32)], "h")
+
+    def branch(self):
+        sides = []
+        for _ in range(2):
+            side = Scope(self.program, self, self.depth + 1)
+            side.fill()
+            outputs = [side.matrix(), side.number()]
+            graph = helper.make_graph(side.nodes, self.program.fresh(), [], [info(outputs[0], "h"), info(outputs[1], "i")])
+            sides.append(graph)
+        made, number = self.add("If", [self.condition()], count=2, then_branch=sides[0], else_branch=sides[1])
+        self.names["h"].append(made)
+        self.names["i"].append(number)
+
+    def loop(self):
+        draw = self.program.random
+        body, collects = Scope(self.program, self, self.depth + 1), draw.random() < 0.4
+        trip, going, state, number = (self.program.fresh() for _ in range(4))
+        body.names["h"].append(state)
+        body.names["i"] += [trip, number]
+        body.fill()
+        next_state, next_number = body.matrix(), body.number()
+        ends_early = not collects and draw.random() < 0.6
+        goes_on = body.condition() if ends_early else body.add("Identity", [going])
+        outputs = [info(goes_on, "b"), info(next_state, "h"), info(next_number, "i")]
+        if collects:
+            kept = body.add("Identity", [next_state]) if draw.random() < 0.5 else body.matrix()
+            outputs.append(info(kept, "h"))
+        inputs = [info(trip, "i"), info(going, "b"), info(state, "h"), info(number, "i")]
+        graph = helper.make_graph(body.nodes, self.program.fresh(), inputs, outputs)
+        known = collects or draw.random() < 0.5
+        limit = self.constant(draw.randint(0, 4), np.int64) if known else self.add("Mod", [self.pick("i"), self.constant(5, np.int64)])
+        first = self.condition() if not collects and draw.random() < 0.3 else ""
+        made = self.add("Loop", [limit, first, self.pick("h"), self.pick("i")], count=len(outputs) - 1, body=graph)
+        self.names["h"].append(made[0])
+        self.names["i"].append(made[1])
+        if collects:
+            self.names["h"].append(self.add("ReduceSum", [made[2], self.constant([0], np.int64)], keepdims=0))
+
+    def scan(self):
+        draw = self.program.random
+        body = Scope(self.program, self, self.depth + 1)
+        state, number, element = (self.program.fresh() for _ in range(3))
+        body.names["h"] += [state, element]
+        body.names["i"].append(number)
+        body.fill()
+        next_state, next_number = body.matrix(), body.number()
+        kept = body.add("Identity", [next_state]) if draw.random() < 0.5 else body.matrix()
+        inputs = [info(state, "h"), info(number, "i"), info(element, "h")]
+        outputs = [info(next_state, "h"), info(next_number, "i"), info(kept, "h")]
+        graph = helper.make_graph(body.nodes, self.program.fresh(), inputs, outputs)
+        made = self.add("Scan", [self.pick("h"), self.pick("i"), self.pick("s")], count=3, body=graph, num_scan_inputs=1,
+                        scan_input_directions=[draw.randint(0, 1)], scan_output_directions=[draw.randint(0, 1)])
+        for kind, name in zip("his", made):
+            self.names[kind].append(name)
+
+    def fill(self):
+        """Adds some operators, more the nearer they are to the outside."""
+        for _ in range(self.program.random.randint(1, 4 if self.depth == 0 else 2)):
+            choice = self.program.random.random()
+            if self.depth == DEPTH or choice < 0.3:
+                self.matrix()
+            elif choice < 0.4:
+                self.number()
+            else:
+                self.program.random.choice([self.branch, self.loop, self.scan])()
+
+
+class Program:
+    def __init__(self, seed):
+        self.random, self.count = random.Random(seed), 0
+        scope = Scope(self)
+        scope.names = {"h": ["x"], "s": ["xs"], "i": ["k"]}
+        for _ in range(3):
+            scope.fill()
+        outputs = [scope.matrix(), scope.pick("s"), scope.number()]
+        outputs[1] = scope.add("Identity", [outputs[1]])
+        tensor = helper.make_tensor_value_info
+        inputs = [tensor("x", FLOAT, ["n", 8]), tensor("xs", FLOAT, ["t", "n", 8]), tensor("k", INT, [])]
+        weight = numpy_helper.from_array(np.random.default_rng(seed).standard_normal((8, 8)).astype(np.float32) / 3, "w")
+        results = [tensor(outputs[0], FLOAT, ["n", 8]), tensor(outputs[1], FLOAT, ["t", "n", 8]), tensor(outputs[2], INT, [])]
+        graph = helper.make_graph(scope.nodes, "program", inputs, results, [weight])
+        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+
+    def fresh(self):
+        self.count += 1
+        return f"v{self.count}"
+
+
+def interpret(folder, model, feeds):
+    np.savez(folder / "feeds.npz", **feeds)
+    command = [freestone_runtime.freestone(), "run", model, "--input", folder / "feeds.npz", "--interpret"]
+    subprocess.run([*command, "--outputs", folder / "expected.npz"], check=True, stdout=subprocess.DEVNULL)
+    with np.load(folder / "expected.npz") as results:
+        return [results[output.name] for output in onnx.load(model).graph.output]
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 30
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    os.environ["FREESTONE_CHECK_ORDER"] = "1"
+    for seed in range(first, first + count):
+        model = Program(seed).model
+        path, artifact = folder / "program.onnx", folder / "program.stone"
+        onnx.save(model, path)
+        freestone_runtime.compile_model(path, artifact)
+        draws = np.random.default_rng(seed)
+        programs = [freestone_runtime.Model(artifact, workers) for workers in WORKERS]
+        for n, t in SIZES:
+            feeds = {
+                "x": draws.standard_normal((n, 8)).astype(np.float32),
+                "xs": draws.standard_normal((t, n, 8)).astype(np.float32),
+                "k": np.array(draws.integers(0, 10)),
+            }
+            expected = interpret(folder, path, feeds)
+            for workers, program in zip(WORKERS, programs):
+                for actual, wanted in zip(program.run(feeds), expected):
+                    if not np.allclose(actual, wanted, rtol=1e-4, atol=1e-5):
+                        sys.exit(f"seed {seed}, n {n}, t {t}, k {feeds['k']}, {workers} workers: {actual} is not {wanted}")
+        for program in programs:
+            program.close()
+    print(f"{count} programs agree")
+
+
+if __name__ == "__main__":
+    main()
