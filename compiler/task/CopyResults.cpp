@@ -28,7 +28,8 @@ bool isMadeInside(Value value) {
 bool isComputedFor(OpOperand &use) {
   Value memory = getMemory(use.get());
   Operation *user = use.getOwner();
-  return isComputed(memory) && llvm::all_of(getReaders(memory, *user->getBlock()), [&](Operation *reader) { return reader == user; }) &&
+  return isComputed(memory) &&
+         llvm::all_of(getReaders(memory, *user->getBlock()), [&](Operation *reader) { return reader == user; }) &&
          llvm::count_if(user->getOperands(), [&](Value operand) { return getMemory(operand) == memory; }) == 1;
 }
 
@@ -46,7 +47,8 @@ private:
       OpBuilder builder(loop);
       for (OpOperand &operand : loop->getOpOperands()) {
         // The condition and the carried values come first.
-        if (operand.getOperandNumber() >= loop.getCarried().size() + bool(loop.getCondition()) || isComputedFor(operand))
+        if (operand.getOperandNumber() >= loop.getCarried().size() + bool(loop.getCondition()) ||
+            isComputedFor(operand))
           continue;
         operand.set(copyValue(builder, operand.get()));
         ++copies;

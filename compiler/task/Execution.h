@@ -27,8 +27,8 @@ public:
     llvm::SmallVector<int64_t, 2> trips, begins;
   };
   llvm::ArrayRef<Step> getSteps() const { return steps; }
-  /// known[i]: the last step complete on all workers while any worker is in step i. A worker's earlier waits hold in its
-  /// later steps, since progress numbers only grow. By the edges as they are when it is called.
+  /// known[i]: the last step complete on all workers while any worker is in step i. A worker's earlier waits hold in
+  /// its later steps, since progress numbers only grow. By the edges as they are when it is called.
   llvm::SmallVector<int64_t> getKnown() const;
   /// The latest step before `step` that executed the phase of this number; -1: none.
   int64_t getLatest(int64_t phase, int64_t step) const;

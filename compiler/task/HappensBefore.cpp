@@ -190,7 +190,8 @@ std::vector<Access> collectAccesses(ProgramOp program, const Execution &executio
   return collector.take();
 }
 
-/// Visits every pair of accesses to the same bytes, at least one of them a write, the access of the earlier step first, until a visit returns a sentence.
+/// Visits every pair of accesses to the same bytes, at least one of them a write, the access of the earlier step first,
+/// until a visit returns a sentence.
 static std::optional<std::string>
 findMeeting(ArrayRef<Access> accesses,
             llvm::function_ref<std::optional<std::string>(const Access &, const Access &)> visit) {

@@ -7,8 +7,8 @@
 
 namespace freestone::task {
 
-/// The bytes that one worker touches in one space of one phase, or by reading a condition. `begin` is an offset into the
-/// arena, or into the buffer's own bytes.
+/// The bytes that one worker touches in one space of one phase, or by reading a condition. `begin` is an offset into
+/// the arena, or into the buffer's own bytes.
 struct Access {
   /// Of the execution.
   int64_t step;

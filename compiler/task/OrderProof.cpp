@@ -55,7 +55,7 @@ void OrderProof::add(const RunSizes::Values &values, ArrayRef<int64_t> offsets, 
 }
 
 std::optional<std::string> OrderProof::find(std::optional<std::string> (*fault)(const Execution &,
-                                                                               ArrayRef<Access>)) const {
+                                                                                ArrayRef<Access>)) const {
   for (const auto &[description, execution, accesses] : situations)
     if (std::optional<std::string> sentence = fault(*execution, accesses))
       return *sentence + description;

@@ -78,9 +78,8 @@ void hoistInvariants(Operation *loop) {
   auto shouldMove = [](Operation *op, Region *) {
     return isMemoryEffectFree(op) && !llvm::all_of(op->getResults(), isFree);
   };
-  moveLoopInvariantCode(
-      SmallVector<Region *>(llvm::make_pointer_range(loop->getRegions())), isOutside, shouldMove,
-      [&](Operation *op, Region *) { op->moveBefore(loop); });
+  moveLoopInvariantCode(SmallVector<Region *>(llvm::make_pointer_range(loop->getRegions())), isOutside, shouldMove,
+                        [&](Operation *op, Region *) { op->moveBefore(loop); });
 }
 
 /// Makes a free value within a region.
@@ -173,8 +172,9 @@ LogicalResult Lifter::lift(graph::ScanOp op) {
   SmallVector<Value> captured = captureOnly(op->getRegions());
   Expr trips = graph::getShape(op.getScanned().front())[0];
   OpBuilder builder(op);
-  auto loop = LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(),
-                             Value(), op.getCarried(), op.getScanned(), captured, builder.getDenseI64ArrayAttr(collectedAs));
+  auto loop =
+      LoopOp::create(builder, op.getLoc(), op.getResultTypes(), makeBody(op.getBody(), captured), trips.attr(), Value(),
+                     op.getCarried(), op.getScanned(), captured, builder.getDenseI64ArrayAttr(collectedAs));
   op->replaceAllUsesWith(loop);
   op->erase();
   return success();

@@ -122,7 +122,7 @@ struct Entry {
   std::vector<Buffer> buffers;
   std::vector<Assertion> assertions;
   std::vector<ServiceCall> services; ///< in the numbering of the code
-  std::vector<Phase> phases;         ///< a run publishes the progress numbers base+1 … base+phases.size()
+  std::vector<Phase> phases;         ///< in the order of the text; loops repeat some, branches leave some out
   int64_t scratchSlot = -1;          ///< slot of one worker's bytes of scratch, FREESTONE_SCRATCH_HEADER included
   /// Floating-point operations of one run: on elements (a multiply-add is 2), and on padding rows and columns, whose
   /// results are discarded. Counts that overflow 64 bits are INT64_MAX. As expressions for users, and their slots; -1:

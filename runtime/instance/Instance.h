@@ -151,6 +151,7 @@ private:
   std::vector<int32_t> taskNames, waitNames; ///< of the phases
 
   uint64_t runs = 0, submits = 0;     ///< started or queued
+  std::atomic<uint64_t> phases = 0;   ///< of successful runs
   std::atomic<uint64_t> executed = 0; ///< successful runs:
   std::atomic<uint64_t> operations = 0, paddingOperations = 0;
   uint64_t plannedBytes = 0, liveBytes = 0; ///< at the last sizes

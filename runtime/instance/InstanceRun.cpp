@@ -198,6 +198,7 @@ Status Instance::execute(PreparedRun &run) {
   Status status = explainFailure(run, outcome);
   if (!status.ok())
     return status;
+  phases.fetch_add(run.context.end - run.context.base, std::memory_order_relaxed);
   // Sizes determined at run time count with their final values.
   auto valueOf = [&](int64_t slot) { return slot < 0 ? 0 : static_cast<uint64_t>(run.sizes[slot]); };
   operations.store(valueOf(program.operationsSlot), std::memory_order_relaxed);
@@ -267,7 +268,7 @@ Instance::Counters Instance::counters() const {
   counters.binds = planner.binds();
   counters.planHits = planner.hits();
   counters.allocations = memory->allocations();
-  counters.phases = counters.runs * program.phases.size();
+  counters.phases = phases.load(std::memory_order_relaxed);
   counters.waits = waits.waits;
   counters.sleeps = waits.sleeps;
   counters.moves = waits.moves;

@@ -111,8 +111,8 @@ private:
   std::atomic<uint64_t> alerts = 0;
   WaitPoint parked;
   alignas(128) std::atomic<bool> failed = false;
-  bool wasCancelled = false;            ///< used by worker 0
-  int64_t stoppedIn = 0;                ///< the phase in which the last failed run failed
+  bool wasCancelled = false; ///< used by worker 0
+  int64_t stoppedIn = 0;     ///< the phase in which the last failed run failed
 };
 
 } // namespace freestone::runtime

@@ -308,4 +308,61 @@ TEST_F(HappensBefore, AgreesWithSimulatedRuns) {
   EXPECT_GT(2 * wrong, found);
 }
 
+const char *const loop = R"mlir(
+!v = !graph.tensor<[n], f32>
+task.program @main symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %s = task.buffer arena : !graph.tensor<[2, n], f32>
+  %old = task.view %s loop 0 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+  %new = task.view %s loop 0 shift 1 rotate 2 step 4*n : !graph.tensor<[2, n], f32> -> !v
+  %b = task.buffer arena : !v
+  %y = task.buffer output "y" : !v
+  task.phase "first" after all [] same [] {
+    task.space @p(%x) to (%s) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !graph.tensor<[2, n], f32>
+  }
+  task.phase "before" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles n scratch 0 reads [1] writes [1] sites [] : (!v) -> !v
+  }
+  task.loop 0 "loop" trips n {
+    task.phase "inside" after all [] same [] {
+      task.space @p(%old) to (%b) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
+    }
+    task.phase "next" after all [] same [] {
+      task.space @q(%b, %a) to (%new) sizes [n] tiles n scratch 0 reads [?, 1] writes [1] sites [] : (!v, !v) -> !v
+    }
+  }
+  task.phase "behind" after all [] same [] {
+    task.space @p(%old) to (%y) sizes [n] tiles n scratch 0 reads [?] writes [1] sites [] : (!v) -> !v
+  }
+}
+)mlir";
+
+TEST_F(HappensBefore, LoopsAreProved) {
+  ProgramOp program = plan(loop);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(checkAll(program), std::nullopt);
+}
+
+TEST_F(HappensBefore, AWaitWithinALoopIsNeeded) {
+  ProgramOp program = plan(loop);
+  ASSERT_TRUE(program);
+  setAllAfter(program.getPhases()[3], {});
+  EXPECT_EQ(check(program, 2).value_or("").substr(0, 54), "phase 2 'inside' of worker 0 writes what phase 3 'next");
+}
+
+/// An operand made before the loop is read in each iteration, though the text reads it for the last time before the end.
+TEST_F(HappensBefore, MemoryOfALoopIsNotTakenBetweenIterations) {
+  ProgramOp program = plan(loop);
+  ASSERT_TRUE(program);
+  for (BufferOp buffer : program.getBuffers())
+    if (buffer.getKind() == BufferKind::arena)
+      EXPECT_GE(static_cast<int64_t>(*buffer.getLastUse()), 3);
+  SmallVector<BufferOp, 8> buffers = program.getBuffers();
+  // The memory of `a` for `b`, which each iteration writes first.
+  buffers[1].setLastUseAttr(makeNumber(1));
+  buffers[3].setHorizonAttr(makeNumber(1));
+  EXPECT_TRUE(check(program, 1));
+}
+
 } // namespace

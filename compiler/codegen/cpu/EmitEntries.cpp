@@ -1,24 +1,19 @@
 #include "compiler/codegen/cpu/EmitEntries.h"
 
-#include "compiler/codegen/cpu/EntryTable.h"
+#include "compiler/codegen/cpu/EntryEmitter.h"
 #include "compiler/dialect/sym/Lowering.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Builders.h"
 #include "runtime/artifact/abi.h"
 #include <cstddef>
 
 using namespace mlir;
 using namespace freestone;
 using namespace freestone::task;
-using freestone::codegen::EntryTable;
-
-namespace {
+using namespace freestone::codegen;
 
 /// A constant global with the initializer that `initialize` builds.
-LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type type, StringRef name,
-                                  LLVM::Linkage linkage, llvm::function_ref<Value()> initialize) {
+static LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type type, StringRef name,
+                                         LLVM::Linkage linkage, llvm::function_ref<Value()> initialize) {
   auto global = LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, linkage, name, Attribute());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&global.getInitializerRegion());
@@ -26,84 +21,6 @@ LLVM::GlobalOp emitConstantGlobal(OpBuilder &builder, Location location, Type ty
   LLVM::ReturnOp::create(builder, location, value);
   return global;
 }
-
-/// The functions of one entry. `run` is a loop over a table, not a sequence of calls: its size and compile time would
-/// grow with every phase.
-class EntryEmitter {
-public:
-  EntryEmitter(OpBuilder &module, ProgramOp program)
-      : builder(module), program(program), slots(program), location(program.getLoc()),
-        pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(module.getI32Type()), i64(module.getI64Type()),
-        table(program, slots) {}
-
-  LLVM::LLVMFuncOp emitBind();
-  LLVM::LLVMFuncOp emitRun(LLVM::LLVMFuncOp bind);
-
-private:
-  LLVM::GlobalOp emitTable();
-  LLVM::GlobalOp emitPrograms();
-  LLVM::LLVMFuncOp declareProgram(StringRef name);
-
-  /// What follows a row: the next one, the status, and the progress number of the iteration's beginning.
-  using State = SmallVector<Value, 3>;
-  State emitRow(LLVM::LLVMFuncOp bind);
-  Value emitSpace(LLVM::LLVMFuncOp bind);
-  State emitControl();
-  State emitTest();
-  State emitFork();
-  Value emitWait(Value awaited);
-  void emitPublish(Value number);
-  void emitViews(Value rows, Value count, Value trip);
-  Value holds(Value condition);
-  Value emitCall(Value begin, Value end);
-  Value emitProgramCall(Value begin, Value end);
-  void emitTrace(Value begin, Value end);
-  Value emitRebind(LLVM::LLVMFuncOp bind, Value status);
-  void emitCopies(Value count, Value words, Type type, Value to, llvm::function_ref<Value(Value)> valueOf);
-
-  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 64); }
-  Value status(int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32); }
-  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
-    return arith::CmpIOp::create(builder, location, predicate, lhs, rhs);
-  }
-  Value isZero(Value value) {
-    Value zero = arith::ConstantOp::create(builder, location, builder.getZeroAttr(value.getType()));
-    return compare(arith::CmpIPredicate::eq, value, zero);
-  }
-  Value subtract(Value lhs, Value rhs) { return arith::SubIOp::create(builder, location, lhs, rhs); }
-  Value add(Value lhs, Value rhs) { return arith::AddIOp::create(builder, location, lhs, rhs); }
-  Value element(Type type, Value base, LLVM::GEPArg index) {
-    return LLVM::GEPOp::create(builder, location, pointer, type, base, ArrayRef<LLVM::GEPArg>{index});
-  }
-  Value load(Type type, Value address) { return LLVM::LoadOp::create(builder, location, type, address); }
-  Value load(Type type, Value base, Value index) { return load(type, element(type, base, index)); }
-  void store(Value value, Value address) { LLVM::StoreOp::create(builder, location, value, address); }
-  Value field(Type type, size_t offset) {
-    return load(type, element(builder.getI8Type(), context, static_cast<int32_t>(offset)));
-  }
-  Value column(EntryTable::Column of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
-  Value firstTile(Value worker, Value before, Value tiles, Value dealt);
-  Value control(EntryTable::ControlColumn of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
-  Value rowAt(Value position) { return element(i64, firstRow, position); }
-  /// The memory of a buffer or view.
-  Value memoryOf(Value index);
-  /// The result of `body` if `condition` holds, else `otherwise`.
-  Value ifThen(Value condition, Value otherwise, llvm::function_ref<Value()> body);
-  State ifElse(Value condition, llvm::function_ref<State()> whenTrue, llvm::function_ref<State()> whenFalse);
-
-  OpBuilder &builder;
-  ProgramOp program;
-  SizeSlots slots;
-  Location location;
-  Type pointer, i32, i64;
-
-  EntryTable table;
-
-  // Values during the emission of `run`.
-  Value context, worker, buffers, sizes, workers, base, scratch, programTable, bufferArguments, sizeArguments, row;
-  /// Of programs with loops or branches: the first row, the memory of views, and the iteration of each loop around.
-  Value firstRow, views, iterations;
-};
 
 LLVM::LLVMFuncOp EntryEmitter::emitBind() {
   OpBuilder::InsertionGuard guard(builder);
@@ -208,21 +125,12 @@ Value EntryEmitter::ifThen(Value condition, Value otherwise, llvm::function_ref<
   return branch.getResult(0);
 }
 
-EntryEmitter::State EntryEmitter::ifElse(Value condition, llvm::function_ref<State()> whenTrue,
-                                         llvm::function_ref<State()> whenFalse) {
-  auto branch = scf::IfOp::create(
-      builder, location, condition, [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, whenTrue()); },
-      [&](OpBuilder &, Location) { scf::YieldOp::create(builder, location, whenFalse()); });
-  return State(branch.getResults());
-}
-
 /// Waits until all workers have finished the phase before `awaited`. Returns 0, or 1 when the run has failed.
 Value EntryEmitter::emitWait(Value awaited) {
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, i64});
   Value wait = field(pointer, offsetof(freestone_run_context, wait_all));
-  return LLVM::CallOp::create(
-             builder, location, type,
-             ValueRange{wait, context, worker, add(base, awaited), subtract(awaited, constant(1))})
+  return LLVM::CallOp::create(builder, location, type,
+                              ValueRange{wait, context, worker, add(base, awaited), subtract(awaited, constant(1))})
       .getResult();
 }
 
@@ -242,104 +150,6 @@ EntryEmitter::State EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
   if (!table.hasControl())
     return emitRowOfSpace();
   return ifElse(isZero(column(EntryTable::kind)), emitRowOfSpace, [&] { return emitControl(); });
-}
-
-EntryEmitter::State EntryEmitter::emitControl() {
-  Value of = column(EntryTable::kind), next = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
-  auto isKind = [&](EntryTable::Kind kind) { return compare(arith::CmpIPredicate::eq, of, constant(kind)); };
-  auto trip = [&] { return element(i64, iterations, control(EntryTable::loop)); };
-  auto emitEnter = [&]() -> State {
-    store(constant(0), trip());
-    return {next, status(0), base};
-  };
-  auto emitAgain = [&]() -> State {
-    store(add(load(i64, trip()), constant(1)), trip());
-    return {rowAt(control(EntryTable::target)), status(0), add(base, control(EntryTable::phases))};
-  };
-  auto emitJoin = [&]() -> State {
-    emitPublish(add(base, control(EntryTable::published)));
-    return {rowAt(control(EntryTable::target)), status(0), base};
-  };
-  return ifElse(isKind(EntryTable::test), [&] { return emitTest(); }, [&] {
-    return ifElse(isKind(EntryTable::again), emitAgain, [&] {
-      return ifElse(isKind(EntryTable::enter), emitEnter, [&] {
-        return ifElse(isKind(EntryTable::fork), [&] { return emitFork(); }, emitJoin);
-      });
-    });
-  });
-}
-
-/// Whether there is no condition, or its memory holds true.
-Value EntryEmitter::holds(Value condition) {
-  Value isNone = isZero(condition), yes = arith::ConstantIntOp::create(builder, location, 1, 1);
-  return ifThen(arith::XOrIOp::create(builder, location, isNone, yes), yes, [&]() -> Value {
-    Value byte = load(builder.getI8Type(), memoryOf(subtract(condition, constant(1))));
-    return arith::XOrIOp::create(builder, location, isZero(byte), yes);
-  });
-}
-
-/// Workers meet, and go on with an iteration or behind the loop: there, the last iteration counts as the only one.
-EntryEmitter::State EntryEmitter::emitTest() {
-  Value waited = emitWait(control(EntryTable::awaited));
-  return ifElse(
-      isZero(waited),
-      [&]() -> State {
-        Value trip = load(i64, element(i64, iterations, control(EntryTable::loop)));
-        Value rows = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
-        Value viewCount = control(EntryTable::viewCount), trips = control(EntryTable::trips);
-        emitViews(rows, viewCount, trip);
-        Value isWithin = ifThen(compare(arith::CmpIPredicate::ne, trips, constant(0)),
-                                arith::ConstantIntOp::create(builder, location, 1, 1), [&]() -> Value {
-                                  Value most = load(i64, sizes, subtract(trips, constant(1)));
-                                  return compare(arith::CmpIPredicate::slt, trip, most);
-                                });
-        Value goesOn = ifThen(isWithin, isWithin, [&] { return holds(control(EntryTable::condition)); });
-        Value words = arith::MulIOp::create(builder, location, viewCount, constant(EntryTable::viewColumns));
-        Value next = arith::SelectOp::create(builder, location, goesOn, element(i64, rows, words),
-                                             rowAt(control(EntryTable::target)));
-        Value left = subtract(base, control(EntryTable::phases));
-        return {next, waited, arith::SelectOp::create(builder, location, goesOn, base, left)};
-      },
-      [&]() -> State { return {row, waited, base}; });
-}
-
-EntryEmitter::State EntryEmitter::emitFork() {
-  Value awaited = control(EntryTable::awaited);
-  Value waited =
-      ifThen(compare(arith::CmpIPredicate::ne, awaited, constant(0)), status(0), [&] { return emitWait(awaited); });
-  return ifElse(
-      isZero(waited),
-      [&]() -> State {
-        Value next = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
-        Value other = rowAt(control(EntryTable::target));
-        return {arith::SelectOp::create(builder, location, holds(control(EntryTable::condition)), next, other), waited,
-                base};
-      },
-      [&]() -> State { return {row, waited, base}; });
-}
-
-/// Lets `count` views look at their slices in iteration `trip`.
-void EntryEmitter::emitViews(Value rows, Value count, Value trip) {
-  auto body = [&](OpBuilder &, Location, Value index, ValueRange) {
-    Value view = element(i64, rows, arith::MulIOp::create(builder, location, index, constant(EntryTable::viewColumns)).getResult());
-    auto word = [&](EntryTable::ViewColumn of) { return load(i64, element(i64, view, static_cast<int32_t>(of))); };
-    Value slice = add(trip, word(EntryTable::viewShift)), rotation = word(EntryTable::viewRotation);
-    slice = ifThen(compare(arith::CmpIPredicate::ne, rotation, constant(0)), slice,
-                   [&]() -> Value { return arith::RemUIOp::create(builder, location, slice, rotation); });
-    Value offset = arith::MulIOp::create(builder, location, slice, load(i64, sizes, word(EntryTable::viewStep)));
-    Value slot = element(pointer, views, word(EntryTable::viewIndex));
-    store(element(builder.getI8Type(), memoryOf(word(EntryTable::viewSource)), offset), slot);
-    scf::YieldOp::create(builder, location);
-  };
-  scf::ForOp::create(builder, location, constant(0), count, constant(1), ValueRange(), body);
-}
-
-Value EntryEmitter::memoryOf(Value index) {
-  if (!table.hasControl())
-    return load(pointer, buffers, index);
-  Value isBuffer = compare(arith::CmpIPredicate::slt, index, constant(table.getNumBuffers()));
-  Value view = element(pointer, views, subtract(index, constant(table.getNumBuffers())));
-  return load(pointer, arith::SelectOp::create(builder, location, isBuffer, element(pointer, buffers, index), view));
 }
 
 /// Waits, computes this worker's share of the tiles, publishes. Returns 0, or 1 + the phase when the run has failed.
@@ -473,7 +283,8 @@ LLVM::GlobalOp EntryEmitter::emitTable() {
   SmallVector<int64_t> values(table.getWords());
   llvm::append_range(values, table.getFixedViews());
   auto type = LLVM::LLVMArrayType::get(i64, values.size());
-  auto words = DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, i64), ArrayRef(values));
+  auto words =
+      DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, i64), ArrayRef(values));
   return LLVM::GlobalOp::create(builder, location, type, /*isConstant=*/true, LLVM::Linkage::Internal,
                                 (program.getSymName() + "_table").str(), words);
 }
@@ -494,8 +305,6 @@ LLVM::GlobalOp EntryEmitter::emitPrograms() {
     return value;
   });
 }
-
-} // namespace
 
 OwningOpRef<ModuleOp> codegen::emitEntries(ArrayRef<ProgramOp> entries) {
   ProgramOp first = entries.front();

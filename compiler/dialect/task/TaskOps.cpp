@@ -176,7 +176,8 @@ LogicalResult ProgramOp::verify() {
       return buffer.emitOpError("is a second buffer of state '") << *buffer.getName() << "'";
   WalkResult loops = getBody().walk([&](LoopOp loop) {
     if (!loop.getTrips() && !loop.getCondition())
-      return loop.emitOpError("never ends: it has neither a number of iterations nor a condition"), WalkResult::interrupt();
+      return loop.emitOpError("never ends: it has neither a number of iterations nor a condition"),
+             WalkResult::interrupt();
     return WalkResult::advance();
   });
   if (loops.wasInterrupted())

@@ -233,7 +233,8 @@ void loop(Node &node) {
   const Content *known = begins && limit && conditionIsKnown(*body) ? limit.content() : nullptr;
   Expr count = known ? known->front().asExpr() : Expr();
   for (mlir::Value value : ArrayRef(*outputs).drop_front(states + 1)) {
-    Shape shape = {count ? Expr::max({count, builder.size(0)}) : builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
+    Shape shape = {count ? Expr::max({count, builder.size(0)})
+                         : builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
     llvm::append_range(shape, tensorType(value).getShape());
     types.push_back(tensorType(value).withShape(shape));
   }

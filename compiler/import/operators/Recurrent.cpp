@@ -225,38 +225,40 @@ void rnn(Node &node) {
 /// Gates: update, reset, hidden.
 void gru(Node &node) {
   bool resetsProduct = node.integer("linear_before_reset") != 0;
-  recur(node, 3, /*hasCells=*/false, {"Sigmoid", "Tanh"}, [&](const Direction &direction, Tensor x, State before) -> State {
-    Tensor h = direction.stateTimesWeights(before.h);
-    Tensor update = direction.activate(0, direction.gate(x, 0) + direction.gate(h, 0));
-    Tensor reset = direction.activate(0, direction.gate(x, 1) + direction.gate(h, 1));
-    Tensor candidate = reset * direction.gate(h, 2);
-    if (!resetsProduct) {
-      Tensor weights = slice(direction.r, 0, direction.hidden * 2, direction.hidden);
-      candidate = matmul(reset * before.h, transpose(weights, {1, 0}));
-      if (direction.stateBias)
-        candidate = candidate + direction.gate(direction.stateBias, 2);
-    }
-    candidate = direction.activate(1, direction.gate(x, 2) + candidate);
-    return {(1.0 - update) * candidate + update * before.h, {}};
-  });
+  recur(node, 3, /*hasCells=*/false, {"Sigmoid", "Tanh"},
+        [&](const Direction &direction, Tensor x, State before) -> State {
+          Tensor h = direction.stateTimesWeights(before.h);
+          Tensor update = direction.activate(0, direction.gate(x, 0) + direction.gate(h, 0));
+          Tensor reset = direction.activate(0, direction.gate(x, 1) + direction.gate(h, 1));
+          Tensor candidate = reset * direction.gate(h, 2);
+          if (!resetsProduct) {
+            Tensor weights = slice(direction.r, 0, direction.hidden * 2, direction.hidden);
+            candidate = matmul(reset * before.h, transpose(weights, {1, 0}));
+            if (direction.stateBias)
+              candidate = candidate + direction.gate(direction.stateBias, 2);
+          }
+          candidate = direction.activate(1, direction.gate(x, 2) + candidate);
+          return {(1.0 - update) * candidate + update * before.h, {}};
+        });
 }
 
 /// Gates: input, output, forget, cell; peepholes: input, output, forget.
 void lstm(Node &node) {
   bool isCoupled = node.integer("input_forget") != 0;
-  recur(node, 4, /*hasCells=*/true, {"Sigmoid", "Tanh", "Tanh"}, [&](const Direction &direction, Tensor x, State before) -> State {
-    Tensor gates = x + direction.stateTimesWeights(before.h);
-    auto gate = [&](int64_t index, Tensor cell) {
-      Tensor value = direction.gate(gates, index);
-      if (direction.peepholes)
-        value = value + direction.gate(direction.peepholes, index) * cell;
-      return direction.activate(0, value);
-    };
-    Tensor input = gate(0, before.c);
-    Tensor forget = isCoupled ? 1.0 - input : gate(2, before.c);
-    Tensor cell = forget * before.c + input * direction.activate(1, direction.gate(gates, 3));
-    return {gate(1, cell) * direction.activations[2](cell), cell};
-  });
+  recur(node, 4, /*hasCells=*/true, {"Sigmoid", "Tanh", "Tanh"},
+        [&](const Direction &direction, Tensor x, State before) -> State {
+          Tensor gates = x + direction.stateTimesWeights(before.h);
+          auto gate = [&](int64_t index, Tensor cell) {
+            Tensor value = direction.gate(gates, index);
+            if (direction.peepholes)
+              value = value + direction.gate(direction.peepholes, index) * cell;
+            return direction.activate(0, value);
+          };
+          Tensor input = gate(0, before.c);
+          Tensor forget = isCoupled ? 1.0 - input : gate(2, before.c);
+          Tensor cell = forget * before.c + input * direction.activate(1, direction.gate(gates, 3));
+          return {gate(1, cell) * direction.activations[2](cell), cell};
+        });
 }
 
 } // namespace

@@ -1,0 +1,164 @@
+#include "compiler/dialect/graph/GraphDialect.h"
+#include "compiler/task/PhaseFormer.h"
+#include "compiler/task/ValueMemory.h"
+
+using namespace mlir;
+using namespace freestone;
+using namespace freestone::task;
+
+static sym::ExprAttr getBytes(Type type) {
+  auto tensor = cast<graph::TensorType>(type);
+  unsigned bits = tile::getStorageType(tensor.getElementType()).getIntOrFloatBitWidth();
+  return (tile::getStorageElements(tensor) * (bits / 8)).attr();
+}
+
+/// A slice of this type that follows a loop.
+Value PhaseFormer::addView(Value source, Type type, int64_t loop, int64_t shift, int64_t rotate, Location location) {
+  OpBuilder::InsertionGuard guard(builder);
+  setToDeclarations();
+  auto view =
+      ViewOp::create(builder, location, type, source, builder.getI64IntegerAttr(loop), shift, rotate, getBytes(type));
+  lastDeclared = view;
+  return view;
+}
+
+/// All slices but the first.
+Value PhaseFormer::addTail(Value source, Type type, Type slice, Location location) {
+  OpBuilder::InsertionGuard guard(builder);
+  setToDeclarations();
+  auto view =
+      ViewOp::create(builder, location, type, source, IntegerAttr(), /*shift=*/1, /*rotate=*/0, getBytes(slice));
+  lastDeclared = view;
+  return view;
+}
+
+static Type stack(Type slice, sym::Expr count) {
+  auto type = cast<graph::TensorType>(slice);
+  SmallVector<sym::Expr> shape = {count};
+  llvm::append_range(shape, type.getShape());
+  return type.withShape(shape);
+}
+
+/// Carried values have two slices of memory in turns. Those that are collected have a slice of what is collected, whose
+/// memory begins with the first value.
+void PhaseFormer::placeCarried(tile::LoopOp loop) {
+  Location location = loop.getLoc();
+  LoopMemory memory{static_cast<int64_t>(loops.size()), {}, {}, {}};
+  size_t states = loop.getCarried().size();
+  memory.collected.resize(loop.getNumCollected());
+  sym::Expr two = sym::Expr::constant(loop.getContext(), 2);
+  auto placeInTurns = [&](Value first) {
+    Value buffer = addBuffer(BufferKind::arena, "", stack(first.getType(), two), location);
+    buffers[getMemory(first)] = buffer;
+    memory.read.push_back(addView(buffer, first.getType(), memory.number, 0, 2, location));
+    memory.written.push_back(addView(buffer, first.getType(), memory.number, 1, 2, location));
+  };
+  if (Value condition = loop.getCondition())
+    placeInTurns(condition);
+  for (auto [index, first] : llvm::enumerate(loop.getCarried())) {
+    std::optional<unsigned> collected = loop.getCollectedAs(index);
+    if (!collected) {
+      placeInTurns(first);
+    } else {
+      Type type = first.getType();
+      Value buffer = addBuffer(BufferKind::arena, "", stack(type, loop.getTrips()->getExpr() + 1), location);
+      buffers[getMemory(first)] = buffer;
+      memory.read.push_back(addView(buffer, type, memory.number, 0, 0, location));
+      memory.written.push_back(addView(buffer, type, memory.number, 1, 0, location));
+      memory.collected[*collected] = memory.written.back();
+      Value all = loop.getResult(states + *collected);
+      buffers[all] = addTail(buffer, all.getType(), type, location);
+    }
+    buffers[loop.getResult(index)] = memory.read.back();
+  }
+  loops[loop] = std::move(memory);
+}
+
+/// The block of a body, whose last arguments are the captured values and weights.
+FailureOr<Block *> PhaseFormer::enterBody(FlatSymbolRefAttr name, ValueRange captured) {
+  auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(program, name);
+  unsigned first = body.getNumArguments();
+  while (first > 0 && body.getArgAttr(first - 1, "graph.weight"))
+    --first;
+  for (unsigned index = first; index < body.getNumArguments(); ++index)
+    buffers[body.getArgument(index)] =
+        addBuffer(BufferKind::weight, body.getArgAttrOfType<StringAttr>(index, "graph.weight"),
+                  body.getArgumentTypes()[index], body.getLoc());
+  for (auto [argument, value] :
+       llvm::zip_equal(body.getArguments().slice(first - captured.size(), captured.size()), captured)) {
+    FailureOr<Value> buffer = bufferOf(value);
+    if (failed(buffer))
+      return failure();
+    buffers[argument] = *buffer;
+  }
+  return &body.getBody().front();
+}
+
+LogicalResult PhaseFormer::formLoop(tile::LoopOp loop) {
+  Location location = loop.getLoc();
+  LoopMemory memory = loops.lookup(loop);
+  FailureOr<Block *> block = enterBody(loop.getBodyAttr(), loop.getCaptured());
+  if (failed(block))
+    return failure();
+  bool isOpen = bool(loop.getCondition());
+  size_t states = loop.getCarried().size();
+  auto arguments = (*block)->getArguments();
+  for (auto [argument, view] : llvm::zip(arguments, ArrayRef(memory.read).drop_front(isOpen)))
+    buffers[argument] = view;
+  for (auto [argument, scanned] : llvm::zip(arguments.drop_front(states), loop.getScanned())) {
+    FailureOr<Value> buffer = bufferOf(scanned);
+    if (failed(buffer))
+      return failure();
+    buffers[argument] = addView(*buffer, argument.getType(), memory.number, 0, 0, location);
+  }
+  ValueRange returned = (*block)->getTerminator()->getOperands();
+  if (isOpen)
+    buffers[getMemory(returned[0])] = memory.written.front();
+  for (size_t index = 0; index < states; ++index)
+    buffers[getMemory(returned[loop.getNextCarried(index)])] = memory.written[index + isOpen];
+  for (auto [index, view] : llvm::enumerate(memory.collected)) {
+    Value value = returned[loop.getCollectedResult(index)];
+    if (!view) {
+      FailureOr<Value> buffer = bufferOf(loop.getResult(states + index));
+      view = addView(*buffer, value.getType(), memory.number, 0, 0, location);
+      buffers[getMemory(value)] = view;
+    }
+  }
+  std::string label = getNodeName(location);
+  auto formed = LoopOp::create(builder, location, memory.number, label.empty() ? "loop" : label, loop.getTripsAttr(),
+                               isOpen ? memory.read.front() : Value());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&formed.getBody());
+  ++depth;
+  LogicalResult result = formBlock(**block);
+  --depth;
+  return result;
+}
+
+LogicalResult PhaseFormer::formBranch(tile::BranchOp branch) {
+  FailureOr<Value> condition = bufferOf(branch.getCondition());
+  if (failed(condition))
+    return failure();
+  SmallVector<Value> results;
+  for (Value result : branch.getResults())
+    results.push_back(*bufferOf(result));
+  std::string label = getNodeName(branch.getLoc());
+  auto formed = BranchOp::create(builder, branch.getLoc(), label.empty() ? "branch" : label, *condition,
+                                 builder.getDenseI64ArrayAttr({}));
+  for (auto [name, region] : {std::pair(branch.getThenBodyAttr(), &formed.getThenBody()),
+                              std::pair(branch.getElseBodyAttr(), &formed.getElseBody())}) {
+    FailureOr<Block *> block = enterBody(name, branch.getCaptured());
+    if (failed(block))
+      return failure();
+    for (auto [value, buffer] : llvm::zip_equal((*block)->getTerminator()->getOperands(), results))
+      buffers[getMemory(value)] = buffer;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(region);
+    ++depth;
+    LogicalResult result = formBlock(**block);
+    --depth;
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}

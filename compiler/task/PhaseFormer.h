@@ -1,0 +1,79 @@
+#ifndef FREESTONE_COMPILER_TASK_PHASEFORMER_H
+#define FREESTONE_COMPILER_TASK_PHASEFORMER_H
+
+#include "compiler/dialect/task/TaskDialect.h"
+#include "compiler/dialect/tile/TileDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace freestone::task {
+
+/// Constants are named by value and type: a splat stands for tensors of many shapes.
+using ConstantNames = llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::StringAttr>;
+
+/// Builds the task program of one function and of the bodies of its loops and branches.
+class PhaseFormer {
+public:
+  PhaseFormer(mlir::func::FuncOp function, llvm::SmallVectorImpl<mlir::Attribute> &sites, ConstantNames &constants)
+      : function(function), builder(function.getContext()), sites(sites), constants(constants) {}
+
+  mlir::LogicalResult form();
+  int64_t phaseCount() const { return phases; }
+
+private:
+  mlir::LogicalResult formArguments();
+  mlir::LogicalResult formOutputs();
+  mlir::LogicalResult formBlock(mlir::Block &block);
+  mlir::LogicalResult formOp(mlir::Operation &op);
+  mlir::LogicalResult formLoop(tile::LoopOp loop);
+  mlir::LogicalResult formBranch(tile::BranchOp branch);
+  mlir::LogicalResult formCall(tile::CallOp call);
+  mlir::LogicalResult formLibrary(tile::LibraryOp library);
+  mlir::FailureOr<mlir::Block *> enterBody(mlir::FlatSymbolRefAttr name, mlir::ValueRange captured);
+  void placeCarried(tile::LoopOp loop);
+  void setToDeclarations();
+  void setRuntimeSymbols();
+  mlir::FailureOr<mlir::Value> bufferOf(mlir::Value value);
+  BufferOp addBuffer(BufferKind kind, llvm::StringRef name, mlir::Type type, mlir::Location location);
+  mlir::Value addView(mlir::Value source, mlir::Type type, int64_t loop, int64_t shift, int64_t rotate,
+                      mlir::Location location);
+  mlir::Value addTail(mlir::Value source, mlir::Type type, mlir::Type slice, mlir::Location location);
+  llvm::SmallVector<mlir::Attribute> accesses(mlir::ArrayAttr planned,
+                                              llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);
+
+  /// The bounds of a program's plan, in the sizes of a call.
+  struct Bound {
+    sym::ExprAttr tiles, scratch, operations, padding;
+    mlir::ArrayAttr reads, writes;
+  };
+  Bound bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);
+
+  mlir::func::FuncOp function;
+  mlir::OpBuilder builder;
+  llvm::SmallVectorImpl<mlir::Attribute> &sites;
+  ConstantNames &constants;
+  ProgramOp program;
+  /// Cached, since many calls of a program have the same sizes.
+  llvm::DenseMap<std::pair<mlir::Operation *, mlir::ArrayAttr>, Bound> plans;
+  /// The memory of a loop: views of what an iteration reads and writes, one for each carried value, the condition
+  /// first, and of what it collects.
+  struct LoopMemory {
+    int64_t number;
+    llvm::SmallVector<mlir::Value> read, written, collected;
+  };
+  llvm::DenseMap<mlir::Operation *, LoopMemory> loops;
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> states;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> counts;
+  mlir::Operation *lastDeclared = nullptr;
+  /// The loops and branches around what is formed.
+  int64_t depth = 0;
+  int64_t phases = 0;
+};
+
+/// The user's name of an operation: the ONNX node's, where the location has one; else empty.
+std::string getNodeName(mlir::Location location);
+
+} // namespace freestone::task
+
+#endif // FREESTONE_COMPILER_TASK_PHASEFORMER_H

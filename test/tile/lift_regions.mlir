@@ -1,0 +1,79 @@
+// RUN: freestone-opt %s --pass-pipeline='builtin.module(tile-lift-regions)' --split-input-file | FileCheck %s
+
+// What is carried and collected is returned once. Work on weights moves into the body, other work that does not depend
+// on the iteration out of the loop.
+// CHECK-LABEL: func.func @scanned
+// CHECK:         %[[TWICE:.*]] = graph.binary add %arg1, %arg1
+// CHECK-NEXT:    %[[R:.*]]:2 = tile.loop @scanned_body trips t carry(%arg1) as [0] over(%arg0) with(%[[TWICE]])
+// CHECK:       func.func private @scanned_body(%[[STATE:.*]]: !graph.tensor<[n, 8], f32>, %[[SLICE:.*]]: !graph.tensor<[n, 8], f32>, %[[CAPTURED:.*]]: !graph.tensor<[n, 8], f32>) -> !graph.tensor<[n, 8], f32>
+// CHECK:         graph.weight "w"
+// CHECK:         graph.binary mul %[[STATE]]
+// CHECK:         %[[NEXT:.*]] = graph.binary add %{{.*}}, %[[CAPTURED]]
+// CHECK:         return %[[NEXT]] : !graph.tensor<[n, 8], f32>
+func.func @scanned(%x: !graph.tensor<[t, n, 8], f32>, %h: !graph.tensor<[n, 8], f32>) -> (!graph.tensor<[n, 8], f32>, !graph.tensor<[t, n, 8], f32>) {
+  %w = graph.weight "w" : !graph.tensor<[n, 8], f32>
+  %last, %all = graph.scan carry %h : !graph.tensor<[n, 8], f32> over %x : !graph.tensor<[t, n, 8], f32> {
+  ^bb0(%state: !graph.tensor<[n, 8], f32>, %slice: !graph.tensor<[n, 8], f32>):
+    %twice = graph.binary add %h, %h : !graph.tensor<[n, 8], f32>
+    %weighted = graph.binary mul %state, %w : !graph.tensor<[n, 8], f32>
+    %sum = graph.binary add %weighted, %slice : !graph.tensor<[n, 8], f32>
+    %next = graph.binary add %sum, %twice : !graph.tensor<[n, 8], f32>
+    graph.yield %next, %next : !graph.tensor<[n, 8], f32>, !graph.tensor<[n, 8], f32>
+  } -> !graph.tensor<[n, 8], f32>, !graph.tensor<[t, n, 8], f32>
+  return %last, %all : !graph.tensor<[n, 8], f32>, !graph.tensor<[t, n, 8], f32>
+}
+
+// -----
+
+// A limit that is no size becomes a condition, and the loop counts.
+// CHECK-LABEL: func.func @counted
+// CHECK:         %[[ZERO:.*]] = graph.constant dense<0>
+// CHECK:         %[[FIRST:.*]] = graph.compare lt %[[ZERO]], %arg1
+// CHECK:         tile.loop @counted_body while %[[FIRST]] carry(%[[ZERO]], %arg0) as [-1, -1] with(%arg1)
+// CHECK:       func.func private @counted_body(%[[NUMBER:.*]]: !graph.tensor<[], i64>, %{{.*}}, %[[LIMIT:.*]]: !graph.tensor<[], i64>)
+// CHECK:         %[[LATER:.*]] = graph.binary add %[[NUMBER]]
+// CHECK:         %[[BELOW:.*]] = graph.compare lt %[[LATER]], %[[LIMIT]]
+// CHECK:         %[[ON:.*]] = graph.binary and %{{.*}}, %[[BELOW]]
+// CHECK:         return %[[ON]], %[[LATER]]
+func.func @counted(%x: !graph.tensor<[n], f32>, %limit: !graph.tensor<[], i64>) -> !graph.tensor<[n], f32> {
+  %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[n], f32>):
+    %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>
+    %next = graph.unary tanh %state : !graph.tensor<[n], f32>
+    graph.yield %yes, %next : !graph.tensor<[], i1>, !graph.tensor<[n], f32>
+  } -> !graph.tensor<[n], f32>
+  return %r : !graph.tensor<[n], f32>
+}
+
+// -----
+
+// A known limit is the number of iterations, which nothing counts.
+// CHECK-LABEL: func.func @known
+// CHECK:         tile.loop @known_body trips 7 carry(%arg0) as [-1] :
+// CHECK:       func.func private @known_body(%{{.*}}: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
+func.func @known(%x: !graph.tensor<[n], f32>) -> !graph.tensor<[n], f32> {
+  %limit = graph.constant dense<7> : tensor<i64> -> !graph.tensor<[], i64>
+  %r = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[n], f32>):
+    %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>
+    %next = graph.unary tanh %state : !graph.tensor<[n], f32>
+    graph.yield %yes, %next : !graph.tensor<[], i1>, !graph.tensor<[n], f32>
+  } -> !graph.tensor<[n], f32>
+  return %r : !graph.tensor<[n], f32>
+}
+
+// -----
+
+// Both sides of a branch take what either needs.
+// CHECK-LABEL: func.func @branch
+// CHECK:         tile.branch %arg2 then @branch_body else @branch_body_0(%arg0, %arg1)
+func.func @branch(%x: !graph.tensor<[n], f32>, %y: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !graph.tensor<[n], f32> {
+  %r = graph.if %c {
+    %a = graph.unary tanh %x : !graph.tensor<[n], f32>
+    graph.yield %a : !graph.tensor<[n], f32>
+  } else {
+    %b = graph.unary exp %y : !graph.tensor<[n], f32>
+    graph.yield %b : !graph.tensor<[n], f32>
+  } : !graph.tensor<[], i1> -> !graph.tensor<[n], f32>
+  return %r : !graph.tensor<[n], f32>
+}
