@@ -54,6 +54,7 @@ private:
   void order(PhaseOp phase);
   void order(LoopOp loop);
   void order(BranchOp branch);
+  static Touches getAdded(const Touches &all, const Touches &before);
 
   bool elide;
   Touches reads, writes;
@@ -118,6 +119,18 @@ void Orderer::order(LoopOp loop) {
   horizon = next - 1;
 }
 
+/// The touches since `before`.
+Orderer::Touches Orderer::getAdded(const Touches &all, const Touches &before) {
+  Touches added;
+  for (const auto &[buffer, touches] : all) {
+    auto found = before.find(buffer);
+    size_t known = found == before.end() ? 0 : found->second.size();
+    if (touches.size() > known)
+      added[buffer].append(touches.begin() + known, touches.end());
+  }
+  return added;
+}
+
 /// What one side did is no wait of the other, and no wait behind the branch.
 void Orderer::order(BranchOp branch) {
   int64_t latest = lastBinding;
@@ -130,13 +143,15 @@ void Orderer::order(BranchOp branch) {
   int64_t before = horizon;
   Touches readsBefore = reads, writesBefore = writes;
   order(branch.getThenBody().front());
-  std::swap(reads, readsBefore);
-  std::swap(writes, writesBefore);
+  // What follows comes after the touches of either side.
+  Touches readsThen = getAdded(reads, readsBefore), writesThen = getAdded(writes, writesBefore);
+  reads = std::move(readsBefore);
+  writes = std::move(writesBefore);
   horizon = before;
   order(branch.getElseBody().front());
   horizon = before;
-  for (auto [all, others] : {std::pair(&reads, &readsBefore), std::pair(&writes, &writesBefore)})
-    for (auto &[buffer, touches] : *others)
+  for (auto [all, added] : {std::pair(&reads, &readsThen), std::pair(&writes, &writesThen)})
+    for (auto &[buffer, touches] : *added)
       llvm::append_range((*all)[buffer], touches);
 }
 
