@@ -2,6 +2,7 @@
 #include "compiler/dialect/sym/Substitute.h"
 #include "compiler/expressions/Composites.h"
 #include "compiler/grad/Rule.h"
+#include "compiler/grad/ScanStates.h"
 #include "compiler/grad/Sweep.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -41,16 +42,21 @@ LogicalResult expandPaths(Block &block, MutableArrayRef<Seed> seeds, MutableArra
     OpBuilder builder(op);
     if (auto call = dyn_cast<graph::CallOp>(op))
       return inlineCall(call);
+    if (auto scan = dyn_cast<graph::ScanOp>(op))
+      return SmallVector<Value>(keepStates(scan).getResults().take_front(op->getNumResults()));
     return expressions::decompose(op, builder);
   };
   while (true) {
     DenseSet<Value> active = findActive(block, seeds, wanted);
     Operation *next = nullptr;
-    for (Operation &op : block)
-      if (isa<graph::CallOp, graph::CompositeOpInterface>(op) && !RuleTable::get().find(&op) &&
-          llvm::any_of(op.getResults(), [&](Value result) { return active.contains(result); }) &&
-          llvm::any_of(op.getOperands(), [&](Value operand) { return active.contains(operand); }))
+    for (Operation &op : block) {
+      bool isExpanded = isa<graph::CallOp, graph::CompositeOpInterface>(op) && !RuleTable::get().find(&op) &&
+                        llvm::any_of(op.getOperands(), [&](Value operand) { return active.contains(operand); });
+      auto scan = dyn_cast<graph::ScanOp>(op);
+      if ((isExpanded || (scan && !keepsStates(scan))) &&
+          llvm::any_of(op.getResults(), [&](Value result) { return active.contains(result); }))
         next = &op;
+    }
     if (!next)
       return success();
     FailureOr<SmallVector<Value>> values = expand(next);

@@ -16,6 +16,7 @@ const RuleTable &RuleTable::get() {
     addIndexingRules(rules);
     addOrderingRules(rules);
     addReductionRules(rules);
+    addScanRules(rules);
     addShapeRules(rules);
     addWindowRules(rules);
     return rules;

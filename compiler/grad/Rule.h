@@ -77,6 +77,7 @@ void addElementwiseRules(RuleTable &table);
 void addIndexingRules(RuleTable &table);
 void addOrderingRules(RuleTable &table);
 void addReductionRules(RuleTable &table);
+void addScanRules(RuleTable &table);
 void addShapeRules(RuleTable &table);
 void addWindowRules(RuleTable &table);
 

@@ -18,7 +18,7 @@ struct Seed {
 llvm::DenseSet<mlir::Value> findActive(mlir::Block &block, llvm::ArrayRef<Seed> seeds,
                                        llvm::ArrayRef<mlir::Value> wanted);
 
-/// Expands operators on these paths without a rule: composites and calls. Updates `seeds` and `wanted` accordingly.
+/// Expands operators on these paths without a rule: composites and calls; lets scans keep their states. Updates `seeds` and `wanted` accordingly.
 /// Fails with a diagnostic if a call can't be inlined.
 llvm::LogicalResult expandPaths(mlir::Block &block, llvm::MutableArrayRef<Seed> seeds,
                                 llvm::MutableArrayRef<mlir::Value> wanted);

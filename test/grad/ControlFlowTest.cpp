@@ -54,6 +54,52 @@ TEST_F(ControlFlowGradient, SizesOfBranches) {
   })");
 }
 
+/// A recurrence with weights, a bias and a scale: of what is carried, scanned and taken from outside.
+TEST_F(ControlFlowGradient, Scan) {
+  check(R"((%x: !graph.tensor<[t, b, m], f64>, %h: !graph.tensor<[b, n], f64>, %w: !graph.tensor<[n, m], f64>,
+            %r: !graph.tensor<[n, n], f64>, %bias: !graph.tensor<[n], f64>, %scale: !graph.tensor<[b, n], f64>)
+      -> (!graph.tensor<[b, n], f64>, !graph.tensor<[t, b, n], f64>) {
+    %last, %all = graph.scan carry %h : !graph.tensor<[b, n], f64> over %x : !graph.tensor<[t, b, m], f64> {
+    ^bb0(%state: !graph.tensor<[b, n], f64>, %slice: !graph.tensor<[b, m], f64>):
+      %u = graph.contract %slice, %w batch [] x [] contract [1] x [1] : !graph.tensor<[b, m], f64>, !graph.tensor<[n, m], f64>
+      %v = graph.contract %state, %r batch [] x [] contract [1] x [0] : !graph.tensor<[b, n], f64>, !graph.tensor<[n, n], f64>
+      %wide = graph.broadcast %bias dims [1] : !graph.tensor<[n], f64> -> !graph.tensor<[b, n], f64>
+      %s = graph.binary add %u, %v : !graph.tensor<[b, n], f64>
+      %p = graph.binary add %s, %wide : !graph.tensor<[b, n], f64>
+      %q = graph.binary mul %p, %scale : !graph.tensor<[b, n], f64>
+      %next = graph.unary tanh %q : !graph.tensor<[b, n], f64>
+      graph.yield %next, %next : !graph.tensor<[b, n], f64>, !graph.tensor<[b, n], f64>
+    } -> !graph.tensor<[b, n], f64>, !graph.tensor<[t, b, n], f64>
+    return %last, %all : !graph.tensor<[b, n], f64>, !graph.tensor<[t, b, n], f64>
+  })");
+}
+
+/// A scan within a scan, and a branch within it.
+TEST_F(ControlFlowGradient, NestedScans) {
+  check(R"((%c: !graph.tensor<[], i1>, %x: !graph.tensor<[t, s, n], f64>, %h: !graph.tensor<[n], f64>, %k: !graph.tensor<[n], f64>)
+      -> !graph.tensor<[t, n], f64> {
+    %last, %all = graph.scan carry %h : !graph.tensor<[n], f64> over %x : !graph.tensor<[t, s, n], f64> {
+    ^bb0(%state: !graph.tensor<[n], f64>, %slice: !graph.tensor<[s, n], f64>):
+      %inner = graph.scan carry %state : !graph.tensor<[n], f64> over %slice : !graph.tensor<[s, n], f64> {
+      ^bb0(%deep: !graph.tensor<[n], f64>, %element: !graph.tensor<[n], f64>):
+        %a = graph.if %c {
+          %p = graph.binary mul %deep, %k : !graph.tensor<[n], f64>
+          graph.yield %p : !graph.tensor<[n], f64>
+        } else {
+          %p = graph.unary sin %deep : !graph.tensor<[n], f64>
+          graph.yield %p : !graph.tensor<[n], f64>
+        } : !graph.tensor<[], i1> -> !graph.tensor<[n], f64>
+        %b = graph.binary add %a, %element : !graph.tensor<[n], f64>
+        %d = graph.unary tanh %b : !graph.tensor<[n], f64>
+        graph.yield %d : !graph.tensor<[n], f64>
+      } -> !graph.tensor<[n], f64>
+      %sum = graph.binary add %inner, %k : !graph.tensor<[n], f64>
+      graph.yield %inner, %sum : !graph.tensor<[n], f64>, !graph.tensor<[n], f64>
+    } -> !graph.tensor<[n], f64>, !graph.tensor<[t, n], f64>
+    return %all : !graph.tensor<[t, n], f64>
+  })");
+}
+
 TEST_F(ControlFlowGradient, Refusals) {
   EXPECT_NE(getRefusal(R"((%c: !graph.tensor<[], i1>, %x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
     %three = graph.constant dense<3> : tensor<i64> -> !graph.tensor<[], i64>

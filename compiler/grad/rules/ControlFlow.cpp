@@ -84,7 +84,7 @@ LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
   return success();
 }
 
-template <typename Op> LogicalResult refuseLoop(Op, Backward &backward) {
+LogicalResult refuseWhile(graph::WhileOp, Backward &backward) {
   return backward.refuse(
       "it has no gradient yet, as a loop would have to keep the values of each iteration; unroll it in the "
       "model, or freeze what comes before it");
@@ -94,8 +94,7 @@ template <typename Op> LogicalResult refuseLoop(Op, Backward &backward) {
 
 void addControlFlowRules(RuleTable &table) {
   table.add<graph::IfOp, differentiateIf>();
-  table.add<graph::WhileOp, refuseLoop<graph::WhileOp>>();
-  table.add<graph::ScanOp, refuseLoop<graph::ScanOp>>();
+  table.add<graph::WhileOp, refuseWhile>();
 }
 
 } // namespace freestone::grad

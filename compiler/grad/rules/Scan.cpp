@@ -1,0 +1,229 @@
+// The gradient of a scan: a scan of its steps in the opposite order, which computes each of them again from the carried
+// values with which it began.
+#include "compiler/grad/Differentiate.h"
+#include "compiler/grad/Rule.h"
+#include "compiler/grad/ScanStates.h"
+#include "compiler/grad/Sweep.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+
+namespace freestone::grad {
+
+namespace {
+
+class ScanGradient {
+public:
+  ScanGradient(graph::ScanOp op, Backward &backward) : op(op), backward(backward), states(op.getCarried().size()) {}
+
+  LogicalResult build();
+
+private:
+  /// The gradient of a captured value: the sum over all steps of a part of each.
+  struct Captured {
+    Value value;
+    /// Its part is made by these from the contraction; empty and null where parts are summed step by step.
+    SmallVector<Operation *> movement;
+    graph::ContractOp contraction;
+  };
+
+  Tensor reversed(Tensor x) { return slice(x, 0, x.dim(0) - 1, x.dim(0), -1); }
+  Tensor zeros(Value like) { return backward.builder.splat(0, cast<graph::TensorType>(like.getType())); }
+  void collectInputs();
+  LogicalResult buildBody();
+  void findContraction(Captured &captured, Value part);
+  void finish();
+  Tensor contractAll(const Captured &captured, Tensor lhs, Tensor rhs);
+
+  graph::ScanOp op;
+  Backward &backward;
+  size_t states;
+  /// Carried and scanned values with gradients, by number, and what the steps take from outside.
+  SmallVector<unsigned> carried, scanned, collected;
+  SmallVector<Captured> captured;
+  SmallVector<Value> initial, sequences;
+  /// Holds the body until the types of all results are known.
+  graph::ScanOp unfinished;
+  /// Of what the body yields behind the carried values.
+  SmallVector<Value> yielded;
+  SmallVector<Value> results;
+};
+
+/// Turns along the steps: gradients of what was collected, the states that were kept, and what was scanned.
+void ScanGradient::collectInputs() {
+  size_t kept = op->getNumResults() - states;
+  for (unsigned index = 0; index < states; ++index)
+    if (isDifferentiable(op.getCarriedArgs()[index])) {
+      carried.push_back(index);
+      Tensor gradient = backward.gradient(index);
+      initial.push_back((gradient ? gradient : zeros(op.getResult(index))).value());
+    }
+  for (unsigned index = 0; index < op.getScanned().size(); ++index)
+    if (backward.wants(op.getScanned()[index]))
+      scanned.push_back(index);
+  for (unsigned index = states; index < kept; ++index)
+    if (Tensor gradient = backward.gradient(index)) {
+      collected.push_back(index);
+      sequences.push_back(reversed(gradient).value());
+    }
+  for (unsigned index = 0; index < states; ++index)
+    sequences.push_back(reversed(backward.result(kept + index)).value());
+  for (Value whole : op.getScanned())
+    sequences.push_back(reversed(backward.tensor(whole)).value());
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(op.getBody(), used);
+  for (Value value : used)
+    if (backward.wants(value))
+      captured.push_back({value, {}, {}});
+}
+
+/// A part that moves the elements of a contraction within a step: all steps are contracted together, later.
+void ScanGradient::findContraction(Captured &of, Value part) {
+  SmallVector<Operation *> movement;
+  Operation *made = part.getDefiningOp();
+  for (; isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp>(made); made = made->getOperand(0).getDefiningOp())
+    movement.push_back(made);
+  auto contraction = dyn_cast_or_null<graph::ContractOp>(made);
+  if (!contraction || contraction->getBlock() != &unfinished.getBody().front())
+    return;
+  of.contraction = contraction;
+  of.movement.assign(movement.rbegin(), movement.rend());
+}
+
+LogicalResult ScanGradient::buildBody() {
+  unfinished = graph::ScanOp::create(backward.builder, TypeRange(), ValueRange(), sequences);
+  IRMapping mapping;
+  op.getBody().cloneInto(&unfinished.getBody(), mapping);
+  Block &block = unfinished.getBody().front();
+  Operation *end = block.getTerminator();
+  SmallVector<Value> outputs(end->getOperands()), wanted;
+  SmallVector<BlockArgument> own(block.getArguments());
+  // The new arguments come first: carried gradients, sums of parts, gradients of what is collected.
+  SmallVector<Seed> seeds;
+  unsigned position = 0;
+  for (unsigned index : carried)
+    seeds.push_back({outputs[index], block.insertArgument(position++, outputs[index].getType(), op.getLoc())});
+  unsigned sums = position;
+  for (const Captured &each : captured)
+    block.insertArgument(position++, each.value.getType(), op.getLoc());
+  for (unsigned index : collected)
+    seeds.push_back({outputs[index], block.insertArgument(position++, outputs[index].getType(), op.getLoc())});
+  for (unsigned index : carried)
+    wanted.push_back(own[index]);
+  for (unsigned index : scanned)
+    wanted.push_back(own[states + index]);
+  for (const Captured &each : captured)
+    wanted.push_back(each.value);
+  if (failed(expandPaths(block, seeds, wanted)))
+    return failure();
+  FailureOr<SmallVector<Value>> found = sweep(block, seeds, wanted);
+  if (failed(found))
+    return failure();
+
+  GraphBuilder builder(op.getLoc(), end);
+  auto gradientOf = [&](unsigned number) {
+    Value gradient = (*found)[number];
+    return gradient ? gradient : builder.splat(0, cast<graph::TensorType>(wanted[number].getType())).value();
+  };
+  SmallVector<Value> next, rest;
+  for (unsigned number = 0; number < carried.size(); ++number)
+    next.push_back(gradientOf(number));
+  for (unsigned number = 0; number < scanned.size(); ++number)
+    rest.push_back(gradientOf(carried.size() + number));
+  for (auto [number, each] : llvm::enumerate(captured)) {
+    Value part = (*found)[carried.size() + scanned.size() + number], sum = block.getArgument(sums + number);
+    if (part)
+      findContraction(each, part);
+    if (each.contraction) {
+      rest.push_back(each.contraction.getLhs());
+      rest.push_back(each.contraction.getRhs());
+    } else {
+      next.push_back(part ? (Tensor(builder, sum) + Tensor(builder, part)).value() : sum);
+      initial.push_back(zeros(each.value).value());
+    }
+  }
+  for (int number = captured.size(); number-- > 0;)
+    if (captured[number].contraction)
+      block.eraseArgument(sums + number);
+  yielded = rest;
+  llvm::append_range(next, rest);
+  end->setOperands(next);
+  return success();
+}
+
+/// The contraction over the steps as well.
+Tensor ScanGradient::contractAll(const Captured &of, Tensor lhs, Tensor rhs) {
+  auto later = [](ArrayRef<int64_t> dims, bool withSteps) {
+    SmallVector<int64_t> shifted;
+    if (withSteps)
+      shifted.push_back(0);
+    for (int64_t dim : dims)
+      shifted.push_back(dim + 1);
+    return shifted;
+  };
+  graph::ContractOp step = of.contraction;
+  GraphBuilder &builder = backward.builder;
+  Value all = graph::ContractOp::create(
+      builder, lhs.value(), rhs.value(), later(step.getLhsBatch(), false), later(step.getRhsBatch(), false),
+      later(step.getLhsContract(), true), later(step.getRhsContract(), true));
+  for (Operation *moved : of.movement) {
+    IRMapping mapping;
+    mapping.map(moved->getOperand(0), all);
+    all = builder.clone(*moved, mapping)->getResult(0);
+  }
+  return backward.tensor(all);
+}
+
+void ScanGradient::finish() {
+  auto next = results.begin();
+  for (unsigned index : carried)
+    backward.add(op.getCarried()[index], backward.tensor(*next++));
+  for (const Captured &each : captured)
+    if (!each.contraction)
+      backward.add(each.value, backward.tensor(*next++));
+  for (unsigned index : scanned)
+    backward.add(op.getScanned()[index], reversed(backward.tensor(*next++)));
+  for (const Captured &each : captured)
+    if (each.contraction) {
+      Tensor lhs = backward.tensor(*next++), rhs = backward.tensor(*next++);
+      backward.add(each.value, contractAll(each, lhs, rhs));
+    }
+}
+
+LogicalResult ScanGradient::build() {
+  collectInputs();
+  if (failed(buildBody()))
+    return failure();
+  SmallVector<Type> types = llvm::map_to_vector(initial, [](Value value) { return value.getType(); });
+  Expr steps = graph::getShape(op.getScanned().front())[0];
+  for (Value value : yielded) {
+    auto type = cast<graph::TensorType>(value.getType());
+    Shape shape = {steps};
+    llvm::append_range(shape, type.getShape());
+    types.push_back(type.withShape(shape));
+  }
+  auto turned = graph::ScanOp::create(backward.builder, types, initial, sequences);
+  turned.getBody().takeBody(unfinished.getBody());
+  unfinished.erase();
+  llvm::append_range(results, turned.getResults());
+  finish();
+  return success();
+}
+
+LogicalResult differentiateScan(graph::ScanOp op, Backward &backward) {
+  bool binds = op.getBody()
+                   .walk([](graph::SymbolBinderInterface binder) {
+                     return isa<graph::IfOp, graph::ScanOp>(binder) ? WalkResult::advance() : WalkResult::interrupt();
+                   })
+                   .wasInterrupted();
+  if (binds)
+    return backward.refuse("has sizes within its steps that depend on data; freeze what comes before it");
+  return ScanGradient(op, backward).build();
+}
+
+} // namespace
+
+void addScanRules(RuleTable &table) { table.add<graph::ScanOp, differentiateScan>(); }
+
+} // namespace freestone::grad
