@@ -11,7 +11,7 @@ std::vector<Tensor> scan(FunctionBuilder &builder, ArrayRef<Tensor> carried, Arr
   Expr steps = scanned.front().dim(0);
   auto op = graph::ScanOp::create(builder, builder.getLoc(), mlir::TypeRange(), states, sequences);
   SmallVector<mlir::Type> results;
-  {
+  auto build = [&] {
     mlir::OpBuilder::InsertionGuard guard(builder);
     mlir::Block *block = builder.createBlock(&op.getBody());
     std::vector<Tensor> arguments;
@@ -24,8 +24,8 @@ std::vector<Tensor> scan(FunctionBuilder &builder, ArrayRef<Tensor> carried, Arr
       addArgument(sequence.type().withShape(sequence.shape().drop_front()));
     FunctionBuilder::RegionScope inside(builder);
     std::vector<Tensor> made = body(arguments);
-    if (builder.stopped())
-      return {};
+    if (builder.stopped() || made.empty())
+      return false;
     SmallVector<mlir::Value> values = map_to_vector(made, valueOf);
     builder.create<graph::YieldOp>(values);
     for (auto [index, value] : enumerate(values)) {
@@ -35,6 +35,11 @@ std::vector<Tensor> scan(FunctionBuilder &builder, ArrayRef<Tensor> carried, Arr
         shape.insert(shape.begin(), steps);
       results.push_back(type.withShape(shape));
     }
+    return llvm::equal(ArrayRef(results).take_front(states.size()), mlir::TypeRange(mlir::ValueRange(states)));
+  };
+  if (!build()) {
+    op->erase();
+    return {};
   }
   op = withResults(builder, op, results);
   std::vector<Tensor> tensors;

@@ -22,7 +22,8 @@ template <typename Op> Op withResults(FunctionBuilder &builder, Op before, llvm:
 
 /// Runs `body` for every slice of tensors along their first dimension, of equal sizes: a `graph.scan`. It gets the
 /// carried values and the slices, and gives the next carried values, then values to collect. Returns the last carried
-/// values, then the collected ones along a new first dimension; nothing if a tensor was refused.
+/// values, then the collected ones along a new first dimension; nothing if a tensor was refused, or the type of what is
+/// carried changes from one step to the next.
 std::vector<Tensor> scan(FunctionBuilder &builder, llvm::ArrayRef<Tensor> carried, llvm::ArrayRef<Tensor> scanned,
                          llvm::function_ref<std::vector<Tensor>(llvm::ArrayRef<Tensor>)> body);
 

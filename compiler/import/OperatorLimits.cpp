@@ -29,7 +29,6 @@ static constexpr OperatorLimit limits[] = {
     {"QuantizeLinear", "quantisation to this type is not supported"},
     {"DequantizeLinear", "this output type is not supported"},
     {"Dropout", "dropout needs a constant ratio from 0 to below 1"},
-    {"GRU LSTM RNN", "activations with parameters are not supported"},
     {"GRU LSTM RNN", "the activation 'NAME' is not supported"},
     {"Resize Upsample", "the scales must be constant"},
     {"Resize Upsample", "a scale that is no multiple of 1/64 needs a constant size"},

@@ -97,15 +97,15 @@ TEST_F(Sweep, Weights) {
 
 TEST_F(Sweep, Refusals) {
   std::string message =
-      getRefusal(R"((%x: !graph.tensor<[n, 2], f64>, %h: !graph.tensor<[2], f64>) -> !graph.tensor<[2], f64> {
-    %y = graph.scan carry %h : !graph.tensor<[2], f64> over %x : !graph.tensor<[n, 2], f64> {
-    ^bb0(%state: !graph.tensor<[2], f64>, %slice: !graph.tensor<[2], f64>):
-      %next = graph.binary add %state, %slice : !graph.tensor<[2], f64>
-      graph.yield %next : !graph.tensor<[2], f64>
+      getRefusal(R"((%c: !graph.tensor<[], i1>, %h: !graph.tensor<[2], f64>) -> !graph.tensor<[2], f64> {
+    %y = graph.while if %c : !graph.tensor<[], i1> carry %h : !graph.tensor<[2], f64> {
+    ^bb0(%i: !graph.tensor<[], i64>, %state: !graph.tensor<[2], f64>):
+      %next = graph.binary add %state, %state : !graph.tensor<[2], f64>
+      graph.yield %c, %next : !graph.tensor<[], i1>, !graph.tensor<[2], f64>
     } -> !graph.tensor<[2], f64> loc("encoder/lstm")
     return %y : !graph.tensor<[2], f64>
   })");
-  EXPECT_NE(message.find("'graph.scan'"), std::string::npos) << message;
+  EXPECT_NE(message.find("'graph.while'"), std::string::npos) << message;
   EXPECT_NE(message.find("node 'encoder/lstm'"), std::string::npos) << message;
 
   auto module = parse(R"((%x: !graph.tensor<[n], f64>, %i: !graph.tensor<[n], i64>) -> !graph.tensor<[n], f64> {

@@ -88,8 +88,8 @@ TEST(BadModel, WhatIsValidButCantBeCompiled) {
       "agraph (float[1, 1, 4, 4] x, float[1, 4] r, int64[1] i) => (float[1, 1, 1, 1] y) { y = RoiAlign(x, r, i) }",
       "the operator is not supported");
   expectUnsupported("agraph (float[t, 1, 2] x, float[1, 3, 2] w, float[1, 3, 3] r) => (float[t, 1, 1, 3] y) { y = "
-                    "RNN<hidden_size = 3, activations = [\"Affine\"]>(x, w, r) }",
-                    "the activation 'Affine' is not supported");
+                    "RNN<hidden_size = 3, activations = [\"Swish\"]>(x, w, r) }",
+                    "the activation 'Swish' is not supported");
 }
 
 TEST(BadModel, ExternalDataOutsideOfTheFolder) {

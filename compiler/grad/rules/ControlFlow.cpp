@@ -86,8 +86,8 @@ LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
 
 LogicalResult refuseWhile(graph::WhileOp, Backward &backward) {
   return backward.refuse(
-      "it has no gradient yet, as a loop would have to keep the values of each iteration; unroll it in the "
-      "model, or freeze what comes before it");
+      "it has no gradient, as data decide when it ends; give it a number of iterations that is a size, and no "
+      "condition, or freeze what comes before it");
 }
 
 } // namespace

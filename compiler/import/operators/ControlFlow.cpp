@@ -1,8 +1,9 @@
-// Branches and loops. A branch with a condition known during import is inlined; a short loop over sequences is
-// unrolled, and any short one in a model to train.
+// Branches and loops. A branch with a condition known during import is inlined. A loop whose number of iterations is a
+// size is a scan. A short one is unrolled where it carries sequences, or sizes follow from its iterations.
 #include "compiler/expressions/Scan.h"
 #include "compiler/import/GraphImporter.h"
 #include "compiler/import/Registry.h"
+#include "compiler/import/SizeInputs.h"
 
 using namespace llvm;
 
@@ -150,25 +151,64 @@ bool unroll(Node &node, const onnx::GraphProto &body, int64_t trips) {
   return true;
 }
 
-/// Loops have no gradient: those of a model to train are unrolled where they are short.
-bool unrolls(const ModelBuilder &builder, std::optional<int64_t> trips) {
-  return builder.options.form == ModelForm::Training && trips && *trips > 0 && *trips <= maxUnrolled;
+/// Whether a Constant node is a bool that is true.
+bool isTrue(const onnx::NodeProto &constant) {
+  for (const onnx::AttributeProto &attribute : constant.attribute())
+    if (attribute.name() == "value")
+      return attribute.t().has_raw_data() ? !attribute.t().raw_data().empty() && attribute.t().raw_data()[0]
+                                          : attribute.t().int32_data_size() == 1 && attribute.t().int32_data(0);
+  return false;
 }
 
-/// Whether the condition of a loop is independent of data: its body passes it on, or makes a constant.
-bool conditionIsKnown(const onnx::GraphProto &body) {
+/// Whether a loop goes on to its limit, once it has begun: its body passes the condition on, or makes a constant.
+bool goesOn(const onnx::GraphProto &body) {
   std::string name = body.output(0).name();
   for (int index = body.node_size(); index-- > 0;) {
     const onnx::NodeProto &node = body.node(index);
     if (node.output_size() != 1 || node.output(0) != name)
       continue;
     if (node.op_type() == "Constant")
-      return true;
+      return isTrue(node);
     if (node.op_type() != "Identity")
       return false;
     name = node.input(0);
   }
   return name == body.input(1).name();
+}
+
+/// The tensors that a body makes; none if it makes anything else, or was refused.
+std::vector<Tensor> importTensors(Node &node, const onnx::GraphProto &body, const Values &arguments) {
+  std::optional<Values> outputs = node.importer().importBody(body, arguments);
+  std::vector<Tensor> tensors;
+  for (const ModelValue &value : outputs.value_or(Values())) {
+    if (value.kind != ModelValue::Kind::Tensor)
+      return node.refuse("its body gives sequences or optionals, whose number only the run knows"), tensors;
+    tensors.push_back(value.tensor);
+  }
+  return tensors;
+}
+
+/// Builds a loop of `count` iterations as a scan of their numbers. Returns whether it did.
+bool scanNumbers(Node &node, const onnx::GraphProto &body, Expr count) {
+  ModelBuilder &builder = node.builder();
+  std::vector<Tensor> carried;
+  for (int64_t index = 2; index < node.inputCount(); ++index) {
+    carried.push_back(node.input(index));
+    if (!carried.back())
+      return false;
+  }
+  Tensor numbers = iota(builder, {Expr::max({count, builder.size(0)})}, 0, builder.getI64Type());
+  std::vector<Tensor> results = scan(builder, carried, {numbers}, [&](ArrayRef<Tensor> arguments) {
+    Values values = {arguments.back(), builder.scalar(1, builder.getI1Type())};
+    llvm::append_range(values, arguments.drop_back());
+    std::vector<Tensor> made = importTensors(node, body, values);
+    if (!made.empty())
+      made.erase(made.begin());
+    return made;
+  });
+  for (auto [index, result] : enumerate(results))
+    node.setOutput(index, result);
+  return !results.empty();
 }
 
 void loop(Node &node) {
@@ -185,15 +225,26 @@ void loop(Node &node) {
   bool carriesSequence = false;
   for (int64_t index = 2; index < node.inputCount(); ++index)
     carriesSequence |= node.value(index).kind != ModelValue::Kind::Tensor;
-  bool begins = !node.has(1) || knownScalar(condition) == 1;
-  ModelBuilder &builder = node.builder();
-  bool isShort = trips && *trips <= maxUnrolled;
-  if (begins && ((carriesSequence && isShort) || (unrolls(builder, trips) && conditionIsKnown(*body)))) {
+  bool runsOut = (!node.has(1) || knownScalar(condition) == 1) && goesOn(*body);
+  bool isShort = runsOut && trips && *trips > 0 && *trips <= maxUnrolled;
+  if ((isShort && findSizeInputs(*body).contains(body->input(0).name())) ||
+      (carriesSequence && trips && *trips <= maxUnrolled)) {
     unroll(node, *body, *trips);
     return;
   }
   if (carriesSequence) {
     node.refuse("a loop that carries sequences must have a small constant number of iterations");
+    return;
+  }
+  ModelBuilder &builder = node.builder();
+  const Content *content = limit ? limit.content() : nullptr;
+  if (Expr count = content && runsOut ? content->front().asExpr() : Expr()) {
+    if (scanNumbers(node, *body, count) || builder.stopped())
+      return;
+    if (isShort)
+      unroll(node, *body, *trips);
+    else
+      node.refuse("the shape of what it carries changes from one iteration to the next");
     return;
   }
   SmallVector<mlir::Value> carried;
@@ -229,12 +280,8 @@ void loop(Node &node) {
       return;
     }
   }
-  // The number of iterations is a size where the limit is one, and nothing ends the loop before.
-  const Content *known = begins && limit && conditionIsKnown(*body) ? limit.content() : nullptr;
-  Expr count = known ? known->front().asExpr() : Expr();
   for (mlir::Value value : ArrayRef(*outputs).drop_front(states + 1)) {
-    Shape shape = {count ? Expr::max({count, builder.size(0)})
-                         : builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
+    Shape shape = {builder.sizeFacts().fresh("trips", SymbolOrigin::Data, sym::Interval::size())};
     llvm::append_range(shape, tensorType(value).getShape());
     types.push_back(tensorType(value).withShape(shape));
   }
@@ -332,46 +379,19 @@ void scan(Node &node) {
     length = input.dim(0);
     scannedTensors.push_back(input);
   }
-  if (std::optional<int64_t> steps = length.asConstant(); unrolls(builder, steps)) {
-    std::optional<Values> outputs = unroll(node, *body, first, scannedTensors, *steps);
-    SmallVector<Tensor> tensors;
-    for (const ModelValue &output : outputs.value_or(Values()))
-      tensors.push_back(output.tensor);
-    setScanned(node, tensors, states);
-    return;
-  }
-  SmallVector<mlir::Value> carried, sequences;
-  SmallVector<mlir::Type> arguments;
-  for (const ModelValue &state : first) {
-    carried.push_back(state.tensor.value());
-    arguments.push_back(carried.back().getType());
-  }
-  for (Tensor input : scannedTensors) {
-    sequences.push_back(input.value());
-    arguments.push_back(tensorType(sequences.back()).withShape(input.shape().drop_front()));
-  }
-  auto op = graph::ScanOp::create(builder, builder.getLoc(), mlir::TypeRange(), carried, sequences);
-  auto outputs = buildRegion(node, op.getBody(), arguments,
-                             [&](const Values &values) { return node.importer().importBody(*body, values); });
-  if (!outputs)
-    return;
-  SmallVector<mlir::Type> types;
-  for (auto [index, value] : enumerate(*outputs)) {
-    auto type = tensorType(value);
-    if (int64_t(index) < states && type != carried[index].getType()) {
-      node.refuse("the shape of what it carries changes from one step to the next");
-      return;
-    }
-    Shape shape(type.getShape());
-    if (int64_t(index) >= states)
-      shape.insert(shape.begin(), length);
-    types.push_back(type.withShape(shape));
-  }
-  op = withResults(builder, op, types);
-  SmallVector<Tensor> tensors;
-  for (mlir::Value result : op->getResults())
-    tensors.push_back(builder.fromValue(result));
-  setScanned(node, tensors, states);
+  std::vector<Tensor> carried;
+  for (const ModelValue &state : first)
+    carried.push_back(state.tensor);
+  std::vector<Tensor> outputs = scan(builder, carried, scannedTensors, [&](ArrayRef<Tensor> arguments) {
+    return importTensors(node, *body, Values(arguments.begin(), arguments.end()));
+  });
+  std::optional<int64_t> steps = length.asConstant();
+  if (outputs.empty() && !builder.stopped() && steps && *steps > 0 && *steps <= maxUnrolled)
+    for (const ModelValue &output : unroll(node, *body, first, scannedTensors, *steps).value_or(Values()))
+      outputs.push_back(output.tensor);
+  if (outputs.empty() && !builder.stopped())
+    node.refuse("the shape of what it carries changes from one step to the next");
+  setScanned(node, outputs, states);
 }
 
 } // namespace

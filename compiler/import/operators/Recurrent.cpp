@@ -1,5 +1,4 @@
-// Recurrent networks: the products of all inputs at once, then a scan of them. Scans have no gradient, so that a short
-// sequence of constant length is unrolled in a model to train.
+// Recurrent networks: the products of all inputs at once, then a scan of them.
 #include "compiler/expressions/Scan.h"
 #include "compiler/import/Registry.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -9,18 +8,29 @@ using namespace llvm;
 namespace freestone::importer {
 namespace {
 
-/// Longer sequences are not unrolled.
-constexpr int64_t maxUnrolled = 64;
+/// An activation with the parameters that it has, which others leave out.
+struct Activation {
+  Tensor (*apply)(Tensor x, double alpha, double beta);
+  double alpha = 0, beta = 0;
+  unsigned parameters = 0;
+};
 
-using Activation = Tensor (*)(Tensor);
-
-Activation activationOf(StringRef name) {
-  return StringSwitch<Activation>(name.lower())
-      .Case("tanh", [](Tensor x) { return tanh(x); })
-      .Case("sigmoid", [](Tensor x) { return sigmoid(x); })
-      .Case("relu", [](Tensor x) { return relu(x); })
-      .Case("softsign", [](Tensor x) { return x / (1.0 + abs(x)); })
-      .Default(nullptr);
+/// With the defaults of its parameters; nothing for other names.
+std::optional<Activation> activationOf(StringRef name) {
+  using Known = std::optional<Activation>;
+  return StringSwitch<Known>(name.lower())
+      .Case("tanh", Activation{[](Tensor x, double, double) { return tanh(x); }})
+      .Case("sigmoid", Activation{[](Tensor x, double, double) { return sigmoid(x); }})
+      .Case("relu", Activation{[](Tensor x, double, double) { return relu(x); }})
+      .Case("softsign", Activation{[](Tensor x, double, double) { return x / (1.0 + abs(x)); }})
+      .Case("softplus", Activation{[](Tensor x, double, double) { return relu(x) + log1p(exp(-abs(x))); }})
+      .Case("affine", Activation{[](Tensor x, double a, double b) { return x * a + b; }, 1, 0, 2})
+      .Case("scaledtanh", Activation{[](Tensor x, double a, double b) { return tanh(x * b) * a; }, 1, 1, 2})
+      .Case("hardsigmoid", Activation{[](Tensor x, double a, double b) { return clamp(x * a + b, 0, 1); }, 0.2, 0.5, 2})
+      .Case("leakyrelu", Activation{[](Tensor x, double a, double) { return select(x < 0.0, x * a, x); }, 0.01, 0, 1})
+      .Case("elu", Activation{[](Tensor x, double a, double) { return select(x < 0.0, expm1(x) * a, x); }, 1, 0, 1})
+      .Case("thresholdedrelu", Activation{[](Tensor x, double a, double) { return select(x > a, x, 0.0); }, 1, 0, 1})
+      .Default(std::nullopt);
 }
 
 /// One direction of a network: its weights [gates * hidden, …], its biases [gates * hidden], null where there are none.
@@ -31,7 +41,11 @@ struct Direction {
   SmallVector<Activation> activations;
   bool isReversed = false;
 
-  Tensor activate(int64_t index, Tensor x) const { return activations[index](clip ? clamp(x, -*clip, *clip) : x); }
+  Tensor apply(int64_t index, Tensor x) const {
+    const Activation &activation = activations[index];
+    return activation.apply(x, activation.alpha, activation.beta);
+  }
+  Tensor activate(int64_t index, Tensor x) const { return apply(index, clip ? clamp(x, -*clip, *clip) : x); }
   /// Gate `index` of a tensor that has all along its last axis.
   Tensor gate(Tensor x, int64_t index) const { return slice(x, -1, hidden * index, hidden); }
   Tensor stateTimesWeights(Tensor h) const { return withBias(matmul(h, transpose(r, {1, 0})), stateBias); }
@@ -46,12 +60,13 @@ struct State {
 /// The state after one step; x is its input times W, with its bias, [batch, gates * hidden].
 using Step = function_ref<State(const Direction &direction, Tensor x, State before)>;
 
+ArrayRef<float> parametersOf(Node &node, StringRef name) {
+  const onnx::AttributeProto *attribute = node.attribute(name);
+  return attribute ? ArrayRef<float>(attribute->floats().data(), attribute->floats_size()) : ArrayRef<float>();
+}
+
 bool readActivations(Node &node, int64_t directions, ArrayRef<StringRef> defaults,
                      SmallVectorImpl<Activation> &activations) {
-  if (node.hasAttribute("activation_alpha") || node.hasAttribute("activation_beta")) {
-    node.refuse("activations with parameters are not supported");
-    return false;
-  }
   SmallVector<StringRef> names;
   if (const onnx::AttributeProto *given = node.attribute("activations"))
     names.append(given->strings().begin(), given->strings().end());
@@ -62,12 +77,19 @@ bool readActivations(Node &node, int64_t directions, ArrayRef<StringRef> default
     node.reject("there must be " + Twine(defaults.size()) + " activations for each direction");
     return false;
   }
+  // Parameters are given for those that have any, in order.
+  ArrayRef<float> alphas = parametersOf(node, "activation_alpha"), betas = parametersOf(node, "activation_beta");
   for (StringRef name : names) {
-    activations.push_back(activationOf(name));
-    if (!activations.back()) {
+    std::optional<Activation> activation = activationOf(name);
+    if (!activation) {
       node.refuse("the activation '" + name + "' is not supported");
       return false;
     }
+    if (activation->parameters > 0 && !alphas.empty())
+      activation->alpha = alphas.consume_front();
+    if (activation->parameters > 1 && !betas.empty())
+      activation->beta = betas.consume_front();
+    activations.push_back(*activation);
   }
   return true;
 }
@@ -127,19 +149,6 @@ Shown runAlong(ModelBuilder &builder, const Direction &direction, Tensor product
   return {direction.isReversed ? reversed(all) : all, {results[0], hasCells ? results[1] : Tensor()}};
 }
 
-/// The same, step by step.
-Shown unroll(ModelBuilder &builder, const Direction &direction, Tensor products, Tensor lengths, State state, Step step,
-             int64_t steps) {
-  SmallVector<Tensor> made(steps);
-  for (int64_t turn = 0; turn < steps; ++turn) {
-    int64_t time = direction.isReversed ? steps - 1 - turn : turn;
-    State after = step(direction, pick(products, time), state);
-    made[time] = unsqueeze(endSequences(lengths, builder.integer(time), state, after).h, {0});
-    state = after;
-  }
-  return {concat(made, 0), state};
-}
-
 /// Inputs that every recurrent operator has, x as [steps, batch, input].
 void recur(Node &node, int64_t gates, bool hasCells, ArrayRef<StringRef> defaults, Step step) {
   Tensor x = node.input(0), w = node.input(1), r = node.input(2), lengths = node.optionalInput(4);
@@ -155,8 +164,6 @@ void recur(Node &node, int64_t gates, bool hasCells, ArrayRef<StringRef> default
   x = sequenceFirst(x);
   if (!x)
     return;
-  std::optional<int64_t> steps = x.extent(0);
-  bool unrolls = builder.options.form == ModelForm::Training && steps && *steps > 0 && *steps <= maxUnrolled;
   std::string way = node.text("direction", "forward");
   int64_t directions = way == "bidirectional" ? 2 : 1;
   Expr batch = x.dim(1), hidden = r.dim(2), rows = hidden * gates, count = builder.size(directions);
@@ -201,8 +208,7 @@ void recur(Node &node, int64_t gates, bool hasCells, ArrayRef<StringRef> default
     Tensor zeros = builder.splat(0, x.elementType(), {batch, hidden});
     State state = {firstH ? pick(firstH, index) : zeros, !hasCells ? Tensor() : firstC ? pick(firstC, index) : zeros};
     Tensor products = Direction::withBias(matmul(x, transpose(direction.w, {1, 0})), direction.inputBias);
-    Shown shown = unrolls ? unroll(builder, direction, products, lengths, state, step, *steps)
-                          : runAlong(builder, direction, products, lengths, state, step);
+    Shown shown = runAlong(builder, direction, products, lengths, state, step);
     if (!shown.all)
       return;
     all.push_back(unsqueeze(shown.all, {1}));
@@ -257,7 +263,7 @@ void lstm(Node &node) {
           Tensor input = gate(0, before.c);
           Tensor forget = isCoupled ? 1.0 - input : gate(2, before.c);
           Tensor cell = forget * before.c + input * direction.activate(1, direction.gate(gates, 3));
-          return {gate(1, cell) * direction.activations[2](cell), cell};
+          return {gate(1, cell) * direction.apply(2, cell), cell};
         });
 }
 
