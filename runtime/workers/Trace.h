@@ -18,8 +18,9 @@ public:
     int64_t tiles = 0, ofTiles = 0; ///< their number, and the number of all tiles
   };
 
-  /// Reserves memory for a run of `phases` phases, so that recording allocates nothing; excess spans are dropped.
-  void reserve(int64_t phases) { spans.reserve(2 * phases + 1); }
+  /// Reserves memory for a run of `phases` phases, and for many iterations of loops, so that recording allocates
+  /// nothing; excess spans are dropped.
+  void reserve(int64_t phases) { spans.reserve(2 * phases + 1 + spansOfLoops); }
   void beginRun() {
     spans.clear();
     last = now();
@@ -32,6 +33,8 @@ public:
   const std::vector<Span> &getSpans() const { return spans; }
 
 private:
+  static constexpr int64_t spansOfLoops = 1 << 14;
+
   void add(const Span &span) {
     last = span.end;
     if (spans.size() < spans.capacity())
