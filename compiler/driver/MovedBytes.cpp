@@ -16,6 +16,7 @@ int64_t freestone::driver::countMovedBytes(ModuleOp module) {
     if (function.getSymName() == tile::initName)
       continue;
     tile::TypicalSizes typical(function);
+    int64_t calls = tile::countTypicalCalls(function);
     function.walk([&](tile::CallOp call) {
       auto program = programs.lookup<tile::ProgramOp>(call.getCallee());
       sym::Expr &total = ofProgram[program];
@@ -24,7 +25,8 @@ int64_t freestone::driver::countMovedBytes(ModuleOp module) {
       llvm::StringMap<sym::Expr> sizes;
       for (auto [symbol, size] : llvm::zip_equal(program.getSymbols(), call.getSizes()))
         sizes[symbol.getValue()] = size;
-      bytes += total.evaluate([&](StringRef symbol) { return typical.evaluate(sizes.lookup(symbol)); }).value_or(0);
+      bytes +=
+          calls * total.evaluate([&](StringRef symbol) { return typical.evaluate(sizes.lookup(symbol)); }).value_or(0);
     });
   }
   return bytes;

@@ -27,6 +27,7 @@ ScalarWork collectScalarWork(ModuleOp module) {
     if (function.getSymName() == tile::initName)
       continue;
     tile::TypicalSizes typical(function);
+    int64_t calls = tile::countTypicalCalls(function);
     function.walk([&](tile::CallOp call) {
       auto program = symbols.lookup<tile::ProgramOp>(call.getCallee());
       tile::Work work = tile::countWork(program);
@@ -34,10 +35,11 @@ ScalarWork collectScalarWork(ModuleOp module) {
       for (auto [symbol, size] : llvm::zip_equal(program.getSymbols(), call.getSizes()))
         sizes[symbol.getValue()] = size;
       auto evaluate = [&](sym::Expr operations) {
-        return operations
-            .evaluate(
-                [&](StringRef symbol) -> std::optional<int64_t> { return typical.evaluate(sizes.lookup(symbol)); })
-            .value_or(0);
+        return calls * operations
+                           .evaluate([&](StringRef symbol) -> std::optional<int64_t> {
+                             return typical.evaluate(sizes.lookup(symbol));
+                           })
+                           .value_or(0);
       };
       int64_t operations = evaluate(work.operations), scalar = evaluate(work.scalar);
       collected.operations += operations;

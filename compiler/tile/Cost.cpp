@@ -1,7 +1,6 @@
 #include "compiler/tile/Cost.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -113,6 +112,23 @@ std::optional<int64_t> TypicalSizes::evaluate(Expr size, llvm::function_ref<int6
 int64_t TypicalSizes::getBytes(graph::TensorType type) const {
   int64_t bytes = getStorageType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   return evaluate(getStorageElements(type)).value_or(std::numeric_limits<int32_t>::max()) * bytes;
+}
+
+int64_t countTypicalCalls(func::FuncOp function) {
+  if (!function.isPrivate())
+    return 1;
+  int64_t calls = 0;
+  auto add = [&](Operation *caller, int64_t times) {
+    calls += times * countTypicalCalls(caller->getParentOfType<func::FuncOp>());
+  };
+  function->getParentOp()->walk([&](Operation *op) {
+    if (auto loop = dyn_cast<LoopOp>(op); loop && loop.getBody() == function.getSymName())
+      add(loop, loop.getTrips() ? TypicalSizes(loop).evaluate(loop.getTrips()->getExpr()).value_or(1) : 1);
+    if (auto branch = dyn_cast<BranchOp>(op))
+      if (branch.getThenBody() == function.getSymName() || branch.getElseBody() == function.getSymName())
+        add(branch, 1);
+  });
+  return calls;
 }
 
 } // namespace freestone::tile

@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_TILE_COST_H
 
 #include "compiler/dialect/tile/TileDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace freestone::tile {
 
@@ -46,6 +47,10 @@ private:
 
   llvm::StringMap<int64_t> sizes;
 };
+
+/// How often a run of its entry calls a function, at typical sizes: once, or in each iteration of the loops whose body
+/// it is. Where data end a loop, an iteration counts once.
+int64_t countTypicalCalls(mlir::func::FuncOp function);
 
 } // namespace freestone::tile
 
