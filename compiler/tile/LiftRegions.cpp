@@ -34,11 +34,16 @@ private:
   LogicalResult lift(graph::IfOp op);
   LogicalResult lift(graph::ScanOp op);
   LogicalResult lift(graph::WhileOp op);
+  bool isFree(Value value);
+  void hoistInvariants(Operation *loop);
+  Value makeAgain(OpBuilder &builder, Value value, IRMapping &mapping);
   SmallVector<Value> captureOnly(MutableArrayRef<Region> regions);
   FlatSymbolRefAttr makeBody(Region &region, ArrayRef<Value> captured);
 
   func::FuncOp function;
   SymbolTable &functions;
+  /// Of the operation that is lifted.
+  DenseMap<Value, bool> knownFree;
 };
 
 /// Whether the operation binds a size that depends on data.
@@ -64,26 +69,29 @@ LogicalResult requireTypes(Operation *op, TypeRange actual, TypeRange expected) 
 }
 
 /// Whether a value is made anew at no cost: of constants, sizes, and weights, whose work moves to @init.
-bool isFree(Value value) {
+bool Lifter::isFree(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<graph::ConstantOp, graph::WeightOp, graph::SizesOp>(op))
     return true;
-  return op && op->getNumOperands() > 0 && op->getNumRegions() == 0 && isMemoryEffectFree(op) && !bindsSize(op) &&
-         llvm::all_of(op->getOperands(), isFree);
+  if (auto known = knownFree.find(value); known != knownFree.end())
+    return known->second;
+  bool isMade = op && op->getNumOperands() > 0 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+                !bindsSize(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return isFree(operand); });
+  return knownFree[value] = isMade;
 }
 
 /// What does not depend on the iteration is computed once, before the loop.
-void hoistInvariants(Operation *loop) {
+void Lifter::hoistInvariants(Operation *loop) {
   auto isOutside = [&](Value value, Region *region) { return !region->isAncestor(value.getParentRegion()); };
-  auto shouldMove = [](Operation *op, Region *) {
-    return isMemoryEffectFree(op) && !llvm::all_of(op->getResults(), isFree);
+  auto shouldMove = [&](Operation *op, Region *) {
+    return isMemoryEffectFree(op) && !llvm::all_of(op->getResults(), [&](Value result) { return isFree(result); });
   };
   moveLoopInvariantCode(SmallVector<Region *>(llvm::make_pointer_range(loop->getRegions())), isOutside, shouldMove,
                         [&](Operation *op, Region *) { op->moveBefore(loop); });
 }
 
 /// Makes a free value within a region.
-static Value makeAgain(OpBuilder &builder, Value value, IRMapping &mapping) {
+Value Lifter::makeAgain(OpBuilder &builder, Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
   Operation *op = value.getDefiningOp();
@@ -257,10 +265,12 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
 LogicalResult Lifter::run() {
   Block &block = function.getBody().front();
   auto hasRegions = [](Operation &op) { return isa<graph::IfOp, graph::ScanOp, graph::WhileOp>(op); };
-  for (auto found = llvm::find_if(block, hasRegions); found != block.end(); found = llvm::find_if(block, hasRegions))
+  for (auto found = llvm::find_if(block, hasRegions); found != block.end(); found = llvm::find_if(block, hasRegions)) {
+    knownFree.clear();
     if (failed(TypeSwitch<Operation *, LogicalResult>(&*found).Case<graph::IfOp, graph::ScanOp, graph::WhileOp>(
             [&](auto op) { return lift(op); })))
       return failure();
+  }
   return success();
 }
 
