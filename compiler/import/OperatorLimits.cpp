@@ -15,7 +15,7 @@ static constexpr OperatorLimit limits[] = {
     {"If Loop Scan", "a size within a loop or branch depends on data"},
     {"If Loop Scan", "the size of a result depends on what a branch or an iteration does"},
     {"If", "its branches give tensors of different ranks or types"},
-    {"Loop", "the number of values that it collects depends on data"},
+    {"Loop", "the number of values that it collects has no bound"},
     {"Loop", "whether it goes on depends on data, and it carries sequences"},
     {"Loop", "a loop that never runs collects nothing"},
     {"Loop", "a loop that carries sequences must have a small constant number of iterations"},

@@ -382,7 +382,10 @@ FailureOr<Tensors> Activation::evaluate(tile::LoopOp op) {
     for (auto [index, list] : llvm::enumerate(collected))
       list.push_back((*results)[op.getCollectedResult(index)]);
   }
-  for (ArrayRef<Tensor> list : collected) {
+  for (Tensors &list : collected) {
+    // Iterations that are left out leave their slices undefined.
+    if (!list.empty())
+      list.resize(trips, Tensor(list.front().getElementType(), list.front().getDims()));
     FailureOr<Tensor> stacked = stack(op, carried.size(), list);
     if (failed(stacked))
       return failure();

@@ -207,7 +207,8 @@ std::optional<Expr> getSize(Value scalar) {
 
 bool isTrue(Value scalar) { return !scalar || getConstant(scalar) == 1; }
 
-/// Loops count their iterations only where the body asks for the number, or the limit is no size.
+/// Loops count their iterations only where the body asks for the number, the limit is no size, or as many values are
+/// collected: as many of those that fit the limit are what they give.
 LogicalResult Lifter::lift(graph::WhileOp op) {
   Block &block = op.getBody().front();
   Operation *yield = block.getTerminator();
@@ -220,14 +221,16 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   Value limit = op.getMaxTrip();
   std::optional<Expr> trips = limit ? getSize(limit) : std::nullopt;
   bool isLimited = limit && !trips, isOpen = !isTrue(op.getCondition()) || !isTrue(yield->getOperand(0)) || isLimited;
-  if (isOpen && op.getNumCollected() > 0)
-    return op.emitError("the number of values that it collects depends on data; let no condition end it, or collect "
-                        "into a tensor of a known size");
+  bool countsCollected = isOpen && op.getNumCollected() > 0;
+  if (countsCollected && !trips)
+    return op.emitError("the number of values that it collects has no bound; give it a limit that is a constant or a "
+                        "size, or collect into a tensor of a known size");
   GraphBuilder outside(op.getLoc(), op), inside(op.getLoc(), yield);
   SmallVector<Value> carried(op.getCarried()), next(yield->getOperands());
   SmallVector<Type> types(op.getCarried().getTypes());
   BlockArgument number = block.getArgument(0);
-  if (isLimited || !number.use_empty()) {
+  bool counts = isLimited || countsCollected || !number.use_empty();
+  if (counts) {
     Type i64 = outside.getI64Type();
     Value zero = outside.integer(0).value();
     Tensor later = Tensor(inside, number) + inside.scalar(1, i64);
@@ -250,13 +253,25 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
   yield->setOperands(next);
   SmallVector<int64_t> collectedAs = yieldOnce(yield, isOpen ? 1 : 0, carried.size());
 
-  llvm::append_range(types, op.getResults().drop_front(states).getTypes());
+  for (Value collected : op.getResults().drop_front(states)) {
+    auto type = cast<graph::TensorType>(collected.getType());
+    SmallVector<Expr> shape(type.getShape());
+    if (countsCollected)
+      shape[0] = *trips;
+    types.push_back(type.withShape(shape));
+  }
   SmallVector<Value> captured = captureOnly(op->getRegions());
   OpBuilder builder(op);
   auto loop = LoopOp::create(builder, op.getLoc(), types, makeBody(op.getBody(), captured),
                              trips ? trips->attr() : sym::ExprAttr(), isOpen ? op.getCondition() : Value(), carried,
                              ValueRange(), captured, builder.getDenseI64ArrayAttr(collectedAs));
-  op->replaceAllUsesWith(loop.getResults().drop_front(carried.size() - states));
+  SmallVector<Value> results(loop.getResults().drop_front(carried.size() - states));
+  if (countsCollected) {
+    Tensor isCollected = iota(outside, {*trips}, 0, outside.getI64Type()) < Tensor(outside, loop.getResult(0));
+    for (auto [result, whole] : llvm::drop_begin(llvm::zip_equal(op.getResults(), results), states))
+      whole = graph::CompressOp::create(outside, whole, isCollected.value(), /*axis=*/0, graph::getShape(result)[0]);
+  }
+  op->replaceAllUsesWith(results);
   op->erase();
   return success();
 }

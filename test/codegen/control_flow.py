@@ -89,7 +89,7 @@ class Scope:
         body.names["i"] += [trip, number]
         body.fill()
         next_state, next_number = body.matrix(), body.number()
-        ends_early = not collects and draw.random() < 0.6
+        ends_early = (self.depth == 0 or not collects) and draw.random() < 0.6
         goes_on = body.condition() if ends_early else body.add("Identity", [going])
         outputs = [info(goes_on, "b"), info(next_state, "h"), info(next_number, "i")]
         if collects:
@@ -99,7 +99,7 @@ class Scope:
         graph = helper.make_graph(body.nodes, self.program.fresh(), inputs, outputs)
         known = collects or draw.random() < 0.5
         limit = self.constant(draw.randint(0, 4), np.int64) if known else self.add("Mod", [self.pick("i"), self.constant(5, np.int64)])
-        first = self.condition() if not collects and draw.random() < 0.3 else ""
+        first = self.condition() if (self.depth == 0 or not collects) and draw.random() < 0.3 else ""
         made = self.add("Loop", [limit, first, self.pick("h"), self.pick("i")], count=len(outputs) - 1, body=graph)
         self.names["h"].append(made[0])
         self.names["i"].append(made[1])

@@ -77,3 +77,20 @@ func.func @branch(%x: !graph.tensor<[n], f32>, %y: !graph.tensor<[n], f32>, %c: 
   } : !graph.tensor<[], i1> -> !graph.tensor<[n], f32>
   return %r : !graph.tensor<[n], f32>
 }
+
+// -----
+
+// A condition may end the loop before its limit: what was collected until then is taken.
+// CHECK-LABEL: func.func @ended
+// CHECK:         %[[R:.*]]:3 = tile.loop @ended_body trips 7 while %arg1 carry(%{{.*}}, %arg0) as [-1, -1] with(%arg1) {{.*}} -> (!graph.tensor<[], i64>, !graph.tensor<[n], f32>, !graph.tensor<[7, n], f32>)
+// CHECK:         %[[TAKEN:.*]] = graph.compare lt %{{.*}}, %{{.*}} : <[7], i64>
+// CHECK:         graph.compress %[[R]]#2, %[[TAKEN]] axis 0 : {{.*}} -> <[m, n], f32>
+func.func @ended(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !graph.tensor<[m, n], f32> {
+  %limit = graph.constant dense<7> : tensor<i64> -> !graph.tensor<[], i64>
+  %r:2 = graph.while max %limit : !graph.tensor<[], i64> if %c : !graph.tensor<[], i1> carry %x : !graph.tensor<[n], f32> {
+  ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[n], f32>):
+    %next = graph.unary tanh %state : !graph.tensor<[n], f32>
+    graph.yield %c, %next, %state : !graph.tensor<[], i1>, !graph.tensor<[n], f32>, !graph.tensor<[n], f32>
+  } -> !graph.tensor<[n], f32>, !graph.tensor<[m, n], f32>
+  return %r#1 : !graph.tensor<[m, n], f32>
+}

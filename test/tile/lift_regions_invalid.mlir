@@ -14,7 +14,7 @@ func.func @sizes(%x: !graph.tensor<[n], f32>, %c: !graph.tensor<[], i1>) -> !gra
 // -----
 
 func.func @collected(%x: !graph.tensor<[n], f32>, %limit: !graph.tensor<[], i64>) -> !graph.tensor<[m, n], f32> {
-  // expected-error @+1 {{the number of values that it collects depends on data}}
+  // expected-error @+1 {{the number of values that it collects has no bound}}
   %r:2 = graph.while max %limit : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f32> {
   ^bb0(%number: !graph.tensor<[], i64>, %state: !graph.tensor<[n], f32>):
     %yes = graph.constant dense<true> : tensor<i1> -> !graph.tensor<[], i1>

@@ -61,8 +61,6 @@ unsigned LoopOp::getNextCarried(unsigned carried) {
 LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!getTrips() && (!getCondition() || !getScanned().empty() || getNumCollected() > 0))
     return emitOpError("needs the number of its iterations");
-  if (getCondition() && (!getScanned().empty() || getNumCollected() > 0))
-    return emitOpError("scans or collects, and can't end early");
   if (getResults().size() < getCarried().size())
     return emitOpError("needs a result for each carried value");
   auto hasTrips = [&](graph::TensorType type) {

@@ -315,7 +315,7 @@ def Tile_LoopOp : Tile_Op<"loop", [AttrSizedOperandSegments, DeclareOpInterfaceM
     values. The body returns the next carried values, then values to collect. Results: the last carried values, then
     every collected value along a new first dimension. `trips` is the number of iterations; with a condition, a bool of
     rank 0, they end earlier where it is false, and the body returns the next condition first. What is scanned or
-    collected has `trips` slices, and no condition. `collected_as` gives, for each carried value, the number of the
+    collected has `trips` slices; those of iterations that were left out are undefined. `collected_as` gives, for each carried value, the number of the
     collected value that it is, or -1; the body returns these once, as collected.
     ```mlir
     %last, %all = tile.loop @body trips t carry(%h) as [0] over(%x) with(%w)
