@@ -7,6 +7,14 @@ using namespace freestone;
 
 static constexpr StringLiteral keptAttr = "grad.keeps_states";
 
+SmallVector<Value> grad::getCostly(Block &body) {
+  SmallVector<Value> costly;
+  for (Operation &op : body)
+    if (isa<graph::ContractOp, graph::ConvolveOp>(op))
+      costly.push_back(op.getResult(0));
+  return costly;
+}
+
 bool grad::keepsStates(graph::ScanOp op) { return op->hasAttr(keptAttr); }
 
 graph::ScanOp grad::keepStates(graph::ScanOp op) {
@@ -14,12 +22,14 @@ graph::ScanOp grad::keepStates(graph::ScanOp op) {
   SmallVector<Type> results(op->getResultTypes());
   SmallVector<Value> values(yield->getOperands());
   sym::Expr steps = graph::getShape(op.getScanned().front())[0];
-  for (BlockArgument state : op.getCarriedArgs()) {
-    auto type = cast<graph::TensorType>(state.getType());
+  SmallVector<Value> kept(op.getCarriedArgs());
+  llvm::append_range(kept, getCostly(op.getBody().front()));
+  for (Value value : kept) {
+    auto type = cast<graph::TensorType>(value.getType());
     SmallVector<sym::Expr> shape = {steps};
     llvm::append_range(shape, type.getShape());
     results.push_back(type.withShape(shape));
-    values.push_back(state);
+    values.push_back(value);
   }
   yield->setOperands(values);
   OpBuilder builder(op);

@@ -1,5 +1,5 @@
 // The gradient of a scan: a scan of its steps in the opposite order, which computes each of them again from the carried
-// values with which it began.
+// values with which it began, and from its costly values.
 #include "compiler/grad/Differentiate.h"
 #include "compiler/grad/Rule.h"
 #include "compiler/grad/ScanStates.h"
@@ -30,6 +30,8 @@ private:
 
   Tensor reversed(Tensor x) { return slice(x, 0, x.dim(0) - 1, x.dim(0), -1); }
   Tensor zeros(Value like) { return backward.builder.splat(0, cast<graph::TensorType>(like.getType())); }
+  /// The results but for those that are kept for this gradient.
+  size_t getNumGiven() { return op->getNumResults() - states - getCostly(op.getBody().front()).size(); }
   void collectInputs();
   LogicalResult buildBody();
   void findContraction(Captured &captured, Value part);
@@ -52,7 +54,7 @@ private:
 
 /// Turns along the steps: gradients of what was collected, the states that were kept, and what was scanned.
 void ScanGradient::collectInputs() {
-  size_t kept = op->getNumResults() - states;
+  size_t kept = getNumGiven(), costly = op->getNumResults() - kept - states;
   for (unsigned index = 0; index < states; ++index)
     if (isDifferentiable(op.getCarriedArgs()[index])) {
       carried.push_back(index);
@@ -67,6 +69,8 @@ void ScanGradient::collectInputs() {
       collected.push_back(index);
       sequences.push_back(reversed(gradient).value());
     }
+  for (unsigned index = 0; index < costly; ++index)
+    sequences.push_back(reversed(backward.result(kept + states + index)).value());
   for (unsigned index = 0; index < states; ++index)
     sequences.push_back(reversed(backward.result(kept + index)).value());
   for (Value whole : op.getScanned())
@@ -109,6 +113,9 @@ LogicalResult ScanGradient::buildBody() {
     block.insertArgument(position++, each.value.getType(), op.getLoc());
   for (unsigned index : collected)
     seeds.push_back({outputs[index], block.insertArgument(position++, outputs[index].getType(), op.getLoc())});
+  SmallVector<std::pair<Value, Value>> costly;
+  for (Value value : getCostly(block))
+    costly.push_back({value, block.insertArgument(position++, value.getType(), op.getLoc())});
   for (unsigned index : carried)
     wanted.push_back(own[index]);
   for (unsigned index : scanned)
@@ -120,6 +127,9 @@ LogicalResult ScanGradient::buildBody() {
   FailureOr<SmallVector<Value>> found = sweep(block, seeds, wanted);
   if (failed(found))
     return failure();
+
+  for (auto [again, known] : costly)
+    again.replaceAllUsesWith(known);
 
   GraphBuilder builder(op.getLoc(), end);
   auto gradientOf = [&](unsigned number) {
@@ -164,9 +174,9 @@ Tensor ScanGradient::contractAll(const Captured &of, Tensor lhs, Tensor rhs) {
   };
   graph::ContractOp step = of.contraction;
   GraphBuilder &builder = backward.builder;
-  Value all = graph::ContractOp::create(
-      builder, lhs.value(), rhs.value(), later(step.getLhsBatch(), false), later(step.getRhsBatch(), false),
-      later(step.getLhsContract(), true), later(step.getRhsContract(), true));
+  Value all = graph::ContractOp::create(builder, lhs.value(), rhs.value(), later(step.getLhsBatch(), false),
+                                        later(step.getRhsBatch(), false), later(step.getLhsContract(), true),
+                                        later(step.getRhsContract(), true));
   for (Operation *moved : of.movement) {
     IRMapping mapping;
     mapping.map(moved->getOperand(0), all);
