@@ -7,7 +7,7 @@
 
 namespace freestone::codegen {
 
-/// The table that the `run` of an entry executes, row by row. A row of a space, after its columns: the indices of its
+/// The table that the `run` of an entry executes, row by row. After the columns of a space come the indices of its
 /// buffers, the slots of its sizes, and its sites. Loops and branches have rows that tell the next one. Indices of
 /// views come after those of buffers.
 class EntryTable {
@@ -38,7 +38,7 @@ public:
     bindsLower, ///< the value if there are no tiles
     columns
   };
-  /// The columns of rows of loops and branches, from `phaseIndex` on. Rows are told by the number of words before them.
+  /// The columns of rows of loops and branches, behind `kind`. A row is named by the number of words before it.
   enum ControlColumn : int64_t {
     loop = 1,  ///< the loops around it
     awaited,   ///< 1 + the phase that all workers must have finished

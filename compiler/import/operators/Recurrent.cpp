@@ -108,7 +108,7 @@ struct Shown {
   State last;
 };
 
-/// Whether sequences that end before `time`, a scalar, show zeros and keep their state.
+/// What is shown after a step: sequences that end before `time`, a scalar, show zeros, and keep their state.
 State endSequences(Tensor lengths, Tensor time, State before, State &after) {
   if (!lengths)
     return after;
@@ -209,8 +209,11 @@ void recur(Node &node, int64_t gates, bool hasCells, ArrayRef<StringRef> default
     State state = {firstH ? pick(firstH, index) : zeros, !hasCells ? Tensor() : firstC ? pick(firstC, index) : zeros};
     Tensor products = Direction::withBias(matmul(x, transpose(direction.w, {1, 0})), direction.inputBias);
     Shown shown = runAlong(builder, direction, products, lengths, state, step);
-    if (!shown.all)
+    if (!shown.all) {
+      if (!builder.stopped())
+        node.reject("its first states have other sizes than its results");
       return;
+    }
     all.push_back(unsqueeze(shown.all, {1}));
     lastH.push_back(unsqueeze(shown.last.h, {0}));
     lastC.push_back(unsqueeze(shown.last.c, {0}));
