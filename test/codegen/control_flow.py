@@ -1,6 +1,6 @@
 """Random programs of nested loops, branches and scans against the interpreter: control_flow.py FOLDER [COUNT [SEED]].
 
-Data decide: integers, which are exact, end loops and choose branches. States are matrices [n, 8] of any n; scans go along
+First, cases whose results are known. Data decide: integers, which are exact, end loops and choose branches. States are matrices [n, 8] of any n; scans go along
 [t, n, 8] for any t. Each program runs for several sizes, 0 included, on one to three workers, and the order of its phases
 is proved on the way.
 """
@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import freestone_runtime
 import numpy as np
 import onnx
+import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -26,6 +27,52 @@ SIZES = [(1, 3), (5, 1), (17, 4), (2, 0), (0, 2)]
 
 def info(name, kind):
     return helper.make_tensor_value_info(name, INT if kind == "i" else BOOL if kind == "b" else FLOAT, [] if kind in "ib" else None)
+
+
+X = np.arange(3, dtype=np.float32)
+KNOWN = {
+    # What is carried changes places.
+    """(float[n] x) => (float[n] y, float[n] z) {
+        m = Constant<value_int = 3>() minus = Neg(x)
+        y, z = Loop<body = b (int64 i, bool c, float[n] p, float[n] q) => (bool d, float[n] r, float[n] s) {
+            d = Identity(c) r = Identity(q) s = Identity(p) }>(m, , x, minus)
+    }""": [({"x": X}, [-X, X])],
+    # A constant ends the loop behind its first iteration.
+    """(float[n] x) => (float[n] y) {
+        m = Constant<value_int = 5>()
+        y = Loop<body = b (int64 i, bool c, float[n] p) => (bool d, float[n] q) {
+            d = Constant<value = bool {0}>() q = Add(p, p) }>(m, , x)
+    }""": [({"x": X}, [2 * X])],
+    # Data end the loop, or its limit does: as many values are collected.
+    """(float[n] x, int64 m) => (float[n] y, float[k, n] all) {
+        one = Constant<value_float = 1.0>() most = Constant<value_float = 20.0>()
+        y, all = Loop<body = b (int64 i, bool c, float[n] p) => (bool d, float[n] q, float[n] v) {
+            q = Add(p, one) v = Identity(p) t = ReduceSum<keepdims = 0>(q) d = Less(t, most) }>(m, , x)
+    }""": [
+        ({"x": X, "m": np.array(50)}, [X + 6, X + np.arange(6)[:, None]]),
+        ({"x": X, "m": np.array(2)}, [X + 2, X + np.arange(2)[:, None]]),
+        ({"x": X, "m": np.array(0)}, [X, np.zeros((0, 3))]),
+    ],
+    # What grows is unrolled.
+    """(float[n] x) => (float[k] y) {
+        m = Constant<value_int = 2>()
+        y = Loop<body = b (int64 i, bool c, float[p] s) => (bool d, float[q] t) { d = Identity(c) t = Concat<axis = 0>(s, x) }>(m, , x)
+    }""": [({"x": X}, [np.tile(X, 3)])],
+}
+
+
+def check_known(folder):
+    for text, cases in KNOWN.items():
+        model = onnx.parser.parse_model('<ir_version: 9, opset_import: ["" : 20]> g ' + text)
+        onnx.save(model, folder / "known.onnx")
+        freestone_runtime.compile_model(folder / "known.onnx", folder / "known.stone")
+        for workers in WORKERS:
+            program = freestone_runtime.Model(folder / "known.stone", workers)
+            for feeds, expected in cases:
+                for actual, wanted in zip(program.run(feeds), expected):
+                    if actual.shape != wanted.shape or not np.allclose(actual, wanted):
+                        sys.exit(f"{text}: {actual} is not {wanted}")
+            program.close()
 
 
 class Scope:
@@ -170,6 +217,7 @@ def main():
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 30
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     os.environ["FREESTONE_CHECK_ORDER"] = "1"
+    check_known(folder)
     for seed in range(first, first + count):
         model = Program(seed).model
         path, artifact = folder / "program.onnx", folder / "program.stone"

@@ -256,7 +256,9 @@ void loop(Node &node) {
     carried.push_back(state.value());
     arguments.push_back(carried.back().getType());
   }
-  Tensor most = limit ? reshape(limit, {}) : limit, first = condition ? reshape(condition, {}) : condition;
+  Expr bound = content ? content->front().asExpr() : Expr();
+  Tensor most = bound ? builder.integer(bound) : limit ? reshape(limit, {}) : limit;
+  Tensor first = condition ? reshape(condition, {}) : condition;
   if ((limit && !most) || (condition && !first))
     return;
   auto valueOf = [](Tensor tensor) { return tensor ? tensor.value() : mlir::Value(); };
