@@ -143,14 +143,29 @@ std::vector<runtime::ServiceCall> describeServices(ProgramOp program, const Size
   return calls;
 }
 
-std::vector<runtime::Phase> describePhases(ProgramOp program) {
+/// Whether the workers are about equally far where the phase begins: behind what is no phase, or at the beginning of a
+/// loop's body or a branch's side.
+bool beginsTogether(PhaseOp op) {
+  Operation *before = op->getPrevNode();
+  return before ? isa<LoopOp, BranchOp>(before) : !isa<ProgramOp>(op->getParentOp());
+}
+
+std::vector<runtime::Phase> describePhases(ProgramOp program, const SizeSlots &slots) {
   DenseMap<Value, int64_t> buffers = numberBuffers(program);
   std::vector<runtime::Phase> phases;
   for (PhaseOp op : program.getPhases()) {
     runtime::Phase &phase = phases.emplace_back();
     phase.label = op.getLabel().str();
+    llvm::append_range(phase.awaits, op.getAwaitedTiles());
+    for (int64_t before : op.getAllAfter())
+      phase.awaitsAll = std::max(phase.awaitsAll, before);
+    phase.begin = beginsTogether(op) ? runtime::Phase::Begin::Together : runtime::Phase::Begin::Apart;
     llvm::SmallSetVector<int64_t, 8> touched;
     for (SpaceOp space : op.getSpaces()) {
+      phase.spaces.push_back(
+          {slots.of(space.getTiles().getExpr()), slots.of(space.getTime().getExpr()),
+           static_cast<int64_t>(space.getDeal().value_or(0)),
+           space.needsWorker0() ? runtime::Space::Dealing::Evenly : runtime::Space::Dealing::ByTime});
       phase.program += (phase.program.empty() ? "" : ", ") + space.getProgram().str();
       for (Value operand : space->getOperands())
         touched.insert(buffers.lookup(operand));
@@ -200,14 +215,17 @@ runtime::Entry describeEntry(ProgramOp program, WeightTable &weights, StateTable
       break;
     case BufferKind::arena:
       buffer.kind = runtime::BufferKind::Arena;
-      buffer.horizon = op.getHorizon().value_or(-1);
-      buffer.lastUse = op.getLastUse().value_or(-1);
+      buffer.first = op.getFirst().value_or(0);
+      buffer.freed = op.getFreed().value_or(program.getPhases().size());
       break;
     }
     entry.buffers.push_back(buffer);
   }
   entry.services = describeServices(program, slots);
-  entry.phases = describePhases(program);
+  entry.phases = describePhases(program, slots);
+  for (const runtime::Phase &phase : entry.phases)
+    for (const runtime::Space &space : phase.spaces)
+      entry.dealCount = std::max(entry.dealCount, space.deal + 1);
   if (auto assertions = program.getAssertions()) {
     for (auto attr : assertions->getAsRange<ArrayAttr>()) {
       runtime::Assertion assertion;

@@ -11,14 +11,14 @@ using namespace freestone;
 /// Arena buffers that reuse bytes of others.
 static int64_t countReused(task::ProgramOp entry) {
   struct Span {
-    int64_t horizon, lastUse;
+    int64_t first, freed;
   };
   SmallVector<Span> spans;
   for (task::BufferOp buffer : entry.getBuffers())
-    if (buffer.getKind() == task::BufferKind::arena && buffer.getHorizonAttr() && buffer.getLastUseAttr())
-      spans.push_back({buffer.getHorizonAttr().getInt(), buffer.getLastUseAttr().getInt()});
+    if (buffer.getKind() == task::BufferKind::arena && buffer.getFirst() && buffer.getFreed())
+      spans.push_back({static_cast<int64_t>(*buffer.getFirst()), static_cast<int64_t>(*buffer.getFreed())});
   return llvm::count_if(spans, [&](const Span &later) {
-    return llvm::any_of(spans, [&](const Span &earlier) { return earlier.lastUse <= later.horizon; });
+    return llvm::any_of(spans, [&](const Span &earlier) { return earlier.freed <= later.first; });
   });
 }
 
@@ -43,7 +43,7 @@ std::map<std::string, int64_t> driver::collectCounters(ModuleOp module) {
   for (auto entry : module.getOps<task::ProgramOp>()) {
     for (task::PhaseOp phase : entry.getPhases()) {
       ++counters["phases"];
-      counters["waits"] += !phase.getAllAfter().empty();
+      counters["waits"] += !phase.getAllAfter().empty() || !phase.getAwaitedTiles().empty();
       counters["elided"] += phase.getSameAfter().size();
     }
     counters["reused"] += countReused(entry);

@@ -77,10 +77,11 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {
-  passes.addPass(task::createFormPhases());
+  passes.addPass(task::createFormPhases({options.target}));
+  passes.addPass(task::createSchedulePhases({options.switches.schedulePhases, options.target}));
   passes.addPass(task::createMergePhases({options.switches.mergePhases}));
   OpPassManager &entries = passes.nest<task::ProgramOp>();
-  entries.addPass(task::createOrderPhases({options.switches.elideWaits}));
+  entries.addPass(task::createOrderPhases({options.switches.elideWaits, options.target}));
   entries.addPass(task::createPlanMemory({options.switches.reuseMemory}));
 }
 

@@ -39,6 +39,7 @@ struct Switches {
   bool sharePrograms = true;
   bool scattersInPlace = true;
   bool donateState = true;
+  bool schedulePhases = true;
   bool mergePhases = true;
   bool elideWaits = true;
   bool reuseMemory = true;
@@ -54,8 +55,8 @@ struct Switches {
                       switches.shareRows = switches.dotProducts = switches.pairProducts = switches.keepPacked =
                           switches.streamColumns = switches.innerProducts = switches.construct = switches.sideBySide =
                               switches.transpositions = switches.narrowLanes = switches.segments = switches.variants =
-                                  switches.scattersInPlace = switches.donateState = switches.mergePhases =
-                                      switches.elideWaits = switches.reuseMemory = false;
+                                  switches.scattersInPlace = switches.donateState = switches.schedulePhases =
+                                      switches.mergePhases = switches.elideWaits = switches.reuseMemory = false;
     return switches;
   }
 };
@@ -123,8 +124,9 @@ inline constexpr SwitchInfo switchTable[] = {
     {"scatters-in-place", &Switches::scattersInPlace, "scatters_in_place",
      "scatters write the tensor that nothing reads any more, instead of a copy"},
     {"donate", &Switches::donateState, "donated", "new values of state are computed in place"},
-    {"merge-phases", &Switches::mergePhases, "merged_phases",
-     "what need not wait for each other is one phase, dealt as one"},
+    {"schedule", &Switches::schedulePhases, "scheduled_phases",
+     "operators that do not depend on each other come together, where workers would wait otherwise"},
+    {"merge-phases", &Switches::mergePhases, "merged_phases", "what need not wait for each other is one phase"},
     {"elide-waits", &Switches::elideWaits, "elided", "workers go on where they read only what they wrote"},
     {"reuse-memory", &Switches::reuseMemory, "reused", "intermediates take the bytes of those that are done"},
 };

@@ -60,22 +60,46 @@ int64_t Execution::getComplete(int64_t phase, int64_t step) const {
   return step;
 }
 
-SmallVector<int64_t> Execution::getKnown() const {
-  SmallVector<int64_t> known;
-  int64_t horizon = -1;
+/// Whether all workers with tiles of one phase have some of the other.
+static bool isWithin(Operation *one, Operation *other) {
+  auto phase = dyn_cast<PhaseOp>(one);
+  auto around = cast<PhaseOp>(other).getSpaces();
+  return phase && llvm::all_of(phase.getSpaces(), [&](SpaceOp space) {
+           return llvm::any_of(around, [&](SpaceOp each) { return space.isDealtAs(each); });
+         });
+}
+
+std::vector<llvm::BitVector> Execution::getKnown() const {
+  std::vector<llvm::BitVector> known;
+  llvm::BitVector done(steps.size());
   for (auto [index, step] : llvm::enumerate(steps)) {
     int64_t number = index;
-    auto await = [&](ArrayRef<int64_t> phases) {
+    auto awaitAll = [&](ArrayRef<int64_t> phases) {
       for (int64_t phase : phases)
-        horizon = std::max(horizon, getComplete(phase, number));
+        done.set(0, getComplete(phase, number) + 1);
     };
-    if (auto phase = dyn_cast<PhaseOp>(step.op))
-      await(phase.getAllAfter());
-    else if (auto branch = dyn_cast<BranchOp>(step.op))
-      await(branch.getAllAfter());
-    else
-      horizon = number - 1;
-    known.push_back(horizon);
+    auto awaitTiles = [&](ArrayRef<int64_t> phases) {
+      for (int64_t phase : phases) {
+        // A phase of a side that was not taken implies nothing.
+        int64_t before = getLatest(phase, number);
+        if (before < 0)
+          continue;
+        for (int64_t other = done.find_first_unset(); other >= 0 && other < before; other = done.find_next_unset(other))
+          if (isWithin(steps[other].op, steps[before].op))
+            done.set(other);
+        done.set(before);
+        done |= known[before];
+      }
+    };
+    if (auto phase = dyn_cast<PhaseOp>(step.op)) {
+      awaitAll(phase.getAllAfter());
+      awaitTiles(phase.getAwaitedTiles());
+    } else if (auto branch = dyn_cast<BranchOp>(step.op)) {
+      awaitAll(branch.getAllAfter());
+    } else {
+      done.set(0, number);
+    }
+    known.push_back(done);
   }
   return known;
 }

@@ -2,6 +2,7 @@
 #define FREESTONE_COMPILER_TASK_EXECUTION_H
 
 #include "compiler/dialect/task/TaskDialect.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 
@@ -27,9 +28,10 @@ public:
     llvm::SmallVector<int64_t, 2> trips, begins;
   };
   llvm::ArrayRef<Step> getSteps() const { return steps; }
-  /// known[i]: the last step complete on all workers while any worker is in step i. A worker's earlier waits hold in
-  /// its later steps, since progress numbers only grow. By the edges as they are when it is called.
-  llvm::SmallVector<int64_t> getKnown() const;
+  /// known[i]: the steps that are done while any worker is in step i. All workers execute all waits, which hold in
+  /// later steps, since progress numbers only grow; where tiles of a phase are done, so are the steps that it waited
+  /// for, and earlier ones of the same workers. By the edges as they are when it is called.
+  std::vector<llvm::BitVector> getKnown() const;
   /// The latest step before `step` that executed the phase of this number; -1: none.
   int64_t getLatest(int64_t phase, int64_t step) const;
   /// "phase 3 'fc1'"

@@ -3,6 +3,7 @@
 #include "compiler/task/Operations.h"
 #include "compiler/task/Passes.h"
 #include "compiler/task/PhaseFormer.h"
+#include "compiler/task/TileTimes.h"
 #include "compiler/task/ValueMemory.h"
 #include "compiler/task/VerifyState.h"
 #include "compiler/tile/HoistWeights.h"
@@ -175,6 +176,7 @@ PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee,
   Operations operations = countOperations(callee);
   tile::PlanAttr plan = callee.getPlanAttr();
   return {plan.getTiles().substitute(sizes).attr(),
+          estimateTime(callee, device).substitute(sizes).attr(),
           plan.getScratch().substitute(sizes).attr(),
           operations.executed.substitute(sizes).attr(),
           operations.padding.substitute(sizes).attr(),
@@ -223,7 +225,7 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   }
   OpBuilder::InsertionGuard guard(builder);
   auto phase = PhaseOp::create(builder, call.getLoc(), builder.getStringAttr(label), builder.getDenseI64ArrayAttr({}),
-                               builder.getDenseI64ArrayAttr({}), binds);
+                               DenseI64ArrayAttr(), builder.getDenseI64ArrayAttr({}), binds);
   builder.createBlock(&phase.getBody());
   SmallVector<Attribute> sizeAttrs;
   for (sym::Expr size : call.getSizes())
@@ -232,9 +234,9 @@ LogicalResult PhaseFormer::formCall(tile::CallOp call) {
   Bound &bound = plans[{callee, sizesAttr}];
   if (!bound.tiles)
     bound = bindPlan(callee, sizes);
-  SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, bound.scratch,
-                  bound.reads, bound.writes, builder.getDenseI64ArrayAttr(siteNumbers), bound.operations, bound.padding,
-                  IntegerAttr(), ArrayAttr());
+  SpaceOp::create(builder, call.getLoc(), call.getCalleeAttr(), inputs, results, sizesAttr, bound.tiles, IntegerAttr(),
+                  bound.time, bound.scratch, bound.reads, bound.writes, builder.getDenseI64ArrayAttr(siteNumbers),
+                  bound.operations, bound.padding, IntegerAttr(), ArrayAttr());
   ++phases;
   return success();
 }
@@ -259,16 +261,16 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
     label = library.getName().str();
   OpBuilder::InsertionGuard guard(builder);
   DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({});
-  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, none, StringAttr());
+  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, DenseI64ArrayAttr(), none, StringAttr());
   builder.createBlock(&phase.getBody());
   sym::Expr zero = sym::Expr::constant(builder.getContext(), 0);
   auto unknown = [&](size_t count) {
     return builder.getArrayAttr(SmallVector<Attribute>(count, builder.getUnitAttr()));
   };
   SpaceOp::create(builder, library.getLoc(), FlatSymbolRefAttr::get(library.getNameAttr()), inputs, results,
-                  builder.getArrayAttr({}), (zero + 1).attr(), zero.attr(), unknown(inputs.size()),
-                  unknown(results.size()), none, zero.attr(), zero.attr(), library.getVersionAttr(),
-                  builder.getArrayAttr(views));
+                  builder.getArrayAttr({}), (zero + 1).attr(), IntegerAttr(), zero.attr(), zero.attr(),
+                  unknown(inputs.size()), unknown(results.size()), none, zero.attr(), zero.attr(),
+                  library.getVersionAttr(), builder.getArrayAttr(views));
   ++phases;
   return success();
 }
@@ -301,6 +303,11 @@ public:
   using FormPhasesBase::FormPhasesBase;
 
   void runOnOperation() override {
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
+    if (!device) {
+      getOperation().emitError(llvm::toString(device.takeError()));
+      return signalPassFailure();
+    }
     if (failed(verifyState(getOperation())))
       return signalPassFailure();
     SmallVector<Attribute> sites;
@@ -309,7 +316,7 @@ public:
     for (func::FuncOp function : functions) {
       if (isBody(function))
         continue;
-      PhaseFormer former(function, sites, constants);
+      PhaseFormer former(function, *device, sites, constants);
       if (failed(former.form()))
         return signalPassFailure();
       phases += former.phaseCount();

@@ -20,11 +20,8 @@ int64_t elementBytes(Value buffer) {
   return tile::getStorageType(element).getIntOrFloatBitWidth() / 8;
 }
 
-/// The first tile of the worker or a later one, among `tiles` that come after `before` others in one row of T tiles:
-/// tile t belongs to worker floor(t*W/T).
-int64_t firstTile(int64_t worker, int64_t workers, int64_t before, int64_t tiles, int64_t total) {
-  return std::clamp<int64_t>((worker * total + workers - 1) / workers - before, 0, tiles);
-}
+/// The first tile of the worker or a later one, where tiles are dealt evenly.
+int64_t firstTile(int64_t worker, int64_t workers, int64_t tiles) { return (worker * tiles + workers - 1) / workers; }
 
 class AccessCollector {
 public:
@@ -104,32 +101,30 @@ private:
     }
   }
 
-  void addAccess(Place place, int64_t worker, int64_t begin, int64_t end, bool write, bool exact) {
+  void addAccess(Place place, int64_t worker, int64_t begin, int64_t end, bool write, bool exact,
+                 std::optional<int64_t> deal = std::nullopt) {
     auto owner = owners.find(place.buffer);
     int64_t life = owner == owners.end() || !owner->second ? 0 : begins[cast<LoopOp>(owner->second).getNumber()];
-    accesses.push_back({step, spaces, worker, place.buffer, life, place.memory, place.offset + begin,
-                        place.offset + end, write, exact});
+    accesses.push_back({step, spaces, worker, workers == 1 ? 0 : deal, place.buffer, life, place.memory,
+                        place.offset + begin, place.offset + end, write, exact});
   }
 
   void add(PhaseOp op) {
-    for (auto [space, deal] : llvm::zip_equal(op.getSpaces(), op.getDeals())) {
+    for (SpaceOp space : op.getSpaces()) {
       tiles = evaluate(space.getTiles().getExpr(), valueOf);
-      before = evaluate(deal.before, valueOf);
-      total = evaluate(deal.total, valueOf);
       for (auto [input, elements] : llvm::zip_equal(space.getInputs(), space.getReads()))
-        addOperand(input, elements, false);
+        addOperand(space, input, elements, false);
       for (auto [output, elements] : llvm::zip_equal(space.getOutputs(), space.getWrites()))
-        addOperand(output, elements, true);
+        addOperand(space, output, elements, true);
       addSizes(op, space);
       ++spaces;
     }
   }
 
-  void addOperand(Value operand, Attribute elements, bool write) {
+  void addOperand(SpaceOp space, Value operand, Attribute elements, bool write) {
     Place place = places.lookup(operand);
     for (int64_t worker = 0; worker < workers; ++worker) {
-      int64_t first = firstTile(worker, workers, before, tiles, total),
-              last = firstTile(worker + 1, workers, before, tiles, total);
+      int64_t first = firstTile(worker, workers, tiles), last = firstTile(worker + 1, workers, tiles);
       if (first == last)
         continue;
       int64_t begin = 0, end = place.bytes;
@@ -139,11 +134,11 @@ private:
         begin = std::min(first * step, place.bytes);
         end = std::min(last * step, place.bytes);
       }
-      addAccess(place, worker, begin, end, write, count != nullptr);
+      addAccess(place, worker, begin, end, write, count != nullptr, space.getDeal());
     }
   }
 
-  /// Adds the accesses to sizes: every worker reads the sizes of a space; worker 0 writes those that the program
+  /// Adds the accesses to sizes: workers with tiles read the sizes of a space; worker 0 writes those that the program
   /// determines at run time, and their value where the phase has no tiles.
   void addSizes(PhaseOp op, SpaceOp space) {
     Place sizes = {static_cast<int64_t>(places.size()), static_cast<int64_t>(places.size()), 0, 1};
@@ -153,7 +148,8 @@ private:
     space.getTiles().getExpr().collectSymbols(symbols);
     if (llvm::any_of(symbols, [&](StringAttr symbol) { return bound.contains(symbol); }))
       for (int64_t worker = 0; worker < workers; ++worker)
-        addAccess(sizes, worker, 0, 1, false, true);
+        if (firstTile(worker, workers, tiles) < firstTile(worker + 1, workers, tiles))
+          addAccess(sizes, worker, 0, 1, false, true);
     if (!op.getBinds())
       return;
     addAccess(sizes, 0, 0, 1, true, true);
@@ -168,8 +164,8 @@ private:
   /// The buffers of the values of symbols.
   DenseMap<StringAttr, Value> bound;
   std::vector<Access> accesses;
-  /// The current step, and its space: its number of tiles, their position in the row, and the row's number of tiles.
-  int64_t step = 0, spaces = 0, tiles = 0, before = 0, total = 0;
+  /// The current step, and its space with its number of tiles.
+  int64_t step = 0, spaces = 0, tiles = 0;
   ArrayRef<int64_t> begins;
   SmallVector<ViewOp, 8> views;
   /// By buffers; null: none.
@@ -225,11 +221,11 @@ findMeeting(ArrayRef<Access> accesses,
 static std::string describe(const Access &access, const Execution &execution, const char *verb = nullptr) {
   if (!verb)
     verb = access.write ? "writes" : "reads";
-  return execution.describe(access.step) + " of worker " + std::to_string(access.worker) + " " + verb;
+  return execution.describe(access.step) + " " + verb;
 }
 
 std::optional<std::string> findConflict(const Execution &execution, ArrayRef<Access> accesses) {
-  SmallVector<int64_t> known = execution.getKnown();
+  std::vector<llvm::BitVector> known = execution.getKnown();
   // Buffers that live in one iteration are others in the next one.
   DenseMap<std::pair<int64_t, int64_t>, int64_t> firstWrite;
   for (const Access &access : accesses)
@@ -243,8 +239,9 @@ std::optional<std::string> findConflict(const Execution &execution, ArrayRef<Acc
     // The tiles of a space write disjoint elements, and read none that another of its tiles writes, even where their
     // extents are unknown here.
     bool isOneOutput = one.space == other.space && one.buffer == other.buffer;
-    bool isOrdered =
-        one.worker == other.worker || one.step <= known[other.step] || (isOneOutput && !(one.exact && other.exact));
+    // Tiles with another deal may be those of any worker, even where an even deal gives them to one.
+    bool isOnWorker = one.worker == other.worker && (one.space == other.space || (one.deal && one.deal == other.deal));
+    bool isOrdered = isOnWorker || known[other.step].test(one.step) || (isOneOutput && !(one.exact && other.exact));
     if (!isOrdered)
       return describe(one, execution) + " what " + describe(other, execution) + ", in no order";
     bool isOverwritten = one.write && !other.write && one.buffer != other.buffer && isWrittenBy(other, one.step);
@@ -256,12 +253,11 @@ std::optional<std::string> findConflict(const Execution &execution, ArrayRef<Acc
 
 std::optional<std::string> findMissingEdge(const Execution &execution, ArrayRef<Access> accesses) {
   ArrayRef<Execution::Step> steps = execution.getSteps();
-  SmallVector<int64_t> known = execution.getKnown();
+  std::vector<llvm::BitVector> known = execution.getKnown();
   // The steps that each step comes after.
   SmallVector<llvm::BitVector, 0> earlier;
   for (auto [index, step] : llvm::enumerate(steps)) {
-    llvm::BitVector &own = earlier.emplace_back(steps.size());
-    own.set(0, known[index] + 1);
+    llvm::BitVector &own = earlier.emplace_back(known[index]);
     auto phase = dyn_cast<PhaseOp>(step.op);
     for (int64_t number : phase ? phase.getSameAfter() : ArrayRef<int64_t>()) {
       int64_t before = execution.getLatest(number, index);

@@ -15,6 +15,8 @@ struct Access {
   /// Counted through the whole execution.
   int64_t space;
   int64_t worker;
+  /// Nothing for what is read by all workers, or written by worker 0, without tiles.
+  std::optional<int64_t> deal;
   /// Index of the program's buffer; the number of buffers stands for the sizes determined at run time.
   int64_t buffer;
   /// The step that began the iteration in which the buffer lives; 0 if it lives longer.
@@ -33,9 +35,10 @@ std::vector<Access> collectAccesses(ProgramOp program, const Execution &executio
                                     llvm::ArrayRef<int64_t> offsets, Execution::Valuation valueOf);
 
 /// The proof of order. Proves that any two accesses of different workers to the same bytes, at least one of them a
-/// write, are ordered by the program's edges (its waits, and each worker's own order of phases), and that no buffer is
-/// overwritten during its live range. Returns nothing, or a sentence that names the two phases. Independent of the
-/// planning of edges and memory: it considers only `after all`, the waits of loops, and the accesses.
+/// write, are ordered by the program's edges (its waits, and the order of phases on a worker whose tiles are dealt
+/// alike), however the other tiles are dealt, and that no buffer is overwritten during its live range. Returns nothing,
+/// or a sentence that names the two phases. Independent of the planning of edges and memory: it considers only `after
+/// all`, the waits of loops, and the accesses.
 std::optional<std::string> findConflict(const Execution &execution, llvm::ArrayRef<Access> accesses);
 
 /// Proves that every dependence between two phases is joined by an edge, `all` or `same`, or implied by edges, even

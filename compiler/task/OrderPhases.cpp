@@ -1,6 +1,10 @@
+#include "compiler/device/DeviceDescription.h"
+#include "compiler/task/AssumedSizes.h"
+#include "compiler/task/KnownPhases.h"
 #include "compiler/task/Passes.h"
 
 #include "mlir/IR/Builders.h"
+#include "runtime/sizes/Plane.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -22,101 +26,231 @@ bool areApart(Value one, Value other) {
          view.getRotate() == next.getRotate() && view.getSlice(0) != next.getSlice(0);
 }
 
-/// An access to a buffer by a phase, with the elements of each tile.
-struct PhaseTouch {
+/// An access to a buffer by a space.
+struct SpaceTouch {
   int64_t phase;
+  SpaceOp space;
   Value operand;
-  PhaseOp::Deal deal;
-  Attribute tiles;
+  /// Those of each tile.
   Attribute elements;
-
-  /// Whether tile t of both accesses touches the same elements, with equal dealing of tiles to workers. A single tile
-  /// may touch any elements.
-  bool staysOnWorker(const PhaseTouch &other) const {
-    bool areAligned = !isa<UnitAttr>(elements) && elements == other.elements;
-    bool isOnly = cast<sym::ExprAttr>(tiles).getExpr().isConstant(1);
-    return operand == other.operand && (areAligned || isOnly) && tiles == other.tiles && deal == other.deal;
-  }
 };
+
+/// The spaces whose tiles are dealt alike, as disjoint sets.
+class Deals {
+public:
+  /// Whether the tiles of both spaces can be dealt alike. A space that comes first, `other`, may not be bound to one
+  /// that it does not depend on where each has a single tile: two workers could run them.
+  bool join(SpaceOp space, SpaceOp other) {
+    if (space.getTiles() != other.getTiles())
+      return false;
+    int64_t own = find(space), before = find(other);
+    bool isFresh = sizes[own] == 1;
+    if (own == before)
+      return true;
+    if (!isFresh && space.getTiles().getExpr().isConstant(1))
+      return false;
+    sizes[before] += sizes[own];
+    parents[own] = before;
+    return true;
+  }
+  bool areAlike(SpaceOp one, SpaceOp other) { return find(one) == find(other); }
+  /// Numbers the deals in the order of the spaces.
+  void number(ProgramOp program) {
+    llvm::DenseMap<int64_t, int64_t> numbers;
+    Builder builder(program.getContext());
+    for (PhaseOp phase : program.getPhases())
+      for (SpaceOp space : phase.getSpaces())
+        space.setDealAttr(builder.getI64IntegerAttr(numbers.try_emplace(find(space), numbers.size()).first->second));
+  }
+
+  int64_t find(SpaceOp space) {
+    auto [known, isNew] = indices.try_emplace(space, parents.size());
+    if (isNew) {
+      parents.push_back(parents.size());
+      sizes.push_back(1);
+    }
+    int64_t root = known->second;
+    while (parents[root] != root)
+      root = parents[root] = parents[parents[root]];
+    return root;
+  }
+
+private:
+  llvm::DenseMap<Operation *, int64_t> indices;
+  SmallVector<int64_t> parents, sizes;
+};
+
+/// A phase that is later than another by no more is not late, in nanoseconds.
+constexpr double punctual = 1000;
 
 /// Finds the edges of one program.
 class Orderer {
 public:
-  Orderer(bool elide) : elide(elide) {}
+  Orderer(ProgramOp program, size_t workers, bool elide)
+      : program(program), elide(elide),
+        known(program, [this](SpaceOp one, SpaceOp other) { return deals.areAlike(one, other); }), sizes(program, 1), plane(workers) {
+    for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
+      if (symbol.getSource() == SymbolSource::runtime)
+        runtimeSymbols.insert(StringAttr::get(program.getContext(), symbol.getName()));
+  }
 
-  void order(Block &block);
+  void order();
   int64_t waits = 0, elided = 0;
 
 private:
-  /// By buffers.
-  using Touches = DenseMap<Operation *, SmallVector<PhaseTouch>>;
+  /// By buffers; null: the sizes that are determined at run time.
+  using Touches = DenseMap<Operation *, SmallVector<SpaceTouch>>;
 
+  void order(Block &block);
   void order(PhaseOp phase);
   void order(LoopOp loop);
   void order(BranchOp branch);
+  void visitTouches(int64_t index, PhaseOp phase, llvm::function_ref<void(const SpaceTouch &, bool isWrite)> visit);
+  bool readsRuntimeSizes(SpaceOp space);
+  bool staysOnWorker(const SpaceTouch &touch, const SpaceTouch &before);
+  void wait(PhaseOp phase, llvm::SmallSetVector<int64_t, 8> needed);
+  void lay(PhaseOp phase);
   static Touches getAdded(const Touches &all, const Touches &before);
 
+  ProgramOp program;
   bool elide;
+  Deals deals;
   Touches reads, writes;
-  /// The next phase; the last one that all workers have finished; the last one that binds a size.
-  int64_t next = 0, horizon = -1, lastBinding = -1;
+  llvm::SmallDenseSet<StringAttr> runtimeSymbols;
+  KnownPhases known;
+  /// Estimated times at small sizes, by phases: when its tiles are done. And where each deal has its tiles.
+  AssumedSizes sizes;
+  runtime::Plane plane;
+  SmallVector<double> doneAt;
+  DenseMap<int64_t, SmallVector<int64_t>> firsts;
 };
 
-void Orderer::order(PhaseOp phase) {
-  int64_t index = next++;
-  // Sizes that worker 0 derives at run time are read by all workers from then on.
-  int64_t latest = lastBinding;
-  llvm::SetVector<int64_t> same;
-  auto comeAfter = [&](ArrayRef<PhaseTouch> touches, const PhaseTouch &touch) {
-    for (const PhaseTouch &before : touches) {
-      if (areApart(before.operand, touch.operand))
-        continue;
-      if (elide && before.staysOnWorker(touch))
-        same.insert(before.phase);
-      else
-        latest = std::max(latest, before.phase);
-    }
-  };
-  SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
-  SmallVector<PhaseOp::Deal, 8> deals = phase.getDeals();
-  auto forTouches = [&](llvm::function_ref<void(const PhaseTouch &, bool isWrite)> visit) {
-    for (auto [space, deal] : llvm::zip_equal(spaces, deals)) {
-      PhaseTouch touch{index, {}, deal, space.getTilesAttr(), {}};
-      for (auto [operands, accesses, isWrite] : {std::tuple(space.getInputs(), space.getReads(), false),
-                                                 std::tuple(space.getOutputs(), space.getWrites(), true)})
-        for (auto [operand, elements] : llvm::zip_equal(operands, accesses)) {
-          touch.operand = operand;
-          touch.elements = elements;
-          visit(touch, isWrite);
-        }
-    }
-  };
-  forTouches([&](const PhaseTouch &touch, bool isWrite) {
-    comeAfter(writes.lookup(findBuffer(touch.operand)), touch);
-    if (isWrite)
-      comeAfter(reads.lookup(findBuffer(touch.operand)), touch);
+void Orderer::order() {
+  order(program.getBody().front());
+  deals.number(program);
+}
+
+/// Whether tile t of both accesses touches the same elements, and belongs to one worker. A single tile may touch any
+/// elements.
+bool Orderer::staysOnWorker(const SpaceTouch &touch, const SpaceTouch &before) {
+  bool areAligned = !isa<UnitAttr>(touch.elements) && touch.elements == before.elements;
+  SpaceOp earlier = before.space;
+  bool isOnly = earlier.getTiles().getExpr().isConstant(1);
+  return touch.operand == before.operand && (areAligned || isOnly) && deals.join(touch.space, earlier);
+}
+
+bool Orderer::readsRuntimeSizes(SpaceOp space) {
+  if (runtimeSymbols.empty())
+    return false;
+  llvm::SetVector<StringAttr> symbols;
+  for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
+    size.getExpr().collectSymbols(symbols);
+  space.getTiles().getExpr().collectSymbols(symbols);
+  return llvm::any_of(symbols, [&](StringAttr symbol) { return runtimeSymbols.contains(symbol); });
+}
+
+void Orderer::visitTouches(int64_t index, PhaseOp phase,
+                           llvm::function_ref<void(const SpaceTouch &, bool isWrite)> visit) {
+  Attribute any = UnitAttr::get(program.getContext());
+  for (SpaceOp space : phase.getSpaces()) {
+    for (auto [operands, accesses, isWrite] : {std::tuple(space.getInputs(), space.getReads(), false),
+                                               std::tuple(space.getOutputs(), space.getWrites(), true)})
+      for (auto [operand, elements] : llvm::zip_equal(operands, accesses))
+        visit({index, space, operand, elements}, isWrite);
+    if (phase.getBinds())
+      visit({index, space, Value(), any}, /*isWrite=*/true);
+    else if (readsRuntimeSizes(space))
+      visit({index, space, Value(), any}, /*isWrite=*/false);
+  }
+}
+
+/// Writes the waits for phases that must be done, if they are not known to be. Waiting for all workers tells that all
+/// earlier phases are done too; but where one of these may take longer, only the workers with tiles are awaited.
+void Orderer::wait(PhaseOp phase, llvm::SmallSetVector<int64_t, 8> needed) {
+  needed.remove_if([&](int64_t before) { return known.isKnown(before); });
+  if (needed.empty())
+    return;
+  ++waits;
+  SmallVector<int64_t> latestFirst = needed.takeVector();
+  llvm::sort(latestFirst, std::greater<>());
+  int64_t latest = latestFirst.front();
+  double begin = 0;
+  for (int64_t before : latestFirst)
+    begin = std::max(begin, doneAt[before]);
+  plane.await(begin);
+  bool isLate = llvm::any_of(llvm::seq(latest), [&](int64_t before) {
+    return !known.isKnown(before) && doneAt[before] > begin + punctual;
   });
-  forTouches([&](const PhaseTouch &touch, bool isWrite) {
-    (isWrite ? writes : reads)[findBuffer(touch.operand)].push_back(touch);
+  if (!isLate) {
+    known.awaitAll(latest);
+    return phase.setAllAfter(latest);
+  }
+  SmallVector<int64_t> awaited;
+  for (int64_t before : latestFirst) {
+    if (known.isKnown(before))
+      continue;
+    awaited.push_back(before);
+    known.awaitTiles(phase, before);
+  }
+  std::reverse(awaited.begin(), awaited.end());
+  phase.setTilesAfter(awaited);
+}
+
+/// Lays the phase on the plane as the runtime will.
+void Orderer::lay(PhaseOp phase) {
+  double done = 0;
+  for (SpaceOp space : phase.getSpaces()) {
+    int64_t tiles = std::max<int64_t>(0, sizes.evaluate(space.getTiles().getExpr()));
+    double time = tiles ? double(sizes.evaluate(space.getTime().getExpr())) / double(tiles) : 0;
+    SmallVector<int64_t> &dealt = firsts[deals.find(space)];
+    bool isNew = dealt.empty();
+    dealt.resize(plane.workers() + 1);
+    done = std::max(done, isNew ? plane.lay(tiles, time, 0, dealt) : plane.layAgain(time, dealt));
+  }
+  doneAt.push_back(done);
+}
+
+void Orderer::order(PhaseOp phase) {
+  int64_t index = known.getNext();
+  llvm::SmallSetVector<int64_t, 8> all, same;
+  auto comeAfter = [&](ArrayRef<SpaceTouch> touches, const SpaceTouch &touch) {
+    for (const SpaceTouch &before : touches) {
+      if (touch.operand && areApart(before.operand, touch.operand))
+        continue;
+      bool stays = elide && touch.operand && staysOnWorker(touch, before);
+      (stays ? same : all).insert(before.phase);
+    }
+  };
+  visitTouches(index, phase, [&](const SpaceTouch &touch, bool isWrite) {
+    Operation *buffer = touch.operand ? findBuffer(touch.operand).getOperation() : nullptr;
+    comeAfter(writes.lookup(buffer), touch);
+    if (isWrite)
+      comeAfter(reads.lookup(buffer), touch);
+  });
+  // Whoever binds a size also deals the tiles of all later phases.
+  if (auto bindings = writes.find(nullptr); bindings != writes.end())
+    all.insert(bindings->second.back().phase);
+  visitTouches(index, phase, [&](const SpaceTouch &touch, bool isWrite) {
+    Operation *buffer = touch.operand ? findBuffer(touch.operand).getOperation() : nullptr;
+    (isWrite ? writes : reads)[buffer].push_back(touch);
   });
 
   OpBuilder builder(phase);
   elided += same.size();
-  bool mustWait = latest > horizon;
-  waits += mustWait;
-  phase.setAllAfterAttr(builder.getDenseI64ArrayAttr(mustWait ? ArrayRef(latest) : ArrayRef<int64_t>()));
+  wait(phase, std::move(all));
   phase.setSameAfterAttr(builder.getDenseI64ArrayAttr(same.takeVector()));
-  horizon = std::max(horizon, latest);
-  if (phase.getBinds())
-    lastBinding = index;
+  known.enter(phase);
+  lay(phase);
 }
 
 /// Workers meet before every iteration, and behind the last one.
 void Orderer::order(LoopOp loop) {
   ++waits;
-  horizon = next - 1;
+  known.meet();
+  plane.meet();
   order(loop.getBody().front());
-  horizon = next - 1;
+  known.meet();
+  plane.meet();
 }
 
 /// The touches since `before`.
@@ -124,32 +258,37 @@ Orderer::Touches Orderer::getAdded(const Touches &all, const Touches &before) {
   Touches added;
   for (const auto &[buffer, touches] : all) {
     auto found = before.find(buffer);
-    size_t known = found == before.end() ? 0 : found->second.size();
-    if (touches.size() > known)
-      added[buffer].append(touches.begin() + known, touches.end());
+    size_t count = found == before.end() ? 0 : found->second.size();
+    if (touches.size() > count)
+      added[buffer].append(touches.begin() + count, touches.end());
   }
   return added;
 }
 
 /// What one side did is no wait of the other, and no wait behind the branch.
 void Orderer::order(BranchOp branch) {
-  int64_t latest = lastBinding;
-  for (const PhaseTouch &touch : writes.lookup(findBuffer(branch.getCondition())))
-    latest = std::max(latest, touch.phase);
-  bool mustWait = latest > horizon;
-  waits += mustWait;
-  branch.setAllAfter(mustWait ? ArrayRef(latest) : ArrayRef<int64_t>());
-  horizon = std::max(horizon, latest);
-  int64_t before = horizon;
+  llvm::SmallSetVector<int64_t, 8> all;
+  for (Operation *buffer : {findBuffer(branch.getCondition()).getOperation(), static_cast<Operation *>(nullptr)})
+    if (auto found = writes.find(buffer); found != writes.end())
+      for (const SpaceTouch &touch : found->second)
+        all.insert(touch.phase);
+  int64_t latest = all.empty() ? -1 : *llvm::max_element(all);
+  if (latest >= 0 && !known.isKnown(latest)) {
+    ++waits;
+    known.awaitAll(latest);
+    branch.setAllAfter(latest);
+  }
+  plane.meet();
+  llvm::BitVector knownBefore = known.get();
   Touches readsBefore = reads, writesBefore = writes;
   order(branch.getThenBody().front());
   // What follows comes after the touches of either side.
   Touches readsThen = getAdded(reads, readsBefore), writesThen = getAdded(writes, writesBefore);
   reads = std::move(readsBefore);
   writes = std::move(writesBefore);
-  horizon = before;
+  known.forget(knownBefore);
   order(branch.getElseBody().front());
-  horizon = before;
+  known.forget(std::move(knownBefore));
   for (auto [all, added] : {std::pair(&reads, &readsThen), std::pair(&writes, &writesThen)})
     for (auto &[buffer, touches] : *added)
       llvm::append_range((*all)[buffer], touches);
@@ -165,8 +304,13 @@ public:
   using OrderPhasesBase::OrderPhasesBase;
 
   void runOnOperation() override {
-    Orderer orderer(elide);
-    orderer.order(getOperation().getBody().front());
+    llvm::Expected<DeviceDescription> device = DeviceDescription::get(target);
+    if (!device) {
+      getOperation().emitError(llvm::toString(device.takeError()));
+      return signalPassFailure();
+    }
+    Orderer orderer(getOperation(), std::max(2u, device->units), elide);
+    orderer.order();
     waits += orderer.waits;
     elided += orderer.elided;
   }

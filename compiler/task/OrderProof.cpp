@@ -19,8 +19,8 @@ static std::optional<std::vector<int64_t>> place(ProgramOp program, const RunSiz
   for (BufferOp buffer : program.getBuffers())
     if (buffer.getKind() == BufferKind::arena)
       lifetimes.push_back({buffer.getBytes().evaluate(lookUpIn(values)).value_or(0), 64,
-                           static_cast<int64_t>(buffer.getHorizon().value_or(-1)),
-                           static_cast<int64_t>(buffer.getLastUse().value_or(INT64_MAX))});
+                           static_cast<int64_t>(buffer.getFirst().value_or(0)),
+                           static_cast<int64_t>(buffer.getFreed().value_or(INT64_MAX))});
   std::optional<runtime::Placement> placement = runtime::placeFirstFit(lifetimes);
   return placement ? std::optional(std::move(placement->offsets)) : std::nullopt;
 }

@@ -79,7 +79,7 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
     return. Out: a `task.program` of the same name for each, without edges. Reshapes share their operand's buffer;
     results are output buffers, written in place; argument and result of one `graph.state` are one buffer. The messages
     of all `tile.check`s are numbered in the module's attribute `task.sites`. Each space gives the number of
-    floating-point operations of its tiles.
+    floating-point operations of its tiles, and an estimate of their time on the device.
     ```mlir
     func.func @main(%x: !graph.tensor<[n, 784], f32> {graph.name = "x"}) -> (…) {
       %0 = tile.call @p0(%x, %w) [n] : …
@@ -94,15 +94,34 @@ def FormPhases : Pass<"task-form-phases", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::freestone::task::TaskDialect"];
+  let options = [Option<"target", "target", "std::string", "\"host\"", "The device whose times are estimated">];
   let statistics = [Statistic<"phases", "phases", "Number of phases made">];
+}
+
+def SchedulePhases : Pass<"task-schedule-phases", "::mlir::ModuleOp"> {
+  let summary = "orders phases so that workers have something to do while others finish";
+  let description = [{
+    Independent phases of a block come one after another where waiting would leave workers idle: the runtime deals their
+    tiles side by side. The order is a list schedule on the plane of workers × time, at the smallest sizes, where
+    operators have the fewest tiles; it stays as it was unless the estimated time is shorter, and never needs more
+    memory, at usual sizes. Loops, branches and phases that bind a size stay where they are. Counts `scheduled_phases`.
+    ```mlir
+    task.phase "a" … { task.space @p0(%x) to (%a) … tiles 1 time 9000 … }
+    task.phase "b" … { task.space @p0(%a) to (%b) … tiles 1 time 9000 … }
+    task.phase "c" … { task.space @p0(%x) to (%c) … tiles 1 time 9000 … }
+    task.phase "d" … { task.space @p0(%c) to (%d) … tiles 1 time 9000 … }
+    // → a, c, b, d
+    ```
+  }];
+  let options = [Option<"enable", "enable", "bool", "true", "Do it">,
+                 Option<"target", "target", "std::string", "\"host\"", "The device with its number of units">];
 }
 
 def MergePhases : Pass<"task-merge-phases", "::mlir::ModuleOp"> {
   let summary = "merges independent phases";
   let description = [{
     Among neighbouring phases without dependences on each other, those of elementwise and row programs become one phase,
-    with calls of one program adjacent, so that their tiles are dealt to the workers together. The updates of all
-    parameters, most of them of one tile, thus become one row of tiles. Phases whose tiles stay on the worker that
+    with calls of one program adjacent: one step of the workers' progress instead of many. Phases whose tiles stay on the worker that
     computed their inputs are left alone, and so is a phase that binds a symbol. Counts `merged_phases`.
     ```mlir
     task.phase "a" after all [] same [] { task.space @p0(%a) to (%x) … tiles 3 … }
@@ -122,9 +141,11 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
   let description = [{
     A phase comes after writers of its inputs, and after earlier readers and writers of its outputs. The edge is `same`
     where each tile touches just the elements that the same tile of the same number of tiles touched, or where both
-    phases have one tile, so that no worker needs another's data; else `all`. Progress numbers only grow, so of several
-    `all` edges only the latest is kept, and none that an earlier phase's wait implies. With `elide=false` every edge is
-    `all`.
+    phases have one tile, so that no worker needs another's data: then both spaces get the same `deal`. Two spaces of one
+    tile that do not depend on each other keep their deals apart, so that two workers can run them. Other
+    edges are `all`: all workers are awaited, which tells that all earlier phases are done too. Where one of these would
+    take longer, as an estimate at small sizes says, the edges are `tiles`: only those workers are awaited that have tiles
+    of the phase. Waits that earlier ones imply are left out. With `elide=false` no edge is `same`.
     ```mlir
     task.phase "norm" after all [] same [] { … to (%h) … tiles m scratch 0 reads [?] writes [384] … }
     task.phase "gelu" after all [] same [] { task.space @p1(%h) … tiles m … reads [384] … }
@@ -132,20 +153,21 @@ def OrderPhases : Pass<"task-order-phases", "::freestone::task::ProgramOp"> {
     task.phase "gelu" after all [] same [0] …
     ```
   }];
-  let options = [Option<"elide", "elide", "bool", "true", "Leave out waits where a worker reads only its own data">];
+  let options = [Option<"elide", "elide", "bool", "true", "Leave out waits where a worker reads only its own data">,
+                 Option<"target", "target", "std::string", "\"host\"", "The device with its number of units">];
   let statistics = [Statistic<"waits", "waits", "Number of phases that wait for all workers">,
                     Statistic<"elided", "elided", "Number of dependences that need no wait">];
 }
 
 def PlanMemory : Pass<"task-plan-memory", "::freestone::task::ProgramOp"> {
-  let summary = "writes the live range of every arena buffer: horizon and last use";
+  let summary = "writes the live range of every arena buffer";
   let description = [{
     In: phases with edges. Out: each arena buffer has the live range that decides when its bytes are free (see
     `task.buffer`). The runtime assigns offsets when sizes are known. With `reuse=false` no two buffers share bytes.
     ```mlir
     %h = task.buffer arena : !graph.tensor<[n, 1024], f32>
     // →
-    %h = task.buffer arena horizon -1 last_use 1 : !graph.tensor<[n, 1024], f32>
+    %h = task.buffer arena live [0, 2) : !graph.tensor<[n, 1024], f32>
     ```
   }];
   let options = [Option<"reuse", "reuse", "bool", "true", "Let buffers share bytes once all workers are done with them">];
@@ -160,7 +182,7 @@ def CheckOrder : Pass<"task-check-order", "::freestone::task::ProgramOp"> {
     and no buffer may be overwritten during its live range. Otherwise, and where no sizes satisfy all assertions, the
     pass fails with a sentence.
     ```
-    phase 1 'b' of worker 0 writes what phase 2 'c' of worker 1 reads, in no order (workers = 2, n = 130)
+    phase 1 'b' writes what phase 2 'c' reads, in no order (workers = 2, n = 130)
     ```
   }];
   let options = [Option<"workers", "workers", "int64_t", "4", "The largest number of workers to check">];

@@ -1,6 +1,7 @@
 #ifndef FREESTONE_COMPILER_TASK_PHASEFORMER_H
 #define FREESTONE_COMPILER_TASK_PHASEFORMER_H
 
+#include "compiler/device/DeviceDescription.h"
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,8 +15,9 @@ using ConstantNames = llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mli
 /// Builds the task program of one function and of the bodies of its loops and branches.
 class PhaseFormer {
 public:
-  PhaseFormer(mlir::func::FuncOp function, llvm::SmallVectorImpl<mlir::Attribute> &sites, ConstantNames &constants)
-      : function(function), builder(function.getContext()), sites(sites), constants(constants) {}
+  PhaseFormer(mlir::func::FuncOp function, const DeviceDescription &device,
+              llvm::SmallVectorImpl<mlir::Attribute> &sites, ConstantNames &constants)
+      : function(function), device(device), builder(function.getContext()), sites(sites), constants(constants) {}
 
   mlir::LogicalResult form();
   int64_t phaseCount() const { return phases; }
@@ -43,12 +45,13 @@ private:
 
   /// The bounds of a program's plan, in the sizes of a call.
   struct Bound {
-    sym::ExprAttr tiles, scratch, operations, padding;
+    sym::ExprAttr tiles, time, scratch, operations, padding;
     mlir::ArrayAttr reads, writes;
   };
   Bound bindPlan(tile::ProgramOp callee, llvm::function_ref<std::optional<sym::Expr>(llvm::StringRef)> sizes);
 
   mlir::func::FuncOp function;
+  const DeviceDescription &device;
   mlir::OpBuilder builder;
   llvm::SmallVectorImpl<mlir::Attribute> &sites;
   ConstantNames &constants;

@@ -1,6 +1,8 @@
+#include "compiler/task/KnownPhases.h"
 #include "compiler/task/Passes.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace freestone::task {
 #define GEN_PASS_DEF_PLANMEMORY
@@ -13,116 +15,143 @@ using namespace freestone::task;
 
 namespace {
 
-/// The live range of a buffer: first and last phase that touch it.
-struct Lifetime {
+/// The phases that touch a buffer, and the range around them.
+struct Touched {
   int64_t first = -1, last = -1;
+  llvm::SmallSetVector<int64_t, 4> phases;
 
   void touch(int64_t phase) {
     if (first < 0)
       first = phase;
     last = phase;
+    phases.insert(phase);
   }
 };
 
-/// The phases of a loop or branch, from `first` up to, and not with, `end`; the last phase complete on all workers
-/// before they begin.
+/// The phases of a loop, from `first` up to, and not with, `end`.
 struct Range {
-  int64_t first, end, horizon;
-  /// A loop's number.
-  std::optional<int64_t> loop;
+  int64_t first, end, loop;
 
-  bool contains(const Lifetime &lifetime) const { return first <= lifetime.first && lifetime.last < end; }
-  bool meets(const Lifetime &lifetime) const { return first <= lifetime.last && lifetime.first < end; }
+  bool contains(const Touched &touched) const { return first <= touched.first && touched.last < end; }
+  bool meets(const Touched &touched) const { return first <= touched.last && touched.first < end; }
 };
 
 /// The live ranges of one program.
 class LiveRanges {
 public:
-  explicit LiveRanges(ProgramOp program) { collect(program.getBody().front()); }
+  explicit LiveRanges(ProgramOp program)
+      : numPhases(program.getPhases().size()),
+        known(program, [](SpaceOp one, SpaceOp other) { return one.isDealtAs(other); }), noted(numPhases),
+        knownFrom(numPhases, numPhases) {
+    collect(program.getBody().front());
+  }
 
-  /// The last phase complete on all workers before any touches the buffer, and the last that touches it; nothing if
-  /// none does.
+  /// The first phase that touches the buffer, and the one from which on all touches are known to be done, wherever a
+  /// worker is; nothing if no phase touches it.
   std::optional<std::pair<int64_t, int64_t>> get(BufferOp buffer) const;
-  int64_t getNumPhases() const { return horizons.size(); }
+  int64_t getNumPhases() const { return numPhases; }
 
 private:
   void collect(Block &block);
-  void collectCondition(Value condition) { lifetimes[findBuffer(condition)].touch(horizons.size()); }
+  void collect(PhaseOp phase);
   void touch(Value operand);
+  void await(ArrayRef<int64_t> phases);
+  void note();
 
-  DenseMap<Operation *, Lifetime> lifetimes;
+  int64_t numPhases;
+  DenseMap<Operation *, Touched> touchedBy;
+  /// Buffers that all workers read, each at a time of its own: conditions.
+  llvm::SmallDenseSet<Operation *> conditions;
   /// The loops through which a buffer lives: views follow their iterations.
   DenseMap<Operation *, llvm::SmallDenseSet<int64_t>> loopsOf;
   SmallVector<Range> ranges;
-  /// Of each phase, and of the current one.
-  SmallVector<int64_t> horizons;
-  int64_t horizon = -1;
+  KnownPhases known;
+  /// Those that were known before.
+  llvm::BitVector noted;
+  /// By phases: the first one from which on it is known to be done.
+  SmallVector<int64_t> knownFrom;
 };
 
 } // namespace
 
 void LiveRanges::touch(Value operand) {
   BufferOp buffer = findBuffer(operand);
-  lifetimes[buffer].touch(horizons.size());
+  touchedBy[buffer].touch(known.getNext());
   for (auto view = operand.getDefiningOp<ViewOp>(); view; view = view.getSource().getDefiningOp<ViewOp>())
     if (std::optional<int64_t> loop = view.getLoop())
       loopsOf[buffer].insert(*loop);
 }
 
+/// Notes what has become known, and what is known no more.
+void LiveRanges::note() {
+  for (int64_t phase = 0; phase < numPhases; ++phase)
+    if (known.isKnown(phase) != noted.test(phase))
+      knownFrom[phase] = known.isKnown(phase) ? known.getNext() : numPhases;
+  noted = known.get();
+}
+
+void LiveRanges::await(ArrayRef<int64_t> phases) {
+  for (int64_t phase : phases)
+    known.awaitAll(phase);
+  note();
+}
+
+void LiveRanges::collect(PhaseOp phase) {
+  for (int64_t before : phase.getAwaitedTiles())
+    known.awaitTiles(phase, before);
+  await(phase.getAllAfter());
+  for (SpaceOp space : phase.getSpaces())
+    llvm::for_each(space->getOperands(), [&](Value operand) { touch(operand); });
+  known.enter(phase);
+}
+
 void LiveRanges::collect(Block &block) {
   for (Operation &op : block) {
-    int64_t first = horizons.size();
     if (auto phase = dyn_cast<PhaseOp>(op)) {
-      for (int64_t before : phase.getAllAfter())
-        horizon = std::max(horizon, before);
-      for (SpaceOp space : phase.getSpaces())
-        llvm::for_each(space->getOperands(), [&](Value operand) { touch(operand); });
-      horizons.push_back(horizon);
+      collect(phase);
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
-      horizon = first - 1;
+      known.meet();
+      note();
+      int64_t first = known.getNext();
       collect(loop.getBody().front());
-      int64_t end = horizons.size();
-      horizon = end - 1;
-      ranges.push_back({first, end, first - 1, loop.getNumber()});
-      // Workers that are late still read it while others have gone on.
+      known.meet();
+      note();
+      ranges.push_back({first, known.getNext(), static_cast<int64_t>(loop.getNumber())});
       if (Value condition = loop.getCondition())
-        collectCondition(condition);
+        conditions.insert(findBuffer(condition));
     } else if (auto branch = dyn_cast<BranchOp>(op)) {
-      for (int64_t before : branch.getAllAfter())
-        horizon = std::max(horizon, before);
-      int64_t before = horizon;
+      await(branch.getAllAfter());
+      llvm::BitVector before = known.get();
       for (Region *region : {&branch.getThenBody(), &branch.getElseBody()}) {
-        horizon = before;
         collect(region->front());
+        known.forget(before);
+        note();
       }
-      horizon = before;
-      ranges.push_back({first, static_cast<int64_t>(horizons.size()), before, std::nullopt});
-      collectCondition(branch.getCondition());
+      conditions.insert(findBuffer(branch.getCondition()));
     }
   }
 }
 
 std::optional<std::pair<int64_t, int64_t>> LiveRanges::get(BufferOp buffer) const {
-  auto found = lifetimes.find(buffer);
-  if (found == lifetimes.end())
+  auto found = touchedBy.find(buffer);
+  if (found == touchedBy.end())
     return std::nullopt;
-  Lifetime lifetime = found->second;
+  Touched touched = found->second;
+  if (conditions.contains(buffer))
+    touched.last = numPhases - 1;
   auto loops = loopsOf.lookup(buffer);
-  int64_t known = horizons[std::min<int64_t>(lifetime.first, horizons.size() - 1)];
   // Inner ranges come first.
   for (const Range &range : ranges) {
-    if (!range.meets(lifetime))
-      continue;
-    if (lifetime.first >= range.first && !range.loop)
-      known = std::min(known, range.horizon);
     // What another iteration reads, or what is around the loop, lives as long as the loop.
-    if (!range.loop || (range.contains(lifetime) && !loops.contains(*range.loop)))
+    if (!range.meets(touched) || (range.contains(touched) && !loops.contains(range.loop)))
       continue;
-    known = std::min(known, range.horizon);
-    lifetime.first = std::min(lifetime.first, range.first);
-    lifetime.last = std::max(lifetime.last, range.end - 1);
+    touched.first = std::min(touched.first, range.first);
+    touched.last = std::max(touched.last, range.end - 1);
   }
-  return std::pair(known, std::min<int64_t>(lifetime.last, horizons.size() - 1));
+  int64_t freed = touched.last + 1;
+  for (int64_t phase : touched.phases)
+    freed = std::max(freed, knownFrom[phase]);
+  return std::pair(touched.first, freed);
 }
 
 namespace {
@@ -138,9 +167,9 @@ public:
       if (buffer.getKind() != BufferKind::arena)
         continue;
       auto range = reuse ? ranges.get(buffer) : std::nullopt;
-      auto [known, last] = range.value_or(std::pair<int64_t, int64_t>(-1, ranges.getNumPhases() - 1));
-      buffer.setHorizonAttr(builder.getI64IntegerAttr(known));
-      buffer.setLastUseAttr(builder.getI64IntegerAttr(last));
+      auto [first, freed] = range.value_or(std::pair<int64_t, int64_t>(0, ranges.getNumPhases()));
+      buffer.setFirstAttr(builder.getI64IntegerAttr(first));
+      buffer.setFreedAttr(builder.getI64IntegerAttr(freed));
     }
   }
 };

@@ -66,11 +66,6 @@ SizeSlots::SizeSlots(ProgramOp program) {
   for (PhaseOp phase : program.getPhases()) {
     std::optional<sym::Expr> times = getTimes(phase);
     isCounted &= times.has_value();
-    add(phase.getTiles());
-    for (PhaseOp::Deal deal : phase.getDeals()) {
-      add(deal.before);
-      add(deal.total);
-    }
     for (SpaceOp space : phase.getSpaces()) {
       add(space.getTiles().getExpr());
       for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())
@@ -95,6 +90,9 @@ SizeSlots::SizeSlots(ProgramOp program) {
       total = total + reference(count) * times;
     return total;
   };
+  for (PhaseOp phase : program.getPhases())
+    for (SpaceOp space : phase.getSpaces())
+      add(space.getTime().getExpr());
   operations = isCounted ? sum(executed) : sym::Expr::invalid(context);
   padding = isCounted ? sum(thrownAway) : sym::Expr::invalid(context);
   for (sym::Expr counted : {operations, padding})

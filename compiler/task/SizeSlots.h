@@ -11,7 +11,7 @@ namespace freestone::task {
 class SizeSlots {
 public:
   /// Numbers all sizes of `program`: bytes of buffers, dimensions of inputs and outputs, sizes, tiles, scratch and
-  /// views of spaces, both sides of assertions, bounds of run-time symbols; last, counts of operations.
+  /// views of spaces, both sides of assertions, bounds of run-time symbols; last, times, and counts of operations.
   explicit SizeSlots(ProgramOp program);
 
   /// The slot of an expression of the program.
@@ -28,7 +28,7 @@ public:
   sym::Expr getPadding() const { return padding; }
   /// The count over the entry's symbols, for users; invalid where that is long.
   sym::Expr getReadable(sym::Expr count) const;
-  /// Slots from here on are counts, whose overflow is no error.
+  /// Slots from here on are times and counts, whose overflow is no error.
   int64_t checkedCount() const { return checked; }
 
   /// The slot that a symbol of a derived expression refers to; nothing for symbols of the entry.

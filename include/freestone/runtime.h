@@ -284,7 +284,8 @@ enum {
   FREESTONE_SPIN = 1,    /* workers that wait spin for as long as that pays, then sleep; off: 200 pauses */
   FREESTONE_MOVES = 2,   /* workers leave CPUs that they share with each other, and between runs sleep away from them */
   FREESTONE_OVERLAP = 4, /* what is submitted runs beside the caller; off: `submit` returns when it has ended */
-  FREESTONE_ALERTS = 8   /* workers that sleep are woken when a run is asked for, before its sizes are known */
+  FREESTONE_ALERTS = 8,  /* workers that sleep are woken when a run is asked for, before its sizes are known */
+  FREESTONE_DEALS = 16   /* tiles are dealt to workers by their estimated times, rather than evenly */
 };
 
 typedef struct freestone_instance_options {

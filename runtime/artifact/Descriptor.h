@@ -19,7 +19,7 @@
 namespace freestone::runtime {
 
 /// Incremented whenever a field of this file is added, removed or changes its meaning. Other versions are refused.
-constexpr int64_t descriptorVersion = 5;
+constexpr int64_t descriptorVersion = 6;
 
 /// 128 bits of xxh3, in canonical (big-endian) order.
 using Checksum = std::array<uint8_t, 16>;
@@ -72,11 +72,9 @@ struct Buffer {
   int64_t state = -1;      ///< State
   int64_t base = -1;       ///< Alias: an earlier buffer
   int64_t offsetSlot = -1; ///< Alias: slot of the offset in bytes
-  /// Arena: the last phase known to be complete on all workers before any touches this buffer; -1: none.
-  int64_t horizon = -1;
-  /// Arena: the last phase that touches this buffer. Two buffers may share bytes if one's last use is not after the
-  /// other's horizon.
-  int64_t lastUse = -1;
+  /// Arena: the live range, from the first phase that touches this buffer to the one from which on all touches are
+  /// known to be done. Two buffers may share bytes if their live ranges do not overlap.
+  int64_t first = 0, freed = 0;
 };
 
 /// A relation between two slots, checked once all sizes are bound and before anything runs; depends on no RunTime
@@ -104,11 +102,31 @@ struct ServiceCall {
   std::vector<ServiceTensor> inputs, outputs;
 };
 
+/// The tiles of one program's call.
+struct Space {
+  enum class Dealing {
+    ByTime, ///< so that no worker waits for long
+    Evenly, ///< worker 0 has tile 0
+  };
+  int64_t tilesSlot = -1; ///< slot of the number of tiles
+  int64_t timeSlot = -1;  ///< slot of the estimated nanoseconds of one worker for all tiles
+  int64_t deal = -1;      ///< spaces with the same deal have equally many tiles, dealt to the same workers
+  Dealing dealing = Dealing::ByTime;
+};
+
 /// One step of every worker, with its names for messages and traces.
 struct Phase {
+  enum class Begin {
+    Apart,    ///< of each worker when it can
+    Together, ///< of all workers at about the same time: loops and branches begin or end here
+  };
   std::string label;            ///< names of ONNX nodes
   std::string program;          ///< the program that computes it
   std::vector<int64_t> buffers; ///< the buffers that it reads or writes, each once
+  std::vector<Space> spaces;
+  std::vector<int64_t> awaits; ///< earlier phases whose tiles must be done before it begins
+  int64_t awaitsAll = -1;      ///< the phase that all workers must have finished before it begins; -1: none
+  Begin begin = Begin::Apart;
 };
 
 /// The description of one entry of the artifact's table, in the same order.
@@ -123,6 +141,7 @@ struct Entry {
   std::vector<Assertion> assertions;
   std::vector<ServiceCall> services; ///< in the numbering of the code
   std::vector<Phase> phases;         ///< in the order of the text; loops repeat some, branches leave some out
+  int64_t dealCount = 0;             ///< the number of different deals
   int64_t scratchSlot = -1;          ///< slot of one worker's bytes of scratch, FREESTONE_SCRATCH_HEADER included
   /// Floating-point operations of one run: on elements (a multiply-add is 2), and on padding rows and columns, whose
   /// results are discarded. Counts that overflow 64 bits are INT64_MAX. As expressions for users, and their slots; -1:

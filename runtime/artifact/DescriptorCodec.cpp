@@ -15,6 +15,8 @@ namespace {
 template <typename Enum> constexpr std::string_view spellings[1] = {};
 template <> constexpr std::string_view spellings<SymbolSource>[] = {"input-dim", "input-element", "run-time"};
 template <> constexpr std::string_view spellings<ValueKind>[] = {"tensor", "sequence", "optional", "string"};
+template <> constexpr std::string_view spellings<Space::Dealing>[] = {"by-time", "evenly"};
+template <> constexpr std::string_view spellings<Phase::Begin>[] = {"apart", "together"};
 template <>
 constexpr std::string_view spellings<BufferKind>[] = {"input", "output", "weight", "state", "arena", "alias"};
 template <> constexpr std::string_view spellings<Assertion::Relation>[] = {"eq", "le"};
@@ -51,8 +53,8 @@ void visitFields(auto &visit, Either<Buffer> auto &buffer) {
   visit("state", buffer.state);
   visit("base", buffer.base);
   visit("offset", buffer.offsetSlot);
-  visit("horizon", buffer.horizon);
-  visit("last-use", buffer.lastUse);
+  visit("first", buffer.first);
+  visit("freed", buffer.freed);
 }
 
 void visitFields(auto &visit, Either<Assertion> auto &assertion) {
@@ -75,10 +77,21 @@ void visitFields(auto &visit, Either<ServiceCall> auto &call) {
   visit("outputs", call.outputs);
 }
 
+void visitFields(auto &visit, Either<Space> auto &space) {
+  visit("tiles", space.tilesSlot);
+  visit("time", space.timeSlot);
+  visit("deal", space.deal);
+  visit("dealing", space.dealing);
+}
+
 void visitFields(auto &visit, Either<Phase> auto &phase) {
   visit("label", phase.label);
   visit("program", phase.program);
   visit("buffers", phase.buffers);
+  visit("spaces", phase.spaces);
+  visit("awaits", phase.awaits);
+  visit("awaits-all", phase.awaitsAll);
+  visit("begin", phase.begin);
 }
 
 void visitFields(auto &visit, Either<Entry> auto &entry) {
@@ -91,6 +104,7 @@ void visitFields(auto &visit, Either<Entry> auto &entry) {
   visit("assertions", entry.assertions);
   visit("services", entry.services);
   visit("phases", entry.phases);
+  visit("deals", entry.dealCount);
   visit("scratch", entry.scratchSlot);
   visit("operations", entry.operations);
   visit("padding", entry.padding);

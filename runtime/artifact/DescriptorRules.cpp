@@ -24,7 +24,7 @@ private:
   void checkTensor(const Entry &entry, const TensorInfo &tensor, BufferKind kind, std::vector<int> &uses);
   void checkBuffer(const Entry &entry, size_t position);
   void checkService(const Entry &entry, const ServiceCall &call);
-  void checkPhase(const Entry &entry, const Phase &phase);
+  void checkPhase(const Entry &entry, size_t number, std::span<int64_t> tilesOf);
 
   void require(bool condition, const std::string &message) {
     if (!condition && fault.empty())
@@ -134,8 +134,13 @@ void Rules::checkEntry(const Entry &entry) {
   }
   for (const ServiceCall &call : entry.services)
     checkService(entry, call);
+  int64_t spaces = 0;
   for (const Phase &phase : entry.phases)
-    checkPhase(entry, phase);
+    spaces += phase.spaces.size();
+  require(entry.dealCount >= 0 && entry.dealCount <= spaces, "has deals of no spaces");
+  std::vector<int64_t> tilesOf(std::clamp<int64_t>(entry.dealCount, 0, spaces), -1);
+  for (size_t number = 0; number < entry.phases.size(); ++number)
+    checkPhase(entry, number, tilesOf);
   subject = "entry '" + entry.name + "' ";
   for (const Assertion &assertion : entry.assertions) {
     requireSlot(entry, assertion.left, "an assertion's left side");
@@ -192,10 +197,27 @@ void Rules::checkService(const Entry &entry, const ServiceCall &call) {
   }
 }
 
-void Rules::checkPhase(const Entry &entry, const Phase &phase) {
+/// `tilesOf` are the slots with the numbers of tiles of earlier spaces, by deals.
+void Rules::checkPhase(const Entry &entry, size_t number, std::span<int64_t> tilesOf) {
+  const Phase &phase = entry.phases[number];
   subject = "phase '" + phase.label + "' of entry '" + entry.name + "' ";
   for (int64_t buffer : phase.buffers)
     require(buffer >= 0 && buffer < static_cast<int64_t>(entry.buffers.size()), "touches a buffer that does not exist");
+  for (int64_t before : phase.awaits)
+    require(before >= 0 && before < static_cast<int64_t>(number), "waits for a phase that does not come before it");
+  require(phase.awaitsAll >= -1 && phase.awaitsAll < static_cast<int64_t>(number),
+          "waits for a phase that does not come before it");
+  for (const Space &space : phase.spaces) {
+    requireSlot(entry, space.tilesSlot, "a number of tiles");
+    requireSlot(entry, space.timeSlot, "a time");
+    bool isDeal = space.deal >= 0 && space.deal < static_cast<int64_t>(tilesOf.size());
+    require(isDeal, "has a deal that does not exist");
+    if (!isDeal)
+      continue;
+    int64_t &tiles = tilesOf[space.deal];
+    require(tiles < 0 || tiles == space.tilesSlot, "shares a deal with another number of tiles");
+    tiles = space.tilesSlot;
+  }
 }
 
 void Rules::checkBuffer(const Entry &entry, size_t position) {
@@ -220,10 +242,8 @@ void Rules::checkBuffer(const Entry &entry, size_t position) {
   case BufferKind::Arena:
     require(buffer.alignment > 0 && buffer.alignment <= 4096 && (buffer.alignment & (buffer.alignment - 1)) == 0,
             "has an alignment that is no power of two up to 4096");
-    require(buffer.lastUse >= -1 && buffer.lastUse < phases, "is last used in a phase that does not exist");
-    return require(buffer.horizon >= -1 && buffer.horizon <= buffer.lastUse &&
-                       (buffer.horizon < buffer.lastUse || buffer.lastUse < 0),
-                   "has a horizon that is not before its last use");
+    return require(buffer.first >= 0 && buffer.first <= buffer.freed && buffer.freed <= phases,
+                   "has a live range outside of the phases");
   }
 }
 

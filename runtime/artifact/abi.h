@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Incremented whenever a struct of this file or the meaning of a descriptor field changes.
-enum { FREESTONE_ABI_VERSION = 4 };
+enum { FREESTONE_ABI_VERSION = 5 };
 
 typedef struct freestone_run_context freestone_run_context;
 
@@ -24,8 +24,8 @@ struct freestone_run_context {
   int64_t base;           // progress number at which this run starts: phases executed since the instance began
   char *scratch;          // worker w owns [scratch + w * scratch_stride, + scratch_stride), 64-byte aligned
   int64_t scratch_stride; // bytes; the first 64 bytes of a worker's scratch are the runtime's (see below)
-  // Waits until every worker has published `number`, that of an execution of `phase` (-1: of the run before). Returns 0,
-  // or 1 when the run has failed or was cancelled.
+  // Waits until every worker has published `number`, that of an execution of `phase` (-1: of the run before). Returns
+  // 0, or 1 when the run has failed or was cancelled.
   int32_t (*wait_all)(freestone_run_context *context, int64_t worker, int64_t number, int64_t phase);
   // Publishes that `worker` has finished the phase with this progress number (release order), waking sleepers.
   void (*publish)(freestone_run_context *context, int64_t worker, int64_t number);
@@ -37,7 +37,17 @@ struct freestone_run_context {
   // May be null. Called by `worker` after it has computed its tiles [begin, end) of the `tiles` of a phase.
   void (*trace)(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
                 int64_t tiles);
-  int64_t end; // written by worker 0: the progress number at which a run that did not fail has ended
+  int64_t end;    // written by worker 0: the progress number at which a run that did not fail has ended
+  int64_t *deals; // worker w has the tiles [deals[d * (W + 1) + w], deals[d * (W + 1) + w + 1]) of spaces with deal d
+  // Waits for `count` phases: for p >= 0 until all its tiles are done, that is until the workers that have some, and
+  // worker 0, have published `base` + 1 + p; for p < 0 until all workers have published `base` + 1 + ~p. Returns as
+  // wait_all does.
+  int32_t (*wait_for)(freestone_run_context *context, int64_t worker, int64_t base, const int64_t *phases,
+                      int64_t count);
+  // Deals the tiles of all phases after this one, called by worker 0 when `sizes` have changed. The others wait for it.
+  void (*deal_after)(freestone_run_context *context, int64_t phase);
+  void *dealer;          // private to the runtime
+  const char *computing; // private to the runtime: computing[p * W + w] tells whether worker w is awaited for phase p
 };
 
 // The first word of a worker's scratch is a site number: compiled code stores there, once, a non-zero number from the

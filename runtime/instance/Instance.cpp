@@ -7,13 +7,13 @@
 
 using namespace freestone::runtime;
 
-Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, const Options &options)
+Instance::Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, int workers, const Options &options)
     : artifact(std::move(artifact)), program(entry), functions(this->artifact->function(entry)),
-      planner(entry, functions.bind), inputs(entry.inputs.size()), outputs(entry.outputs.size()),
-      queueDepth(options.queueDepth ? options.queueDepth : 2), switches(options.switches),
-      turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
+      planner(entry, functions.bind, Dealer(entry, workers, !options.switches.deals)), inputs(entry.inputs.size()),
+      outputs(entry.outputs.size()), queueDepth(options.queueDepth ? options.queueDepth : 2),
+      switches(options.switches), turnSpinPolicy(switches.spin ? SpinPolicy::Spin::Shortly : SpinPolicy::Spin::Never) {
   symbols.reserve(entry.symbols.size());
-  addPlace();
+  addPlace(workers);
 }
 
 Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifact> artifact, const Entry &entry,
@@ -31,7 +31,7 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const Artifac
     options.log("entry '" + entry.name + "': " + std::to_string(count.workers) +
                 (count.workers == 1 ? " worker (" : " workers (") + count.reason + ")");
 
-  std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry, options));
+  std::unique_ptr<Instance> instance(new Instance(std::move(artifact), entry, count.workers, options));
   if (Status status = instance->useState(std::move(options.state)); !status.ok())
     return status;
   Result<std::unique_ptr<ServiceTable>> services = ServiceTable::create(entry, options.services);
@@ -72,10 +72,13 @@ void Instance::recordTasks(int worker, const Trace &trace) const {
       double bytes = 0;
       for (int64_t buffer : program.phases[span.phase].buffers)
         bytes += static_cast<double>(executing->sizes[program.buffers[buffer].bytesSlot]);
+      double ofPhase = 0;
+      for (const Space &space : program.phases[span.phase].spaces)
+        ofPhase += static_cast<double>(executing->sizes[space.tilesSlot]);
       event.firstTile = span.firstTile;
       event.tiles = span.tiles;
       event.ofTiles = span.ofTiles;
-      event.bytes = static_cast<int64_t>(bytes * static_cast<double>(span.tiles) / static_cast<double>(span.ofTiles));
+      event.bytes = static_cast<int64_t>(bytes * static_cast<double>(span.tiles) / std::max(ofPhase, 1.0));
     }
     lanes[worker]->add(event);
   }
@@ -313,6 +316,8 @@ Status Instance::reserve(const SizePlan &plan, PreparedRun &run) {
 void Instance::fillTables(const SizePlan &plan, PreparedRun &run) const {
   std::vector<void *> &buffers = run.buffers;
   std::ranges::copy(plan.sizes, run.sizes.begin());
+  std::ranges::copy(plan.deals.firsts, run.deals.firsts.begin());
+  std::ranges::copy(plan.deals.computing, run.deals.computing.begin());
   char *intermediates = arena.data() + plan.scratchBytes * threads();
   for (size_t i = 0; i < inputs.size(); ++i)
     buffers[program.inputs[i].buffer] = inputs[i]->data;
@@ -331,6 +336,10 @@ void Instance::fillTables(const SizePlan &plan, PreparedRun &run) const {
   }
   run.context.buffers = buffers.data();
   run.context.sizes = run.sizes.data();
+  run.context.deals = run.deals.firsts.data();
+  run.context.deal_after = PreparedRun::dealAfter;
+  run.context.dealer = &run;
+  run.context.computing = run.deals.computing.data();
   run.context.scratch = arena.data();
   run.context.scratch_stride = plan.scratchBytes;
 }

@@ -97,7 +97,7 @@ private:
     int64_t place = 0; ///< in the RunOrder
   };
 
-  Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, const Options &options);
+  Instance(std::shared_ptr<const Artifact> artifact, const Entry &entry, int workers, const Options &options);
   Status useState(std::shared_ptr<State> given);
   void startTracing(std::shared_ptr<Timeline> given);
   void recordTasks(int worker, const Trace &trace) const;
@@ -109,7 +109,7 @@ private:
   Status bind();
   void fillTables(const SizePlan &plan, PreparedRun &run) const;
 
-  void addPlace();
+  void addPlace(int workers);
   Status startQueue();
   void copySmallInputs(PreparedRun &run) const;
   Status enqueue(Job job);

@@ -7,9 +7,9 @@
 
 using namespace freestone::runtime;
 
-void Instance::addPlace() {
+void Instance::addPlace(int workers) {
   places.push_back(std::make_unique<PreparedRun>(program.buffers.size(), program.slotCount, program.inputs.size(),
-                                                 program.outputs.size()));
+                                                 program.outputs.size(), Dealer(program, workers, !switches.deals)));
 }
 
 Status Instance::prepare() {
@@ -107,7 +107,7 @@ Status Instance::wait(int64_t number) {
 /// Called by the first submission; before it there is one slot and no thread.
 Status Instance::startQueue() {
   while (static_cast<int>(places.size()) < queueDepth)
-    addPlace();
+    addPlace(threads());
   if (queue || !switches.overlap)
     return {};
   jobs.resize(2 * queueDepth);

@@ -15,6 +15,7 @@ static Status create(freestone_artifact &artifact, const freestone_instance_opti
   options.switches = {.spin = !(given.switched_off & FREESTONE_SPIN),
                       .moves = !(given.switched_off & FREESTONE_MOVES),
                       .alerts = !(given.switched_off & FREESTONE_ALERTS),
+                      .deals = !(given.switched_off & FREESTONE_DEALS),
                       .overlap = !(given.switched_off & FREESTONE_OVERLAP)};
   options.maxMemory = given.max_memory;
   options.trace = given.trace != 0;

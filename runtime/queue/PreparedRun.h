@@ -4,6 +4,7 @@
 #include "runtime/Status.h"
 #include "runtime/artifact/abi.h"
 #include "runtime/platform/Memory.h"
+#include "runtime/sizes/Dealer.h"
 #include <memory>
 #include <vector>
 
@@ -24,11 +25,20 @@ struct PreparedRun {
     char bytes[copiedInputBytes];
   };
 
-  PreparedRun(size_t bufferCount, size_t slotCount, size_t inputCount, size_t outputCount)
-      : buffers(bufferCount), sizes(slotCount), copies(inputCount), outputs(outputCount) {}
+  PreparedRun(size_t bufferCount, size_t slotCount, size_t inputCount, size_t outputCount, Dealer dealer)
+      : buffers(bufferCount), sizes(slotCount), dealer(std::move(dealer)), deals(this->dealer.makeRoom()),
+        copies(inputCount), outputs(outputCount) {}
+
+  /// `deal_after` of the context, whose `dealer` is the run.
+  static void dealAfter(freestone_run_context *context, int64_t phase) {
+    auto &run = *static_cast<PreparedRun *>(context->dealer);
+    run.dealer.deal(run.sizes, phase + 1, run.deals);
+  }
 
   std::vector<void *> buffers;
   std::vector<int64_t> sizes;
+  Dealer dealer; ///< for sizes that the run itself determines
+  Deals deals;
   freestone_run_context context = {};
   std::vector<SmallInput> copies;
   std::vector<std::shared_ptr<OutputMemory>> outputs; ///< null where the caller's memory is bound

@@ -10,10 +10,10 @@ static int64_t alignTo(int64_t value, int64_t alignment) { return (value + align
 int64_t FirstFit::largestLive(std::span<const Lifetime> lifetimes) {
   changes.clear();
   for (const Lifetime &lifetime : lifetimes) {
-    if (lifetime.horizon >= lifetime.lastUse)
+    if (lifetime.first >= lifetime.freed)
       continue;
-    changes.push_back({lifetime.horizon, lifetime.bytes});
-    changes.push_back({lifetime.lastUse, -lifetime.bytes});
+    changes.push_back({lifetime.first, lifetime.bytes});
+    changes.push_back({lifetime.freed, -lifetime.bytes});
   }
   std::ranges::sort(changes, {}, &Change::phase);
   int64_t live = 0, most = 0;

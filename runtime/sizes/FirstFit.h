@@ -8,14 +8,14 @@
 
 namespace freestone::runtime {
 
-/// The live range of a buffer: in use after phase `horizon`, up to and including phase `lastUse`.
+/// The live range of a buffer: in use from phase `first` on, and free from phase `freed` on.
 struct Lifetime {
   int64_t bytes = 0;
   int64_t alignment = 64; ///< power of two
-  int64_t horizon = -1;
-  int64_t lastUse = -1;
+  int64_t first = 0;
+  int64_t freed = 0;
 
-  bool meets(const Lifetime &other) const { return lastUse > other.horizon && other.lastUse > horizon; }
+  bool meets(const Lifetime &other) const { return first < other.freed && other.first < freed; }
 };
 
 struct Placement {

@@ -24,8 +24,11 @@ std::string describeSymbols(const Entry &entry, const std::vector<int64_t> &size
 
 } // namespace
 
-SizePlanner::SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes)) : entry(entry), bind(bind) {
-  size_t bytesOfOne = sizeof(SizePlan) + sizeof(int64_t) * (entry.slotCount + entry.buffers.size());
+SizePlanner::SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes), Dealer given)
+    : entry(entry), bind(bind), dealer(std::move(given)) {
+  Deals deals = dealer.makeRoom();
+  size_t bytesOfOne = sizeof(SizePlan) + deals.computing.size() +
+                      sizeof(int64_t) * (entry.slotCount + entry.buffers.size() + deals.firsts.size());
   remembered = std::clamp(bytesOfPlans / bytesOfOne, fewestPlans, mostPlans);
 }
 
@@ -80,6 +83,9 @@ Status SizePlanner::compute(SizePlan &plan) {
     for (const TensorInfo &tensor : *tensors)
       if (Status status = checkTensor(plan, tensor); !status.ok())
         return status;
+  if (plan.deals.computing.empty())
+    plan.deals = dealer.makeRoom();
+  dealer.deal(plan.sizes, 0, plan.deals);
   return placeBuffers(plan);
 }
 
@@ -150,7 +156,7 @@ Status SizePlanner::placeBuffers(SizePlan &plan) {
     if (bytes < 0)
       return inconsistent("a buffer has a negative size");
     if (buffer.kind == BufferKind::Arena)
-      lifetimes.push_back({bytes, std::max<int64_t>(buffer.alignment, 64), buffer.horizon, buffer.lastUse});
+      lifetimes.push_back({bytes, std::max<int64_t>(buffer.alignment, 64), buffer.first, buffer.freed});
   }
   const Placement *placement = firstFit.place(lifetimes);
   int64_t scratch = plan.sizes[entry.scratchSlot];

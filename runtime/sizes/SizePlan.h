@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Descriptor.h"
 #include "runtime/artifact/abi.h"
+#include "runtime/sizes/Dealer.h"
 #include "runtime/sizes/FirstFit.h"
 #include <list>
 #include <span>
@@ -19,14 +20,15 @@ struct SizePlan {
   int64_t arenaBytes = 0;
   int64_t liveBytes = 0;
   int64_t scratchBytes = 0; ///< of one worker, padded
+  Deals deals;
 };
 
 /// Computes plans of one entry, and caches those of the most recent sizes. An evicted plan's memory is reused for the
 /// next, so that alternating sizes allocate nothing, however many there are.
 class SizePlanner {
 public:
-  /// `bind` is the entry's compiled function.
-  SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes));
+  /// `bind` is the entry's compiled function. The dealer is used by the planner alone.
+  SizePlanner(const Entry &entry, int32_t (*bind)(int64_t *sizes), Dealer dealer);
 
   /// The plan for these values of the input-bound symbols, valid until the next call. Checks assertions and all sizes.
   /// Errors: Mismatch, Internal.
@@ -53,6 +55,7 @@ private:
   std::list<SizePlan> spare; ///< at most one: the last evicted or failed plan
   std::vector<Lifetime> lifetimes;
   FirstFit firstFit;
+  Dealer dealer;
   uint64_t bindCount = 0, hitCount = 0;
 };
 

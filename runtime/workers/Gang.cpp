@@ -71,6 +71,7 @@ Gang::Outcome Gang::run(freestone_run_context &job, const freestone_entry &progr
   job.workers = size();
   job.base = base;
   job.wait_all = waitAll;
+  job.wait_for = waitFor;
   job.publish = publish;
   job.runtime = this;
   job.trace = tracing ? traceTask : nullptr;
@@ -206,27 +207,32 @@ bool Gang::isStopped(int worker) {
   return failed.load(std::memory_order_acquire);
 }
 
+/// Waits until another worker has published `number`; false if the run has ended.
+bool Gang::await(int worker, int other, int64_t number) {
+  Line &own = lines[worker], &line = lines[other];
+  if (other == worker || line.progress.load(std::memory_order_acquire) >= number)
+    return true;
+  count(own.waits);
+  auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
+  if (own.policy.spin(hasArrived))
+    return true;
+  count(own.sleeps);
+  settle(worker);
+  auto timeout = worker == 0 && cancelled ? pollInterval : std::chrono::milliseconds(0);
+  while (!hasArrived()) {
+    line.waiters.sleep(timeout, hasArrived);
+    if (worker == 0 && isStopped(0))
+      return false;
+  }
+  settle(worker);
+  return true;
+}
+
 /// Waits until every worker has published `number`; false if the run has ended.
 bool Gang::awaitAll(int worker, int64_t number) {
-  Line &own = lines[worker];
-  for (int other = 0; other < size(); ++other) {
-    Line &line = lines[other];
-    if (other == worker || line.progress.load(std::memory_order_acquire) >= number)
-      continue;
-    count(own.waits);
-    auto hasArrived = [&] { return line.progress.load(std::memory_order_seq_cst) >= number; };
-    if (own.policy.spin(hasArrived))
-      continue;
-    count(own.sleeps);
-    settle(worker);
-    auto timeout = worker == 0 && cancelled ? pollInterval : std::chrono::milliseconds(0);
-    while (!hasArrived()) {
-      line.waiters.sleep(timeout, hasArrived);
-      if (worker == 0 && isStopped(0))
-        return false;
-    }
-    settle(worker);
-  }
+  for (int other = 0; other < size(); ++other)
+    if (!await(worker, other, number))
+      return false;
   return !isStopped(worker);
 }
 
@@ -235,6 +241,23 @@ int32_t Gang::waitAll(freestone_run_context *context, int64_t worker, int64_t nu
   bool goesOn = gang.awaitAll(worker, number);
   if (gang.tracing && phase >= 0)
     gang.lines[worker].trace.waited(phase);
+  return goesOn ? 0 : 1;
+}
+
+int32_t Gang::waitFor(freestone_run_context *context, int64_t worker, int64_t base, const int64_t *phases,
+                      int64_t count) {
+  auto &gang = *static_cast<Gang *>(context->runtime);
+  bool goesOn = true;
+  for (int64_t awaited : std::span(phases, count)) {
+    int64_t phase = awaited < 0 ? ~awaited : awaited;
+    const char *isComputing = awaited < 0 ? nullptr : context->computing + phase * gang.size();
+    for (int other = 0; goesOn && other < gang.size(); ++other)
+      if (!isComputing || isComputing[other])
+        goesOn = gang.await(worker, other, base + phase + 1);
+  }
+  goesOn = goesOn && !gang.isStopped(worker);
+  if (gang.tracing)
+    gang.lines[worker].trace.waited(std::max(phases[count - 1], ~phases[count - 1]));
   return goesOn ? 0 : 1;
 }
 

@@ -30,7 +30,7 @@ public:
   ~Gang();
 
   /// Calls `entry.run(context, w)` on every worker w and returns when all have returned. Sets the gang's fields of
-  /// `context`: workers, base, wait_all, publish, runtime.
+  /// `context`: workers, base, wait_all, wait_for, publish, runtime.
   enum class Outcome { Done, Failed, Cancelled };
   Outcome run(freestone_run_context &context, const freestone_entry &entry);
   /// Of the last failed run: the phase in which the first worker failed.
@@ -85,9 +85,12 @@ private:
   bool isStopped(int worker);
   void fail(int worker, int64_t phase);
 
+  bool await(int worker, int other, int64_t number);
   bool awaitAll(int worker, int64_t number);
 
   static int32_t waitAll(freestone_run_context *context, int64_t worker, int64_t number, int64_t phase);
+  static int32_t waitFor(freestone_run_context *context, int64_t worker, int64_t base, const int64_t *phases,
+                         int64_t count);
   static void publish(freestone_run_context *context, int64_t worker, int64_t number);
   static void traceTask(freestone_run_context *context, int64_t worker, int64_t phase, int64_t begin, int64_t end,
                         int64_t tiles);

@@ -8,6 +8,7 @@ struct Switches {
   bool spin = true;    ///< waiting workers spin as long as it pays; off: 200 pauses, then sleep
   bool moves = true;   ///< workers leave CPUs that they share with others, and sleep away from them
   bool alerts = true;  ///< sleeping workers are woken before their run is ready
+  bool deals = true;   ///< tiles are dealt by their estimated times; off: evenly
   bool overlap = true; ///< submitted runs execute beside the caller; off: `submit` executes them itself
 };
 

@@ -47,7 +47,7 @@ void checkDescriptor(const Descriptor &descriptor, int64_t input) {
     slotCount = entry.slotCount;
     seed = input;
     std::vector<int64_t> symbols(entry.symbols.size(), input % 1000);
-    SizePlanner planner(entry, bindAnything);
+    SizePlanner planner(entry, bindAnything, Dealer(entry, 2));
     (void)planner.plan(symbols);
   }
 }

@@ -69,8 +69,20 @@ TEST(Descriptor, RefusesWhatItCannotTrust) {
                   "between its bounds");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[1].weight = 1; }), "weight that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].alignment = 48; }), "power of two");
-  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].lastUse = 2; }), "phase that does not exist");
-  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].horizon = 1; }), "horizon");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].freed = 3; }), "outside of the phases");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[2].first = 3; }), "outside of the phases");
+  auto setSpaces = [](std::vector<Space> spaces, int64_t deals) {
+    return [=](auto &d, auto &e) {
+      e.phases[1].spaces = spaces;
+      e.dealCount = deals;
+    };
+  };
+  EXPECT_MENTIONS(refusalAfter(setSpaces({{9, 0, 0}}, 1)), "a number of tiles");
+  EXPECT_MENTIONS(refusalAfter(setSpaces({{0, 9, 0}}, 1)), "a time");
+  EXPECT_MENTIONS(refusalAfter(setSpaces({{0, 0, 1}}, 1)), "deal that does not exist");
+  EXPECT_MENTIONS(refusalAfter(setSpaces({{0, 0, 0}, {1, 0, 0}}, 1)), "another number of tiles");
+  EXPECT_MENTIONS(refusalAfter(setSpaces({}, 1)), "deals of no spaces");
+  EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.phases[1].awaits = {1}; }), "does not come before");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.phases[1].buffers = {4}; }), "buffer that does not exist");
   EXPECT_MENTIONS(refusalAfter([](auto &d, auto &e) { e.buffers[3].kind = BufferKind::Arena; }),
                   "no buffer of its kind");

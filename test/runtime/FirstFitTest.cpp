@@ -14,7 +14,7 @@ std::vector<Lifetime> randomLifetimes(std::mt19937 &random, int count, int phase
     int64_t last = std::min<int64_t>(phases - 1, first + random() % 6);
     int64_t bytes = random() % 8 == 0 ? 0 : 1 + random() % (int64_t(1) << (4 + random() % 16));
     int64_t alignment = random() % 4 == 0 ? 4096 : 64;
-    lifetimes.push_back({bytes, alignment, first - 1 - static_cast<int64_t>(random() % 2 && first > 0), last});
+    lifetimes.push_back({bytes, alignment, first - static_cast<int64_t>(random() % 2 && first > 0), last + 1});
   }
   return lifetimes;
 }
@@ -35,7 +35,7 @@ void expectLegal(const std::vector<Lifetime> &lifetimes, const Placement &placem
 } // namespace
 
 TEST(FirstFit, SharesBytesOnlyBetweenDisjointLifetimes) {
-  std::vector<Lifetime> chain = {{100, 64, -1, 1}, {100, 64, 0, 2}, {100, 64, 1, 3}};
+  std::vector<Lifetime> chain = {{100, 64, 0, 2}, {100, 64, 1, 3}, {100, 64, 2, 4}};
   auto placement = placeFirstFit(chain);
   ASSERT_TRUE(placement);
   EXPECT_EQ(placement->offsets[0], placement->offsets[2]);
@@ -63,8 +63,7 @@ TEST(FirstFit, StaysNearTheLowerBound) {
     std::vector<Lifetime> lifetimes;
     for (int i = 0; i < 300; ++i) {
       int64_t first = i / 2;
-      lifetimes.push_back(
-          {int64_t(4096) << random() % 8, 64, first - 1, std::min<int64_t>(149, first + 1 + random() % 8)});
+      lifetimes.push_back({int64_t(4096) << random() % 8, 64, first, std::min<int64_t>(150, first + 2 + random() % 8)});
     }
     auto placement = placeFirstFit(lifetimes);
     ASSERT_TRUE(placement);
@@ -74,7 +73,7 @@ TEST(FirstFit, StaysNearTheLowerBound) {
 }
 
 TEST(FirstFit, RefusesSumsThatOverflow) {
-  std::vector<Lifetime> huge = {{INT64_MAX / 2, 64, -1, 0}, {INT64_MAX / 2, 64, -1, 0}};
+  std::vector<Lifetime> huge = {{INT64_MAX / 2, 64, 0, 1}, {INT64_MAX / 2, 64, 0, 1}};
   EXPECT_FALSE(placeFirstFit(huge));
 }
 

@@ -114,8 +114,10 @@ void Generator::addSpace(size_t readable, bool readsUnread) {
     resultTypes.push_back(typeOf(buffer));
     buffers.push_back(buffer);
   }
+  // Some take far longer than others, so that workers with tiles of one phase alone are awaited.
+  std::string time = below(2) ? " time " + std::to_string(1 << below(20)) : "";
   phases += "    task.space @p(" + join(inputs) + ") to (" + join(results) + ") sizes [n] tiles (" + size +
-            ") ceildiv " + chunk + " scratch 0 reads [" + join(reads) + "] writes [" + join(writes) + "] sites [] : (" +
+            ") ceildiv " + chunk + time + " scratch 0 reads [" + join(reads) + "] writes [" + join(writes) + "] sites [] : (" +
             join(inputTypes) + ") -> (" + join(resultTypes) + ")\n";
 }
 

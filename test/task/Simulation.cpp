@@ -22,12 +22,12 @@ struct Operand {
 };
 
 struct Space {
-  int64_t tiles, before, total;
+  int64_t tiles, deal;
   std::vector<Operand> inputs, outputs;
 };
 
 struct Phase {
-  int64_t after;
+  std::vector<int64_t> after, afterTiles;
   std::vector<Space> spaces;
 };
 
@@ -46,14 +46,18 @@ private:
     int64_t tile = -1; // before the first of its share
   };
 
+  void deal(int64_t workers, std::mt19937_64 &random);
+  bool isAwaited(int64_t worker, const Phase &phase) const;
   bool canGoOn(const Worker &worker, const std::vector<Worker> &workers) const;
-  void step(Worker &worker, int64_t index, int64_t workers);
+  void step(Worker &worker, int64_t index);
   static void compute(const Space &space, int64_t tile, uint64_t seed);
 
   std::vector<uint64_t> arena;
   std::vector<std::vector<uint64_t>> others;
   std::vector<size_t> outputs;
   std::vector<Phase> phases;
+  /// By deals: the first tile of each worker.
+  std::vector<std::vector<int64_t>> firsts;
 };
 
 Machine::Machine(ProgramOp program, ArrayRef<int64_t> offsets,
@@ -91,11 +95,9 @@ Machine::Machine(ProgramOp program, ArrayRef<int64_t> offsets,
     return result;
   };
   for (PhaseOp phase : program.getPhases()) {
-    phases.push_back({-1, {}});
-    for (int64_t before : phase.getAllAfter())
-      phases.back().after = std::max(phases.back().after, before);
-    for (auto [space, deal] : llvm::zip_equal(phase.getSpaces(), phase.getDeals()))
-      phases.back().spaces.push_back({evaluate(space.getTiles().getExpr()), evaluate(deal.before), evaluate(deal.total),
+    phases.push_back({std::vector<int64_t>(phase.getAllAfter()), std::vector<int64_t>(phase.getAwaitedTiles()), {}});
+    for (SpaceOp space : phase.getSpaces())
+      phases.back().spaces.push_back({evaluate(space.getTiles().getExpr()), static_cast<int64_t>(*space.getDeal()),
                                       operands(space.getInputs(), space.getReads()),
                                       operands(space.getOutputs(), space.getWrites())});
   }
@@ -123,17 +125,45 @@ bool Machine::canGoOn(const Worker &worker, const std::vector<Worker> &workers) 
   if (worker.phase == phases.size())
     return false;
   bool begins = worker.space == 0 && worker.tile < 0;
-  return !begins || llvm::all_of(workers, [&](const Worker &other) {
-    return static_cast<int64_t>(other.phase) > phases[worker.phase].after;
-  });
+  if (!begins)
+    return true;
+  auto isDone = [&](int64_t before, bool forAll) {
+    return llvm::all_of(llvm::enumerate(workers), [&](auto other) {
+      return static_cast<int64_t>(other.value().phase) > before ||
+             !(forAll || isAwaited(other.index(), phases[before]));
+    });
+  };
+  const Phase &phase = phases[worker.phase];
+  return llvm::all_of(phase.after, [&](int64_t before) { return isDone(before, true); }) &&
+         llvm::all_of(phase.afterTiles, [&](int64_t before) { return isDone(before, false); });
 }
 
-void Machine::step(Worker &worker, int64_t index, int64_t workers) {
+/// Deals tiles at random.
+void Machine::deal(int64_t workers, std::mt19937_64 &random) {
+  firsts.clear();
+  for (const Phase &phase : phases)
+    for (const Space &space : phase.spaces) {
+      if (static_cast<int64_t>(firsts.size()) <= space.deal)
+        firsts.resize(space.deal + 1);
+      std::vector<int64_t> &cuts = firsts[space.deal];
+      if (!cuts.empty())
+        continue;
+      cuts = {0, space.tiles};
+      while (static_cast<int64_t>(cuts.size()) <= workers)
+        cuts.push_back(random() % (space.tiles + 1));
+      llvm::sort(cuts);
+    }
+}
+
+bool Machine::isAwaited(int64_t worker, const Phase &phase) const {
+  return worker == 0 || llvm::any_of(phase.spaces, [&](const Space &space) {
+           return firsts[space.deal][worker] < firsts[space.deal][worker + 1];
+         });
+}
+
+void Machine::step(Worker &worker, int64_t index) {
   const Space &space = phases[worker.phase].spaces[worker.space];
-  auto firstOf = [&](int64_t worker) {
-    return std::clamp<int64_t>((worker * space.total + workers - 1) / workers - space.before, 0, space.tiles);
-  };
-  int64_t first = firstOf(index), last = firstOf(index + 1);
+  int64_t first = firsts[space.deal][index], last = firsts[space.deal][index + 1];
   if (worker.tile < 0)
     worker.tile = first;
   if (worker.tile < last)
@@ -147,6 +177,7 @@ void Machine::step(Worker &worker, int64_t index, int64_t workers) {
 
 bool Machine::run(int64_t count, std::mt19937_64 &random) {
   std::vector<Worker> workers(count);
+  deal(count, random);
   while (llvm::any_of(workers, [&](const Worker &worker) { return worker.phase < phases.size(); })) {
     std::vector<int64_t> able;
     for (int64_t i = 0; i < count; ++i)
@@ -157,7 +188,7 @@ bool Machine::run(int64_t count, std::mt19937_64 &random) {
     // One worker runs ahead for a while, so that workers drift apart.
     int64_t chosen = able[random() % able.size()];
     for (uint64_t steps = 1 + random() % 40; steps > 0 && canGoOn(workers[chosen], workers); --steps)
-      step(workers[chosen], chosen, count);
+      step(workers[chosen], chosen);
   }
   return true;
 }

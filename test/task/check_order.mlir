@@ -6,25 +6,25 @@
 // are done.
 task.program @right symbols [#task.symbol<"n" dim 0, 0 in [0, 9223372036854775807]>] {
   %x = task.buffer input "x" : !v
-  %a = task.buffer arena horizon -1 last_use 2 : !v
-  %b = task.buffer arena horizon -1 last_use 2 : !v
-  %c = task.buffer arena horizon 2 last_use 4 : !v
+  %a = task.buffer arena live [0, 3) : !v
+  %b = task.buffer arena live [0, 3) : !v
+  %c = task.buffer arena live [3, 5) : !v
   %y = task.buffer output "y" : !v
   %z = task.buffer output "z" : !v
   task.phase "a" after all [] same [] {
-    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "b" after all [] same [0] {
-    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    task.space @p(%a) to (%b) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "y" after all [1] same [] {
-    task.space @p(%a, %b) to (%y) sizes [n] tiles n ceildiv 8 scratch 0 reads [?, ?] writes [8] sites [] : (!v, !v) -> (!v)
+    task.space @p(%a, %b) to (%y) sizes [n] tiles n ceildiv 8 deal 1 scratch 0 reads [?, ?] writes [8] sites [] : (!v, !v) -> (!v)
   }
   task.phase "c" after all [2] same [] {
-    task.space @p(%x) to (%c) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    task.space @p(%x) to (%c) sizes [n] tiles n ceildiv 4 deal 2 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "z" after all [3] same [] {
-    task.space @p(%c) to (%z) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    task.space @p(%c) to (%z) sizes [n] tiles n ceildiv 4 deal 3 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
   }
 }
 
@@ -32,10 +32,10 @@ task.program @right symbols [#task.symbol<"n" dim 0, 0 in [0, 922337203685477580
 
 // A missing wait matters only with several workers and several tiles.
 !v = !graph.tensor<[n], f32>
-// expected-error @+1 {{phase 0 'a' of worker 0 writes what phase 1 'y' of worker 1 reads, in no order (workers = 2, n = 7)}}
+// expected-error @+1 {{phase 0 'a' writes what phase 1 'y' reads, in no order (workers = 2, n = 7)}}
 task.program @no_wait symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
   %x = task.buffer input "x" : !v
-  %a = task.buffer arena horizon -1 last_use 1 : !v
+  %a = task.buffer arena live [0, 2) : !v
   %y = task.buffer output "y" : !v
   task.phase "a" after all [] same [] {
     task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
@@ -49,16 +49,16 @@ task.program @no_wait symbols [#task.symbol<"n" dim 0, 0 in [7, 2000]>] {
 
 // A worker that continues with its own data needs no wait, but a `same` edge.
 !v = !graph.tensor<[n], f32>
-// expected-error @+1 {{phase 0 'a' of worker 0 writes what phase 1 'y' of worker 0 reads, and no edge says so (workers = 1, n = 3)}}
+// expected-error @+1 {{phase 0 'a' writes what phase 1 'y' reads, and no edge says so (workers = 1, n = 3)}}
 task.program @no_edge symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
   %x = task.buffer input "x" : !v
-  %a = task.buffer arena horizon -1 last_use 1 : !v
+  %a = task.buffer arena live [0, 2) : !v
   %y = task.buffer output "y" : !v
   task.phase "a" after all [] same [] {
-    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
+    task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
   }
   task.phase "y" after all [] same [] {
-    task.space @p(%a) to (%y) sizes [n] tiles n ceildiv 4 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
+    task.space @p(%a) to (%y) sizes [n] tiles n ceildiv 4 deal 0 scratch 0 reads [4] writes [4] sites [] : (!v) -> (!v)
   }
 }
 
@@ -66,11 +66,11 @@ task.program @no_edge symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
 
 // Bytes reused during a live range.
 !v = !graph.tensor<[n], f32>
-// expected-error @+1 {{phase 1 'b' of worker 0 overwrites what phase 1 'b' of worker 0 reads (workers = 1, n = 3)}}
+// expected-error @+1 {{phase 1 'b' overwrites what phase 1 'b' reads (workers = 1, n = 3)}}
 task.program @too_early symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
   %x = task.buffer input "x" : !v
-  %a = task.buffer arena horizon -1 last_use 1 : !v
-  %b = task.buffer arena horizon 1 last_use 2 : !v
+  %a = task.buffer arena live [0, 2) : !v
+  %b = task.buffer arena live [2, 3) : !v
   %y = task.buffer output "y" : !v
   task.phase "a" after all [] same [] {
     task.space @p(%x) to (%a) sizes [n] tiles n ceildiv 4 scratch 0 reads [?] writes [4] sites [] : (!v) -> (!v)
@@ -88,12 +88,12 @@ task.program @too_early symbols [#task.symbol<"n" dim 0, 0 in [0, 2000]>] {
 // Sizes satisfy the program's assertions: n follows from k here, and whole tiles are never shared.
 !v = !graph.tensor<[n], f32>
 !k = !graph.tensor<[k, 3], f32>
-// expected-error @+1 {{phase 0 'a' of worker 0 writes what phase 1 'y' of worker 1 reads, in no order (workers = 2, k = 5, n = 15)}}
+// expected-error @+1 {{phase 0 'a' writes what phase 1 'y' reads, in no order (workers = 2, k = 5, n = 15)}}
 task.program @asserted symbols [#task.symbol<"n" dim 0, 0 in [0, 9223372036854775807]>, #task.symbol<"k" dim 1, 0 in [5, 9223372036854775807]>]
     assert [[#sym.expr<n>, #sym.expr<3*k>, "the elements of x"]] {
   %x = task.buffer input "x" : !v
   %w = task.buffer input "w" : !k
-  %a = task.buffer arena horizon -1 last_use 1 : !v
+  %a = task.buffer arena live [0, 2) : !v
   %y = task.buffer output "y" : !v
   task.phase "a" after all [] same [] {
     task.space @p(%x) to (%a) sizes [n] tiles k scratch 0 reads [?] writes [3] sites [] : (!v) -> (!v)

@@ -34,9 +34,9 @@ tile.program @p0 symbols [s0, s1](%x: !graph.tensor<[s0, s1], f32>, %w: !graph.t
 // CHECK:         %[[Y:.*]] = task.buffer output "y" : !graph.tensor<[b, 4], f32>
 // CHECK:         %[[C:.*]] = task.buffer weight "constant 0" value dense<{{.*}}> : tensor<4xf32> : !graph.tensor<[4], f32>
 // CHECK:         task.phase "first" after all [] same [] {
-// CHECK:           task.space @p0(%[[X]], %[[W]]) to (%[[Y]]) sizes [b, 4] tiles b ceildiv 8 scratch 256 reads [32, ?] writes [32] sites [1, 2]
+// CHECK:           task.space @p0(%[[X]], %[[W]]) to (%[[Y]]) sizes [b, 4] tiles b ceildiv 8 time {{.*}}b{{.*}} scratch 256 reads [32, ?] writes [32] sites [1, 2]
 // CHECK:         task.phase "second" after all [] same [] {
-// CHECK:           task.space @p0(%[[Y]], %[[C]]) to (%[[Z]]) sizes [b, 4] tiles b ceildiv 8 scratch 256 reads [32, ?] writes [32] sites [3, 4]
+// CHECK:           task.space @p0(%[[Y]], %[[C]]) to (%[[Z]]) sizes [b, 4] tiles b ceildiv 8 time {{.*}}b{{.*}} scratch 256 reads [32, ?] writes [32] sites [3, 4]
 func.func @main(%shape: !graph.tensor<[2], i64> {graph.name = "shape"}, %x: !graph.tensor<[b, 4], f32> {graph.name = "x"},
                 %w: !graph.tensor<[4], f32> {graph.weight = "w"})
     -> (!graph.tensor<[2*b, 2], f32> {graph.name = "z"}, !graph.tensor<[b, 4], f32> {graph.name = "y"})

@@ -4,11 +4,11 @@
 // collected where the iteration before has put it, behind the first value. All of it lives through the loop.
 // CHECK-LABEL: task.program @scanned
 // CHECK:         %[[X:.*]] = task.buffer input "x"
-// CHECK:         %[[H:.*]] = task.buffer arena horizon -1 last_use 5 : !graph.tensor<[t + 1, n], f32>
+// CHECK:         %[[H:.*]] = task.buffer arena live [0, 6) : !graph.tensor<[t + 1, n], f32>
 // CHECK-NEXT:    %[[OLD:.*]] = task.view %[[H]] loop 0 step 4*n :
 // CHECK-NEXT:    %[[NEW:.*]] = task.view %[[H]] loop 0 shift 1 step 4*n :
 // CHECK-NEXT:    %[[ALL:.*]] = task.view %[[H]] shift 1 step 4*n : {{.*}} -> !graph.tensor<[t, n], f32>
-// CHECK-NEXT:    %[[C:.*]] = task.buffer arena horizon -1 last_use 4 : !graph.tensor<[2, n], f32>
+// CHECK-NEXT:    %[[C:.*]] = task.buffer arena live [1, 6) : !graph.tensor<[2, n], f32>
 // CHECK-NEXT:    %[[CELL:.*]] = task.view %[[C]] loop 0 rotate 2 step 4*n :
 // CHECK-NEXT:    %[[NEXT:.*]] = task.view %[[C]] loop 0 shift 1 rotate 2 step 4*n :
 // CHECK-NEXT:    %[[SLICE:.*]] = task.view %[[X]] loop 0 step 4*n :
@@ -45,7 +45,7 @@ func.func @scanned(%x: !graph.tensor<[t, n], f32> {graph.name = "x"}, %h: !graph
 // Both sides of a branch write its result. What one side waits for is no wait of the other, nor of what follows. The
 // condition lives until all workers have read it.
 // CHECK-LABEL: task.program @chosen
-// CHECK:         %[[C:.*]] = task.buffer arena horizon -1 last_use 3 : !graph.tensor<[], i1>
+// CHECK:         %[[C:.*]] = task.buffer arena live [0, 4) : !graph.tensor<[], i1>
 // CHECK:         %[[R:.*]] = task.buffer arena
 // CHECK:         task.phase {{.*}} after all [] same []
 // CHECK-NEXT:      task.space @{{.*}} to (%[[C]])

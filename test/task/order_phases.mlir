@@ -3,8 +3,9 @@
 
 !v = !graph.tensor<[n], f32>
 
-// No wait if a tile reads what the same tile, of as many, wrote. For other tiles, or unknown accesses, all workers
-// wait, but once a phase: a later wait for an earlier phase is implied.
+// No wait if a tile reads what the same tile, of as many, wrote: both spaces get one deal. For other tiles, or unknown
+// accesses, all workers wait, but once a phase: a later wait for an earlier phase is implied, and for one of the same
+// workers too.
 // CHECK-LABEL: task.program @chain
 // CHECK:         task.phase "a" after all [] same []
 // CHECK:         task.phase "aligned" after all [] same [0]
@@ -46,8 +47,7 @@ task.program @chain symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// Several spaces in a phase: one wait, for the latest phase that they read. Tiles with unknown writes are never the
-// reader's own.
+// Tiles with unknown writes are never the reader's own.
 // CHECK-LABEL: task.program @spaces
 // CHECK:         task.phase "both" after all [] same []
 // CHECK:         task.phase "join" after all [0] same [0]
@@ -65,12 +65,16 @@ task.program @spaces symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// Tiles of neighbouring spaces of one program are dealt together: a worker keeps its own data if later tiles are dealt
-// in the same way, but not if they are dealt alone.
+// Each space has a deal of its own, unless its tiles continue those of another one.
 // CHECK-LABEL: task.program @dealt
 // CHECK:         task.phase "both" after all [] same []
+// CHECK:           task.space @p({{.*}} tiles n ceildiv 4 deal 0
+// CHECK:           task.space @p({{.*}} tiles n ceildiv 4 deal 1
 // CHECK:         task.phase "alike" after all [] same [0]
-// CHECK:         task.phase "alone" after all [1] same []
+// CHECK:           task.space @r({{.*}} tiles n ceildiv 4 deal 0
+// CHECK:           task.space @r({{.*}} tiles n ceildiv 4 deal 1
+// CHECK:         task.phase "alone" after all [] same [1]
+// CHECK:           task.space @p({{.*}} tiles n ceildiv 4 deal 0
 task.program @dealt symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   %x = task.buffer input "x" : !v
   %a = task.buffer arena : !v
@@ -91,17 +95,24 @@ task.program @dealt symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   }
 }
 
-// A single tile is worker 0's in both phases, whatever it touches; not if it is dealt after others.
+// A single tile follows one that it depends on, whatever it touches. Of two that do not depend on each other, it follows
+// the first, and waits for the second, which another worker may compute.
 // CHECK-LABEL: task.program @only
 // CHECK:         task.phase "one" after all [] same []
 // CHECK:         task.phase "again" after all [] same [0]
-// CHECK:         task.phase "behind" after all [1] same []
+// CHECK:         task.phase "behind" after all [] same [1]
+// CHECK:         task.phase "other" after all [] same []
+// CHECK:           deal 2
+// CHECK:         task.phase "both" after all [3] same [1]
+// CHECK:           deal 0
 task.program @only symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   %x = task.buffer input "x" : !v
   %a = task.buffer arena : !v
   %b = task.buffer arena : !v
   %y = task.buffer output "y" : !v
   %z = task.buffer output "z" : !v
+  %c = task.buffer arena : !v
+  %u = task.buffer output "u" : !v
   task.phase "one" after all [] same [] {
     task.space @p(%x) to (%a) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
   }
@@ -111,6 +122,38 @@ task.program @only symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
   task.phase "behind" after all [] same [] {
     task.space @p(%x) to (%y) sizes [n] tiles n scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
     task.space @p(%b) to (%z) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+  task.phase "other" after all [] same [] {
+    task.space @p(%x) to (%c) sizes [n] tiles 1 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+  task.phase "both" after all [] same [] {
+    task.space @q(%b, %c) to (%u) sizes [n] tiles 1 scratch 0 reads [?, ?] writes [?] sites [] : (!v, !v) -> (!v)
+  }
+}
+
+// Where an earlier phase takes longer, only the workers with tiles of the phase are awaited.
+// CHECK-LABEL: task.program @apart
+// CHECK:         task.phase "long" after all [] same []
+// CHECK:         task.phase "short" after all [] same []
+// CHECK:         task.phase "next" after all [] tiles [1] same []
+// CHECK:         task.phase "join" after all [0] same [2]
+task.program @apart symbols [#task.symbol<"n" dim 0, 0 in [0, 100]>] {
+  %x = task.buffer input "x" : !v
+  %a = task.buffer arena : !v
+  %b = task.buffer arena : !v
+  %c = task.buffer arena : !v
+  %y = task.buffer output "y" : !v
+  task.phase "long" after all [] same [] {
+    task.space @p(%x) to (%a) sizes [n] tiles 1 time 90000 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+  task.phase "short" after all [] same [] {
+    task.space @p(%x) to (%b) sizes [n] tiles 1 time 2000 scratch 0 reads [?] writes [?] sites [] : (!v) -> (!v)
+  }
+  task.phase "next" after all [] same [] {
+    task.space @p(%b) to (%c) sizes [n] tiles n ceildiv 2 scratch 0 reads [?] writes [2] sites [] : (!v) -> (!v)
+  }
+  task.phase "join" after all [] same [] {
+    task.space @q(%c, %a) to (%y) sizes [n] tiles n ceildiv 2 scratch 0 reads [2, ?] writes [2] sites [] : (!v, !v) -> (!v)
   }
 }
 

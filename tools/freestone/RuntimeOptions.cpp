@@ -21,8 +21,11 @@ void TraceFile::write() {
     check(freestone_timeline_write(timeline.get()));
 }
 
-static const std::map<std::string, uint32_t> switchBits = {
-    {"spin", FREESTONE_SPIN}, {"moves", FREESTONE_MOVES}, {"overlap", FREESTONE_OVERLAP}, {"alerts", FREESTONE_ALERTS}};
+static const std::map<std::string, uint32_t> switchBits = {{"spin", FREESTONE_SPIN},
+                                                           {"moves", FREESTONE_MOVES},
+                                                           {"overlap", FREESTONE_OVERLAP},
+                                                           {"alerts", FREESTONE_ALERTS},
+                                                           {"deals", FREESTONE_DEALS}};
 
 void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
   addNumber(verb, "--threads", threads, train::rangeOf("threads"),
@@ -37,7 +40,7 @@ void RuntimeOptions::addTo(CLI::App &verb, const std::string &group) {
     switches.words.push_back(name);
   addWords(verb, "--switch-off", switchedOff, switches,
            "of the runtime: spin (of workers that wait), moves (to CPUs of their own), overlap (of steps with what the "
-           "host does), alerts (of workers before a run is ready)")
+           "host does), alerts (of workers before a run is ready), deals (of tiles by their times, rather than evenly)")
       ->group(group);
 }
 

@@ -51,7 +51,7 @@ Value EntryEmitter::holds(Value condition) {
 
 /// Workers meet, and go on with an iteration or behind the loop: there, the last iteration counts as the only one.
 EntryEmitter::State EntryEmitter::emitTest() {
-  Value waited = emitWait(control(EntryTable::awaited));
+  Value waited = emitMeeting(control(EntryTable::awaited));
   return ifElse(
       isZero(waited),
       [&]() -> State {
@@ -75,13 +75,13 @@ EntryEmitter::State EntryEmitter::emitTest() {
 }
 
 EntryEmitter::State EntryEmitter::emitFork() {
-  Value awaited = control(EntryTable::awaited);
-  Value waited =
-      ifThen(compare(arith::CmpIPredicate::ne, awaited, constant(0)), status(0), [&] { return emitWait(awaited); });
+  Value waits = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns)),
+        count = control(EntryTable::forkWaits);
+  Value waited = emitWaits(waits, count);
   return ifElse(
       isZero(waited),
       [&]() -> State {
-        Value next = element(i64, row, static_cast<int32_t>(EntryTable::controlColumns));
+        Value next = element(i64, waits, count);
         Value other = rowAt(control(EntryTable::target));
         return {arith::SelectOp::create(builder, location, holds(control(EntryTable::condition)), next, other), waited,
                 base};

@@ -77,6 +77,7 @@ LLVM::LLVMFuncOp EntryEmitter::emitRun(LLVM::LLVMFuncOp bind) {
   buffers = field(pointer, offsetof(freestone_run_context, buffers));
   sizes = field(pointer, offsetof(freestone_run_context, sizes));
   workers = field(i64, offsetof(freestone_run_context, workers));
+  deals = field(pointer, offsetof(freestone_run_context, deals));
   base = field(i64, offsetof(freestone_run_context, base));
   Value stride = field(i64, offsetof(freestone_run_context, scratch_stride));
   scratch = element(builder.getI8Type(), field(pointer, offsetof(freestone_run_context, scratch)),
@@ -125,8 +126,19 @@ Value EntryEmitter::ifThen(Value condition, Value otherwise, llvm::function_ref<
   return branch.getResult(0);
 }
 
+/// Waits until all tiles of the phases of a list are done. Returns 0, or 1 when the run has failed.
+Value EntryEmitter::emitWaits(Value phases, Value count) {
+  Value isWaiting = compare(arith::CmpIPredicate::ne, count, constant(0));
+  return ifThen(isWaiting, status(0), [&] {
+    auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, pointer, i64});
+    Value wait = field(pointer, offsetof(freestone_run_context, wait_for));
+    return LLVM::CallOp::create(builder, location, type, ValueRange{wait, context, worker, base, phases, count})
+        .getResult();
+  });
+}
+
 /// Waits until all workers have finished the phase before `awaited`. Returns 0, or 1 when the run has failed.
-Value EntryEmitter::emitWait(Value awaited) {
+Value EntryEmitter::emitMeeting(Value awaited) {
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64, i64});
   Value wait = field(pointer, offsetof(freestone_run_context, wait_all));
   return LLVM::CallOp::create(builder, location, type,
@@ -143,8 +155,9 @@ void EntryEmitter::emitPublish(Value number) {
 EntryEmitter::State EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
   auto emitRowOfSpace = [&]() -> State {
     Value failed = emitSpace(bind);
-    Value arguments =
-        add(add(column(EntryTable::bufferCount), column(EntryTable::sizeCount)), column(EntryTable::siteCount));
+    Value arguments = column(EntryTable::waitCount);
+    for (EntryTable::Column count : {EntryTable::bufferCount, EntryTable::sizeCount, EntryTable::siteCount})
+      arguments = add(arguments, column(count));
     return {element(i64, row, add(arguments, constant(EntryTable::columns))), failed, base};
   };
   if (!table.hasControl())
@@ -154,15 +167,11 @@ EntryEmitter::State EntryEmitter::emitRow(LLVM::LLVMFuncOp bind) {
 
 /// Waits, computes this worker's share of the tiles, publishes. Returns 0, or 1 + the phase when the run has failed.
 Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
-  Value awaited = column(EntryTable::waitFor);
-  Value isWaiting = compare(arith::CmpIPredicate::ne, awaited, constant(0));
-  Value waited = ifThen(isWaiting, status(0), [&] { return emitWait(awaited); });
+  Value waited = emitWaits(element(i64, row, static_cast<int32_t>(EntryTable::columns)), column(EntryTable::waitCount));
   Value failed = ifThen(isZero(waited), waited, [&] {
-    Value tiles = load(i64, sizes, column(EntryTable::tileCount));
-    Value before = load(i64, sizes, column(EntryTable::tilesBefore));
-    Value dealt = load(i64, sizes, column(EntryTable::tilesDealt));
-    Value begin = firstTile(worker, before, tiles, dealt);
-    Value end = firstTile(add(worker, constant(1)), before, tiles, dealt);
+    Value share =
+        add(arith::MulIOp::create(builder, location, column(EntryTable::deal), add(workers, constant(1))), worker);
+    Value begin = load(i64, deals, share), end = load(i64, deals, add(share, constant(1)));
     Value isAny = compare(arith::CmpIPredicate::slt, begin, end);
     Value failed = emitRebind(bind, ifThen(isAny, status(0), [&] {
                                 Value called = emitCall(begin, end);
@@ -181,15 +190,6 @@ Value EntryEmitter::emitSpace(LLVM::LLVMFuncOp bind) {
   });
   Value place = arith::TruncIOp::create(builder, location, i32, add(column(EntryTable::phaseIndex), constant(1)));
   return arith::SelectOp::create(builder, location, isZero(failed), failed, place);
-}
-
-/// The first tile of the worker or a later one, among `tiles` that come after `before` others.
-Value EntryEmitter::firstTile(Value of, Value before, Value tiles, Value dealt) {
-  Value product = arith::MulIOp::create(builder, location, of, dealt);
-  Value rounded = add(product, subtract(workers, constant(1)));
-  Value first = subtract(arith::DivUIOp::create(builder, location, rounded, workers), before);
-  Value notBefore = arith::MaxSIOp::create(builder, location, first, constant(0));
-  return arith::MinSIOp::create(builder, location, notBefore, tiles);
 }
 
 Value EntryEmitter::emitCall(Value begin, Value end) {
@@ -218,7 +218,8 @@ void EntryEmitter::emitCopies(Value count, Value words, Type type, Value to, llv
 }
 
 Value EntryEmitter::emitProgramCall(Value begin, Value end) {
-  Value operands = element(i64, row, static_cast<int32_t>(EntryTable::columns));
+  Value operands =
+      element(i64, element(i64, row, static_cast<int32_t>(EntryTable::columns)), column(EntryTable::waitCount));
   Value slotsOfSizes = element(i64, operands, column(EntryTable::bufferCount));
   Value sites = element(i64, slotsOfSizes, column(EntryTable::sizeCount));
   emitCopies(column(EntryTable::bufferCount), operands, pointer, bufferArguments,
@@ -235,7 +236,6 @@ Value EntryEmitter::emitProgramCall(Value begin, Value end) {
   return status(0);
 }
 
-/// Tiles are numbered through the phase.
 void EntryEmitter::emitTrace(Value begin, Value end) {
   Value trace = field(pointer, offsetof(freestone_run_context, trace));
   Value isTraced = LLVM::ICmpOp::create(builder, location, LLVM::ICmpPredicate::ne, trace,
@@ -243,17 +243,16 @@ void EntryEmitter::emitTrace(Value begin, Value end) {
   scf::IfOp::create(builder, location, isTraced, [&](OpBuilder &, Location) {
     auto type =
         LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64, i64, i64, i64, i64});
-    Value before = load(i64, sizes, column(EntryTable::tilesBefore));
-    Value ofPhase = load(i64, sizes, column(EntryTable::tilesOfPhase));
     LLVM::CallOp::create(builder, location, type,
-                         ValueRange{trace, context, worker, column(EntryTable::phaseIndex), add(begin, before),
-                                    add(end, before), ofPhase});
+                         ValueRange{trace, context, worker, column(EntryTable::phaseIndex), begin, end,
+                                    load(i64, sizes, column(EntryTable::tileCount))});
     scf::YieldOp::create(builder, location);
   });
 }
 
 /// Sets the run-time symbol to element 0 of its buffer, which worker 0 has written with tile 0, and derives all sizes
-/// anew. Without tiles the buffer is unwritten, and the symbol gets its lower bound.
+/// anew, and deals the tiles of later phases. Without tiles the buffer is unwritten, and the symbol gets its lower
+/// bound.
 Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
   Value slot = column(EntryTable::bindsSlot);
   Value isBound = compare(arith::CmpIPredicate::ne, slot, constant(0));
@@ -265,7 +264,11 @@ Value EntryEmitter::emitRebind(LLVM::LLVMFuncOp bind, Value failed) {
         arith::SelectOp::create(builder, location, hasTiles, load(i64, address), column(EntryTable::bindsLower));
     store(count, address);
     store(count, element(i64, sizes, subtract(slot, constant(1))));
-    return LLVM::CallOp::create(builder, location, bind, ValueRange{sizes}).getResult();
+    Value overflow = LLVM::CallOp::create(builder, location, bind, ValueRange{sizes}).getResult();
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64});
+    Value deal = field(pointer, offsetof(freestone_run_context, deal_after));
+    LLVM::CallOp::create(builder, location, type, ValueRange{deal, context, column(EntryTable::phaseIndex)});
+    return overflow;
   });
 }
 

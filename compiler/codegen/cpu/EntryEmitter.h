@@ -32,7 +32,8 @@ private:
   State emitControl();
   State emitTest();
   State emitFork();
-  mlir::Value emitWait(mlir::Value awaited);
+  mlir::Value emitWaits(mlir::Value phases, mlir::Value count);
+  mlir::Value emitMeeting(mlir::Value awaited);
   void emitPublish(mlir::Value number);
   void emitViews(mlir::Value rows, mlir::Value count, mlir::Value trip);
   mlir::Value holds(mlir::Value condition);
@@ -70,7 +71,6 @@ private:
     return load(type, element(builder.getI8Type(), context, static_cast<int32_t>(offset)));
   }
   mlir::Value column(EntryTable::Column of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
-  mlir::Value firstTile(mlir::Value worker, mlir::Value before, mlir::Value tiles, mlir::Value dealt);
   mlir::Value control(EntryTable::ControlColumn of) { return load(i64, element(i64, row, static_cast<int32_t>(of))); }
   mlir::Value rowAt(mlir::Value position) { return element(i64, firstRow, position); }
   /// The memory of a buffer or view.
@@ -88,8 +88,8 @@ private:
   EntryTable table;
 
   // Values during the emission of `run`.
-  mlir::Value context, worker, buffers, sizes, workers, base, scratch, programTable, bufferArguments, sizeArguments,
-      row;
+  mlir::Value context, worker, buffers, sizes, workers, deals, base, scratch, programTable, bufferArguments,
+      sizeArguments, row;
   /// Of programs with loops or branches: the first row, the memory of views, and the iteration of each loop around.
   mlir::Value firstRow, views, iterations;
 };

@@ -15,8 +15,9 @@ EntryTable::EntryTable(ProgramOp program, const SizeSlots &slots)
   // A number without waiters need not be published: the next one implies it.
   awaitedPhases.resize(phases.size());
   for (PhaseOp phase : phases)
-    for (int64_t before : phase.getAllAfter())
-      awaitedPhases.set(before);
+    for (ArrayRef<int64_t> waits : {phase.getAllAfter(), phase.getAwaitedTiles()})
+      for (int64_t before : waits)
+        awaitedPhases.set(before);
   program.walk([&](BranchOp branch) {
     for (int64_t before : branch.getAllAfter())
       awaitedPhases.set(before);
@@ -100,8 +101,8 @@ void EntryTable::addLoop(LoopOp op, int64_t loops) {
 void EntryTable::addBranch(BranchOp op, int64_t loops) {
   ++forks;
   size_t begin = addControl(fork, loops);
-  if (!op.getAllAfter().empty())
-    words[begin + awaited] = *llvm::max_element(op.getAllAfter()) + 1;
+  words[begin + forkWaits] = op.getAllAfter().size();
+  llvm::append_range(words, getWaits(op.getAllAfter(), {}));
   words[begin + condition] = bufferIndex.lookup(op.getCondition()) + 1;
   addBlock(op.getThenBody().front(), loops);
   size_t left = addControl(join, loops);
@@ -114,19 +115,25 @@ void EntryTable::addBranch(BranchOp op, int64_t loops) {
   }
 }
 
+/// As `wait_for` of the run context takes them.
+SmallVector<int64_t> EntryTable::getWaits(ArrayRef<int64_t> all, ArrayRef<int64_t> tiles) {
+  SmallVector<int64_t> waits(tiles);
+  for (int64_t phase : all)
+    waits.push_back(~phase);
+  return waits;
+}
+
 void EntryTable::addPhase(PhaseOp phase) {
   int64_t index = nextPhase++;
   SmallVector<SpaceOp, 8> spaces = phase.getSpaces();
   assert(!spaces.empty() && "a phase computes something");
   size_t first = words.size(), last = first;
-  for (auto [space, deal] : llvm::zip_equal(spaces, phase.getDeals())) {
+  for (SpaceOp space : spaces) {
+    bool isFirst = last == first && words.size() == first;
     last = words.size();
-    addRow(space, deal);
+    addRow(space, isFirst ? getWaits(phase.getAllAfter(), phase.getAwaitedTiles()) : SmallVector<int64_t>());
     words[last + phaseIndex] = index;
-    words[last + tilesOfPhase] = slots.of(phase.getTiles());
   }
-  if (!phase.getAllAfter().empty())
-    words[first + waitFor] = *llvm::max_element(phase.getAllAfter()) + 1;
   if (awaitedPhases[index])
     words[last + publishAs] = index + 1;
   for (auto [slot, symbol] : llvm::enumerate(program.getSymbols().getAsRange<SymbolAttr>())) {
@@ -138,7 +145,7 @@ void EntryTable::addPhase(PhaseOp phase) {
   }
 }
 
-void EntryTable::addRow(SpaceOp space, PhaseOp::Deal deal) {
+void EntryTable::addRow(SpaceOp space, ArrayRef<int64_t> waits) {
   int64_t row[columns] = {};
   // The runtime takes the operands of services from the descriptor, which lists the calls in the order of the program.
   if (space.getService()) {
@@ -150,12 +157,13 @@ void EntryTable::addRow(SpaceOp space, PhaseOp::Deal deal) {
     row[callee] = known->second;
   }
   row[tileCount] = slots.of(space.getTiles().getExpr());
-  row[tilesBefore] = slots.of(deal.before);
-  row[tilesDealt] = slots.of(deal.total);
+  row[deal] = space.getDeal().value_or(0);
+  row[waitCount] = waits.size();
   row[bufferCount] = space->getNumOperands();
   row[sizeCount] = space.getSizes().size();
   row[siteCount] = space.getSites().size();
   llvm::append_range(words, row);
+  llvm::append_range(words, waits);
   for (Value operand : space->getOperands())
     words.push_back(bufferIndex.lookup(operand));
   for (auto size : space.getSizes().getAsRange<sym::ExprAttr>())

@@ -7,9 +7,9 @@
 
 namespace freestone::codegen {
 
-/// The table that the `run` of an entry executes, row by row. After the columns of a space come the indices of its
-/// buffers, the slots of its sizes, and its sites. Loops and branches have rows that tell the next one. Indices of
-/// views come after those of buffers.
+/// The table that the `run` of an entry executes, row by row. After the columns of a space come the phases that it
+/// waits for, the indices of its buffers, the slots of its sizes, and its sites. Loops and branches have rows that tell
+/// the next one. Indices of views come after those of buffers.
 class EntryTable {
 public:
   enum Kind : int64_t {
@@ -23,13 +23,11 @@ public:
   enum Column : int64_t {
     kind,
     phaseIndex,
-    waitFor,      ///< 1 + the phase that all workers must have finished; 0: none
-    publishAs,    ///< 1 + the phase that ends here, if others wait for it; 0: none
-    callee,       ///< index of the program, or ~ of the number of the service call
-    tileCount,    ///< slot
-    tilesBefore,  ///< slot: tiles of other spaces that come before these in the deal
-    tilesDealt,   ///< slot: all tiles of the deal
-    tilesOfPhase, ///< slot
+    waitCount,
+    publishAs, ///< 1 + the phase that ends here, if others wait for it; 0: none
+    callee,    ///< index of the program, or ~ of the number of the service call
+    tileCount, ///< slot
+    deal,
     bufferCount,
     sizeCount,
     siteCount,
@@ -41,13 +39,14 @@ public:
   /// The columns of rows of loops and branches, behind `kind`. A row is named by the number of words before it.
   enum ControlColumn : int64_t {
     loop = 1,  ///< the loops around it
-    awaited,   ///< 1 + the phase that all workers must have finished
+    awaited,   ///< test: 1 + the phase that all workers must have finished
     published, ///< join: 1 + the last phase of the branch
     phases,    ///< of an iteration
     trips,     ///< 1 + the slot of the number of iterations; 0: unlimited
     condition, ///< 1 + the index of the buffer; 0: none
     target,    ///< the row behind the loop; of the test; of the other side; behind the branch
     viewCount,
+    forkWaits, ///< fork: the number of phases that it waits for; they come after its columns
     controlColumns
   };
   enum ViewColumn : int64_t { viewIndex, viewSource, viewStep, viewShift, viewRotation, viewColumns };
@@ -76,7 +75,8 @@ private:
   void addLoop(task::LoopOp loop, int64_t loops);
   void addBranch(task::BranchOp branch, int64_t loops);
   void addPhase(task::PhaseOp phase);
-  void addRow(task::SpaceOp space, task::PhaseOp::Deal deal);
+  void addRow(task::SpaceOp space, llvm::ArrayRef<int64_t> waits);
+  static llvm::SmallVector<int64_t> getWaits(llvm::ArrayRef<int64_t> all, llvm::ArrayRef<int64_t> tiles);
   size_t addControl(Kind kind, int64_t loops);
   void addView(task::ViewOp view, llvm::SmallVectorImpl<int64_t> &to);
 

@@ -64,6 +64,19 @@ static void printAccesses(OpAsmPrinter &printer, Operation *, ArrayAttr accesses
   printer << ']';
 }
 
+/// `time 74*n`, or nothing where it is 0.
+static ParseResult parseTime(OpAsmParser &parser, sym::ExprAttr &time) {
+  if (succeeded(parser.parseOptionalKeyword("time")))
+    return parseSize(parser, time);
+  time = sym::Expr::constant(parser.getContext(), 0).attr();
+  return success();
+}
+
+static void printTime(OpAsmPrinter &printer, Operation *, sym::ExprAttr time) {
+  if (!time.getExpr().isConstant(0))
+    printer << "time " << time.getExpr();
+}
+
 /// `operations 2*n padding 0`, or nothing.
 static ParseResult parseOperations(OpAsmParser &parser, sym::ExprAttr &operations, sym::ExprAttr &padding) {
   if (failed(parser.parseOptionalKeyword("operations")))
@@ -107,28 +120,7 @@ BufferOp findBuffer(Value value) {
 
 SmallVector<SpaceOp, 8> PhaseOp::getSpaces() { return llvm::to_vector<8>(getBody().getOps<SpaceOp>()); }
 
-SmallVector<PhaseOp::Deal, 8> PhaseOp::getDeals() {
-  SmallVector<Deal, 8> deals;
-  sym::Expr zero = sym::Expr::constant(getContext(), 0);
-  SmallVector<SpaceOp, 8> spaces = getSpaces();
-  for (size_t first = 0, end; first < spaces.size(); first = end) {
-    sym::Expr total = zero;
-    for (end = first; end < spaces.size() && spaces[end].getProgram() == spaces[first].getProgram(); ++end) {
-      deals.push_back({total, zero});
-      total = total + spaces[end].getTiles().getExpr();
-    }
-    for (Deal &deal : MutableArrayRef(deals).drop_front(first))
-      deal.total = total;
-  }
-  return deals;
-}
-
-sym::Expr PhaseOp::getTiles() {
-  sym::Expr tiles = sym::Expr::constant(getContext(), 0);
-  for (SpaceOp space : getSpaces())
-    tiles = tiles + space.getTiles().getExpr();
-  return tiles;
-}
+bool SpaceOp::needsWorker0() { return getService() || getParentOp().getBinds(); }
 
 static sym::Expr countBytes(Value value) {
   auto type = cast<graph::TensorType>(value.getType());
@@ -183,7 +175,7 @@ LogicalResult ProgramOp::verify() {
   if (loops.wasInterrupted())
     return failure();
   for (auto [index, phase] : llvm::enumerate(getPhases())) {
-    for (ArrayRef<int64_t> edges : {phase.getAllAfter(), phase.getSameAfter()})
+    for (ArrayRef<int64_t> edges : {phase.getAllAfter(), phase.getAwaitedTiles(), phase.getSameAfter()})
       for (int64_t before : edges)
         if (before < 0 || before >= static_cast<int64_t>(index))
           return phase.emitOpError("is phase ") << index << " and can't come after phase " << before;

@@ -21,7 +21,7 @@ def Task_ProgramOp : Task_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock,
       %w = task.buffer weight "fc1.weight" : !graph.tensor<[784, 10], f32>
       %y = task.buffer output "y" : !graph.tensor<[n, 10], f32>
       task.phase "fc1" after all [] same [] {
-        task.space @p0(%x, %w) to (%y) sizes [n, 10, 784] tiles n ceildiv 56 scratch 4096 reads [560*784, ?] writes [560] sites [] : (…) -> (…)
+        task.space @p0(%x, %w) to (%y) sizes [n, 10, 784] tiles n ceildiv 56 deal 0 time 74*n scratch 4096 reads [560*784, ?] writes [560] sites [] : (…) -> (…)
       }
     }
     ```
@@ -50,16 +50,16 @@ def Task_BufferOp : Task_Op<"buffer"> {
     The type is that of the value the buffer was made for; reshapes of the value share the buffer. Inputs and weights
     are read-only; a weight with a `value` is a constant of the program. State has a static size and persists from run
     to run under its name, in all programs of the module; it begins as zeros or as the weight `initial`.
-    `task-plan-memory` assigns arena buffers: `horizon` is the last phase known to be complete on all workers before the
-    first definition (-1: none), `last_use` the last phase that touches the buffer. Two arena buffers may share bytes
-    where one's last use is not after the other's horizon.
+    `task-plan-memory` gives arena buffers their live range: from the first phase that touches the buffer to the phase
+    from which on every worker knows that all touches are done. Two arena buffers may share bytes where their live ranges
+    do not overlap.
   }];
-  let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$horizon,
-                       OptionalAttr<I64Attr>:$last_use, OptionalAttr<ElementsAttr>:$value,
+  let arguments = (ins Task_BufferKindAttr:$kind, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$first,
+                       OptionalAttr<I64Attr>:$freed, OptionalAttr<ElementsAttr>:$value,
                        OptionalAttr<StrAttr>:$initial);
   let results = (outs AnyType:$buffer);
   let assemblyFormat = [{
-    `` $kind ($name^)? (`horizon` $horizon^)? (`last_use` $last_use^)?
+    `` $kind ($name^)? (`live` ` ` `[` $first^ `,` $freed `)`)?
     (`value` $value^)? (`initial` $initial^)? attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;
@@ -152,30 +152,25 @@ def Task_PhaseOp : Task_Op<"phase", [ParentOneOf<["ProgramOp", "LoopOp", "Branch
                                      NoRegionArguments]> {
   let summary = "one step of every worker: its share of the tiles of one or more independent programs";
   let description = [{
-    Phases are numbered in the order of the text.     `after all [p]`: every worker has finished phase p before any begins this one. `after same [p]`: a worker reads only
-    its own writes of p; no wait. Neighbouring spaces of one program are dealt together, as one row of tiles. `binds`
-    names the run-time symbol whose value is the phase's result: worker 0, which runs tile 0, then derives all sizes
-    anew before it publishes its progress. Without tiles the symbol gets its lower bound.
+    Phases are numbered in the order of the text. `after all [p]`: every worker has finished phase p before any begins
+    this one. `after tiles [p, …]`: all tiles of phase p are done; a worker waits for those that have some, and for
+    worker 0, while others may still be busy with earlier phases. `after same [p, …]`: a worker reads
+    only its own writes of p; no wait. `binds` names the run-time symbol whose value is the phase's result: worker 0,
+    which runs tile 0, then derives all sizes anew, and deals the tiles of later phases, before it publishes its progress.
+    Without tiles the symbol gets its lower bound.
   }];
-  let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, DenseI64ArrayAttr:$same_after,
-                       OptionalAttr<StrAttr>:$binds);
+  let arguments = (ins StrAttr:$label, DenseI64ArrayAttr:$all_after, OptionalAttr<DenseI64ArrayAttr>:$tiles_after,
+                       DenseI64ArrayAttr:$same_after, OptionalAttr<StrAttr>:$binds);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $label `after` `all` $all_after `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
+    $label `after` `all` $all_after (`tiles` $tiles_after^)? `same` $same_after (`binds` $binds^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<SpaceOp, 8> getSpaces();
-
-    /// The tiles of a space within its deal: `before` tiles of other spaces come first, `total` tiles are dealt in one
-    /// row.
-    struct Deal {
-      ::freestone::sym::Expr before, total;
-      bool operator==(const Deal &other) const { return before == other.before && total == other.total; }
-    };
-    /// One for each space.
-    ::llvm::SmallVector<Deal, 8> getDeals();
-    /// The number of tiles of all spaces.
-    ::freestone::sym::Expr getTiles();
+    /// The phases whose tiles are awaited, besides those of `after all`.
+    ::llvm::ArrayRef<int64_t> getAwaitedTiles() {
+      return getTilesAfter() ? *getTilesAfter() : ::llvm::ArrayRef<int64_t>();
+    }
   }];
 }
 
@@ -187,22 +182,30 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
     `?` (an attribute `unit`) means any element. No two tiles write the same element; of a buffer that is input and
     output, a tile reads only elements that it writes. `sites` are the numbers of the program's `tile.check`s.
     `operations` counts the floating-point operations of all tiles, `padding` the additional ones whose results are
-    discarded.
+    discarded. `time` estimates the nanoseconds of one worker for all tiles. The runtime deals the tiles to the workers by
+    these times, so that none waits for long; spaces with the same `deal` have equally many tiles, and tile t of all of
+    them belongs to the same worker.
 
     With `service`, the space is one call of the function that the application offers under this name and version, by
     worker 0; `views` are the operands' types, inputs first.
     ```mlir
-    task.space @"onednn.relu"(%x) to (%y) sizes [] tiles 1 scratch 0 reads [?] writes [?] sites []
+    task.space @"onednn.relu"(%x) to (%y) sizes [] tiles 1 time 0 scratch 0 reads [?] writes [?] sites []
         service 2 views [!graph.tensor<[n], f32>, !graph.tensor<[n], f32>] : (!graph.tensor<[n], f32>) -> !graph.tensor<[n], f32>
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$program, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outputs,
-                       ArrayAttr:$sizes, Sym_ExprAttr:$tiles, Sym_ExprAttr:$scratch, ArrayAttr:$reads, ArrayAttr:$writes,
-                       DenseI64ArrayAttr:$sites, OptionalAttr<Sym_ExprAttr>:$operations,
+                       ArrayAttr:$sizes, Sym_ExprAttr:$tiles, OptionalAttr<I64Attr>:$deal, Sym_ExprAttr:$time,
+                       Sym_ExprAttr:$scratch, ArrayAttr:$reads, ArrayAttr:$writes, DenseI64ArrayAttr:$sites, OptionalAttr<Sym_ExprAttr>:$operations,
                        OptionalAttr<Sym_ExprAttr>:$padding, OptionalAttr<I64Attr>:$service, OptionalAttr<TypeArrayAttr>:$views);
+  let extraClassDeclaration = [{
+    /// Whether worker 0 has tile 0, however the others are dealt.
+    bool needsWorker0();
+    /// Whether tile t of both belongs to the same worker.
+    bool isDealtAs(SpaceOp other) { return getDeal() && getDeal() == other.getDeal(); }
+  }];
   let assemblyFormat = [{
     $program `(` $inputs `)` `to` ` ` `(` $outputs `)` `sizes` custom<Sizes>($sizes) `tiles` custom<Size>($tiles)
-    `scratch` custom<Size>($scratch) `reads` custom<Accesses>($reads) `writes` custom<Accesses>($writes) `sites` $sites
+    (`deal` $deal^)? custom<Time>($time) `scratch` custom<Size>($scratch) `reads` custom<Accesses>($reads) `writes` custom<Accesses>($writes) `sites` $sites
     custom<Operations>($operations, $padding) (`service` $service^ `views` $views)? attr-dict `:` functional-type($inputs, $outputs)
   }];
 }

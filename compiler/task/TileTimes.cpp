@@ -1,0 +1,61 @@
+#include "compiler/task/TileTimes.h"
+
+#include "compiler/plan/Classify.h"
+#include "compiler/plan/Traffic.h"
+#include "compiler/task/Operations.h"
+#include "compiler/tile/Cost.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace freestone;
+using sym::Expr;
+
+/// The parts of peak rates that programs reach.
+static constexpr double partOfProducts = 0.8, partOfWindows = 0.35, partOfBodies = 0.5, partOfBytes = 0.5;
+/// Explicit loops compute one element after another.
+static constexpr double bytesOfExplicitLoops = 2e9;
+/// Times are sums of products with whole numbers of 2^-20 ns.
+static constexpr double unitsOfNanosecond = 1 << 20;
+/// Of one operation, so that sums fit 64 bits.
+static constexpr double mostUnits = 1 << 30;
+
+/// Whether micro-kernels compute the program.
+static bool hasKernel(Attribute tiling) {
+  if (auto variants = dyn_cast<tile::VariantsTilingAttr>(tiling))
+    return llvm::any_of(variants.getTilings(), hasKernel);
+  return !isa<tile::MapTilingAttr, tile::RowsTilingAttr, tile::TranspositionTilingAttr, tile::OpaqueTilingAttr>(tiling);
+}
+
+/// Multiply-adds a second of the products of a program.
+static double getMultiplyAdds(Attribute tiling, Type element, const DeviceDescription &device) {
+  if (isa<tile::DotProductTilingAttr>(tiling))
+    return std::max(element.isInteger() ? device.getQuadMultiplyAdds() : device.getPairMultiplyAdds(),
+                    device.getMultiplyAdds(32));
+  return device.getMultiplyAdds(std::max(32u, element.getIntOrFloatBitWidth()));
+}
+
+Expr task::estimateTime(tile::ProgramOp program, const DeviceDescription &device) {
+  MLIRContext *context = program.getContext();
+  Attribute tiling = program.getPlan()->getTiling();
+  Expr time = Expr::constant(context, 0);
+  auto add = [&](Expr count, double rate) {
+    time = time + count * std::llround(std::clamp(1e9 / rate * unitsOfNanosecond, 1.0, mostUnits));
+  };
+  for (tile::ComputeOp compute : program.getComputes()) {
+    Expr points = tile::getNumPoints(compute.getExtents(), context);
+    bool isProduct = hasKernel(tiling) && tile::getContractionDims(compute);
+    auto type = cast<graph::TensorType>(compute.getInputs().empty() ? compute.getResult(0).getType()
+                                                                    : compute.getInputs().front().getType());
+    if (isProduct)
+      add(points, (isa<tile::WindowTilingAttr>(tiling) ? partOfWindows : partOfProducts) *
+                      getMultiplyAdds(tiling, type.getElementType(), device));
+    else
+      add(points * std::max<int64_t>(1, tile::getBodyCost(compute)), partOfBodies * device.getMultiplyAdds(32));
+  }
+  Expr padding = countOperations(program).padding;
+  if (!padding.isInvalid())
+    add(padding, 2 * partOfProducts * device.getMultiplyAdds(32));
+  bool isExplicit = isa<tile::OpaqueTilingAttr>(tiling);
+  add(tile::Traffic::get(program).getTotal(), isExplicit ? bytesOfExplicitLoops : partOfBytes * device.getBandwidth(1));
+  return Expr::ceilDiv(time, static_cast<int64_t>(unitsOfNanosecond));
+}

@@ -1,0 +1,44 @@
+#ifndef FREESTONE_RUNTIME_SIZES_DEALER_H
+#define FREESTONE_RUNTIME_SIZES_DEALER_H
+
+#include "runtime/artifact/Descriptor.h"
+#include "runtime/artifact/abi.h"
+#include "runtime/sizes/Plane.h"
+
+namespace freestone::runtime {
+
+/// The tiles of every worker, as compiled code reads them.
+struct Deals {
+  std::vector<int64_t> firsts; ///< `deals` of the run context
+  std::vector<char> computing; ///< [p * W + w]: whether worker w has tiles of phase p, or is worker 0
+  double nanoseconds = 0;      ///< estimated for one run, each loop counted once
+};
+
+/// Deals the tiles of an entry's phases to W workers by their estimated times, phase by phase: to those that would be
+/// idle first. Independent phases thus run side by side, and what is uneven in one is made up for by the next. Any deal
+/// is correct; equal sizes and workers give equal deals. Not thread-safe; allocates nothing once it is made.
+class Dealer {
+public:
+  Dealer(const Entry &entry, size_t workers, bool isEven = false);
+
+  /// Makes room for the deals of all phases.
+  Deals makeRoom() const;
+  /// Deals the tiles of the phases from `first` on, all workers beginning there at once; earlier deals remain.
+  void deal(std::span<const int64_t> sizes, size_t first, Deals &deals);
+
+private:
+  /// Splitting shorter work over workers costs more than it gains.
+  static constexpr double grain = 250;
+
+  const Entry &entry;
+  Plane plane;
+  std::vector<double> times; ///< of each deal: of all its spaces
+  std::vector<bool> areEven; ///< deals that give worker 0 the first tiles
+  std::vector<bool> areDealt;
+  std::vector<double> doneAt;   ///< of each phase: when its tiles are done
+  std::vector<double> passedAt; ///< of each phase: when all workers have finished it
+};
+
+} // namespace freestone::runtime
+
+#endif // FREESTONE_RUNTIME_SIZES_DEALER_H
