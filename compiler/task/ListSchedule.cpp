@@ -3,6 +3,7 @@
 #include "runtime/sizes/Plane.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
+#include <random>
 
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -11,8 +12,11 @@ using namespace freestone::task;
 
 namespace {
 
-/// Idle times of all workers up to this sum, in nanoseconds, weigh no more than the given order.
+/// Idle times of all workers up to this sum, in nanoseconds, weigh nothing.
 constexpr double negligible = 500;
+
+/// How many schedules are tried: so many tasks are laid on the plane.
+constexpr int64_t mostTries = 64, mostLaid = 10000;
 
 /// The plane while tasks are laid on it one after another.
 class Layout {
@@ -99,10 +103,10 @@ std::vector<double> getWaysToEnd(ArrayRef<PlaneTask> tasks, size_t workers) {
   return ways;
 }
 
-/// Takes ready tasks one after another: of those that fit the memory and leave workers idle for little time the one of
-/// the highest rank.
+/// Takes ready tasks one after another: of those that fit the memory and leave workers idle for no more than `patience`
+/// the one of the highest rank, else that which leaves them idle for the least time.
 SmallVector<int64_t> takeReady(ArrayRef<PlaneTask> tasks, ArrayRef<int64_t> bytes, int64_t mostLive, size_t workers,
-                               ArrayRef<double> ranks) {
+                               ArrayRef<double> ranks, double patience) {
   Layout layout(tasks, workers);
   LiveValues live(tasks, bytes);
   std::vector<int64_t> missing(tasks.size());
@@ -124,7 +128,7 @@ SmallVector<int64_t> takeReady(ArrayRef<PlaneTask> tasks, ArrayRef<int64_t> byte
       bool fits = live.getWith(task) <= mostLive;
       double idle = layout.getIdle(task);
       // Where nothing fits, the given order frees memory soonest.
-      return std::tuple(!fits, !fits || idle <= negligible ? 0 : idle, fits ? -ranks[task] : 0, task);
+      return std::tuple(!fits, !fits || idle <= patience ? 0 : idle, fits ? -ranks[task] : 0, task);
     });
     int64_t chosen = std::get<3>(*llvm::min_element(keys));
     layout.lay(chosen);
@@ -181,19 +185,30 @@ SmallVector<int64_t> task::scheduleTasks(ArrayRef<PlaneTask> tasks, ArrayRef<int
   SmallVector<int64_t> best = given;
   int64_t mostLive = getMostLive(tasks, bytes, given);
   double shortest = getMakespan(layInOrder(tasks, given, workers)) * (1 - least);
-  auto tryRanks = [&](ArrayRef<double> ranks) {
-    SmallVector<int64_t> order = takeReady(tasks, bytes, mostLive, workers, ranks);
+  auto tryRanks = [&](ArrayRef<double> ranks, double patience) {
+    SmallVector<int64_t> order = takeReady(tasks, bytes, mostLive, workers, ranks, patience);
     double makespan = getMakespan(layInOrder(tasks, order, workers));
     if (makespan >= shortest || getMostLive(tasks, bytes, order) > mostLive)
       return;
     shortest = makespan;
     best = std::move(order);
   };
-  std::vector<double> inOrder(tasks.size());
+  std::vector<double> ranks(tasks.size());
   for (size_t task = 0; task < tasks.size(); ++task)
-    inOrder[task] = -double(task);
-  tryRanks(inOrder);
+    ranks[task] = -double(task);
+  tryRanks(ranks, negligible);
+
+  // Long ways to the end first, and others that differ by chance; with more patience, even if workers wait for them.
   std::vector<double> ways = getWaysToEnd(tasks, workers);
-  tryRanks(ways);
+  double whole = getMakespan(layInOrder(tasks, given, workers)), bound = getLowerBound(tasks, workers);
+  int64_t tries = std::min<int64_t>(mostTries, mostLaid / std::max<size_t>(1, tasks.size()));
+  std::minstd_rand random;
+  for (int64_t number = 0; number < tries && shortest > bound * (1 + least); ++number) {
+    constexpr double patiences[] = {0, 0.01, 0.1, 1};
+    double amount = number < 4 ? 0 : 0.5;
+    for (size_t task = 0; task < tasks.size(); ++task)
+      ranks[task] = ways[task] * (1 + amount * std::uniform_real_distribution<double>(-1, 1)(random));
+    tryRanks(ranks, std::max(negligible, patiences[number % 4] * whole));
+  }
   return best;
 }

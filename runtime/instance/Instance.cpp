@@ -55,11 +55,30 @@ void Instance::startTracing(std::shared_ptr<Timeline> given) {
   std::string owner = program.name == "main" ? "" : program.name + ": ";
   for (int worker = 0; worker < threads(); ++worker)
     lanes.push_back(&timeline->addLane(owner + "worker " + std::to_string(worker)));
+  for (int worker = 0; worker < threads(); ++worker)
+    plannedLanes.push_back(&timeline->addLane(owner + "planned: worker " + std::to_string(worker)));
   for (const Phase &phase : program.phases) {
     taskNames.push_back(timeline->nameOf(phase.label, phase.program));
     waitNames.push_back(timeline->nameOf("wait for " + phase.label));
   }
   gang->startTracing(program.phases.size(), [this](int worker, const Trace &trace) { recordTasks(worker, trace); });
+}
+
+/// Records, for the first run with these sizes, what each worker should do from now on.
+void Instance::recordPlan(PreparedRun &run) {
+  if (!timeline || recordedSizes == run.sizes)
+    return;
+  recordedSizes = run.sizes;
+  int64_t start = now();
+  for (const PlannedSpan &span : run.dealer.plan(run.sizes, run.deals)) {
+    Timeline::Event event = {start + int64_t(span.begin), start + int64_t(span.end)};
+    event.name = taskNames[span.phase];
+    event.run = run.number;
+    event.firstTile = span.firstTile;
+    event.tiles = span.tiles;
+    event.ofTiles = span.ofTiles;
+    plannedLanes[span.worker]->add(event);
+  }
 }
 
 /// Records a worker's activity of the current run on the timeline.

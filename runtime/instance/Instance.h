@@ -101,6 +101,7 @@ private:
   Status useState(std::shared_ptr<State> given);
   void startTracing(std::shared_ptr<Timeline> given);
   void recordTasks(int worker, const Trace &trace) const;
+  void recordPlan(PreparedRun &run);
   Status bindSymbols();
   Status checkInputs(const SizePlan &plan) const;
   Status checkOutput(const SizePlan &plan, size_t index) const;
@@ -147,8 +148,10 @@ private:
   TensorView incoming;                    ///< kept, so that setting an input allocates nothing
 
   std::shared_ptr<Timeline> timeline;
-  std::vector<Timeline::Lane *> lanes;       ///< of the workers
-  std::vector<int32_t> taskNames, waitNames; ///< of the phases
+  std::vector<Timeline::Lane *> lanes;        ///< of the workers
+  std::vector<Timeline::Lane *> plannedLanes; ///< of the workers, as planned
+  std::vector<int64_t> recordedSizes;         ///< of the run whose plan was recorded last
+  std::vector<int32_t> taskNames, waitNames;  ///< of the phases
 
   uint64_t runs = 0, submits = 0;     ///< started or queued
   std::atomic<uint64_t> phases = 0;   ///< of successful runs

@@ -194,6 +194,7 @@ Status Instance::execute(PreparedRun &run) {
   executing = &run;
   executed.fetch_add(1, std::memory_order_relaxed);
   services->enter(run.context);
+  recordPlan(run);
   Gang::Outcome outcome = gang->run(run.context, functions);
   Status status = explainFailure(run, outcome);
   if (!status.ok())

@@ -6,8 +6,7 @@ using namespace freestone::runtime;
 
 Dealer::Dealer(const Entry &entry, size_t workers, bool isEven)
     : entry(entry), plane(workers), times(entry.dealCount), areEven(entry.dealCount, isEven), areDealt(entry.dealCount),
-      doneAt(entry.phases.size()),
-      passedAt(entry.phases.size()) {
+      doneAt(entry.phases.size()), passedAt(entry.phases.size()) {
   for (const Phase &phase : entry.phases)
     for (const Space &space : phase.spaces)
       if (space.dealing == Space::Dealing::Evenly)
@@ -19,9 +18,8 @@ Deals Dealer::makeRoom() const {
           std::vector<char>(entry.phases.size() * plane.workers()), 0};
 }
 
-void Dealer::deal(std::span<const int64_t> sizes, size_t first, Deals &deals) {
-  size_t workers = plane.workers();
-  auto firstsOf = [&](int64_t deal) { return std::span(deals.firsts).subspan(deal * (workers + 1), workers + 1); };
+/// Forgets the deals of the phases from `first` on.
+void Dealer::begin(std::span<const int64_t> sizes, size_t first) {
   std::ranges::fill(times, 0);
   std::fill(areDealt.begin(), areDealt.end(), false);
   for (size_t number = 0; number < entry.phases.size(); ++number)
@@ -32,36 +30,69 @@ void Dealer::deal(std::span<const int64_t> sizes, size_t first, Deals &deals) {
   std::ranges::fill(doneAt, 0);
   std::ranges::fill(passedAt, 0);
   plane.clear();
+}
+
+/// All workers wait for what the phase comes after.
+void Dealer::await(const Phase &phase) {
+  if (phase.begin == Phase::Begin::Together)
+    plane.meet();
+  for (int64_t before : phase.awaits)
+    plane.await(doneAt[before]);
+  if (phase.awaitsAll >= 0)
+    plane.await(passedAt[phase.awaitsAll]);
+}
+
+void Dealer::lay(const Space &space, std::span<const int64_t> sizes, size_t number, std::span<int64_t> firsts) {
+  int64_t tiles = std::max<int64_t>(0, sizes[space.tilesSlot]);
+  double all = double(sizes[space.timeSlot]), time = tiles > 0 ? all / double(tiles) : 0, done = 0;
+  if (areDealt[space.deal])
+    done = plane.layAgain(time, firsts);
+  else if (areEven[space.deal])
+    done = plane.layEvenly(tiles, time, firsts);
+  else // what is too short alone may be worth it with all that is dealt alike
+    done = plane.lay(tiles, time, times[space.deal] > 0 ? grain * all / times[space.deal] : 0, firsts);
+  areDealt[space.deal] = true;
+  doneAt[number] = std::max(doneAt[number], done);
+}
+
+void Dealer::deal(std::span<const int64_t> sizes, size_t first, Deals &deals) {
+  size_t workers = plane.workers();
+  begin(sizes, first);
   for (size_t number = first; number < entry.phases.size(); ++number) {
     const Phase &phase = entry.phases[number];
-    if (phase.begin == Phase::Begin::Together)
-      plane.meet();
-    for (int64_t before : phase.awaits)
-      plane.await(doneAt[before]);
-    if (phase.awaitsAll >= 0)
-      plane.await(passedAt[phase.awaitsAll]);
-    for (const Space &space : phase.spaces) {
-      std::span<int64_t> firsts = firstsOf(space.deal);
-      int64_t tiles = std::max<int64_t>(0, sizes[space.tilesSlot]);
-      double time = tiles > 0 ? double(sizes[space.timeSlot]) / double(tiles) : 0;
-      double done = 0;
-      if (areDealt[space.deal])
-        done = plane.layAgain(time, firsts);
-      else if (areEven[space.deal])
-        done = plane.layEvenly(tiles, time, firsts);
-      else
-        done = plane.lay(tiles, time, times[space.deal] > 0 ? grain * double(tiles) * time / times[space.deal] : 0,
-                         firsts);
-      areDealt[space.deal] = true;
-      doneAt[number] = std::max(doneAt[number], done);
-    }
+    await(phase);
+    for (const Space &space : phase.spaces)
+      lay(space, sizes, number, firstsOf(space, deals));
     passedAt[number] = plane.end();
+    auto isComputing = [&](size_t worker) {
+      return std::ranges::any_of(phase.spaces, [&](const Space &space) {
+        std::span<int64_t> firsts = firstsOf(space, deals);
+        return firsts[worker] < firsts[worker + 1];
+      });
+    };
     for (size_t worker = 0; worker < workers; ++worker)
-      deals.computing[number * workers + worker] =
-          worker == 0 || std::ranges::any_of(phase.spaces, [&](const Space &space) {
-            std::span<int64_t> firsts = firstsOf(space.deal);
-            return firsts[worker] < firsts[worker + 1];
-          });
+      deals.computing[number * workers + worker] = worker == 0 || isComputing(worker);
   }
   deals.nanoseconds = plane.end();
+}
+
+std::vector<PlannedSpan> Dealer::plan(std::span<const int64_t> sizes, Deals &deals) {
+  std::vector<PlannedSpan> spans;
+  begin(sizes, entry.phases.size());
+  for (size_t number = 0; number < entry.phases.size(); ++number) {
+    const Phase &phase = entry.phases[number];
+    await(phase);
+    for (const Space &space : phase.spaces) {
+      std::span<int64_t> firsts = firstsOf(space, deals);
+      size_t fresh = spans.size();
+      for (size_t worker = 0; worker < plane.workers(); ++worker)
+        if (int64_t tiles = firsts[worker + 1] - firsts[worker]; tiles > 0)
+          spans.push_back({number, worker, plane.endOf(worker), 0, firsts[worker], tiles, firsts.back()});
+      lay(space, sizes, number, firsts);
+      for (PlannedSpan &span : std::span(spans).subspan(fresh))
+        span.end = plane.endOf(span.worker);
+    }
+    passedAt[number] = plane.end();
+  }
+  return spans;
 }

@@ -14,6 +14,13 @@ struct Deals {
   double nanoseconds = 0;      ///< estimated for one run, each loop counted once
 };
 
+/// A worker's tiles of a phase as they are planned, in nanoseconds since the beginning of a run.
+struct PlannedSpan {
+  size_t phase = 0, worker = 0;
+  double begin = 0, end = 0;
+  int64_t firstTile = 0, tiles = 0, ofTiles = 0;
+};
+
 /// Deals the tiles of an entry's phases to W workers by their estimated times, phase by phase: to those that would be
 /// idle first. Independent phases thus run side by side, and what is uneven in one is made up for by the next. Any deal
 /// is correct; equal sizes and workers give equal deals. Not thread-safe; allocates nothing once it is made.
@@ -25,8 +32,17 @@ public:
   Deals makeRoom() const;
   /// Deals the tiles of the phases from `first` on, all workers beginning there at once; earlier deals remain.
   void deal(std::span<const int64_t> sizes, size_t first, Deals &deals);
+  /// When each worker would compute what, with deals of these sizes; each loop once.
+  std::vector<PlannedSpan> plan(std::span<const int64_t> sizes, Deals &deals);
 
 private:
+  void begin(std::span<const int64_t> sizes, size_t first);
+  void await(const Phase &phase);
+  void lay(const Space &space, std::span<const int64_t> sizes, size_t number, std::span<int64_t> firsts);
+  std::span<int64_t> firstsOf(const Space &space, Deals &deals) const {
+    return std::span(deals.firsts).subspan(space.deal * (plane.workers() + 1), plane.workers() + 1);
+  }
+
   /// Splitting shorter work over workers costs more than it gains.
   static constexpr double grain = 250;
 

@@ -21,7 +21,8 @@ public:
   /// All workers wait until `time`. Returns the sum of the times that they are idle.
   double await(double time);
   double idleUntil(double time) const;
-  /// When the last worker is done.
+  /// When a worker is done, and the last of them.
+  double endOf(size_t worker) const { return clocks[worker]; }
   double end() const;
 
   /// Lays `tiles` tiles of `time` each where they are done first: each worker gets neighbouring ones, in the order of

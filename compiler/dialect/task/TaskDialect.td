@@ -11,7 +11,7 @@ def Task_Dialect : Dialect {
   let summary = "the plane of units × time: phases of tiles, laid on workers";
   let description = [{
     A `task.program` is one SPMD program for W workers, W known at run time. Every worker runs the same phases in the
-    same order and computes its share of each phase's tiles by formula: tile t of T belongs to worker floor(t*W/T).
+    same order and computes its share of each phase's tiles, which the runtime deals when sizes are bound.
     There is no dispatcher and no global barrier: a phase names the earlier phases that it must come `after`, and waits
     for their progress numbers only.
   }];

@@ -1,0 +1,118 @@
+#include "runtime/sizes/Dealer.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace freestone::runtime;
+
+namespace {
+
+/// A phase with one space of a deal of its own: slots 2 * number and 2 * number + 1 hold its tiles and its time.
+Phase phaseOf(int64_t number, std::vector<int64_t> awaits = {}) {
+  Phase phase;
+  phase.spaces = {{2 * number, 2 * number + 1, number}};
+  phase.awaits = std::move(awaits);
+  return phase;
+}
+
+Entry entryOf(std::vector<Phase> phases) {
+  Entry entry;
+  entry.dealCount = phases.size();
+  entry.phases = std::move(phases);
+  return entry;
+}
+
+std::vector<int64_t> firstsOf(const Deals &deals, int64_t deal, size_t workers) {
+  auto begin = deals.firsts.begin() + deal * (workers + 1);
+  return {begin, begin + workers + 1};
+}
+
+} // namespace
+
+TEST(Plane, FillsWhatIsFreeFirst) {
+  Plane plane(3);
+  std::vector<int64_t> firsts(4);
+  EXPECT_EQ(plane.layEvenly(2, 1000, firsts), 1000);
+  EXPECT_EQ(firsts, (std::vector<int64_t>{0, 1, 2, 2}));
+  // Worker 2 is free, and two tiles ahead once it has made up for it.
+  EXPECT_EQ(plane.lay(4, 500, 0, firsts), 1500);
+  EXPECT_EQ(firsts, (std::vector<int64_t>{0, 1, 1, 4}));
+  EXPECT_EQ(plane.idleUntil(2000), 500 + 500 + 1000);
+  EXPECT_EQ(plane.await(2000), 2000);
+  EXPECT_EQ(plane.end(), 2000);
+}
+
+TEST(Plane, DoesNotSplitWhatIsShort) {
+  Plane plane(4);
+  std::vector<int64_t> firsts(5);
+  plane.lay(100, 1, 50, firsts);
+  EXPECT_EQ(std::ranges::count_if(firsts, [](int64_t first) { return first % 50 == 0; }), 5);
+  plane.lay(0, 0, 50, firsts);
+  EXPECT_EQ(firsts, (std::vector<int64_t>{0, 0, 0, 0, 0}));
+}
+
+TEST(Plane, LaysEveryTileOnce) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    size_t workers = 1 + random() % 9;
+    Plane plane(workers);
+    std::vector<int64_t> firsts(workers + 1);
+    double work = 0, longest = 0;
+    for (int number = 0; number < 5; ++number) {
+      int64_t tiles = random() % 40;
+      double time = double(random() % 1000);
+      work += double(tiles) * time;
+      longest = std::max(longest, time);
+      plane.lay(tiles, time, 0, firsts);
+      EXPECT_EQ(firsts.front(), 0);
+      EXPECT_EQ(firsts.back(), tiles);
+      EXPECT_TRUE(std::ranges::is_sorted(firsts));
+    }
+    // No worker is ahead by more than a tile.
+    EXPECT_LE(plane.end(), work / double(workers) + longest);
+  }
+}
+
+TEST(Dealer, DealsIndependentPhasesSideBySide) {
+  Entry entry = entryOf({phaseOf(0), phaseOf(1), phaseOf(2, {0, 1})});
+  Dealer dealer(entry, 2);
+  Deals deals = dealer.makeRoom();
+  std::vector<int64_t> sizes = {1, 9000, 1, 8000, 6, 12000};
+  dealer.deal(sizes, 0, deals);
+  EXPECT_EQ(firstsOf(deals, 0, 2), (std::vector<int64_t>{0, 1, 1}));
+  EXPECT_EQ(firstsOf(deals, 1, 2), (std::vector<int64_t>{0, 0, 1}));
+  EXPECT_EQ(firstsOf(deals, 2, 2), (std::vector<int64_t>{0, 3, 6}));
+  EXPECT_EQ(deals.nanoseconds, 15000);
+  // Worker 0 is always awaited.
+  EXPECT_EQ(deals.computing, (std::vector<char>{1, 0, 1, 1, 1, 1}));
+
+  Dealer even(entry, 2, /*isEven=*/true);
+  even.deal(sizes, 0, deals);
+  EXPECT_EQ(firstsOf(deals, 1, 2), (std::vector<int64_t>{0, 1, 1}));
+  EXPECT_EQ(deals.nanoseconds, 9000 + 8000 + 6000);
+}
+
+TEST(Dealer, KeepsDealsTogether) {
+  Entry entry = entryOf({phaseOf(0), phaseOf(1), phaseOf(1)});
+  entry.phases[1].spaces[0].dealing = Space::Dealing::Evenly;
+  entry.dealCount = 2;
+  Dealer dealer(entry, 2);
+  Deals deals = dealer.makeRoom();
+  std::vector<int64_t> sizes = {1, 50000, 3, 9000};
+  dealer.deal(sizes, 0, deals);
+  EXPECT_EQ(firstsOf(deals, 1, 2), (std::vector<int64_t>{0, 2, 3})) << "however late worker 0 is";
+}
+
+/// Sizes that a run determines change the deals of what follows alone.
+TEST(Dealer, DealsWhatFollowsAgain) {
+  Entry entry = entryOf({phaseOf(0), phaseOf(1), phaseOf(2)});
+  Dealer dealer(entry, 2);
+  Deals deals = dealer.makeRoom();
+  std::vector<int64_t> sizes = {4, 8000, 1, 2000, 8, 9000};
+  dealer.deal(sizes, 0, deals);
+  std::vector<int64_t> before = firstsOf(deals, 0, 2);
+  sizes = {400, 8000, 1, 2000, 2, 9000};
+  dealer.deal(sizes, 2, deals);
+  EXPECT_EQ(firstsOf(deals, 0, 2), before);
+  EXPECT_EQ(firstsOf(deals, 2, 2), (std::vector<int64_t>{0, 1, 2}));
+}

@@ -1,0 +1,134 @@
+// Schedules of random graphs on a simulated plane: their makespan beside the optimum, where all orders can be tried,
+// and beside what no order beats.
+#include "compiler/task/ListSchedule.h"
+#include "llvm/ADT/STLExtras.h"
+#include "gtest/gtest.h"
+#include <numeric>
+#include <random>
+
+using namespace freestone::task;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace {
+
+/// `count` operators, each of which comes after some of the last few, with up to `mostTiles` tiles of various times.
+std::vector<PlaneTask> makeGraph(std::mt19937_64 &random, int64_t count, int64_t mostTiles) {
+  std::vector<PlaneTask> tasks(count);
+  for (int64_t number = 0; number < count; ++number) {
+    PlaneTask &task = tasks[number];
+    task.tiles = 1 + random() % mostTiles;
+    task.time = double(task.tiles) * double(2000 + random() % 30000);
+    for (int64_t before = std::max<int64_t>(0, number - 12); before < number; ++before)
+      if (random() % 6 == 0)
+        task.after.push_back(before);
+  }
+  return tasks;
+}
+
+double schedule(ArrayRef<PlaneTask> tasks, size_t workers) {
+  return getMakespan(layInOrder(tasks, scheduleTasks(tasks, {}, workers), workers));
+}
+
+/// Of all orders in which tasks come after those that they need.
+double findShortest(ArrayRef<PlaneTask> tasks, size_t workers) {
+  SmallVector<int64_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), 0);
+  double shortest = INFINITY;
+  do {
+    std::vector<bool> isPlaced(tasks.size());
+    bool isLegal = llvm::all_of(order, [&](int64_t task) {
+      isPlaced[task] = true;
+      return llvm::all_of(tasks[task].after, [&](int64_t before) { return isPlaced[before]; });
+    });
+    if (isLegal)
+      shortest = std::min(shortest, getMakespan(layInOrder(tasks, order, workers)));
+  } while (std::next_permutation(order.begin(), order.end()));
+  return shortest;
+}
+
+TEST(ListSchedule, IsNearTheOptimum) {
+  std::mt19937_64 random(1);
+  double worst = 1, sum = 0;
+  constexpr int graphs = 300;
+  for (int number = 0; number < graphs; ++number) {
+    std::vector<PlaneTask> tasks = makeGraph(random, 4 + number % 4, 1 + number % 5);
+    size_t workers = 2 + number % 3;
+    double ratio = schedule(tasks, workers) / findShortest(tasks, workers);
+    worst = std::max(worst, ratio);
+    sum += ratio;
+  }
+  std::printf("mean %.4f, worst %.4f of the optimum\n", sum / graphs, worst);
+  EXPECT_LE(worst, 1.05);
+}
+
+/// On 2 to 128 workers, with at least ten tiles for each. The bound itself can't always be reached.
+TEST(ListSchedule, IsNearTheBound) {
+  std::mt19937_64 random(2);
+  double worst = 1, sum = 0;
+  int near = 0;
+  constexpr int graphs = 200;
+  for (int number = 0; number < graphs; ++number) {
+    size_t workers = size_t(1) << (1 + number % 7);
+    std::vector<PlaneTask> tasks;
+    auto countTiles = [&] {
+      int64_t tiles = 0;
+      for (const PlaneTask &task : tasks)
+        tiles += task.tiles;
+      return tiles;
+    };
+    while (countTiles() < 10 * static_cast<int64_t>(workers))
+      tasks = makeGraph(random, 10 + random() % 60, 1 + random() % (2 * workers));
+    double ratio = schedule(tasks, workers) / getLowerBound(tasks, workers);
+    worst = std::max(worst, ratio);
+    sum += ratio;
+    near += ratio <= 1.15;
+  }
+  std::printf("mean %.4f, worst %.4f of the bound; %d of %d within 15 %%\n", sum / graphs, worst, near, graphs);
+  EXPECT_LE(sum / graphs, 1.03);
+  EXPECT_GE(near, graphs * 97 / 100);
+}
+
+/// Values that take memory keep the order from reaching for more of it than the given one needs.
+TEST(ListSchedule, NeedsNoMoreMemory) {
+  std::mt19937_64 random(3);
+  int reordered = 0;
+  for (int number = 0; number < 100; ++number) {
+    std::vector<PlaneTask> tasks = makeGraph(random, 30, 3);
+    std::vector<int64_t> bytes(tasks.size());
+    for (size_t task = 0; task < tasks.size(); ++task) {
+      bytes[task] = 1 + random() % 1000;
+      tasks[task].values.push_back(task);
+      for (int64_t before : tasks[task].after)
+        tasks[task].values.push_back(before);
+    }
+    SmallVector<int64_t> given(tasks.size());
+    std::iota(given.begin(), given.end(), 0);
+    SmallVector<int64_t> order = scheduleTasks(tasks, bytes, 2);
+    EXPECT_LE(getMostLive(tasks, bytes, order), getMostLive(tasks, bytes, given));
+    EXPECT_LE(getMakespan(layInOrder(tasks, order, 2)), getMakespan(layInOrder(tasks, given, 2)));
+    reordered += order != given;
+  }
+  EXPECT_GT(reordered, 20);
+}
+
+/// Two chains of single tiles: side by side, each on a worker of its own.
+TEST(ListSchedule, LaysChainsSideBySide) {
+  std::vector<PlaneTask> tasks(8);
+  for (int64_t task = 0; task < 8; ++task) {
+    tasks[task].time = 9000;
+    if (task % 4 > 0)
+      tasks[task].follows = task - 1;
+  }
+  std::vector<PlacedTask> placed = layInOrder(tasks, scheduleTasks(tasks, {}, 2), 2);
+  EXPECT_EQ(getMakespan(placed), 4 * 9000);
+  std::vector<int64_t> firsts[2];
+  for (const PlacedTask &task : placed) {
+    std::vector<int64_t> &ofChain = firsts[task.task / 4];
+    EXPECT_TRUE(ofChain.empty() || ofChain == task.firsts);
+    ofChain = task.firsts;
+  }
+  EXPECT_NE(firsts[0], firsts[1]);
+}
+
+} // namespace
