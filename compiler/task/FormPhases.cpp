@@ -174,9 +174,13 @@ SmallVector<Attribute> PhaseFormer::accesses(ArrayAttr planned,
 PhaseFormer::Bound PhaseFormer::bindPlan(tile::ProgramOp callee,
                                          llvm::function_ref<std::optional<sym::Expr>(StringRef)> sizes) {
   Operations operations = countOperations(callee);
+  // Without an estimate, tiles are dealt evenly.
+  sym::Expr time = estimateTime(callee, device).substitute(sizes);
+  if (time.isInvalid())
+    time = sym::Expr::constant(builder.getContext(), 0);
   tile::PlanAttr plan = callee.getPlanAttr();
   return {plan.getTiles().substitute(sizes).attr(),
-          estimateTime(callee, device).substitute(sizes).attr(),
+          time.attr(),
           plan.getScratch().substitute(sizes).attr(),
           operations.executed.substitute(sizes).attr(),
           operations.padding.substitute(sizes).attr(),
@@ -261,7 +265,8 @@ LogicalResult PhaseFormer::formLibrary(tile::LibraryOp library) {
     label = library.getName().str();
   OpBuilder::InsertionGuard guard(builder);
   DenseI64ArrayAttr none = builder.getDenseI64ArrayAttr({});
-  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, DenseI64ArrayAttr(), none, StringAttr());
+  auto phase = PhaseOp::create(builder, library.getLoc(), builder.getStringAttr(label), none, DenseI64ArrayAttr(), none,
+                               StringAttr());
   builder.createBlock(&phase.getBody());
   sym::Expr zero = sym::Expr::constant(builder.getContext(), 0);
   auto unknown = [&](size_t count) {

@@ -88,7 +88,8 @@ class Orderer {
 public:
   Orderer(ProgramOp program, size_t workers, bool elide)
       : program(program), elide(elide),
-        known(program, [this](SpaceOp one, SpaceOp other) { return deals.areAlike(one, other); }), sizes(program, 1), plane(workers) {
+        known(program, [this](SpaceOp one, SpaceOp other) { return deals.areAlike(one, other); }), sizes(program, 1),
+        plane(workers) {
     for (auto symbol : program.getSymbols().getAsRange<SymbolAttr>())
       if (symbol.getSource() == SymbolSource::runtime)
         runtimeSymbols.insert(StringAttr::get(program.getContext(), symbol.getName()));
@@ -178,9 +179,8 @@ void Orderer::wait(PhaseOp phase, llvm::SmallSetVector<int64_t, 8> needed) {
   for (int64_t before : latestFirst)
     begin = std::max(begin, doneAt[before]);
   plane.await(begin);
-  bool isLate = llvm::any_of(llvm::seq(latest), [&](int64_t before) {
-    return !known.isKnown(before) && doneAt[before] > begin + punctual;
-  });
+  bool isLate = llvm::any_of(
+      llvm::seq(latest), [&](int64_t before) { return !known.isKnown(before) && doneAt[before] > begin + punctual; });
   if (!isLate) {
     known.awaitAll(latest);
     return phase.setAllAfter(latest);

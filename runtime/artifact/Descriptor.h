@@ -109,7 +109,7 @@ struct Space {
     Evenly, ///< worker 0 has tile 0
   };
   int64_t tilesSlot = -1; ///< slot of the number of tiles
-  int64_t timeSlot = -1;  ///< slot of the estimated nanoseconds of one worker for all tiles
+  int64_t timeSlot = -1;  ///< slot of the estimated nanoseconds of one worker for all tiles; 0: unknown
   int64_t deal = -1;      ///< spaces with the same deal have equally many tiles, dealt to the same workers
   Dealing dealing = Dealing::ByTime;
 };

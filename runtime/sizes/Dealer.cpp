@@ -47,10 +47,10 @@ void Dealer::lay(const Space &space, std::span<const int64_t> sizes, size_t numb
   double all = double(sizes[space.timeSlot]), time = tiles > 0 ? all / double(tiles) : 0, done = 0;
   if (areDealt[space.deal])
     done = plane.layAgain(time, firsts);
-  else if (areEven[space.deal])
+  else if (areEven[space.deal] || all <= 0)
     done = plane.layEvenly(tiles, time, firsts);
   else // what is too short alone may be worth it with all that is dealt alike
-    done = plane.lay(tiles, time, times[space.deal] > 0 ? grain * all / times[space.deal] : 0, firsts);
+    done = plane.lay(tiles, time, grain * all / times[space.deal], firsts);
   areDealt[space.deal] = true;
   doneAt[number] = std::max(doneAt[number], done);
 }

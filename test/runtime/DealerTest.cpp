@@ -103,6 +103,15 @@ TEST(Dealer, KeepsDealsTogether) {
   EXPECT_EQ(firstsOf(deals, 1, 2), (std::vector<int64_t>{0, 2, 3})) << "however late worker 0 is";
 }
 
+TEST(Dealer, DealsEvenlyWithoutTimes) {
+  Entry entry = entryOf({phaseOf(0), phaseOf(1)});
+  Dealer dealer(entry, 2);
+  Deals deals = dealer.makeRoom();
+  std::vector<int64_t> sizes = {3, 9000, 8, 0};
+  dealer.deal(sizes, 0, deals);
+  EXPECT_EQ(firstsOf(deals, 1, 2), (std::vector<int64_t>{0, 4, 8}));
+}
+
 /// Sizes that a run determines change the deals of what follows alone.
 TEST(Dealer, DealsWhatFollowsAgain) {
   Entry entry = entryOf({phaseOf(0), phaseOf(1), phaseOf(2)});

@@ -182,7 +182,7 @@ def Task_SpaceOp : Task_Op<"space", [HasParent<"PhaseOp">, AttrSizedOperandSegme
     `?` (an attribute `unit`) means any element. No two tiles write the same element; of a buffer that is input and
     output, a tile reads only elements that it writes. `sites` are the numbers of the program's `tile.check`s.
     `operations` counts the floating-point operations of all tiles, `padding` the additional ones whose results are
-    discarded. `time` estimates the nanoseconds of one worker for all tiles. The runtime deals the tiles to the workers by
+    discarded. `time` estimates the nanoseconds of one worker for all tiles (0: unknown). The runtime deals the tiles to the workers by
     these times, so that none waits for long; spaces with the same `deal` have equally many tiles, and tile t of all of
     them belongs to the same worker.
 
