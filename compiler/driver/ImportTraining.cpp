@@ -140,6 +140,7 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     own.keepWeights = true;
     own.freezeNorm = training.freezeNorm;
     own.noDropout = training.noDropout;
+    own.maxTrip = training.maxTrip;
     own.ties = training.patterns.ties;
     own.keptNumbers = training.patterns.train;
     return importOnnx(context, path, own, error);

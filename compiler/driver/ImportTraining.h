@@ -14,6 +14,7 @@ struct TrainingOptions {
   std::string lossFile, optimizerFile;
   /// See ImportOptions.
   bool freezeNorm = false, noDropout = false;
+  int64_t maxTrip = 0;
   /// See grad::RecomputePolicy.
   std::string recompute = "none";
   /// Typical batch size, and typical elements of a sample along its other symbolic dimensions; 0: unknown.

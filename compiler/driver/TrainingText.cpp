@@ -234,6 +234,7 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
     members.read("accumulate", options.step.accumulate);
     members.read("freeze_norm", options.freezeNorm);
     members.read("no_dropout", options.noDropout);
+    members.read("max_trip", options.maxTrip);
     members.read("recompute", options.recompute);
     if (!grad::RecomputePolicy::parse(options.recompute))
       members.complain("recompute", "is '" + options.recompute + "', which is none of none, blocks and auto:BYTES");

@@ -19,6 +19,7 @@ namespace freestone::driver {
 ///  "train": ["pattern"], "freeze": […], "no_decay": […], "tie": […], "untie": […],
 ///  "precision": "fp32", "moments": "fp32",                    or "bf16"; precision also "fp16"
 ///  "scale_loss": false, "accumulate": false, "freeze_norm": false, "no_dropout": false,
+///  "max_trip": 0,
 ///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "blocks", "auto:BYTES"; how large batches
 ///  usually are
 /// ```

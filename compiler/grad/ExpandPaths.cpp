@@ -1,6 +1,7 @@
 #include "compiler/dialect/graph/Unify.h"
 #include "compiler/dialect/sym/Substitute.h"
 #include "compiler/expressions/Composites.h"
+#include "compiler/grad/BoundIterations.h"
 #include "compiler/grad/Rule.h"
 #include "compiler/grad/ScanStates.h"
 #include "compiler/grad/Sweep.h"
@@ -42,6 +43,8 @@ LogicalResult expandPaths(Block &block, MutableArrayRef<Seed> seeds, MutableArra
     OpBuilder builder(op);
     if (auto call = dyn_cast<graph::CallOp>(op))
       return inlineCall(call);
+    if (auto loop = dyn_cast<graph::WhileOp>(op))
+      return boundIterations(loop);
     if (auto scan = dyn_cast<graph::ScanOp>(op))
       return SmallVector<Value>(keepStates(scan).getResults().take_front(op->getNumResults()));
     return expressions::decompose(op, builder);
@@ -53,7 +56,7 @@ LogicalResult expandPaths(Block &block, MutableArrayRef<Seed> seeds, MutableArra
       bool isExpanded = isa<graph::CallOp, graph::CompositeOpInterface>(op) && !RuleTable::get().find(&op) &&
                         llvm::any_of(op.getOperands(), [&](Value operand) { return active.contains(operand); });
       auto scan = dyn_cast<graph::ScanOp>(op);
-      if ((isExpanded || (scan && !keepsStates(scan))) &&
+      if ((isExpanded || isa<graph::WhileOp>(op) || (scan && !keepsStates(scan))) &&
           llvm::any_of(op.getResults(), [&](Value result) { return active.contains(result); }))
         next = &op;
     }
@@ -61,7 +64,9 @@ LogicalResult expandPaths(Block &block, MutableArrayRef<Seed> seeds, MutableArra
       return success();
     FailureOr<SmallVector<Value>> values = expand(next);
     if (failed(values))
-      return isa<graph::CallOp>(next) ? failure() : refuseGradient(next, "it has no gradient, and no decomposition");
+      return isa<graph::CallOp, graph::WhileOp>(next)
+                 ? failure()
+                 : refuseGradient(next, "it has no gradient, and no decomposition");
     auto replace = [&](Value &value) {
       if (value && value.getDefiningOp() == next)
         value = (*values)[cast<OpResult>(value).getResultNumber()];

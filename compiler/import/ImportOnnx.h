@@ -37,6 +37,8 @@ struct ImportOptions {
   ModelForm form = ModelForm::AsWritten;
   /// In training form: BatchNormalization uses its running statistics and keeps them; nothing is dropped.
   bool freezeNorm = false, noDropout = false;
+  /// The limit of loops that have none; 0: they have none.
+  int64_t maxTrip = 0;
   /// Float initializers of rank 1 or more, and those of rank 0 that the exporter calls parameters, stay weights however
   /// small they are, so that they can be trained. So do those of rank 0 by these names, and by these patterns where
   /// their names have the path of a module.

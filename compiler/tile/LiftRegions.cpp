@@ -197,14 +197,6 @@ std::optional<int64_t> getConstant(Value scalar) {
   return number.getBitWidth() == 1 ? number.getZExtValue() : number.getSExtValue();
 }
 
-/// The number that a scalar always has, as a size.
-std::optional<Expr> getSize(Value scalar) {
-  if (auto sizes = scalar.getDefiningOp<graph::SizesOp>())
-    return sizes.getSizes().front();
-  std::optional<int64_t> constant = getConstant(scalar);
-  return constant ? std::optional(Expr::constant(scalar.getContext(), std::max<int64_t>(0, *constant))) : std::nullopt;
-}
-
 bool isTrue(Value scalar) { return !scalar || getConstant(scalar) == 1; }
 
 /// Loops count their iterations only where the body asks for the number, the limit is no size, or as many values are
@@ -219,7 +211,7 @@ LogicalResult Lifter::lift(graph::WhileOp op) {
     return failure();
   hoistInvariants(op);
   Value limit = op.getMaxTrip();
-  std::optional<Expr> trips = limit ? getSize(limit) : std::nullopt;
+  std::optional<Expr> trips = op.getLimit();
   bool isLimited = limit && !trips, isOpen = !isTrue(op.getCondition()) || !isTrue(yield->getOperand(0)) || isLimited;
   bool countsCollected = isOpen && op.getNumCollected() > 0;
   if (countsCollected && !trips)

@@ -63,6 +63,7 @@ struct TrainerOptions {
   std::vector<std::string> untie = {};   ///< … to split into one tensor for each node
   bool freezeNorm = false;               ///< batch normalizations keep their statistics
   bool noDropout = false;
+  int64_t maxTrip = 0;            ///< the limit of loops that have none, which gradients need; 0: none
   std::string recompute = "none"; ///< none, blocks, auto:BYTES of activations for batches of these sizes:
   int64_t usualBatch = 0, usualLength = 0;
 

@@ -109,6 +109,7 @@ TEST(Sensitivity, EachOptionOfATrainingThatDecidesWhatIsCompiledCounts) {
       {"untie", [](StepKeys &of) { of.options.untie = {"a"}; }},
       {"freeze norm", [](StepKeys &of) { of.options.freezeNorm = true; }},
       {"no dropout", [](StepKeys &of) { of.options.noDropout = true; }},
+      {"limit of loops", [](StepKeys &of) { of.options.maxTrip = 9; }},
       {"recompute", [](StepKeys &of) { of.options.recompute = "blocks"; }},
       {"recompute for some memory", [](StepKeys &of) { of.options.recompute = "auto:200M"; }},
       {"accumulation", [](StepKeys &of) { of.options.accumulate = 2; }},

@@ -309,7 +309,7 @@ def check_training_options(cache):
         ("--optimizer", "adam", "--amsgrad"), ("--optimizer", "rmsprop"), ("--optimizer", "rmsprop", "--centered"), ("--optimizer", "adagrad"),
         ("--optimizer", "adagrad", "--initial-accumulator-value", "0.5"), ("--optimizer", "lamb"), ("--optimizer", "lion"),
         ("--moments", "bf16"), ("--group", "w:lr=0.1"), ("--group", "u:lr=0.1"), ("--group", "u:weight_decay=0.1"), ("--freeze", "w"),
-        ("--train", "w"), ("--no-decay", "w"), ("--tie", "w"), ("--untie", "w"), ("--freeze-norm",), ("--no-dropout",), ("--recompute", "blocks"), ("--accumulate", "2"),
+        ("--train", "w"), ("--no-decay", "w"), ("--tie", "w"), ("--untie", "w"), ("--freeze-norm",), ("--no-dropout",), ("--max-trip", "3"), ("--recompute", "blocks"), ("--accumulate", "2"),
         ("--precision", "bf16"), fp16, (*fp16, "--no-loss-scaling"), ("--init-scale", "8"), ("--disable", "donate"),
         ("--loss", f"file:{cache.folder}/loss.onnx"), ("--optimizer", f"file:{cache.folder}/optimizer.onnx"),
     ]

@@ -76,7 +76,8 @@ TEST_F(ControlFlowGradient, Scan) {
 
 /// A scan within a scan, and a branch within it.
 TEST_F(ControlFlowGradient, NestedScans) {
-  check(R"((%c: !graph.tensor<[], i1>, %x: !graph.tensor<[t, s, n], f64>, %h: !graph.tensor<[n], f64>, %k: !graph.tensor<[n], f64>)
+  check(
+      R"((%c: !graph.tensor<[], i1>, %x: !graph.tensor<[t, s, n], f64>, %h: !graph.tensor<[n], f64>, %k: !graph.tensor<[n], f64>)
       -> !graph.tensor<[t, n], f64> {
     %last, %all = graph.scan carry %h : !graph.tensor<[n], f64> over %x : !graph.tensor<[t, s, n], f64> {
     ^bb0(%state: !graph.tensor<[n], f64>, %slice: !graph.tensor<[s, n], f64>):
@@ -100,10 +101,32 @@ TEST_F(ControlFlowGradient, NestedScans) {
   })");
 }
 
+/// A loop that data end before its limit: states, what is collected, and what comes from outside.
+TEST_F(ControlFlowGradient, Loops) {
+  std::string text =
+      R"((%x: !graph.tensor<[n], f64>, %w: !graph.tensor<[n], f64>) -> (!graph.tensor<[n], f64>, !graph.tensor<[], f64>) {
+    %limit = graph.constant dense<6> : tensor<i64> -> !graph.tensor<[], i64>
+    %most = graph.constant dense<3.0> : tensor<f64> -> !graph.tensor<[], f64>
+    %one = graph.constant dense<1.0> : tensor<f64> -> !graph.tensor<[], f64>
+    %zero = graph.constant dense<0.0> : tensor<f64> -> !graph.tensor<[], f64>
+    %r, %count, %all = graph.while max %limit : !graph.tensor<[], i64> carry %x, %zero : !graph.tensor<[n], f64>, !graph.tensor<[], f64> {
+    ^bb0(%i: !graph.tensor<[], i64>, %state: !graph.tensor<[n], f64>, %done: !graph.tensor<[], f64>):
+      %product = graph.binary mul %state, %w : !graph.tensor<[n], f64>
+      %next = graph.unary tanh %product : !graph.tensor<[n], f64>
+      %more = graph.binary add %done, %one : !graph.tensor<[], f64>
+      %goes = graph.compare lt %more, %most : !graph.tensor<[], f64>
+      graph.yield %goes, %next, %more, %product : !graph.tensor<[], i1>, !graph.tensor<[n], f64>, !graph.tensor<[], f64>, !graph.tensor<[n], f64>
+    } -> !graph.tensor<[n], f64>, !graph.tensor<[], f64>, !graph.tensor<[trips, n], f64>
+    %e = graph.unary exp %all : !graph.tensor<[trips, n], f64>
+    %s = graph.reduce add %e axes [0, 1] : !graph.tensor<[trips, n], f64>
+    return %r, %s : !graph.tensor<[n], f64>, !graph.tensor<[], f64>
+  })";
+  check(text);
+}
+
 TEST_F(ControlFlowGradient, Refusals) {
   EXPECT_NE(getRefusal(R"((%c: !graph.tensor<[], i1>, %x: !graph.tensor<[n], f64>) -> !graph.tensor<[n], f64> {
-    %three = graph.constant dense<3> : tensor<i64> -> !graph.tensor<[], i64>
-    %r = graph.while max %three : !graph.tensor<[], i64> carry %x : !graph.tensor<[n], f64> {
+    %r = graph.while carry %x : !graph.tensor<[n], f64> {
     ^bb0(%i: !graph.tensor<[], i64>, %state: !graph.tensor<[n], f64>):
       %next = graph.binary mul %state, %state : !graph.tensor<[n], f64>
       graph.yield %c, %next : !graph.tensor<[], i1>, !graph.tensor<[n], f64>

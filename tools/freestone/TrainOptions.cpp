@@ -186,6 +186,10 @@ void TrainOptions::addChoiceOfParameters(CLI::App &verb) {
   addPatterns("--untie", step.untie, "makes one tensor for each node of initializers of these names");
   verb.add_flag("--freeze-norm", step.freezeNorm, "batch normalisations keep their statistics")->group(group);
   verb.add_flag("--no-dropout", step.noDropout, "drops nothing")->group(group);
+  addNumber(verb, "--max-trip", step.maxTrip, train::rangeOf("max-trip"),
+            "the most iterations of loops that have no limit, which gradients need")
+      ->default_str("")
+      ->group(group);
   addWord(verb, "--recompute", step.recompute, train::choiceOf("recompute"),
           "what the backward pass computes again rather than finding it in memory: none, blocks (all but products), or "
           "auto:BYTES (no more than is needed to keep so many, such as 200M, for --batch and --window)")
@@ -284,6 +288,7 @@ void TrainOptions::refuseCompiledIn(const CLI::App &verb) const {
                              "--untie",
                              "--freeze-norm",
                              "--no-dropout",
+                             "--max-trip",
                              "--recompute",
                              "--precision",
                              "--moments",

@@ -43,6 +43,7 @@ constexpr double seeds = 18446744073709551616.0, largestLabel = 2147483647, most
 
 static constexpr NumberRule<TrainerOptions> stepNumbers[] = {
     {"accumulate", &TrainerOptions::accumulate, wholeFrom(1)},
+    {"max-trip", &TrainerOptions::maxTrip, wholeFrom(0)},
     {"class-axis", &TrainerOptions::classAxis, wholeFrom(-64, 63)},
     {"ignore-index", &TrainerOptions::ignoreIndex, wholeFrom(-largestLabel, largestLabel)},
     {"label-smoothing", &TrainerOptions::labelSmoothing, fraction},

@@ -132,6 +132,7 @@ std::string describeStep(const TrainerOptions &options, const LabelFacts &labels
   step["untie"] = options.untie;
   step["freeze_norm"] = options.freezeNorm;
   step["no_dropout"] = options.noDropout;
+  step["max_trip"] = options.maxTrip;
   step["recompute"] = options.recompute;
   if (options.recompute.starts_with("auto:")) {
     step["batch_hint"] = options.usualBatch;

@@ -1,5 +1,6 @@
 #include "compiler/dialect/graph/ShapeRules.h"
 #include "compiler/dialect/graph/Unify.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -81,6 +82,18 @@ LogicalResult WhileOp::verifyRegions() {
     return failure();
   return requireCollected(*this, yielded.drop_front(1 + getCarried().size()),
                           getResults().drop_front(last.size()).getTypes());
+}
+
+std::optional<sym::Expr> WhileOp::getLimit() {
+  Value limit = getMaxTrip();
+  if (!limit)
+    return std::nullopt;
+  if (auto sizes = limit.getDefiningOp<SizesOp>())
+    return sizes.getSizes().front();
+  DenseIntElementsAttr constant;
+  if (!matchPattern(limit, m_Constant(&constant)))
+    return std::nullopt;
+  return sym::Expr::constant(getContext(), std::max<int64_t>(0, constant.getSplatValue<APInt>().getSExtValue()));
 }
 
 void WhileOp::collectBound(SmallVectorImpl<sym::Expr> &bound) {

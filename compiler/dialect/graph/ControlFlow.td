@@ -58,6 +58,8 @@ def Graph_WhileOp : Graph_RegionOp<"while", [AttrSizedOperandSegments]> {
   let extraClassDeclaration = [{
     ::mlir::Block::BlockArgListType getCarriedArgs() { return getBody().getArguments().drop_front(1); }
     unsigned getNumCollected() { return getNumResults() - getCarried().size(); }
+    /// The limit, where it is a constant or a size; at least 0.
+    ::std::optional<::freestone::sym::Expr> getLimit();
   }];
 }
 

@@ -84,17 +84,10 @@ LogicalResult differentiateIf(graph::IfOp op, Backward &backward) {
   return success();
 }
 
-LogicalResult refuseWhile(graph::WhileOp, Backward &backward) {
-  return backward.refuse(
-      "it has no gradient, as data decide when it ends; give it a number of iterations that is a size, and no "
-      "condition, or freeze what comes before it");
-}
-
 } // namespace
 
 void addControlFlowRules(RuleTable &table) {
   table.add<graph::IfOp, differentiateIf>();
-  table.add<graph::WhileOp, refuseWhile>();
 }
 
 } // namespace freestone::grad

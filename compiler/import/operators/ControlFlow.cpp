@@ -257,6 +257,8 @@ void loop(Node &node) {
     arguments.push_back(carried.back().getType());
   }
   Expr bound = content ? content->front().asExpr() : Expr();
+  if (!limit && builder.options.maxTrip > 0)
+    bound = builder.size(builder.options.maxTrip);
   Tensor most = bound ? builder.integer(bound) : limit ? reshape(limit, {}) : limit;
   Tensor first = condition ? reshape(condition, {}) : condition;
   if ((limit && !most) || (condition && !first))
