@@ -129,9 +129,8 @@ void EntryTable::addPhase(PhaseOp phase) {
   assert(!spaces.empty() && "a phase computes something");
   size_t first = words.size(), last = first;
   for (SpaceOp space : spaces) {
-    bool isFirst = last == first && words.size() == first;
     last = words.size();
-    addRow(space, isFirst ? getWaits(phase.getAllAfter(), phase.getAwaitedTiles()) : SmallVector<int64_t>());
+    addRow(space, last == first ? getWaits(phase.getAllAfter(), phase.getAwaitedTiles()) : SmallVector<int64_t>());
     words[last + phaseIndex] = index;
   }
   if (awaitedPhases[index])
