@@ -1,0 +1,225 @@
+#include "distributed/schedule/Generate.h"
+
+#include "distributed/Error.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace freestone::distributed {
+
+namespace {
+
+using Actions = std::vector<Action>;
+
+/// Builds the lists of all ranks of one schedule.
+class Generator {
+public:
+  explicit Generator(const ScheduleOptions &options);
+  Schedule take();
+
+private:
+  bool isInterleaved() const { return options.kind == ScheduleKind::Interleaved; }
+  void placeStages();
+  std::vector<int> microBatchesOf(int stage, int replica) const;
+  size_t warmUpOf(int stage) const;
+  void buildStage(int stage, int replica);
+  void buildInterleaved(int rank);
+  void buildZeroBubble(int stage, const std::vector<int> &own, Actions &list) const;
+  void addBackward(Actions &list, int stage, int microBatch) const;
+  void addUpdate(Actions &list, int stage, int microBatch) const;
+  void chooseVersions();
+
+  const ScheduleOptions &options;
+  Schedule schedule;
+};
+
+Generator::Generator(const ScheduleOptions &options) : options(options) {
+  schedule.kind = options.kind;
+  schedule.microBatches = options.microBatches;
+  schedule.steps = options.steps;
+  if (options.replicas.empty() || std::ranges::min(options.replicas) < 1 || options.microBatches < 1 ||
+      options.steps < 1 || options.chunks < 1)
+    throw Error("a pipeline needs at least one stage, one micro-batch and one step");
+  if (options.steps > 1 && !isDelayed(options.kind))
+    throw Error(
+        fmt::format("'{}' ends each step before the next one begins: its schedule is one step", nameOf(options.kind)));
+  if (options.kind == ScheduleKind::PipeDream && options.microBatches > 1)
+    throw Error("'pipedream' updates after every micro-batch: a step has one");
+  int stages = static_cast<int>(options.replicas.size());
+  if (options.kind == ScheduleKind::DoubleBuffered && options.microBatches < stages)
+    throw Error(fmt::format("'pipedream-2bw' needs at least as many micro-batches as stages: {} are fewer than {}",
+                            options.microBatches, stages));
+  if (!isInterleaved() && options.chunks > 1)
+    throw Error("only an interleaved schedule has several stages on a rank");
+  bool isReplicated = std::ranges::max(options.replicas) > 1;
+  if (isReplicated && (isInterleaved() || options.kind == ScheduleKind::ZeroBubble))
+    throw Error(fmt::format("'{}' has no replicas of stages", nameOf(options.kind)));
+  placeStages();
+}
+
+void Generator::placeStages() {
+  int ranks = std::accumulate(options.replicas.begin(), options.replicas.end(), 0), next = 0;
+  schedule.ranks.resize(ranks);
+  for (int chunk = 0; chunk < options.chunks; ++chunk)
+    for (int replicas : options.replicas) {
+      std::vector<int> &own = schedule.ranksOf.emplace_back(replicas);
+      for (int &rank : own)
+        rank = next++ % ranks;
+    }
+}
+
+std::vector<int> Generator::microBatchesOf(int stage, int replica) const {
+  std::vector<int> own;
+  int count = static_cast<int>(schedule.ranksOf[stage].size());
+  for (int microBatch = replica; microBatch < schedule.total(); microBatch += count)
+    own.push_back(microBatch);
+  return own;
+}
+
+/// Forward passes before the first backward pass.
+size_t Generator::warmUpOf(int stage) const {
+  int before = std::accumulate(options.replicas.begin(), options.replicas.begin() + stage, 0);
+  int depth = (static_cast<int>(schedule.ranks.size()) - 1 - before) / options.replicas[stage];
+  return options.kind == ScheduleKind::Eager ? 2 * depth + 1 : depth + 1;
+}
+
+void Generator::addBackward(Actions &list, int stage, int microBatch) const {
+  if (options.recompute)
+    list.push_back({ActionKind::Recompute, stage, microBatch});
+  list.push_back({ActionKind::Backward, stage, microBatch});
+}
+
+void Generator::addUpdate(Actions &list, int stage, int microBatch) const {
+  if (schedule.ranksOf[stage].size() > 1)
+    list.push_back({ActionKind::Reduce, stage, microBatch});
+  if (!isDelayed(options.kind) && stage < static_cast<int>(options.replicas.size()))
+    list.push_back({ActionKind::Exchange, 0, microBatch});
+  list.push_back({ActionKind::Update, stage, microBatch});
+}
+
+/// ZB-H1: the gradients of weights come `stage` micro-batches later, so that every stage keeps the same number.
+void Generator::buildZeroBubble(int stage, const std::vector<int> &own, Actions &list) const {
+  size_t forward = 0, weights = 0, warmUp = warmUpOf(stage);
+  auto addForward = [&] {
+    if (forward < own.size())
+      list.push_back({ActionKind::Forward, stage, own[forward++]});
+  };
+  while (forward < std::min(warmUp, own.size()))
+    addForward();
+  for (size_t backward = 0; backward < own.size(); ++backward) {
+    if (options.recompute)
+      list.push_back({ActionKind::Recompute, stage, own[backward]});
+    list.push_back({ActionKind::InputGradient, stage, own[backward]});
+    if (backward >= static_cast<size_t>(stage))
+      list.push_back({ActionKind::WeightGradient, stage, own[weights++]});
+    addForward();
+  }
+  while (weights < own.size())
+    list.push_back({ActionKind::WeightGradient, stage, own[weights++]});
+}
+
+/// Forward passes up to the warm-up, then one backward and one forward pass in turns.
+void Generator::buildStage(int stage, int replica) {
+  Actions &list = schedule.ranks[schedule.ranksOf[stage][replica]];
+  std::vector<int> own = microBatchesOf(stage, replica);
+  if (options.kind == ScheduleKind::ZeroBubble) {
+    buildZeroBubble(stage, own, list);
+    addUpdate(list, stage, schedule.total() - 1);
+    return;
+  }
+  int replicas = static_cast<int>(schedule.ranksOf[stage].size());
+  size_t warmUp = options.kind == ScheduleKind::GPipe ? own.size() : std::min(warmUpOf(stage), own.size());
+  for (size_t forward = 0; forward < warmUp; ++forward)
+    list.push_back({ActionKind::Forward, stage, own[forward]});
+  // An update follows the last micro-batch of a step; of PipeDream, one of each replica.
+  int round = options.kind == ScheduleKind::PipeDream ? replicas : schedule.microBatches;
+  int done = 0;
+  auto updateUpTo = [&](int microBatch) {
+    for (; done + round <= microBatch; done += round)
+      addUpdate(list, stage, done + round - 1);
+  };
+  for (size_t backward = 0; backward < own.size(); ++backward) {
+    addBackward(list, stage, own[backward]);
+    updateUpTo(backward + 1 < own.size() ? own[backward + 1] : schedule.total());
+    if (backward + warmUp < own.size())
+      list.push_back({ActionKind::Forward, stage, own[backward + warmUp]});
+  }
+  updateUpTo(schedule.total());
+  if (done < schedule.total())
+    addUpdate(list, stage, schedule.total() - 1);
+}
+
+/// Groups of as many micro-batches as ranks go through all stages of a rank one after another. What the last group
+/// lacks is left out, which no other micro-batch depends on.
+void Generator::buildInterleaved(int rank) {
+  int ranks = static_cast<int>(schedule.ranks.size()), chunks = options.chunks;
+  std::vector<std::pair<int, int>> forwards, backwards; // chunk, micro-batch
+  for (int begin = 0; begin < options.microBatches; begin += ranks)
+    for (int chunk = 0; chunk < chunks; ++chunk)
+      for (int microBatch = begin; microBatch < begin + ranks; ++microBatch) {
+        forwards.emplace_back(chunk, microBatch);
+        backwards.emplace_back(chunks - 1 - chunk, microBatch);
+      }
+  Actions &list = schedule.ranks[rank];
+  size_t warmUp = std::min<size_t>(2 * (ranks - 1 - rank) + (chunks - 1) * ranks + 1, forwards.size());
+  auto addForward = [&](size_t number) {
+    auto [chunk, microBatch] = forwards[number];
+    if (microBatch < options.microBatches)
+      list.push_back({ActionKind::Forward, chunk * ranks + rank, microBatch});
+  };
+  for (size_t number = 0; number < warmUp; ++number)
+    addForward(number);
+  for (size_t number = 0; number < backwards.size(); ++number) {
+    auto [chunk, microBatch] = backwards[number];
+    if (microBatch < options.microBatches)
+      addBackward(list, chunk * ranks + rank, microBatch);
+    if (number + warmUp < forwards.size())
+      addForward(number + warmUp);
+  }
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    addUpdate(list, chunk * ranks + rank, schedule.total() - 1);
+}
+
+/// A forward pass uses the newest weights at its place in the list, or those that the schedule prescribes; all passes
+/// of a micro-batch on a stage use the same.
+void Generator::chooseVersions() {
+  if (!isDelayed(options.kind))
+    return;
+  std::vector<std::vector<int>> versionOf(schedule.stages(), std::vector<int>(schedule.total()));
+  for (const Actions &list : schedule.ranks) {
+    int updates = 0;
+    for (const Action &action : list) {
+      updates += action.kind == ActionKind::Update;
+      if (action.kind == ActionKind::Forward)
+        versionOf[action.stage][action.microBatch] = updates;
+    }
+  }
+  for (Actions &list : schedule.ranks)
+    for (Action &action : list) {
+      if (action.kind == ActionKind::Update || isCollective(action.kind))
+        continue;
+      if (options.kind == ScheduleKind::DoubleBuffered)
+        action.version = std::max(0, action.microBatch / options.microBatches - 1);
+      else
+        action.version = versionOf[options.verticalSync ? 0 : action.stage][action.microBatch];
+    }
+}
+
+Schedule Generator::take() {
+  if (isInterleaved()) {
+    for (int rank = 0; rank < static_cast<int>(schedule.ranks.size()); ++rank)
+      buildInterleaved(rank);
+  } else {
+    for (int stage = 0; stage < schedule.stages(); ++stage)
+      for (int replica = 0; replica < options.replicas[stage]; ++replica)
+        buildStage(stage, replica);
+  }
+  chooseVersions();
+  return std::move(schedule);
+}
+
+} // namespace
+
+Schedule generate(const ScheduleOptions &options) { return Generator(options).take(); }
+
+} // namespace freestone::distributed
