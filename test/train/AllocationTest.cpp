@@ -53,7 +53,7 @@ TEST(MetricsLog, nothingIsAllocatedPerStep) {
 
 /// All threads of a training together, between evaluations and checkpoints.
 TEST_F(Learning, nothingIsAllocatedPerStep) {
-  train::Trainer trained = trainer();
+  train::StepTrainer trained = trainer();
   TrainingOptions options = optionsFor("run");
   options.batch = 2;
   options.epochs = 1;

@@ -6,6 +6,7 @@
 #include "test/train/Files.h"
 #include "train/data/ArrayDataset.h"
 #include "train/run/TrainingRun.h"
+#include "train/step/StepTrainer.h"
 #include <cstring>
 #include <random>
 
@@ -43,7 +44,7 @@ protected:
     options.report = nowhere.get();
     return options;
   }
-  train::Trainer trainer(train::Execution execution = {2}) const {
+  train::StepTrainer trainer(train::Execution execution = {2}) const {
     train::StepDescription about;
     about.labels = "y";
     about.hyperparameters = {{"learning_rate", 0.1}};

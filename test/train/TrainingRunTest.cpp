@@ -12,14 +12,14 @@ namespace {
 class TrainingRun : public Learning {};
 
 TEST_F(TrainingRun, WhatGoesOnBesideItChangesNoResult) {
-  train::Trainer plain = trainer({2, FREESTONE_OVERLAP});
+  train::StepTrainer plain = trainer({2, FREESTONE_OVERLAP});
   TrainingResult expected = run(plain, optionsFor("plain"));
   EXPECT_EQ(expected.steps, steps);
   EXPECT_EQ(expected.counters.hostReads, steps);
   EXPECT_LT(expected.evaluation.value().loss, 1e-3);
   for (int threads : {1, 2, 3}) {
     Timeline timeline(data.folder / "trace.json");
-    train::Trainer beside = trainer({threads, 0, timeline.get()});
+    train::StepTrainer beside = trainer({threads, 0, timeline.get()});
     TrainingOptions options = optionsFor("beside" + std::to_string(threads));
     int saved = 0;
     options.onSave = [&](const std::string &folder) {
@@ -41,17 +41,17 @@ TEST_F(TrainingRun, WhatGoesOnBesideItChangesNoResult) {
 }
 
 TEST_F(TrainingRun, ACheckpointIsTheStateAfterItsStep) {
-  train::Trainer whole = trainer();
+  train::StepTrainer whole = trainer();
   run(whole, optionsFor("whole"));
   TrainingOptions options = optionsFor("parts");
   options.steps = 25;
-  train::Trainer first = trainer();
+  train::StepTrainer first = trainer();
   EXPECT_EQ(run(first, options).steps, 25);
   // Nothing after the checkpoint of step 21 is left.
   std::filesystem::remove_all(options.folder + "/checkpoints/step-000025");
   options.steps = {};
   options.resume = true;
-  train::Trainer second = trainer();
+  train::StepTrainer second = trainer();
   TrainingResult result = run(second, options);
   EXPECT_EQ(result.counters.steps, steps - 21);
   EXPECT_EQ(weightsOf(second), weightsOf(whole));
@@ -59,7 +59,7 @@ TEST_F(TrainingRun, ACheckpointIsTheStateAfterItsStep) {
 }
 
 TEST_F(TrainingRun, WhoeverHearsOfEveryStepHoldsNoneUp) {
-  train::Trainer quiet = trainer(), told = trainer(), read = trainer();
+  train::StepTrainer quiet = trainer(), told = trainer(), read = trainer();
   TrainingResult expected = run(quiet, optionsFor("quiet"));
   EXPECT_LE(expected.counters.hostReads, steps / 11 + 2);
   TrainingOptions options = optionsFor("told");
@@ -86,7 +86,7 @@ TEST_F(TrainingRun, WhoeverHearsOfEveryStepHoldsNoneUp) {
 
 TEST_F(TrainingRun, EndsAfterTheStepUnderWay) {
   for (bool readEachStep : {false, true}) {
-    train::Trainer stopped = trainer();
+    train::StepTrainer stopped = trainer();
     TrainingOptions options = optionsFor(readEachStep ? "at once" : "one later");
     std::atomic<bool> stop = false;
     options.stop = &stop;
@@ -101,7 +101,7 @@ TEST_F(TrainingRun, EndsAfterTheStepUnderWay) {
 }
 
 TEST_F(TrainingRun, AnErrorOfTheCallerEndsItWithNothingUnderWay) {
-  train::Trainer trained = trainer();
+  train::StepTrainer trained = trainer();
   TrainingOptions options = optionsFor("thrown");
   options.onStep = [](const StepMetrics &metrics) {
     if (metrics.step == 9)

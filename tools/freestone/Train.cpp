@@ -15,6 +15,7 @@
 #include "train/options/RunOptions.h"
 #include "train/run/RunFolder.h"
 #include "train/step/StepData.h"
+#include "train/step/StepTrainer.h"
 #include "words/NearNames.h"
 #include <cmath>
 #include <csignal>
@@ -315,7 +316,7 @@ void Training::run() {
     return;
   }
   train::Execution execution{options.runtime.threads, options.runtime.switches(), trace.get()};
-  train::Trainer trainer(artifact, std::move(description), execution, options.step.seed);
+  train::StepTrainer trainer(artifact, std::move(description), execution, options.step.seed);
   train::setNumbers(trainer, options.step);
   if (!data->samples)
     accept(trainer.description(), trainer.dataInputs());

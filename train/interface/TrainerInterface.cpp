@@ -9,6 +9,7 @@
 #include "train/options/OptionRules.h"
 #include "train/options/RunOptions.h"
 #include "train/step/StepData.h"
+#include "train/step/StepTrainer.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -105,7 +106,7 @@ struct __attribute__((visibility("hidden"))) Trainer::Implementation {
 
   cache::Entry kept; ///< the cache entry of the artifact, unless it is a file of the user's
   Artifact artifact;
-  train::Trainer trainer;
+  train::StepTrainer trainer;
   std::string modelFolder; ///< the base of relative paths of external data
   TrainerOptions options;
   std::vector<Field> fields; ///< the inputs of a batch

@@ -38,6 +38,13 @@ std::vector<std::string> StepDescription::describeKept() const {
   return sentences;
 }
 
+std::string StepDescription::trainedName(int64_t number) const {
+  for (const ParameterInfo &parameter : parameters)
+    if (parameter.trained && number-- == 0)
+      return parameter.name;
+  return "";
+}
+
 StepDescription StepDescription::parse(const std::string &text) {
   StepDescription description;
   try {

@@ -40,6 +40,8 @@ struct StepDescription {
 
   /// Throws Error for a number that the step does not have, listing those it has.
   void requireNumber(const std::string &name) const;
+  /// The name of a trained parameter by its number among them; empty if there is none of this number.
+  std::string trainedName(int64_t number) const;
   bool scalesLoss() const { return hyperparameters.contains("growth_interval"); }
 
   /// Why a parameter is trained or not, and the other tensors of the file that are tied to it.
