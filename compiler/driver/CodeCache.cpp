@@ -22,12 +22,21 @@ static std::string describe(const Switches &switches) {
   return off;
 }
 
+static std::string describe(const PipelineOptions &pipeline) {
+  std::string text = std::to_string(pipeline.stage) + (pipeline.split ? " split" : "") + " of";
+  for (int64_t stage : pipeline.stages)
+    text += " " + std::to_string(stage);
+  return text;
+}
+
 cache::Claim CodeCache::claim(ModuleOp module, const Options &options, const DeviceDescription &device) {
   if (compiler.empty())
     return {};
   ingredients = describeDevice(compiler, device);
   ingredients.add("disabled", describe(options.switches));
   ingredients.add("tilings", options.tune ? "timed" : "predicted");
+  if (options.pipeline)
+    ingredients.add("pipeline", describe(*options.pipeline));
   ingredients.add("module", print(module));
   return store.claim(cache::Kind::Code, ingredients);
 }

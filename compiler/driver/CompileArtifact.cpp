@@ -20,7 +20,8 @@ static std::string describeCode(const Statistics &statistics) {
   llvm::raw_string_ostream(text) << llvm::json::Value(
       llvm::json::Object{{"programs", statistics.programs},
                          {"programs_shared", statistics.sharedPrograms},
-                         {"scalar_work", statistics.scalarWork.toJson()}});
+                         {"scalar_work", statistics.scalarWork.toJson()},
+                         {"pipeline", statistics.pipeline}});
   return text;
 }
 
@@ -31,6 +32,7 @@ static void recallCode(StringRef about, Statistics &statistics) {
   if (const llvm::json::Object *object = told->getAsObject()) {
     statistics.programs = object->getInteger("programs").value_or(0);
     statistics.sharedPrograms = object->getInteger("programs_shared").value_or(0);
+    statistics.pipeline = object->getString("pipeline").value_or("");
     if (const llvm::json::Value *work = object->get("scalar_work"))
       statistics.scalarWork = ScalarWork::fromJson(*work);
   }
@@ -55,6 +57,8 @@ FailureOr<std::vector<uint8_t>> Compilation::makeCode(ProgramCache &programs, co
   if (failed(lower(failure)))
     return mlir::failure();
   ModuleOp module = *model.module;
+  if (auto description = module->getAttrOfType<StringAttr>("pipe.description"))
+    statistics.pipeline = description.str();
   SmallVector<task::ProgramOp> entries = llvm::to_vector(module.getOps<task::ProgramOp>());
   runtime::Descriptor descriptor = artifact::buildDescriptor(entries);
   ConstantBytes constants = collectConstants(entries);
@@ -109,6 +113,25 @@ static std::optional<StringRef> findWeightWithoutData(ModuleOp module, const Wei
   return found;
 }
 
+/// The description of the stages with the model's own names.
+static std::string expandPipeline(const ModelNames &names, StringRef description) {
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(description);
+  if (!parsed) {
+    llvm::consumeError(parsed.takeError());
+    return "";
+  }
+  llvm::json::Object &object = *parsed->getAsObject();
+  for (llvm::json::Value &symbol : *object.getArray("symbols"))
+    symbol = names.expand(*symbol.getAsString());
+  for (llvm::json::Value &shared : *object.getArray("shared")) {
+    llvm::json::Value &state = *shared.getAsObject()->get("state");
+    state = names.expand(*state.getAsString());
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << *parsed;
+  return text;
+}
+
 LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
   if (!device) {
@@ -153,6 +176,7 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     claim.turn.reset();
   }
 
+  std::string pipeline = expandPipeline(names, statistics.pipeline);
   for (ScalarProgram &program : statistics.scalarWork.programs)
     for (std::string *text : {&program.node, &program.shape})
       *text = names.expand(*text);
@@ -169,6 +193,8 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
       file = std::move(*opened);
       parts.attachments = {{"training.json", ArrayRef(training.data(), training.size())},
                            {"model.onnx", {file->getBufferStart(), file->getBufferSize()}}};
+      if (!pipeline.empty())
+        parts.attachments.push_back({"pipeline.json", ArrayRef(pipeline.data(), pipeline.size())});
     }
     return writePackage(code, parts, path, statistics, failure.text);
   });

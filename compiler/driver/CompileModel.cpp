@@ -105,6 +105,7 @@ FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &e
     else
       llvm::consumeError(device.takeError());
   }
+  options.pipeline = chosen->pipeline;
   FailureOr<ImportedTraining> imported = importTraining(context.get(), path, importOptions, *chosen, error);
   if (failed(imported))
     return failure();

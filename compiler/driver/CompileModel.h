@@ -32,6 +32,7 @@ struct Statistics {
   std::vector<std::pair<std::string, double>> seconds; ///< per phase, in order
   std::map<std::string, int64_t> counters;
   ScalarWork scalarWork;
+  std::string pipeline; ///< of a stage: JSON (see pipe-cut-stages)
   int64_t programs = 0, sharedPrograms = 0;
   int64_t fileBytes = 0, codeBytes = 0, weightBytes = 0;
 };

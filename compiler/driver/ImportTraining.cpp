@@ -202,6 +202,13 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
     functions.accumulate.setSymName("accumulate");
     module.push_back(functions.accumulate);
   }
+  if (training.step.apart) {
+    OpBuilder builder(context);
+    functions.update = func::FuncOp::create(main.getLoc(), "update", builder.getFunctionType({}, {}));
+    module.push_back(functions.update);
+    builder.setInsertionPointToEnd(functions.update.addEntryBlock());
+    func::ReturnOp::create(builder, main.getLoc());
+  }
   FailureOr<step::StepPorts> ports = step::buildTrainingStep(functions, choice, layouts.getStored(result.parameters),
                                                              *result.model.weights, complaint);
   if (failed(ports))
@@ -209,7 +216,7 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
                              : fail(ImportError::Kind::Usage, complaint);
   result.ports = std::move(*ports);
   result.model.report.inputs = reportInputs(main);
-  for (func::FuncOp function : {main, evaluate, functions.accumulate})
+  for (func::FuncOp function : {main, evaluate, functions.accumulate, functions.update})
     if (function)
       layouts.describeIn(function);
   for (func::FuncOp graph : {lossGraph, optimizerGraph})

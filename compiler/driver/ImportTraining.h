@@ -6,6 +6,15 @@
 
 namespace freestone::driver {
 
+/// The cut of a step into the stages of a pipeline, and the stage to compile.
+struct PipelineOptions {
+  /// Of every operation of the forward pass; empty: one stage.
+  std::vector<int64_t> stages;
+  int64_t stage = 0;
+  /// Gradients of inputs and of weights are entries of their own.
+  bool split = false;
+};
+
 /// All options of a training step.
 struct TrainingOptions {
   step::ParameterPatterns patterns;
@@ -21,12 +30,14 @@ struct TrainingOptions {
   int64_t batchHint = 0, lengthHint = 0;
   /// Columns of a packed panel for contractions; 0: all parameters are stored row-major.
   int64_t panelWidth = 0;
+  /// The step's update is then apart (see step::StepChoice).
+  std::optional<PipelineOptions> pipeline;
 };
 
 /// A training step and its description for the trainer.
 struct ImportedTraining {
-  /// Its module holds `@main`, one step, `@evaluate` and, if requested, `@accumulate`, which share their states. Its
-  /// report lists the inputs of the step.
+  /// Its module holds `@main`, one step, `@evaluate` and, if requested, `@accumulate` and `@update`, which share their
+  /// states. Its report lists the inputs of the step.
   ImportedModel model;
   std::vector<step::Parameter> parameters;
   step::StepPorts ports;

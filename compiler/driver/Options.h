@@ -3,7 +3,7 @@
 
 #include "cache/Settings.h"
 #include "compiler/driver/Switches.h"
-#include "compiler/import/ImportOnnx.h"
+#include "compiler/driver/ImportTraining.h"
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -44,6 +44,8 @@ struct Options {
   bool tune = false;
   /// A training step to compile instead of the model, as JSON (see TrainingText.h). Empty: the model.
   std::string training;
+  /// Of `training`: the cut into stages.
+  std::optional<PipelineOptions> pipeline;
   /// Programs compiled in parallel; 0: see chooseCompileJobs. Does not affect the result.
   unsigned jobs = 0;
   /// The cache of single programs' objects. Does not affect the result.

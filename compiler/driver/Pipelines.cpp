@@ -2,6 +2,7 @@
 
 #include "compiler/device/DeviceDescription.h"
 #include "compiler/grad/Passes.h"
+#include "compiler/pipe/Passes.h"
 #include "compiler/simplify/Passes.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Passes.h"
@@ -60,9 +61,16 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
   all.addPass(tile::createDropBarriers());
   all.addPass(tile::createShortenLiveRanges({switches.shortenLiveRanges}));
   all.addPass(tile::createSplitReductions({switches.splitReductions, options.target}));
+  if (options.pipeline) {
+    pipe::CutStagesOptions cut;
+    cut.stages.assign(options.pipeline->stages.begin(), options.pipeline->stages.end());
+    cut.split = options.pipeline->split;
+    passes.addPass(pipe::createCutStages(cut));
+  }
   // From here on values have memory: no pass may merge or reorder operations.
-  all.addPass(task::createUpdateInPlace({switches.scattersInPlace}));
-  all.addPass(task::createCopyResults());
+  OpPassManager &placed = passes.nest<func::FuncOp>();
+  placed.addPass(task::createUpdateInPlace({switches.scattersInPlace}));
+  placed.addPass(task::createCopyResults());
   passes.addPass(task::createUpdateState({switches.donateState}));
   tile::OutlineOptions outline;
   outline.share = switches.sharePrograms;
@@ -74,6 +82,8 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
        switches.sideBySide, switches.transpositions, switches.narrowLanes, switches.segments, switches.variants}));
   if (!options.tilings.empty())
     passes.addPass(tile::createReplaceTilings({options.tilings}));
+  if (options.pipeline)
+    passes.addPass(pipe::createKeepStage({options.pipeline->stage}));
 }
 
 void addTaskPipeline(OpPassManager &passes, const Options &options) {

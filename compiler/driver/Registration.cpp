@@ -5,6 +5,7 @@
 #include "compiler/dialect/task/TaskDialect.h"
 #include "compiler/dialect/tile/TileDialect.h"
 #include "compiler/grad/Passes.h"
+#include "compiler/pipe/Passes.h"
 #include "compiler/simplify/Passes.h"
 #include "compiler/task/Passes.h"
 #include "compiler/tile/Passes.h"
@@ -30,6 +31,7 @@ void freestone::registerAllPasses() {
   grad::registerGradPasses();
   tile::registerTilePasses();
   task::registerTaskPasses();
+  pipe::registerPipePasses();
   codegen::registerCodegenCpuPasses();
   registerCanonicalizerPass();
   registerCSEPass();

@@ -232,6 +232,13 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
       options.patterns.groups.push_back(group.pattern);
     members.read("scale_loss", options.step.scaleLoss);
     members.read("accumulate", options.step.accumulate);
+    members.enter("pipeline", [&](Members &inner) {
+      PipelineOptions &pipeline = options.pipeline.emplace();
+      inner.read("stages", pipeline.stages);
+      inner.read("stage", pipeline.stage);
+      inner.read("split", pipeline.split);
+      options.step.apart = true;
+    });
     members.read("freeze_norm", options.freezeNorm);
     members.read("no_dropout", options.noDropout);
     members.read("max_trip", options.maxTrip);

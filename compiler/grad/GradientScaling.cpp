@@ -19,7 +19,7 @@ Value buildAnyNonFinite(OpBuilder &opBuilder, Location location, ArrayRef<Value>
 }
 
 Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> gradients,
-                      SmallVectorImpl<Value> *squaresOfEach) {
+                      SmallVectorImpl<Value> *squaresOfEach, bool keepApart) {
   GraphBuilder builder(location, opBuilder);
   bool isDouble = llvm::any_of(gradients, [](Value gradient) { return graph::getElementType(gradient).isF64(); });
   Type type = isDouble ? builder.getF64Type() : builder.getF32Type();
@@ -35,6 +35,8 @@ Value buildGlobalNorm(OpBuilder &opBuilder, Location location, ArrayRef<Value> g
   Tensor total;
   for (Tensor sums : rows) {
     Tensor squares = cast(sum(sums), type);
+    if (keepApart)
+      squares = Tensor(builder, graph::BarrierOp::create(builder, location, squares.value(), ValueRange()));
     total = total ? total + squares : squares;
     if (squaresOfEach)
       squaresOfEach->push_back(squares.value());

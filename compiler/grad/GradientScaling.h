@@ -11,9 +11,10 @@ namespace freestone::grad {
 mlir::Value buildAnyNonFinite(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients);
 
 /// The Euclidean norm of all gradients together: f32 of rank 0 (f64 if a gradient is). Scaled gradients give a scaled
-/// norm. `squares`, if given, receives the sum of squares of each gradient.
+/// norm. `squares`, if given, receives the sum of squares of each gradient; with `keepApart`, no later pass computes these
+/// sums together.
 mlir::Value buildGlobalNorm(mlir::OpBuilder &builder, mlir::Location location, llvm::ArrayRef<mlir::Value> gradients,
-                            llvm::SmallVectorImpl<mlir::Value> *squares = nullptr);
+                            llvm::SmallVectorImpl<mlir::Value> *squares = nullptr, bool keepApart = false);
 
 /// PyTorch's `clip_grad_norm_`: the factor min(1, maxNorm / (norm + 1e-6)), of the type of `norm`. Both are floats of
 /// rank 0.

@@ -108,6 +108,14 @@ void StepFunction::keepStatistics(Tensor skip) {
     result.value = select(skip, Tensor(ir, findState(result.name)), Tensor(ir, result.value)).value();
 }
 
+void StepFunction::renameStatistics(StringRef prefix) {
+  for (Result &result : MutableArrayRef(results).take_front(statisticsCount)) {
+    unsigned index = findState(result.name).getArgNumber();
+    result.name = (prefix + result.name).str();
+    function.setArgAttr(index, "graph.state", ir.getStringAttr(result.name));
+  }
+}
+
 mlir::BlockArgument StepFunction::findRandomKey() {
   for (mlir::BlockArgument argument : function.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), "graph.random_key"))

@@ -42,6 +42,8 @@ public:
 
   /// Keeps the old values of these where `skip` holds. All must be states already.
   void keepStatistics(expressions::Tensor skip);
+  /// Puts a prefix before the names of these; their first values stay.
+  void renameStatistics(llvm::StringRef prefix);
 
   /// Whether the model draws random numbers.
   bool hasRandomKey() { return bool(findRandomKey()); }

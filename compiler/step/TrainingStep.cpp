@@ -14,12 +14,42 @@ namespace {
 
 constexpr StringRef stepsDoneName = "optimizer/step";
 constexpr StringRef accumulatedPrefix = "accumulated/";
+constexpr StringRef pendingPrefix = "pending/";
+
+bool isOfWholeStep(StringRef state) {
+  return state == stepsDoneName || state == "loss_scale" || state == "growth_tracker";
+}
+
+/// Marks the states of a function whose update is apart.
+void markStates(mlir::func::FuncOp function, ArrayRef<Parameter> parameters) {
+  mlir::Builder builder(function.getContext());
+  llvm::StringMap<int64_t> numbers;
+  for (const auto &[number, parameter] : enumerate(parameters))
+    if (parameter.trained)
+      numbers[parameter.name] = number;
+  auto mark = [&](mlir::StringAttr state, auto set) {
+    if (!state)
+      return;
+    StringRef name = state;
+    bool isAccumulated = name.consume_front(accumulatedPrefix), isGradient = name.consume_front("gradient/");
+    if (isGradient || isAccumulated || isOfWholeStep(name))
+      set(roleAttr, builder.getStringAttr(isGradient ? gradientRole : isAccumulated ? lossRole : stepRole));
+    if (auto number = numbers.find(name); number != numbers.end() && isAccumulated == isGradient)
+      set(parameterAttr, builder.getI64IntegerAttr(number->second));
+  };
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    mark(function.getArgAttrOfType<mlir::StringAttr>(index, "graph.state"),
+         [&](StringRef name, mlir::Attribute value) { function.setArgAttr(index, name, value); });
+  for (unsigned index = 0; index < function.getNumResults(); ++index)
+    mark(function.getResultAttrOfType<mlir::StringAttr>(index, "graph.state"),
+         [&](StringRef name, mlir::Attribute value) { function.setResultAttr(index, name, value); });
+}
 
 /// The gradients of one batch, with the values behind them.
 struct BatchGradients {
   ModelLoss model;
-  /// The mean over the counted elements of the batch.
-  Tensor mean;
+  /// The differentiated loss: the mean over the counted elements of the batch, or their sum where the update is apart.
+  Tensor objective;
   SmallVector<const Parameter *> trained;
   SmallVector<Tensor> parameters;
   SmallVector<Tensor> gradients;
@@ -43,16 +73,31 @@ public:
 
   LogicalResult buildStep(mlir::func::FuncOp function);
   LogicalResult buildAccumulation(mlir::func::FuncOp function);
+  LogicalResult buildMicroBatch(mlir::func::FuncOp function);
+  LogicalResult buildUpdate(mlir::func::FuncOp function);
   LogicalResult buildEvaluation(mlir::func::FuncOp function);
   StepPorts takePorts() { return std::move(ports); }
 
 private:
   LogicalResult requireFreeNames(mlir::func::FuncOp source);
   FailureOr<BatchGradients> buildGradients(StepFunction &function);
+  /// The numbers of an update that are inputs.
+  struct UpdateNumbers {
+    Tensor learningRate, clipNorm;
+  };
+  FailureOr<UpdateNumbers> takeUpdateNumbers(StepFunction &function, Updates &updates);
+  LogicalResult buildDecidedUpdate(StepFunction &function, Updates &updates, const UpdateNumbers &numbers,
+                                   const BatchGradients &batch);
+  void updateAccumulated(StepFunction &function, const BatchGradients &batch);
+  Tensor takeAccumulated(StepFunction &function, StringRef name, graph::TensorType type) {
+    return function.addState((accumulatedPrefix + name).str(), type);
+  }
   void provideRandomKey(StepFunction &function, BatchGradients &batch);
   Tensor takeScalarState(StepFunction &function, StringRef name, mlir::Type type, double initial);
   void addAccumulated(StepFunction &function, BatchGradients &batch);
   void clearAccumulated(StepFunction &function, const BatchGradients &batch);
+  void adoptPending(StepFunction &function, Tensor skip);
+  LogicalResult takePorts(StepFunction &function, const BatchGradients &batch);
   grad::LossScaleOptions takeScalingNumbers(StepFunction &function);
   Tensor addNumber(StepFunction &function, StringRef name, double value);
   LogicalResult fail(const Twine &message) {
@@ -67,6 +112,8 @@ private:
   StepPorts ports;
   /// Weights that the model itself updates in training.
   std::vector<std::pair<std::string, graph::TensorType>> statistics;
+  /// Element type of the loss, where the update is apart.
+  mlir::Type lossType;
 };
 
 Tensor StepBuilder::addNumber(StepFunction &function, StringRef name, double value) {
@@ -95,11 +142,10 @@ LogicalResult StepBuilder::requireFreeNames(mlir::func::FuncOp source) {
       return fail("the model has an input '" + name.str() +
                   "' itself; name the array of the labels otherwise (--labels)");
   }
-  SmallVector<StringRef> kept = {"loss_scale", "growth_tracker"};
   for (const auto &weight : weights.getWeights()) {
     StringRef name = weight->name;
-    if (is_contained(kept, name) || name.starts_with("optimizer/") || name.starts_with(accumulatedPrefix) ||
-        name.starts_with("loss/"))
+    if (isOfWholeStep(name) || name.starts_with(pendingPrefix) || name.starts_with("optimizer/") ||
+        name.starts_with(accumulatedPrefix) || name.starts_with("loss/"))
       return fail("the model has a weight '" + name +
                   "', which is the name of what the training step keeps besides; rename it");
   }
@@ -111,12 +157,17 @@ void StepBuilder::provideRandomKey(StepFunction &function, BatchGradients &batch
   if (!function.hasRandomKey())
     return;
   expressions::GraphBuilder &b = function.builder();
-  Tensor seed = function.addInput("seed", graph::TensorType::getStatic({}, b.getI64Type()));
-  if (choice.accumulate) {
-    batch.batches = takeScalarState(function, (accumulatedPrefix + "batches").str(), b.getI64Type(), 0);
+  auto number = graph::TensorType::getStatic({}, b.getI64Type());
+  Tensor seed = function.addInput("seed", number);
+  Tensor batchNumber;
+  if (choice.apart)
+    batchNumber = function.addInput("micro_batch", number);
+  else if (choice.accumulate)
+    batchNumber = batch.batches = takeScalarState(function, (accumulatedPrefix + "batches").str(), b.getI64Type(), 0);
+  if (batchNumber) {
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(seed.value().getParentBlock());
-    seed = seed + batch.batches * 0x9E3779B97F4A7p0;
+    seed = seed + batchNumber * 0x9E3779B97F4A7p0;
   }
   ports.takesSeed = true;
   function.provideRandomKey(seed, batch.stepsDone);
@@ -129,8 +180,9 @@ FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
   if (failed(model))
     return failure();
   batch.model = *model;
-  batch.mean = choice.accumulate ? Tensor(b, model->loss.sum) / getCounted(b, model->loss)
-                                 : Tensor(b, grad::buildMean(b, b.getLoc(), model->loss));
+  batch.objective = choice.apart        ? Tensor(b, model->loss.sum)
+                    : choice.accumulate ? Tensor(b, model->loss.sum) / getCounted(b, model->loss)
+                                        : Tensor(b, grad::buildMean(b, b.getLoc(), model->loss));
   for (const Parameter &parameter : parameters) {
     if (!parameter.trained)
       continue;
@@ -139,6 +191,8 @@ FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
   }
   for (const auto &[name, type] : statistics)
     function.takeWeight(name, type);
+  if (choice.apart)
+    function.renameStatistics(pendingPrefix);
   if (batch.trained.empty())
     return fail("no parameter of the model is trained; choose some with --train 'PATTERN'");
   if (choice.scaleLoss)
@@ -147,27 +201,25 @@ FailureOr<BatchGradients> StepBuilder::buildGradients(StepFunction &function) {
   provideRandomKey(function, batch);
 
   SmallVector<Value> wanted = map_to_vector(batch.parameters, [](Tensor value) { return value.value(); });
-  Value seed = batch.scale ? cast(batch.scale, batch.mean.elementType()).value() : Value();
-  FailureOr<SmallVector<Value>> gradients = grad::differentiate(batch.mean.value(), wanted, seed);
+  Value seed = batch.scale ? cast(batch.scale, batch.objective.elementType()).value() : Value();
+  FailureOr<SmallVector<Value>> gradients = grad::differentiate(batch.objective.value(), wanted, seed);
   if (failed(gradients))
     return failure();
   batch.gradients = map_to_vector(*gradients, [&](Value gradient) { return Tensor(b, gradient); });
   return batch;
 }
 
-/// Turns the gradients of the batch mean into sums over elements, and adds the accumulated sums.
+/// Turns the gradients into sums over the elements of the batch, and adds the accumulated sums.
 void StepBuilder::addAccumulated(StepFunction &function, BatchGradients &batch) {
-  auto takeSum = [&](StringRef name, graph::TensorType type) {
-    return function.addState((accumulatedPrefix + name).str(), type);
-  };
-  Tensor counted = getCounted(function.builder(), batch.model.loss);
+  Tensor counted = choice.apart ? Tensor() : getCounted(function.builder(), batch.model.loss);
   for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients)) {
     Tensor share = widen(gradient);
-    gradient = share * cast(counted, share.elementType()) + takeSum("gradient/" + parameter->name, share.type());
+    Tensor sum = takeAccumulated(function, "gradient/" + parameter->name, share.type());
+    gradient = (counted ? share * cast(counted, share.elementType()) : share) + sum;
   }
   auto addTo = [&](StringRef name, Value &value) {
     Tensor own(function.builder(), value);
-    value = (own + takeSum(name, own.type())).value();
+    value = (own + takeAccumulated(function, name, own.type())).value();
   };
   addTo("loss", batch.model.loss.sum);
   addTo("count", batch.model.loss.count);
@@ -185,6 +237,14 @@ void StepBuilder::clearAccumulated(StepFunction &function, const BatchGradients 
     clear("batches", batch.batches);
 }
 
+void StepBuilder::updateAccumulated(StepFunction &function, const BatchGradients &batch) {
+  auto update = [&](const Twine &name, Tensor sum) { function.updateState((accumulatedPrefix + name).str(), sum); };
+  for (auto [parameter, gradient] : zip_equal(batch.trained, batch.gradients))
+    update("gradient/" + parameter->name, gradient);
+  update("loss", Tensor(function.builder(), batch.model.loss.sum));
+  update("count", Tensor(function.builder(), batch.model.loss.count));
+}
+
 LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
   if (choice.precision)
     grad::lowerPrecision(source, choice.precision);
@@ -194,10 +254,7 @@ LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
   if (failed(batch))
     return failure();
   addAccumulated(function, *batch);
-  for (auto [parameter, gradient] : zip_equal(batch->trained, batch->gradients))
-    function.updateState((accumulatedPrefix + "gradient/" + parameter->name).str(), gradient);
-  function.updateState((accumulatedPrefix + "loss").str(), Tensor(b, batch->model.loss.sum));
-  function.updateState((accumulatedPrefix + "count").str(), Tensor(b, batch->model.loss.count));
+  updateAccumulated(function, *batch);
   if (batch->batches)
     function.updateState((accumulatedPrefix + "batches").str(), batch->batches + 1.0);
   if (!statistics.empty()) {
@@ -205,6 +262,26 @@ LogicalResult StepBuilder::buildAccumulation(mlir::func::FuncOp source) {
     function.keepStatistics(Tensor(b, grad::buildAnyNonFinite(b, b.getLoc(), sums)));
   }
   function.finish();
+  return success();
+}
+
+/// Updates the model's statistics to the pending ones, or these to the old ones.
+void StepBuilder::adoptPending(StepFunction &function, Tensor skip) {
+  for (const auto &[name, type] : statistics) {
+    Tensor old = function.takeWeight(name, type);
+    Tensor pending = function.addState((pendingPrefix + name).str(), type, name);
+    Tensor adopted = select(skip, old, pending);
+    function.updateState(name, adopted);
+    function.updateState((pendingPrefix + name).str(), adopted);
+  }
+}
+
+LogicalResult StepBuilder::takePorts(StepFunction &function, const BatchGradients &batch) {
+  if (std::optional<StringRef> name = function.findDoubledInput())
+    return fail("the model has an input '" + *name +
+                "', which is the name of an input of the training step; rename it");
+  ports.classes = batch.model.classes;
+  ports.labels = batch.model.labelName;
   return success();
 }
 
@@ -218,6 +295,73 @@ static Tensor findCulprit(expressions::GraphBuilder &b, ArrayRef<Value> squares)
   return culprit;
 }
 
+FailureOr<StepBuilder::UpdateNumbers> StepBuilder::takeUpdateNumbers(StepFunction &function, Updates &updates) {
+  double defaultRate = grad::getDefaultLearningRate(choice.optimizer.builtIn.kind);
+  UpdateNumbers numbers;
+  numbers.learningRate = addNumber(function, "learning_rate", choice.optimizer.learningRate.value_or(defaultRate));
+  numbers.clipNorm = addNumber(function, "clip_norm", std::numeric_limits<double>::infinity());
+  if (failed(updates.takeNumbers(ports.hyperparameters)))
+    return failure();
+  return numbers;
+}
+
+/// Decides whether the step is skipped, updates all parameters, and adds the step's outputs but the loss.
+LogicalResult StepBuilder::buildDecidedUpdate(StepFunction &function, Updates &updates, const UpdateNumbers &numbers,
+                                              const BatchGradients &batch) {
+  expressions::GraphBuilder &b = function.builder();
+  mlir::Location location = b.getLoc();
+  bool isSum = choice.accumulate || choice.apart;
+  SmallVector<Value> gradients = map_to_vector(batch.gradients, [](Tensor gradient) { return gradient.value(); });
+
+  // The gradients' common factor: the loss scale times the number of elements that they are summed over.
+  Tensor multiple = batch.scale;
+  // The skip decision: a gradient that is not finite makes its sum of squares, and so the norm, not finite. Overflowing
+  // squares of finite gradients skip the step as well: they leave no usable clipping factor.
+  SmallVector<Value> squares;
+  Tensor norm(b, grad::buildGlobalNorm(b, location, gradients, &squares, /*keepApart=*/choice.apart));
+  Tensor skip = logicalNot(norm < std::numeric_limits<double>::infinity());
+  if (isSum) {
+    Tensor count(b, batch.model.loss.count);
+    multiple = multiple ? cast(multiple, count.elementType()) * count : count;
+    skip = skip | equal(count, 0.0);
+  }
+  if (multiple)
+    norm = norm / cast(multiple, norm.elementType());
+  Tensor factor(b,
+                grad::buildClipFactor(b, location, norm.value(), cast(numbers.clipNorm, norm.elementType()).value()));
+  if (multiple)
+    factor = factor / cast(multiple, factor.elementType());
+  Value stepNumber = grad::buildStepNumber(b, location, batch.stepsDone.value());
+  grad::StepValues stepValues{numbers.learningRate.value(), stepNumber, skip.value()};
+  for (auto [parameter, value, gradient] : zip_equal(batch.trained, batch.parameters, gradients)) {
+    Tensor scaled(b, grad::buildScaled(b, location, gradient, factor.value()));
+    if (failed(updates.build(*parameter, value, scaled, stepValues)))
+      return failure();
+  }
+  if (choice.apart)
+    adoptPending(function, skip);
+  else
+    function.keepStatistics(skip);
+  function.updateState(stepsDoneName,
+                       Tensor(b, grad::buildStepsDone(b, location, batch.stepsDone.value(), skip.value())));
+  if (isSum)
+    clearAccumulated(function, batch);
+
+  function.addOutput("loss", isSum ? Tensor(b, grad::buildMean(b, location, batch.model.loss)) : batch.objective);
+  function.addOutput("gradient_norm", norm);
+  function.addOutput("skipped", skip);
+  function.addOutput("not_finite", findCulprit(b, squares));
+  if (batch.scale) {
+    Tensor tracker = takeScalarState(function, "growth_tracker", b.getI32Type(), 0);
+    grad::LossScale next = grad::buildLossScaleUpdate(b, location, {batch.scale.value(), tracker.value()}, skip.value(),
+                                                      takeScalingNumbers(function));
+    function.updateState("loss_scale", Tensor(b, next.scale));
+    function.updateState("growth_tracker", Tensor(b, next.growthTracker));
+    function.addOutput("scale", Tensor(b, next.scale));
+  }
+  return success();
+}
+
 LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
   if (failed(requireFreeNames(source)))
     return failure();
@@ -225,69 +369,65 @@ LogicalResult StepBuilder::buildStep(mlir::func::FuncOp source) {
     ports.narrowProducts = grad::lowerPrecision(source, choice.precision);
   StepFunction function(source);
   statistics = function.getUpdatedStates();
-  expressions::GraphBuilder &b = function.builder();
-  mlir::Location location = b.getLoc();
   Updates updates(choice.optimizer, function, weights, error);
-  double defaultRate = grad::getDefaultLearningRate(choice.optimizer.builtIn.kind);
-  Tensor learningRate = addNumber(function, "learning_rate", choice.optimizer.learningRate.value_or(defaultRate));
-  Tensor clipNorm = addNumber(function, "clip_norm", std::numeric_limits<double>::infinity());
-  if (failed(updates.takeNumbers(ports.hyperparameters)))
+  FailureOr<UpdateNumbers> numbers = takeUpdateNumbers(function, updates);
+  if (failed(numbers))
     return failure();
   FailureOr<BatchGradients> batch = buildGradients(function);
-  if (failed(batch))
+  if (failed(batch) || failed(takePorts(function, *batch)))
     return failure();
-  if (std::optional<StringRef> name = function.findDoubledInput())
-    return fail("the model has an input '" + *name +
-                "', which is the name of an input of the training step; rename it");
-  ports.classes = batch->model.classes;
-  ports.labels = batch->model.labelName;
   if (choice.accumulate)
     addAccumulated(function, *batch);
-  const grad::Loss &loss = batch->model.loss;
-  SmallVector<Value> gradients = map_to_vector(batch->gradients, [](Tensor gradient) { return gradient.value(); });
+  if (failed(buildDecidedUpdate(function, updates, *numbers, *batch)))
+    return failure();
+  function.finish();
+  return success();
+}
 
-  // The gradients' common factor: the loss scale times the number of elements that they are summed over.
-  Tensor multiple = batch->scale;
-  // The skip decision: a gradient that is not finite makes its sum of squares, and so the norm, not finite. Overflowing
-  // squares of finite gradients skip the step as well: they leave no usable clipping factor.
-  SmallVector<Value> squares;
-  Tensor norm(b, grad::buildGlobalNorm(b, location, gradients, &squares));
-  Tensor skip = logicalNot(norm < std::numeric_limits<double>::infinity());
-  if (choice.accumulate) {
-    Tensor count(b, loss.count);
-    multiple = multiple ? cast(multiple, count.elementType()) * count : count;
-    skip = skip | equal(count, 0.0);
-  }
-  if (multiple)
-    norm = norm / cast(multiple, norm.elementType());
-  Tensor factor(b, grad::buildClipFactor(b, location, norm.value(), cast(clipNorm, norm.elementType()).value()));
-  if (multiple)
-    factor = factor / cast(multiple, factor.elementType());
-  Value stepNumber = grad::buildStepNumber(b, location, batch->stepsDone.value());
-  grad::StepValues stepValues{learningRate.value(), stepNumber, skip.value()};
-  for (auto [parameter, value, gradient] : zip_equal(batch->trained, batch->parameters, gradients)) {
-    Tensor scaled(b, grad::buildScaled(b, location, gradient, factor.value()));
-    if (failed(updates.build(*parameter, value, scaled, stepValues)))
-      return failure();
-  }
-  function.keepStatistics(skip);
-  function.updateState(stepsDoneName,
-                       Tensor(b, grad::buildStepsDone(b, location, batch->stepsDone.value(), skip.value())));
-  if (choice.accumulate)
-    clearAccumulated(function, *batch);
+LogicalResult StepBuilder::buildMicroBatch(mlir::func::FuncOp source) {
+  if (failed(requireFreeNames(source)))
+    return failure();
+  if (choice.precision)
+    ports.narrowProducts = grad::lowerPrecision(source, choice.precision);
+  StepFunction function(source);
+  statistics = function.getUpdatedStates();
+  FailureOr<BatchGradients> batch = buildGradients(function);
+  if (failed(batch) || failed(takePorts(function, *batch)))
+    return failure();
+  addAccumulated(function, *batch);
+  updateAccumulated(function, *batch);
+  lossType = batch->objective.elementType();
+  function.finish();
+  return success();
+}
 
-  function.addOutput("loss", choice.accumulate ? Tensor(b, grad::buildMean(b, location, loss)) : batch->mean);
-  function.addOutput("gradient_norm", norm);
-  function.addOutput("skipped", skip);
-  function.addOutput("not_finite", findCulprit(b, squares));
-  if (batch->scale) {
-    Tensor tracker = takeScalarState(function, "growth_tracker", b.getI32Type(), 0);
-    grad::LossScale next = grad::buildLossScaleUpdate(b, location, {batch->scale.value(), tracker.value()},
-                                                      skip.value(), takeScalingNumbers(function));
-    function.updateState("loss_scale", Tensor(b, next.scale));
-    function.updateState("growth_tracker", Tensor(b, next.growthTracker));
-    function.addOutput("scale", Tensor(b, next.scale));
+/// The update from accumulated gradients, after `buildMicroBatch`.
+LogicalResult StepBuilder::buildUpdate(mlir::func::FuncOp empty) {
+  StepFunction function(empty);
+  expressions::GraphBuilder &b = function.builder();
+  Updates updates(choice.optimizer, function, weights, error);
+  FailureOr<UpdateNumbers> numbers = takeUpdateNumbers(function, updates);
+  if (failed(numbers))
+    return failure();
+  BatchGradients batch;
+  for (const Parameter &parameter : parameters) {
+    if (!parameter.trained)
+      continue;
+    batch.trained.push_back(&parameter);
+    batch.parameters.push_back(function.takeWeight(parameter.name, parameter.type));
+    mlir::Type element = parameter.type.getElementType();
+    bool isNarrow = element.isF16() || element.isBF16();
+    auto sum = graph::TensorType::get(parameter.type.getShape(), isNarrow ? b.getF32Type() : element);
+    batch.gradients.push_back(takeAccumulated(function, "gradient/" + parameter.name, sum));
   }
+  auto number = graph::TensorType::getStatic({}, lossType);
+  batch.model.loss.sum = takeAccumulated(function, "loss", number).value();
+  batch.model.loss.count = takeAccumulated(function, "count", number).value();
+  if (choice.scaleLoss)
+    batch.scale = takeScalarState(function, "loss_scale", b.getF32Type(), grad::LossScaleOptions().initialScale);
+  batch.stepsDone = takeScalarState(function, stepsDoneName, b.getI64Type(), 0);
+  if (failed(buildDecidedUpdate(function, updates, *numbers, batch)))
+    return failure();
   function.finish();
   return success();
 }
@@ -323,9 +463,14 @@ LogicalResult StepBuilder::buildEvaluation(mlir::func::FuncOp source) {
 FailureOr<StepPorts> step::buildTrainingStep(const StepFunctions &functions, const StepChoice &choice,
                                              ArrayRef<Parameter> parameters, WeightStore &weights, std::string &error) {
   StepBuilder builder(choice, parameters, weights, error);
-  if (failed(builder.buildStep(functions.step)) ||
-      (choice.accumulate && failed(builder.buildAccumulation(functions.accumulate))) ||
+  bool isBuilt = choice.apart ? succeeded(builder.buildMicroBatch(functions.step)) &&
+                                    succeeded(builder.buildUpdate(functions.update))
+                              : succeeded(builder.buildStep(functions.step));
+  if (!isBuilt || (choice.accumulate && failed(builder.buildAccumulation(functions.accumulate))) ||
       failed(builder.buildEvaluation(functions.evaluation)))
     return failure();
+  if (choice.apart)
+    for (mlir::func::FuncOp function : {functions.step, functions.update, functions.evaluation})
+      markStates(function, parameters);
   return builder.takePorts();
 }

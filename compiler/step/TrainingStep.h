@@ -6,6 +6,14 @@
 
 namespace freestone::step {
 
+/// Attributes of arguments and results of an update that is apart, and of its gradients, which tell what a state is
+/// without its name: `step.role`, one of the following, and `step.parameter`, the number of a trained parameter, of the
+/// parameter and of the sum of its gradients.
+inline constexpr llvm::StringLiteral roleAttr = "step.role", parameterAttr = "step.parameter";
+/// The sum of a parameter's gradients; that of the loss, and the count of its elements; a number of the whole step,
+/// such as how many are done.
+inline constexpr llvm::StringLiteral gradientRole = "gradient", lossRole = "loss", stepRole = "step";
+
 struct StepChoice {
   LossChoice loss;
   OptimizerChoice optimizer;
@@ -15,6 +23,8 @@ struct StepChoice {
   bool scaleLoss = false;
   /// The gradients of several batches may be summed before an update.
   bool accumulate = false;
+  /// Gradients and the update are functions of their own, so that the gradients may be cut into stages of a pipeline.
+  bool apart = false;
 };
 
 /// Names of the step's own inputs and outputs, all distinct from the model's.
@@ -30,9 +40,10 @@ struct StepPorts {
 };
 
 /// The functions from which a training step is made: the model in training form, which becomes the step; a second copy
-/// of it for gradient accumulation, or null without it; and the model in inference form for evaluation.
+/// of it for gradient accumulation, or null without it; the model in inference form for evaluation; and an empty
+/// function for an update that is apart, or null.
 struct StepFunctions {
-  mlir::func::FuncOp step, accumulate, evaluation;
+  mlir::func::FuncOp step, accumulate, evaluation, update;
 };
 
 /// Turns functions of a model into those of a training step. All take the labels as a further input. Everything updated
@@ -53,6 +64,10 @@ struct StepFunctions {
 /// `accumulate` adds the gradients of its batch to states `accumulated/…`, which the step adds to its own gradients and
 /// resets to 0: the mean is over the elements of all batches since the last step. A loss that is an output of the
 /// model, or of a graph without a count, is one element of each batch.
+///
+/// Where the update is `apart`, the step only adds the gradients of a micro-batch's summed loss to `accumulated/…`, and
+/// takes the number of the micro-batch, `micro_batch`, for its random numbers; the update has the step's outputs and
+/// numbers. The model's own statistics are then updated as `pending/NAME`, which an update that is not skipped adopts.
 ///
 /// Fails with a sentence for the user: see `buildModelLoss` and `Updates`; no trained parameter.
 llvm::FailureOr<StepPorts> buildTrainingStep(const StepFunctions &functions, const StepChoice &choice,

@@ -52,6 +52,8 @@ void cloneInto(OpBuilder &builder, Operation *op, ProgramSymbols &symbols, IRMap
     return getExprArrayAttr(context, llvm::map_to_vector(sizes, [&](Expr size) { return symbols.convert(size); }));
   };
   Operation *copy = builder.clone(*op, mapping);
+  for (StringRef attribute : {"pipe.node", "pipe.pass"})
+    copy->removeAttr(attribute);
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     auto inside = cast<ComputeOp>(copy);
     SmallVector<Expr> extents;
