@@ -1,14 +1,13 @@
 #ifndef FREESTONE_DISTRIBUTED_ERROR_H
 #define FREESTONE_DISTRIBUTED_ERROR_H
 
-#include <stdexcept>
+#include "train/Error.h"
 
 namespace freestone::distributed {
 
-/// A fault of the user's: one sentence.
-class Error : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
+/// A fault of a training on several ranks: one sentence.
+struct Error : train::Error {
+  using train::Error::Error;
 };
 
 } // namespace freestone::distributed

@@ -6,6 +6,7 @@
 #include "compiler/driver/CompileModel.h"
 #include "compiler/driver/Counters.h"
 #include "compiler/driver/PackageArtifact.h"
+#include "compiler/driver/PipelineText.h"
 #include "compiler/driver/ProgramCache.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -113,25 +114,6 @@ static std::optional<StringRef> findWeightWithoutData(ModuleOp module, const Wei
   return found;
 }
 
-/// The description of the stages with the model's own names.
-static std::string expandPipeline(const ModelNames &names, StringRef description) {
-  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(description);
-  if (!parsed) {
-    llvm::consumeError(parsed.takeError());
-    return "";
-  }
-  llvm::json::Object &object = *parsed->getAsObject();
-  for (llvm::json::Value &symbol : *object.getArray("symbols"))
-    symbol = names.expand(*symbol.getAsString());
-  for (llvm::json::Value &shared : *object.getArray("shared")) {
-    llvm::json::Value &state = *shared.getAsObject()->get("state");
-    state = names.expand(*state.getAsString());
-  }
-  std::string text;
-  llvm::raw_string_ostream(text) << *parsed;
-  return text;
-}
-
 LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
   if (!device) {
@@ -176,7 +158,6 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
     claim.turn.reset();
   }
 
-  std::string pipeline = expandPipeline(names, statistics.pipeline);
   for (ScalarProgram &program : statistics.scalarWork.programs)
     for (std::string *text : {&program.node, &program.shape})
       *text = names.expand(*text);
@@ -184,6 +165,7 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
   LogicalResult packaged = timed("package", failure, [&]() -> LogicalResult {
     ModelParts parts{names, *model.weights, {}, modelPath, options.stripWeights};
     std::unique_ptr<llvm::MemoryBuffer> file;
+    std::string pipeline;
     if (!training.empty()) {
       auto opened = llvm::MemoryBuffer::getFile(modelPath);
       if (!opened) {
@@ -193,6 +175,8 @@ LogicalResult Compilation::compile(StringRef path, Failure &failure) {
       file = std::move(*opened);
       parts.attachments = {{"training.json", ArrayRef(training.data(), training.size())},
                            {"model.onnx", {file->getBufferStart(), file->getBufferSize()}}};
+      if (!statistics.pipeline.empty())
+        pipeline = describePipeline(names, statistics.pipeline, model.report.inputs);
       if (!pipeline.empty())
         parts.attachments.push_back({"pipeline.json", ArrayRef(pipeline.data(), pipeline.size())});
     }

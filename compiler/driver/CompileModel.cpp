@@ -11,6 +11,7 @@
 #include "compiler/driver/Registration.h"
 #include "compiler/driver/TrainingText.h"
 #include "compiler/driver/TuneContractions.h"
+#include "compiler/pipe/ProfileNodes.h"
 #include "compiler/task/SizeSlots.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -230,10 +231,13 @@ FailureOr<std::string> Compilation::print(Level level, Failure &failure) {
     return printCode(level, failure);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (level == Level::Tiles) {
+  if (level == Level::Tiles || level == Level::Profile) {
     // The passes before refuse a target that is none.
     llvm::Expected<DeviceDescription> device = DeviceDescription::get(options.target);
-    tile::explainTiles(*model.module, *device, times, stream);
+    if (level == Level::Tiles)
+      tile::explainTiles(*model.module, *device, times, stream);
+    else
+      stream << llvm::json::Value(pipe::profileNodes(*model.module, *device));
     return text;
   }
   model.module->print(stream);

@@ -38,7 +38,7 @@ struct Statistics {
 };
 
 /// Levels at which a program can be printed.
-enum class Level { Graph, Tile, Tiles, Task, Llvm, Assembly };
+enum class Level { Graph, Tile, Tiles, Profile, Task, Llvm, Assembly };
 
 class ProgramCache;
 

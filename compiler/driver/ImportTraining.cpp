@@ -196,7 +196,7 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   step::ParameterLayouts layouts(main, result.parameters, isPlain ? 0 : training.panelWidth);
   layouts.applyTo(main);
   layouts.applyTo(evaluate);
-  step::StepFunctions functions{main, {}, evaluate};
+  step::StepFunctions functions{main, {}, evaluate, {}};
   if (training.step.accumulate) {
     functions.accumulate = main.clone();
     functions.accumulate.setSymName("accumulate");

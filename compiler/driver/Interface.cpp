@@ -3,6 +3,7 @@
 #include "compiler/device/Calibration.h"
 #include "compiler/driver/CompileModel.h"
 #include "compiler/driver/OptionsDevice.h"
+#include "compiler/driver/PortText.h"
 #include "compiler/interpreter/Interpreter.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -103,22 +104,6 @@ std::string print(llvm::json::Value value) {
   llvm::raw_string_ostream stream(text);
   stream << value;
   return text;
-}
-
-llvm::json::Array describePorts(const std::vector<PortReport> &ports) {
-  llvm::json::Array array;
-  for (const PortReport &port : ports) {
-    llvm::json::Array shape;
-    for (const std::string &size : port.shape) {
-      int64_t number;
-      if (llvm::StringRef(size).getAsInteger(10, number))
-        shape.push_back(size);
-      else
-        shape.push_back(number);
-    }
-    array.push_back(llvm::json::Object{{"name", port.name}, {"type", port.type}, {"shape", std::move(shape)}});
-  }
-  return array;
 }
 
 llvm::json::Array describeRandom(const std::vector<RandomNode> &nodes) {
@@ -241,6 +226,7 @@ freestone_compiler_result inspect(const freestone_compile_options *given, const 
                                    .Case("graph", Level::Graph)
                                    .Case("tile", Level::Tile)
                                    .Case("tiles", Level::Tiles)
+                                   .Case("profile", Level::Profile)
                                    .Case("task", Level::Task)
                                    .Case("llvm", Level::Llvm)
                                    .Case("asm", Level::Assembly)

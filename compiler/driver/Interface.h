@@ -140,7 +140,8 @@ typedef struct freestone_compiler_interface {
   freestone_compiler_result (*compile)(const freestone_compile_options *options);
 
   // The program at a level: "graph", "tile", "task", "llvm" (IR) or "asm", as `text`; "tiles": why every program is
-  // tiled as it is.
+  // tiled as it is; "profile", of a step that is one stage of a pipeline: JSON of what its nodes cost (see
+  // compiler/pipe/ProfileNodes.h).
   freestone_compiler_result (*inspect)(const freestone_compile_options *options, const char *level);
 
   // Evaluates the model with the reference interpreter (fp64 for floats, exact for integers) and hands every output to

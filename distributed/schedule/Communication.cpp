@@ -64,7 +64,7 @@ void RankTransfers::receiveInputs(int stage, size_t number) {
     return;
   int microBatch = own[stage][number];
   for (const StageEdge &edge : edges)
-    if (edge.to == stage && crosses(edge, microBatch))
+    if (edge.to == stage && edge.hasActivations && crosses(edge, microBatch))
       list.push_back({ActionKind::Receive, stage, microBatch, 0, edge.from});
 }
 
@@ -79,7 +79,7 @@ void RankTransfers::send(const Action &made) {
   bool isForward = made.kind == ActionKind::Forward;
   for (const StageEdge &edge : edges) {
     bool isOwn = (isForward ? edge.from : edge.to) == made.stage;
-    if (isOwn && (isForward || edge.hasGradient) && crosses(edge, made.microBatch))
+    if (isOwn && edge.carries(isForward) && crosses(edge, made.microBatch))
       list.push_back({ActionKind::Send, made.stage, made.microBatch, 0, isForward ? edge.to : edge.from});
   }
 }

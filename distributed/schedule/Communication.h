@@ -5,11 +5,15 @@
 
 namespace freestone::distributed {
 
-/// Values that go from a stage to a later one; their gradients go back. Values that skip stages go directly.
+/// Values that go from a stage to a later one in forward passes, and values that go back in backward passes. Those that
+/// skip stages go directly.
 struct StageEdge {
   int from = 0;
   int to = 0;
-  bool hasGradient = true; ///< false: integers, for example
+  bool hasGradient = true;    ///< false: integers, for example
+  bool hasActivations = true; ///< false: gradients of a weight that both stages read, for example
+
+  bool carries(bool isForward) const { return isForward ? hasActivations : hasGradient; }
 };
 
 /// Each stage to the next one.

@@ -115,7 +115,7 @@ double Simulator::readyTime(int rank, const Action &action) {
   int microBatch = action.microBatch;
   int slots = (kept[action.stage] + 1) * static_cast<int>(schedule.ranksOf[action.stage].size());
   for (const StageEdge &edge : edges) {
-    if (!isForward && !edge.hasGradient)
+    if (!edge.carries(isForward))
       continue;
     int from = isForward ? edge.from : edge.to, to = isForward ? edge.to : edge.from;
     if (to == action.stage)

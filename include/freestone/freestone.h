@@ -276,6 +276,13 @@ public:
     check(freestone_instance_plan_memory(get(), sizes.data(), sizes.size(), &need));
     return need;
   }
+  /// Writes the dimensions of an input or an output at these values of the size symbols; reserves nothing.
+  void planInput(const std::vector<freestone_size> &sizes, size_t index, int64_t *dims) {
+    check(freestone_instance_plan_input(get(), sizes.data(), sizes.size(), index, dims));
+  }
+  void planOutput(const std::vector<freestone_size> &sizes, size_t index, int64_t *dims) {
+    check(freestone_instance_plan_output(get(), sizes.data(), sizes.size(), index, dims));
+  }
   /// The state of this instance, including one that it created itself.
   State state() const {
     freestone_state *state = nullptr;

@@ -374,6 +374,13 @@ typedef struct freestone_size {
 FREESTONE_API freestone_status freestone_instance_plan_memory(freestone_instance *instance, const freestone_size *sizes,
                                                               size_t size_count, freestone_memory_need *need);
 
+/* The dimensions of an input or an output (`rank` values; upper bounds for those that only a run determines) at these
+ * values of the size symbols; nothing is reserved. Errors: as plan_memory. */
+FREESTONE_API freestone_status freestone_instance_plan_input(freestone_instance *instance, const freestone_size *sizes,
+                                                             size_t size_count, size_t index, int64_t *dims);
+FREESTONE_API freestone_status freestone_instance_plan_output(freestone_instance *instance, const freestone_size *sizes,
+                                                              size_t size_count, size_t index, int64_t *dims);
+
 /* Binds all sizes to the inputs at hand, checks them and reserves memory, so that the next run allocates nothing.
  * Optional; `run` does it too. Errors: INVALID_ARGUMENT (an input is not set), MISMATCH names value, expected and
  * actual size, OUT_OF_MEMORY. */

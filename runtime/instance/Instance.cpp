@@ -146,7 +146,20 @@ Status Instance::setOutput(size_t index, const DLTensor *tensor) {
   return {};
 }
 
-Result<Instance::Need> Instance::planMemory(std::span<const std::pair<std::string_view, int64_t>> sizes) {
+Result<std::vector<int64_t>> Instance::planShape(NamedSizes sizes, const std::vector<TensorInfo> &values, size_t index,
+                                                 const char *what) {
+  if (index >= values.size())
+    return Status(Code::InvalidArgument, "there is no " + std::string(what) + " " + std::to_string(index));
+  Result<SizePlan> plan = planner.planFor(sizes);
+  if (!plan.ok())
+    return plan.status();
+  std::vector<int64_t> dims;
+  for (int64_t slot : values[index].dimSlots)
+    dims.push_back(plan->sizes[slot]);
+  return dims;
+}
+
+Result<Instance::Need> Instance::planMemory(NamedSizes sizes) {
   Result<SizePlan> plan = planner.planFor(sizes);
   if (!plan.ok())
     return plan.status();

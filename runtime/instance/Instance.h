@@ -51,7 +51,15 @@ public:
   struct Need {
     uint64_t arenaBytes = 0, scratchBytes = 0, outputBytes = 0, stateBytes = 0;
   };
-  Result<Need> planMemory(std::span<const std::pair<std::string_view, int64_t>> sizes);
+  using NamedSizes = std::span<const std::pair<std::string_view, int64_t>>;
+  Result<Need> planMemory(NamedSizes sizes);
+  /// The dimensions that an input or an output would have.
+  Result<std::vector<int64_t>> planInput(NamedSizes sizes, size_t index) {
+    return planShape(sizes, program.inputs, index, "input");
+  }
+  Result<std::vector<int64_t>> planOutput(NamedSizes sizes, size_t index) {
+    return planShape(sizes, program.outputs, index, "output");
+  }
 
   /// Binds all sizes, checks them and reserves memory. Waits for a free slot of the queue.
   Status prepare();
@@ -90,6 +98,8 @@ public:
   Counters counters() const;
 
 private:
+  Result<std::vector<int64_t>> planShape(NamedSizes sizes, const std::vector<TensorInfo> &values, size_t index,
+                                         const char *what);
   struct Job {
     PreparedRun *run = nullptr; ///< null: a call
     void (*function)(void *user) = nullptr;

@@ -1,5 +1,6 @@
 // The part of the C ABI that deals with instances.
 #include "runtime/interface/Interface.h"
+#include <algorithm>
 
 using namespace freestone::runtime;
 
@@ -94,26 +95,61 @@ freestone_status freestone_instance_set_output(freestone_instance *instance, siz
   return guarded([&] { return instance ? instance->instance->setOutput(index, tensor) : nullArgument("instance"); });
 }
 
+/// Calls `use` with the sizes by name.
+template <typename Use>
+static Status withSizes(freestone_instance *instance, const freestone_size *sizes, size_t count, Use use) {
+  if (!instance || (!sizes && count > 0))
+    return nullArgument(instance ? "sizes" : "instance");
+  std::vector<std::pair<std::string_view, int64_t>> values;
+  for (const freestone_size &size : std::span(sizes, count)) {
+    if (!size.symbol)
+      return nullArgument("symbol");
+    values.emplace_back(size.symbol, size.value);
+  }
+  return use(values);
+}
+
 freestone_status freestone_instance_plan_memory(freestone_instance *instance, const freestone_size *sizes,
                                                 size_t size_count, freestone_memory_need *need) {
-  return guarded([&]() -> Status {
-    if (!instance || (!sizes && size_count > 0))
-      return nullArgument(instance ? "sizes" : "instance");
-    std::vector<std::pair<std::string_view, int64_t>> values;
-    for (const freestone_size &size : std::span(sizes, size_count)) {
-      if (!size.symbol)
-        return nullArgument("symbol");
-      values.emplace_back(size.symbol, size.value);
-    }
-    Result<Instance::Need> needed = instance->instance->planMemory(values);
-    if (!needed.ok())
-      return needed.status();
-    freestone_memory_need told = {};
-    told.arena_bytes = needed->arenaBytes;
-    told.scratch_bytes = needed->scratchBytes;
-    told.output_bytes = needed->outputBytes;
-    told.state_bytes = needed->stateBytes;
-    return writeStruct(need, told);
+  return guarded([&] {
+    return withSizes(instance, sizes, size_count, [&](const auto &values) -> Status {
+      Result<Instance::Need> needed = instance->instance->planMemory(values);
+      if (!needed.ok())
+        return needed.status();
+      freestone_memory_need told = {};
+      told.arena_bytes = needed->arenaBytes;
+      told.scratch_bytes = needed->scratchBytes;
+      told.output_bytes = needed->outputBytes;
+      told.state_bytes = needed->stateBytes;
+      return writeStruct(need, told);
+    });
+  });
+}
+
+static Status writeDims(Result<std::vector<int64_t>> planned, int64_t *dims) {
+  if (!planned.ok())
+    return planned.status();
+  if (!dims && !planned->empty())
+    return nullArgument("dims");
+  std::ranges::copy(*planned, dims);
+  return {};
+}
+
+freestone_status freestone_instance_plan_input(freestone_instance *instance, const freestone_size *sizes,
+                                               size_t size_count, size_t index, int64_t *dims) {
+  return guarded([&] {
+    return withSizes(instance, sizes, size_count, [&](const auto &values) {
+      return writeDims(instance->instance->planInput(values, index), dims);
+    });
+  });
+}
+
+freestone_status freestone_instance_plan_output(freestone_instance *instance, const freestone_size *sizes,
+                                                size_t size_count, size_t index, int64_t *dims) {
+  return guarded([&] {
+    return withSizes(instance, sizes, size_count, [&](const auto &values) {
+      return writeDims(instance->instance->planOutput(values, index), dims);
+    });
   });
 }
 

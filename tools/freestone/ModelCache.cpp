@@ -162,14 +162,15 @@ std::string ModelCache::compileUnkept(const std::string &output, const std::stri
   return make(output, model, "");
 }
 
-std::string ModelCache::inspect(const std::string &model, const std::string &level) {
-  std::optional<cache::Request> wanted = request(cache::Kind::Text, model, "", {});
+std::string ModelCache::inspect(const std::string &model, const std::string &level, const std::string &training,
+                                const std::vector<std::string> &graphs) {
+  std::optional<cache::Request> wanted = request(cache::Kind::Text, model, training, graphs);
   if (wanted) {
     wanted->ingredients.add("shows", level);
     if (std::optional<std::string> text = files->find(cache::Kind::Text, wanted->ingredients))
       return *text;
   }
-  CompileOptions options(arguments, model);
+  CompileOptions options(arguments, model, "", training);
   options.setRates(rates());
   std::string text = Compiler::open().inspect(options, level);
   if (wanted && wanted->stillHolds())

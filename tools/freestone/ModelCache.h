@@ -40,7 +40,8 @@ public:
   /// Its seconds; 0 if there was none.
   double calibrationSeconds() const { return machine ? machine->seconds : 0; }
   /// The program at a level, as of Compiler::inspect.
-  std::string inspect(const std::string &model, const std::string &level);
+  std::string inspect(const std::string &model, const std::string &level, const std::string &training = "",
+                      const std::vector<std::string> &graphs = {});
 
 private:
   /// The machine's rates, if they matter to this compilation; else empty.

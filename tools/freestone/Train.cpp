@@ -1,5 +1,6 @@
 // freestone train: trains an ONNX model on data.
 
+#include "distributed/transport/LocalTransport.h"
 #include "formats/ElementType.h"
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
@@ -72,15 +73,20 @@ private:
   void requireBeginning() const;
   MemoryQuestion memoryQuestion() const;
   void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
-  Artifact loadStep();
+  void loadStep();
+  void loadStages();
+  std::unique_ptr<train::Trainer> makeTrainer(train::StepDescription description, freestone_timeline *timeline);
   void exportResult(const Artifact &artifact, train::Trainer &trainer, bool isWhole) const;
   train::TrainingOptions runOptions(const train::Trainer &trainer) const;
 
   TrainOptions &options;
   const CLI::App &verb;
   std::unique_ptr<Data> data, evaluation;
-  cache::Entry step; ///< the cache entry that holds the step, unless that is a file of the user's
-  int compiles = 0;  ///< how often this process compiled the step
+  cache::Entry step;               ///< the cache entry that holds the step, unless that is a file of the user's
+  PipelineStages stages;           ///< of a pipeline, in place of the step
+  std::vector<Artifact> artifacts; ///< of the step, or of all stages
+  std::vector<std::unique_ptr<distributed::Transport>> transports; ///< of the pipeline's ranks
+  int compiles = 0; ///< how often this process compiled the step, or a stage
 };
 
 /// The numbers of --class-weights: an array of the data, else a file.
@@ -160,17 +166,47 @@ void Training::printCompilation(const std::string &statistics, bool wasKept) {
 }
 
 /// Loads the step; compiles it unless it is given as an artifact.
-Artifact Training::loadStep() {
+void Training::loadStep() {
   if (isArtifact(options.model)) {
     options.refuseCompiledIn(verb);
-    return Artifact::load(options.model);
+    artifacts.push_back(Artifact::load(options.model));
+    return;
   }
   ModelCache models(options.compile, acceptance());
   step = models.compile(options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
   compiles = step.wasKept() ? 0 : 1;
   printCompilation(step.about(), step.wasKept());
   fmt::print(stderr, "{}", models.describeCalibration());
-  return Artifact::load(step.path(), step.payloadBytes());
+  artifacts.push_back(Artifact::load(step.path(), step.payloadBytes()));
+}
+
+/// Loads the stages of a pipeline.
+void Training::loadStages() {
+  if (isArtifact(options.model))
+    throw Failure(Exit::Usage,
+                  fmt::format("{} is compiled already; give the .onnx file, which is cut into stages", options.model));
+  if (options.step.accumulate > 1)
+    throw Failure(Exit::Usage, "--accumulate is not for pipelines: choose a larger --batch, and more --micro-batches");
+  ModelCache models(options.compile, acceptance());
+  stages = compileStages(models, options.model, describeStep(train::FirstNumbers::Defaults),
+                         train::graphFiles(options.step), options.pipeline);
+  compiles = stages.compiled;
+  fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", stages.artifacts.size(), compiles,
+             models.describeCalibration());
+  artifacts = stages.artifacts;
+}
+
+std::unique_ptr<train::Trainer> Training::makeTrainer(train::StepDescription description,
+                                                      freestone_timeline *timeline) {
+  train::Execution execution{options.runtime.threads, options.runtime.switches(), timeline};
+  if (!options.pipeline.given())
+    return std::make_unique<train::StepTrainer>(artifacts.front(), std::move(description), execution,
+                                                options.step.seed);
+  distributed::PipelineOptions pipeline = options.pipeline.resolve();
+  pipeline.seed = options.step.seed;
+  pipeline.execution = execution;
+  transports = distributed::connectLocally(pipeline.ranks);
+  return std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), pipeline, transports);
 }
 
 /// Validates options and data against a step, before any compilation.
@@ -298,7 +334,11 @@ void Training::run() {
     return compile(options.output);
   }
   TraceFile trace(options.runtime.tracePath);
-  Artifact artifact = loadStep();
+  if (options.pipeline.given())
+    loadStages();
+  else
+    loadStep();
+  const Artifact &artifact = artifacts.front();
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
   if (description.foldedNorms > 0)
     fmt::print(
@@ -315,8 +355,8 @@ void Training::run() {
       fmt::print("the memory follows from the size '{}', which is not known: name --data or --window\n", unknown);
     return;
   }
-  train::Execution execution{options.runtime.threads, options.runtime.switches(), trace.get()};
-  train::StepTrainer trainer(artifact, std::move(description), execution, options.step.seed);
+  std::unique_ptr<train::Trainer> made = makeTrainer(std::move(description), trace.get());
+  train::Trainer &trainer = *made;
   train::setNumbers(trainer, options.step);
   if (!data->samples)
     accept(trainer.description(), trainer.dataInputs());

@@ -63,6 +63,7 @@ void TrainOptions::addTo(CLI::App &verb) {
   addSchedule(verb, fit);
   addChoiceOfParameters(verb);
   addPrecision(verb);
+  pipeline.addTo(verb);
   addRun(verb);
   compile.addTo(verb);
 }

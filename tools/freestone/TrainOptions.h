@@ -4,6 +4,7 @@
 
 #include "freestone/trainer.h"
 #include "tools/freestone/Compiler.h"
+#include "tools/freestone/PipelineTraining.h"
 #include "tools/freestone/RuntimeOptions.h"
 #include "train/options/StepText.h"
 
@@ -19,6 +20,7 @@ struct TrainOptions {
   std::string resume, output;
   bool readEachStep = false, plan = false, compileOnly = false;
   RuntimeOptions runtime;
+  PipelineArguments pipeline;
 
   void addTo(CLI::App &verb);
 

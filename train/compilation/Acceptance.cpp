@@ -20,6 +20,18 @@ static std::vector<ValueInfo> parsePorts(const Json &ports) {
   return values;
 }
 
+static Error damaged(const Json::exception &error) {
+  return Error(std::string("what the compiler says of the model is damaged: ") + error.what());
+}
+
+std::vector<ValueInfo> parsePorts(const std::string &json) {
+  try {
+    return parsePorts(Json::parse(json));
+  } catch (const Json::exception &error) {
+    throw damaged(error);
+  }
+}
+
 ReadModel ReadModel::parse(const std::string &text) {
   ReadModel model;
   try {
@@ -29,7 +41,7 @@ ReadModel ReadModel::parse(const std::string &text) {
     if (const Json &step = json.at("training"); !step.is_null())
       model.step = StepDescription::parse(step.dump());
   } catch (const Json::exception &error) {
-    throw Error(std::string("what the compiler says of the model is damaged: ") + error.what());
+    throw damaged(error);
   }
   return model;
 }

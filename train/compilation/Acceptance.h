@@ -11,6 +11,9 @@
 
 namespace freestone::train {
 
+/// Inputs or outputs, from the compiler's JSON. Throws Error.
+std::vector<ValueInfo> parsePorts(const std::string &json);
+
 /// The description by the compiler.
 struct ReadModel {
   std::vector<ValueInfo> inputs, outputs;

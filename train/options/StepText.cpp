@@ -141,4 +141,10 @@ std::string describeStep(const TrainerOptions &options, const LabelFacts &labels
   return step.dump();
 }
 
+std::string describeStage(const std::string &step, const StageChoice &choice) {
+  Json stage = Json::parse(step);
+  stage["pipeline"] = {{"stages", choice.stages}, {"stage", choice.stage}, {"split", choice.split}};
+  return stage.dump();
+}
+
 } // namespace freestone::train

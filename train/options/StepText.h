@@ -45,6 +45,16 @@ enum class FirstNumbers {
 std::string describeStep(const TrainerOptions &options, const LabelFacts &labels = {},
                          FirstNumbers first = FirstNumbers::Defaults);
 
+/// The cut of a step into the stages of a pipeline.
+struct StageChoice {
+  std::vector<int> stages = {}; ///< of every node of the forward pass; empty: one stage
+  int stage = 0;                ///< the one to compile
+  bool split = false;           ///< whether gradients of inputs and of weights are entries of their own
+};
+
+/// A stage of the step that `step` describes, in the same JSON.
+std::string describeStage(const std::string &step, const StageChoice &choice);
+
 } // namespace freestone::train
 
 #endif // FREESTONE_TRAIN_OPTIONS_STEPTEXT_H

@@ -11,7 +11,8 @@ namespace freestone::train {
 std::vector<ValueInfo> dataInputs(const StepDescription &step, const std::vector<ValueInfo> &inputs) {
   std::vector<ValueInfo> filled;
   std::ranges::copy_if(inputs, std::back_inserter(filled), [&](const ValueInfo &input) {
-    return !step.hyperparameters.contains(input.name) && !(step.takesSeed && input.name == "seed");
+    bool isRandom = input.name == "seed" || input.name == "micro_batch";
+    return !step.hyperparameters.contains(input.name) && !(step.takesSeed && isRandom && input.shape.empty());
   });
   return filled;
 }

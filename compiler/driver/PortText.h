@@ -1,0 +1,14 @@
+#ifndef FREESTONE_COMPILER_DRIVER_PORTTEXT_H
+#define FREESTONE_COMPILER_DRIVER_PORTTEXT_H
+
+#include "compiler/import/ImportOnnx.h"
+#include "llvm/Support/JSON.h"
+
+namespace freestone::driver {
+
+/// Inputs or outputs as JSON: `[{"name": "x", "type": "f32", "shape": ["batch", 784]}, …]`.
+llvm::json::Array describePorts(const std::vector<PortReport> &ports);
+
+} // namespace freestone::driver
+
+#endif // FREESTONE_COMPILER_DRIVER_PORTTEXT_H

@@ -1,0 +1,77 @@
+#include "distributed/execute/PipelineDescription.h"
+
+#include "distributed/Error.h"
+#include "train/compilation/Acceptance.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace freestone::distributed {
+
+using Json = nlohmann::json;
+
+static StagePort parsePort(const Json &port) { return {port.at(0), port.at(1)}; }
+
+static uint64_t hashOf(std::string_view text) {
+  uint64_t state = 14695981039346656037u;
+  for (unsigned char byte : text)
+    state = (state ^ byte) * 1099511628211u;
+  return state;
+}
+
+PipelineDescription PipelineDescription::parse(std::string_view json) {
+  PipelineDescription pipeline;
+  pipeline.hash = hashOf(json);
+  try {
+    Json parsed = Json::parse(json);
+    pipeline.stages = parsed.at("stages");
+    pipeline.symbols = parsed.at("symbols").get<std::vector<std::string>>();
+    pipeline.inputs = train::parsePorts(parsed.at("inputs").dump());
+    for (const auto &[name, value] : parsed.at("values").items()) {
+      if (value.at("from").empty()) // `pipe/sizes`
+        continue;
+      PipelineValue &added = pipeline.values.emplace_back(PipelineValue{name, parsePort(value.at("from")), {}});
+      for (const Json &port : value.at("to"))
+        added.to.push_back(parsePort(port));
+    }
+    for (const Json &shared : parsed.at("shared"))
+      pipeline.shared.push_back({shared.at("state"), shared.at("home"), shared.at("stages").get<std::vector<int>>()});
+  } catch (const Json::exception &error) {
+    throw Error(fmt::format("the description of the pipeline's stages is damaged: {}", error.what()));
+  }
+  return pipeline;
+}
+
+std::vector<StageEdge> PipelineDescription::edges() const {
+  std::vector<StageEdge> edges;
+  for (const PipelineValue &value : values)
+    for (const StagePort &to : value.to) {
+      if (value.from.entry == normsEntry || value.from.entry == evaluateEntry || value.from.stage == to.stage)
+        continue;
+      int first = std::min(value.from.stage, to.stage), last = std::max(value.from.stage, to.stage);
+      auto found =
+          std::ranges::find_if(edges, [&](const StageEdge &edge) { return edge.from == first && edge.to == last; });
+      StageEdge &edge = found == edges.end() ? edges.emplace_back(StageEdge{first, last, false, false}) : *found;
+      (first == value.from.stage ? edge.hasActivations : edge.hasGradient) = true;
+    }
+  return edges;
+}
+
+std::vector<int64_t> PipelineDescription::sizesOf(const std::vector<formats::TensorView> &fields) const {
+  std::vector<int64_t> sizes;
+  for (const std::string &symbol : symbols) {
+    std::optional<int64_t> size;
+    for (const ValueInfo &input : inputs) {
+      auto field = std::ranges::find(fields, input.name, &formats::TensorView::name);
+      auto axis = std::ranges::find(input.shape, symbol);
+      if (field != fields.end() && axis != input.shape.end())
+        size = field->shape.at(axis - input.shape.begin());
+    }
+    if (!size)
+      throw Error(fmt::format("the data do not tell the size '{}' of the model, which all stages must know", symbol));
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+} // namespace freestone::distributed

@@ -1,0 +1,88 @@
+#ifndef FREESTONE_DISTRIBUTED_TRANSPORT_COURIER_H
+#define FREESTONE_DISTRIBUTED_TRANSPORT_COURIER_H
+
+#include "distributed/transport/Message.h"
+#include "distributed/transport/Transport.h"
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace freestone::distributed {
+
+struct CourierOptions {
+  /// The longest that a rank waits for one message; then the job ends, with what it waits for.
+  std::chrono::milliseconds patience = std::chrono::minutes(10);
+};
+
+/// One rank's communication thread, which alone talks to the network: transfers go on while the rank computes. Messages
+/// are posted by one thread, and waited for by the same.
+class Courier {
+public:
+  /// `transport` must outlive it.
+  Courier(Transport &transport, CourierOptions options = {});
+  /// Transfers that have not ended are given up.
+  ~Courier();
+  Courier(const Courier &) = delete;
+
+  int rank() const { return transport.rank(); }
+  int size() const { return transport.size(); }
+
+  /// Posts a message, whose parts must stay until it has ended. Between two stages, messages of one kind must be posted
+  /// in the same order at both ends.
+  Ticket send(int peer, Message message) { return post(peer, std::move(message), /*isSend=*/true); }
+  Ticket receive(int peer, Message message) { return post(peer, std::move(message), /*isSend=*/false); }
+  /// Waits until a message has ended, and a received one was checked. Throws Error: a wrong message, a fault of the
+  /// network or of another rank, no more patience.
+  void wait(Ticket ticket);
+  /// Ends the job on all ranks.
+  void abort(const std::string &reason) noexcept { transport.abort(reason); }
+
+  struct Counters {
+    int64_t messages = 0; ///< sent and received
+    int64_t bytes = 0;    ///< of their parts
+    int64_t waits = 0;    ///< that found their message still under way
+    int64_t waitedNs = 0;
+    int64_t busyNs = 0; ///< CPU time of the communication thread
+  };
+  Counters counters() const;
+
+private:
+  /// A message under way.
+  struct Transfer {
+    Ticket ticket = 0;
+    int peer = 0;
+    bool isSend = false;
+    Message message;
+    MessageHeader header = {}; ///< to send, or that has come
+    size_t left = 0;           ///< its header and its parts that have not ended
+    std::chrono::steady_clock::time_point posted;
+  };
+
+  Ticket post(int peer, Message message, bool isSend);
+  int tagOf(const MessageLabel &label) const;
+  void work();
+  void begin(Transfer &transfer);
+  void end(Ticket part);
+  std::string describe(const Transfer &transfer) const;
+
+  Transport &transport;
+  CourierOptions options;
+
+  mutable std::mutex mutex; ///< protects all members below but the last two
+  std::condition_variable changed;
+  std::map<Ticket, std::unique_ptr<Transfer>> underWay;
+  std::vector<Transfer *> fresh; ///< posted here, not yet to the network
+  Ticket next = 1;
+  bool stopping = false;
+  std::string fault; ///< why nothing moves any more
+  Counters counted;
+
+  std::map<Ticket, Transfer *> parts; ///< of the communication thread: the network's transfers
+  std::thread thread;
+};
+
+} // namespace freestone::distributed
+
+#endif // FREESTONE_DISTRIBUTED_TRANSPORT_COURIER_H
