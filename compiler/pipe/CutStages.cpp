@@ -4,6 +4,7 @@
 #include "compiler/tile/Counters.h"
 #include "llvm/Support/JSON.h"
 #include <map>
+#include <set>
 
 namespace freestone::pipe {
 #define GEN_PASS_DEF_CUTSTAGES
@@ -118,12 +119,20 @@ void CutStages::cutEvaluation(func::FuncOp function) {
   this->cut(cut, free);
 }
 
-/// "stage_1_forward" as [1, "forward"].
-llvm::json::Array describePart(func::FuncOp function) {
-  auto [number, entry] = function.getSymName().drop_front(StringRef("stage_").size()).split('_');
+/// Of "stage_1_forward": "1", "forward".
+std::pair<StringRef, StringRef> splitName(func::FuncOp function) {
+  return function.getSymName().drop_front(StringRef("stage_").size()).split('_');
+}
+
+int64_t stageOf(func::FuncOp function) {
   int64_t stage = 0;
-  (void)number.getAsInteger(10, stage);
-  return llvm::json::Array{stage, entry};
+  (void)splitName(function).first.getAsInteger(10, stage);
+  return stage;
+}
+
+/// [1, "forward"]
+llvm::json::Array describePart(func::FuncOp function) {
+  return llvm::json::Array{stageOf(function), splitName(function).second};
 }
 
 llvm::json::Object CutStages::describe() const {
@@ -140,11 +149,16 @@ llvm::json::Object CutStages::describe() const {
   }
   for (auto &[name, way] : ways)
     values[name] = llvm::json::Object{{"from", std::move(way.first)}, {"to", std::move(way.second)}};
+  std::map<std::string, std::set<int64_t>> holders; ///< of states: the stages that have them
+  for (func::FuncOp function : ArrayRef(functions))
+    for (BlockArgument argument : function.getArguments())
+      if (std::optional<State> state = getState(function, argument))
+        holders[state->name.str()].insert(stageOf(function));
   llvm::json::Array shared;
-  for (const auto &entry : states.readers)
-    if (auto home = states.homes.find(entry.first()); home != states.homes.end() && entry.second.size() > 1)
+  for (const auto &[state, stages] : holders)
+    if (auto home = states.homes.find(state); home != states.homes.end() && stages.size() > 1)
       shared.push_back(llvm::json::Object{
-          {"state", entry.first()}, {"home", home->second}, {"stages", llvm::json::Array(entry.second)}});
+          {"state", state}, {"home", home->second}, {"stages", llvm::json::Array(llvm::to_vector(stages))}});
   return llvm::json::Object{{"stages", stageCount},
                             {"symbols", llvm::json::Array(symbols)},
                             {"values", std::move(values)},
