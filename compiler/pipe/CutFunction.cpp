@@ -87,7 +87,7 @@ SetVector<Value> FreeOperations::getSources(ValueRange values) {
 StringAttr ValueNames::get(Value value) {
   StringAttr &name = names[value];
   if (!name)
-    name = StringAttr::get(value.getContext(), "pipe/" + Twine(names.size() - 1));
+    name = StringAttr::get(value.getContext(), "pipe/" + Twine(next++));
   return name;
 }
 

@@ -65,9 +65,12 @@ struct Cut {
 class ValueNames {
 public:
   mlir::StringAttr get(mlir::Value value);
+  /// Forgets the values of a function that will be erased, but no number.
+  void forgetValues() { names.clear(); }
 
 private:
   llvm::DenseMap<mlir::Value, mlir::StringAttr> names;
+  int64_t next = 0;
 };
 
 /// The symbols that are dimensions of a function's inputs, in their order.

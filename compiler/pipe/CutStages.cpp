@@ -42,6 +42,7 @@ private:
 void CutStages::cut(const Cut &cut, FreeOperations &free) {
   tile::moveCounters(cut.source, getOperation());
   llvm::append_range(functions, cutFunction(cut, free, names));
+  names.forgetValues();
   cut.source->erase();
 }
 

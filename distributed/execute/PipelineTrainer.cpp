@@ -219,6 +219,9 @@ std::vector<train::TensorGroup> PipelineTrainer::groups() const {
         group.tensors.push_back(std::move(tensor));
       }
     }
+  // The order of states depends on the cut; that of a file must not.
+  for (train::TensorGroup &group : all)
+    std::ranges::sort(group.tensors, {}, &formats::TensorView::name);
   std::erase_if(all, [](const train::TensorGroup &group) { return group.tensors.empty(); });
   return all;
 }

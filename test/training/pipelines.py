@@ -1,0 +1,160 @@
+"""Trainings by the stages of a pipeline: pipelines.py FREESTONE FOLDER.
+
+A training over several ranks gives the bytes of the one on one rank with the same micro-batches, whatever the schedule:
+model, checkpoint, losses, norms and evaluations; and, but for rounding, those of whole batches.
+"""
+
+import itertools
+import sys
+
+import numpy as np
+
+from command import Command
+from graphs import FLOAT, INT64, constant, draw, fan_in, node, normalization, save
+
+CLASSES, SAMPLES, STEPS, VOCABULARY, WIDTH = 10, 48, 10, 40, 32
+SCHEDULES = "gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1"
+
+
+def make_models(folder):
+    random = np.random.default_rng(1)
+    ratio = constant("ratio", 0.2)
+
+    def save_classifier(name, nodes, sample, weights, type=FLOAT, result=("n", CLASSES)):
+        save(folder / f"{name}.onnx", nodes, [("x", type, ["n", *sample])], [("logits", FLOAT, list(result))], weights,
+             opset=23, ir_version=10)
+
+    save_classifier(
+        "perceptron",
+        [node("Gemm", ["x", "w1", "b1"], ["h1"], transB=1), node("Relu", ["h1"], ["r1"]),
+         node("Dropout", ["r1", "ratio"], ["d1"]), node("Gemm", ["d1", "w2", "b2"], ["h2"], transB=1),
+         node("Gelu", ["h2"], ["r2"]), node("Gemm", ["r2", "w3", "b3"], ["h3"], transB=1), node("Tanh", ["h3"], ["r3"]),
+         node("Gemm", ["r3", "w4"], ["h4"], transB=1), node("Relu", ["h4"], ["r4"]),
+         node("Gemm", ["r4", "w5"], ["logits"], transB=1)], [50],
+        [*draw(random, {"w1": (67, 50), "b1": (67,), "w2": (130, 67), "b2": (130,), "w3": (70, 130), "b3": (70,),
+                        "w4": (80, 70), "w5": (CLASSES, 80)}, fan_in), ratio])
+    # Statistics, and small weights that several stages read.
+    save_classifier(
+        "pictures",
+        [node("Conv", ["x", "k1"], ["c1"], pads=[1, 1, 1, 1]),
+         node("BatchNormalization", ["c1", "scale", "shift", "mean", "variance"], ["n1"], momentum=0.9),
+         node("Relu", ["n1"], ["r1"]), node("MaxPool", ["r1"], ["p1"], kernel_shape=[2, 2], strides=[2, 2]),
+         node("Conv", ["p1", "k2", "b2"], ["c2"], pads=[1, 1, 1, 1]), node("Relu", ["c2"], ["r2"]),
+         node("Dropout", ["r2", "ratio"], ["d2"]), node("Flatten", ["d2"], ["f"]),
+         node("Gemm", ["f", "w", "b"], ["h"], transB=1), node("Relu", ["h"], ["r3"]),
+         node("Gemm", ["r3", "head"], ["logits"], transB=1)], [2, 14, 14],
+        [*draw(random, {"k1": (12, 2, 3, 3)}, fan_in), *normalization(12),
+         *draw(random, {"k2": (20, 12, 3, 3), "b2": (20,), "w": (64, 20 * 7 * 7), "b": (64,), "head": (CLASSES, 64)},
+               fan_in), ratio])
+    # The table of the first stage is the last one's weight.
+    layer = [[node("LayerNormalization", [f"e{i}", "scale", "shift"], [f"l{i}"]),
+              *(node("MatMul", [f"l{i}", f"{part}{i}"], [f"{part}p{i}"]) for part in "qkv"),
+              node("Attention", [f"{part}p{i}" for part in "qkv"], [f"t{i}"], q_num_heads=2, kv_num_heads=2, is_causal=1),
+              node("Dropout", [f"t{i}", "ratio"], [f"d{i}"]), node("Add", [f"d{i}", f"e{i}"], [f"a{i}"]),
+              node("MatMul", [f"a{i}", f"wide{i}"], [f"w{i}"]), node("Gelu", [f"w{i}"], [f"g{i}"]),
+              node("MatMul", [f"g{i}", f"narrow{i}"], [f"m{i}"]), node("Add", [f"m{i}", f"a{i}"], [f"e{i + 1}"])]
+             for i in range(2)]
+    save_classifier(
+        "language", [node("Gather", ["table", "x"], ["e0"]), *itertools.chain(*layer),
+                     node("Transpose", ["table"], ["turned"], perm=[1, 0]), node("MatMul", ["e2", "turned"], ["logits"])],
+        ["length"],
+        [*draw(random, {"table": (VOCABULARY, WIDTH)}, fan_in), constant("scale", np.ones(WIDTH)),
+         constant("shift", np.zeros(WIDTH)), ratio,
+         *draw(random, {f"{part}{i}": (WIDTH, WIDTH) for part in "qkv" for i in range(2)}, fan_in),
+         *draw(random, {f"wide{i}": (WIDTH, 2 * WIDTH) for i in range(2)}, fan_in),
+         *draw(random, {f"narrow{i}": (2 * WIDTH, WIDTH) for i in range(2)}, fan_in)], INT64,
+        ("n", "length", VOCABULARY))
+    # Two ways from the input to the loss, one of which skips stages.
+    save_classifier(
+        "branches",
+        [node("Gemm", ["x", "w1"], ["h1"], transB=1), node("Relu", ["h1"], ["r1"]),
+         node("Gemm", ["r1", "w2"], ["h2"], transB=1), node("Tanh", ["h2"], ["r2"]),
+         node("Gemm", ["x", "v1"], ["g1"], transB=1), node("Gelu", ["g1"], ["s1"]),
+         node("Gemm", ["s1", "v2"], ["g2"], transB=1), node("Concat", ["r2", "g2"], ["both"], axis=1),
+         node("Gemm", ["both", "w3"], ["h3"], transB=1), node("Relu", ["h3"], ["r3"]), node("Add", ["r3", "r1"], ["sum"]),
+         node("Gemm", ["sum", "w4"], ["logits"], transB=1)], [30],
+        draw(random, {"w1": (40, 30), "w2": (50, 40), "v1": (60, 30), "v2": (20, 60), "w3": (40, 70), "w4": (CLASSES, 40)},
+             fan_in))
+    for name, sample in (("perceptron", (50,)), ("pictures", (2, 14, 14)), ("branches", (30,))):
+        x = random.normal(size=(SAMPLES, *sample)).astype(np.float32)
+        y = (x.reshape(SAMPLES, -1) @ random.normal(size=(int(np.prod(sample)), CLASSES))).argmax(1)
+        np.savez(folder / f"{name}.npz", x=x, y=y)
+    x = random.integers(0, VOCABULARY, size=(SAMPLES, 12))
+    np.savez(folder / "language.npz", x=x, y=(x + 1) % VOCABULARY)
+
+
+def train(tool, name, run, *options):
+    """All that a training leaves: the files of its last checkpoint, its model, and what each step and evaluation told."""
+    tool.remove(run)
+    tool.train(f"{name}.onnx", "--data", f"{name}.npz", "--eval-data", f"{name}.npz", "--labels", "y", "--lr", 0.01,
+               "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 2, "--out", run, *options)
+    last = max(tool.checkpoints(run))
+    files = {path.name: path.read_bytes() for path in tool.checkpoints(run)[last].glob("*.safetensors")}
+    return files | {"model.onnx": tool.model(run), "steps": tool.timeless(run)}
+
+
+def check(tool, name, cases, *options):
+    """Each case is a number of micro-batches and a batch; the last micro-batch of some is smaller."""
+    for parts, batch in cases:
+        common = ("--steps", STEPS, "--batch", batch, "--micro-batches", parts, *options)
+        expected = train(tool, name, "one", *common, "--ranks", 1)
+        losses = tool.metrics("one")
+        assert losses[-1] < losses[0], (name, losses)
+        for ranks, schedule in itertools.product((2, 3, 4), SCHEDULES):
+            if name != "language" and schedule == "interleaved" and ranks > 2:
+                continue  # too few operations for so many stages
+            found = train(tool, name, "several", *common, "--ranks", ranks, "--pipeline-schedule", schedule)
+            different = [part for part in expected if expected[part] != found.get(part)]
+            assert expected.keys() == found.keys() and not different, (name, parts, ranks, schedule, different)
+
+
+def check_whole_batch(tool):
+    """Without dropout and statistics, micro-batches change rounding alone."""
+    for parts in (1, 3, 4):
+        for options in ((), ("--ranks", 2, "--micro-batches", parts)):
+            tool.remove("whole")
+            tool.train("branches.onnx", "--data", "branches.npz", "--labels", "y", "--optimizer", "sgd", "--momentum", 0.9,
+                       "--lr", 0.05, "--steps", STEPS, "--epochs", 100, "--batch", 10, "--out", "whole", *options)
+            weights, losses = tool.weights("whole"), np.array(tool.metrics("whole"))
+            if not options:
+                expected, expected_losses = weights, losses
+        assert np.allclose(losses, expected_losses, rtol=1e-5), losses / expected_losses - 1
+        for weight in expected:
+            assert np.allclose(weights[weight], expected[weight], rtol=1e-5, atol=1e-6), weight
+
+
+def check_resume(tool):
+    """A training goes on over another number of ranks, and ends with the same bytes."""
+    common = ("--batch", 12, "--micro-batches", 3)
+    expected = train(tool, "language", "one", *common, "--steps", 8, "--ranks", 1)
+    train(tool, "language", "parts", *common, "--steps", 3, "--ranks", 3)
+    tool.train("language.onnx", "--data", "language.npz", "--eval-data", "language.npz", "--labels", "y", "--lr", 0.01,
+               "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 2, "--resume", "parts", *common, "--steps", 8,
+               "--ranks", 2)
+    assert expected["model.onnx"] == tool.model("parts")
+
+
+def check_refusals(tool):
+    def refuse(parts, *options):
+        tool.refuse(parts, "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--out", "refused", *options)
+
+    refuse(["--stages-per-rank", "interleaved"], "--ranks", 2, "--stages-per-rank", 2)
+    refuse(["--accumulate", "--micro-batches"], "--ranks", 2, "--accumulate", 2)
+    refuse(["operations with work", "--ranks"], "--ranks", 64)
+    refuse(["--pipeline-schedule", "zb-h1"], "--ranks", 2, "--pipeline-schedule", "zb")
+
+
+def main():
+    tool = Command(*sys.argv[1:])
+    make_models(tool.folder)
+    check(tool, "perceptron", [(1, 6), (2, 7), (3, 7), (4, 6), (7, 13)])
+    check(tool, "pictures", [(3, 8)], "--optimizer", "sgd", "--momentum", 0.9)
+    check(tool, "language", [(4, 7)])
+    check(tool, "language", [(7, 13)], "--precision", "bf16", "--recompute", "blocks")
+    check(tool, "branches", [(2, 6)])
+    check_whole_batch(tool)
+    check_resume(tool)
+    check_refusals(tool)
+
+
+main()
