@@ -1,41 +1,26 @@
 #ifndef FREESTONE_DISTRIBUTED_EXECUTE_PIPELINETRAINER_H
 #define FREESTONE_DISTRIBUTED_EXECUTE_PIPELINETRAINER_H
 
-#include "distributed/execute/RankExecutor.h"
-#include "distributed/schedule/Generate.h"
+#include "distributed/execute/RankService.h"
 #include "train/step/Trainer.h"
-#include <exception>
-#include <functional>
+#include <set>
 
 namespace freestone::distributed {
 
-struct PipelineOptions {
-  ScheduleKind schedule = ScheduleKind::OneFOneB;
-  int ranks = 1;
-  int microBatches = 1; ///< of each batch; fewer if a batch has fewer samples
-  uint64_t seed = 0;
-  train::Execution execution = {}; ///< its threads are those of all ranks of this process together
-  CourierOptions courier = {};
-};
-
-/// The parts of a batch of so many samples: each has ⌈samples / count⌉ of them, the last one may have fewer.
-std::vector<MicroBatch> splitBatch(const train::Batch &batch, int count, const PipelineDescription &pipeline);
-
-/// The schedule of a step with transfers, verified, and simulated, so that no rank waits for ever. Throws Error.
-Schedule planSchedule(ScheduleKind kind, const PipelineDescription &pipeline, int ranks, int microBatches);
-
-/// Trains by the stages of a pipeline, whose ranks are threads of this process. A step with several micro-batches has
-/// the bits of any other cut, schedule and number of ranks with the same micro-batches. After an error it can't go on.
+/// Trains by the stages of a pipeline, as its rank 0, which tells the others what to do. A step with several
+/// micro-batches has the bits of any other cut, schedule and number of ranks with the same micro-batches. After an
+/// error it can't go on.
 class PipelineTrainer final : public train::Trainer {
 public:
-  /// `artifacts`: of all stages. `transports`: of all ranks, if there are several; they must outlive it.
-  PipelineTrainer(const std::vector<Artifact> &artifacts, train::StepDescription description,
-                  const PipelineOptions &options, std::span<const std::unique_ptr<Transport>> transports);
+  /// `artifacts`: see RankExecutor. `courier` is null if there is one rank; it must outlive this.
+  PipelineTrainer(const std::vector<std::optional<Artifact>> &artifacts, train::StepDescription description,
+                  const PipelineOptions &options, Courier *courier);
+  /// Ends the other ranks.
   ~PipelineTrainer() override;
 
   const train::StepDescription &description() const override { return about; }
   std::vector<ValueInfo> dataInputs() const override;
-  int threads() const override { return perRank.threads; }
+  int threads() const override { return options.execution.threads; }
   void setNumber(const std::string &name, double value) override;
   double number(const std::string &name) const override;
   void setLossScale(double scale) override;
@@ -50,38 +35,36 @@ public:
   train::Recorder recorder() const override;
   const Counters &counters() const override { return counted; }
   void evaluate(const train::Batch &batch, EvaluationSums &sums) override;
-  int64_t stepsDone() const override;
+  int64_t stepsDone() const override { return own->states.stepsDone().value_or(0); }
   std::vector<train::TensorGroup> groups() const override;
   std::vector<formats::TensorView> weights() const override;
   void restore(const train::Checkpoint &checkpoint) override;
 
-  const PipelineDescription &pipeline() const { return stages; }
-  /// Bytes that each rank has for values of micro-batches under way.
-  std::vector<size_t> keptBytes() const;
-  /// How often a rank has taken memory for them.
-  int64_t allocations() const;
+  /// What a rank has for values of micro-batches under way.
+  struct RankMemory {
+    size_t bytes = 0;
+    int64_t allocations = 0; ///< how often memory was taken for them
+  };
+  std::vector<RankMemory> memory() const;
 
 private:
-  struct Rank {
-    std::unique_ptr<Courier> courier;
-    std::unique_ptr<RankExecutor> executor;
+  /// Another rank.
+  struct Peer {
+    ParcelLine line;
+    std::set<std::string> fields; ///< of the data, which its stages take
   };
 
-  const Schedule &scheduleFor(int microBatches);
-  void onAllRanks(const std::function<void(RankExecutor &)> &work);
-  /// All stages with their states, the home of shared ones first.
-  std::vector<const train::TrainedState *> states() const;
-  bool isHome(const std::string &state, int stage) const;
+  StepWork split(const train::Batch &batch, int count) const;
+  void tell(const train::Batch &batch, const StepWork &work, int count, nlohmann::json about);
 
   train::StepDescription about;
-  PipelineDescription stages;
+  PipelineDescription pipeline;
   PipelineOptions options;
-  train::Execution perRank;
-  std::map<std::string, double> numbers; ///< bound to inputs of the stages
-  int64_t seed;
-  std::map<int, Schedule> schedules; ///< by the number of micro-batches
-  std::vector<Rank> ranks;
-  std::vector<StageProgram *> programs; ///< by stage
+  std::unique_ptr<PipelineRank> own;
+  mutable std::vector<Peer> peers;
+  std::vector<double> values; ///< the numbers of a step, sent to other ranks
+  mutable std::vector<std::vector<uint8_t>> gathered; ///< the states of other ranks
+  mutable std::vector<std::vector<uint8_t>> rows;     ///< row-major copies of packed weights
   std::optional<train::StepMetrics> ended;
   int64_t evaluations = 0;
   Counters counted;

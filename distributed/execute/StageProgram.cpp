@@ -74,6 +74,14 @@ StageProgram::StageProgram(const Artifact &artifact, int stage, const PipelineDe
   }
 }
 
+std::set<std::string> StageProgram::inputs() const {
+  std::set<std::string> names;
+  for (const auto &[name, entry] : entries)
+    for (const ValueInfo &input : entry->entry.inputs)
+      names.insert(input.name);
+  return names;
+}
+
 StageEntry *StageProgram::find(const std::string &entry) {
   auto found = entries.find(entry);
   return found == entries.end() ? nullptr : found->second.get();

@@ -4,6 +4,7 @@
 #include "distributed/execute/PipelineDescription.h"
 #include "train/step/StepEntry.h"
 #include "train/step/TrainedState.h"
+#include <set>
 
 namespace freestone::distributed {
 
@@ -58,6 +59,8 @@ public:
   int stage() const { return number; }
   train::TrainedState &state() { return trained; }
   const train::TrainedState &state() const { return trained; }
+  /// The names of all inputs of all entries.
+  std::set<std::string> inputs() const;
   /// Null where the stage has nothing to do there.
   StageEntry *find(const std::string &entry);
   /// Binds a number of the step in all entries; it must stay where it is.

@@ -23,7 +23,7 @@ Courier::~Courier() {
 
 /// The same at both ends, and between the same two ranks another one for every pair of stages and kind.
 int Courier::tagOf(const MessageLabel &label) const {
-  constexpr int kinds = static_cast<int>(MessageKind::Results) + 1, places = 512;
+  constexpr int kinds = static_cast<int>(MessageKind::Parcel) + 1, places = 512;
   return (label.from % places * places + label.to % places) * kinds + static_cast<int>(label.kind);
 }
 
@@ -51,13 +51,13 @@ Ticket Courier::post(int peer, Message message, bool isSend) {
   return ticket;
 }
 
-void Courier::wait(Ticket ticket) {
+void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex);
   auto isOver = [&] { return !fault.empty() || !underWay.contains(ticket); };
   if (!isOver()) {
     ++counted.waits;
     Clock::time_point begin = Clock::now();
-    bool hasEnded = changed.wait_until(lock, begin + options.patience, isOver);
+    bool hasEnded = changed.wait_until(lock, begin + patience, isOver);
     counted.waitedNs += std::chrono::nanoseconds(Clock::now() - begin).count();
     if (!hasEnded)
       fault = "nothing has come for too long: " + describe(*underWay.at(ticket));

@@ -35,7 +35,8 @@ public:
   Ticket receive(int peer, Message message) { return post(peer, std::move(message), /*isSend=*/false); }
   /// Waits until a message has ended, and a received one was checked. Throws Error: a wrong message, a fault of the
   /// network or of another rank, no more patience.
-  void wait(Ticket ticket);
+  void wait(Ticket ticket) { wait(ticket, options.patience); }
+  void wait(Ticket ticket, std::chrono::milliseconds patience);
   /// Ends the job on all ranks.
   void abort(const std::string &reason) noexcept { transport.abort(reason); }
 

@@ -15,7 +15,8 @@ enum class MessageKind : int32_t {
   Exchange,    ///< numbers that decide all updates
   State,       ///< a parameter that several stages read, after its update
   Evaluation,  ///< of a batch that is evaluated, from a stage to a later one
-  Results      ///< of an evaluation, to all ranks
+  Results,     ///< of an evaluation, to all ranks
+  Parcel       ///< of a ParcelLine: `from` and `to` are ranks
 };
 
 /// What a message is: both ends know it before it is sent, so that the receiver checks all of it.

@@ -1,6 +1,6 @@
 // freestone train: trains an ONNX model on data.
 
-#include "distributed/transport/LocalTransport.h"
+#include "distributed/execute/LocalRanks.h"
 #include "formats/ElementType.h"
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
@@ -85,8 +85,9 @@ private:
   cache::Entry step;               ///< the cache entry that holds the step, unless that is a file of the user's
   PipelineStages stages;           ///< of a pipeline, in place of the step
   std::vector<Artifact> artifacts; ///< of the step, or of all stages
-  std::vector<std::unique_ptr<distributed::Transport>> transports; ///< of the pipeline's ranks
-  int compiles = 0; ///< how often this process compiled the step, or a stage
+  std::vector<std::optional<Artifact>> stagesOfAll;    ///< of a pipeline
+  std::unique_ptr<distributed::LocalRanks> localRanks; ///< its ranks but for the first one
+  int compiles = 0;                                    ///< how often this process compiled the step, or a stage
 };
 
 /// The numbers of --class-weights: an array of the data, else a file.
@@ -205,8 +206,12 @@ std::unique_ptr<train::Trainer> Training::makeTrainer(train::StepDescription des
   distributed::PipelineOptions pipeline = options.pipeline.resolve();
   pipeline.seed = options.step.seed;
   pipeline.execution = execution;
-  transports = distributed::connectLocally(pipeline.ranks);
-  return std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), pipeline, transports);
+  int threads = execution.threads > 0 ? execution.threads : static_cast<int>(std::thread::hardware_concurrency());
+  pipeline.execution.threads = std::max(1, threads / pipeline.ranks);
+  stagesOfAll.assign(artifacts.begin(), artifacts.end());
+  localRanks = std::make_unique<distributed::LocalRanks>(stagesOfAll, description, pipeline);
+  return std::make_unique<distributed::PipelineTrainer>(stagesOfAll, std::move(description), pipeline,
+                                                        localRanks->courier());
 }
 
 /// Validates options and data against a step, before any compilation.

@@ -49,7 +49,7 @@ const std::vector<TensorView> &Checkpoint::tensors(const std::string &group) con
   return found == groups.end() ? none : found->second;
 }
 
-void Checkpoint::restore(const std::string &group, std::span<const TensorTarget> targets) const {
+void Checkpoint::restore(const std::string &group, std::span<const TensorTarget> targets, Extent extent) const {
   std::map<std::string, const TensorView *> stored;
   for (const TensorView &tensor : tensors(group))
     stored[tensor.name] = &tensor;
@@ -70,6 +70,8 @@ void Checkpoint::restore(const std::string &group, std::span<const TensorTarget>
     copies.emplace_back(&tensor, &target);
     stored.erase(found);
   }
+  if (extent == Extent::Part)
+    stored.clear();
   for (const auto &[name, tensor] : stored)
     reasons.push_back(fmt::format("'{}' is unknown", name));
   if (!reasons.empty()) {

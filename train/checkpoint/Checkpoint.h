@@ -31,9 +31,12 @@ public:
   /// The tensors of a group such as "parameters"; empty if there is no such group.
   const std::vector<formats::TensorView> &tensors(const std::string &group) const;
 
+  /// Whether targets are all that a group has, or the part of one rank.
+  enum class Extent { Whole, Part };
   /// Copies every target's tensor out of the group. Before any write, throws Error that names the tensors that are
-  /// missing or differ in element type or shape (the first few of them), and those of the checkpoint without a target.
-  void restore(const std::string &group, std::span<const TensorTarget> targets) const;
+  /// missing or differ in element type or shape (the first few of them), and, if they must be the whole group, those of
+  /// the checkpoint without a target.
+  void restore(const std::string &group, std::span<const TensorTarget> targets, Extent extent = Extent::Whole) const;
 
 private:
   std::string path;
