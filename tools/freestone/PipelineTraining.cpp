@@ -1,9 +1,12 @@
 #include "tools/freestone/PipelineTraining.h"
 
 #include "distributed/partition/ChainPartition.h"
+#include "distributed/transport/MpiLibrary.h"
 #include "tools/freestone/Options.h"
 #include "train/options/StepText.h"
+#include <algorithm>
 #include <fmt/format.h>
+#include <thread>
 
 namespace freestone::tools {
 
@@ -37,33 +40,81 @@ int PipelineArguments::stages() const {
   return static_cast<int>(ranks.value_or(1) * perRank);
 }
 
-distributed::PipelineOptions PipelineArguments::resolve() const {
+void PipelineArguments::check() const {
   if (stagesPerRank && kind() != ScheduleKind::Interleaved)
     throw Failure(Exit::Usage, "--stages-per-rank is of --pipeline-schedule interleaved; others have one stage a rank");
-  distributed::PipelineOptions options;
-  options.schedule = kind();
-  options.ranks = static_cast<int>(ranks.value_or(1));
-  options.microBatches = static_cast<int>(microBatches.value_or(1));
-  return options;
 }
 
-PipelineStages compileStages(ModelCache &models, const std::string &model, const std::string &step,
-                             const std::vector<std::string> &graphs, const PipelineArguments &arguments) {
-  int count = arguments.stages();
+PipelineJob::PipelineJob(PipelineArguments &arguments) : arguments(arguments) {
+  arguments.check();
+  distributed::MpiJob job = distributed::findMpiJob();
+  if (job.ranks > 1) {
+    if (arguments.ranks && *arguments.ranks != job.ranks)
+      throw Failure(Exit::Usage, fmt::format("--ranks {}: mpirun has started {}", *arguments.ranks, job.ranks));
+    arguments.ranks = job.ranks;
+    network = distributed::connectByMpi();
+    courier = std::make_unique<distributed::Courier>(*network);
+    rank = network->rank();
+    ranksHere = job.ranksHere;
+  } else {
+    ranksHere = static_cast<int>(arguments.ranks.value_or(1));
+  }
+}
+
+void PipelineJob::compile(ModelCache &models, const std::string &model, const std::string &step,
+                          const std::vector<std::string> &graphs) {
+  int count = arguments.stages(), ranks = static_cast<int>(arguments.ranks.value_or(1));
   train::StageChoice choice;
   if (count > 1) {
     std::string text = models.inspect(model, "profile", train::describeStage(step, choice), graphs);
     choice.stages = distributed::partitionChain(distributed::readProfile(text), count, localBytesPerSecond);
-    choice.split = arguments.resolve().schedule == ScheduleKind::ZeroBubble;
+    choice.split = arguments.kind() == ScheduleKind::ZeroBubble;
   }
-  PipelineStages stages;
+  artifacts.resize(count);
   for (choice.stage = 0; choice.stage < count; ++choice.stage) {
-    cache::Entry &entry =
-        stages.entries.emplace_back(models.compile(model, train::describeStage(step, choice), graphs));
-    stages.compiled += !entry.wasKept();
-    stages.artifacts.push_back(Artifact::load(entry.path(), entry.payloadBytes()));
+    if (network && choice.stage % ranks != rank)
+      continue;
+    cache::Entry &entry = entries.emplace_back(models.compile(model, train::describeStage(step, choice), graphs));
+    newStages += !entry.wasKept();
+    artifacts[choice.stage] = Artifact::load(entry.path(), entry.payloadBytes());
   }
-  return stages;
+}
+
+const Artifact &PipelineJob::first() const {
+  return std::ranges::find_if(artifacts, [](const auto &artifact) { return artifact.has_value(); })->value();
+}
+
+/// By default, the ranks of one machine share its CPUs.
+distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &execution, uint64_t seed) const {
+  distributed::PipelineOptions options;
+  options.schedule = arguments.kind();
+  options.ranks = static_cast<int>(arguments.ranks.value_or(1));
+  options.microBatches = static_cast<int>(arguments.microBatches.value_or(1));
+  options.seed = seed;
+  options.execution = execution;
+  if (options.execution.threads == 0)
+    options.execution.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranksHere);
+  return options;
+}
+
+std::unique_ptr<train::Trainer> PipelineJob::makeTrainer(train::StepDescription description,
+                                                         const train::Execution &execution, uint64_t seed) {
+  distributed::PipelineOptions options = optionsFor(execution, seed);
+  if (!network)
+    threads = std::make_unique<distributed::LocalRanks>(artifacts, description, options);
+  return std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), options,
+                                                        network ? courier.get() : threads->courier());
+}
+
+void PipelineJob::serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed) {
+  distributed::PipelineOptions options = optionsFor(execution, seed);
+  auto pipeline = distributed::PipelineDescription::parse(first().attachment("pipeline.json"));
+  try {
+    distributed::RankService(rank, artifacts, pipeline, description, options, *courier).serve();
+  } catch (const std::exception &error) {
+    courier->abort(error.what());
+    throw;
+  }
 }
 
 } // namespace freestone::tools

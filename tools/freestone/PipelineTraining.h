@@ -2,6 +2,7 @@
 #ifndef FREESTONE_TOOLS_FREESTONE_PIPELINETRAINING_H
 #define FREESTONE_TOOLS_FREESTONE_PIPELINETRAINING_H
 
+#include "distributed/execute/LocalRanks.h"
 #include "distributed/execute/PipelineTrainer.h"
 #include "tools/freestone/ModelCache.h"
 #include <CLI/CLI.hpp>
@@ -17,25 +18,45 @@ struct PipelineArguments {
   /// Whether any of them was given: the step is then one of a pipeline.
   bool given() const { return ranks || microBatches || stagesPerRank || !schedule.empty(); }
   /// Throws Failure (usage) for options that contradict each other.
-  distributed::PipelineOptions resolve() const;
+  void check() const;
+  distributed::ScheduleKind kind() const;
   int stages() const;
+};
+
+/// The ranks of a training: processes that mpirun has started, of which this is one; else threads of this process.
+class PipelineJob {
+public:
+  /// Connects to the other processes. `arguments` must outlive it. Throws Failure (usage) and train::Error.
+  explicit PipelineJob(PipelineArguments &arguments);
+
+  bool isFirst() const { return rank == 0; }
+  /// Chooses the stages by the predicted times of the model's operations, and compiles those of this process. `step` is
+  /// the training step in the compiler's JSON, with the other .onnx files that it names. Throws as ModelCache does.
+  void compile(ModelCache &models, const std::string &model, const std::string &step,
+               const std::vector<std::string> &graphs);
+  int stages() const { return static_cast<int>(artifacts.size()); }
+  int compiled() const { return newStages; }
+  /// The first stage of this process.
+  const Artifact &first() const;
+
+  /// The trainer of rank 0, which must not outlive this.
+  std::unique_ptr<train::Trainer> makeTrainer(train::StepDescription description, const train::Execution &execution,
+                                              uint64_t seed);
+  /// Does what rank 0 says until the training ends.
+  void serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed);
 
 private:
-  distributed::ScheduleKind kind() const;
-};
+  distributed::PipelineOptions optionsFor(const train::Execution &execution, uint64_t seed) const;
 
-/// The compiled stages of a step.
-struct PipelineStages {
-  std::vector<cache::Entry> entries; ///< which hold the artifacts' files
-  std::vector<Artifact> artifacts;
-  int compiled = 0; ///< those that were not in the cache
-  double seconds = 0;
+  const PipelineArguments &arguments;
+  int rank = 0, ranksHere = 1;
+  std::vector<cache::Entry> entries;              ///< which hold the artifacts' files
+  std::vector<std::optional<Artifact>> artifacts; ///< of all stages; without a value, those of other processes
+  int newStages = 0;                              ///< that were not in the cache
+  std::unique_ptr<distributed::Transport> network;
+  std::unique_ptr<distributed::Courier> courier;
+  std::unique_ptr<distributed::LocalRanks> threads;
 };
-
-/// Chooses the stages by the predicted times of the model's operations, and compiles all of them. `step` is the
-/// training step in the compiler's JSON, with the other .onnx files that it names. Throws as ModelCache does.
-PipelineStages compileStages(ModelCache &models, const std::string &model, const std::string &step,
-                             const std::vector<std::string> &graphs, const PipelineArguments &arguments);
 
 } // namespace freestone::tools
 

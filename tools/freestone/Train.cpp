@@ -1,6 +1,6 @@
 // freestone train: trains an ONNX model on data.
 
-#include "distributed/execute/LocalRanks.h"
+#include "distributed/transport/MpiLibrary.h"
 #include "formats/ElementType.h"
 #include "tools/freestone/Model.h"
 #include "tools/freestone/ModelCache.h"
@@ -82,12 +82,10 @@ private:
   TrainOptions &options;
   const CLI::App &verb;
   std::unique_ptr<Data> data, evaluation;
-  cache::Entry step;               ///< the cache entry that holds the step, unless that is a file of the user's
-  PipelineStages stages;           ///< of a pipeline, in place of the step
-  std::vector<Artifact> artifacts; ///< of the step, or of all stages
-  std::vector<std::optional<Artifact>> stagesOfAll;    ///< of a pipeline
-  std::unique_ptr<distributed::LocalRanks> localRanks; ///< its ranks but for the first one
-  int compiles = 0;                                    ///< how often this process compiled the step, or a stage
+  cache::Entry step;                ///< the cache entry that holds the step, unless that is a file of the user's
+  std::optional<Artifact> whole;    ///< the step
+  std::unique_ptr<PipelineJob> job; ///< of a pipeline, in place of the step
+  int compiles = 0;                 ///< how often this process compiled the step, or a stage
 };
 
 /// The numbers of --class-weights: an array of the data, else a file.
@@ -170,7 +168,7 @@ void Training::printCompilation(const std::string &statistics, bool wasKept) {
 void Training::loadStep() {
   if (isArtifact(options.model)) {
     options.refuseCompiledIn(verb);
-    artifacts.push_back(Artifact::load(options.model));
+    whole = Artifact::load(options.model);
     return;
   }
   ModelCache models(options.compile, acceptance());
@@ -178,7 +176,7 @@ void Training::loadStep() {
   compiles = step.wasKept() ? 0 : 1;
   printCompilation(step.about(), step.wasKept());
   fmt::print(stderr, "{}", models.describeCalibration());
-  artifacts.push_back(Artifact::load(step.path(), step.payloadBytes()));
+  whole = Artifact::load(step.path(), step.payloadBytes());
 }
 
 /// Loads the stages of a pipeline.
@@ -188,30 +186,20 @@ void Training::loadStages() {
                   fmt::format("{} is compiled already; give the .onnx file, which is cut into stages", options.model));
   if (options.step.accumulate > 1)
     throw Failure(Exit::Usage, "--accumulate is not for pipelines: choose a larger --batch, and more --micro-batches");
-  ModelCache models(options.compile, acceptance());
-  stages = compileStages(models, options.model, describeStep(train::FirstNumbers::Defaults),
-                         train::graphFiles(options.step), options.pipeline);
-  compiles = stages.compiled;
-  fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", stages.artifacts.size(), compiles,
-             models.describeCalibration());
-  artifacts = stages.artifacts;
+  ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
+  job->compile(models, options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
+  compiles = job->compiled();
+  if (job->isFirst())
+    fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", job->stages(), compiles,
+               models.describeCalibration());
 }
 
 std::unique_ptr<train::Trainer> Training::makeTrainer(train::StepDescription description,
                                                       freestone_timeline *timeline) {
   train::Execution execution{options.runtime.threads, options.runtime.switches(), timeline};
-  if (!options.pipeline.given())
-    return std::make_unique<train::StepTrainer>(artifacts.front(), std::move(description), execution,
-                                                options.step.seed);
-  distributed::PipelineOptions pipeline = options.pipeline.resolve();
-  pipeline.seed = options.step.seed;
-  pipeline.execution = execution;
-  int threads = execution.threads > 0 ? execution.threads : static_cast<int>(std::thread::hardware_concurrency());
-  pipeline.execution.threads = std::max(1, threads / pipeline.ranks);
-  stagesOfAll.assign(artifacts.begin(), artifacts.end());
-  localRanks = std::make_unique<distributed::LocalRanks>(stagesOfAll, description, pipeline);
-  return std::make_unique<distributed::PipelineTrainer>(stagesOfAll, std::move(description), pipeline,
-                                                        localRanks->courier());
+  if (job)
+    return job->makeTrainer(std::move(description), execution, options.step.seed);
+  return std::make_unique<train::StepTrainer>(*whole, std::move(description), execution, options.step.seed);
 }
 
 /// Validates options and data against a step, before any compilation.
@@ -323,7 +311,10 @@ void Training::run() {
   options.fit.resume = !options.resume.empty();
   if (options.fit.resume)
     options.fit.folder = options.resume;
-  if (!options.compileOnly && !options.plan)
+  if (options.pipeline.given() || distributed::findMpiJob().ranks > 1)
+    job = std::make_unique<PipelineJob>(options.pipeline);
+  bool isFirst = !job || job->isFirst();
+  if (isFirst && !options.compileOnly && !options.plan)
     requireBeginning();
   if (options.fit.data.empty() && !options.compileOnly && !options.plan)
     throw Failure(Exit::Usage, "name the data to train on with --data");
@@ -338,13 +329,17 @@ void Training::run() {
     requireWritable("--output", options.output);
     return compile(options.output);
   }
-  TraceFile trace(options.runtime.tracePath);
-  if (options.pipeline.given())
+  TraceFile trace(isFirst ? options.runtime.tracePath : "");
+  if (job)
     loadStages();
   else
     loadStep();
-  const Artifact &artifact = artifacts.front();
+  const Artifact &artifact = job ? job->first() : *whole;
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
+  if (!isFirst) {
+    std::signal(SIGINT, SIG_IGN); // the first rank ends the training
+    return job->serve(description, {options.runtime.threads, options.runtime.switches(), nullptr}, options.step.seed);
+  }
   if (description.foldedNorms > 0)
     fmt::print(
         stderr,
