@@ -62,7 +62,7 @@ private:
   PipelineOptions options;
   std::unique_ptr<PipelineRank> own;
   mutable std::vector<Peer> peers;
-  std::vector<double> values; ///< the numbers of a step, sent to other ranks
+  std::vector<double> values;                         ///< the numbers of a step, sent to other ranks
   mutable std::vector<std::vector<uint8_t>> gathered; ///< the states of other ranks
   mutable std::vector<std::vector<uint8_t>> rows;     ///< row-major copies of packed weights
   std::optional<train::StepMetrics> ended;

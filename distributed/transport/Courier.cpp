@@ -9,8 +9,13 @@ namespace freestone::distributed {
 
 using Clock = std::chrono::steady_clock;
 
-Courier::Courier(Transport &transport, CourierOptions options)
-    : transport(transport), options(options), thread([this] { work(); }) {}
+Courier::Courier(Transport &transport, CourierOptions options) : transport(transport), options(options) {
+  if (options.heartbeat.count() > 0)
+    for (int peer = 0; peer < transport.size(); ++peer)
+      if ((peer == 0) != (transport.rank() == 0))
+        pulses[peer].last = Clock::now();
+  thread = std::thread([this] { work(); });
+}
 
 Courier::~Courier() {
   {
@@ -23,7 +28,7 @@ Courier::~Courier() {
 
 /// The same at both ends, and between the same two ranks another one for every pair of stages and kind.
 int Courier::tagOf(const MessageLabel &label) const {
-  constexpr int kinds = static_cast<int>(MessageKind::Parcel) + 1, places = 512;
+  constexpr int kinds = static_cast<int>(MessageKind::Heartbeat) + 1, places = 512;
   return (label.from % places * places + label.to % places) * kinds + static_cast<int>(label.kind);
 }
 
@@ -54,10 +59,11 @@ Ticket Courier::post(int peer, Message message, bool isSend) {
 void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex);
   auto isOver = [&] { return !fault.empty() || !underWay.contains(ticket); };
+  bool hasEnded = true;
   if (!isOver()) {
     ++counted.waits;
     Clock::time_point begin = Clock::now();
-    bool hasEnded = changed.wait_until(lock, begin + patience, isOver);
+    hasEnded = changed.wait_until(lock, begin + patience, isOver);
     counted.waitedNs += std::chrono::nanoseconds(Clock::now() - begin).count();
     if (!hasEnded)
       fault = "nothing has come for too long: " + describe(*underWay.at(ticket));
@@ -66,7 +72,7 @@ void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
     return;
   std::string reason = fault;
   lock.unlock();
-  transport.abort(reason);
+  transport.abort(reason, hasEnded ? lastingFault : passingFault);
   throw Error(reason);
 }
 
@@ -85,7 +91,7 @@ Courier::Counters Courier::counters() const {
 void Courier::begin(Transfer &transfer) {
   int tag = tagOf(transfer.message.label);
   auto post = [&](void *data, size_t bytes) {
-    Ticket part = static_cast<Ticket>(parts.empty() ? 1 : parts.rbegin()->first + 1);
+    Ticket part = nextPart++;
     parts.emplace(part, &transfer);
     if (transfer.isSend)
       transport.send(part, transfer.peer, tag, data, bytes);
@@ -97,8 +103,47 @@ void Courier::begin(Transfer &transfer) {
     post(part.data, part.bytes);
 }
 
+/// Sends signs of life, and ends the job where a rank gives none.
+void Courier::beat() {
+  Clock::time_point now = Clock::now();
+  bool isDue = now - lastBeat >= options.heartbeat;
+  for (auto &[peer, pulse] : pulses) {
+    auto tagFrom = [&](int from, int to) { return tagOf({MessageKind::Heartbeat, 0, 0, from, to}); };
+    if (!pulse.receiving)
+      transport.receive(pulse.receiving = nextPart++, peer, tagFrom(peer, rank()), &pulse.received,
+                        sizeof(pulse.received));
+    if (isDue && !pulse.sending)
+      transport.send(pulse.sending = nextPart++, peer, tagFrom(rank(), peer), &pulse.sent, sizeof(pulse.sent));
+    if (now - pulse.last > options.silence) {
+      isPassing = true;
+      throw Error(fmt::format("rank {} has not been heard of for {:.1f} s", peer,
+                              std::chrono::duration<double>(now - pulse.last).count()));
+    }
+  }
+  if (isDue)
+    lastBeat = now;
+}
+
+/// Whether it was a sign of life that has ended.
+bool Courier::takePulse(Ticket part) {
+  for (auto &[peer, pulse] : pulses) {
+    if (part == pulse.receiving) {
+      pulse.last = Clock::now();
+      pulse.receiving = 0;
+      return true;
+    }
+    if (part == pulse.sending) {
+      pulse.sending = 0;
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Of one header or part.
 void Courier::end(Ticket part) {
+  if (takePulse(part))
+    return;
   Transfer &transfer = *parts.extract(part).mapped();
   if (--transfer.left > 0)
     return;
@@ -126,8 +171,9 @@ void Courier::work() {
       }
       for (Transfer *transfer : begun)
         begin(*transfer);
+      beat();
       ended.clear();
-      transport.wait(std::chrono::seconds(1), ended);
+      transport.wait(pulses.empty() ? std::chrono::seconds(1) : options.heartbeat, ended);
       for (Ticket part : ended)
         end(part);
     }
@@ -138,7 +184,7 @@ void Courier::work() {
         fault = error.what();
       changed.notify_all();
     }
-    transport.abort(error.what());
+    transport.abort(error.what(), isPassing ? passingFault : lastingFault);
   }
 }
 

@@ -14,6 +14,10 @@ namespace freestone::distributed {
 struct CourierOptions {
   /// The longest that a rank waits for one message; then the job ends, with what it waits for.
   std::chrono::milliseconds patience = std::chrono::minutes(10);
+  /// Rank 0 and every other one tell each other so often that they are alive; 0: never.
+  std::chrono::milliseconds heartbeat = std::chrono::milliseconds(0);
+  /// The job ends when a rank has not been heard of for so long.
+  std::chrono::milliseconds silence = std::chrono::seconds(8);
 };
 
 /// One rank's communication thread, which alone talks to the network: transfers go on while the rank computes. Messages
@@ -38,7 +42,7 @@ public:
   void wait(Ticket ticket) { wait(ticket, options.patience); }
   void wait(Ticket ticket, std::chrono::milliseconds patience);
   /// Ends the job on all ranks.
-  void abort(const std::string &reason) noexcept { transport.abort(reason); }
+  void abort(const std::string &reason) noexcept { transport.abort(reason, lastingFault); }
 
   struct Counters {
     int64_t messages = 0; ///< sent and received
@@ -61,8 +65,17 @@ private:
     std::chrono::steady_clock::time_point posted;
   };
 
+  /// Another rank's signs of life.
+  struct Pulse {
+    int64_t received = 0, sent = 0; ///< content of the messages
+    Ticket receiving = 0, sending = 0;
+    std::chrono::steady_clock::time_point last;
+  };
+
   Ticket post(int peer, Message message, bool isSend);
   int tagOf(const MessageLabel &label) const;
+  void beat();
+  bool takePulse(Ticket part);
   void work();
   void begin(Transfer &transfer);
   void end(Ticket part);
@@ -71,7 +84,7 @@ private:
   Transport &transport;
   CourierOptions options;
 
-  mutable std::mutex mutex; ///< protects all members below but the last two
+  mutable std::mutex mutex; ///< protects the members below, up to those of the communication thread
   std::condition_variable changed;
   std::map<Ticket, std::unique_ptr<Transfer>> underWay;
   std::vector<Transfer *> fresh; ///< posted here, not yet to the network
@@ -80,7 +93,12 @@ private:
   std::string fault; ///< why nothing moves any more
   Counters counted;
 
-  std::map<Ticket, Transfer *> parts; ///< of the communication thread: the network's transfers
+  // Of the communication thread.
+  std::map<Ticket, Transfer *> parts; ///< the network's transfers
+  Ticket nextPart = 1;
+  std::map<int, Pulse> pulses; ///< by rank
+  std::chrono::steady_clock::time_point lastBeat;
+  bool isPassing = false; ///< whether the fault may not come again
   std::thread thread;
 };
 

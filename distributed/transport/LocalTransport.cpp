@@ -64,7 +64,7 @@ public:
   }
   void wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) override;
   void wake() override;
-  void abort(const std::string &reason) noexcept override;
+  void abort(const std::string &reason, int exitCode) noexcept override;
 
 private:
   void post(int from, int to, int tag, const End &end, std::deque<End> Hub::Line::*ends);
@@ -133,7 +133,7 @@ void LocalTransport::wake() {
   hub->mailboxes[own].changed.notify_all();
 }
 
-void LocalTransport::abort(const std::string &reason) noexcept {
+void LocalTransport::abort(const std::string &reason, int exitCode) noexcept {
   std::lock_guard lock(hub->mutex);
   if (hub->reason.empty())
     hub->reason = reason;

@@ -16,7 +16,8 @@ enum class MessageKind : int32_t {
   State,       ///< a parameter that several stages read, after its update
   Evaluation,  ///< of a batch that is evaluated, from a stage to a later one
   Results,     ///< of an evaluation, to all ranks
-  Parcel       ///< of a ParcelLine: `from` and `to` are ranks
+  Parcel,      ///< of a ParcelLine: `from` and `to` are ranks
+  Heartbeat    ///< of a courier, without a header
 };
 
 /// What a message is: both ends know it before it is sent, so that the receiver checks all of it.

@@ -2,6 +2,7 @@
 
 #include "cache/LibrarySearch.h"
 #include "distributed/Error.h"
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
@@ -24,6 +25,13 @@ MpiJob findMpiJob() {
   // Of Open MPI, MPICH, and Slurm's PMI.
   return {readCount({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}),
           readCount({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})};
+}
+
+bool hasMpi() {
+  std::error_code ignored;
+  return std::ranges::any_of(cache::compilerFolders(), [&](const std::filesystem::path &folder) {
+    return std::filesystem::exists(folder / libraryName, ignored);
+  });
 }
 
 static void *openLibrary() {

@@ -14,6 +14,9 @@ struct MpiJob {
 /// What the environment tells, without opening MPI; one rank unless a launcher has started this process.
 MpiJob findMpiJob();
 
+/// Whether this Freestone has a part for MPI.
+bool hasMpi();
+
 /// Opens libfreestone_mpi.so, the only part that knows MPI, and connects to the other ranks. Throws Error, also where
 /// Freestone was built without MPI. At most one at a time.
 std::unique_ptr<Transport> connectByMpi();

@@ -12,6 +12,10 @@ namespace freestone::distributed {
 /// Numbers a posted transfer of one rank, from 1 on.
 using Ticket = int64_t;
 
+/// Exit codes of processes whose job has ended: a fault that would come again, and one that may not, such as a rank
+/// that is heard of no more.
+inline constexpr int lastingFault = 1, passingFault = 75;
+
 /// The network as one rank sees it: point-to-point messages, none of which overtakes another one between the same two
 /// ranks under the same tag. All functions but `wake` and `abort` belong to one thread. Throws Error when the job has
 /// ended or the network fails.
@@ -31,8 +35,8 @@ public:
   virtual void wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) = 0;
   virtual void wake() = 0;
 
-  /// Ends the job on all ranks: their functions throw Error with this reason.
-  virtual void abort(const std::string &reason) noexcept = 0;
+  /// Ends the job on all ranks: their functions throw Error with this reason, or their processes end with this code.
+  virtual void abort(const std::string &reason, int exitCode) noexcept = 0;
 };
 
 } // namespace freestone::distributed

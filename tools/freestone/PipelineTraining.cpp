@@ -1,11 +1,14 @@
 #include "tools/freestone/PipelineTraining.h"
 
 #include "distributed/partition/ChainPartition.h"
+#include "distributed/supervise/Supervisor.h"
 #include "distributed/transport/MpiLibrary.h"
 #include "tools/freestone/Options.h"
 #include "train/options/StepText.h"
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <thread>
 
 namespace freestone::tools {
@@ -45,6 +48,35 @@ void PipelineArguments::check() const {
     throw Failure(Exit::Usage, "--stages-per-rank is of --pipeline-schedule interleaved; others have one stage a rank");
 }
 
+bool PipelineArguments::supervises() const {
+  if (ranks.value_or(1) == 1 || inProcess || distributed::findMpiJob().ranks > 1)
+    return false;
+  if (distributed::hasLauncher() && distributed::hasMpi())
+    return true;
+  fmt::print(stderr, "note: without MPI, the ranks are threads of this process\n");
+  return false;
+}
+
+int superviseRanks(const PipelineArguments &arguments, const std::string &folder, const std::atomic<bool> &stop) {
+  distributed::SupervisedJob job;
+  job.ranks = static_cast<int>(arguments.ranks.value_or(1));
+  job.hosts = arguments.hosts;
+  std::ifstream words("/proc/self/cmdline");
+  for (std::string word; std::getline(words, word, '\0');)
+    job.command.push_back(word);
+  job.command.front() = std::filesystem::read_symlink("/proc/self/exe").string();
+  job.progress = [folder]() -> int64_t {
+    try {
+      std::optional<train::Checkpoint> newest = train::CheckpointFolder::newest(folder);
+      return newest ? newest->state().step : 0;
+    } catch (const train::Error &) { // there is no folder yet
+      return 0;
+    }
+  };
+  job.stop = &stop;
+  return distributed::supervise(job);
+}
+
 PipelineJob::PipelineJob(PipelineArguments &arguments) : arguments(arguments) {
   arguments.check();
   distributed::MpiJob job = distributed::findMpiJob();
@@ -53,7 +85,9 @@ PipelineJob::PipelineJob(PipelineArguments &arguments) : arguments(arguments) {
       throw Failure(Exit::Usage, fmt::format("--ranks {}: mpirun has started {}", *arguments.ranks, job.ranks));
     arguments.ranks = job.ranks;
     network = distributed::connectByMpi();
-    courier = std::make_unique<distributed::Courier>(*network);
+    distributed::CourierOptions options;
+    options.heartbeat = std::chrono::seconds(1);
+    courier = std::make_unique<distributed::Courier>(*network, options);
     rank = network->rank();
     ranksHere = job.ranksHere;
   } else {

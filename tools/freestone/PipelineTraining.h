@@ -12,16 +12,23 @@ namespace freestone::tools {
 /// The options of a pipeline.
 struct PipelineArguments {
   std::optional<int64_t> ranks, microBatches, stagesPerRank;
-  std::string schedule;
+  std::string schedule, hosts;
+  bool inProcess = false;
 
   void addTo(CLI::App &verb);
   /// Whether any of them was given: the step is then one of a pipeline.
   bool given() const { return ranks || microBatches || stagesPerRank || !schedule.empty(); }
+  /// Whether this process starts the ranks as processes, rather than being one of them, or all.
+  bool supervises() const;
   /// Throws Failure (usage) for options that contradict each other.
   void check() const;
   distributed::ScheduleKind kind() const;
   int stages() const;
 };
+
+/// Runs this command as the ranks of a training, which goes on from its newest checkpoint when one dies; returns the
+/// exit code. `folder` is the training's; `stop` ends it after the current step.
+int superviseRanks(const PipelineArguments &arguments, const std::string &folder, const std::atomic<bool> &stop);
 
 /// The ranks of a training: processes that mpirun has started, of which this is one; else threads of this process.
 class PipelineJob {

@@ -1,5 +1,6 @@
 // freestone train: trains an ONNX model on data.
 
+#include "distributed/supervise/Supervisor.h"
 #include "distributed/transport/MpiLibrary.h"
 #include "formats/ElementType.h"
 #include "tools/freestone/Model.h"
@@ -225,6 +226,15 @@ void Training::requireBeginning() const {
   }
 }
 
+/// Whether a training that was started again can go on.
+static bool hasCheckpoint(const std::string &folder) {
+  try {
+    return train::CheckpointFolder::newest(folder).has_value();
+  } catch (const train::Error &) { // there is no folder
+    return false;
+  }
+}
+
 MemoryQuestion Training::memoryQuestion() const {
   MemoryQuestion question;
   question.batch = options.fit.batch;
@@ -311,6 +321,13 @@ void Training::run() {
   options.fit.resume = !options.resume.empty();
   if (options.fit.resume)
     options.fit.folder = options.resume;
+  if (!options.compileOnly && !options.plan && options.pipeline.supervises()) {
+    requireBeginning();
+    std::signal(SIGINT, interrupt);
+    throw Failure(Exit{superviseRanks(options.pipeline, options.fit.folder, interrupted)}, "");
+  }
+  if (std::getenv(distributed::restartedVariable) && hasCheckpoint(options.fit.folder))
+    options.fit.resume = true;
   if (options.pipeline.given() || distributed::findMpiJob().ranks > 1)
     job = std::make_unique<PipelineJob>(options.pipeline);
   bool isFirst = !job || job->isFirst();
@@ -337,7 +354,9 @@ void Training::run() {
   const Artifact &artifact = job ? job->first() : *whole;
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
   if (!isFirst) {
-    std::signal(SIGINT, SIG_IGN); // the first rank ends the training
+    // The first rank ends the training.
+    std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGUSR1, SIG_IGN);
     return job->serve(description, {options.runtime.threads, options.runtime.switches(), nullptr}, options.step.seed);
   }
   if (description.foldedNorms > 0)
@@ -361,6 +380,7 @@ void Training::run() {
   if (!data->samples)
     accept(trainer.description(), trainer.dataInputs());
   std::signal(SIGINT, interrupt);
+  std::signal(SIGUSR1, interrupt); // of a supervisor
   train::TrainingResult result;
   try {
     result =

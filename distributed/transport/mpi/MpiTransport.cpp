@@ -20,8 +20,10 @@ using Clock = std::chrono::steady_clock;
 
 /// MPI counts elements in an int: larger messages go in pieces.
 constexpr size_t largestPiece = size_t(1) << 30;
-/// While transfers are under way, MPI is asked at growing intervals, which leaves the CPU to the workers.
-constexpr auto leastPause = std::chrono::microseconds(5), longestPause = std::chrono::microseconds(100);
+/// While transfers are under way, MPI is asked at intervals that grow with the wait, which leaves the CPU to the
+/// workers.
+constexpr Clock::duration leastPause = std::chrono::microseconds(5), longestPause = std::chrono::milliseconds(1);
+constexpr int partOfWait = 64;
 
 void check(int code, const char *what) {
   if (code == MPI_SUCCESS)
@@ -43,7 +45,7 @@ public:
   void receive(Ticket ticket, int peer, int tag, void *data, size_t bytes) override;
   void wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) override;
   void wake() override;
-  void abort(const std::string &reason) noexcept override;
+  void abort(const std::string &reason, int exitCode) noexcept override;
 
 private:
   template <typename Post> void postPieces(Ticket ticket, size_t bytes, Post post);
@@ -127,15 +129,17 @@ void MpiTransport::test(std::vector<Ticket> &ended) {
 }
 
 void MpiTransport::wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) {
-  Clock::time_point until = Clock::now() + limit;
-  for (auto pause = leastPause;; pause = std::min(2 * pause, longestPause)) {
+  Clock::time_point begin = Clock::now(), until = begin + limit;
+  for (;;) {
     if (!requests.empty())
       test(ended);
     std::unique_lock lock(mutex);
-    if (std::exchange(isWoken, false) || !ended.empty() || Clock::now() >= until)
+    Clock::time_point now = Clock::now();
+    if (std::exchange(isWoken, false) || !ended.empty() || now >= until)
       return;
     // Without a transfer nothing has to be asked.
-    woken.wait_until(lock, requests.empty() ? until : Clock::now() + pause, [&] { return isWoken; });
+    Clock::time_point next = now + std::clamp((now - begin) / partOfWait, leastPause, longestPause);
+    woken.wait_until(lock, requests.empty() ? until : std::min(next, until), [&] { return isWoken; });
   }
 }
 
@@ -145,13 +149,13 @@ void MpiTransport::wake() {
   woken.notify_all();
 }
 
-void MpiTransport::abort(const std::string &reason) noexcept {
+void MpiTransport::abort(const std::string &reason, int exitCode) noexcept {
   static std::atomic_flag hasAborted;
   if (hasAborted.test_and_set())
     return;
   std::fprintf(stderr, "freestone: rank %d of %d: %s\n", own, count, reason.c_str());
   std::fflush(nullptr);
-  MPI_Abort(MPI_COMM_WORLD, 1);
+  MPI_Abort(MPI_COMM_WORLD, exitCode);
 }
 
 } // namespace
