@@ -7,8 +7,7 @@ namespace freestone::distributed {
 
 LocalRanks::LocalRanks(const std::vector<std::optional<Artifact>> &artifacts, const train::StepDescription &about,
                        const PipelineOptions &options, Disturbance disturbance)
-    : pipeline(PipelineDescription::parse(artifacts.front()->attachment("pipeline.json"))), about(about),
-      options(options) {
+    : pipeline(PipelineDescription::read(*artifacts.front())), about(about), options(options) {
   if (options.ranks == 1)
     return;
   transports = connectLocally(options.ranks, std::move(disturbance));

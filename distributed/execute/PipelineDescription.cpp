@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace freestone::distributed {
 
@@ -12,18 +14,14 @@ using Json = nlohmann::json;
 
 static StagePort parsePort(const Json &port) { return {port.at(0), port.at(1)}; }
 
-static uint64_t hashOf(std::string_view text) {
-  uint64_t state = 14695981039346656037u;
-  for (unsigned char byte : text)
-    state = (state ^ byte) * 1099511628211u;
-  return state;
-}
-
-PipelineDescription PipelineDescription::parse(std::string_view json) {
+PipelineDescription PipelineDescription::read(const Artifact &stage) {
   PipelineDescription pipeline;
-  pipeline.hash = hashOf(json);
+  for (const char *name : {"pipeline.json", "training.json", "model.onnx"}) {
+    std::string_view bytes = stage.attachment(name);
+    pipeline.hash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), pipeline.hash);
+  }
   try {
-    Json parsed = Json::parse(json);
+    Json parsed = Json::parse(stage.attachment("pipeline.json"));
     pipeline.stages = parsed.at("stages");
     pipeline.symbols = parsed.at("symbols").get<std::vector<std::string>>();
     pipeline.inputs = train::parsePorts(parsed.at("inputs").dump());

@@ -37,15 +37,15 @@ struct PipelineDescription {
   std::vector<ValueInfo> inputs;    ///< of the whole step
   std::vector<PipelineValue> values;
   std::vector<SharedState> shared;
-  uint64_t hash = 0; ///< of the text
+  uint64_t hash = 0; ///< of the pipeline, the model and its training
 
   /// The edges between stages, with those of micro-batches alone.
   std::vector<StageEdge> edges() const;
   /// Values of the symbols for a batch of these fields. Throws Error where a field's shape does not tell one.
   std::vector<int64_t> sizesOf(const std::vector<formats::TensorView> &fields) const;
 
-  /// Throws Error.
-  static PipelineDescription parse(std::string_view json);
+  /// From any stage's artifact. Throws Error.
+  static PipelineDescription read(const Artifact &stage);
 };
 
 /// Names of entries.

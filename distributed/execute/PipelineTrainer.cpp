@@ -14,8 +14,7 @@ using train::StepMetrics;
 
 PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &artifacts,
                                  train::StepDescription description, const PipelineOptions &options, Courier *courier)
-    : about(std::move(description)),
-      pipeline(PipelineDescription::parse(artifacts.front()->attachment("pipeline.json"))), options(options) {
+    : about(std::move(description)), pipeline(PipelineDescription::read(*artifacts.front())), options(options) {
   own = std::make_unique<PipelineRank>(0, artifacts, pipeline, about, this->options, courier);
   for (int rank = 1; rank < options.ranks; ++rank) {
     Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}});

@@ -87,7 +87,7 @@ def train(tool, name, run, *options):
     """All that a training leaves: the files of its last checkpoint, its model, and what each step and evaluation told."""
     tool.remove(run)
     tool.train(f"{name}.onnx", "--data", f"{name}.npz", "--eval-data", f"{name}.npz", "--labels", "y", "--lr", 0.01,
-               "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 2, "--out", run, *options)
+               "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 1, "--in-process", "--out", run, *options)
     last = max(tool.checkpoints(run))
     files = {path.name: path.read_bytes() for path in tool.checkpoints(run)[last].glob("*.safetensors")}
     return files | {"model.onnx": tool.model(run), "steps": tool.timeless(run)}
@@ -114,7 +114,7 @@ def check_whole_batch(tool):
         for options in ((), ("--ranks", 2, "--micro-batches", parts)):
             tool.remove("whole")
             tool.train("branches.onnx", "--data", "branches.npz", "--labels", "y", "--optimizer", "sgd", "--momentum", 0.9,
-                       "--lr", 0.05, "--steps", STEPS, "--epochs", 100, "--batch", 10, "--out", "whole", *options)
+                       "--lr", 0.05, "--steps", STEPS, "--epochs", 100, "--batch", 10, "--in-process", "--out", "whole", *options)
             weights, losses = tool.weights("whole"), np.array(tool.metrics("whole"))
             if not options:
                 expected, expected_losses = weights, losses
@@ -129,7 +129,7 @@ def check_resume(tool):
     expected = train(tool, "language", "one", *common, "--steps", 8, "--ranks", 1)
     train(tool, "language", "parts", *common, "--steps", 3, "--ranks", 3)
     tool.train("language.onnx", "--data", "language.npz", "--eval-data", "language.npz", "--labels", "y", "--lr", 0.01,
-               "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 2, "--resume", "parts", *common, "--steps", 8,
+               "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 1, "--in-process", "--resume", "parts", *common, "--steps", 8,
                "--ranks", 2)
     assert expected["model.onnx"] == tool.model("parts")
 

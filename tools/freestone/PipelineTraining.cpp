@@ -32,6 +32,9 @@ void PipelineArguments::addTo(CLI::App &verb) {
       ->group(group);
   addNumber(verb, "--stages-per-rank", stagesPerRank, upTo(mostStagesPerRank), "of the schedule interleaved; 2")
       ->group(group);
+  addText(verb, "--hosts", hosts, formKind, "machines for the ranks, as mpirun takes them: a,b,c:2")->group(group);
+  verb.add_flag("--in-process", inProcess, "the ranks are threads of this process, rather than processes of mpirun's")
+      ->group(group);
 }
 
 ScheduleKind PipelineArguments::kind() const {
@@ -142,7 +145,7 @@ std::unique_ptr<train::Trainer> PipelineJob::makeTrainer(train::StepDescription 
 
 void PipelineJob::serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed) {
   distributed::PipelineOptions options = optionsFor(execution, seed);
-  auto pipeline = distributed::PipelineDescription::parse(first().attachment("pipeline.json"));
+  auto pipeline = distributed::PipelineDescription::read(first());
   try {
     distributed::RankService(rank, artifacts, pipeline, description, options, *courier).serve();
   } catch (const std::exception &error) {

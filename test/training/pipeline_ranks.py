@@ -1,0 +1,116 @@
+"""Trainings by a pipeline whose ranks are processes of mpirun's: pipeline_ranks.py FREESTONE FOLDER.
+
+They give the bytes of one process, also when a rank is killed or stopped on the way; what differs between ranks is refused.
+Skipped without mpirun.
+"""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from command import Command
+from graphs import FLOAT, draw, fan_in, node, save
+
+CLASSES, SAMPLES, STEPS, RANKS = 10, 48, 200, 3
+
+
+def make_models(folder):
+    for name, widths in (("model", (30, 40, 50, 60, CLASSES)), ("other", (30, 40, 50, 64, CLASSES))):
+        layers = list(zip(widths, widths[1:]))
+        nodes = []
+        for i, _ in enumerate(layers):
+            last = i + 1 == len(layers)
+            nodes.append(node("Gemm", [f"x{i}" if i else "x", f"w{i}"], ["logits" if last else f"h{i}"], transB=1))
+            if not last:
+                nodes.append(node("Relu", [f"h{i}"], [f"x{i + 1}"]))
+        save(folder / f"{name}.onnx", nodes, [("x", FLOAT, ["n", widths[0]])], [("logits", FLOAT, ["n", CLASSES])],
+             draw(1, {f"w{i}": (outputs, inputs) for i, (inputs, outputs) in enumerate(layers)}, fan_in))
+    generator = np.random.default_rng(1)
+    x = generator.normal(size=(SAMPLES, 30)).astype(np.float32)
+    np.savez(folder / "data.npz", x=x, y=(x @ generator.normal(size=(30, CLASSES))).argmax(1))
+
+
+def words(run, *options, model="model.onnx"):
+    return ["train", model, "--data", "data.npz", "--labels", "y", "--lr", 0.001, "--epochs", 1000, "--threads", 1, "--steps",
+            STEPS, "--batch", 8, "--micro-batches", 4, "--save-every", 10, "--out", run, *options]
+
+
+def start(tool, *options):
+    return subprocess.Popen([tool.path, *map(str, options)], cwd=tool.folder, env=tool.environment, text=True,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def find_ranks(folder):
+    """The processes of ranks that train in a folder."""
+    found = []
+    for process in pathlib.Path("/proc").iterdir():
+        try:
+            if (process.name.isdigit() and b"OMPI_COMM_WORLD_RANK" in (process / "environ").read_bytes()
+                    and os.readlink(process / "cwd") == str(folder)):
+                found.append(int(process.name))
+        except OSError:
+            pass  # it has ended, or is another user's
+    return found
+
+
+def disturb(tool, expected, kind, chance, delay):
+    """A rank gets a signal on the way; the training must end as if nothing had been."""
+    tool.remove("disturbed")
+    process = start(tool, *words("disturbed", "--ranks", RANKS))
+    while process.poll() is None and not (tool.folder / "disturbed/metrics.jsonl").exists():
+        time.sleep(0.01)
+    time.sleep(delay)
+    ranks = find_ranks(tool.folder)
+    if ranks:
+        os.kill(chance.choice(ranks), kind)
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == 0, said
+    assert tool.model("disturbed") == expected, said
+    assert tool.metrics("disturbed", "step") == list(range(1, STEPS + 1)), said
+    return "starting all ranks again" in said
+
+
+def refuse(tool, part, *jobs):
+    """Jobs of one rank each that do not belong together: one clear error, and no process stays."""
+    arguments = []
+    for job in jobs:
+        arguments += [":"] * bool(arguments) + ["-n", "1", str(tool.path), *map(str, job)]
+    result = subprocess.run(["mpirun", "--oversubscribe", *arguments], cwd=tool.folder, env=tool.environment, text=True,
+                            capture_output=True, timeout=100)
+    assert result.returncode != 0 and part in result.stderr, result.stderr
+    assert not find_ranks(tool.folder)
+
+
+def main():
+    if not shutil.which("mpirun"):
+        sys.exit(77)
+    tool = Command(*sys.argv[1:])
+    tool.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    make_models(tool.folder)
+    tool.run(*words("one", "--ranks", 1))
+    expected = tool.model("one")
+    for schedule, variable in (("gpipe", "FREESTONE_NONE"), ("zb-h1", "FREESTONE_MPI_SYNCHRONOUS")):
+        tool.remove("several")
+        tool.environment[variable] = "1"
+        tool.run(*words("several", "--ranks", RANKS, "--pipeline-schedule", schedule))
+        del tool.environment[variable]
+        assert tool.model("several") == expected, schedule
+        assert tool.timeless("several") == tool.timeless("one"), schedule
+
+    chance = random.Random(1)
+    survived = [disturb(tool, expected, signal.SIGKILL, chance, chance.uniform(0, 0.5)) for _ in range(6)]
+    assert any(survived), "no kill came in time"
+    assert disturb(tool, expected, signal.SIGSTOP, chance, 0)
+
+    refuse(tool, "another model", words("refused"), words("refused", model="other.onnx"))
+    refuse(tool, "mpirun has started 2", words("refused", "--ranks", 3), words("refused", "--ranks", 3))
+
+
+main()
