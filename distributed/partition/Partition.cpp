@@ -119,12 +119,16 @@ std::vector<Best> LevelSolver::solve(int begin) const {
   std::vector<Best> best(static_cast<size_t>(states) * count);
   for (int end = begin; end < states; ++end) {
     int most = options.isStraight ? 1 : count;
-    for (int devices = 1; devices <= most; ++devices)
-      if (fits(begin, end, devices, devices) && hasWork(begin, end))
-        best[end * count + devices - 1] = {
-            stageTime(computing[begin][end], parametersOf(begin, end), devices, partsInside), 0, -1, 0, devices};
+    bool isLast = end + 1 == states;
+    for (int devices = 1; devices <= most; ++devices) {
+      if (!fits(begin, end, devices, devices) || !hasWork(begin, end))
+        continue;
+      double time = stageTime(computing[begin][end], parametersOf(begin, end), devices, partsInside);
+      if (!isPipedreams() && !isLast) // whose optimizer leaves out what the first stage sends
+        time = std::max(time, transferTime(end, devices));
+      best[end * count + devices - 1] = {time, 0, -1, 0, devices};
+    }
   }
-  // PipeDream's optimizer starts a pipeline's second stage behind its second state.
   for (int end = begin + 1; end < states; ++end)
     for (int cut : frontiers[end].inner)
       if (begin == 0 || (cut >= begin && !std::ranges::binary_search(frontiers[begin - 1].inner, cut)))
@@ -168,11 +172,11 @@ Partition findPartition(const std::vector<Frontier> &frontiers, const PartitionO
     const Level &level = options.levels[number];
     LevelSolver solver(frontiers, options, level, partsInside, computing);
     bool isOutermost = number + 1 == options.levels.size();
-    std::vector<std::vector<Best>> &level_ = solved.emplace_back();
+    std::vector<std::vector<Best>> &found = solved.emplace_back();
     for (int begin = 0; begin < (isOutermost ? 1 : states); ++begin) {
-      level_.push_back(solver.solve(begin));
+      found.push_back(solver.solve(begin));
       for (int end = begin; end < states; ++end)
-        computing[begin][end] = level_.back()[end * level.count + level.count - 1].time;
+        computing[begin][end] = found.back()[end * level.count + level.count - 1].time;
     }
     partsInside = level.count;
   }
