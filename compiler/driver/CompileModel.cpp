@@ -111,6 +111,7 @@ FailureOr<ImportedModel> Compilation::importModel(StringRef path, ImportError &e
   if (failed(imported))
     return failure();
   llvm::raw_string_ostream(training) << llvm::json::Value(describeTraining(*imported, *chosen));
+  sizeHints = std::move(imported->sizeHints);
   return std::move(imported->model);
 }
 
@@ -237,7 +238,7 @@ FailureOr<std::string> Compilation::print(Level level, Failure &failure) {
     if (level == Level::Tiles)
       tile::explainTiles(*model.module, *device, times, stream);
     else
-      stream << llvm::json::Value(pipe::profileNodes(*model.module, *device));
+      stream << llvm::json::Value(pipe::profileNodes(*model.module, *device, sizeHints));
     return text;
   }
   model.module->print(stream);

@@ -85,6 +85,7 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
   ImportedModel model;
   std::string training;
+  llvm::StringMap<int64_t> sizeHints; ///< usual sizes of a training step's data
   std::string modelPath;
   Statistics statistics;
   tile::TimedTilings times;   ///< that were measured

@@ -108,15 +108,8 @@ void addNumbers(const ImportedModel &model, MLIRContext *context, std::vector<st
   }
 }
 
-/// Requests recomputation, which is decided after gradients and forward pass are simplified.
-void requestRecompute(func::FuncOp function, const TrainingOptions &training) {
-  SmallVector<unsigned> losses;
-  for (unsigned index = 0; index < function.getNumResults(); ++index) {
-    auto name = function.getResultAttrOfType<StringAttr>(index, "graph.name"),
-         state = function.getResultAttrOfType<StringAttr>(index, "graph.state");
-    if ((name && name == "loss") || (state && state == "accumulated/loss"))
-      losses.push_back(index);
-  }
+/// The usual values of sizes of the data.
+llvm::StringMap<int64_t> findHints(func::FuncOp function, const TrainingOptions &training) {
   llvm::StringMap<int64_t> hints;
   for (BlockArgument argument : function.getArguments()) {
     if (function.getArgAttr(argument.getArgNumber(), "graph.state"))
@@ -127,7 +120,19 @@ void requestRecompute(func::FuncOp function, const TrainingOptions &training) {
         hints.try_emplace(*symbol, hint);
     }
   }
-  grad::requestRecompute(function, losses, training.recompute, hints);
+  return hints;
+}
+
+/// Requests recomputation, which is decided after gradients and forward pass are simplified.
+void requestRecompute(func::FuncOp function, const TrainingOptions &training) {
+  SmallVector<unsigned> losses;
+  for (unsigned index = 0; index < function.getNumResults(); ++index) {
+    auto name = function.getResultAttrOfType<StringAttr>(index, "graph.name"),
+         state = function.getResultAttrOfType<StringAttr>(index, "graph.state");
+    if ((name && name == "loss") || (state && state == "accumulated/loss"))
+      losses.push_back(index);
+  }
+  grad::requestRecompute(function, losses, training.recompute, findHints(function, training));
 }
 
 } // namespace
@@ -156,7 +161,7 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
   if (failed(evaluation))
     return failure();
   if (!evaluation->module)
-    return ImportedTraining{std::move(*evaluation), {}, {}};
+    return ImportedTraining{std::move(*evaluation), {}, {}, {}};
   adopt(result.model, std::move(*evaluation), "evaluate", /*sharesWeights=*/true);
   step::StepChoice choice = training.step;
   func::FuncOp &lossGraph = choice.loss.graph, &optimizerGraph = choice.optimizer.graph;
@@ -216,6 +221,7 @@ FailureOr<ImportedTraining> driver::importTraining(MLIRContext *context, StringR
                              : fail(ImportError::Kind::Usage, complaint);
   result.ports = std::move(*ports);
   result.model.report.inputs = reportInputs(main);
+  result.sizeHints = findHints(main, training);
   for (func::FuncOp function : {main, evaluate, functions.accumulate, functions.update})
     if (function)
       layouts.describeIn(function);

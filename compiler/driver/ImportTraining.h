@@ -41,6 +41,8 @@ struct ImportedTraining {
   ImportedModel model;
   std::vector<step::Parameter> parameters;
   step::StepPorts ports;
+  /// The usual values of sizes of the data, where they were given.
+  llvm::StringMap<int64_t> sizeHints;
 };
 
 /// Reads the model at `path` in training and inference form, and turns it into a training step. Fails as `importOnnx`

@@ -22,7 +22,8 @@ struct Node {
 
 class Profiler {
 public:
-  Profiler(ModuleOp module, const DeviceDescription &device) : programs(module), device(device) {}
+  Profiler(ModuleOp module, const DeviceDescription &device, const llvm::StringMap<int64_t> &sizes)
+      : programs(module), device(device), sizes(sizes) {}
 
   /// Adds the times of a function of the stage.
   void addTimes(func::FuncOp function);
@@ -31,6 +32,7 @@ public:
   llvm::json::Object describe() const;
 
 private:
+  tile::TypicalSizes sizesIn(func::FuncOp function) const;
   Node *nodeOf(Operation *op);
   int64_t timeOf(Operation *op, const tile::TypicalSizes &typical);
   int64_t timeOf(SymbolRefAttr body);
@@ -38,11 +40,18 @@ private:
 
   SymbolTable programs;
   const DeviceDescription &device;
+  const llvm::StringMap<int64_t> &sizes;
   std::map<int64_t, Node> nodes;
   std::map<std::pair<int64_t, int64_t>, int64_t> edges;
   llvm::DenseMap<Operation *, sym::Expr> times; ///< of programs
   llvm::DenseSet<Value> counted;                ///< parameters, and results that other nodes read
 };
+
+tile::TypicalSizes Profiler::sizesIn(func::FuncOp function) const {
+  tile::TypicalSizes typical(function);
+  typical.assume(sizes);
+  return typical;
+}
 
 Node *Profiler::nodeOf(Operation *op) {
   auto number = op ? op->getAttrOfType<IntegerAttr>("pipe.node") : IntegerAttr();
@@ -51,7 +60,7 @@ Node *Profiler::nodeOf(Operation *op) {
 
 int64_t Profiler::timeOf(SymbolRefAttr body) {
   auto function = programs.lookup<func::FuncOp>(body.getRootReference());
-  tile::TypicalSizes typical(function);
+  tile::TypicalSizes typical = sizesIn(function);
   int64_t time = 0;
   for (Operation &op : function.getBody().front())
     time += timeOf(&op, typical);
@@ -80,7 +89,7 @@ int64_t Profiler::timeOf(Operation *op, const tile::TypicalSizes &typical) {
 }
 
 void Profiler::addTimes(func::FuncOp function) {
-  tile::TypicalSizes typical(function);
+  tile::TypicalSizes typical = sizesIn(function);
   for (Operation &op : function.getBody().front())
     if (Node *node = nodeOf(&op)) {
       bool isForward = op.getAttrOfType<IntegerAttr>("pipe.pass").getInt() == int64_t(PassKind::Forward);
@@ -116,7 +125,7 @@ void Profiler::addReads(Operation *reader, func::FuncOp forward, const tile::Typ
 }
 
 void Profiler::addValues(func::FuncOp forward) {
-  tile::TypicalSizes typical(forward);
+  tile::TypicalSizes typical = sizesIn(forward);
   for (Operation &op : forward.getBody().front())
     if (Node *node = nodeOf(&op)) {
       if (node->name.empty())
@@ -144,8 +153,9 @@ llvm::json::Object Profiler::describe() const {
 
 } // namespace
 
-llvm::json::Object pipe::profileNodes(ModuleOp module, const DeviceDescription &device) {
-  Profiler profiler(module, device);
+llvm::json::Object pipe::profileNodes(ModuleOp module, const DeviceDescription &device,
+                                      const llvm::StringMap<int64_t> &sizes) {
+  Profiler profiler(module, device, sizes);
   for (StringRef name : {"main", "backward"})
     if (auto function = module.lookupSymbol<func::FuncOp>(name))
       profiler.addTimes(function);

@@ -3,12 +3,13 @@
 
 #include "compiler/device/DeviceDescription.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
 
 namespace freestone::pipe {
 
-/// Predicts what the nodes of a step's forward pass and their gradients cost, one micro-batch at hinted or typical
-/// sizes: of a module with planned programs whose step is one stage (see `pipe-cut-stages`). Times of one worker in
+/// Predicts what the nodes of a step's forward pass and their gradients cost, one micro-batch of these sizes,
+/// typical ones else: of a module with planned programs whose step is one stage (see `pipe-cut-stages`). Times of one worker in
 /// nanoseconds, sizes in bytes:
 /// ```
 /// {"nodes": [{"name": "/fc1/Gemm", "forward": 81000, "backward": 163000,
@@ -18,7 +19,8 @@ namespace freestone::pipe {
 ///  "edges": [[0, 1, 4096], …]}                             from node, to node, bytes
 /// ```
 /// A result that several nodes read is an edge to each of them.
-llvm::json::Object profileNodes(mlir::ModuleOp module, const DeviceDescription &device);
+llvm::json::Object profileNodes(mlir::ModuleOp module, const DeviceDescription &device,
+                                const llvm::StringMap<int64_t> &sizes);
 
 } // namespace freestone::pipe
 

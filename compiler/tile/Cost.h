@@ -36,6 +36,12 @@ public:
   /// For the function that `op` is or is within.
   explicit TypicalSizes(mlir::Operation *op);
 
+  /// Sets the values of some symbols.
+  void assume(const llvm::StringMap<int64_t> &values) {
+    for (const auto &value : values)
+      sizes[value.first()] = value.second;
+  }
+
   /// Nothing where the number leaves 64 bits. Symbols of which nothing is known count as `unknown`.
   std::optional<int64_t> evaluate(sym::Expr size, int64_t unknown = typicalSize) const;
   std::optional<int64_t> evaluate(sym::Expr size, llvm::function_ref<int64_t(llvm::StringRef symbol)> unknown) const;

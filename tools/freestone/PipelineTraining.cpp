@@ -1,6 +1,7 @@
 #include "tools/freestone/PipelineTraining.h"
 
 #include "distributed/partition/ChainPartition.h"
+#include "distributed/plan/PipelinePlan.h"
 #include "distributed/supervise/Supervisor.h"
 #include "distributed/transport/MpiLibrary.h"
 #include "tools/freestone/Options.h"
@@ -15,8 +16,6 @@ namespace freestone::tools {
 
 using distributed::ScheduleKind;
 
-/// Between ranks of one machine.
-static constexpr double localBytesPerSecond = 5e9;
 static constexpr int64_t mostRanks = 512, mostMicroBatches = 65536, mostStagesPerRank = 16;
 
 void PipelineArguments::addTo(CLI::App &verb) {
@@ -98,13 +97,23 @@ PipelineJob::PipelineJob(PipelineArguments &arguments) : arguments(arguments) {
   }
 }
 
+distributed::Profile profileStep(ModelCache &models, const std::string &model, const std::string &step,
+                                 const std::vector<std::string> &graphs, int64_t samples, int64_t tokens) {
+  train::StageChoice whole;
+  whole.usualBatch = samples;
+  whole.usualLength = tokens;
+  return distributed::readProfile(models.inspect(model, "profile", train::describeStage(step, whole), graphs));
+}
+
 void PipelineJob::compile(ModelCache &models, const std::string &model, const std::string &step,
-                          const std::vector<std::string> &graphs) {
+                          const std::vector<std::string> &graphs, int64_t batch, int64_t tokens) {
   int count = arguments.stages(), ranks = static_cast<int>(arguments.ranks.value_or(1));
   train::StageChoice choice;
   if (count > 1) {
-    std::string text = models.inspect(model, "profile", train::describeStage(step, choice), graphs);
-    choice.stages = distributed::partitionChain(distributed::readProfile(text), count, localBytesPerSecond);
+    int64_t parts = arguments.microBatches.value_or(1);
+    distributed::Profile profile = profileStep(models, model, step, graphs, (batch + parts - 1) / parts, tokens);
+    double bytesPerSecond = distributed::Links::oneMachine(ranks).levels.front().bytesPerSecond;
+    choice.stages = distributed::partitionChain(profile, count, bytesPerSecond);
     choice.split = arguments.kind() == ScheduleKind::ZeroBubble;
   }
   artifacts.resize(count);

@@ -4,6 +4,7 @@
 
 #include "distributed/execute/LocalRanks.h"
 #include "distributed/execute/PipelineTrainer.h"
+#include "distributed/profile/Profile.h"
 #include "tools/freestone/ModelCache.h"
 #include <CLI/CLI.hpp>
 
@@ -26,6 +27,11 @@ struct PipelineArguments {
   int stages() const;
 };
 
+/// The predicted costs of a training step's operations for micro-batches of so many samples, and tokens of each; 0:
+/// unknown. `step` is the training step in the compiler's JSON, with the other .onnx files that it names.
+distributed::Profile profileStep(ModelCache &models, const std::string &model, const std::string &step,
+                                 const std::vector<std::string> &graphs, int64_t samples, int64_t tokens);
+
 /// Runs this command as the ranks of a training, which goes on from its newest checkpoint when one dies; returns the
 /// exit code. `folder` is the training's; `stop` ends it after the current step.
 int superviseRanks(const PipelineArguments &arguments, const std::string &folder, const std::atomic<bool> &stop);
@@ -38,9 +44,10 @@ public:
 
   bool isFirst() const { return rank == 0; }
   /// Chooses the stages by the predicted times of the model's operations, and compiles those of this process. `step` is
-  /// the training step in the compiler's JSON, with the other .onnx files that it names. Throws as ModelCache does.
+  /// the training step in the compiler's JSON, with the other .onnx files that it names; `batch` and `tokens` are usual
+  /// sizes of a batch. Throws as ModelCache does.
   void compile(ModelCache &models, const std::string &model, const std::string &step,
-               const std::vector<std::string> &graphs);
+               const std::vector<std::string> &graphs, int64_t batch, int64_t tokens);
   int stages() const { return static_cast<int>(artifacts.size()); }
   int compiled() const { return newStages; }
   /// The first stage of this process.

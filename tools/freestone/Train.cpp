@@ -188,7 +188,8 @@ void Training::loadStages() {
   if (options.step.accumulate > 1)
     throw Failure(Exit::Usage, "--accumulate is not for pipelines: choose a larger --batch, and more --micro-batches");
   ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
-  job->compile(models, options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step));
+  job->compile(models, options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step),
+               options.fit.batch, options.usualLength());
   compiles = job->compiled();
   if (job->isFirst())
     fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", job->stages(), compiles,

@@ -239,11 +239,12 @@ void TrainOptions::addRun(CLI::App &verb) {
       ->group(group);
 }
 
+int64_t TrainOptions::usualLength() const { return fit.window.empty() ? 0 : train::parseWindow(fit.window).longest; }
+
 std::string TrainOptions::describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const {
   TrainerOptions described = step;
   described.usualBatch = fit.batch;
-  if (!fit.window.empty())
-    described.usualLength = train::parseWindow(fit.window).longest;
+  described.usualLength = usualLength();
   // Declares the number as varying; each step sets its value.
   if (train::Schedule schedule = train::makeSchedule(fit);
       schedule.movesMomentum() && train::hasOptionalMomentum(step.optimizer))

@@ -26,6 +26,8 @@ struct TrainOptions {
 
   /// The training step in the compiler's JSON.
   std::string describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const;
+  /// The most tokens of a sample; 0: unknown.
+  int64_t usualLength() const;
   /// Throws Failure (usage) for an invalid schedule, and for a given number that the schedule varies.
   void checkSchedule() const;
   /// Throws Failure (usage) for an option that a compiled step has fixed already.

@@ -11,6 +11,7 @@ void addCompileVerb(CLI::App &app);
 void addRunVerb(CLI::App &app);
 void addVerifyVerb(CLI::App &app);
 void addTrainVerb(CLI::App &app);
+void addPlanVerb(CLI::App &app);
 void addBenchVerb(CLI::App &app);
 void addInspectVerb(CLI::App &app);
 void addOperatorsVerb(CLI::App &app);

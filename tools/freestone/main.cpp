@@ -26,6 +26,7 @@ int main(int argc, char **argv) {
   addRunVerb(app);
   addVerifyVerb(app);
   addTrainVerb(app);
+  addPlanVerb(app);
   addBenchVerb(app);
   addInspectVerb(app);
   addOperatorsVerb(app);

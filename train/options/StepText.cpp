@@ -144,6 +144,10 @@ std::string describeStep(const TrainerOptions &options, const LabelFacts &labels
 std::string describeStage(const std::string &step, const StageChoice &choice) {
   Json stage = Json::parse(step);
   stage["pipeline"] = {{"stages", choice.stages}, {"stage", choice.stage}, {"split", choice.split}};
+  if (choice.usualBatch > 0)
+    stage["batch_hint"] = choice.usualBatch;
+  if (choice.usualLength > 0)
+    stage["length_hint"] = choice.usualLength;
   return stage.dump();
 }
 

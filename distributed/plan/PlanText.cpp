@@ -1,0 +1,84 @@
+#include "distributed/plan/PipelinePlan.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace freestone::distributed {
+
+/// More ranks or stages than these are left out of the middle.
+static constexpr size_t mostLines = 16;
+/// Columns of the drawing.
+static constexpr int columns = 96;
+
+static std::string printTime(double seconds) {
+  return seconds >= 1      ? fmt::format("{:.2f} s", seconds)
+         : seconds >= 1e-3 ? fmt::format("{:.2f} ms", seconds * 1e3)
+                           : fmt::format("{:.1f} µs", seconds * 1e6);
+}
+
+static std::string printBytes(double bytes) { return fmt::format("{:.2f} MiB", bytes / (1 << 20)); }
+
+/// "0", "0 4", "0-12" for consecutive ranks.
+static std::string printRanks(const std::vector<int> &ranks) {
+  if (ranks.size() < 3)
+    return fmt::format("{}", fmt::join(ranks, " "));
+  return fmt::format("{}-{}", ranks.front(), ranks.back());
+}
+
+/// Calls `print` with the numbers of the first and the last ones.
+static void forLines(size_t count, std::string &text, const auto &print) {
+  for (size_t number = 0; number < count; ++number) {
+    if (count > mostLines && number == mostLines / 2) {
+      text += fmt::format("  … {} more\n", count - mostLines);
+      number = count - mostLines / 2;
+    }
+    print(number);
+  }
+}
+
+/// What a rank does over time: the letter of the pass that takes the most of each column, '.' for none.
+static std::string drawRank(const std::vector<Event> &events, double makespan) {
+  std::string drawing;
+  for (int column = 0; column < columns; ++column) {
+    double begin = makespan * column / columns, end = makespan * (column + 1) / columns, most = (end - begin) / 2;
+    char letter = '.';
+    for (const Event &event : events) {
+      char own = event.action.kind == ActionKind::Forward          ? 'F'
+                 : event.action.kind == ActionKind::Backward       ? 'B'
+                 : event.action.kind == ActionKind::InputGradient  ? 'I'
+                 : event.action.kind == ActionKind::WeightGradient ? 'W'
+                 : event.action.kind == ActionKind::Recompute      ? 'R'
+                                                                   : 0;
+      double part = std::min(end, event.end) - std::max(begin, event.begin);
+      if (own && part > most) {
+        most = part;
+        letter = own;
+      }
+    }
+    drawing += letter;
+  }
+  return drawing;
+}
+
+std::string printPlan(const PipelinePlan &plan) {
+  std::string text = "stage  ranks     forward     backward    parameters  kept          receives      operations\n";
+  forLines(plan.stages.size(), text, [&](size_t number) {
+    const StagePlan &stage = plan.stages[number];
+    text += fmt::format("{:<5}  {:<8}  {:<10}  {:<10}  {:<10}  {:<12}  {:<12}  {}: {} to {}\n", number,
+                        printRanks(stage.ranks), printTime(stage.forward), printTime(stage.backward),
+                        printBytes(stage.parameters), printBytes(stage.kept), printBytes(stage.received), stage.nodes,
+                        stage.firstNode, stage.lastNode);
+  });
+  const Simulation &step = plan.simulation;
+  text += fmt::format(
+      "\nschedule {}, {} micro-batches: a step takes {}, {:.2f} times faster than one rank; bubble {:.1f} %\n",
+      nameOf(plan.schedule.kind), plan.schedule.total(), printTime(step.makespan), plan.oneRank / step.makespan,
+      step.bubble * 100);
+  forLines(step.ranks.size(), text, [&](size_t rank) {
+    text += fmt::format("rank {:<4} {}  busy {:>5.1f} %  {}\n", rank, drawRank(step.ranks[rank], step.makespan),
+                        100 * step.busy[rank] / step.makespan, printBytes(plan.memory[rank]));
+  });
+  return text;
+}
+
+} // namespace freestone::distributed
