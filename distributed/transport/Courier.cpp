@@ -62,8 +62,11 @@ void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   bool hasEnded = true;
   if (!isOver()) {
     ++counted.waits;
+    isAwaited = true;
+    transport.wake();
     Clock::time_point begin = Clock::now();
     hasEnded = changed.wait_until(lock, begin + patience, isOver);
+    isAwaited = false;
     counted.waitedNs += std::chrono::nanoseconds(Clock::now() - begin).count();
     if (!hasEnded)
       fault = "nothing has come for too long: " + describe(*underWay.at(ticket));
@@ -159,10 +162,12 @@ void Courier::work() {
   std::vector<Transfer *> begun;
   try {
     for (;;) {
+      bool isUrgent;
       {
         std::lock_guard lock(mutex);
         if (stopping)
           return;
+        isUrgent = isAwaited;
         begun.clear();
         std::swap(begun, fresh);
         timespec used = {};
@@ -173,7 +178,7 @@ void Courier::work() {
         begin(*transfer);
       beat();
       ended.clear();
-      transport.wait(pulses.empty() ? std::chrono::seconds(1) : options.heartbeat, ended);
+      transport.wait(pulses.empty() ? std::chrono::seconds(1) : options.heartbeat, isUrgent, ended);
       for (Ticket part : ended)
         end(part);
     }

@@ -89,7 +89,7 @@ private:
   std::map<Ticket, std::unique_ptr<Transfer>> underWay;
   std::vector<Transfer *> fresh; ///< posted here, not yet to the network
   Ticket next = 1;
-  bool stopping = false;
+  bool stopping = false, isAwaited = false;
   std::string fault; ///< why nothing moves any more
   Counters counted;
 

@@ -62,7 +62,7 @@ public:
   void receive(Ticket ticket, int peer, int tag, void *data, size_t bytes) override {
     post(peer, own, tag, {ticket, nullptr, data, bytes}, &Hub::Line::receives);
   }
-  void wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) override;
+  void wait(std::chrono::milliseconds limit, bool isUrgent, std::vector<Ticket> &ended) override;
   void wake() override;
   void abort(const std::string &reason, int exitCode) noexcept override;
 
@@ -107,7 +107,7 @@ void LocalTransport::match(int from, int to, int tag, Hub::Line &line) {
   }
 }
 
-void LocalTransport::wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) {
+void LocalTransport::wait(std::chrono::milliseconds limit, bool isUrgent, std::vector<Ticket> &ended) {
   std::unique_lock lock(hub->mutex);
   Hub::Mailbox &mailbox = hub->mailboxes[own];
   Clock::time_point until = Clock::now() + limit;

@@ -31,8 +31,9 @@ public:
   virtual void send(Ticket ticket, int peer, int tag, const void *data, size_t bytes) = 0;
   virtual void receive(Ticket ticket, int peer, int tag, void *data, size_t bytes) = 0;
 
-  /// Waits until posted transfers have ended, `wake` is called, or the time is over; appends what has ended.
-  virtual void wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) = 0;
+  /// Waits until posted transfers have ended, `wake` is called, or the time is over; appends what has ended. `isUrgent`:
+  /// the rank computes nothing until a transfer has ended, so that its CPU may be used for the wait.
+  virtual void wait(std::chrono::milliseconds limit, bool isUrgent, std::vector<Ticket> &ended) = 0;
   virtual void wake() = 0;
 
   /// Ends the job on all ranks: their functions throw Error with this reason, or their processes end with this code.

@@ -21,9 +21,10 @@ using Clock = std::chrono::steady_clock;
 /// MPI counts elements in an int: larger messages go in pieces.
 constexpr size_t largestPiece = size_t(1) << 30;
 /// While transfers are under way, MPI is asked at intervals that grow with the wait, which leaves the CPU to the
-/// workers.
-constexpr Clock::duration leastPause = std::chrono::microseconds(5), longestPause = std::chrono::milliseconds(1);
-constexpr int partOfWait = 64;
+/// workers; up to the second while they compute.
+constexpr Clock::duration leastPause = std::chrono::microseconds(20), longestUrgent = std::chrono::microseconds(100),
+                          longestPause = std::chrono::milliseconds(2);
+constexpr int partOfWait = 8;
 
 void check(int code, const char *what) {
   if (code == MPI_SUCCESS)
@@ -43,7 +44,7 @@ public:
   int size() const override { return count; }
   void send(Ticket ticket, int peer, int tag, const void *data, size_t bytes) override;
   void receive(Ticket ticket, int peer, int tag, void *data, size_t bytes) override;
-  void wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) override;
+  void wait(std::chrono::milliseconds limit, bool isUrgent, std::vector<Ticket> &ended) override;
   void wake() override;
   void abort(const std::string &reason, int exitCode) noexcept override;
 
@@ -128,7 +129,7 @@ void MpiTransport::test(std::vector<Ticket> &ended) {
   }
 }
 
-void MpiTransport::wait(std::chrono::milliseconds limit, std::vector<Ticket> &ended) {
+void MpiTransport::wait(std::chrono::milliseconds limit, bool isUrgent, std::vector<Ticket> &ended) {
   Clock::time_point begin = Clock::now(), until = begin + limit;
   for (;;) {
     if (!requests.empty())
@@ -138,7 +139,8 @@ void MpiTransport::wait(std::chrono::milliseconds limit, std::vector<Ticket> &en
     if (std::exchange(isWoken, false) || !ended.empty() || now >= until)
       return;
     // Without a transfer nothing has to be asked.
-    Clock::time_point next = now + std::clamp((now - begin) / partOfWait, leastPause, longestPause);
+    Clock::time_point next =
+        now + std::clamp((now - begin) / partOfWait, leastPause, isUrgent ? longestUrgent : longestPause);
     woken.wait_until(lock, requests.empty() ? until : std::min(next, until), [&] { return isWoken; });
   }
 }
