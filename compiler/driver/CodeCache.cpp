@@ -26,6 +26,9 @@ static std::string describe(const PipelineOptions &pipeline) {
   std::string text = std::to_string(pipeline.stage) + (pipeline.split ? " split" : "") + " of";
   for (int64_t stage : pipeline.stages)
     text += " " + std::to_string(stage);
+  text += pipeline.recompute.empty() ? "" : " recomputing";
+  for (int64_t stage : pipeline.recompute)
+    text += " " + std::to_string(stage);
   return text;
 }
 

@@ -13,6 +13,8 @@ struct PipelineOptions {
   int64_t stage = 0;
   /// Gradients of inputs and of weights are entries of their own.
   bool split = false;
+  /// The stages whose gradients compute their forward pass anew.
+  std::vector<int64_t> recompute;
 };
 
 /// All options of a training step.

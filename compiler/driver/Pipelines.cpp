@@ -65,6 +65,7 @@ void addTilePipeline(OpPassManager &passes, const Options &options) {
     pipe::CutStagesOptions cut;
     cut.stages.assign(options.pipeline->stages.begin(), options.pipeline->stages.end());
     cut.split = options.pipeline->split;
+    cut.recompute.assign(options.pipeline->recompute.begin(), options.pipeline->recompute.end());
     passes.addPass(pipe::createCutStages(cut));
   }
   // From here on values have memory: no pass may merge or reorder operations.

@@ -237,6 +237,7 @@ Expected<TrainingOptions> driver::readTraining(StringRef text, mlir::MLIRContext
       inner.read("stages", pipeline.stages);
       inner.read("stage", pipeline.stage);
       inner.read("split", pipeline.split);
+      inner.read("recompute", pipeline.recompute);
       options.step.apart = true;
     });
     members.read("freeze_norm", options.freezeNorm);

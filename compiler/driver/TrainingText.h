@@ -22,8 +22,9 @@ namespace freestone::driver {
 ///  "max_trip": 0,
 ///  "recompute": "none", "batch_hint": 64, "length_hint": 128}          "blocks", "auto:BYTES"; how large batches
 ///  usually are
-///  "pipeline": {"stages": [0, 0, 1], "stage": 1, "split": false}}    of every node of the forward pass, in the order of
-///                                                                    `profile` in Interface.h; the one to compile
+///  "pipeline": {"stages": [0, 0, 1], "stage": 1, "split": false,     of every node of the forward pass, in the order of
+///               "recompute": [0]}}                                   `profile` in Interface.h; the one to compile; those
+///                                                                    whose gradients compute their forward pass anew
 /// ```
 /// The kind of a loss or an optimizer may be "file", for the graph in that file. Errors name an unknown member or one
 /// of the wrong type.

@@ -1,6 +1,7 @@
 #include "compiler/pipe/Passes.h"
 #include "compiler/pipe/PlaceEvaluation.h"
 #include "compiler/pipe/PlaceUpdate.h"
+#include "compiler/pipe/RecomputeStages.h"
 #include "compiler/tile/Counters.h"
 #include "llvm/Support/JSON.h"
 #include <map>
@@ -55,22 +56,23 @@ LogicalResult CutStages::cutMicroBatch(func::FuncOp function) {
   states = placed.getStateStages();
   Cut cut(function);
   // Forward passes in the order of stages, then the gradients in the opposite one.
-  unsigned gradientParts = split ? 2 : 1;
-  auto partOf = [&](const Place &place) {
+  constexpr unsigned afterForward = 3;
+  auto partOf = [&](const Place &place) -> unsigned {
     if (place.pass == PassKind::Forward)
       return place.stage;
     bool isSecond = split && place.pass == PassKind::WeightGradient;
-    return stageCount + gradientParts * (stageCount - 1 - place.stage) + isSecond;
+    return stageCount + afterForward * (stageCount - 1 - place.stage) +
+           (place.pass == PassKind::Recompute ? 0 : 1 + isSecond);
   };
   for (int64_t stage = 0; stage < stageCount; ++stage)
     cut.parts.push_back(nameOf(stage, "forward"));
-  for (int64_t stage = stageCount; stage-- > 0;) {
-    cut.parts.push_back(nameOf(stage, split ? "input_gradient" : "backward"));
-    if (split)
-      cut.parts.push_back(nameOf(stage, "weight_gradient"));
-  }
+  for (int64_t stage = stageCount; stage-- > 0;)
+    for (StringRef entry : {"recompute", split ? "input_gradient" : "backward", "weight_gradient"})
+      cut.parts.push_back(nameOf(stage, entry));
+  DenseMap<Operation *, Place> places = copyForwardPasses(function, free, placed, recompute);
+  places.insert(placed.getPlaces().begin(), placed.getPlaces().end());
   Builder builder(&getContext());
-  for (const auto &[op, place] : placed.getPlaces()) {
+  for (const auto &[op, place] : places) {
     cut.partOf[op] = partOf(place);
     op->setAttr("pipe.node", builder.getI64IntegerAttr(place.node));
     op->setAttr("pipe.pass", builder.getI64IntegerAttr(static_cast<int64_t>(place.pass)));

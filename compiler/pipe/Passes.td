@@ -8,9 +8,10 @@ def CutStages : Pass<"pipe-cut-stages", "::mlir::ModuleOp"> {
   let description = [{
     In: the functions of a step whose update is apart: `@main`, the gradients of a micro-batch; `@update`; `@evaluate`.
     Out: the functions of every stage s: `@stage_s_forward`, `@stage_s_backward` (with `split`, `@stage_s_input_gradient`
-    and `@stage_s_weight_gradient`), `@stage_s_norms`, `@stage_s_update`, `@stage_s_evaluate`. Values that go from
-    function to function are outputs and inputs `pipe/N`; states keep their names. The module gets `pipe.description`,
-    JSON: who makes and who reads each value, and where states are. Operations get `pipe.node` and `pipe.pass`.
+    and `@stage_s_weight_gradient`), `@stage_s_norms`, `@stage_s_update`, `@stage_s_evaluate`. Of stages in `recompute`,
+    `@stage_s_recompute` makes once more what their gradients read of the forward pass. Values that go from function to
+    function are outputs and inputs `pipe/N`; states keep their names. The module gets `pipe.description`, JSON: who makes
+    and who reads each value, and where states are. Operations get `pipe.node` and `pipe.pass`.
 
     Runs once operations are fused, so that the programs are the same however the step is cut, and results have the same
     bits.
@@ -24,7 +25,8 @@ def CutStages : Pass<"pipe-cut-stages", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [ListOption<"stages", "stages", "int64_t", "The stage of every operation of the forward pass">,
-                 Option<"split", "split", "bool", "false", "Gradients of inputs and of weights are functions of their own">];
+                 Option<"split", "split", "bool", "false", "Gradients of inputs and of weights are functions of their own">,
+                 ListOption<"recompute", "recompute", "int64_t", "The stages whose gradients compute the forward pass anew">];
   let dependentDialects = ["::freestone::tile::TileDialect"];
 }
 

@@ -7,7 +7,7 @@
 namespace freestone::pipe {
 
 /// The passes of a micro-batch through a stage.
-enum class PassKind { Forward, InputGradient, WeightGradient };
+enum class PassKind { Forward, InputGradient, WeightGradient, Recompute };
 
 /// Where an operation is computed.
 struct Place {

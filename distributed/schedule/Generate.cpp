@@ -22,11 +22,13 @@ private:
   void placeStages();
   std::vector<int> microBatchesOf(int stage, int replica) const;
   size_t warmUpOf(int stage) const;
+  bool recomputes(int stage) const;
   void buildStage(int stage, int replica);
   void buildInterleaved(int rank);
   void buildZeroBubble(int stage, const std::vector<int> &own, Actions &list) const;
+  void addRecompute(Actions &list, int stage, int microBatch) const;
   void addBackward(Actions &list, int stage, int microBatch) const;
-  void addUpdate(Actions &list, int stage, int microBatch) const;
+  void addExchange(Actions &list, int stage, int microBatch) const;
   void chooseVersions();
 
   const ScheduleOptions &options;
@@ -83,18 +85,27 @@ size_t Generator::warmUpOf(int stage) const {
   return options.kind == ScheduleKind::Eager ? 2 * depth + 1 : depth + 1;
 }
 
-void Generator::addBackward(Actions &list, int stage, int microBatch) const {
-  if (options.recompute)
+bool Generator::recomputes(int stage) const {
+  bool isFollowed = options.kind != ScheduleKind::GPipe && !isInterleaved() && warmUpOf(stage) == 1;
+  return options.recompute && !isFollowed;
+}
+
+void Generator::addRecompute(Actions &list, int stage, int microBatch) const {
+  if (recomputes(stage))
     list.push_back({ActionKind::Recompute, stage, microBatch});
+}
+
+void Generator::addBackward(Actions &list, int stage, int microBatch) const {
+  addRecompute(list, stage, microBatch);
   list.push_back({ActionKind::Backward, stage, microBatch});
 }
 
-void Generator::addUpdate(Actions &list, int stage, int microBatch) const {
+/// A rank posts the numbers of all its stages at once.
+void Generator::addExchange(Actions &list, int stage, int microBatch) const {
   if (schedule.ranksOf[stage].size() > 1)
     list.push_back({ActionKind::Reduce, stage, microBatch});
-  if (!isDelayed(options.kind) && stage < static_cast<int>(options.replicas.size()))
-    list.push_back({ActionKind::Exchange, 0, microBatch});
-  list.push_back({ActionKind::Update, stage, microBatch});
+  if (stage < static_cast<int>(options.replicas.size()))
+    list.push_back({ActionKind::Exchange, isDelayed(options.kind) ? stage : 0, microBatch});
 }
 
 /// ZB-H1: the gradients of weights come `stage` micro-batches later, so that every stage keeps the same number.
@@ -107,8 +118,7 @@ void Generator::buildZeroBubble(int stage, const std::vector<int> &own, Actions 
   while (forward < std::min(warmUp, own.size()))
     addForward();
   for (size_t backward = 0; backward < own.size(); ++backward) {
-    if (options.recompute)
-      list.push_back({ActionKind::Recompute, stage, own[backward]});
+    addRecompute(list, stage, own[backward]);
     list.push_back({ActionKind::InputGradient, stage, own[backward]});
     if (backward >= static_cast<size_t>(stage))
       list.push_back({ActionKind::WeightGradient, stage, own[weights++]});
@@ -124,7 +134,8 @@ void Generator::buildStage(int stage, int replica) {
   std::vector<int> own = microBatchesOf(stage, replica);
   if (options.kind == ScheduleKind::ZeroBubble) {
     buildZeroBubble(stage, own, list);
-    addUpdate(list, stage, schedule.total() - 1);
+    addExchange(list, stage, schedule.total() - 1);
+    list.push_back({ActionKind::Update, stage, schedule.total() - 1});
     return;
   }
   int replicas = static_cast<int>(schedule.ranksOf[stage].size());
@@ -133,20 +144,31 @@ void Generator::buildStage(int stage, int replica) {
     list.push_back({ActionKind::Forward, stage, own[forward]});
   // An update follows the last micro-batch of a step; of PipeDream, one of each replica.
   int round = options.kind == ScheduleKind::PipeDream ? replicas : schedule.microBatches;
-  int done = 0;
-  auto updateUpTo = [&](int microBatch) {
-    for (; done + round <= microBatch; done += round)
-      addUpdate(list, stage, done + round - 1);
+  int exchanged = 0, updated = 0; // micro-batches
+  auto exchangeUpTo = [&](int microBatch) {
+    for (; exchanged < schedule.total() && exchanged + round <= microBatch; exchanged += round)
+      addExchange(list, stage, std::min(exchanged + round, schedule.total()) - 1);
   };
+  auto updateUpTo = [&](int microBatch) {
+    for (; updated < schedule.total() && updated + round <= microBatch; updated += round)
+      list.push_back({ActionKind::Update, stage, std::min(updated + round, schedule.total()) - 1});
+  };
+  // Double-buffered weights are replaced when they are needed, one step later, so that nothing waits for the exchange.
+  bool isLate = options.kind == ScheduleKind::DoubleBuffered;
   for (size_t backward = 0; backward < own.size(); ++backward) {
     addBackward(list, stage, own[backward]);
-    updateUpTo(backward + 1 < own.size() ? own[backward + 1] : schedule.total());
-    if (backward + warmUp < own.size())
-      list.push_back({ActionKind::Forward, stage, own[backward + warmUp]});
+    exchangeUpTo(backward + 1 < own.size() ? own[backward + 1] : schedule.total());
+    if (!isLate)
+      updateUpTo(exchanged);
+    if (backward + warmUp >= own.size())
+      continue;
+    int forward = own[backward + warmUp];
+    if (isLate)
+      updateUpTo(forward - round);
+    list.push_back({ActionKind::Forward, stage, forward});
   }
-  updateUpTo(schedule.total());
-  if (done < schedule.total())
-    addUpdate(list, stage, schedule.total() - 1);
+  exchangeUpTo(schedule.total() + round);
+  updateUpTo(schedule.total() + round);
 }
 
 /// Groups of as many micro-batches as ranks go through all stages of a rank one after another. What the last group
@@ -177,7 +199,9 @@ void Generator::buildInterleaved(int rank) {
       addForward(number + warmUp);
   }
   for (int chunk = 0; chunk < chunks; ++chunk)
-    addUpdate(list, chunk * ranks + rank, schedule.total() - 1);
+    addExchange(list, chunk * ranks + rank, schedule.total() - 1);
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    list.push_back({ActionKind::Update, chunk * ranks + rank, schedule.total() - 1});
 }
 
 /// A forward pass uses the newest weights at its place in the list, or those that the schedule prescribes; all passes
@@ -196,7 +220,8 @@ void Generator::chooseVersions() {
   }
   for (Actions &list : schedule.ranks)
     for (Action &action : list) {
-      if (action.kind == ActionKind::Update || isCollective(action.kind))
+      if (action.kind == ActionKind::Update || action.kind == ActionKind::Exchange ||
+          action.kind == ActionKind::Reduce)
         continue;
       if (options.kind == ScheduleKind::DoubleBuffered)
         action.version = std::max(0, action.microBatch / options.microBatches - 1);

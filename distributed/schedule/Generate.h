@@ -13,7 +13,8 @@ struct ScheduleOptions {
   /// round the ranks instead.
   std::vector<int> replicas;
   int chunks = 1;            ///< of an interleaved schedule: stages of a rank
-  bool recompute = false;    ///< each backward pass begins with a forward pass
+  /// Backward passes compute the forward pass anew, on all stages where something else may come between the two.
+  bool recompute = false;
   bool verticalSync = false; ///< of PipeDream: all stages use the version of weights that the first stage has used
 
   static ScheduleOptions straight(ScheduleKind kind, int stages, int microBatches) {

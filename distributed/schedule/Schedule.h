@@ -16,7 +16,9 @@ enum class ActionKind : uint8_t {
   Send,
   Receive,
   Reduce,   ///< sums the gradients of a stage's replicas, in the order of replicas
-  Exchange, ///< all ranks get the numbers that decide all updates, such as the norm of all gradients
+  /// Posts the numbers that decide updates, such as the norms of gradients: an update waits for those of all ranks; of
+  /// PipeDream, for those of later stages, which come before the gradients.
+  Exchange,
   Update
 };
 
@@ -32,8 +34,6 @@ struct Action {
 };
 
 inline bool isTransfer(ActionKind kind) { return kind == ActionKind::Send || kind == ActionKind::Receive; }
-/// Actions that all ranks of a group do together.
-inline bool isCollective(ActionKind kind) { return kind == ActionKind::Reduce || kind == ActionKind::Exchange; }
 
 enum class ScheduleKind : uint8_t { GPipe, OneFOneB, Eager, Interleaved, ZeroBubble, PipeDream, DoubleBuffered };
 

@@ -25,11 +25,10 @@ struct Transfer {
   double ready() const { return std::max(sent->begin, received->begin); }
 };
 
-/// What ranks do together: it begins when the last of them has come.
+/// What ranks wait for together: it is there when the last of them has come.
 struct Meeting {
-  std::vector<int> waiting;
-  size_t expected = 0;
-  double begin = 0;
+  std::vector<int> come;
+  double time = 0;
 };
 
 class Simulator {
@@ -50,7 +49,7 @@ private:
   void advance(int rank);
   void post(int rank, Event &event);
   void complete(Transfer &transfer);
-  bool meet(int rank, Event &event);
+  double meet(int rank, Meeting &meeting, size_t expected);
   double readyTime(int rank, const Action &action);
   double arrivalOf(int fromStage, int toStage, int microBatch);
   double timeOf(const Action &action) const;
@@ -70,7 +69,8 @@ private:
   std::unordered_map<int64_t, Transfer> transfers;
   std::priority_queue<Place, std::vector<Place>, std::greater<>> posted; ///< at both ends, by the time since when
   std::map<std::pair<int, int>, double> links;                           ///< free from then on
-  std::map<std::tuple<ActionKind, int, int>, Meeting> meetings;
+  std::map<std::pair<int, int>, Meeting> sums;    ///< of the replicas of a stage, by micro-batch
+  std::map<int, Meeting> exchanges;               ///< by micro-batch
   std::deque<int> ready; ///< ranks that may go on
 };
 
@@ -89,8 +89,6 @@ double Simulator::timeOf(const Action &action) const {
     return cost.recompute;
   case ActionKind::Reduce:
     return costs.reduce ? costs.reduce(action.stage) : 0;
-  case ActionKind::Exchange:
-    return costs.exchange;
   case ActionKind::Update:
     return cost.update;
   default:
@@ -108,6 +106,11 @@ double Simulator::arrivalOf(int fromStage, int toStage, int microBatch) {
 /// When all that an action needs is there, or `never`.
 double Simulator::readyTime(int rank, const Action &action) {
   double time = clocks[rank];
+  if (action.kind == ActionKind::Update && schedule.kind != ScheduleKind::PipeDream) {
+    const Meeting &exchange = exchanges[action.microBatch];
+    bool isComplete = exchange.come.size() == schedule.ranks.size();
+    return isComplete ? std::max(time, exchange.time + costs.exchange) : never;
+  }
   bool isForward = action.kind == ActionKind::Forward;
   bool isBackward = action.kind == ActionKind::Backward || action.kind == ActionKind::InputGradient;
   if (!isForward && !isBackward)
@@ -159,22 +162,15 @@ void Simulator::complete(Transfer &transfer) {
   ready.push_back(transfer.toRank);
 }
 
-/// Returns whether all have come. Those that came before go on later.
-bool Simulator::meet(int rank, Event &event) {
-  const Action &action = event.action;
-  bool ofAll = action.kind == ActionKind::Exchange;
-  Meeting &meeting = meetings[{action.kind, ofAll ? 0 : action.stage, action.microBatch}];
-  meeting.expected = ofAll ? schedule.ranks.size() : schedule.ranksOf[action.stage].size();
-  if (std::ranges::find(meeting.waiting, rank) == meeting.waiting.end()) {
-    meeting.waiting.push_back(rank);
-    meeting.begin = std::max(meeting.begin, clocks[rank]);
-    if (meeting.waiting.size() == meeting.expected)
-      ready.insert(ready.end(), meeting.waiting.begin(), meeting.waiting.end());
+/// A rank has come. Returns when all have come, or `never`; those that came before go on later.
+double Simulator::meet(int rank, Meeting &meeting, size_t expected) {
+  if (std::ranges::find(meeting.come, rank) == meeting.come.end()) {
+    meeting.come.push_back(rank);
+    meeting.time = std::max(meeting.time, clocks[rank]);
+    if (meeting.come.size() == expected)
+      ready.insert(ready.end(), meeting.come.begin(), meeting.come.end());
   }
-  if (meeting.waiting.size() < meeting.expected)
-    return false;
-  event.begin = meeting.begin;
-  return true;
+  return meeting.come.size() < expected ? never : meeting.time;
 }
 
 /// Executes a rank's actions until one has to wait.
@@ -187,17 +183,19 @@ void Simulator::advance(int rank) {
       post(rank, event);
       continue;
     }
-    if (isCollective(action.kind)) {
-      if (!meet(rank, event))
-        break;
-    } else {
-      event.begin = readyTime(rank, action);
-      if (event.begin == never)
-        break;
+    if (action.kind == ActionKind::Exchange) {
+      event.begin = event.end = clocks[rank];
+      meet(rank, exchanges[action.microBatch], schedule.ranks.size());
+      continue;
     }
+    bool isSum = action.kind == ActionKind::Reduce;
+    event.begin = isSum ? meet(rank, sums[{action.stage, action.microBatch}], schedule.ranksOf[action.stage].size())
+                        : readyTime(rank, action);
+    if (event.begin == never)
+      break;
     double time = timeOf(action);
     event.end = clocks[rank] = event.begin + time;
-    if (!isCollective(action.kind))
+    if (!isSum)
       result.busy[rank] += time;
     if (action.kind == ActionKind::Forward)
       forwardOf[action.stage][action.microBatch] = event.end;

@@ -25,7 +25,7 @@ struct Costs {
   std::vector<StageCost> stages;
   /// From stage to stage: activations to a later one, gradients to an earlier one. Null: nothing.
   std::function<TransferCost(int fromRank, int toRank, int fromStage, int toStage)> transfer;
-  /// Of the sum of gradients over a stage's replicas, and of the exchange between all ranks. Null: nothing.
+  /// Of the sum of gradients over a stage's replicas; null: nothing. Then, from the last rank's exchange until all know it.
   std::function<double(int stage)> reduce;
   double exchange = 0;
 };

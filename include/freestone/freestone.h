@@ -198,6 +198,8 @@ public:
   void write(size_t index, const void *data, size_t bytes) const {
     check(freestone_state_write(get(), index, data, bytes));
   }
+  /// Places a value in the caller's memory, stored as in its own, or with null back there: see freestone_state_place.
+  void place(size_t index, void *data, size_t bytes) const { check(freestone_state_place(get(), index, data, bytes)); }
   freestone_state *get() const { return handle.get(); }
 
 private:

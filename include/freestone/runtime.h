@@ -233,6 +233,12 @@ FREESTONE_API freestone_status freestone_state_read(const freestone_state *state
 FREESTONE_API freestone_status freestone_state_write(freestone_state *state, size_t index, const void *data,
                                                      size_t bytes);
 
+/* Places a value in the caller's memory of so many bytes, exactly the value's, which is aligned to 64; null: back in the
+ * state's own memory. All functions and runs use it from then on; nothing is copied. Whenever no instance runs on this
+ * state; the memory must stay until the next call or the end of the state. So a program runs on several versions of a
+ * value in turns. Errors: INVALID_ARGUMENT. */
+FREESTONE_API freestone_status freestone_state_place(freestone_state *state, size_t index, void *data, size_t bytes);
+
 /* ---- Time lines ----
  *
  * What the threads of a process did and when, as a file of Chrome trace events, which ui.perfetto.dev opens: a row for

@@ -4,8 +4,10 @@
 
 using namespace freestone::runtime;
 
+/// Of every value: a cache line.
+static constexpr int64_t alignment = 64;
+
 Result<std::shared_ptr<State>> State::create(std::shared_ptr<const Artifact> artifact) {
-  constexpr int64_t alignment = 64;
   std::shared_ptr<State> state(new State(std::move(artifact)));
   const std::vector<StateInfo> &infos = state->owner->descriptor().states;
   int64_t end = 0;
@@ -20,6 +22,8 @@ Result<std::shared_ptr<State>> State::create(std::shared_ptr<const Artifact> art
   if (!block.ok())
     return block.status();
   state->block = std::move(*block);
+  for (int64_t offset : state->offsets)
+    state->places.push_back(state->block.data() + offset);
   for (size_t i = 0; i < infos.size(); ++i) {
     // Fresh pages are zero; the workers touch them in parallel.
     if (infos[i].initial < 0)
@@ -59,4 +63,26 @@ void State::write(size_t index, const void *rows) const {
     std::memcpy(data(index), rows, info.bytes);
 }
 
-bool State::overlaps(const TensorView &view) const { return overlap(view, {block.data(), {}, block.size()}); }
+Status State::place(size_t index, void *data, uint64_t bytes) {
+  if (!data) {
+    places[index] = block.data() + offsets[index];
+    return {};
+  }
+  if (reinterpret_cast<uintptr_t>(data) % alignment != 0)
+    return {Code::InvalidArgument,
+            "the memory for state '" + owner->descriptor().states[index].name + "' is not aligned to 64 bytes"};
+  if (Status status = checkSize(index, bytes); !status.ok())
+    return status;
+  places[index] = data;
+  return {};
+}
+
+bool State::overlaps(const TensorView &view) const {
+  if (overlap(view, {block.data(), {}, block.size()}))
+    return true;
+  const std::vector<StateInfo> &infos = owner->descriptor().states;
+  for (size_t i = 0; i < places.size(); ++i)
+    if (places[i] != block.data() + offsets[i] && overlap(view, {places[i], {}, infos[i].bytes}))
+      return true;
+  return false;
+}

@@ -16,7 +16,9 @@ public:
 
   const Artifact &artifact() const { return *owner; }
   /// The bytes of `descriptor().states[index]`, aligned to 64.
-  void *data(size_t index) const { return block.data() + offsets[index]; }
+  void *data(size_t index) const { return places[index]; }
+  /// Places a value in memory of the caller's, or with null in its own. Errors: InvalidArgument.
+  Status place(size_t index, void *data, uint64_t bytes);
   /// The shape in memory: that of the panels if it is packed.
   const std::vector<int64_t> &storedShape(size_t index) const { return storedShapes[index]; }
   /// Copies a value to or from a row-major tensor of `descriptor().states[index].bytes`.
@@ -36,7 +38,8 @@ private:
 
   std::shared_ptr<const Artifact> owner;
   Block block;
-  std::vector<int64_t> offsets;
+  std::vector<int64_t> offsets; ///< of the values' own memory in the block
+  std::vector<void *> places;
   std::vector<std::vector<int64_t>> storedShapes;
   RunOrder runs;
 };

@@ -91,6 +91,16 @@ freestone_status freestone_state_read(const freestone_state *state, size_t index
   });
 }
 
+freestone_status freestone_state_place(freestone_state *state, size_t index, void *data, size_t bytes) {
+  return guarded([&] {
+    if (!state)
+      return nullArgument("state");
+    if (index >= state->state->artifact().descriptor().states.size())
+      return noState(index);
+    return state->state->place(index, data, bytes);
+  });
+}
+
 freestone_status freestone_state_write(freestone_state *state, size_t index, const void *data, size_t bytes) {
   return guarded([&] {
     Status status = checkCopy(state, index, data, bytes);

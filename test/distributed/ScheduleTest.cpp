@@ -2,6 +2,7 @@
 
 #include "distributed/Error.h"
 #include "distributed/schedule/ScheduleText.h"
+#include "distributed/schedule/StepStream.h"
 #include "distributed/schedule/VerifySchedule.h"
 #include "distributed/simulate/Simulation.h"
 #include <algorithm>
@@ -213,6 +214,35 @@ TEST(ScheduleTest, versionsOfDelayedSchedules) {
     for (const Action &action : list)
       if (action.kind == ActionKind::Forward || action.kind == ActionKind::Backward)
         EXPECT_EQ(action.version, std::max(0, action.microBatch / 4 - 1)) << printAction(action);
+}
+
+TEST(ScheduleTest, stepsOfADelayedScheduleComeOneByOne) {
+  for (ScheduleKind kind : {PipeDream, DoubleBuffered})
+    for (int ranks : {1, 2, 3, 5})
+      for (int extra : {0, 1, 3}) {
+        ScheduleOptions options = ScheduleOptions::straight(kind, ranks, kind == PipeDream ? 1 : ranks + extra);
+        StepStream stream(options, chainOf(ranks));
+        for (int steps : {1, 2, ranks + 1, 3 * ranks + 5}) {
+          SCOPED_TRACE(nameOf(kind) + " " + std::to_string(ranks) + " ranks, " + std::to_string(steps) + " steps");
+          Schedule found = stream.whole(steps);
+          expectMatchingTransfers(found);
+          EXPECT_EQ(simulate(found, chainOf(ranks), costsOf(found, {})).deadlock, "");
+          options.steps = steps;
+          Schedule expected = generate(options);
+          for (std::vector<Action> &list : found.ranks)
+            std::erase_if(list, [](const Action &action) { return isTransfer(action.kind); });
+          EXPECT_EQ(printSchedule(found), printSchedule(expected));
+        }
+      }
+}
+
+TEST(ScheduleTest, nothingWaitsForTheExchangeOfDoubleBufferedSteps) {
+  for (int p : {2, 4, 8}) {
+    ScheduleOptions options = ScheduleOptions::straight(DoubleBuffered, p, 2 * p);
+    options.steps = 12;
+    // The bubble is that of one flush, however many steps there are.
+    EXPECT_EQ(makespanOf(generate(options)), 3 * (options.steps * options.microBatches + p - 1));
+  }
 }
 
 TEST(ScheduleTest, replicasTakeTurns) {

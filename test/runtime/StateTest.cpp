@@ -73,6 +73,28 @@ TEST(State, IsCopiedToRowsAndBackHoweverItIsStored) {
   }
 }
 
+TEST(State, RunsOnVersionsOfAValue) {
+  Artifact artifact = loadTrain();
+  State state(artifact);
+  std::vector<float> x = {1, 1, 1, 10};
+  Instance trainer = makeTrainer(artifact, state, x);
+  trainer.run();
+  std::vector<float> first = weightsOf(state);
+  alignas(64) float version[4] = {1, 2, 3, 4};
+  state.place(weights, version, sizeof(version));
+  EXPECT_EQ(weightsOf(state), (std::vector<float>{1, 2, 3, 4}));
+  trainer.run();
+  EXPECT_EQ(std::vector<float>(version, version + 4), first);
+  EXPECT_EQ(*state.data<int64_t>(steps), 2);
+  state.place(weights, nullptr, 0);
+  EXPECT_EQ(weightsOf(state), first);
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { state.place(weights, version, 12); }),
+            "state 'fc.weight' has 16 bytes, not 12");
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { state.place(weights, version + 1, 16); }),
+            "the memory for state 'fc.weight' is not aligned to 64 bytes");
+  EXPECT_EQ(errorOf(FREESTONE_INVALID_ARGUMENT, [&] { state.place(2, version, 16); }), "there is no state 2");
+}
+
 TEST(State, SurvivesRunsAndIsSharedByEntries) {
   Artifact artifact = loadTrain();
   State state(artifact);

@@ -143,7 +143,10 @@ std::string describeStep(const TrainerOptions &options, const LabelFacts &labels
 
 std::string describeStage(const std::string &step, const StageChoice &choice) {
   Json stage = Json::parse(step);
-  stage["pipeline"] = {{"stages", choice.stages}, {"stage", choice.stage}, {"split", choice.split}};
+  stage["pipeline"] = {{"stages", choice.stages},
+                       {"stage", choice.stage},
+                       {"split", choice.split},
+                       {"recompute", choice.recompute}};
   if (choice.usualBatch > 0)
     stage["batch_hint"] = choice.usualBatch;
   if (choice.usualLength > 0)

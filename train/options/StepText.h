@@ -50,6 +50,7 @@ struct StageChoice {
   std::vector<int> stages = {}; ///< of every node of the forward pass; empty: one stage
   int stage = 0;                ///< the one to compile
   bool split = false;           ///< whether gradients of inputs and of weights are entries of their own
+  std::vector<int> recompute = {}; ///< the stages whose gradients compute their forward pass anew
   /// For profiles: samples of a micro-batch and the tokens of each, by which times are predicted; 0: unknown.
   int64_t usualBatch = 0, usualLength = 0;
 };

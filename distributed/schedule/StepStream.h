@@ -1,0 +1,45 @@
+#ifndef FREESTONE_DISTRIBUTED_SCHEDULE_STEPSTREAM_H
+#define FREESTONE_DISTRIBUTED_SCHEDULE_STEPSTREAM_H
+
+#include "distributed/schedule/Communication.h"
+#include "distributed/schedule/Generate.h"
+#include <map>
+
+namespace freestone::distributed {
+
+/// A delayed schedule of as many steps as come: what a rank does when the data of a step are there, and when no more
+/// come. Steps are numbered from the last flush, and so are micro-batches and versions of weights. After some steps the
+/// lists repeat themselves with higher numbers. Not thread-safe.
+class StepStream {
+public:
+  /// `options.steps` does not matter. Throws Error as `generate` does.
+  StepStream(ScheduleOptions options, std::vector<StageEdge> edges);
+
+  /// Up to the last forward pass of a step: the passes of this step and of earlier ones. Receives of the step's
+  /// activations come first, since their sizes are not known before.
+  std::vector<Action> step(int rank, int step) const;
+  /// What is left of so many steps.
+  std::vector<Action> flush(int rank, int steps) const;
+  /// All of so many steps, as one schedule.
+  Schedule whole(int steps) const;
+
+  /// So many steps show all that the lists have: the lists of later ones are theirs with higher numbers.
+  int period() const { return 2 * static_cast<int>(options.replicas.size()) + 2; }
+
+private:
+  /// The list of a rank, cut.
+  struct Parts {
+    std::vector<std::vector<Action>> steps;
+    std::vector<Action> rest;
+  };
+  const Parts &cut(int rank, int steps) const;
+  std::vector<Action> shifted(std::vector<Action> actions, int steps) const;
+
+  ScheduleOptions options;
+  std::vector<StageEdge> edges;
+  mutable std::map<std::pair<int, int>, Parts> known; ///< by rank and steps
+};
+
+} // namespace freestone::distributed
+
+#endif // FREESTONE_DISTRIBUTED_SCHEDULE_STEPSTREAM_H
