@@ -49,7 +49,7 @@ struct PipelineDescription {
 };
 
 /// Names of entries.
-inline constexpr const char *forwardEntry = "forward", *backwardEntry = "backward",
+inline constexpr const char *forwardEntry = "forward", *recomputeEntry = "recompute", *backwardEntry = "backward",
                             *inputGradientEntry = "input_gradient", *weightGradientEntry = "weight_gradient",
                             *normsEntry = "norms", *updateEntry = "update", *evaluateEntry = "evaluate";
 

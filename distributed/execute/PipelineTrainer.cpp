@@ -5,7 +5,6 @@
 #include "train/step/StepData.h"
 #include <algorithm>
 #include <fmt/format.h>
-#include <utility>
 
 namespace freestone::distributed {
 
@@ -14,8 +13,10 @@ using train::StepMetrics;
 
 PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &artifacts,
                                  train::StepDescription description, const PipelineOptions &options, Courier *courier)
-    : about(std::move(description)), pipeline(PipelineDescription::read(*artifacts.front())), options(options) {
+    : about(std::move(description)), pipeline(PipelineDescription::read(*artifacts.front())), options(options),
+      numbers(about.hyperparameters) {
   own = std::make_unique<PipelineRank>(0, artifacts, pipeline, about, this->options, courier);
+  own->executor.setOnUpdate([this] { readUpdate(); });
   for (int rank = 1; rank < options.ranks; ++rank) {
     Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}});
     peer.fields = peer.line.receive().about.at("fields").get<std::set<std::string>>();
@@ -36,12 +37,12 @@ std::vector<ValueInfo> PipelineTrainer::dataInputs() const { return train::dataI
 
 void PipelineTrainer::setNumber(const std::string &name, double value) {
   about.requireNumber(name);
-  own->numbers.at(name) = value;
+  numbers.at(name) = value;
 }
 
 double PipelineTrainer::number(const std::string &name) const {
   about.requireNumber(name);
-  return own->numbers.at(name);
+  return numbers.at(name);
 }
 
 void PipelineTrainer::setLossScale(double scale) {
@@ -49,11 +50,6 @@ void PipelineTrainer::setLossScale(double scale) {
     throw Error("the compiled step does not scale its loss");
   for (Peer &peer : peers)
     peer.line.send({{{"do", "scale"}, {"value", scale}}, {}});
-}
-
-std::optional<StepMetrics> PipelineTrainer::accumulate(const train::Batch &) {
-  throw Error("a pipeline has micro-batches in place of accumulated batches: choose a larger --batch, and more "
-              "--micro-batches");
 }
 
 StepWork PipelineTrainer::split(const train::Batch &batch, int count) const {
@@ -64,13 +60,19 @@ StepWork PipelineTrainer::split(const train::Batch &batch, int count) const {
   return work;
 }
 
+StepWork PipelineTrainer::workOf(const train::Batch &batch) const {
+  StepWork work = split(batch, options.microBatches);
+  work.number = batch.place.step + 1;
+  work.microBatchesBefore = microBatchesBefore;
+  for (const auto &[name, value] : numbers)
+    work.numbers.push_back(value);
+  return work;
+}
+
 /// Gives a command with a batch to the other ranks: to each, the fields that it takes.
 void PipelineTrainer::tell(const train::Batch &batch, const StepWork &work, int count, Json about) {
-  values.clear();
-  if (about.at("do") == "train")
-    for (const auto &[name, value] : own->numbers)
-      values.push_back(value);
   about["number"] = work.number;
+  about["before"] = work.microBatchesBefore;
   about["samples"] = batch.samples;
   about["parts"] = count;
   for (const MicroBatch &part : work.microBatches)
@@ -79,38 +81,104 @@ void PipelineTrainer::tell(const train::Batch &batch, const StepWork &work, int 
     Parcel parcel{about, {}};
     std::ranges::copy_if(batch.fields, std::back_inserter(parcel.tensors),
                          [&](const formats::TensorView &field) { return peer.fields.contains(field.name); });
-    if (!values.empty())
+    if (!work.numbers.empty())
       parcel.tensors.push_back({"",
                                 FREESTONE_F64,
-                                {std::ssize(values)},
-                                {reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(double)}});
+                                {std::ssize(work.numbers)},
+                                {reinterpret_cast<const uint8_t *>(work.numbers.data()),
+                                 work.numbers.size() * sizeof(double)}});
     peer.line.send(std::move(parcel));
   }
 }
 
-std::optional<StepMetrics> PipelineTrainer::submit(const train::Batch &batch) {
-  StepWork work = split(batch, options.microBatches);
-  work.number = batch.place.step + 1;
-  work.schedule = &own->schedules.get(static_cast<int>(work.microBatches.size()));
-  tell(batch, work, options.microBatches, {{"do", "train"}});
-  own->executor.train(work);
-  for (Peer &peer : peers) // the batch may change then
-    peer.line.settle();
-  ++counted.steps;
-  counted.entered += std::ssize(work.microBatches);
+StepMetrics PipelineTrainer::metricsOf(const train::Batch &batch) const {
   StepMetrics metrics;
-  metrics.step = work.number;
+  metrics.step = batch.place.step + 1;
   metrics.epoch = batch.place.epoch + 1;
   metrics.learningRate = number("learning_rate");
-  metrics.samples = batch.samples;
+  metrics.samples = samples + batch.samples;
   metrics.length = batch.length;
+  return metrics;
+}
+
+/// The oldest step under way has been updated.
+void PipelineTrainer::readUpdate() {
+  ++counted.steps;
+  StepMetrics metrics = fed.front();
+  fed.pop_front();
   train::readMetrics(own->executor.stages().front()->find(updateEntry)->entry, about, metrics);
-  return std::exchange(ended, metrics);
+  ended.push_back(metrics);
+}
+
+std::optional<StepMetrics> PipelineTrainer::takeEnded() {
+  if (ended.empty())
+    return std::nullopt;
+  StepMetrics metrics = ended.front();
+  ended.pop_front();
+  return metrics;
+}
+
+/// Trains on a batch while nothing else is under way.
+void PipelineTrainer::trainNow(const train::Batch &batch, const StepWork &work, bool updates) {
+  flush();
+  counted.entered += std::ssize(work.microBatches);
+  tell(batch, work, options.microBatches, {{"do", "train"}, {"updates", updates}});
+  if (updates)
+    fed.push_back(metricsOf(batch));
+  own->executor.train(work, updates);
+  for (Peer &peer : peers) // the batch may change then
+    peer.line.settle();
+}
+
+std::optional<StepMetrics> PipelineTrainer::accumulate(const train::Batch &batch) {
+  StepWork work = workOf(batch);
+  trainNow(batch, work, /*updates=*/false);
+  microBatchesBefore += static_cast<int>(work.microBatches.size());
+  samples += batch.samples;
+  return takeEnded();
+}
+
+std::optional<StepMetrics> PipelineTrainer::submit(const train::Batch &batch) {
+  StepWork work = workOf(batch);
+  bool isUsual = std::ssize(work.microBatches) == options.microBatches;
+  if (!own->schedules.isDelayed() || !isUsual) {
+    trainNow(batch, work, /*updates=*/true);
+    microBatchesBefore = 0;
+    samples = 0;
+    return takeEnded();
+  }
+  counted.entered += std::ssize(work.microBatches);
+  tell(batch, work, options.microBatches, {{"do", "feed"}});
+  fed.push_back(metricsOf(batch));
+  own->executor.feed(work);
+  for (Peer &peer : peers)
+    peer.line.settle();
+  return takeEnded();
+}
+
+/// Ends all steps under way.
+void PipelineTrainer::flush() {
+  if (fed.empty())
+    return;
+  for (Peer &peer : peers)
+    peer.line.send({{{"do", "flush"}}, {}});
+  own->executor.flush();
 }
 
 std::optional<StepMetrics> PipelineTrainer::finish() {
-  counted.hostReads += ended.has_value();
-  return std::exchange(ended, std::nullopt);
+  flush();
+  counted.hostReads += !ended.empty();
+  return takeEnded();
+}
+
+void PipelineTrainer::abandon() noexcept {
+  fed.clear();
+  ended.clear();
+}
+
+void PipelineTrainer::submitCall(void (*function)(void *user), void *user) {
+  flush();
+  function(user);
 }
 
 train::Recorder PipelineTrainer::recorder() const {
@@ -123,6 +191,7 @@ train::Recorder PipelineTrainer::recorder() const {
 }
 
 void PipelineTrainer::evaluate(const train::Batch &batch, EvaluationSums &sums) {
+  flush();
   StepWork work = split(batch, 1);
   work.number = ++evaluations;
   sums.hasClasses = about.classes > 0;

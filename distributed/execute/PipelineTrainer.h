@@ -3,6 +3,7 @@
 
 #include "distributed/execute/RankService.h"
 #include "train/step/Trainer.h"
+#include <deque>
 #include <set>
 
 namespace freestone::distributed {
@@ -24,14 +25,15 @@ public:
   void setNumber(const std::string &name, double value) override;
   double number(const std::string &name) const override;
   void setLossScale(double scale) override;
-  bool accumulates() const override { return false; }
+  bool accumulates() const override { return !own->schedules.isDelayed(); }
   std::optional<train::StepMetrics> accumulate(const train::Batch &batch) override;
   std::optional<train::StepMetrics> submit(const train::Batch &batch) override;
   std::optional<train::StepMetrics> finish() override;
-  void abandon() noexcept override { ended.reset(); }
-  void submitCall(void (*function)(void *user), void *user) override { function(user); }
-  bool isUnderWay() const override { return false; }
-  bool overlaps() const override { return false; }
+  void abandon() noexcept override;
+  void submitCall(void (*function)(void *user), void *user) override;
+  bool isUnderWay() const override { return !fed.empty(); }
+  bool overlaps() const override { return own->schedules.isDelayed(); }
+  int stepsUnderWay() const override { return own->schedules.depth(); }
   train::Recorder recorder() const override;
   const Counters &counters() const override { return counted; }
   void evaluate(const train::Batch &batch, EvaluationSums &sums) override;
@@ -55,17 +57,26 @@ private:
   };
 
   StepWork split(const train::Batch &batch, int count) const;
+  StepWork workOf(const train::Batch &batch) const;
   void tell(const train::Batch &batch, const StepWork &work, int count, nlohmann::json about);
+  void trainNow(const train::Batch &batch, const StepWork &work, bool updates);
+  void flush();
+  train::StepMetrics metricsOf(const train::Batch &batch) const;
+  void readUpdate();
+  std::optional<train::StepMetrics> takeEnded();
 
   train::StepDescription about;
   PipelineDescription pipeline;
   PipelineOptions options;
   std::unique_ptr<PipelineRank> own;
   mutable std::vector<Peer> peers;
-  std::vector<double> values;                         ///< the numbers of a step, sent to other ranks
+  std::map<std::string, double> numbers;              ///< of the next step
   mutable std::vector<std::vector<uint8_t>> gathered; ///< the states of other ranks
   mutable std::vector<std::vector<uint8_t>> rows;     ///< row-major copies of packed weights
-  std::optional<train::StepMetrics> ended;
+  /// Steps whose update has not been seen, and those whose metrics are to be returned.
+  std::deque<train::StepMetrics> fed, ended;
+  int64_t samples = 0;        ///< of the batches before, whose gradients were summed
+  int microBatchesBefore = 0; ///< of these batches
   int64_t evaluations = 0;
   Counters counted;
 };

@@ -4,42 +4,39 @@
 #include "formats/ElementType.h"
 #include <algorithm>
 #include <cstring>
-#include <fmt/format.h>
 
 namespace freestone::distributed {
 
-RankExecutor::StageRun::StageRun(const Artifact &artifact, int stage, const PipelineDescription &pipeline,
-                                 const train::StepDescription &about, const train::Execution &execution)
-    : program(artifact, stage, pipeline, about, execution),
-      memory({program.find(forwardEntry), program.find(backwardEntry), program.find(inputGradientEntry),
-              program.find(weightGradientEntry)},
-             pipeline) {}
-
-RankExecutor::RankExecutor(int rank, const Schedule &schedule, const std::vector<std::optional<Artifact>> &artifacts,
+RankExecutor::RankExecutor(int rank, RankSchedules &schedules, const std::vector<std::optional<Artifact>> &artifacts,
                            const PipelineDescription &pipeline, const train::StepDescription &about,
                            const train::Execution &execution, Courier *courier)
-    : own(rank), pipeline(pipeline), courier(courier) {
-  std::vector<StageEntry *> exchanging, evaluating;
-  for (int stage = 0; stage < schedule.stages(); ++stage) {
-    places.push_back(schedule.ranksOf[stage].front());
-    if (places.back() != own)
+    : own(rank), schedules(schedules), pipeline(pipeline), courier(courier), numbers(about.hyperparameters) {
+  const Schedule &usual = schedules.usual();
+  std::vector<StageEntry *> evaluating;
+  for (int stage = 0; stage < usual.stages(); ++stage) {
+    const std::vector<int> &ranks = usual.ranksOf[stage];
+    if (std::ranges::find(ranks, own) == ranks.end())
       continue;
-    auto &run = runs[stage] = std::make_unique<StageRun>(artifacts[stage].value(), stage, pipeline, about, execution);
-    exchanging.insert(exchanging.end(), {run->program.find(normsEntry), run->program.find(updateEntry)});
+    auto &run = runs[stage] =
+        std::make_unique<StageRun>(artifacts[stage].value(), stage, schedules.usualNeeds()[stage], pipeline, about,
+                                   execution, courier);
+    if (ranks.size() > 1)
+      sums[stage] = std::make_unique<ReplicaSums>(*run, ranks, own, pipeline, *courier);
     evaluating.push_back(run->program.find(evaluateEntry));
   }
-  exchanged = std::make_unique<ValueMemory>(exchanging, pipeline);
-  exchanged->reserve(1, {{}});
-  exchanged->open(0, {});
+  exchange = std::make_unique<NumberExchange>(runs, pipeline, usual, own, courier);
   evaluation = std::make_unique<ValueMemory>(evaluating, pipeline);
+  for (auto &[name, value] : numbers)
+    setNumber(name, &value);
   setNumber("micro_batch", &microBatch);
   for (int value = 0; value < static_cast<int>(pipeline.values.size()); ++value) {
     const auto &[name, from, to] = pipeline.values[value];
-    bool isExchanged = from.entry == normsEntry;
-    auto &ways = isExchanged ? norms : from.entry == evaluateEntry ? evaluated : crossing;
+    if (from.entry == normsEntry)
+      continue;
+    auto &ways = from.entry == evaluateEntry ? evaluated : crossing;
     for (const StagePort &port : to)
-      if (std::vector<int> &values = ways[{from.stage, isExchanged ? rankOf(port.stage) : port.stage}];
-          (isExchanged || port.stage != from.stage) && std::ranges::find(values, value) == values.end())
+      if (std::vector<int> &values = ways[{from.stage, port.stage}];
+          port.stage != from.stage && std::ranges::find(values, value) == values.end())
         values.push_back(value);
   }
 }
@@ -51,17 +48,25 @@ std::vector<StageProgram *> RankExecutor::stages() {
   return programs;
 }
 
+std::vector<StageProgram *> RankExecutor::ledStages() {
+  std::vector<StageProgram *> programs = stages();
+  std::erase_if(programs, [&](const StageProgram *program) { return !leads(program->stage()); });
+  return programs;
+}
+
 size_t RankExecutor::keptBytes() const {
   size_t bytes = 0;
   for (const auto &[stage, run] : runs)
-    bytes += run->memory.bytes();
+    bytes += run->bytes();
+  for (const auto &[stage, sum] : sums)
+    bytes += sum->bytes();
   return bytes;
 }
 
 int64_t RankExecutor::allocations() const {
   int64_t count = 0;
   for (const auto &[stage, run] : runs)
-    count += run->memory.allocations();
+    count += run->allocations();
   return count;
 }
 
@@ -71,50 +76,77 @@ void RankExecutor::waitAll(std::vector<Ticket> &tickets) {
   tickets.clear();
 }
 
-int RankExecutor::numberOf(int stage, int microBatch) const {
-  int turn = microBatch / static_cast<int>(work->schedule->ranksOf[stage].size());
-  return turn % static_cast<int>(runs.at(stage)->slots.size());
-}
-
-Message RankExecutor::messageOf(MessageKind kind, int from, int to, int microBatch, ValueMemory &memory, int slot,
-                                const std::vector<int> &values) {
-  bool isOfData = kind == MessageKind::Activations || kind == MessageKind::Gradients || kind == MessageKind::Evaluation;
-  Message message{{kind, pipeline.hash, work->number, from, to, microBatch}, {}};
-  if (isOfData)
-    message.label.sizes = work->microBatches[microBatch].sizes;
+Message RankExecutor::messageOf(MessageKind kind, int from, int to, int microBatch, const std::vector<int64_t> &sizes,
+                                const ValueMemory &memory, int slot, const std::vector<int> &values) const {
+  Message message{{kind, pipeline.hash, firstStep, from, to, microBatch, sizes}, {}};
   for (int value : values)
     message.parts.push_back({memory.at(slot)[value].data, memory.bytesOf(slot, value), memory.typeOf(value)});
   return message;
 }
 
-/// Makes place for the micro-batches of a step. Nothing is under way.
-void RankExecutor::prepare(const StepWork &work) {
-  this->work = &work;
+/// Nothing is under way.
+void RankExecutor::begin(const Schedule &wanted, int64_t number, int before, size_t steps) {
+  schedule = &wanted;
+  firstStep = number;
+  firstVersion = runs.begin()->second->versions.newest();
+  microBatchesBefore = before;
+  fed.resize(steps);
+  fedSteps = 0;
+}
+
+/// Makes place for the micro-batches of a step.
+void RankExecutor::add(const StepWork &work, const std::vector<StageNeeds> &needs, bool isUnderWay) {
+  fed[fedSteps % fed.size()] = {work.microBatches, work.numbers};
+  ++fedSteps;
   std::vector<std::vector<int64_t>> sizes;
   for (const MicroBatch &part : work.microBatches)
     if (std::ranges::find(sizes, part.sizes) == sizes.end())
       sizes.push_back(part.sizes);
-  std::vector<int> kept = countKept(*work.schedule);
-  for (auto &[stage, run] : runs) {
-    run->slots.resize(kept[stage] + 1);
-    run->memory.reserve(kept[stage] + 1, sizes);
-  }
+  for (auto &[stage, run] : runs)
+    run->reserve(needs[stage], sizes, isUnderWay);
 }
 
-void RankExecutor::train(const StepWork &work) {
-  prepare(work);
-  for (const Action &action : work.schedule->ranks[own])
-    execute(action);
+void RankExecutor::train(const StepWork &work, bool updates) {
+  const Schedule &step = schedules.step(static_cast<int>(work.microBatches.size()), updates);
+  begin(step, work.number, work.microBatchesBefore, 1);
+  add(work, countNeeds(step), /*isUnderWay=*/false);
+  execute(step.ranks[own]);
   for (auto &[stage, run] : runs)
-    for (Slot &slot : run->slots)
-      waitAll(slot.sends);
-  shareStates();
+    run->settle();
+  if (updates)
+    shareStates();
+}
+
+void RankExecutor::feed(const StepWork &work) {
+  bool isUnderWay = fedSteps > 0;
+  if (!isUnderWay)
+    begin(schedules.usual(), work.number, 0, schedules.depth());
+  add(work, schedules.usualNeeds(), isUnderWay);
+  execute(schedules.steps().step(own, fedSteps - 1));
+}
+
+void RankExecutor::flush() {
+  if (fedSteps == 0 || !schedules.isDelayed())
+    return;
+  execute(schedules.steps().flush(own, fedSteps));
+  for (auto &[stage, run] : runs) {
+    run->settle();
+    run->versions.select(run->versions.newest(), 0);
+  }
+  fedSteps = 0;
+}
+
+void RankExecutor::execute(const std::vector<Action> &actions) {
+  for (const Action &action : actions)
+    execute(action);
 }
 
 void RankExecutor::execute(const Action &action) {
   switch (action.kind) {
   case ActionKind::Forward:
     return runPass(action, forwardEntry);
+  case ActionKind::Recompute:
+    return runPass(action, recomputeEntry);
   case ActionKind::Backward:
     return runPass(action, backwardEntry);
   case ActionKind::InputGradient:
@@ -124,47 +156,50 @@ void RankExecutor::execute(const Action &action) {
   case ActionKind::Send:
   case ActionKind::Receive:
     return transfer(action);
-  case ActionKind::Exchange:
-    return exchange();
-  case ActionKind::Update:
-    return update(action.stage);
-  case ActionKind::Recompute:
   case ActionKind::Reduce:
-    throw Error("this schedule has actions that can't be executed yet");
+    return sums.at(action.stage)->addUp(firstStep + stepOf(action.microBatch));
+  case ActionKind::Exchange:
+    for (auto &[stage, run] : runs)
+      run->versions.select(run->versions.newest(), stepOf(action.microBatch));
+    return exchange->post(firstStep + stepOf(action.microBatch));
+  case ActionKind::Update:
+    return update(action);
   }
 }
 
 /// Copies the values that a stage of this rank has made for another one of it.
 void RankExecutor::copyOwn(int from, int to, int microBatch) {
-  const std::vector<PlacedValue> &sources = runs.at(from)->memory.at(numberOf(from, microBatch));
-  ValueMemory &memory = runs.at(to)->memory;
-  int slot = numberOf(to, microBatch);
+  const StageRun &source = *runs.at(from), &target = *runs.at(to);
+  const std::vector<PlacedValue> &values = source.memory.at(source.numberOf(turnOf(from, microBatch)));
+  int slot = target.numberOf(turnOf(to, microBatch));
   for (int value : crossing[{from, to}])
-    std::memcpy(memory.at(slot)[value].data, sources[value].data, memory.bytesOf(slot, value));
+    std::memcpy(target.memory.at(slot)[value].data, values[value].data, target.memory.bytesOf(slot, value));
 }
 
 void RankExecutor::runPass(const Action &action, const char *entry) {
   StageRun &run = *runs.at(action.stage);
-  const MicroBatch &part = work->microBatches[action.microBatch];
-  Slot &slot = slotOf(action.stage, action.microBatch);
-  bool isForward = action.kind == ActionKind::Forward;
-  int number = numberOf(action.stage, action.microBatch);
+  const MicroBatch &part = partOf(action.microBatch);
+  int turn = turnOf(action.stage, action.microBatch);
+  bool isForward = action.kind == ActionKind::Forward, isRecomputed = action.kind == ActionKind::Recompute;
+  auto computesHere = [&](int stage) { return isOwn(stage) && schedule->rankOf(stage, action.microBatch) == own; };
+  StageRun::Slot &slot = run.slotOf(turn);
   if (isForward) {
-    waitAll(slot.sends);
-    run.memory.open(number, part.sizes);
+    run.waitAll(slot.sends);
+    run.open(turn, part.sizes);
     for (int from = 0; from < action.stage; ++from)
-      if (isOwn(from))
+      if (computesHere(from))
         copyOwn(from, action.stage, action.microBatch);
-    waitAll(slot.activations);
-  } else {
-    waitAll(slot.gradients);
+    run.waitAll(slot.activations);
+  } else if (!isRecomputed) {
+    run.waitAll(slot.gradients);
   }
-  microBatch = action.microBatch;
-  if (StageEntry *pass = run.program.find(entry))
-    pass->run(run.memory.at(number), part.fields, part.sizes);
-  if (!isForward)
+  microBatch = microBatchesBefore + action.microBatch;
+  bool readsNewest = !isForward && !schedules.stashesWeights();
+  run.versions.select(readsNewest ? run.versions.newest() : firstVersion + action.version, stepOf(action.microBatch));
+  run.run(entry, turn, part.fields, part.sizes);
+  if (!isForward && !isRecomputed)
     for (int to = 0; to < action.stage; ++to)
-      if (isOwn(to))
+      if (computesHere(to))
         copyOwn(action.stage, to, action.microBatch);
 }
 
@@ -173,108 +208,104 @@ void RankExecutor::transfer(const Action &action) {
   bool isSend = action.kind == ActionKind::Send;
   int from = isSend ? action.stage : action.peer, to = isSend ? action.peer : action.stage;
   StageRun &run = *runs.at(action.stage);
-  Slot &slot = slotOf(action.stage, action.microBatch);
-  int number = numberOf(action.stage, action.microBatch);
+  int turn = turnOf(action.stage, action.microBatch), peer = schedule->rankOf(action.peer, action.microBatch);
+  StageRun::Slot &slot = run.slotOf(turn);
   bool isForward = from < to;
+  const std::vector<int64_t> &sizes = partOf(action.microBatch).sizes;
   if (!isSend && isForward) // the slot's new micro-batch begins here
-    run.memory.open(number, work->microBatches[action.microBatch].sizes);
+    run.open(turn, sizes);
   Message message = messageOf(isForward ? MessageKind::Activations : MessageKind::Gradients, from, to,
-                              action.microBatch, run.memory, number, crossing[{from, to}]);
+                              action.microBatch, sizes, run.memory, run.numberOf(turn), crossing[{from, to}]);
   if (isSend)
-    slot.sends.push_back(courier->send(rankOf(to), std::move(message)));
+    slot.sends.push_back(courier->send(peer, std::move(message)));
   else
-    (isForward ? slot.activations : slot.gradients).push_back(courier->receive(rankOf(from), std::move(message)));
+    (isForward ? slot.activations : slot.gradients).push_back(courier->receive(peer, std::move(message)));
 }
 
-/// Gives the numbers of all ranks' stages to all ranks.
-void RankExecutor::exchange() {
-  std::vector<Ticket> tickets;
-  for (auto &[stage, run] : runs)
-    if (StageEntry *norms = run->program.find(normsEntry))
-      norms->run(exchanged->at(0), {}, {});
-  for (const auto &[way, values] : norms) {
-    auto [stage, rank] = way;
-    if (isOwn(stage) == (rank == own))
-      continue;
-    Message message = messageOf(MessageKind::Exchange, stage, rank, 0, *exchanged, 0, values);
-    tickets.push_back(isOwn(stage) ? courier->send(rank, std::move(message))
-                                   : courier->receive(rankOf(stage), std::move(message)));
-  }
-  waitAll(tickets);
-}
-
-void RankExecutor::update(int stage) {
-  if (StageEntry *update = runs.at(stage)->program.find(updateEntry))
-    update->run(exchanged->at(0), {}, {});
+void RankExecutor::update(const Action &action) {
+  size_t step = stepOf(action.microBatch);
+  auto next = fed[step % fed.size()].numbers.begin();
+  for (auto &[name, value] : numbers)
+    value = *next++;
+  const std::vector<PlacedValue> &known = exchange->await(firstStep + static_cast<int64_t>(step));
+  StageRun &run = *runs.at(action.stage);
+  run.versions.advance(static_cast<int64_t>(step));
+  if (StageEntry *update = run.program.find(updateEntry))
+    update->run(known, {}, {});
+  if (onUpdate && action.stage == runs.begin()->first)
+    onUpdate();
 }
 
 /// Gives updated parameters to the other stages that read them.
 void RankExecutor::shareStates() {
   std::vector<Ticket> tickets;
-  int64_t number = 0;
   auto partOf = [&](int stage, const std::string &name) -> MessagePart {
     train::TrainedState &state = runs.at(stage)->program.state();
     size_t index = state.find(name).value();
     const StateInfo &info = state.states()[index];
     return {state.state().tensor(index).data, formats::countBytes(info.dtype, info.shape), info.dtype};
   };
-  for (const SharedState &shared : pipeline.shared) {
-    for (int stage : shared.stages) {
-      Message message{{MessageKind::State, pipeline.hash, work->number, shared.home, stage, number}, {}};
-      if (stage == shared.home || (!isOwn(stage) && !isOwn(shared.home)))
-        continue;
-      message.parts = {partOf(isOwn(stage) ? stage : shared.home, shared.name)};
-      if (isOwn(stage) && isOwn(shared.home))
-        std::memcpy(message.parts[0].data, partOf(shared.home, shared.name).data, message.parts[0].bytes);
-      else if (isOwn(stage))
-        tickets.push_back(courier->receive(rankOf(shared.home), std::move(message)));
-      else
-        tickets.push_back(courier->send(rankOf(stage), std::move(message)));
-    }
-    ++number;
+  for (int64_t number = 0; number < std::ssize(pipeline.shared); ++number) {
+    const SharedState &shared = pipeline.shared[number];
+    for (int stage : shared.stages)
+      for (int rank : schedule->ranksOf[stage]) {
+        bool isReader = rank == own && isOwn(stage);
+        if (stage == shared.home || (!isReader && !leads(shared.home)))
+          continue;
+        MessagePart part = partOf(isReader ? stage : shared.home, shared.name);
+        Message message{{MessageKind::State, pipeline.hash, firstStep, shared.home, stage, number}, {part}};
+        if (isReader && isOwn(shared.home))
+          std::memcpy(part.data, partOf(shared.home, shared.name).data, part.bytes);
+        else if (isReader)
+          tickets.push_back(courier->receive(leaderOf(shared.home), std::move(message)));
+        else
+          tickets.push_back(courier->send(rank, std::move(message)));
+      }
   }
   waitAll(tickets);
 }
 
 std::vector<double> RankExecutor::evaluate(const StepWork &work, const std::vector<std::string> &results) {
-  this->work = &work;
+  firstStep = work.number;
   const MicroBatch &batch = work.microBatches.front();
   evaluation->reserve(1, {batch.sizes});
   evaluation->open(0, batch.sizes);
   std::vector<Ticket> sends;
   auto message = [&](int from, int to, const std::vector<int> &values) {
-    return messageOf(MessageKind::Evaluation, from, to, 0, *evaluation, 0, values);
+    return messageOf(MessageKind::Evaluation, from, to, 0, batch.sizes, *evaluation, 0, values);
   };
   for (auto &[stage, run] : runs) {
+    if (!leads(stage))
+      continue;
     std::vector<Ticket> receives;
     for (const auto &[way, values] : evaluated)
-      if (way.second == stage && !isOwn(way.first) && !values.empty())
-        receives.push_back(courier->receive(rankOf(way.first), message(way.first, stage, values)));
+      if (way.second == stage && !leads(way.first) && !values.empty())
+        receives.push_back(courier->receive(leaderOf(way.first), message(way.first, stage, values)));
     waitAll(receives);
     if (StageEntry *evaluate = run->program.find(evaluateEntry))
       evaluate->run(evaluation->at(0), batch.fields, batch.sizes);
     for (const auto &[way, values] : evaluated)
-      if (way.first == stage && !isOwn(way.second) && !values.empty())
-        sends.push_back(courier->send(rankOf(way.second), message(stage, way.second, values)));
+      if (way.first == stage && !leads(way.second) && !values.empty())
+        sends.push_back(courier->send(leaderOf(way.second), message(stage, way.second, values)));
   }
   int last = pipeline.stages - 1;
-  std::vector<double> numbers(results.size());
-  if (isOwn(last))
-    std::ranges::transform(results, numbers.begin(), [&](const std::string &name) {
+  std::vector<double> found(results.size());
+  if (leads(last))
+    std::ranges::transform(results, found.begin(), [&](const std::string &name) {
       return runs.at(last)->program.find(evaluateEntry)->entry.scalar(name);
     });
   auto told = [&](int peer) {
     return Message{{MessageKind::Results, pipeline.hash, work.number, last, peer, 0},
-                   {{numbers.data(), numbers.size() * sizeof(double), FREESTONE_F64}}};
+                   {{found.data(), found.size() * sizeof(double), FREESTONE_F64}}};
   };
-  if (!isOwn(last))
-    sends.push_back(courier->receive(rankOf(last), told(own)));
+  if (!leads(last))
+    sends.push_back(courier->receive(leaderOf(last), told(own)));
   else
     for (int peer = 0; courier && peer < courier->size(); ++peer)
       if (peer != own)
         sends.push_back(courier->send(peer, told(peer)));
   waitAll(sends);
-  return numbers;
+  return found;
 }
 
 } // namespace freestone::distributed

@@ -1,9 +1,9 @@
 #ifndef FREESTONE_DISTRIBUTED_EXECUTE_RANKEXECUTOR_H
 #define FREESTONE_DISTRIBUTED_EXECUTE_RANKEXECUTOR_H
 
-#include "distributed/execute/ValueMemory.h"
-#include "distributed/schedule/Schedule.h"
-#include "distributed/transport/Courier.h"
+#include "distributed/execute/NumberExchange.h"
+#include "distributed/execute/ReplicaSums.h"
+#include "distributed/execute/RankSchedules.h"
 
 namespace freestone::distributed {
 
@@ -13,11 +13,13 @@ struct MicroBatch {
   std::vector<int64_t> sizes; ///< of the pipeline's symbols
 };
 
-/// A step, the same for all ranks; must outlive it.
+/// A step, the same for all ranks.
 struct StepWork {
-  int64_t number = 0;                 ///< of the step or the evaluation, to check messages by
-  const Schedule *schedule = nullptr; ///< with transfers
+  int64_t number = 0; ///< of the step or the evaluation, to check messages by
   std::vector<MicroBatch> microBatches;
+  /// The parts of the step's batches before, whose gradients were summed: random numbers go on from there.
+  int microBatchesBefore = 0;
+  std::vector<double> numbers; ///< of the step, such as its learning rate, in the order of their names
 };
 
 /// Executes one rank's list of a schedule on its stages. Stages of one rank hand values over by copying them; others by
@@ -26,68 +28,88 @@ class RankExecutor {
 public:
   /// `artifacts` are those of all stages, without a value where a stage is another rank's. `courier` is null if there
   /// is one rank. All must outlive it.
-  RankExecutor(int rank, const Schedule &schedule, const std::vector<std::optional<Artifact>> &artifacts,
+  RankExecutor(int rank, RankSchedules &schedules, const std::vector<std::optional<Artifact>> &artifacts,
                const PipelineDescription &pipeline, const train::StepDescription &about,
                const train::Execution &execution, Courier *courier);
 
   int rank() const { return own; }
   /// The stages of this rank, ascending.
   std::vector<StageProgram *> stages();
+  /// Those whose states this rank saves, and which evaluate: of a stage's replicas, the first one.
+  std::vector<StageProgram *> ledStages();
   /// Binds a number in all stages; it must stay where it is.
   template <typename Number> void setNumber(const std::string &name, Number *value) {
     for (auto &[stage, run] : runs)
       run->program.setNumber(name, value);
   }
+  /// Called after each update of this rank's first stage, when its metrics can be read.
+  void setOnUpdate(std::function<void()> call) { onUpdate = std::move(call); }
 
-  void train(const StepWork &work);
+  /// Executes a step; without an update, its gradients are added to those of the next one. Nothing is under way.
+  void train(const StepWork &work, bool updates = true);
+  /// Of a delayed schedule: executes what this step's data make possible. They must stay until `depth` steps more have
+  /// been fed, or the flush.
+  void feed(const StepWork &work);
+  /// Executes what is left of the steps that were fed.
+  void flush();
   /// Evaluates the first micro-batch, which is the whole batch: on every rank, the results of the last stage.
   std::vector<double> evaluate(const StepWork &work, const std::vector<std::string> &results);
 
-  /// Bytes for values of micro-batches under way.
+  /// Bytes for values of micro-batches under way, and for versions of weights.
   size_t keptBytes() const;
   int64_t allocations() const;
 
 private:
-  /// A slot of a stage, and the messages that use its memory.
-  struct Slot {
-    std::vector<Ticket> sends, activations, gradients;
-  };
-  struct StageRun {
-    StageRun(const Artifact &artifact, int stage, const PipelineDescription &pipeline,
-             const train::StepDescription &about, const train::Execution &execution);
-
-    StageProgram program;
-    ValueMemory memory;
-    std::vector<Slot> slots;
+  /// A step whose micro-batches may be under way.
+  struct Fed {
+    std::vector<MicroBatch> microBatches;
+    std::vector<double> numbers;
   };
 
-  void prepare(const StepWork &work);
+  void begin(const Schedule &schedule, int64_t number, int microBatchesBefore, size_t steps);
+  void add(const StepWork &work, const std::vector<StageNeeds> &needs, bool isUnderWay);
+  void execute(const std::vector<Action> &actions);
   void execute(const Action &action);
   void runPass(const Action &action, const char *entry);
   void transfer(const Action &action);
   void copyOwn(int from, int to, int microBatch);
-  void exchange();
-  void update(int stage);
+  void update(const Action &action);
   void shareStates();
-  Message messageOf(MessageKind kind, int from, int to, int microBatch, ValueMemory &memory, int slot,
-                    const std::vector<int> &values);
-  Slot &slotOf(int stage, int microBatch) { return runs.at(stage)->slots[numberOf(stage, microBatch)]; }
-  /// Of the slot that a micro-batch has on a stage.
-  int numberOf(int stage, int microBatch) const;
-  int rankOf(int stage) const { return places[stage]; }
+  Message messageOf(MessageKind kind, int from, int to, int microBatch, const std::vector<int64_t> &sizes,
+                    const ValueMemory &memory, int slot, const std::vector<int> &values) const;
+  const MicroBatch &partOf(int microBatch) const {
+    return fed[stepOf(microBatch) % fed.size()].microBatches[microBatch % schedule->microBatches];
+  }
+  size_t stepOf(int microBatch) const { return static_cast<size_t>(microBatch / schedule->microBatches); }
+  /// The number of a micro-batch among those of its stage's replica.
+  int turnOf(int stage, int microBatch) const {
+    return microBatch / static_cast<int>(schedule->ranksOf[stage].size());
+  }
   bool isOwn(int stage) const { return runs.contains(stage); }
+  int leaderOf(int stage) const { return schedules.places()[stage].front(); }
+  bool leads(int stage) const { return leaderOf(stage) == own; }
   void waitAll(std::vector<Ticket> &tickets);
 
   int own;
-  std::vector<int> places; ///< the rank of each stage
+  RankSchedules &schedules;
   const PipelineDescription &pipeline;
   Courier *courier;
   std::map<int, std::unique_ptr<StageRun>> runs; ///< by stage
+  std::map<int, std::unique_ptr<ReplicaSums>> sums;
   /// The values of micro-batches that go from stage to stage, and those of an evaluation.
   std::map<std::pair<int, int>, std::vector<int>> crossing, evaluated;
-  std::map<std::pair<int, int>, std::vector<int>> norms; ///< those that go from a stage to a rank in an exchange
-  std::unique_ptr<ValueMemory> exchanged, evaluation;
-  const StepWork *work = nullptr;
+  std::unique_ptr<NumberExchange> exchange;
+  std::unique_ptr<ValueMemory> evaluation;
+  std::map<std::string, double> numbers; ///< bound to the entries
+  std::function<void()> onUpdate;
+
+  // Of the step, or the steps since the last flush.
+  const Schedule *schedule = nullptr;
+  int64_t firstStep = 0;     ///< in messages
+  int64_t firstVersion = 0;  ///< of the weights
+  int microBatchesBefore = 0;
+  std::vector<Fed> fed; ///< in turns
+  int fedSteps = 0;
   int64_t microBatch = 0; ///< the one that is computed: an input of the step
 };
 

@@ -1,8 +1,6 @@
 #include "distributed/execute/RankService.h"
 
 #include "distributed/Error.h"
-#include "distributed/schedule/VerifySchedule.h"
-#include "distributed/simulate/Simulation.h"
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -10,22 +8,6 @@
 namespace freestone::distributed {
 
 using Json = nlohmann::json;
-
-const Schedule &PlannedSchedules::get(int microBatches) {
-  if (auto found = schedules.find(microBatches); found != schedules.end())
-    return found->second;
-  ScheduleOptions wanted = ScheduleOptions::straight(options.schedule, options.ranks, microBatches);
-  wanted.chunks = pipeline.stages / options.ranks;
-  Schedule schedule = generate(wanted);
-  verifySchedule(schedule);
-  std::vector<StageEdge> edges = pipeline.edges();
-  addTransfers(schedule, edges);
-  Costs costs;
-  costs.stages.resize(pipeline.stages);
-  if (Simulation simulated = simulate(schedule, edges, costs); !simulated.deadlock.empty())
-    throw Error("the schedule's ranks would wait for each other for ever:\n" + simulated.deadlock);
-  return schedules.emplace(microBatches, std::move(schedule)).first->second;
-}
 
 std::vector<MicroBatch> splitBatch(const std::vector<formats::TensorView> &fields, int64_t samples, int count) {
   int64_t each = (samples + count - 1) / count;
@@ -45,11 +27,9 @@ std::vector<MicroBatch> splitBatch(const std::vector<formats::TensorView> &field
 PipelineRank::PipelineRank(int rank, const std::vector<std::optional<Artifact>> &artifacts,
                            const PipelineDescription &pipeline, const train::StepDescription &about,
                            const PipelineOptions &options, Courier *courier)
-    : numbers(about.hyperparameters), seed(static_cast<int64_t>(options.seed)), schedules(pipeline, options),
-      executor(rank, schedules.get(options.microBatches), artifacts, pipeline, about, options.execution, courier),
+    : seed(static_cast<int64_t>(options.seed)), schedules(pipeline, options),
+      executor(rank, schedules, artifacts, pipeline, about, options.execution, courier),
       states(executor.stages(), pipeline) {
-  for (auto &[name, value] : numbers)
-    executor.setNumber(name, &value);
   executor.setNumber("seed", &seed);
 }
 
@@ -68,8 +48,10 @@ void RankService::serve() {
     const std::string action = command.about.at("do");
     if (action == "end")
       return line.settle();
-    if (action == "train")
+    if (action == "train" || action == "feed")
       train(command);
+    else if (action == "flush")
+      own.executor.flush();
     else if (action == "evaluate")
       evaluate(command);
     else if (action == "restore")
@@ -97,15 +79,15 @@ static StepWork workOf(const Parcel &command) {
 }
 
 void RankService::train(const Parcel &command) {
-  // Behind the fields, since JSON has no infinity.
-  const uint8_t *next = command.tensors.back().bytes.data();
-  for (auto &[name, value] : own.numbers) {
-    std::memcpy(&value, next, sizeof(value));
-    next += sizeof(value);
-  }
   StepWork work = workOf(command);
-  work.schedule = &own.schedules.get(static_cast<int>(work.microBatches.size()));
-  own.executor.train(work);
+  // Behind the fields, since JSON has no infinity.
+  formats::Bytes numbers = command.tensors.back().bytes;
+  work.numbers.resize(numbers.size() / sizeof(double));
+  std::memcpy(work.numbers.data(), numbers.data(), numbers.size());
+  if (command.about.at("do") == "feed")
+    return own.executor.feed(work);
+  work.microBatchesBefore = command.about.at("before");
+  own.executor.train(work, command.about.at("updates"));
 }
 
 void RankService::evaluate(const Parcel &command) {

@@ -66,7 +66,7 @@ bool RankStates::setLossScale(double scale) {
 
 std::optional<int64_t> RankStates::stepsDone() const {
   for (const StageProgram *program : stages)
-    if (std::optional<size_t> index = program->state().find("optimizer/step"))
+    if (std::optional<size_t> index = program->state().find(train::stepCountState))
       return *program->state().state().data<int64_t>(*index);
   return std::nullopt;
 }

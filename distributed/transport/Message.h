@@ -13,6 +13,7 @@ enum class MessageKind : int32_t {
   Activations, ///< of a micro-batch, from a stage to a later one
   Gradients,   ///< of a micro-batch, from a stage to an earlier one
   Exchange,    ///< numbers that decide all updates
+  ReplicaSum,  ///< gradients of a stage's replica, or of all; `to` is the sending replica
   State,       ///< a parameter that several stages read, after its update
   Evaluation,  ///< of a batch that is evaluated, from a stage to a later one
   Results,     ///< of an evaluation, to all ranks

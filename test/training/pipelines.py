@@ -157,4 +157,5 @@ def main():
     check_refusals(tool)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <set>
 #include <thread>
 
 namespace freestone::tools {
@@ -25,11 +26,23 @@ void PipelineArguments::addTo(CLI::App &verb) {
   addNumber(verb, "--micro-batches", microBatches, upTo(mostMicroBatches),
             "parts of each batch, whose gradients are summed before the step; 1")
       ->group(group);
-  addWord(verb, "--pipeline-schedule", schedule, {{"gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1"}},
+  addWord(verb, "--pipeline-schedule", schedule, {{"gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1", "pipedream", "pipedream-2bw"}},
           "the order of forward and backward passes on each rank: gpipe, 1f1b, eager-1f1b, interleaved or zb-h1; "
-          "eager-1f1b")
+          "eager-1f1b; with gradients of older weights, and no flush between steps: pipedream, pipedream-2bw")
       ->group(group);
   addNumber(verb, "--stages-per-rank", stagesPerRank, upTo(mostStagesPerRank), "of the schedule interleaved; 2")
+      ->group(group);
+  addNumber(verb, "--replicas", replicas, upTo(mostRanks),
+            "ranks of each stage, which take its micro-batches in turns and add up their gradients; 1")
+      ->group(group);
+  verb.add_flag("--recompute-stages", recompute,
+                "stages keep what they receive alone, and compute their forward passes anew for their gradients")
+      ->group(group);
+  verb.add_flag("--vertical-sync", verticalSync, "of pipedream: all stages use the weights' version of the first one")
+      ->group(group);
+  verb.add_flag("--no-weight-stashing", noStashing,
+                "of pipedream and pipedream-2bw: backward passes read the newest weights, not those of their forward "
+                "passes; for comparisons")
       ->group(group);
   addText(verb, "--hosts", hosts, formKind, "machines for the ranks, as mpirun takes them: a,b,c:2")->group(group);
   verb.add_flag("--in-process", inProcess, "the ranks are threads of this process, rather than processes of mpirun's")
@@ -42,10 +55,17 @@ ScheduleKind PipelineArguments::kind() const {
 
 int PipelineArguments::stages() const {
   int64_t perRank = kind() == ScheduleKind::Interleaved ? stagesPerRank.value_or(2) : 1;
-  return static_cast<int>(ranks.value_or(1) * perRank);
+  return static_cast<int>(ranks.value_or(1) * perRank / replicas.value_or(1));
 }
 
 void PipelineArguments::check() const {
+  int64_t copies = replicas.value_or(1);
+  if (ranks.value_or(1) % copies != 0)
+    throw Failure(Exit::Usage, fmt::format("--ranks {} are no multiple of --replicas {}", ranks.value_or(1), copies));
+  if (verticalSync && kind() != ScheduleKind::PipeDream)
+    throw Failure(Exit::Usage, "--vertical-sync is of --pipeline-schedule pipedream");
+  if (noStashing && !distributed::isDelayed(kind()))
+    throw Failure(Exit::Usage, "--no-weight-stashing is of --pipeline-schedule pipedream or pipedream-2bw");
   if (stagesPerRank && kind() != ScheduleKind::Interleaved)
     throw Failure(Exit::Usage, "--stages-per-rank is of --pipeline-schedule interleaved; others have one stage a rank");
 }
@@ -116,9 +136,19 @@ void PipelineJob::compile(ModelCache &models, const std::string &model, const st
     choice.stages = distributed::partitionChain(profile, count, bytesPerSecond);
     choice.split = arguments.kind() == ScheduleKind::ZeroBubble;
   }
+  // The plan of a step tells the rank of each stage, and which stages compute their forward passes anew.
+  distributed::PipelineOptions options = optionsFor({}, 0);
+  distributed::Schedule schedule =
+      distributed::generate(distributed::scheduleOptionsOf(options, count, options.microBatches));
+  std::set<int> recomputed;
+  for (const std::vector<distributed::Action> &list : schedule.ranks)
+    for (const distributed::Action &action : list)
+      if (action.kind == distributed::ActionKind::Recompute)
+        recomputed.insert(action.stage);
+  choice.recompute.assign(recomputed.begin(), recomputed.end());
   artifacts.resize(count);
   for (choice.stage = 0; choice.stage < count; ++choice.stage) {
-    if (network && choice.stage % ranks != rank)
+    if (network && std::ranges::find(schedule.ranksOf[choice.stage], rank) == schedule.ranksOf[choice.stage].end())
       continue;
     cache::Entry &entry = entries.emplace_back(models.compile(model, train::describeStage(step, choice), graphs));
     newStages += !entry.wasKept();
@@ -136,6 +166,10 @@ distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &exe
   options.schedule = arguments.kind();
   options.ranks = static_cast<int>(arguments.ranks.value_or(1));
   options.microBatches = static_cast<int>(arguments.microBatches.value_or(1));
+  options.replicas = static_cast<int>(arguments.replicas.value_or(1));
+  options.recompute = arguments.recompute;
+  options.verticalSync = arguments.verticalSync;
+  options.stashesWeights = !arguments.noStashing;
   options.seed = seed;
   options.execution = execution;
   if (options.execution.threads == 0)

@@ -12,9 +12,9 @@ namespace freestone::tools {
 
 /// The options of a pipeline.
 struct PipelineArguments {
-  std::optional<int64_t> ranks, microBatches, stagesPerRank;
+  std::optional<int64_t> ranks, microBatches, stagesPerRank, replicas;
   std::string schedule, hosts;
-  bool inProcess = false;
+  bool inProcess = false, recompute = false, verticalSync = false, noStashing = false;
 
   void addTo(CLI::App &verb);
   /// Whether any of them was given: the step is then one of a pipeline.

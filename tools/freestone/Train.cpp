@@ -185,8 +185,11 @@ void Training::loadStages() {
   if (isArtifact(options.model))
     throw Failure(Exit::Usage,
                   fmt::format("{} is compiled already; give the .onnx file, which is cut into stages", options.model));
-  if (options.step.accumulate > 1)
-    throw Failure(Exit::Usage, "--accumulate is not for pipelines: choose a larger --batch, and more --micro-batches");
+  bool isDelayed = distributed::isDelayed(options.pipeline.kind());
+  if (options.step.accumulate > 1 && isDelayed)
+    throw Failure(Exit::Usage, "--accumulate is for schedules without delay: choose a larger --batch");
+  if (options.readEachStep && isDelayed)
+    throw Failure(Exit::Usage, "--read-each-step would end every step before the next one, which is no delayed schedule");
   ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
   job->compile(models, options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step),
                options.fit.batch, options.usualLength());

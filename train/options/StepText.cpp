@@ -147,6 +147,7 @@ std::string describeStage(const std::string &step, const StageChoice &choice) {
                        {"stage", choice.stage},
                        {"split", choice.split},
                        {"recompute", choice.recompute}};
+  stage["accumulate"] = false; // a pipeline sums the gradients of its micro-batches anyway
   if (choice.usualBatch > 0)
     stage["batch_hint"] = choice.usualBatch;
   if (choice.usualLength > 0)

@@ -4,7 +4,6 @@
 #include "train/checkpoint/CheckpointWriter.h"
 #include "train/report/MetricsLog.h"
 #include "train/run/RunFolder.h"
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -20,6 +19,7 @@ class Run {
 public:
   Run(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options)
       : trainer(trainer), data(data), evaluation(evaluation), options(options), start(begin()),
+        following(trainer.stepsUnderWay() + 3),
         checkpoints(options.folder + "/checkpoints", {options.keep}), log(options.folder, result.steps),
         writer(checkpoints, recorder), loader(data, loaderOptions(), start), schedule(options.schedule),
         progress(options.report, progressOptions()) {}
@@ -37,6 +37,7 @@ private:
   int64_t stepAt(const LoaderPosition &place) const;
   const Batch *takeBatch();
   void tell(const std::optional<StepMetrics> &ended);
+  void finishAll();
   bool trainBatch(const Batch &batch);
   void setRates(int64_t step);
   void save(const LoaderPosition &next);
@@ -54,7 +55,7 @@ private:
   TrainingResult result;
   LoaderPosition start;
   int64_t handed = result.steps;           ///< steps done or running
-  std::array<LoaderPosition, 4> following; ///< the data's positions after the running steps, by step number
+  std::vector<LoaderPosition> following;   ///< the data's positions after the running steps, by step number
   CheckpointFolder checkpoints;
   MetricsLog log;
   CheckpointWriter writer;
@@ -86,10 +87,10 @@ LoaderPosition Run::begin() {
   return newest->state().data;
 }
 
-/// Keeps the previous batch valid, which may still be running.
+/// Keeps the batches valid that may still be in use.
 LoaderOptions Run::loaderOptions() const {
   LoaderOptions loading{options.batch, options.seed, options.shuffle, options.epochs};
-  loading.held = 2;
+  loading.held = trainer.stepsUnderWay() + 1;
   loading.recorder = recorder;
   return loading;
 }
@@ -155,7 +156,7 @@ void Run::tellSaved() {
   std::optional<std::string> folder = writer.takeWritten();
   if (!folder || !options.onSave)
     return;
-  tell(trainer.finish());
+  finishAll();
   options.onSave(*folder);
 }
 
@@ -199,6 +200,12 @@ void Run::tell(const std::optional<StepMetrics> &ended) {
   tellSaved();
 }
 
+/// Waits for all steps, and reports them.
+void Run::finishAll() {
+  while (std::optional<StepMetrics> ended = trainer.finish())
+    tell(ended);
+}
+
 /// Returns whether training continues.
 bool Run::trainBatch(const Batch &batch) {
   result.batchSizes.insert(batch.samples);
@@ -214,14 +221,15 @@ bool Run::trainBatch(const Batch &batch) {
   following[handed % following.size()] = batch.next;
   tell(ended);
   if (options.readEachStep || !trainer.overlaps())
-    tell(trainer.finish());
+    finishAll();
 
   bool isLast = handed >= total;
   result.stopped = options.stop && options.stop->load(std::memory_order_relaxed);
   bool isDue = options.saveEvery > 0 ? handed % options.saveEvery == 0 : endsEpoch;
   bool evaluates = evaluation && (isLast || (options.evalEvery > 0 ? handed % options.evalEvery == 0 : endsEpoch));
-  if (evaluates || isLast || result.stopped)
-    tell(trainer.finish());
+  bool flushes = isDue && trainer.stepsUnderWay() > 1; // a checkpoint begins with nothing under way
+  if (evaluates || isLast || result.stopped || flushes)
+    finishAll();
   if (evaluates)
     evaluateNow();
   if (isDue || isLast || result.stopped)
@@ -243,7 +251,7 @@ const Batch *Run::takeBatch() {
 /// Reports steps submitted before an error, if they ended successfully.
 void Run::finishAfterError() {
   try {
-    tell(trainer.finish());
+    finishAll();
   } catch (const freestone::Error &) {
   }
   log.flush();
@@ -272,7 +280,7 @@ TrainingResult Run::run() {
       while (const Batch *batch = takeBatch())
         if (!trainBatch(*batch))
           break;
-    tell(trainer.finish()); // the data may end before `steps` are done
+    finishAll(); // the data may end before `steps` are done
   } catch (const freestone::Error &error) {
     finishAfterError();
     throw Error(fmt::format("step {}: {}", result.steps + 1, error.what()));

@@ -121,7 +121,7 @@ void StepTrainer::evaluate(const Batch &batch, EvaluationSums &sums) {
 }
 
 int64_t StepTrainer::stepsDone() const {
-  std::optional<size_t> index = trained.find("optimizer/step");
+  std::optional<size_t> index = trained.find(stepCountState);
   return index ? *trained.state().data<int64_t>(*index) : 0;
 }
 

@@ -17,10 +17,14 @@ std::optional<size_t> TrainedState::find(const std::string &name) const {
   return found == infos.end() ? std::nullopt : std::optional<size_t>(found - infos.begin());
 }
 
+bool TrainedState::isSum(const StateInfo &info) { return info.name.starts_with(accumulatedPrefix); }
+
+bool TrainedState::isPending(const StateInfo &info) { return info.name.starts_with(pendingPrefix); }
+
 std::string TrainedState::groupOf(const StateInfo &info) const {
   if (std::ranges::any_of(about.parameters, [&](const ParameterInfo &p) { return p.trained && p.name == info.name; }))
     return "parameters";
-  if (info.name.starts_with(accumulatedPrefix) || info.name.starts_with(pendingPrefix))
+  if (isSum(info) || isPending(info))
     return "";
   bool isOptimizers =
       info.name.starts_with(optimizerPrefix) || info.name == "loss_scale" || info.name == "growth_tracker";
@@ -74,7 +78,7 @@ void TrainedState::addTargets(std::map<std::string, std::vector<TensorTarget>> &
 
 void TrainedState::completeRestored() {
   for (size_t i = 0; i < infos.size(); ++i)
-    if (infos[i].name.starts_with(pendingPrefix))
+    if (isPending(infos[i]))
       if (std::optional<size_t> adopted = find(infos[i].name.substr(pendingPrefix.size())))
         std::memcpy(values.tensor(i).data, values.tensor(*adopted).data,
                     formats::countBytes(infos[i].dtype, infos[i].shape));

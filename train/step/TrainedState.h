@@ -7,6 +7,9 @@
 
 namespace freestone::train {
 
+/// The state that counts the steps done.
+inline constexpr const char *stepCountState = "optimizer/step";
+
 /// The state of a compiled step by names, in the groups in which checkpoints store it. Not thread-safe.
 class TrainedState {
 public:
@@ -20,6 +23,10 @@ public:
   /// "parameters", "statistics", "optimizer"; empty for states that are 0 between steps, or follow from others, and are
   /// never saved.
   std::string groupOf(const StateInfo &state) const;
+  /// Whether batches add to it until an update resets it to 0: gradients, the loss, their count.
+  static bool isSum(const StateInfo &state);
+  /// Whether it holds statistics that the next update adopts.
+  static bool isPending(const StateInfo &state);
   /// All states in groups, as views in place.
   std::vector<TensorGroup> groups() const;
   /// Parameters and statistics, row-major, by the names of the model's initializers: valid until the next call.

@@ -55,7 +55,8 @@ public:
   virtual std::optional<StepMetrics> accumulate(const Batch &batch) = 0;
   /// Submits the last batch of a step.
   virtual std::optional<StepMetrics> submit(const Batch &batch) = 0;
-  /// Waits for all submitted batches; required before any access to states.
+  /// Waits for all submitted batches; required before any access to states. Returns the metrics of one step; nothing
+  /// once all were returned.
   virtual std::optional<StepMetrics> finish() = 0;
   /// Waits as finish does, whatever the outcome: afterwards no batch is in use.
   virtual void abandon() noexcept = 0;
@@ -65,6 +66,9 @@ public:
   virtual bool isUnderWay() const = 0;
   /// False if submitted batches end before the call returns.
   virtual bool overlaps() const = 0;
+  /// The most steps whose batches are in use at a time. With more than one, gradients are of older weights than those
+  /// that they update, and to finish changes what follows.
+  virtual int stepsUnderWay() const { return 1; }
   /// Records activities of threads on the timeline; empty without one.
   virtual Recorder recorder() const = 0;
 

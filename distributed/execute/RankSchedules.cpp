@@ -1,0 +1,75 @@
+#include "distributed/execute/RankSchedules.h"
+
+#include "distributed/Error.h"
+#include "distributed/schedule/VerifySchedule.h"
+#include "distributed/simulate/Simulation.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace freestone::distributed {
+
+ScheduleOptions scheduleOptionsOf(const PipelineOptions &options, int stages, int microBatches) {
+  ScheduleOptions wanted;
+  wanted.kind = options.schedule;
+  wanted.microBatches = microBatches;
+  wanted.recompute = options.recompute;
+  wanted.verticalSync = options.verticalSync;
+  wanted.chunks = options.stagesPerRank(stages);
+  wanted.replicas.assign(stages / wanted.chunks, options.replicas);
+  return wanted;
+}
+
+RankSchedules::RankSchedules(const PipelineDescription &pipeline, const PipelineOptions &options)
+    : pipeline(pipeline), options(options) {
+  if (!freestone::distributed::isDelayed(options.schedule)) {
+    typical = step(options.microBatches, /*updates=*/true);
+    typicalNeeds = countNeeds(typical);
+    return;
+  }
+  if (options.replicas > 1)
+    throw Error(fmt::format("'{}' is not executed with replicas of stages: choose gpipe, 1f1b or eager-1f1b",
+                            nameOf(options.schedule)));
+  if (!pipeline.shared.empty())
+    throw Error(fmt::format("'{}' can't train '{}', which stages {} and {} read in different versions: choose a schedule "
+                            "without delay, such as zb-h1, or fewer ranks",
+                            nameOf(options.schedule), pipeline.shared.front().name,
+                            pipeline.shared.front().stages.front(), pipeline.shared.front().stages.back()));
+  stream.emplace(scheduleOptionsOf(options, pipeline.stages, options.microBatches), pipeline.edges());
+  typical = stream->whole(stream->period());
+  typicalNeeds = countNeeds(typical);
+  if (!options.stashesWeights)
+    for (StageNeeds &needs : typicalNeeds)
+      needs.versions = 1;
+  prove(typical);
+}
+
+void RankSchedules::prove(const Schedule &schedule) const {
+  Costs costs;
+  costs.stages.resize(pipeline.stages);
+  if (Simulation simulated = simulate(schedule, pipeline.edges(), costs); !simulated.deadlock.empty())
+    throw Error("the schedule's ranks would wait for each other for ever:\n" + simulated.deadlock);
+}
+
+const Schedule &RankSchedules::step(int microBatches, bool updates) {
+  auto [found, isNew] = known.try_emplace({microBatches, updates});
+  Schedule &schedule = found->second;
+  if (!isNew)
+    return schedule;
+  ScheduleOptions wanted = scheduleOptionsOf(options, pipeline.stages, microBatches);
+  // A smaller batch between flushes.
+  if (freestone::distributed::isDelayed(wanted.kind))
+    wanted.kind = ScheduleKind::OneFOneB;
+  schedule = generate(wanted);
+  verifySchedule(schedule);
+  if (!updates)
+    for (std::vector<Action> &list : schedule.ranks)
+      std::erase_if(list, [](const Action &action) {
+        return action.kind == ActionKind::Reduce || action.kind == ActionKind::Exchange ||
+               action.kind == ActionKind::Update;
+      });
+  addTransfers(schedule, pipeline.edges());
+  prove(schedule);
+  return schedule;
+}
+
+} // namespace freestone::distributed
