@@ -9,6 +9,13 @@ namespace freestone::distributed {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+/// A rank is heard of no more, which may not come again.
+struct SilentRank : Error {
+  using Error::Error;
+};
+} // namespace
+
 Courier::Courier(Transport &transport, CourierOptions options) : transport(transport), options(options) {
   if (options.heartbeat.count() > 0)
     for (int peer = 0; peer < transport.size(); ++peer)
@@ -59,23 +66,25 @@ Ticket Courier::post(int peer, Message message, bool isSend) {
 void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex);
   auto isOver = [&] { return !fault.empty() || !underWay.contains(ticket); };
-  bool hasEnded = true;
   if (!isOver()) {
     ++counted.waits;
     isAwaited = true;
     transport.wake();
     Clock::time_point begin = Clock::now();
-    hasEnded = changed.wait_until(lock, begin + patience, isOver);
+    bool hasEnded = changed.wait_until(lock, begin + patience, isOver);
     isAwaited = false;
     counted.waitedNs += std::chrono::nanoseconds(Clock::now() - begin).count();
-    if (!hasEnded)
+    if (!hasEnded) {
       fault = "nothing has come for too long: " + describe(*underWay.at(ticket));
+      faultCode = passingFault;
+    }
   }
   if (!underWay.contains(ticket))
     return;
   std::string reason = fault;
+  int code = faultCode;
   lock.unlock();
-  transport.abort(reason, hasEnded ? lastingFault : passingFault);
+  transport.abort(reason, code);
   throw Error(reason);
 }
 
@@ -117,11 +126,9 @@ void Courier::beat() {
                         sizeof(pulse.received));
     if (isDue && !pulse.sending)
       transport.send(pulse.sending = nextPart++, peer, tagFrom(rank(), peer), &pulse.sent, sizeof(pulse.sent));
-    if (now - pulse.last > options.silence) {
-      isPassing = true;
-      throw Error(fmt::format("rank {} has not been heard of for {:.1f} s", peer,
-                              std::chrono::duration<double>(now - pulse.last).count()));
-    }
+    if (now - pulse.last > options.silence)
+      throw SilentRank(fmt::format("rank {} has not been heard of for {:.1f} s", peer,
+                                   std::chrono::duration<double>(now - pulse.last).count()));
   }
   if (isDue)
     lastBeat = now;
@@ -182,15 +189,24 @@ void Courier::work() {
       for (Ticket part : ended)
         end(part);
     }
+  } catch (const SilentRank &error) {
+    fail(error.what(), passingFault);
   } catch (const std::exception &error) {
-    {
-      std::lock_guard lock(mutex);
-      if (fault.empty())
-        fault = error.what();
-      changed.notify_all();
-    }
-    transport.abort(error.what(), isPassing ? passingFault : lastingFault);
+    fail(error.what(), lastingFault);
   }
+}
+
+/// Ends all waits, and the job.
+void Courier::fail(const std::string &reason, int code) {
+  {
+    std::lock_guard lock(mutex);
+    if (fault.empty()) {
+      fault = reason;
+      faultCode = code;
+    }
+    changed.notify_all();
+  }
+  transport.abort(reason, code);
 }
 
 } // namespace freestone::distributed

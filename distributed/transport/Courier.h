@@ -77,6 +77,7 @@ private:
   void beat();
   bool takePulse(Ticket part);
   void work();
+  void fail(const std::string &reason, int code);
   void begin(Transfer &transfer);
   void end(Ticket part);
   std::string describe(const Transfer &transfer) const;
@@ -91,6 +92,7 @@ private:
   Ticket next = 1;
   bool stopping = false, isAwaited = false;
   std::string fault; ///< why nothing moves any more
+  int faultCode = lastingFault;
   Counters counted;
 
   // Of the communication thread.
@@ -98,7 +100,6 @@ private:
   Ticket nextPart = 1;
   std::map<int, Pulse> pulses; ///< by rank
   std::chrono::steady_clock::time_point lastBeat;
-  bool isPassing = false; ///< whether the fault may not come again
   std::thread thread;
 };
 
