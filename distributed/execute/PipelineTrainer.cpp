@@ -14,8 +14,15 @@ using train::StepMetrics;
 
 PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &artifacts,
                                  train::StepDescription description, const PipelineOptions &options, Courier *courier)
-    : about(std::move(description)), pipeline(PipelineDescription::read(*artifacts.front())), options(options) {
+    : about(std::move(description)), pipeline(PipelineDescription::read(*artifacts.front())), options(options),
+      courier(courier) {
   own = std::make_unique<PipelineRank>(0, artifacts, pipeline, about, this->options, courier);
+  for (StepReports &reports : steps)
+    reports.ranks.resize(options.ranks);
+  if (options.execution.timeline) {
+    trace = std::make_unique<TraceGatherer>(own->executor.activity(), own->schedules, pipeline.stages);
+    trace->begin(options.ranks);
+  }
   for (int rank = 1; rank < options.ranks; ++rank) {
     Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}});
     peer.fields = peer.line.receive().about.at("fields").get<std::set<std::string>>();
@@ -24,6 +31,9 @@ PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &art
 
 PipelineTrainer::~PipelineTrainer() {
   try {
+    for (StepReports &reports : steps)
+      for (Ticket ticket : reports.tickets)
+        courier->wait(ticket);
     for (Peer &peer : peers)
       peer.line.send({{{"do", "end"}}, {}});
     for (Peer &peer : peers)
@@ -88,14 +98,45 @@ void PipelineTrainer::tell(const train::Batch &batch, const StepWork &work, int 
   }
 }
 
+/// Posts the receives of what the other ranks will tell about a step.
+void PipelineTrainer::expectReports(int64_t step) {
+  StepReports &reports = told(counted.steps);
+  for (int rank = 1; rank < options.ranks; ++rank)
+    reports.tickets.push_back(courier->receive(rank, messageOf(reports.ranks[rank], pipeline.hash, step, rank)));
+}
+
+/// The metrics of the step before, with what the ranks have told since.
+std::optional<StepMetrics> PipelineTrainer::takeEnded() {
+  if (!ended || options.ranks == 1)
+    return std::exchange(ended, std::nullopt);
+  StepReports &reports = told(counted.steps - 1);
+  for (Ticket ticket : std::exchange(reports.tickets, {}))
+    courier->wait(ticket);
+  train::RanksMetrics &ranks = ended->ranks.emplace();
+  double busy = 0;
+  for (const RankReport &report : reports.ranks) {
+    busy += static_cast<double>(report.busyNs);
+    ranks.bytes.push_back(static_cast<uint64_t>(report.bytes));
+  }
+  ranks.bubble = 1 - busy / (static_cast<double>(reports.ns) * options.ranks);
+  return std::exchange(ended, std::nullopt);
+}
+
 std::optional<StepMetrics> PipelineTrainer::submit(const train::Batch &batch) {
   StepWork work = split(batch, options.microBatches);
   work.number = batch.place.step + 1;
   work.schedule = &own->schedules.get(static_cast<int>(work.microBatches.size()));
   tell(batch, work, options.microBatches, {{"do", "train"}});
+  expectReports(work.number);
+  int64_t begin = Timeline::now();
+  if (trace)
+    trace->addStep({work.number, begin, static_cast<int>(work.microBatches.size())});
   own->executor.train(work);
+  told(counted.steps).ns = Timeline::now() - begin;
+  told(counted.steps).ranks.front() = own->executor.report();
   for (Peer &peer : peers) // the batch may change then
     peer.line.settle();
+  std::optional<StepMetrics> before = takeEnded();
   ++counted.steps;
   counted.entered += std::ssize(work.microBatches);
   StepMetrics metrics;
@@ -105,12 +146,13 @@ std::optional<StepMetrics> PipelineTrainer::submit(const train::Batch &batch) {
   metrics.samples = batch.samples;
   metrics.length = batch.length;
   train::readMetrics(own->executor.stages().front()->find(updateEntry)->entry, about, metrics);
-  return std::exchange(ended, metrics);
+  ended = metrics;
+  return before;
 }
 
 std::optional<StepMetrics> PipelineTrainer::finish() {
   counted.hostReads += ended.has_value();
-  return std::exchange(ended, std::nullopt);
+  return takeEnded();
 }
 
 train::Recorder PipelineTrainer::recorder() const {
@@ -198,6 +240,14 @@ std::vector<PipelineTrainer::RankMemory> PipelineTrainer::memory() const {
     ranks.push_back({told.at("kept_bytes"), told.at("allocations")});
   }
   return ranks;
+}
+
+void PipelineTrainer::gatherTrace() {
+  std::vector<ParcelLine *> lines;
+  for (Peer &peer : peers)
+    lines.push_back(&peer.line);
+  if (trace)
+    trace->gather(lines);
 }
 
 } // namespace freestone::distributed

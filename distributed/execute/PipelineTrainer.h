@@ -1,8 +1,9 @@
 #ifndef FREESTONE_DISTRIBUTED_EXECUTE_PIPELINETRAINER_H
 #define FREESTONE_DISTRIBUTED_EXECUTE_PIPELINETRAINER_H
 
-#include "distributed/execute/RankService.h"
+#include "distributed/execute/RankTrace.h"
 #include "train/step/Trainer.h"
+#include <array>
 #include <set>
 
 namespace freestone::distributed {
@@ -47,6 +48,11 @@ public:
   };
   std::vector<RankMemory> memory() const;
 
+  /// Of every rank, behind the last step; `finish` must have been called.
+  const std::vector<RankReport> &reports() const { return told(counted.steps - 1).ranks; }
+  /// Adds the time lines of the other ranks to that of this one, if there is one. Nothing may be under way.
+  void gatherTrace();
+
 private:
   /// Another rank.
   struct Peer {
@@ -54,6 +60,17 @@ private:
     std::set<std::string> fields; ///< of the data, which its stages take
   };
 
+  /// What the ranks tell about a step.
+  struct StepReports {
+    std::vector<RankReport> ranks;
+    std::vector<Ticket> tickets; ///< of the others'
+    int64_t ns = 0;              ///< of the step, on this rank
+  };
+
+  const StepReports &told(int64_t place) const { return steps[static_cast<size_t>(place) % 2]; }
+  StepReports &told(int64_t place) { return steps[static_cast<size_t>(place) % 2]; }
+  void expectReports(int64_t step);
+  std::optional<train::StepMetrics> takeEnded();
   StepWork split(const train::Batch &batch, int count) const;
   void tell(const train::Batch &batch, const StepWork &work, int count, nlohmann::json about);
 
@@ -62,6 +79,10 @@ private:
   PipelineOptions options;
   std::unique_ptr<PipelineRank> own;
   mutable std::vector<Peer> peers;
+  Courier *courier;
+  /// Of the last two steps in turns: those of a step are there when the next one has ended.
+  std::array<StepReports, 2> steps;
+  std::unique_ptr<TraceGatherer> trace;               ///< null: nothing is recorded
   std::vector<double> values;                         ///< the numbers of a step, sent to other ranks
   mutable std::vector<std::vector<uint8_t>> gathered; ///< the states of other ranks
   mutable std::vector<std::vector<uint8_t>> rows;     ///< row-major copies of packed weights

@@ -18,7 +18,9 @@ RankExecutor::StageRun::StageRun(const Artifact &artifact, int stage, const Pipe
 RankExecutor::RankExecutor(int rank, const Schedule &schedule, const std::vector<std::optional<Artifact>> &artifacts,
                            const PipelineDescription &pipeline, const train::StepDescription &about,
                            const train::Execution &execution, Courier *courier)
-    : own(rank), pipeline(pipeline), courier(courier) {
+    : own(rank), pipeline(pipeline), courier(courier), done(execution.timeline) {
+  if (courier && execution.timeline)
+    courier->tell(&done);
   std::vector<StageEntry *> exchanging, evaluating;
   for (int stage = 0; stage < schedule.stages(); ++stage) {
     places.push_back(schedule.ranksOf[stage].front());
@@ -42,6 +44,21 @@ RankExecutor::RankExecutor(int rank, const Schedule &schedule, const std::vector
           (isExchanged || port.stage != from.stage) && std::ranges::find(values, value) == values.end())
         values.push_back(value);
   }
+}
+
+RankExecutor::~RankExecutor() {
+  if (courier)
+    courier->tell(nullptr);
+}
+
+RankReport RankExecutor::report() const {
+  RankReport report = {done.busyNs(), 0, 0, freestone_timeline_now() - done.since()};
+  if (courier)
+    report.courierNs = courier->counters().busyNs - courierNs;
+  report.bytes = static_cast<int64_t>(keptBytes() + exchanged->bytes() + evaluation->bytes());
+  for (const auto &[stage, run] : runs)
+    report.bytes += static_cast<int64_t>(run->program.bytes());
+  return report;
 }
 
 std::vector<StageProgram *> RankExecutor::stages() {
@@ -103,6 +120,9 @@ void RankExecutor::prepare(const StepWork &work) {
 
 void RankExecutor::train(const StepWork &work) {
   prepare(work);
+  if (courier && done.since() == 0)
+    courierNs = courier->counters().busyNs;
+  done.beginStep(work.number);
   for (const Action &action : work.schedule->ranks[own])
     execute(action);
   for (auto &[stage, run] : runs)
@@ -112,6 +132,8 @@ void RankExecutor::train(const StepWork &work) {
 }
 
 void RankExecutor::execute(const Action &action) {
+  if (courier)
+    courier->enter(action);
   switch (action.kind) {
   case ActionKind::Forward:
     return runPass(action, forwardEntry);
@@ -125,9 +147,9 @@ void RankExecutor::execute(const Action &action) {
   case ActionKind::Receive:
     return transfer(action);
   case ActionKind::Exchange:
-    return exchange();
+    return exchange(action);
   case ActionKind::Update:
-    return update(action.stage);
+    return update(action);
   case ActionKind::Recompute:
   case ActionKind::Reduce:
     throw Error("this schedule has actions that can't be executed yet");
@@ -160,8 +182,10 @@ void RankExecutor::runPass(const Action &action, const char *entry) {
     waitAll(slot.gradients);
   }
   microBatch = action.microBatch;
-  if (StageEntry *pass = run.program.find(entry))
+  if (StageEntry *pass = run.program.find(entry)) {
+    Running running(done, action);
     pass->run(run.memory.at(number), part.fields, part.sizes);
+  }
   if (!isForward)
     for (int to = 0; to < action.stage; ++to)
       if (isOwn(to))
@@ -187,11 +211,14 @@ void RankExecutor::transfer(const Action &action) {
 }
 
 /// Gives the numbers of all ranks' stages to all ranks.
-void RankExecutor::exchange() {
+void RankExecutor::exchange(const Action &action) {
   std::vector<Ticket> tickets;
-  for (auto &[stage, run] : runs)
-    if (StageEntry *norms = run->program.find(normsEntry))
-      norms->run(exchanged->at(0), {}, {});
+  {
+    Running running(done, action);
+    for (auto &[stage, run] : runs)
+      if (StageEntry *norms = run->program.find(normsEntry))
+        norms->run(exchanged->at(0), {}, {});
+  }
   for (const auto &[way, values] : norms) {
     auto [stage, rank] = way;
     if (isOwn(stage) == (rank == own))
@@ -203,8 +230,9 @@ void RankExecutor::exchange() {
   waitAll(tickets);
 }
 
-void RankExecutor::update(int stage) {
-  if (StageEntry *update = runs.at(stage)->program.find(updateEntry))
+void RankExecutor::update(const Action &action) {
+  Running running(done, action);
+  if (StageEntry *update = runs.at(action.stage)->program.find(updateEntry))
     update->run(exchanged->at(0), {}, {});
 }
 

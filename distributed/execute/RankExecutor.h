@@ -1,6 +1,8 @@
 #ifndef FREESTONE_DISTRIBUTED_EXECUTE_RANKEXECUTOR_H
 #define FREESTONE_DISTRIBUTED_EXECUTE_RANKEXECUTOR_H
 
+#include "distributed/execute/RankActivity.h"
+#include "distributed/execute/RankReport.h"
 #include "distributed/execute/ValueMemory.h"
 #include "distributed/schedule/Schedule.h"
 #include "distributed/transport/Courier.h"
@@ -29,6 +31,7 @@ public:
   RankExecutor(int rank, const Schedule &schedule, const std::vector<std::optional<Artifact>> &artifacts,
                const PipelineDescription &pipeline, const train::StepDescription &about,
                const train::Execution &execution, Courier *courier);
+  ~RankExecutor();
 
   int rank() const { return own; }
   /// The stages of this rank, ascending.
@@ -43,6 +46,9 @@ public:
   /// Evaluates the first micro-batch, which is the whole batch: on every rank, the results of the last stage.
   std::vector<double> evaluate(const StepWork &work, const std::vector<std::string> &results);
 
+  const RankActivity &activity() const { return done; }
+  /// Of the last step.
+  RankReport report() const;
   /// Bytes for values of micro-batches under way.
   size_t keptBytes() const;
   int64_t allocations() const;
@@ -66,8 +72,8 @@ private:
   void runPass(const Action &action, const char *entry);
   void transfer(const Action &action);
   void copyOwn(int from, int to, int microBatch);
-  void exchange();
-  void update(int stage);
+  void exchange(const Action &action);
+  void update(const Action &action);
   void shareStates();
   Message messageOf(MessageKind kind, int from, int to, int microBatch, ValueMemory &memory, int slot,
                     const std::vector<int> &values);
@@ -87,6 +93,8 @@ private:
   std::map<std::pair<int, int>, std::vector<int>> crossing, evaluated;
   std::map<std::pair<int, int>, std::vector<int>> norms; ///< those that go from a stage to a rank in an exchange
   std::unique_ptr<ValueMemory> exchanged, evaluation;
+  RankActivity done;
+  int64_t courierNs = 0; ///< CPU time of the communication thread before the first step
   const StepWork *work = nullptr;
   int64_t microBatch = 0; ///< the one that is computed: an input of the step
 };

@@ -1,11 +1,12 @@
 #include "distributed/execute/RankService.h"
 
 #include "distributed/Error.h"
+#include "distributed/execute/RankTrace.h"
 #include "distributed/schedule/VerifySchedule.h"
-#include "distributed/simulate/Simulation.h"
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 namespace freestone::distributed {
 
@@ -22,9 +23,13 @@ const Schedule &PlannedSchedules::get(int microBatches) {
   addTransfers(schedule, edges);
   Costs costs;
   costs.stages.resize(pipeline.stages);
-  if (Simulation simulated = simulate(schedule, edges, costs); !simulated.deadlock.empty())
+  if (Simulation simulated = distributed::simulate(schedule, edges, costs); !simulated.deadlock.empty())
     throw Error("the schedule's ranks would wait for each other for ever:\n" + simulated.deadlock);
   return schedules.emplace(microBatches, std::move(schedule)).first->second;
+}
+
+Simulation PlannedSchedules::simulate(int microBatches, const Costs &costs) {
+  return distributed::simulate(get(microBatches), pipeline.edges(), costs);
 }
 
 std::vector<MicroBatch> splitBatch(const std::vector<formats::TensorView> &fields, int64_t samples, int count) {
@@ -56,7 +61,8 @@ PipelineRank::PipelineRank(int rank, const std::vector<std::optional<Artifact>> 
 RankService::RankService(int rank, const std::vector<std::optional<Artifact>> &artifacts,
                          const PipelineDescription &pipeline, const train::StepDescription &about,
                          const PipelineOptions &options, Courier &courier)
-    : own(rank, artifacts, pipeline, about, options, &courier), line(courier, 0, pipeline.hash) {}
+    : own(rank, artifacts, pipeline, about, options, &courier), courier(courier), line(courier, 0, pipeline.hash),
+      model(pipeline.hash) {}
 
 void RankService::serve() {
   std::set<std::string> fields;
@@ -66,8 +72,10 @@ void RankService::serve() {
   for (;;) {
     const Parcel &command = line.receive();
     const std::string action = command.about.at("do");
-    if (action == "end")
+    if (action == "end") {
+      settleReport();
       return line.settle();
+    }
     if (action == "train")
       train(command);
     else if (action == "evaluate")
@@ -78,6 +86,12 @@ void RankService::serve() {
       own.states.setLossScale(command.about.at("value"));
     else if (action == "gather")
       gather();
+    else if (action == "clock")
+      line.send({readClock(), {}});
+    else if (action == "times")
+      line.send({printTimes(own.executor.activity()), {}});
+    else if (action == "trace")
+      sendTrace(command.about, own.executor.rank(), own.executor.activity(), own.schedules, line);
     else if (action == "report")
       line.send({{{"kept_bytes", own.executor.keptBytes()}, {"allocations", own.executor.allocations()}}, {}});
   }
@@ -106,6 +120,15 @@ void RankService::train(const Parcel &command) {
   StepWork work = workOf(command);
   work.schedule = &own.schedules.get(static_cast<int>(work.microBatches.size()));
   own.executor.train(work);
+  settleReport();
+  report = own.executor.report();
+  reporting = courier.send(0, messageOf(report, model, work.number, own.executor.rank()));
+}
+
+/// The report of the step before, which has come long since.
+void RankService::settleReport() {
+  if (reporting)
+    courier.wait(*std::exchange(reporting, std::nullopt));
 }
 
 void RankService::evaluate(const Parcel &command) {

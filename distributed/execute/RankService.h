@@ -4,6 +4,7 @@
 #include "distributed/execute/RankExecutor.h"
 #include "distributed/execute/RankStates.h"
 #include "distributed/schedule/Generate.h"
+#include "distributed/simulate/Simulation.h"
 #include "distributed/transport/ParcelLine.h"
 
 namespace freestone::distributed {
@@ -26,6 +27,8 @@ public:
       : pipeline(pipeline), options(options) {}
   /// Throws Error.
   const Schedule &get(int microBatches);
+  /// A step with so many micro-batches, as it should run.
+  Simulation simulate(int microBatches, const Costs &costs);
 
 private:
   const PipelineDescription &pipeline;
@@ -63,9 +66,14 @@ private:
   void train(const Parcel &command);
   void evaluate(const Parcel &command);
   void gather();
+  void settleReport();
 
   PipelineRank own;
+  Courier &courier;
   ParcelLine line;
+  uint64_t model;
+  RankReport report;
+  std::optional<Ticket> reporting;
 };
 
 } // namespace freestone::distributed
