@@ -1,5 +1,6 @@
 #include "distributed/execute/LocalRanks.h"
 
+#include "distributed/execute/RankTrace.h"
 #include <fmt/format.h>
 #include <utility>
 
@@ -16,7 +17,11 @@ LocalRanks::LocalRanks(const std::vector<std::optional<Artifact>> &artifacts, co
   for (int rank = 1; rank < options.ranks; ++rank)
     threads.emplace_back([this, rank, &artifacts] {
       try {
-        RankService(rank, artifacts, pipeline, this->about, this->options, *couriers[rank]).serve();
+        PipelineOptions own = this->options;
+        std::optional<Timeline> timeline;
+        if (own.execution.timeline)
+          own.execution.timeline = timeline.emplace(makeRankTimeline()).get();
+        RankService(rank, artifacts, pipeline, this->about, own, *couriers[rank]).serve();
       } catch (const std::exception &error) {
         couriers[rank]->abort(fmt::format("rank {}: {}", rank, error.what()));
       }

@@ -19,6 +19,7 @@ public:
   void post(int64_t number);
   /// The numbers of a step, when all have come.
   const std::vector<PlacedValue> &await(int64_t number);
+  size_t bytes() const { return memory->bytes(); }
 
 private:
   /// Steps whose numbers may be under way at a time.

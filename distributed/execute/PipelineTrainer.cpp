@@ -14,9 +14,13 @@ using train::StepMetrics;
 PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &artifacts,
                                  train::StepDescription description, const PipelineOptions &options, Courier *courier)
     : about(std::move(description)), pipeline(PipelineDescription::read(*artifacts.front())), options(options),
-      numbers(about.hyperparameters) {
+      numbers(about.hyperparameters), courier(courier) {
   own = std::make_unique<PipelineRank>(0, artifacts, pipeline, about, this->options, courier);
   own->executor.setOnUpdate([this] { readUpdate(); });
+  if (options.execution.timeline) {
+    trace = std::make_unique<TraceGatherer>(own->executor.activity(), own->schedules, pipeline.stages);
+    trace->begin(options.ranks);
+  }
   for (int rank = 1; rank < options.ranks; ++rank) {
     Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}});
     peer.fields = peer.line.receive().about.at("fields").get<std::set<std::string>>();
@@ -25,6 +29,9 @@ PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &art
 
 PipelineTrainer::~PipelineTrainer() {
   try {
+    for (StepReports &reports : told)
+      for (Ticket ticket : reports.tickets)
+        courier->wait(ticket);
     for (Peer &peer : peers)
       peer.line.send({{{"do", "end"}}, {}});
     for (Peer &peer : peers)
@@ -110,12 +117,44 @@ void PipelineTrainer::readUpdate() {
   ended.push_back(metrics);
 }
 
+/// Posts the receives of what the other ranks will tell about a step.
+PipelineTrainer::StepReports &PipelineTrainer::expectReports(int64_t step) {
+  StepReports &expected = told.emplace_back();
+  expected.ranks.resize(options.ranks);
+  for (int rank = 1; rank < options.ranks; ++rank)
+    expected.tickets.push_back(courier->receive(rank, messageOf(expected.ranks[rank], pipeline.hash, step, rank)));
+  return expected;
+}
+
+/// The metrics of the oldest step that has ended, with what the ranks have told about it.
 std::optional<StepMetrics> PipelineTrainer::takeEnded() {
   if (ended.empty())
     return std::nullopt;
   StepMetrics metrics = ended.front();
   ended.pop_front();
+  for (Ticket ticket : std::exchange(told.front().tickets, {}))
+    courier->wait(ticket);
+  last = std::move(told.front().ranks);
+  if (options.ranks > 1) {
+    train::RanksMetrics &ranks = metrics.ranks.emplace();
+    double busy = 0;
+    for (const RankReport &report : last) {
+      busy += static_cast<double>(report.busyNs);
+      ranks.bytes.push_back(static_cast<uint64_t>(report.bytes));
+    }
+    ranks.bubble = 1 - busy / (static_cast<double>(told.front().ns) * options.ranks);
+  }
+  told.pop_front();
   return metrics;
+}
+
+/// Runs the passes of a step on this rank, with what all ranks tell about it.
+template <typename Run> void PipelineTrainer::watch(int64_t step, Run run) {
+  StepReports &reports = expectReports(step);
+  int64_t begin = Timeline::now();
+  run();
+  reports.ns = Timeline::now() - begin;
+  reports.ranks.front() = own->executor.report();
 }
 
 /// Trains on a batch while nothing else is under way.
@@ -123,9 +162,14 @@ void PipelineTrainer::trainNow(const train::Batch &batch, const StepWork &work, 
   flush();
   counted.entered += std::ssize(work.microBatches);
   tell(batch, work, options.microBatches, {{"do", "train"}, {"updates", updates}});
-  if (updates)
+  if (updates) {
     fed.push_back(metricsOf(batch));
-  own->executor.train(work, updates);
+    if (trace)
+      trace->addStep({work.number, Timeline::now(), static_cast<int>(work.microBatches.size())});
+    watch(work.number, [&] { own->executor.train(work, /*updates=*/true); });
+  } else {
+    own->executor.train(work, /*updates=*/false);
+  }
   for (Peer &peer : peers) // the batch may change then
     peer.line.settle();
 }
@@ -150,7 +194,7 @@ std::optional<StepMetrics> PipelineTrainer::submit(const train::Batch &batch) {
   counted.entered += std::ssize(work.microBatches);
   tell(batch, work, options.microBatches, {{"do", "feed"}});
   fed.push_back(metricsOf(batch));
-  own->executor.feed(work);
+  watch(work.number, [&] { own->executor.feed(work); });
   for (Peer &peer : peers)
     peer.line.settle();
   return takeEnded();
@@ -267,6 +311,14 @@ std::vector<PipelineTrainer::RankMemory> PipelineTrainer::memory() const {
     ranks.push_back({told.at("kept_bytes"), told.at("allocations")});
   }
   return ranks;
+}
+
+void PipelineTrainer::gatherTrace() {
+  std::vector<ParcelLine *> lines;
+  for (Peer &peer : peers)
+    lines.push_back(&peer.line);
+  if (trace)
+    trace->gather(lines);
 }
 
 } // namespace freestone::distributed

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_DISTRIBUTED_EXECUTE_PIPELINETRAINER_H
 #define FREESTONE_DISTRIBUTED_EXECUTE_PIPELINETRAINER_H
 
-#include "distributed/execute/RankService.h"
+#include "distributed/execute/RankTrace.h"
 #include "train/step/Trainer.h"
 #include <deque>
 #include <set>
@@ -49,6 +49,11 @@ public:
   };
   std::vector<RankMemory> memory() const;
 
+  /// Of every rank, behind the last step whose metrics were returned.
+  const std::vector<RankReport> &reports() const { return last; }
+  /// Adds the time lines of the other ranks to that of this one, if there is one. Nothing may be under way.
+  void gatherTrace();
+
 private:
   /// Another rank.
   struct Peer {
@@ -56,6 +61,15 @@ private:
     std::set<std::string> fields; ///< of the data, which its stages take
   };
 
+  /// What the ranks tell about a step.
+  struct StepReports {
+    std::vector<RankReport> ranks;
+    std::vector<Ticket> tickets; ///< of the others'
+    int64_t ns = 0;              ///< of the step, on this rank
+  };
+
+  StepReports &expectReports(int64_t step);
+  template <typename Run> void watch(int64_t step, Run run);
   StepWork split(const train::Batch &batch, int count) const;
   StepWork workOf(const train::Batch &batch) const;
   void tell(const train::Batch &batch, const StepWork &work, int count, nlohmann::json about);
@@ -71,10 +85,14 @@ private:
   std::unique_ptr<PipelineRank> own;
   mutable std::vector<Peer> peers;
   std::map<std::string, double> numbers;              ///< of the next step
+  Courier *courier;
+  std::unique_ptr<TraceGatherer> trace;               ///< null: nothing is recorded
   mutable std::vector<std::vector<uint8_t>> gathered; ///< the states of other ranks
   mutable std::vector<std::vector<uint8_t>> rows;     ///< row-major copies of packed weights
   /// Steps whose update has not been seen, and those whose metrics are to be returned.
   std::deque<train::StepMetrics> fed, ended;
+  std::deque<StepReports> told; ///< of these steps
+  std::vector<RankReport> last; ///< of the last step that was returned
   int64_t samples = 0;        ///< of the batches before, whose gradients were summed
   int microBatchesBefore = 0; ///< of these batches
   int64_t evaluations = 0;

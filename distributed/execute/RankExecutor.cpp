@@ -10,7 +10,10 @@ namespace freestone::distributed {
 RankExecutor::RankExecutor(int rank, RankSchedules &schedules, const std::vector<std::optional<Artifact>> &artifacts,
                            const PipelineDescription &pipeline, const train::StepDescription &about,
                            const train::Execution &execution, Courier *courier)
-    : own(rank), schedules(schedules), pipeline(pipeline), courier(courier), numbers(about.hyperparameters) {
+    : own(rank), schedules(schedules), pipeline(pipeline), courier(courier), numbers(about.hyperparameters),
+      done(execution.timeline) {
+  if (courier && execution.timeline)
+    courier->tell(&done);
   const Schedule &usual = schedules.usual();
   std::vector<StageEntry *> evaluating;
   for (int stage = 0; stage < usual.stages(); ++stage) {
@@ -39,6 +42,21 @@ RankExecutor::RankExecutor(int rank, RankSchedules &schedules, const std::vector
           port.stage != from.stage && std::ranges::find(values, value) == values.end())
         values.push_back(value);
   }
+}
+
+RankExecutor::~RankExecutor() {
+  if (courier)
+    courier->tell(nullptr);
+}
+
+RankReport RankExecutor::report() const {
+  RankReport report = {done.busyNs(), 0, 0, freestone_timeline_now() - done.since()};
+  if (courier)
+    report.courierNs = courier->counters().busyNs - courierNs;
+  report.bytes = static_cast<int64_t>(keptBytes() + exchange->bytes() + evaluation->bytes());
+  for (const auto &[stage, run] : runs)
+    report.bytes += static_cast<int64_t>(run->program.bytes());
+  return report;
 }
 
 std::vector<StageProgram *> RankExecutor::stages() {
@@ -110,6 +128,7 @@ void RankExecutor::train(const StepWork &work, bool updates) {
   const Schedule &step = schedules.step(static_cast<int>(work.microBatches.size()), updates);
   begin(step, work.number, work.microBatchesBefore, 1);
   add(work, countNeeds(step), /*isUnderWay=*/false);
+  startWatch(work.number);
   execute(step.ranks[own]);
   for (auto &[stage, run] : runs)
     run->settle();
@@ -117,7 +136,15 @@ void RankExecutor::train(const StepWork &work, bool updates) {
     shareStates();
 }
 
+/// What is done from now on belongs to this step.
+void RankExecutor::startWatch(int64_t number) {
+  if (courier && done.since() == 0)
+    courierNs = courier->counters().busyNs;
+  done.beginStep(number);
+}
+
 void RankExecutor::feed(const StepWork &work) {
+  startWatch(work.number);
   bool isUnderWay = fedSteps > 0;
   if (!isUnderWay)
     begin(schedules.usual(), work.number, 0, schedules.depth());
@@ -142,6 +169,8 @@ void RankExecutor::execute(const std::vector<Action> &actions) {
 }
 
 void RankExecutor::execute(const Action &action) {
+  if (courier)
+    courier->enter(action);
   switch (action.kind) {
   case ActionKind::Forward:
     return runPass(action, forwardEntry);
@@ -157,11 +186,9 @@ void RankExecutor::execute(const Action &action) {
   case ActionKind::Receive:
     return transfer(action);
   case ActionKind::Reduce:
-    return sums.at(action.stage)->addUp(firstStep + stepOf(action.microBatch));
+    return sums.at(action.stage)->addUp(firstStep + static_cast<int64_t>(stepOf(action.microBatch)));
   case ActionKind::Exchange:
-    for (auto &[stage, run] : runs)
-      run->versions.select(run->versions.newest(), stepOf(action.microBatch));
-    return exchange->post(firstStep + stepOf(action.microBatch));
+    return postNumbers(action);
   case ActionKind::Update:
     return update(action);
   }
@@ -196,7 +223,10 @@ void RankExecutor::runPass(const Action &action, const char *entry) {
   microBatch = microBatchesBefore + action.microBatch;
   bool readsNewest = !isForward && !schedules.stashesWeights();
   run.versions.select(readsNewest ? run.versions.newest() : firstVersion + action.version, stepOf(action.microBatch));
-  run.run(entry, turn, part.fields, part.sizes);
+  if (run.program.find(entry)) {
+    Running running(done, action);
+    run.run(entry, turn, part.fields, part.sizes);
+  }
   if (!isForward && !isRecomputed)
     for (int to = 0; to < action.stage; ++to)
       if (computesHere(to))
@@ -222,6 +252,15 @@ void RankExecutor::transfer(const Action &action) {
     (isForward ? slot.activations : slot.gradients).push_back(courier->receive(peer, std::move(message)));
 }
 
+/// Computes the numbers that decide the updates of this rank's stages, and posts them.
+void RankExecutor::postNumbers(const Action &action) {
+  Running running(done, action);
+  auto step = static_cast<int64_t>(stepOf(action.microBatch));
+  for (auto &[stage, run] : runs)
+    run->versions.select(run->versions.newest(), step);
+  exchange->post(firstStep + step);
+}
+
 void RankExecutor::update(const Action &action) {
   size_t step = stepOf(action.microBatch);
   auto next = fed[step % fed.size()].numbers.begin();
@@ -230,8 +269,10 @@ void RankExecutor::update(const Action &action) {
   const std::vector<PlacedValue> &known = exchange->await(firstStep + static_cast<int64_t>(step));
   StageRun &run = *runs.at(action.stage);
   run.versions.advance(static_cast<int64_t>(step));
-  if (StageEntry *update = run.program.find(updateEntry))
+  if (StageEntry *update = run.program.find(updateEntry)) {
+    Running running(done, action);
     update->run(known, {}, {});
+  }
   if (onUpdate && action.stage == runs.begin()->first)
     onUpdate();
 }

@@ -2,8 +2,10 @@
 #define FREESTONE_DISTRIBUTED_EXECUTE_RANKEXECUTOR_H
 
 #include "distributed/execute/NumberExchange.h"
-#include "distributed/execute/ReplicaSums.h"
+#include "distributed/execute/RankActivity.h"
+#include "distributed/execute/RankReport.h"
 #include "distributed/execute/RankSchedules.h"
+#include "distributed/execute/ReplicaSums.h"
 
 namespace freestone::distributed {
 
@@ -31,6 +33,7 @@ public:
   RankExecutor(int rank, RankSchedules &schedules, const std::vector<std::optional<Artifact>> &artifacts,
                const PipelineDescription &pipeline, const train::StepDescription &about,
                const train::Execution &execution, Courier *courier);
+  ~RankExecutor();
 
   int rank() const { return own; }
   /// The stages of this rank, ascending.
@@ -55,6 +58,9 @@ public:
   /// Evaluates the first micro-batch, which is the whole batch: on every rank, the results of the last stage.
   std::vector<double> evaluate(const StepWork &work, const std::vector<std::string> &results);
 
+  const RankActivity &activity() const { return done; }
+  /// Of the last step.
+  RankReport report() const;
   /// Bytes for values of micro-batches under way, and for versions of weights.
   size_t keptBytes() const;
   int64_t allocations() const;
@@ -73,6 +79,8 @@ private:
   void runPass(const Action &action, const char *entry);
   void transfer(const Action &action);
   void copyOwn(int from, int to, int microBatch);
+  void startWatch(int64_t number);
+  void postNumbers(const Action &action);
   void update(const Action &action);
   void shareStates();
   Message messageOf(MessageKind kind, int from, int to, int microBatch, const std::vector<int64_t> &sizes,
@@ -102,6 +110,8 @@ private:
   std::unique_ptr<ValueMemory> evaluation;
   std::map<std::string, double> numbers; ///< bound to the entries
   std::function<void()> onUpdate;
+  RankActivity done;
+  int64_t courierNs = 0; ///< CPU time of the communication thread before the first step
 
   // Of the step, or the steps since the last flush.
   const Schedule *schedule = nullptr;

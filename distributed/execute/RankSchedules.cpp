@@ -2,7 +2,6 @@
 
 #include "distributed/Error.h"
 #include "distributed/schedule/VerifySchedule.h"
-#include "distributed/simulate/Simulation.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -46,7 +45,7 @@ RankSchedules::RankSchedules(const PipelineDescription &pipeline, const Pipeline
 void RankSchedules::prove(const Schedule &schedule) const {
   Costs costs;
   costs.stages.resize(pipeline.stages);
-  if (Simulation simulated = simulate(schedule, pipeline.edges(), costs); !simulated.deadlock.empty())
+  if (Simulation simulated = distributed::simulate(schedule, pipeline.edges(), costs); !simulated.deadlock.empty())
     throw Error("the schedule's ranks would wait for each other for ever:\n" + simulated.deadlock);
 }
 

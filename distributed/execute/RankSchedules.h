@@ -4,6 +4,7 @@
 #include "distributed/execute/PipelineDescription.h"
 #include "distributed/schedule/StageNeeds.h"
 #include "distributed/schedule/StepStream.h"
+#include "distributed/simulate/Simulation.h"
 #include "distributed/transport/Courier.h"
 #include "train/step/Trainer.h"
 #include <map>
@@ -50,6 +51,10 @@ public:
 
   /// The schedule of one step without delay; without updates, of a batch whose gradients are added to the next ones.
   const Schedule &step(int microBatches, bool updates);
+  /// A step without delay, with updates, as it should run.
+  Simulation simulate(int microBatches, const Costs &costs) {
+    return distributed::simulate(step(microBatches, /*updates=*/true), pipeline.edges(), costs);
+  }
   /// Only of a delayed schedule.
   const StepStream &steps() const { return *stream; }
   /// The most steps of a delayed schedule whose data are in use at a time.

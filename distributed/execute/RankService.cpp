@@ -1,9 +1,11 @@
 #include "distributed/execute/RankService.h"
 
 #include "distributed/Error.h"
+#include "distributed/execute/RankTrace.h"
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 namespace freestone::distributed {
 
@@ -36,7 +38,8 @@ PipelineRank::PipelineRank(int rank, const std::vector<std::optional<Artifact>> 
 RankService::RankService(int rank, const std::vector<std::optional<Artifact>> &artifacts,
                          const PipelineDescription &pipeline, const train::StepDescription &about,
                          const PipelineOptions &options, Courier &courier)
-    : own(rank, artifacts, pipeline, about, options, &courier), line(courier, 0, pipeline.hash) {}
+    : own(rank, artifacts, pipeline, about, options, &courier), courier(courier), line(courier, 0, pipeline.hash),
+      model(pipeline.hash) {}
 
 void RankService::serve() {
   std::set<std::string> fields;
@@ -46,8 +49,10 @@ void RankService::serve() {
   for (;;) {
     const Parcel &command = line.receive();
     const std::string action = command.about.at("do");
-    if (action == "end")
+    if (action == "end") {
+      settleReport();
       return line.settle();
+    }
     if (action == "train" || action == "feed")
       train(command);
     else if (action == "flush")
@@ -60,6 +65,12 @@ void RankService::serve() {
       own.states.setLossScale(command.about.at("value"));
     else if (action == "gather")
       gather();
+    else if (action == "clock")
+      line.send({readClock(), {}});
+    else if (action == "times")
+      line.send({printTimes(own.executor.activity()), {}});
+    else if (action == "trace")
+      sendTrace(command.about, own.executor.rank(), own.executor.activity(), own.schedules, line);
     else if (action == "report")
       line.send({{{"kept_bytes", own.executor.keptBytes()}, {"allocations", own.executor.allocations()}}, {}});
   }
@@ -84,10 +95,24 @@ void RankService::train(const Parcel &command) {
   formats::Bytes numbers = command.tensors.back().bytes;
   work.numbers.resize(numbers.size() / sizeof(double));
   std::memcpy(work.numbers.data(), numbers.data(), numbers.size());
-  if (command.about.at("do") == "feed")
-    return own.executor.feed(work);
-  work.microBatchesBefore = command.about.at("before");
-  own.executor.train(work, command.about.at("updates"));
+  if (command.about.at("do") == "feed") {
+    own.executor.feed(work);
+  } else {
+    work.microBatchesBefore = command.about.at("before");
+    bool updates = command.about.at("updates");
+    own.executor.train(work, updates);
+    if (!updates)
+      return;
+  }
+  settleReport();
+  report = own.executor.report();
+  reporting = courier.send(0, messageOf(report, model, work.number, own.executor.rank()));
+}
+
+/// The report of the step before, which has come long since.
+void RankService::settleReport() {
+  if (reporting)
+    courier.wait(*std::exchange(reporting, std::nullopt));
 }
 
 void RankService::evaluate(const Parcel &command) {

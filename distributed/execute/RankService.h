@@ -36,9 +36,14 @@ private:
   void train(const Parcel &command);
   void evaluate(const Parcel &command);
   void gather();
+  void settleReport();
 
   PipelineRank own;
+  Courier &courier;
   ParcelLine line;
+  uint64_t model;
+  RankReport report;
+  std::optional<Ticket> reporting;
 };
 
 } // namespace freestone::distributed

@@ -1,5 +1,6 @@
 #include "distributed/execute/StageProgram.h"
 
+#include "formats/ElementType.h"
 #include <algorithm>
 
 namespace freestone::distributed {
@@ -80,6 +81,19 @@ std::set<std::string> StageProgram::inputs() const {
     for (const ValueInfo &input : entry->entry.inputs)
       names.insert(input.name);
   return names;
+}
+
+size_t StageProgram::bytes() const {
+  size_t bytes = 0;
+  for (const StateInfo &state : trained.states())
+    bytes += formats::countBytes(state.dtype, state.shape);
+  for (const auto &[name, entry] : entries) {
+    freestone_counters counters = {};
+    counters.struct_size = sizeof(counters);
+    check(freestone_instance_counters(entry->entry.instance.get(), &counters));
+    bytes += counters.arena_bytes;
+  }
+  return bytes;
 }
 
 StageEntry *StageProgram::find(const std::string &entry) {

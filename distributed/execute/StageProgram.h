@@ -61,6 +61,8 @@ public:
   const train::TrainedState &state() const { return trained; }
   /// The names of all inputs of all entries.
   std::set<std::string> inputs() const;
+  /// That its states, and the intermediates of its entries, hold.
+  size_t bytes() const;
   /// Null where the stage has nothing to do there.
   StageEntry *find(const std::string &entry);
   /// Binds a number of the step in all entries; it must stay where it is.

@@ -2,6 +2,8 @@
 
 #include "distributed/Error.h"
 #include "distributed/transport/Transport.h"
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -80,12 +82,19 @@ static int await(pid_t child, const SupervisedJob &job) {
   }
 }
 
+/// Whether a rank has died, or may do better the next time: Open MPI ends with 128 and the number of the signal, MPICH
+/// with the number alone.
+static bool isPassing(int code) {
+  constexpr std::array deadly = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM};
+  return code > 128 || code == passingFault || std::ranges::find(deadly, code) != deadly.end();
+}
+
 int supervise(const SupervisedJob &job) {
   int64_t before = job.progress();
   for (int failures = 0;;) {
     setEnvironment(/*isRestart=*/failures > 0);
     int code = await(start(job), job);
-    if (code <= 128 && code != passingFault)
+    if (!isPassing(code))
       return code;
     int64_t now = job.progress();
     failures = now > before ? 1 : failures + 1;

@@ -27,8 +27,8 @@ inline constexpr const char *restartedVariable = "FREESTONE_RESTARTED";
 /// Whether there is an `mpirun` among the folders of PATH.
 bool hasLauncher();
 
-/// Runs the job by `mpirun` until it ends, and returns its exit code; above 128, or `passingFault`, it is started
-/// again. What happens is printed to stderr. Throws Error where mpirun can't be started.
+/// Runs the job by `mpirun` until it ends, and returns its exit code; it is started again when a signal has ended a
+/// rank, or by `passingFault`. What happens is printed to stderr. Throws Error where mpirun can't be started.
 int supervise(const SupervisedJob &job);
 
 } // namespace freestone::distributed

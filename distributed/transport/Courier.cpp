@@ -1,6 +1,8 @@
 #include "distributed/transport/Courier.h"
 
 #include "distributed/Error.h"
+#include "distributed/schedule/ScheduleText.h"
+#include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
 #include <utility>
@@ -8,6 +10,15 @@
 namespace freestone::distributed {
 
 using Clock = std::chrono::steady_clock;
+
+static int64_t nanoseconds(Clock::time_point time) { return std::chrono::nanoseconds(time.time_since_epoch()).count(); }
+
+namespace {
+/// A rank is heard of no more, which may not come again.
+struct SilentRank : Error {
+  using Error::Error;
+};
+} // namespace
 
 Courier::Courier(Transport &transport, CourierOptions options) : transport(transport), options(options) {
   if (options.heartbeat.count() > 0)
@@ -51,6 +62,7 @@ Ticket Courier::post(int peer, Message message, bool isSend) {
     counted.bytes += static_cast<int64_t>(transfer->message.bytes());
     fresh.push_back(transfer.get());
     underWay.emplace(ticket, std::move(transfer));
+    counted.mostUnderWay = std::max(counted.mostUnderWay, std::ssize(underWay));
   }
   transport.wake();
   return ticket;
@@ -59,30 +71,55 @@ Ticket Courier::post(int peer, Message message, bool isSend) {
 void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex);
   auto isOver = [&] { return !fault.empty() || !underWay.contains(ticket); };
-  bool hasEnded = true;
   if (!isOver()) {
     ++counted.waits;
     isAwaited = true;
     transport.wake();
+    Delivery delivery = listener ? underWay.at(ticket)->delivery() : Delivery();
     Clock::time_point begin = Clock::now();
-    hasEnded = changed.wait_until(lock, begin + patience, isOver);
+    bool hasEnded = changed.wait_until(lock, begin + patience, isOver);
     isAwaited = false;
-    counted.waitedNs += std::chrono::nanoseconds(Clock::now() - begin).count();
-    if (!hasEnded)
-      fault = "nothing has come for too long: " + describe(*underWay.at(ticket));
+    Clock::time_point end = Clock::now();
+    counted.waitedNs += std::chrono::nanoseconds(end - begin).count();
+    if (listener)
+      listener->waited(delivery, nanoseconds(begin), nanoseconds(end));
+    if (!hasEnded) {
+      fault = fmt::format("nothing has moved for {:.1f} s: {}", std::chrono::duration<double>(patience).count(),
+                          describe(*underWay.at(ticket)));
+      faultCode = passingFault;
+    }
   }
   if (!underWay.contains(ticket))
     return;
   std::string reason = fault;
+  int code = faultCode;
   lock.unlock();
-  transport.abort(reason, hasEnded ? lastingFault : passingFault);
+  transport.abort(reason, code);
   throw Error(reason);
 }
 
 std::string Courier::describe(const Transfer &transfer) const {
-  return fmt::format("rank {} {} rank {}: {}; posted {:.1f} s ago", transport.rank(),
-                     transfer.isSend ? "sends to" : "receives from", transfer.peer, transfer.message.describe(),
+  return fmt::format("rank {}{} {} rank {}: {}; posted {:.1f} s ago", transport.rank(),
+                     entered ? " at " + printAction(*entered) : "", transfer.isSend ? "sends to" : "receives from",
+                     transfer.peer, transfer.message.describe(),
                      std::chrono::duration<double>(Clock::now() - transfer.posted).count());
+}
+
+/// The oldest message with a rank that is under way, if any.
+std::string Courier::describeOldest(int peer) const {
+  std::lock_guard lock(mutex);
+  auto found = std::ranges::find_if(underWay, [&](const auto &transfer) { return transfer.second->peer == peer; });
+  return found == underWay.end() ? "" : "; " + describe(*found->second);
+}
+
+void Courier::enter(const Action &action) {
+  std::lock_guard lock(mutex);
+  entered = action;
+}
+
+void Courier::tell(CourierListener *to) {
+  std::lock_guard lock(mutex);
+  listener = to;
 }
 
 Courier::Counters Courier::counters() const {
@@ -117,11 +154,9 @@ void Courier::beat() {
                         sizeof(pulse.received));
     if (isDue && !pulse.sending)
       transport.send(pulse.sending = nextPart++, peer, tagFrom(rank(), peer), &pulse.sent, sizeof(pulse.sent));
-    if (now - pulse.last > options.silence) {
-      isPassing = true;
-      throw Error(fmt::format("rank {} has not been heard of for {:.1f} s", peer,
-                              std::chrono::duration<double>(now - pulse.last).count()));
-    }
+    if (now - pulse.last > options.silence)
+      throw SilentRank(fmt::format("rank {} has not been heard of for {:.1f} s{}", peer,
+                                   std::chrono::duration<double>(now - pulse.last).count(), describeOldest(peer)));
   }
   if (isDue)
     lastBeat = now;
@@ -153,6 +188,8 @@ void Courier::end(Ticket part) {
   if (!transfer.isSend)
     checkHeader(transfer.header, transfer.message);
   std::lock_guard lock(mutex);
+  if (listener)
+    listener->transferred(transfer.delivery(), nanoseconds(transfer.posted), nanoseconds(Clock::now()));
   underWay.erase(transfer.ticket);
   changed.notify_all();
 }
@@ -182,15 +219,24 @@ void Courier::work() {
       for (Ticket part : ended)
         end(part);
     }
+  } catch (const SilentRank &error) {
+    fail(error.what(), passingFault);
   } catch (const std::exception &error) {
-    {
-      std::lock_guard lock(mutex);
-      if (fault.empty())
-        fault = error.what();
-      changed.notify_all();
-    }
-    transport.abort(error.what(), isPassing ? passingFault : lastingFault);
+    fail(error.what(), lastingFault);
   }
+}
+
+/// Ends all waits, and the job.
+void Courier::fail(const std::string &reason, int code) {
+  {
+    std::lock_guard lock(mutex);
+    if (fault.empty()) {
+      fault = reason;
+      faultCode = code;
+    }
+    changed.notify_all();
+  }
+  transport.abort(reason, code);
 }
 
 } // namespace freestone::distributed

@@ -1,12 +1,14 @@
 #ifndef FREESTONE_DISTRIBUTED_TRANSPORT_COURIER_H
 #define FREESTONE_DISTRIBUTED_TRANSPORT_COURIER_H
 
+#include "distributed/schedule/Schedule.h"
 #include "distributed/transport/Message.h"
 #include "distributed/transport/Transport.h"
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace freestone::distributed {
@@ -18,6 +20,24 @@ struct CourierOptions {
   std::chrono::milliseconds heartbeat = std::chrono::milliseconds(0);
   /// The job ends when a rank has not been heard of for so long.
   std::chrono::milliseconds silence = std::chrono::seconds(8);
+};
+
+/// What a courier carries.
+struct Delivery {
+  MessageLabel label;
+  int peer = 0;
+  bool isSend = false;
+  size_t bytes = 0;
+};
+
+/// Receives what a courier does, with times of the steady clock in nanoseconds. Calls must return soon.
+class CourierListener {
+public:
+  virtual ~CourierListener() = default;
+  /// From the communication thread.
+  virtual void transferred(const Delivery &delivery, int64_t posted, int64_t ended) = 0;
+  /// From the rank's thread, which has waited for it.
+  virtual void waited(const Delivery &delivery, int64_t begin, int64_t end) = 0;
 };
 
 /// One rank's communication thread, which alone talks to the network: transfers go on while the rank computes. Messages
@@ -41,6 +61,10 @@ public:
   /// network or of another rank, no more patience.
   void wait(Ticket ticket) { wait(ticket, options.patience); }
   void wait(Ticket ticket, std::chrono::milliseconds patience);
+  /// Tells what the rank does from now on, for messages about faults.
+  void enter(const Action &action);
+  /// From now on `listener` hears of all messages; null: nobody does, also when this returns.
+  void tell(CourierListener *listener);
   /// Ends the job on all ranks.
   void abort(const std::string &reason) noexcept { transport.abort(reason, lastingFault); }
 
@@ -49,7 +73,8 @@ public:
     int64_t bytes = 0;    ///< of their parts
     int64_t waits = 0;    ///< that found their message still under way
     int64_t waitedNs = 0;
-    int64_t busyNs = 0; ///< CPU time of the communication thread
+    int64_t busyNs = 0;       ///< CPU time of the communication thread
+    int64_t mostUnderWay = 0; ///< messages at a time
   };
   Counters counters() const;
 
@@ -63,6 +88,8 @@ private:
     MessageHeader header = {}; ///< to send, or that has come
     size_t left = 0;           ///< its header and its parts that have not ended
     std::chrono::steady_clock::time_point posted;
+
+    Delivery delivery() const { return {message.label, peer, isSend, message.bytes()}; }
   };
 
   /// Another rank's signs of life.
@@ -77,9 +104,11 @@ private:
   void beat();
   bool takePulse(Ticket part);
   void work();
+  void fail(const std::string &reason, int code);
   void begin(Transfer &transfer);
   void end(Ticket part);
   std::string describe(const Transfer &transfer) const;
+  std::string describeOldest(int peer) const;
 
   Transport &transport;
   CourierOptions options;
@@ -89,8 +118,11 @@ private:
   std::map<Ticket, std::unique_ptr<Transfer>> underWay;
   std::vector<Transfer *> fresh; ///< posted here, not yet to the network
   Ticket next = 1;
+  std::optional<Action> entered;
+  CourierListener *listener = nullptr;
   bool stopping = false, isAwaited = false;
   std::string fault; ///< why nothing moves any more
+  int faultCode = lastingFault;
   Counters counted;
 
   // Of the communication thread.
@@ -98,7 +130,6 @@ private:
   Ticket nextPart = 1;
   std::map<int, Pulse> pulses; ///< by rank
   std::chrono::steady_clock::time_point lastBeat;
-  bool isPassing = false; ///< whether the fault may not come again
   std::thread thread;
 };
 

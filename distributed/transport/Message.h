@@ -17,6 +17,7 @@ enum class MessageKind : int32_t {
   State,       ///< a parameter that several stages read, after its update
   Evaluation,  ///< of a batch that is evaluated, from a stage to a later one
   Results,     ///< of an evaluation, to all ranks
+  Report,      ///< of a rank to the first one, behind a step
   Parcel,      ///< of a ParcelLine: `from` and `to` are ranks
   Heartbeat    ///< of a courier, without a header
 };

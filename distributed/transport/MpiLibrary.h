@@ -17,8 +17,8 @@ MpiJob findMpiJob();
 /// Whether this Freestone has a part for MPI.
 bool hasMpi();
 
-/// Opens libfreestone_mpi.so, the only part that knows MPI, and connects to the other ranks. Throws Error, also where
-/// Freestone was built without MPI. At most one at a time.
+/// Opens the only part that knows MPI, the library for the implementation whose launcher has started this process, and
+/// connects to the other ranks. Throws Error, also where Freestone was built without MPI. At most one at a time.
 std::unique_ptr<Transport> connectByMpi();
 
 } // namespace freestone::distributed

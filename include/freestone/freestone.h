@@ -225,6 +225,10 @@ public:
   void add(const char *lane, const char *name, int64_t begin, int64_t end, int64_t run = -1) {
     check(freestone_timeline_add(get(), lane, name, begin, end, run));
   }
+  /// Names this process, and the time of its clock at which the file begins.
+  void setProcess(int32_t id, const std::string &name, int64_t origin) {
+    check(freestone_timeline_set_process(get(), id, name.c_str(), origin));
+  }
   /// No run or addition may be in progress on it.
   void write() { check(freestone_timeline_write(get())); }
   freestone_timeline *get() const { return handle.get(); }

@@ -256,6 +256,19 @@ FREESTONE_API int64_t freestone_timeline_now(void);
 FREESTONE_API freestone_status freestone_timeline_add(freestone_timeline *timeline, const char *lane, const char *name,
                                                       int64_t begin_ns, int64_t end_ns, int64_t run);
 
+/* One file may show several processes, of which each has a timeline: this one is the process `id` (1 by default, other
+ * numbers for others), and times count from `origin_ns` of its own clock (by default from `create` on). */
+FREESTONE_API freestone_status freestone_timeline_set_process(freestone_timeline *timeline, int32_t id,
+                                                              const char *name, int64_t origin_ns);
+
+/* Gives everything so far as text, in pieces, whose order matters, for `add_text` of another process's timeline. The
+ * rules of `write` hold. Errors: IO. */
+FREESTONE_API freestone_status freestone_timeline_print(freestone_timeline *timeline,
+                                                        void (*take)(void *user, const char *text, size_t bytes),
+                                                        void *user);
+FREESTONE_API freestone_status freestone_timeline_add_text(freestone_timeline *timeline, const char *text,
+                                                           size_t bytes);
+
 /* Writes the file with everything so far. No instance may run on the time line, and nobody add to it, during this call.
  * Errors: IO. */
 FREESTONE_API freestone_status freestone_timeline_write(freestone_timeline *timeline);

@@ -31,6 +31,34 @@ freestone_status freestone_timeline_add(freestone_timeline *timeline, const char
   });
 }
 
+freestone_status freestone_timeline_set_process(freestone_timeline *timeline, int32_t id, const char *name,
+                                                int64_t origin_ns) {
+  return guarded([&] {
+    if (!timeline || !name)
+      return nullArgument(timeline ? "name" : "timeline");
+    timeline->timeline->setProcess(id, name, origin_ns);
+    return Status();
+  });
+}
+
+freestone_status freestone_timeline_print(freestone_timeline *timeline,
+                                          void (*take)(void *user, const char *text, size_t bytes), void *user) {
+  return guarded([&] {
+    if (!timeline || !take)
+      return nullArgument(timeline ? "take" : "timeline");
+    return timeline->timeline->print([&](const char *text, size_t bytes) { take(user, text, bytes); });
+  });
+}
+
+freestone_status freestone_timeline_add_text(freestone_timeline *timeline, const char *text, size_t bytes) {
+  return guarded([&] {
+    if (!timeline || !text)
+      return nullArgument(timeline ? "text" : "timeline");
+    timeline->timeline->addText(text, bytes);
+    return Status();
+  });
+}
+
 freestone_status freestone_timeline_write(freestone_timeline *timeline) {
   return guarded([&] { return timeline ? timeline->timeline->write() : nullArgument("timeline"); });
 }

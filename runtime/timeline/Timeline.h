@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,6 +53,16 @@ public:
   /// Adds an event to the lane of this name, which is created on first use. Thread-safe; for few events.
   void add(const std::string &lane, const std::string &name, Event event);
 
+  /// This process among those that one file shows; times in the file count from `origin`, of this process's clock. By
+  /// default the only one, from the creation of this object on.
+  void setProcess(int32_t id, const std::string &name, int64_t origin);
+
+  /// Gives all events in pieces of text, for the file of another process's timeline, which takes them by `addText`. No
+  /// events may be added during this call. Errors: Io.
+  Status print(const std::function<void(const char *text, size_t bytes)> &take);
+  /// Thread-safe.
+  void addText(const char *text, size_t bytes);
+
   /// Writes the file, with all added events. No events may be added during this call. Errors: Io.
   Status write();
 
@@ -62,12 +73,15 @@ private:
 
   Timeline(std::string path, std::FILE *spill) : path(std::move(path)), spill(spill) {}
   void flush(Lane &lane);
-  void writeEvent(std::FILE *file, const Event &event) const;
+  void printEvent(std::string &text, const Event &event) const;
 
   const std::string path;
   std::FILE *spill; ///< events in binary form
-  int64_t begin = 0;
-  std::mutex mutex; ///< protects all members below
+  int32_t process = 1;
+  std::string processName = "freestone";
+  int64_t origin = 0;
+  std::FILE *others = nullptr; ///< text of other processes
+  std::mutex mutex;            ///< protects all members below
   std::deque<Lane> lanes;
   std::vector<std::string> laneNames;
   std::vector<Name> names;

@@ -68,7 +68,7 @@ TEST(Courier, ASendEndsWhenItIsReceived) {
   std::vector<int64_t> values(10);
   Ticket sent = job[0].send(1, messageOf(values, 0));
   std::string fault = faultOf([&] { job[0].wait(sent); });
-  EXPECT_NE(fault.find("nothing has come for too long: rank 0 sends to rank 1: activations of step 1, micro-batch 0"),
+  EXPECT_NE(fault.find("nothing has moved for 0.1 s: rank 0 sends to rank 1: activations of step 1, micro-batch 0"),
             std::string::npos)
       << fault;
 }

@@ -107,6 +107,38 @@ TEST(Timeline, TakesEventsOfTheApplicationFromAnyThread) {
   EXPECT_EQ(quoted, 200);
 }
 
+TEST(Timeline, ShowsOtherProcesses) {
+  std::string path = pathOf("processes");
+  Timeline first(path), second(pathOf("none"));
+  first.setProcess(1, "rank 0 of 2", 1'000'000);
+  second.setProcess(2, "rank 1 of 2", 3'000'000); // its clock is 2 ms ahead
+  constexpr int count = 3000;                     // more than one piece of text
+  for (int i = 0; i < count; ++i) {
+    first.add("passes", "F0.0", 1'500'000 + i, 1'600'000 + i, 7);
+    second.add("passes", "F1.0", 3'500'000 + i, 3'600'000 + i, 7);
+  }
+  check(freestone_timeline_print(
+      second.get(),
+      [](void *user, const char *text, size_t bytes) {
+        check(freestone_timeline_add_text(static_cast<Timeline *>(user)->get(), text, bytes));
+      },
+      &first));
+  first.write();
+  std::map<int, std::string> names;
+  for (const Json &event : eventsIn(path, "M")) {
+    if (event["name"] == "process_name")
+      names[event["pid"]] = event["args"]["name"];
+  }
+  EXPECT_EQ(names, (std::map<int, std::string>{{1, "rank 0 of 2"}, {2, "rank 1 of 2"}}));
+  first.write();
+  std::map<int, int> counts;
+  for (const Json &event : eventsIn(path, "X")) {
+    EXPECT_NEAR(event["ts"].get<double>(), 500 + counts[event["pid"]]++ * 1e-3, 1e-3);
+    EXPECT_EQ(event["name"], event["pid"] == 1 ? "F0.0" : "F1.0");
+  }
+  EXPECT_EQ(counts, (std::map<int, int>{{1, count}, {2, count}}));
+}
+
 TEST(Timeline, TellsWhyItCannotBeWritten) {
   std::string message = errorOf(FREESTONE_IO, [] { Timeline timeline("/nowhere/trace.json"); });
   EXPECT_NE(message.find("/nowhere/trace.json"), std::string::npos) << message;

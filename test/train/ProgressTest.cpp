@@ -55,6 +55,20 @@ TEST(Progress, plainLinesComeNowAndThen) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 12);
 }
 
+TEST(Progress, ranksShowBubbleAndMemory) {
+  Written written({.steps = 100});
+  StepMetrics metrics = shownMetrics(1);
+  metrics.ranks = {{.bubble = 0.2345, .bytes = {3 << 20, 7 << 19}}};
+  written.progress.step(metrics);
+  metrics.step = 100;
+  metrics.ranks->bytes.assign(12, 5 << 20);
+  metrics.ranks->bytes[7] = 1 << 20;
+  written.progress.step(metrics);
+  std::string text = written.all();
+  EXPECT_NE(text.find("lr 0.00098  bubble 23 %  memory 3.0 + 3.5 MiB\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("bubble 23 %  memory 1.0 to 5.0 MiB  "), std::string::npos) << text;
+}
+
 TEST(Progress, theBarIsDrawnInPlace) {
   Written written({.steps = 100, .terminal = true});
   Progress::Clock::time_point begin = Progress::Clock::now();

@@ -56,8 +56,9 @@ class Command:
         return [line[key] for line in self.lines(run)]
 
     def timeless(self, run):
-        """What each step told but for rates, which no two runs share: list of name → number."""
-        return [{key: number for key, number in line.items() if not key.endswith("_per_s")} for line in self.lines(run)]
+        """What each step told but for rates and ranks, which no two runs share: list of name → number."""
+        return [{key: number for key, number in line.items()
+                 if not key.endswith("_per_s") and key not in ("bubble", "rank_bytes")} for line in self.lines(run)]
 
     def expect_counters(self, run, **expected):
         """A training must have counted these integers, among others."""

@@ -177,8 +177,8 @@ distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &exe
   return options;
 }
 
-std::unique_ptr<train::Trainer> PipelineJob::makeTrainer(train::StepDescription description,
-                                                         const train::Execution &execution, uint64_t seed) {
+std::unique_ptr<distributed::PipelineTrainer>
+PipelineJob::makeTrainer(train::StepDescription description, const train::Execution &execution, uint64_t seed) {
   distributed::PipelineOptions options = optionsFor(execution, seed);
   if (!network)
     threads = std::make_unique<distributed::LocalRanks>(artifacts, description, options);
@@ -186,7 +186,11 @@ std::unique_ptr<train::Trainer> PipelineJob::makeTrainer(train::StepDescription 
                                                         network ? courier.get() : threads->courier());
 }
 
-void PipelineJob::serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed) {
+void PipelineJob::serve(const train::StepDescription &description, train::Execution execution, uint64_t seed,
+                        bool isTraced) {
+  std::optional<Timeline> timeline;
+  if (isTraced)
+    execution.timeline = timeline.emplace(distributed::makeRankTimeline()).get();
   distributed::PipelineOptions options = optionsFor(execution, seed);
   auto pipeline = distributed::PipelineDescription::read(first());
   try {

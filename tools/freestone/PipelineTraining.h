@@ -53,11 +53,12 @@ public:
   /// The first stage of this process.
   const Artifact &first() const;
 
-  /// The trainer of rank 0, which must not outlive this.
-  std::unique_ptr<train::Trainer> makeTrainer(train::StepDescription description, const train::Execution &execution,
-                                              uint64_t seed);
-  /// Does what rank 0 says until the training ends.
-  void serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed);
+  /// The trainer of rank 0, which must not outlive this. Its time line, if any, is that of all ranks after a call of
+  /// `PipelineTrainer::gatherTrace`.
+  std::unique_ptr<distributed::PipelineTrainer> makeTrainer(train::StepDescription description,
+                                                            const train::Execution &execution, uint64_t seed);
+  /// Does what rank 0 says until the training ends; `isTraced`: and records it.
+  void serve(const train::StepDescription &description, train::Execution execution, uint64_t seed, bool isTraced);
 
 private:
   distributed::PipelineOptions optionsFor(const train::Execution &execution, uint64_t seed) const;

@@ -86,7 +86,8 @@ private:
   cache::Entry step;                ///< the cache entry that holds the step, unless that is a file of the user's
   std::optional<Artifact> whole;    ///< the step
   std::unique_ptr<PipelineJob> job; ///< of a pipeline, in place of the step
-  int compiles = 0;                 ///< how often this process compiled the step, or a stage
+  distributed::PipelineTrainer *pipeline = nullptr; ///< the trainer of a pipeline
+  int compiles = 0;                                 ///< how often this process compiled the step, or a stage
 };
 
 /// The numbers of --class-weights: an array of the data, else a file.
@@ -199,11 +200,22 @@ void Training::loadStages() {
                models.describeCalibration());
 }
 
+/// What a rank has done, in a file of statistics.
+static Json describeRanks(const std::vector<distributed::RankReport> &reports) {
+  Json ranks = Json::array();
+  for (const distributed::RankReport &report : reports)
+    ranks.push_back({{"bytes", report.bytes}, {"communication_cpu_share", report.courierShare()}});
+  return ranks;
+}
+
 std::unique_ptr<train::Trainer> Training::makeTrainer(train::StepDescription description,
                                                       freestone_timeline *timeline) {
   train::Execution execution{options.runtime.threads, options.runtime.switches(), timeline};
-  if (job)
-    return job->makeTrainer(std::move(description), execution, options.step.seed);
+  if (job) {
+    auto made = job->makeTrainer(std::move(description), execution, options.step.seed);
+    pipeline = made.get();
+    return made;
+  }
   return std::make_unique<train::StepTrainer>(*whole, std::move(description), execution, options.step.seed);
 }
 
@@ -286,11 +298,14 @@ train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const
 }
 
 /// Writes statistics of the run beside its metrics.
-static void writeCounters(const std::string &folder, const train::TrainingResult &result, int compiles) {
+static void writeCounters(const std::string &folder, const train::TrainingResult &result, int compiles,
+                          const Json &ranks) {
   const train::Trainer::Counters &counters = result.counters;
   Json json = {
       {"steps", counters.steps}, {"programs_entered", counters.entered},    {"host_reads", counters.hostReads},
       {"compiles", compiles},    {"batch_sizes", result.batchSizes.size()}, {"lengths", result.lengths.size()}};
+  if (!ranks.is_null())
+    json["ranks"] = ranks;
   std::ofstream file(folder + "/counters.json");
   file << json.dump() << "\n";
   if (!file.flush())
@@ -361,7 +376,8 @@ void Training::run() {
     // The first rank ends the training.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGUSR1, SIG_IGN);
-    return job->serve(description, {options.runtime.threads, options.runtime.switches(), nullptr}, options.step.seed);
+    return job->serve(description, {options.runtime.threads, options.runtime.switches(), nullptr}, options.step.seed,
+                      !options.runtime.tracePath.empty());
   }
   if (description.foldedNorms > 0)
     fmt::print(
@@ -393,8 +409,10 @@ void Training::run() {
     trace.write(); // even after an error, which the trace helps to explain
     throw;
   }
+  if (pipeline)
+    pipeline->gatherTrace();
   trace.write();
-  writeCounters(options.fit.folder, result, compiles);
+  writeCounters(options.fit.folder, result, compiles, pipeline ? describeRanks(pipeline->reports()) : Json());
   if (result.stopped)
     fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
                result.steps, options.model, options.fit.folder);

@@ -4,8 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace freestone::train {
+
+/// The ranks of a pipeline in one step.
+struct RanksMetrics {
+  double bubble = 0;           ///< the part of ranks × time in which ranks did not compute
+  std::vector<uint64_t> bytes; ///< that each rank holds
+};
 
 /// Results of one training step.
 struct StepMetrics {
@@ -21,7 +28,8 @@ struct StepMetrics {
   int64_t samples = 0; ///< of all batches of the step
   int64_t length = 1;  ///< tokens of each sample in its last batch
   double samplesPerSecond = 0;
-  double tokensPerSecond = 0; ///< 0 without tokens
+  double tokensPerSecond = 0;             ///< 0 without tokens
+  std::optional<RanksMetrics> ranks = {}; ///< of a pipeline over several ranks
 };
 
 /// Results of an evaluation.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -77,6 +78,9 @@ public:
     if (line.find_first_of(".e", first) == std::string::npos)
       line += ".0";
   }
+  void add(const char *name, const std::vector<uint64_t> &values) {
+    fmt::format_to(begin(name), "[{}]", fmt::join(values, ","));
+  }
   void write(std::FILE *file) {
     line += "}\n";
     std::fwrite(line.data(), 1, line.size(), file);
@@ -103,6 +107,10 @@ void MetricsLog::append(const StepMetrics &metrics) {
   writer.add("samples_per_s", metrics.samplesPerSecond);
   if (metrics.tokensPerSecond > 0)
     writer.add("tokens_per_s", metrics.tokensPerSecond);
+  if (metrics.ranks) {
+    writer.add("bubble", metrics.ranks->bubble);
+    writer.add("rank_bytes", metrics.ranks->bytes);
+  }
   writer.write(steps);
   if (std::chrono::steady_clock::now() - flushed >= flushInterval)
     flushLines();

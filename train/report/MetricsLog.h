@@ -9,10 +9,11 @@
 
 namespace freestone::train {
 
-/// The log files of a training: `metrics.jsonl`, one object a step with step, loss, grad_norm, lr, scale, skipped and
-/// samples_per_s; `evaluations.jsonl`, one object an evaluation with step, loss, accuracy and perplexity; and
-/// `loss.svg`. Numbers that are not finite are null. The first step and evaluations are visible to readers at once,
-/// other steps within 100 ms. One thread may call it at a time. Throws Error when a file can't be written.
+/// The log files of a training: `metrics.jsonl`, one object a step with step, loss, grad_norm, lr, scale, skipped,
+/// samples_per_s, with tokens also tokens_per_s, and over several ranks bubble and rank_bytes; `evaluations.jsonl`, one
+/// object an evaluation with step, loss, accuracy and perplexity; and `loss.svg`. Numbers that are not finite are null.
+/// The first step and evaluations are visible to readers at once, other steps within 100 ms. One thread may call it at
+/// a time. Throws Error when a file can't be written.
 class MetricsLog {
 public:
   /// Opens the files in `folder`, keeping the lines of the first `step` steps of a resumed training. With 0 they begin

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <ranges>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -35,6 +37,16 @@ static std::string duration(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
+/// In MiB: of each rank, or of many ranks, the least and the most.
+static std::string memoryText(const RanksMetrics &ranks) {
+  constexpr size_t fewRanks = 4;
+  auto mebibytes = [](uint64_t bytes) { return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20)); };
+  if (ranks.bytes.size() <= fewRanks)
+    return fmt::format("{}", fmt::join(ranks.bytes | std::views::transform(mebibytes), " + "));
+  auto [least, most] = std::ranges::minmax(ranks.bytes);
+  return fmt::format("{} to {}", mebibytes(least), mebibytes(most));
+}
+
 static std::string outOf(int64_t number, int64_t all) {
   return all > 0 ? fmt::format("{}/{}", number, all) : fmt::format("{}", number);
 }
@@ -53,6 +65,8 @@ std::string Progress::describe(const StepMetrics &metrics, Clock::time_point now
   if (metrics.tokensPerSecond > 0)
     text += fmt::format("  {} tokens/s", shortNumber(metrics.tokensPerSecond));
   text += fmt::format("  lr {:.3g}", metrics.learningRate);
+  if (metrics.ranks)
+    text += fmt::format("  bubble {:.0f} %  memory {} MiB", metrics.ranks->bubble * 100, memoryText(*metrics.ranks));
   if (options.showScale)
     text += fmt::format("  scale {:g}", metrics.lossScale);
   if (metrics.skipped)

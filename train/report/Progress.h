@@ -16,8 +16,9 @@ struct ProgressOptions {
   double lineSeconds = 10; ///< between plain lines
 };
 
-/// The progress display of a training: epoch, step, loss, samples and tokens a second, learning rate, loss scale, time
-/// left. A bar on a terminal, redrawn at most ten times a second; else lines.
+/// The progress display of a training: epoch, step, loss, samples and tokens a second, learning rate, bubble and
+/// memory of a pipeline's ranks, loss scale, time left. A bar on a terminal, redrawn at most ten times a second; else
+/// lines.
 class Progress {
 public:
   using Clock = std::chrono::steady_clock;

@@ -11,6 +11,8 @@
 #include <mpi.h>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace freestone::distributed {
 
@@ -49,7 +51,7 @@ public:
   void abort(const std::string &reason, int exitCode) noexcept override;
 
 private:
-  template <typename Post> void postPieces(Ticket ticket, size_t bytes, Post post);
+  template <typename Post> void postPieces(Ticket ticket, bool isReceive, size_t bytes, Post post);
   void test(std::vector<Ticket> &ended);
 
   int own = 0, count = 1;
@@ -57,6 +59,7 @@ private:
   MPI_Comm job = MPI_COMM_NULL;
   std::vector<MPI_Request> requests;
   std::vector<Ticket> tickets;     ///< of the requests
+  std::vector<char> receives;      ///< whether each request is one
   std::map<Ticket, size_t> pieces; ///< of tickets that have not ended
 
   std::mutex mutex; ///< protects isWoken
@@ -76,11 +79,18 @@ MpiTransport::MpiTransport() {
 }
 
 MpiTransport::~MpiTransport() {
+  // What will not come any more, such as signs of life of ranks that have ended.
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (receives[i] && MPI_Cancel(&requests[i]) == MPI_SUCCESS)
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    else
+      MPI_Request_free(&requests[i]);
+  }
   MPI_Comm_free(&job);
   MPI_Finalize();
 }
 
-template <typename Post> void MpiTransport::postPieces(Ticket ticket, size_t bytes, Post post) {
+template <typename Post> void MpiTransport::postPieces(Ticket ticket, bool isReceive, size_t bytes, Post post) {
   size_t first = 0;
   do {
     size_t piece = std::min(bytes - first, largestPiece);
@@ -88,13 +98,14 @@ template <typename Post> void MpiTransport::postPieces(Ticket ticket, size_t byt
     check(post(first, static_cast<int>(piece), &request), "post a transfer");
     requests.push_back(request);
     tickets.push_back(ticket);
+    receives.push_back(isReceive);
     ++pieces[ticket];
     first += piece;
   } while (first < bytes);
 }
 
 void MpiTransport::send(Ticket ticket, int peer, int tag, const void *data, size_t bytes) {
-  postPieces(ticket, bytes, [&](size_t first, int piece, MPI_Request *request) {
+  postPieces(ticket, /*isReceive=*/false, bytes, [&](size_t first, int piece, MPI_Request *request) {
     const char *begin = static_cast<const char *>(data) + first;
     return isSynchronous ? MPI_Issend(begin, piece, MPI_BYTE, peer, tag, job, request)
                          : MPI_Isend(begin, piece, MPI_BYTE, peer, tag, job, request);
@@ -102,7 +113,7 @@ void MpiTransport::send(Ticket ticket, int peer, int tag, const void *data, size
 }
 
 void MpiTransport::receive(Ticket ticket, int peer, int tag, void *data, size_t bytes) {
-  postPieces(ticket, bytes, [&](size_t first, int piece, MPI_Request *request) {
+  postPieces(ticket, /*isReceive=*/true, bytes, [&](size_t first, int piece, MPI_Request *request) {
     return MPI_Irecv(static_cast<char *>(data) + first, piece, MPI_BYTE, peer, tag, job, request);
   });
 }
@@ -126,6 +137,7 @@ void MpiTransport::test(std::vector<Ticket> &ended) {
   for (int i = found; i-- > 0;) {
     requests.erase(requests.begin() + indices[i]);
     tickets.erase(tickets.begin() + indices[i]);
+    receives.erase(receives.begin() + indices[i]);
   }
 }
 
