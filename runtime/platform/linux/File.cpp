@@ -119,11 +119,12 @@ Status platform::writeFileAtomically(const std::string &path, std::span<const st
 }
 
 std::FILE *platform::openUnnamedFile(const std::string &path) {
-  std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  std::FILE *file = std::fopen(temporary.c_str(), "w+xe");
-  if (file)
-    unlink(temporary.c_str());
-  return file;
+  std::string temporary = path + ".XXXXXX"; // threads may create files for one path at a time
+  int file = mkostemp(temporary.data(), O_CLOEXEC);
+  if (file < 0)
+    return nullptr;
+  unlink(temporary.c_str());
+  return fdopen(file, "w+");
 }
 
 std::string platform::readSmallFile(const std::string &path) {
