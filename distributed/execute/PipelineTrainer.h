@@ -36,8 +36,8 @@ public:
   const Counters &counters() const override { return counted; }
   void evaluate(const train::Batch &batch, EvaluationSums &sums) override;
   int64_t stepsDone() const override { return own->states.stepsDone().value_or(0); }
-  std::vector<train::TensorGroup> groups() const override;
-  std::vector<formats::TensorView> weights() const override;
+  std::vector<train::TensorGroup> groups() const override { return own->states.groups(); }
+  train::OtherShards *otherShards() override { return shards.get(); }
   void restore(const train::Checkpoint &checkpoint) override;
 
   /// What a rank has for values of micro-batches under way.
@@ -48,12 +48,6 @@ public:
   std::vector<RankMemory> memory() const;
 
 private:
-  /// Another rank.
-  struct Peer {
-    ParcelLine line;
-    std::set<std::string> fields; ///< of the data, which its stages take
-  };
-
   StepWork split(const train::Batch &batch, int count) const;
   void tell(const train::Batch &batch, const StepWork &work, int count, nlohmann::json about);
 
@@ -62,9 +56,8 @@ private:
   PipelineOptions options;
   std::unique_ptr<PipelineRank> own;
   mutable std::vector<Peer> peers;
-  std::vector<double> values;                         ///< the numbers of a step, sent to other ranks
-  mutable std::vector<std::vector<uint8_t>> gathered; ///< the states of other ranks
-  mutable std::vector<std::vector<uint8_t>> rows;     ///< row-major copies of packed weights
+  std::unique_ptr<PeerShards> shards; ///< null if there is one rank
+  std::vector<double> values;         ///< the numbers of a step, sent to other ranks
   std::optional<train::StepMetrics> ended;
   int64_t evaluations = 0;
   Counters counted;

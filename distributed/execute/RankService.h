@@ -2,6 +2,7 @@
 #define FREESTONE_DISTRIBUTED_EXECUTE_RANKSERVICE_H
 
 #include "distributed/execute/RankExecutor.h"
+#include "distributed/execute/RankShards.h"
 #include "distributed/execute/RankStates.h"
 #include "distributed/schedule/Generate.h"
 #include "distributed/transport/ParcelLine.h"
@@ -62,10 +63,11 @@ public:
 private:
   void train(const Parcel &command);
   void evaluate(const Parcel &command);
-  void gather();
+  void look(const std::string &folder);
 
   PipelineRank own;
   ParcelLine line;
+  ShardWriter shards;
 };
 
 } // namespace freestone::distributed

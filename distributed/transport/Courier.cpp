@@ -62,11 +62,11 @@ void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   bool hasEnded = true;
   if (!isOver()) {
     ++counted.waits;
-    isAwaited = true;
+    ++awaiting;
     transport.wake();
     Clock::time_point begin = Clock::now();
     hasEnded = changed.wait_until(lock, begin + patience, isOver);
-    isAwaited = false;
+    --awaiting;
     counted.waitedNs += std::chrono::nanoseconds(Clock::now() - begin).count();
     if (!hasEnded)
       fault = "nothing has come for too long: " + describe(*underWay.at(ticket));
@@ -167,7 +167,7 @@ void Courier::work() {
         std::lock_guard lock(mutex);
         if (stopping)
           return;
-        isUrgent = isAwaited;
+        isUrgent = awaiting > 0;
         begun.clear();
         std::swap(begun, fresh);
         timespec used = {};

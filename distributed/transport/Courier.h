@@ -20,8 +20,8 @@ struct CourierOptions {
   std::chrono::milliseconds silence = std::chrono::seconds(8);
 };
 
-/// One rank's communication thread, which alone talks to the network: transfers go on while the rank computes. Messages
-/// are posted by one thread, and waited for by the same.
+/// One rank's communication thread, which alone talks to the network: transfers go on while the rank computes. Threads
+/// that post messages of different kinds may do so side by side, and each waits for its own.
 class Courier {
 public:
   /// `transport` must outlive it.
@@ -89,7 +89,8 @@ private:
   std::map<Ticket, std::unique_ptr<Transfer>> underWay;
   std::vector<Transfer *> fresh; ///< posted here, not yet to the network
   Ticket next = 1;
-  bool stopping = false, isAwaited = false;
+  bool stopping = false;
+  int awaiting = 0;  ///< threads that wait for a message
   std::string fault; ///< why nothing moves any more
   Counters counted;
 

@@ -17,6 +17,7 @@ enum class MessageKind : int32_t {
   Evaluation,  ///< of a batch that is evaluated, from a stage to a later one
   Results,     ///< of an evaluation, to all ranks
   Parcel,      ///< of a ParcelLine: `from` and `to` are ranks
+  Shard,       ///< of a ParcelLine between the threads that write checkpoints
   Heartbeat    ///< of a courier, without a header
 };
 
