@@ -1,7 +1,6 @@
 #include "distributed/execute/PipelineTrainer.h"
 
 #include "distributed/Error.h"
-#include "formats/ElementType.h"
 #include "train/step/StepData.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -21,10 +20,17 @@ PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &art
     trace = std::make_unique<TraceGatherer>(own->executor.activity(), own->schedules, pipeline.stages);
     trace->begin(options.ranks);
   }
+  std::set<std::string> saved = own->states.names();
   for (int rank = 1; rank < options.ranks; ++rank) {
-    Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}});
-    peer.fields = peer.line.receive().about.at("fields").get<std::set<std::string>>();
+    Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}, {}});
+    const Json &told = peer.line.receive().about;
+    peer.fields = told.at("fields").get<std::set<std::string>>();
+    for (const std::string state : told.at("states"))
+      if (!saved.insert(state).second)
+        peer.othersSave.push_back(state);
   }
+  if (courier)
+    shards = std::make_unique<PeerShards>(*courier, pipeline.hash, peers);
 }
 
 PipelineTrainer::~PipelineTrainer() {
@@ -252,49 +258,6 @@ void PipelineTrainer::evaluate(const train::Batch &batch, EvaluationSums &sums) 
     sums.correct += results[2];
     sums.labels += results[3];
   }
-}
-
-std::vector<train::TensorGroup> PipelineTrainer::groups() const {
-  std::vector<std::vector<train::TensorGroup>> ranks = {own->states.groups()};
-  for (Peer &peer : peers)
-    peer.line.send({{{"do", "gather"}}, {}});
-  size_t count = 0;
-  for (Peer &peer : peers) {
-    const Parcel &states = peer.line.receive();
-    std::vector<train::TensorGroup> &groups = ranks.emplace_back();
-    auto next = states.tensors.begin();
-    for (const Json &part : states.about.at("groups")) {
-      train::TensorGroup &group = groups.emplace_back(train::TensorGroup{part.at(0), {}});
-      for (int64_t left = part.at(1); left > 0; --left) {
-        if (gathered.size() == count)
-          gathered.emplace_back();
-        std::vector<uint8_t> &copy = gathered[count++];
-        copy.assign(next->bytes.begin(), next->bytes.end());
-        formats::TensorView &tensor = group.tensors.emplace_back(*next++);
-        tensor.bytes = {copy.data(), copy.size()};
-        if (const Json &panels = states.about.at("panels"); panels.contains(tensor.name))
-          group.panels[tensor.name] = {panels.at(tensor.name).at(0), panels.at(tensor.name).at(1)};
-      }
-    }
-  }
-  return mergeGroups(std::move(ranks));
-}
-
-std::vector<formats::TensorView> PipelineTrainer::weights() const {
-  rows.clear();
-  std::vector<formats::TensorView> all;
-  for (train::TensorGroup &group : groups())
-    for (formats::TensorView &tensor : group.tensors) {
-      if (group.name != "parameters" && group.name != "statistics")
-        continue;
-      if (auto panels = group.panels.find(tensor.name); panels != group.panels.end()) {
-        std::vector<uint8_t> &copy = rows.emplace_back(tensor.bytes.size());
-        panels->second.unpack(tensor.bytes.data(), copy.data(), tensor.shape, formats::countBytes(tensor.dtype, {}));
-        tensor.bytes = {copy.data(), copy.size()};
-      }
-      all.push_back(std::move(tensor));
-    }
-  return all;
 }
 
 void PipelineTrainer::restore(const train::Checkpoint &checkpoint) {

@@ -38,8 +38,8 @@ public:
   const Counters &counters() const override { return counted; }
   void evaluate(const train::Batch &batch, EvaluationSums &sums) override;
   int64_t stepsDone() const override { return own->states.stepsDone().value_or(0); }
-  std::vector<train::TensorGroup> groups() const override;
-  std::vector<formats::TensorView> weights() const override;
+  std::vector<train::TensorGroup> groups() const override { return own->states.groups(); }
+  train::OtherShards *otherShards() override { return shards.get(); }
   void restore(const train::Checkpoint &checkpoint) override;
 
   /// What a rank has for values of micro-batches under way.
@@ -55,12 +55,6 @@ public:
   void gatherTrace();
 
 private:
-  /// Another rank.
-  struct Peer {
-    ParcelLine line;
-    std::set<std::string> fields; ///< of the data, which its stages take
-  };
-
   /// What the ranks tell about a step.
   struct StepReports {
     std::vector<RankReport> ranks;
@@ -87,8 +81,7 @@ private:
   std::map<std::string, double> numbers;              ///< of the next step
   Courier *courier;
   std::unique_ptr<TraceGatherer> trace;               ///< null: nothing is recorded
-  mutable std::vector<std::vector<uint8_t>> gathered; ///< the states of other ranks
-  mutable std::vector<std::vector<uint8_t>> rows;     ///< row-major copies of packed weights
+  std::unique_ptr<PeerShards> shards;                 ///< null if there is one rank
   /// Steps whose update has not been seen, and those whose metrics are to be returned.
   std::deque<train::StepMetrics> fed, ended;
   std::deque<StepReports> told; ///< of these steps

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <unistd.h>
 #include <utility>
 
 namespace freestone::distributed {
@@ -39,13 +40,13 @@ RankService::RankService(int rank, const std::vector<std::optional<Artifact>> &a
                          const PipelineDescription &pipeline, const train::StepDescription &about,
                          const PipelineOptions &options, Courier &courier)
     : own(rank, artifacts, pipeline, about, options, &courier), courier(courier), line(courier, 0, pipeline.hash),
-      model(pipeline.hash) {}
+      model(pipeline.hash), shards(rank, courier, pipeline.hash) {}
 
 void RankService::serve() {
   std::set<std::string> fields;
   for (const StageProgram *stage : own.executor.stages())
     fields.merge(stage->inputs());
-  line.send({{{"fields", fields}}, {}});
+  line.send({{{"fields", fields}, {"states", own.states.names()}}, {}});
   for (;;) {
     const Parcel &command = line.receive();
     const std::string action = command.about.at("do");
@@ -60,11 +61,15 @@ void RankService::serve() {
     else if (action == "evaluate")
       evaluate(command);
     else if (action == "restore")
-      own.states.restore(train::Checkpoint::open(command.about.at("folder")));
+      own.states.restore(
+          train::Checkpoint::open(command.about.at("folder"), train::Checkpoint::Verify::WhatIsRestored));
     else if (action == "scale")
       own.states.setLossScale(command.about.at("value"));
-    else if (action == "gather")
-      gather();
+    else if (action == "look")
+      look(command.about.at("folder"));
+    else if (action == "save")
+      shards.save(own.states.groups(command.about.at("others_save").get<std::set<std::string>>()),
+                  command.about.at("folder"));
     else if (action == "clock")
       line.send({readClock(), {}});
     else if (action == "times")
@@ -119,17 +124,10 @@ void RankService::evaluate(const Parcel &command) {
   own.executor.evaluate(workOf(command), command.about.at("results"));
 }
 
-/// Sends the states to rank 0, from where they are.
-void RankService::gather() {
-  Parcel parcel{{{"groups", Json::array()}, {"panels", Json::object()}}, {}};
-  for (train::TensorGroup &group : own.states.groups()) {
-    parcel.about["groups"].push_back({group.name, group.tensors.size()});
-    for (const auto &[name, panels] : group.panels)
-      parcel.about["panels"][name] = {panels.axis, panels.width};
-    std::ranges::move(group.tensors, std::back_inserter(parcel.tensors));
-  }
-  line.send(std::move(parcel));
-  line.settle();
+/// Tells whether this rank can write to a folder of rank 0's.
+void RankService::look(const std::string &folder) {
+  bool isSeen = access(folder.c_str(), W_OK | X_OK) == 0;
+  line.send({{{"seen", isSeen}, {"rank", describeRank(own.executor.rank())}}, {}});
 }
 
 } // namespace freestone::distributed

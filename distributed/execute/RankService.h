@@ -2,6 +2,7 @@
 #define FREESTONE_DISTRIBUTED_EXECUTE_RANKSERVICE_H
 
 #include "distributed/execute/RankExecutor.h"
+#include "distributed/execute/RankShards.h"
 #include "distributed/execute/RankStates.h"
 #include "distributed/transport/ParcelLine.h"
 
@@ -35,7 +36,7 @@ public:
 private:
   void train(const Parcel &command);
   void evaluate(const Parcel &command);
-  void gather();
+  void look(const std::string &folder);
   void settleReport();
 
   PipelineRank own;
@@ -44,6 +45,7 @@ private:
   uint64_t model;
   RankReport report;
   std::optional<Ticket> reporting;
+  ShardWriter shards;
 };
 
 } // namespace freestone::distributed

@@ -14,24 +14,13 @@ bool RankStates::isHome(const std::string &state, int stage) const {
   return (*first)->stage() == stage;
 }
 
-std::vector<train::TensorGroup> RankStates::groups() const {
-  std::vector<std::vector<train::TensorGroup>> all;
-  for (const StageProgram *program : stages) {
-    std::vector<train::TensorGroup> groups = program->state().groups();
-    for (train::TensorGroup &group : groups)
-      std::erase_if(group.tensors, [&](const auto &tensor) { return !isHome(tensor.name, program->stage()); });
-    all.push_back(std::move(groups));
-  }
-  return mergeGroups(std::move(all));
-}
-
-std::vector<train::TensorGroup> mergeGroups(std::vector<std::vector<train::TensorGroup>> ranks) {
+std::vector<train::TensorGroup> RankStates::groups(const std::set<std::string> &othersSave) const {
   std::vector<train::TensorGroup> all = {{"parameters", {}}, {"statistics", {}}, {"optimizer", {}}};
-  for (std::vector<train::TensorGroup> &groups : ranks)
-    for (train::TensorGroup &part : groups) {
+  for (const StageProgram *program : stages)
+    for (train::TensorGroup &part : program->state().groups()) {
       train::TensorGroup &group = *std::ranges::find(all, part.name, &train::TensorGroup::name);
       for (formats::TensorView &tensor : part.tensors) {
-        if (std::ranges::find(group.tensors, tensor.name, &formats::TensorView::name) != group.tensors.end())
+        if (!isHome(tensor.name, program->stage()) || othersSave.contains(tensor.name))
           continue;
         if (auto panels = part.panels.find(tensor.name); panels != part.panels.end())
           group.panels.insert(*panels);
@@ -42,6 +31,14 @@ std::vector<train::TensorGroup> mergeGroups(std::vector<std::vector<train::Tenso
     std::ranges::sort(group.tensors, {}, &formats::TensorView::name);
   std::erase_if(all, [](const train::TensorGroup &group) { return group.tensors.empty(); });
   return all;
+}
+
+std::set<std::string> RankStates::names() const {
+  std::set<std::string> names;
+  for (const train::TensorGroup &group : groups())
+    for (const formats::TensorView &tensor : group.tensors)
+      names.insert(tensor.name);
+  return names;
 }
 
 void RankStates::restore(const train::Checkpoint &checkpoint) {

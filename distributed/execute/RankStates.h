@@ -2,6 +2,7 @@
 #define FREESTONE_DISTRIBUTED_EXECUTE_RANKSTATES_H
 
 #include "distributed/execute/StageProgram.h"
+#include <set>
 
 namespace freestone::distributed {
 
@@ -12,8 +13,10 @@ public:
   RankStates(std::vector<StageProgram *> stages, const PipelineDescription &pipeline)
       : stages(std::move(stages)), pipeline(pipeline) {}
 
-  /// In groups, as views in place.
-  std::vector<train::TensorGroup> groups() const;
+  /// In groups, as views in place; without those that another rank saves.
+  std::vector<train::TensorGroup> groups(const std::set<std::string> &othersSave = {}) const;
+  /// Of all groups.
+  std::set<std::string> names() const;
   /// Restores copies, too. `Part` of each group that a checkpoint has. Throws train::Error.
   void restore(const train::Checkpoint &checkpoint);
   /// Returns whether there is a loss scale.
@@ -27,9 +30,6 @@ private:
   std::vector<StageProgram *> stages;
   const PipelineDescription &pipeline;
 };
-
-/// The groups of several ranks as one: every tensor once, in the order of names.
-std::vector<train::TensorGroup> mergeGroups(std::vector<std::vector<train::TensorGroup>> ranks);
 
 } // namespace freestone::distributed
 

@@ -73,12 +73,12 @@ void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   auto isOver = [&] { return !fault.empty() || !underWay.contains(ticket); };
   if (!isOver()) {
     ++counted.waits;
-    isAwaited = true;
+    ++awaiting;
     transport.wake();
     Delivery delivery = listener ? underWay.at(ticket)->delivery() : Delivery();
     Clock::time_point begin = Clock::now();
     bool hasEnded = changed.wait_until(lock, begin + patience, isOver);
-    isAwaited = false;
+    --awaiting;
     Clock::time_point end = Clock::now();
     counted.waitedNs += std::chrono::nanoseconds(end - begin).count();
     if (listener)
@@ -204,7 +204,7 @@ void Courier::work() {
         std::lock_guard lock(mutex);
         if (stopping)
           return;
-        isUrgent = isAwaited;
+        isUrgent = awaiting > 0;
         begun.clear();
         std::swap(begun, fresh);
         timespec used = {};

@@ -40,8 +40,8 @@ public:
   virtual void waited(const Delivery &delivery, int64_t begin, int64_t end) = 0;
 };
 
-/// One rank's communication thread, which alone talks to the network: transfers go on while the rank computes. Messages
-/// are posted by one thread, and waited for by the same.
+/// One rank's communication thread, which alone talks to the network: transfers go on while the rank computes. Threads
+/// that post messages of different kinds may do so side by side, and each waits for its own.
 class Courier {
 public:
   /// `transport` must outlive it.
@@ -120,7 +120,8 @@ private:
   Ticket next = 1;
   std::optional<Action> entered;
   CourierListener *listener = nullptr;
-  bool stopping = false, isAwaited = false;
+  bool stopping = false;
+  int awaiting = 0;  ///< threads that wait for a message
   std::string fault; ///< why nothing moves any more
   int faultCode = lastingFault;
   Counters counted;

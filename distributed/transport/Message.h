@@ -19,6 +19,7 @@ enum class MessageKind : int32_t {
   Results,     ///< of an evaluation, to all ranks
   Report,      ///< of a rank to the first one, behind a step
   Parcel,      ///< of a ParcelLine: `from` and `to` are ranks
+  Shard,       ///< of a ParcelLine between the threads that write checkpoints
   Heartbeat    ///< of a courier, without a header
 };
 

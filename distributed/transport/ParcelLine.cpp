@@ -10,8 +10,7 @@ using Json = nlohmann::json;
 /// A parcel is three messages: the size of its text, the text, and the tensors.
 MessageLabel ParcelLine::labelOf(bool isSent, int64_t part) const {
   int own = courier.rank();
-  return {MessageKind::Parcel, model, isSent ? sentParcels : receivedParcels, isSent ? own : peer,
-          isSent ? peer : own, part};
+  return {kind, model, isSent ? sentParcels : receivedParcels, isSent ? own : peer, isSent ? peer : own, part};
 }
 
 void ParcelLine::settle() {

@@ -18,7 +18,9 @@ struct Parcel {
 /// thread-safe.
 class ParcelLine {
 public:
-  ParcelLine(Courier &courier, int peer, uint64_t model) : courier(courier), peer(peer), model(model) {}
+  /// `kind` differs between lines of the same two ranks.
+  ParcelLine(Courier &courier, int peer, uint64_t model, MessageKind kind = MessageKind::Parcel)
+      : courier(courier), peer(peer), model(model), kind(kind) {}
 
   /// Returns at once; the tensors' memory must stay until the next call of `send` or `settle`.
   void send(Parcel parcel);
@@ -33,6 +35,7 @@ private:
   Courier &courier;
   int peer;
   uint64_t model;
+  MessageKind kind;
   int64_t sentParcels = 0, receivedParcels = 0;
   // Of the parcel that was sent last.
   int64_t sentSize = 0;

@@ -1,6 +1,7 @@
 #include "train/checkpoint/CheckpointWriter.h"
 #include "test/train/Files.h"
 #include "train/Error.h"
+#include "train/checkpoint/CheckpointFolder.h"
 #include <atomic>
 #include <fmt/format.h>
 #include <thread>
@@ -49,6 +50,10 @@ float valueIn(const std::string &folder) {
   return first;
 }
 
+CheckpointWriter::Store savingTo(CheckpointFolder &folder) {
+  return [&](const TrainingState &state, std::span<const TensorGroup> groups) { return folder.save(state, groups); };
+}
+
 } // namespace
 
 TEST(CheckpointWriter, writesTheStateOfOneStepWhileTrainingGoesOn) {
@@ -56,10 +61,11 @@ TEST(CheckpointWriter, writesTheStateOfOneStepWhileTrainingGoesOn) {
   CheckpointFolder checkpoints(folder / "checkpoints", {.keep = 100});
   std::atomic<int> copies = 0, writes = 0;
   {
-    CheckpointWriter writer(checkpoints, [&](const char *, const char *what, int64_t begin, int64_t end, int64_t) {
-      EXPECT_LE(begin, end);
-      ++(std::string(what) == "copy the state" ? copies : writes);
-    });
+    CheckpointWriter writer(savingTo(checkpoints),
+                            [&](const char *, const char *what, int64_t begin, int64_t end, int64_t) {
+                              EXPECT_LE(begin, end);
+                              ++(std::string(what) == "copy the state" ? copies : writes);
+                            });
     ChangingModel model;
     std::vector<std::string> written;
     for (int64_t step = 1; step <= 40; ++step) {
@@ -90,7 +96,7 @@ TEST(CheckpointWriter, writesNothingBeforeItIsToldTo) {
   CheckpointFolder checkpoints(folder / "checkpoints");
   ChangingModel model;
   {
-    CheckpointWriter writer(checkpoints);
+    CheckpointWriter writer(savingTo(checkpoints));
     writer.begin(stateOf(1), model.groups());
     writer.copy();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -108,7 +114,7 @@ TEST(CheckpointWriter, writesNothingBeforeItIsToldTo) {
 TEST(CheckpointWriter, throwsWhatTheWritingMetAtTheNextCall) {
   test::Folder folder;
   CheckpointFolder checkpoints(folder / "checkpoints");
-  CheckpointWriter writer(checkpoints);
+  CheckpointWriter writer(savingTo(checkpoints));
   ChangingModel model;
   auto save = [&](int64_t step) {
     writer.begin(stateOf(step), model.groups());

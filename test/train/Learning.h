@@ -59,7 +59,7 @@ protected:
     train::ArrayDataset dataset(files, fields);
     return train::train(trainer, dataset, &dataset, options);
   }
-  static std::vector<float> weightsOf(const train::Trainer &trainer) {
+  static std::vector<float> weightsOf(const train::StepTrainer &trainer) {
     std::vector<float> weights(4);
     std::memcpy(weights.data(), trainer.weights().at(0).bytes.data(), sizeof(float) * weights.size());
     return weights;

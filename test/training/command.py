@@ -86,6 +86,7 @@ class Command:
             data = 8 + int.from_bytes(content[:8], "little")
             for name, about in json.loads(content[8:data]).items():
                 if name != "__metadata__":
+                    assert name not in found, (path, name)
                     begin, end = about["data_offsets"]
                     found[name] = Tensor(about["dtype"], tuple(about["shape"]), content[data + begin:data + end])
         assert found, (run, step)

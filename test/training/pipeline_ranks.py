@@ -79,11 +79,12 @@ def disturb(tool, expected, kind, chance, delay):
     return "starting all ranks again" in said
 
 
-def refuse(tool, part, *jobs):
-    """Jobs of one rank each that do not belong together: one clear error, and no process stays."""
+def refuse(tool, part, *jobs, second="."):
+    """Jobs of one rank each that do not belong together: one clear error, and no process stays. The second one's folder
+    may be another one."""
     arguments = []
-    for job in jobs:
-        arguments += [":"] * bool(arguments) + ["-n", "1", str(tool.path), *map(str, job)]
+    for job, folder in zip(jobs, (".", second)):
+        arguments += [":"] * bool(arguments) + ["-n", "1", "--wdir", str(tool.folder / folder), str(tool.path), *map(str, job)]
     result = subprocess.run(["mpirun", *arguments], cwd=tool.folder, env=tool.environment, text=True,
                             capture_output=True, timeout=100)
     assert result.returncode != 0 and part in result.stderr, result.stderr
@@ -131,6 +132,12 @@ def main():
 
     refuse(tool, "another model", words("refused"), words("refused", model="other.onnx"))
     refuse(tool, "mpirun has started 2", words("refused", "--ranks", 3), words("refused", "--ranks", 3))
+    # As on machines without a file system that they share.
+    (tool.folder / "elsewhere").mkdir()
+    for file in ("model.onnx", "data.npz"):
+        shutil.copy(tool.folder / file, tool.folder / "elsewhere" / file)
+    refuse(tool, "does not see what rank 0 writes to 'refused/checkpoints'", words("refused"), words("refused"),
+           second="elsewhere")
 
 
 main()

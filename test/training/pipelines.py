@@ -5,6 +5,7 @@ model, checkpoint, losses, norms and evaluations; and, but for rounding, those o
 """
 
 import itertools
+import shutil
 import sys
 
 import numpy as np
@@ -83,14 +84,31 @@ def make_models(folder):
     np.savez(folder / "language.npz", x=x, y=(x + 1) % VOCABULARY)
 
 
+def call(tool, name, *options):
+    """A training's messages."""
+    return tool.train(f"{name}.onnx", "--data", f"{name}.npz", "--eval-data", f"{name}.npz", "--labels", "y", "--lr", 0.01,
+                      "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 1, "--in-process", *options).stderr
+
+
+def left(tool, run):
+    """All that a training leaves: the tensors of its last checkpoint, its model, and what each step told."""
+    return tool.checkpoint(run, max(tool.checkpoints(run))) | {"model.onnx": tool.model(run), "steps": tool.timeless(run)}
+
+
 def train(tool, name, run, *options):
-    """All that a training leaves: the files of its last checkpoint, its model, and what each step and evaluation told."""
+    """What a new training leaves."""
     tool.remove(run)
-    tool.train(f"{name}.onnx", "--data", f"{name}.npz", "--eval-data", f"{name}.npz", "--labels", "y", "--lr", 0.01,
-               "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 1, "--in-process", "--out", run, *options)
-    last = max(tool.checkpoints(run))
-    files = {path.name: path.read_bytes() for path in tool.checkpoints(run)[last].glob("*.safetensors")}
-    return files | {"model.onnx": tool.model(run), "steps": tool.timeless(run)}
+    call(tool, name, "--out", run, *options)
+    return left(tool, run)
+
+
+def go_on(tool, name, run, *options, says="going on from"):
+    """What a training leaves that goes on from a copy of another one, and says so."""
+    tool.remove("on")
+    shutil.copytree(tool.folder / run, tool.folder / "on")
+    message = call(tool, name, "--resume", "on", *options)
+    assert says in message, message
+    return left(tool, "on")
 
 
 def check(tool, name, cases, *options):
@@ -124,14 +142,33 @@ def check_whole_batch(tool):
 
 
 def check_resume(tool):
-    """A training goes on over another number of ranks, and ends with the same bytes."""
-    common = ("--batch", 12, "--micro-batches", 3)
-    expected = train(tool, "language", "one", *common, "--steps", 8, "--ranks", 1)
-    train(tool, "language", "parts", *common, "--steps", 3, "--ranks", 3)
-    tool.train("language.onnx", "--data", "language.npz", "--eval-data", "language.npz", "--labels", "y", "--lr", 0.01,
-               "--clip-norm", 0.5, "--seed", 7, "--epochs", 100, "--threads", 1, "--in-process", "--resume", "parts", *common, "--steps", 8,
-               "--ranks", 2)
-    assert expected["model.onnx"] == tool.model("parts")
+    """A training goes on over another number of ranks, and without a pipeline, and ends with the same bits."""
+    begun, whole = ("--batch", 12, "--steps", 3), ("--batch", 12, "--steps", 8)
+    over = {ranks: ("--micro-batches", 3, "--ranks", ranks) for ranks in (1, 2, 3, 4)}
+    expected = train(tool, "language", "one", *whole, *over[1])
+    for ranks in (1, 4):
+        train(tool, "language", f"begun{ranks}", *begun, *over[ranks])
+    assert len(list(tool.checkpoints("begun4")[3].glob("parameters-rank-*.safetensors"))) == 4
+    for ranks in (1, 2, 3):
+        assert go_on(tool, "language", "begun4", *whole, *over[ranks]) == expected, ranks
+    assert go_on(tool, "language", "begun1", *whole, *over[4]) == expected
+    assert go_on(tool, "language", "begun4", *whole) == go_on(tool, "language", "begun1", *whole)
+    train(tool, "language", "begun", *begun)
+    assert go_on(tool, "language", "begun", *whole, *over[4]) == go_on(tool, "language", "begun", *whole, *over[1])
+
+
+def check_damage(tool):
+    """Where a shard of the newest checkpoint is damaged, all ranks go on from the one before."""
+    options = "--batch", 12, "--micro-batches", 3, "--ranks", 3
+    expected = train(tool, "branches", "whole", *options, "--steps", 8)
+    train(tool, "branches", "begun", *options, "--steps", 6, "--save-every", 3)
+    shard = tool.checkpoints("begun")[6] / "optimizer-rank-002.safetensors"
+    content = shard.read_bytes()
+    damages = {"its checksum is wrong": content[:-9] + bytes([content[-9] ^ 1]) + content[-8:],
+               "bytes instead of": content[:len(content) // 2], "No such file": None}
+    for reason, damaged in damages.items():
+        shard.write_bytes(damaged) if damaged else shard.unlink()
+        assert go_on(tool, "branches", "begun", *options, "--steps", 8, says=reason) == expected, reason
 
 
 def check_refusals(tool):
@@ -154,6 +191,7 @@ def main():
     check(tool, "branches", [(2, 6)])
     check_whole_batch(tool)
     check_resume(tool)
+    check_damage(tool)
     check_refusals(tool)
 
 

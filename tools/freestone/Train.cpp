@@ -77,7 +77,8 @@ private:
   void loadStep();
   void loadStages();
   std::unique_ptr<train::Trainer> makeTrainer(train::StepDescription description, freestone_timeline *timeline);
-  void exportResult(const Artifact &artifact, train::Trainer &trainer, bool isWhole) const;
+  void exportResult(const Artifact &artifact, const train::StepDescription &description,
+                    const train::TrainingResult &result) const;
   train::TrainingOptions runOptions(const train::Trainer &trainer) const;
 
   TrainOptions &options;
@@ -314,18 +315,22 @@ static void writeCounters(const std::string &folder, const train::TrainingResult
 
 /// Writes the user's own file with the trained weights and, unless the step was given as an artifact, compiles that
 /// file.
-void Training::exportResult(const Artifact &artifact, train::Trainer &trainer, bool isWhole) const {
+void Training::exportResult(const Artifact &artifact, const train::StepDescription &description,
+                            const train::TrainingResult &result) const {
   std::string_view model = artifact.attachment("model.onnx");
   std::string path = options.fit.folder + "/model.onnx";
   train::ExportOptions exported;
   exported.modelFolder = std::filesystem::path(options.model).parent_path().string();
   if (exported.modelFolder.empty())
     exported.modelFolder = ".";
-  exported.separate = trainer.description().separate;
-  exported.transposed = trainer.description().transposed;
-  train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, trainer.weights(), path,
-                     exported);
-  if (!isWhole || isArtifact(options.model)) {
+  exported.separate = description.separate;
+  exported.transposed = description.transposed;
+  // Mapped files: several ranks may have trained more than the memory of one holds.
+  train::Checkpoint trained = train::Checkpoint::open(result.checkpoint);
+  std::vector<formats::TensorView> weights = trained.tensors("parameters");
+  std::ranges::copy(trained.tensors("statistics"), std::back_inserter(weights));
+  train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, weights, path, exported);
+  if (result.stopped || isArtifact(options.model)) {
     fmt::print(stderr, "the trained model is {0}; compile it with: freestone compile {0} -o {1}/model.stone\n", path,
                options.fit.folder);
     return;
@@ -416,7 +421,7 @@ void Training::run() {
   if (result.stopped)
     fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
                result.steps, options.model, options.fit.folder);
-  exportResult(artifact, trainer, !result.stopped);
+  exportResult(artifact, trainer.description(), result);
 }
 
 } // namespace

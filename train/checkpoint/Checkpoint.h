@@ -19,11 +19,13 @@ struct TensorTarget {
 };
 
 /// A complete checkpoint, verified and mapped: a folder with manifest.json and safetensors files, tensors row-major
-/// under their global names. Immutable; its views are valid during its lifetime.
+/// under their global names, whichever ranks wrote them. Its views are valid during its lifetime. Not thread-safe.
 class Checkpoint {
 public:
-  /// Verifies sizes and checksums of all files. Throws Error, naming the file.
-  static Checkpoint open(const std::string &folder);
+  /// Whether the checksums of all files are verified, or those of files out of which `restore` copies.
+  enum class Verify { All, WhatIsRestored };
+  /// Verifies the sizes of all files, and their checksums. Throws Error, naming the file.
+  static Checkpoint open(const std::string &folder, Verify verify = Verify::All);
 
   const std::string &folder() const { return path; }
   const TrainingState &state() const { return manifest.state; }
@@ -35,13 +37,16 @@ public:
   enum class Extent { Whole, Part };
   /// Copies every target's tensor out of the group. Before any write, throws Error that names the tensors that are
   /// missing or differ in element type or shape (the first few of them), and, if they must be the whole group, those of
-  /// the checkpoint without a target.
+  /// the checkpoint without a target; or that names a damaged file.
   void restore(const std::string &group, std::span<const TensorTarget> targets, Extent extent = Extent::Whole) const;
 
 private:
+  bool isIntact(size_t file) const;
+
   std::string path;
   Manifest manifest;
-  std::vector<runtime::platform::MappedFile> files;
+  std::vector<runtime::platform::MappedFile> files; ///< in the order of the manifest
+  mutable std::vector<bool> verified;               ///< files that are known to be intact
   std::map<std::string, std::vector<formats::TensorView>> groups;
 };
 

@@ -1,6 +1,4 @@
 #include "train/checkpoint/CheckpointFolder.h"
-#include "formats/ElementType.h"
-#include "formats/Safetensors.h"
 #include "train/Error.h"
 #include "train/checkpoint/Durable.h"
 #include <algorithm>
@@ -11,9 +9,9 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <utility>
 
 namespace fs = std::filesystem;
-using freestone::formats::TensorView;
 
 namespace freestone::train {
 
@@ -44,11 +42,11 @@ static std::vector<int64_t> stepsIn(const std::string &folder) {
   return steps;
 }
 
-CheckpointFolder::CheckpointFolder(std::string folder, CheckpointOptions wanted)
-    : path(std::move(folder)), options(wanted) {
+/// Makes the folder and locks it; returns it open.
+static int lockFolder(const std::string &path) {
   std::error_code error;
   fs::create_directories(path, error);
-  lock = error ? -1 : open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int lock = error ? -1 : open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock < 0)
     throw Error(fmt::format("can't make the folder '{}': {}", path, error ? error.message() : std::strerror(errno)));
   // Without locks of the file system, concurrent writers are not detected.
@@ -56,10 +54,24 @@ CheckpointFolder::CheckpointFolder(std::string folder, CheckpointOptions wanted)
     close(lock);
     throw Error(fmt::format("another process writes checkpoints to '{}'", path));
   }
-  removeLeftovers();
+  return lock;
 }
 
-CheckpointFolder::~CheckpointFolder() { close(lock); }
+CheckpointFolder::CheckpointFolder(std::string path, CheckpointOptions options, OtherShards *others)
+    : CheckpointFolder(path, options, others, lockFolder(path)) {
+  removeLeftovers();
+  if (!others)
+    return;
+  // A folder of the same name might be on each machine; not so a new one.
+  makeTemporary(0);
+  others->requireFolder(temporary);
+  discard();
+}
+
+CheckpointFolder::~CheckpointFolder() {
+  discard();
+  close(lock);
+}
 
 /// Names with a dot belong to killed writers, since this one holds the lock.
 void CheckpointFolder::removeLeftovers() {
@@ -69,73 +81,61 @@ void CheckpointFolder::removeLeftovers() {
       fs::remove_all(entry.path(), ignored);
 }
 
-/// Splits a group into ranges of tensors of about `chunkBytes`.
-static std::vector<std::span<const TensorView>> cut(std::span<const TensorView> tensors, uint64_t chunkBytes) {
-  std::vector<std::span<const TensorView>> chunks;
-  size_t begin = 0;
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (i > begin && bytes + tensors[i].bytes.size() > chunkBytes) {
-      chunks.push_back(tensors.subspan(begin, i - begin));
-      begin = i;
-      bytes = 0;
-    }
-    bytes += tensors[i].bytes.size();
+void CheckpointFolder::makeTemporary(int64_t step) {
+  temporary = fmt::format("{}/.{}.{}.tmp", path, folderName(step), getpid());
+  std::error_code error;
+  fs::remove_all(temporary, error);
+  if (!fs::create_directory(temporary, error))
+    throw Error(fmt::format("can't make the folder '{}': {}", temporary, error.message()));
+}
+
+/// Removes the files of a checkpoint that will not be complete, when no one writes there any more.
+void CheckpointFolder::discard() noexcept {
+  try {
+    if (std::exchange(isCollecting, false))
+      others->collect();
+  } catch (...) { // told as another error
   }
-  chunks.push_back(tensors.subspan(begin));
-  return chunks;
+  std::error_code ignored;
+  fs::remove_all(temporary, ignored);
 }
 
-/// The elements in row-major order: in place, or copied to `rows`.
-static formats::Bytes rowsOf(const TensorView &tensor, const TensorGroup &group, std::vector<uint8_t> &rows) {
-  auto panels = group.panels.find(tensor.name);
-  if (panels == group.panels.end())
-    return tensor.bytes;
-  rows.resize(tensor.bytes.size());
-  panels->second.unpack(tensor.bytes.data(), rows.data(), tensor.shape, formats::countBytes(tensor.dtype, {}));
-  return {rows.data(), rows.size()};
+void CheckpointFolder::begin(int64_t step) {
+  makeTemporary(step);
+  if (!others)
+    return;
+  others->begin(temporary);
+  isCollecting = true;
 }
 
-static void writeGroup(const std::string &folder, const TensorGroup &group, uint64_t chunkBytes, Manifest &manifest) {
-  std::vector<std::span<const TensorView>> chunks = cut(group.tensors, chunkBytes);
-  std::vector<uint8_t> rows;
-  for (size_t i = 0; i < chunks.size(); ++i) {
-    std::string name = chunks.size() == 1
-                           ? group.name + ".safetensors"
-                           : fmt::format("{}-{:05}-of-{:05}.safetensors", group.name, i + 1, chunks.size());
-    DurableFile file(folder + "/" + name);
-    file.write(formats::toBytes(formats::formatSafetensorsHeader(chunks[i])));
-    for (const TensorView &tensor : chunks[i])
-      file.write(rowsOf(tensor, group, rows));
-    file.finish();
-    manifest.files.push_back({name, group.name, file.size(), file.checksum()});
+std::string CheckpointFolder::finish(const TrainingState &state, std::span<const TensorGroup> groups) {
+  try {
+    std::vector<CheckpointFile> files =
+        writeShard(temporary, {0, others ? others->ranks() : 1}, groups, options.chunkBytes);
+    if (std::exchange(isCollecting, false))
+      std::ranges::move(others->collect(), std::back_inserter(files));
+    return publish(state, std::move(files));
+  } catch (...) {
+    discard();
+    throw;
   }
 }
 
 std::string CheckpointFolder::save(const TrainingState &state, std::span<const TensorGroup> groups) {
-  std::string name = folderName(state.step), final = path + "/" + name;
-  std::string temporary = fmt::format("{}/.{}.{}.tmp", path, name, getpid());
-  std::error_code ignored;
-  fs::remove_all(temporary, ignored);
-  try {
-    std::error_code error;
-    if (!fs::create_directory(temporary, error))
-      throw Error(fmt::format("can't make the folder '{}': {}", temporary, error.message()));
-    Manifest manifest{state, {}};
-    for (const TensorGroup &group : groups)
-      writeGroup(temporary, group, options.chunkBytes, manifest);
-    DurableFile file(temporary + "/manifest.json");
-    file.write(formats::toBytes(formatManifest(manifest)));
-    file.finish();
-    syncFolder(temporary);
-    publishFolder(temporary, final);
-    syncFolder(path);
-  } catch (...) {
-    fs::remove_all(temporary, ignored);
-    throw;
-  }
+  begin(state.step);
+  return finish(state, groups);
+}
+
+std::string CheckpointFolder::publish(const TrainingState &state, std::vector<CheckpointFile> files) {
+  std::string final = path + "/" + folderName(state.step);
+  DurableFile file(temporary + "/manifest.json");
+  file.write(formats::toBytes(formatManifest({state, std::move(files)})));
+  file.finish();
+  syncFolder(temporary);
+  publishFolder(temporary, final);
+  syncFolder(path);
   // After an exchange of names this is the former checkpoint of the same step.
-  fs::remove_all(temporary, ignored);
+  discard();
   removeOld(state.step);
   return final;
 }

@@ -4,8 +4,8 @@
 
 namespace freestone::train {
 
-CheckpointWriter::CheckpointWriter(CheckpointFolder &folder, Recorder recorder)
-    : folder(folder), recorder(std::move(recorder)), thread(&CheckpointWriter::work, this) {}
+CheckpointWriter::CheckpointWriter(Store store, Recorder recorder)
+    : store(std::move(store)), recorder(std::move(recorder)), thread(&CheckpointWriter::work, this) {}
 
 CheckpointWriter::~CheckpointWriter() {
   {
@@ -99,7 +99,7 @@ void CheckpointWriter::work() {
     std::exception_ptr caught;
     try {
       Recording recording(recorder, "checkpoint", "write the checkpoint", state.step);
-      path = folder.save(state, groups);
+      path = store(state, groups);
     } catch (...) {
       caught = std::current_exception();
     }

@@ -1,12 +1,14 @@
 #ifndef FREESTONE_TRAIN_CHECKPOINT_CHECKPOINTWRITER_H
 #define FREESTONE_TRAIN_CHECKPOINT_CHECKPOINTWRITER_H
 
-#include "train/checkpoint/CheckpointFolder.h"
+#include "train/checkpoint/Shard.h"
 #include "train/report/Recorder.h"
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace freestone::train {
@@ -18,8 +20,9 @@ namespace freestone::train {
 /// called by one thread. Errors of writing are thrown by the next call.
 class CheckpointWriter {
 public:
-  /// `folder` must outlive it.
-  explicit CheckpointWriter(CheckpointFolder &folder, Recorder recorder = {});
+  /// Stores a copied state, on the writer's thread, and returns its folder.
+  using Store = std::function<std::string(const TrainingState &state, std::span<const TensorGroup> groups)>;
+  explicit CheckpointWriter(Store store, Recorder recorder = {});
   /// Waits for the current write.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter &) = delete;
@@ -42,7 +45,7 @@ private:
   void work();
   void awaitIdle(std::unique_lock<std::mutex> &lock);
 
-  CheckpointFolder &folder;
+  const Store store;
   Recorder recorder;
   std::vector<TensorGroup> groups; ///< in the state; after `copy` in the buffer
   TrainingState state;

@@ -20,9 +20,9 @@ public:
   Run(Trainer &trainer, const Dataset &data, const Dataset *evaluation, const TrainingOptions &options)
       : trainer(trainer), data(data), evaluation(evaluation), options(options), start(begin()),
         following(trainer.stepsUnderWay() + 3),
-        checkpoints(options.folder + "/checkpoints", {options.keep}), log(options.folder, result.steps),
-        writer(checkpoints, recorder), loader(data, loaderOptions(), start), schedule(options.schedule),
-        progress(options.report, progressOptions()) {}
+        checkpoints(options.folder + "/checkpoints", {options.keep}, trainer.otherShards()),
+        log(options.folder, result.steps), writer(storing(), recorder), loader(data, loaderOptions(), start),
+        schedule(options.schedule), progress(options.report, progressOptions()) {}
   /// The loader owns the batches, so the trainer must stop using them.
   ~Run() { trainer.abandon(); }
   Run(const Run &) = delete;
@@ -32,6 +32,7 @@ public:
 private:
   LoaderPosition begin();
   LoaderOptions loaderOptions() const;
+  CheckpointWriter::Store storing();
   ProgressOptions progressOptions();
   int64_t stepsPerEpoch() const;
   int64_t stepAt(const LoaderPosition &place) const;
@@ -63,7 +64,7 @@ private:
   Schedule schedule;
   int64_t total = 0;
   Progress progress;
-  LoaderPosition saved{-1};
+  LoaderPosition saved = start;  ///< of the newest checkpoint
   std::optional<int64_t> saving; ///< the step after which the state is copied, until the copy is written
   int64_t skipped = 0;           ///< skipped steps of this run
   std::string firstSkipped;      ///< the reason of the first skip
@@ -82,6 +83,7 @@ LoaderPosition Run::begin() {
   trainer.restore(*newest);
   fmt::print(options.report, "going on from {}\n", newest->folder());
   result.steps = newest->state().step;
+  result.checkpoint = newest->folder();
   if (options.reached)
     *options.reached = {result.steps, newest->state().data};
   return newest->state().data;
@@ -93,6 +95,12 @@ LoaderOptions Run::loaderOptions() const {
   loading.held = trainer.stepsUnderWay() + 1;
   loading.recorder = recorder;
   return loading;
+}
+
+CheckpointWriter::Store Run::storing() {
+  return [this](const TrainingState &state, std::span<const TensorGroup> groups) {
+    return checkpoints.finish(state, groups);
+  };
 }
 
 int64_t Run::stepsPerEpoch() const { return (loader.batchesPerEpoch() + options.accumulate - 1) / options.accumulate; }
@@ -136,6 +144,7 @@ void Run::save(const LoaderPosition &next) {
   state.seed = options.seed;
   state.data = next;
   writer.begin(state, trainer.groups());
+  checkpoints.begin(state.step);
   tellSaved();
   saving = state.step;
   saved = next;
@@ -154,7 +163,10 @@ void Run::write() {
 /// Reports a written checkpoint while no step is running, since the callee may read the state.
 void Run::tellSaved() {
   std::optional<std::string> folder = writer.takeWritten();
-  if (!folder || !options.onSave)
+  if (!folder)
+    return;
+  result.checkpoint = *folder;
+  if (!options.onSave)
     return;
   finishAll();
   options.onSave(*folder);
@@ -232,7 +244,7 @@ bool Run::trainBatch(const Batch &batch) {
     finishAll();
   if (evaluates)
     evaluateNow();
-  if (isDue || isLast || result.stopped)
+  if (isDue)
     save(batch.next);
   if (saving && result.steps >= *saving)
     write();
@@ -281,6 +293,9 @@ TrainingResult Run::run() {
         if (!trainBatch(*batch))
           break;
     finishAll(); // the data may end before `steps` are done
+    save(loader.position());
+    if (saving)
+      write();
   } catch (const freestone::Error &error) {
     finishAfterError();
     throw Error(fmt::format("step {}: {}", result.steps + 1, error.what()));

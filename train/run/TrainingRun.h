@@ -48,6 +48,7 @@ struct TrainingResult {
   Trainer::Counters counters;                  ///< of this run
   std::set<int64_t> batchSizes, lengths;       ///< of all its batches
   std::optional<EvaluationMetrics> evaluation; ///< the last one
+  std::string checkpoint;                      ///< folder of the newest one, with the state at the end
 };
 
 /// Trains epoch by epoch: batches from the loader's thread, evaluations, checkpoints and metrics. Data, checkpoints and

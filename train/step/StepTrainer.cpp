@@ -127,8 +127,6 @@ int64_t StepTrainer::stepsDone() const {
 
 std::vector<TensorGroup> StepTrainer::groups() const { return trained.groups(); }
 
-std::vector<formats::TensorView> StepTrainer::weights() const { return trained.weights(); }
-
 void StepTrainer::restore(const Checkpoint &checkpoint) {
   std::map<std::string, std::vector<TensorTarget>> targets;
   trained.addTargets(targets);

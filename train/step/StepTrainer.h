@@ -34,7 +34,9 @@ public:
   void evaluate(const Batch &batch, EvaluationSums &sums) override;
   int64_t stepsDone() const override;
   std::vector<TensorGroup> groups() const override;
-  std::vector<formats::TensorView> weights() const override;
+  /// Trained parameters and statistics, row-major, by the names of the model's initializers: valid until the next batch
+  /// or call.
+  std::vector<formats::TensorView> weights() const { return trained.weights(); }
   void restore(const Checkpoint &checkpoint) override;
 
 private:

@@ -91,11 +91,10 @@ public:
   /// Steps done, without skipped ones.
   virtual int64_t stepsDone() const = 0;
 
-  /// All states in groups for storage, as views in place: valid until the next batch.
+  /// The states of this process in groups for storage, as views in place: valid until the next batch.
   virtual std::vector<TensorGroup> groups() const = 0;
-  /// Trained parameters and statistics, row-major, by the names of the model's initializers: valid until the next batch
-  /// or call.
-  virtual std::vector<formats::TensorView> weights() const = 0;
+  /// Other ranks that keep the rest of the states; null if there are none.
+  virtual OtherShards *otherShards() { return nullptr; }
   virtual void restore(const Checkpoint &checkpoint) = 0;
 };
 
