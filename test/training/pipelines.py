@@ -1,4 +1,6 @@
-"""Trainings by the stages of a pipeline: pipelines.py FREESTONE FOLDER.
+"""Trainings by the stages of a pipeline: pipelines.py FREESTONE FOLDER [all].
+
+With `all`, every model with every number of micro-batches, optimizer and precision, which takes minutes.
 
 A training over several ranks gives the bytes of the one on one rank with the same micro-batches, whatever the schedule:
 model, checkpoint, losses, norms and evaluations; and, but for rounding, those of whole batches.
@@ -121,9 +123,43 @@ def check(tool, name, cases, *options):
         for ranks, schedule in itertools.product((2, 3, 4), SCHEDULES):
             if name != "language" and schedule == "interleaved" and ranks > 2:
                 continue  # too few operations for so many stages
-            found = train(tool, name, "several", *common, "--ranks", ranks, "--pipeline-schedule", schedule)
-            different = [part for part in expected if expected[part] != found.get(part)]
-            assert expected.keys() == found.keys() and not different, (name, parts, ranks, schedule, different)
+            compare(tool, name, expected, *common, "--ranks", ranks, "--pipeline-schedule", schedule)
+
+
+def compare(tool, name, expected, *options):
+    found = train(tool, name, "several", *options)
+    different = [part for part in expected if expected[part] != found.get(part)]
+    assert expected.keys() == found.keys() and not different, (name, options, different)
+
+
+def check_recomputation(tool):
+    """Stages that keep what they receive alone, with dropout, statistics, skipped stages and shared weights."""
+    common = "--steps", STEPS, "--batch", 7, "--micro-batches", 3
+    for name in ("perceptron", "pictures", "language", "branches"):
+        expected = train(tool, name, "one", *common, "--ranks", 1)
+        for schedule in SCHEDULES if name == "language" else ("gpipe", "1f1b", "zb-h1"):
+            compare(tool, name, expected, *common, "--ranks", 3, "--recompute-stages", "--pipeline-schedule", schedule)
+
+
+def check_accumulation(tool):
+    """Steps of several batches; the micro-batches of a step have random numbers of their own."""
+    common = "--steps", STEPS, "--batch", 7, "--micro-batches", 2, "--accumulate", 3
+    for name in ("perceptron", "pictures"):
+        expected = train(tool, name, "one", *common, "--ranks", 1)
+        compare(tool, name, expected, *common, "--ranks", 3, "--pipeline-schedule", "zb-h1")
+
+
+def check_replicas(tool):
+    """With one micro-batch for each replica, sums over replicas are those over micro-batches; else they follow from
+    the number of replicas alone."""
+    for name in ("perceptron", "language", "branches"):
+        for parts, replicas in ((2, 2), (3, 3), (5, 2)):
+            common = "--steps", STEPS, "--batch", 10, "--micro-batches", parts
+            several = [(*common, "--ranks", replicas * stages, "--replicas", replicas, "--pipeline-schedule", schedule)
+                       for stages in (1, 2) for schedule in ("gpipe", "1f1b", "eager-1f1b")]
+            expected = train(tool, name, "one", *common, "--ranks", 1) if parts == replicas else train(tool, name, "one", *several[0])
+            for options in several:
+                compare(tool, name, expected, *options)
 
 
 def check_whole_batch(tool):
@@ -176,7 +212,13 @@ def check_refusals(tool):
         tool.refuse(parts, "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--out", "refused", *options)
 
     refuse(["--stages-per-rank", "interleaved"], "--ranks", 2, "--stages-per-rank", 2)
-    refuse(["--accumulate", "--micro-batches"], "--ranks", 2, "--accumulate", 2)
+    refuse(["--accumulate", "without delay"], "--ranks", 2, "--accumulate", 2, "--micro-batches", 2, "--pipeline-schedule", "pipedream-2bw")
+    refuse(["--ranks 3", "--replicas 2"], "--ranks", 3, "--replicas", 2)
+    refuse(["--vertical-sync", "pipedream"], "--ranks", 2, "--vertical-sync")
+    tool.refuse(["statistics", "--replicas"], "pictures.onnx", "--data", "pictures.npz", "--labels", "y", "--out", "refused",
+                "--in-process", "--ranks", 2, "--replicas", 2)
+    tool.refuse(["'table'", "zb-h1"], "language.onnx", "--data", "language.npz", "--labels", "y", "--out", "refused",
+                "--in-process", "--ranks", 2, "--pipeline-schedule", "pipedream")
     refuse(["operations with work", "--ranks"], "--ranks", 64)
     refuse(["--pipeline-schedule", "zb-h1"], "--ranks", 2, "--pipeline-schedule", "zb")
 
@@ -184,11 +226,21 @@ def check_refusals(tool):
 def main():
     tool = Command(*sys.argv[1:])
     make_models(tool.folder)
+    if sys.argv[3:] == ["all"]:
+        cases = [(parts, 13) for parts in (1, 2, 3, 4, 7)]
+        for name, optimizer, precision in itertools.product(
+                ("perceptron", "pictures", "language", "branches"),
+                (("--optimizer", "adamw"), ("--optimizer", "sgd", "--momentum", 0.9)), ("fp32", "bf16")):
+            check(tool, name, cases, *optimizer, "--precision", precision)
+        return
     check(tool, "perceptron", [(1, 6), (2, 7), (3, 7), (4, 6), (7, 13)])
     check(tool, "pictures", [(3, 8)], "--optimizer", "sgd", "--momentum", 0.9)
     check(tool, "language", [(4, 7)])
     check(tool, "language", [(7, 13)], "--precision", "bf16", "--recompute", "blocks")
     check(tool, "branches", [(2, 6)])
+    check_recomputation(tool)
+    check_accumulation(tool)
+    check_replicas(tool)
     check_whole_batch(tool)
     check_resume(tool)
     check_damage(tool)
