@@ -1,0 +1,125 @@
+#include "distributed/Error.h"
+#include "test/distributed/StagePipeline.h"
+#include <atomic>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace freestone;
+using namespace freestone::distributed;
+using namespace freestone::test;
+
+namespace {
+
+constexpr ScheduleKind synchronous[] = {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Eager,
+                                        ScheduleKind::Interleaved, ScheduleKind::ZeroBubble};
+
+PipelineOptions optionsOf(ScheduleKind kind, int ranks, int microBatches) {
+  PipelineOptions options;
+  options.schedule = kind;
+  options.ranks = ranks;
+  options.microBatches = microBatches;
+  options.execution.threads = 1;
+  return options;
+}
+
+using Losses = std::vector<double>;
+
+/// Of stages that take no time.
+Losses train(ScheduleKind kind, int stages, int ranks, int microBatches, int steps, Disturbance disturbance = {}) {
+  StagePipeline pipeline(std::vector<StageTimes>(stages), kind == ScheduleKind::ZeroBubble);
+  StageTraining training(pipeline, optionsOf(kind, ranks, microBatches), std::move(disturbance));
+  for (int step = 0; step < steps; ++step)
+    training.step(2 * microBatches - (step % 3 == 2)); // some have a smaller last micro-batch
+  Losses losses;
+  for (const train::StepMetrics &metrics : training.finish())
+    losses.push_back(metrics.loss);
+  return losses;
+}
+
+TEST(RankExecutor, GivesTheBitsOfOneRank) {
+  Losses expected = train(ScheduleKind::Interleaved, 4, 1, 4, 6);
+  ASSERT_EQ(expected.size(), 6u);
+  EXPECT_NE(expected.front(), expected.back());
+  for (ScheduleKind kind : synchronous)
+    for (int ranks : {2, 4}) {
+      if (kind != ScheduleKind::Interleaved && ranks != 4)
+        continue;
+      EXPECT_EQ(train(kind, 4, ranks, 4, 6), expected) << nameOf(kind) << " on " << ranks;
+    }
+}
+
+TEST(RankExecutor, DelaysChangeNoBit) {
+  for (ScheduleKind kind : synchronous) {
+    int ranks = kind == ScheduleKind::Interleaved ? 2 : 4;
+    Losses expected = train(kind, 4, ranks, 4, 12);
+    for (unsigned seed : {1, 2, 3}) {
+      std::atomic<unsigned> count = 0;
+      // Some 300 messages of micro-batches, and as many headers.
+      auto delay = [&](int, int, size_t) {
+        return std::chrono::microseconds(std::mt19937(seed * 100'000 + count++)() % 400);
+      };
+      EXPECT_EQ(train(kind, 4, ranks, 4, 12, {delay, {}}), expected) << nameOf(kind);
+      EXPECT_GT(count, 300u);
+    }
+  }
+}
+
+TEST(RankExecutor, SoaksWithoutGrowth) {
+  constexpr int steps = 1000, ranks = 3, microBatches = 3;
+  StagePipeline pipeline(std::vector<StageTimes>(ranks), false);
+  StageTraining training(pipeline, optionsOf(ScheduleKind::OneFOneB, ranks, microBatches));
+  for (int step = 0; step < 10; ++step)
+    training.step(microBatches);
+  auto before = training.trainer().memory();
+  int64_t underWay = training.courier()->counters().mostUnderWay;
+  for (int step = 10; step < steps; ++step)
+    training.step(microBatches);
+  auto after = training.trainer().memory();
+  for (int rank = 0; rank < ranks; ++rank) {
+    EXPECT_GT(before[rank].bytes, 0u);
+    EXPECT_EQ(before[rank].bytes, after[rank].bytes);
+    EXPECT_EQ(before[rank].allocations, after[rank].allocations);
+  }
+  EXPECT_EQ(training.finish().size(), size_t(steps));
+  EXPECT_LE(training.courier()->counters().mostUnderWay, underWay + ranks); // some wait for reports
+}
+
+/// A first stage that is fast, and a last one that is slow: slots bound how far the first one goes ahead.
+TEST(RankExecutor, SlotsBoundWhatIsUnderWay) {
+  constexpr int microBatches = 24;
+  StageTimes slow;
+  slow.forward = slow.backward = 2'000'000;
+  StagePipeline pipeline({StageTimes(), slow}, false);
+  for (ScheduleKind kind : {ScheduleKind::OneFOneB, ScheduleKind::Eager}) {
+    StageTraining training(pipeline, optionsOf(kind, 2, microBatches));
+    training.step(microBatches);
+    training.finish();
+    Schedule schedule = generate(ScheduleOptions::straight(kind, 2, microBatches));
+    int kept = countKept(schedule).front(), slots = kept + 1;
+    // A send and a receive for each slot, the numbers of the exchange, a command and a report.
+    EXPECT_LE(training.courier()->counters().mostUnderWay, 2 * slots + 2 + 3 + 1) << nameOf(kind);
+    EXPECT_LT(2 * slots, microBatches);
+  }
+}
+
+/// A rank that waits tells what for, and ends the job on all ranks.
+TEST(RankExecutor, AWatchdogEndsAllRanks) {
+  StageTimes endless;
+  endless.forward = 1'000'000'000;
+  StagePipeline pipeline({StageTimes(), endless}, false);
+  PipelineOptions options = optionsOf(ScheduleKind::OneFOneB, 2, 2);
+  options.courier.patience = std::chrono::milliseconds(200);
+  StageTraining training(pipeline, options);
+  std::string fault;
+  try {
+    training.step(4);
+  } catch (const distributed::Error &error) {
+    fault = error.what();
+  }
+  for (const char *part :
+       {"nothing has moved for 0.2 s", "rank 0 at B0.0 receives from rank 1", "gradients of step 1, micro-batch 0",
+        "from stage 1 to 0", "1 tensors of 2048 bytes", "posted 0."})
+    EXPECT_NE(fault.find(part), std::string::npos) << part << ": " << fault;
+}
+
+} // namespace
