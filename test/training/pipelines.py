@@ -5,6 +5,7 @@ model, checkpoint, losses, norms and evaluations; and, but for rounding, those o
 """
 
 import itertools
+import re
 import sys
 
 import numpy as np
@@ -134,12 +135,31 @@ def check_resume(tool):
     assert expected["model.onnx"] == tool.model("parts")
 
 
+def check_choice(tool):
+    """What is chosen is told, and keeps to the memory."""
+    common = ("language.onnx", "--data", "language.npz", "--labels", "y", "--steps", 2, "--batch", 12, "--micro-batches", 4,
+              "--ranks", 3, "--in-process", "--out", "chosen")
+    free = tool.train(*common).stderr
+    tool.remove("chosen")
+    memory = float(re.search(r"schedule \S+, \d stages: .* at most ([0-9.]+) MiB a rank are expected", free).group(1))
+    limited = tool.train(*common, "--max-memory", int(memory * 0.9 * 2**20)).stderr
+    assert float(re.search(r"at most ([0-9.]+) MiB", limited).group(1)) < 0.9 * memory + 0.01, (free, limited)
+    # One rank does as several do.
+    train(tool, "perceptron", "one", "--batch", 6, "--micro-batches", 3, "--steps", 3, "--ranks", 1)
+    for schedule in "zb-h1", "interleaved":
+        train(tool, "perceptron", "several", "--batch", 6, "--micro-batches", 3, "--steps", 3, "--ranks", 1,
+              "--pipeline-schedule", schedule)
+        assert tool.model("one") == tool.model("several"), schedule
+
+
 def check_refusals(tool):
     def refuse(parts, *options):
         tool.refuse(parts, "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--out", "refused", *options)
 
     refuse(["--stages-per-rank", "interleaved"], "--ranks", 2, "--stages-per-rank", 2)
     refuse(["--accumulate", "--micro-batches"], "--ranks", 2, "--accumulate", 2)
+    refuse(["--max-memory", "500M or 8G"], "--ranks", 2, "--max-memory", "much")
+    refuse(["no stages keep to 0.01 MiB a rank", "would need"], "--ranks", 2, "--max-memory", "10K", "--in-process")
     refuse(["operations with work", "--ranks"], "--ranks", 64)
     refuse(["--pipeline-schedule", "zb-h1"], "--ranks", 2, "--pipeline-schedule", "zb")
 
@@ -154,6 +174,7 @@ def main():
     check(tool, "branches", [(2, 6)])
     check_whole_batch(tool)
     check_resume(tool)
+    check_choice(tool)
     check_refusals(tool)
 
 

@@ -188,12 +188,14 @@ void Training::loadStages() {
   if (options.step.accumulate > 1)
     throw Failure(Exit::Usage, "--accumulate is not for pipelines: choose a larger --batch, and more --micro-batches");
   ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
-  job->compile(models, options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step),
-               options.fit.batch, options.usualLength());
+  job->compile(models, options.pipelineModel(describeStep(train::FirstNumbers::Defaults)), options.step);
   compiles = job->compiled();
-  if (job->isFirst())
-    fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", job->stages(), compiles,
-               models.describeCalibration());
+  if (!job->isFirst())
+    return;
+  if (!job->expectation().empty())
+    fmt::print(stderr, "{}\n", job->expectation());
+  fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", job->stages(), compiles,
+             models.describeCalibration());
 }
 
 std::unique_ptr<train::Trainer> Training::makeTrainer(train::StepDescription description,
