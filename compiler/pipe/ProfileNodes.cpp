@@ -16,7 +16,7 @@ namespace {
 /// The costs of one node.
 struct Node {
   std::string name;
-  int64_t forward = 0, backward = 0; ///< ns
+  int64_t forward = 0, backward = 0, weights = 0; ///< ns
   int64_t activations = 0, kept = 0, parameters = 0;
 };
 
@@ -92,8 +92,10 @@ void Profiler::addTimes(func::FuncOp function) {
   tile::TypicalSizes typical = sizesIn(function);
   for (Operation &op : function.getBody().front())
     if (Node *node = nodeOf(&op)) {
-      bool isForward = op.getAttrOfType<IntegerAttr>("pipe.pass").getInt() == int64_t(PassKind::Forward);
-      (isForward ? node->forward : node->backward) += timeOf(&op, typical);
+      auto pass = static_cast<PassKind>(op.getAttrOfType<IntegerAttr>("pipe.pass").getInt());
+      int64_t time = timeOf(&op, typical);
+      (pass == PassKind::Forward ? node->forward : node->backward) += time;
+      node->weights += pass == PassKind::WeightGradient ? time : 0;
     }
 }
 
@@ -143,6 +145,7 @@ llvm::json::Object Profiler::describe() const {
     listed.push_back(llvm::json::Object{{"name", node.name},
                                         {"forward", node.forward},
                                         {"backward", node.backward},
+                                        {"weights", node.weights},
                                         {"activations", node.activations},
                                         {"kept", node.kept},
                                         {"parameters", node.parameters}});

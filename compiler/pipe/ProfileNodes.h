@@ -13,6 +13,7 @@ namespace freestone::pipe {
 /// nanoseconds, sizes in bytes:
 /// ```
 /// {"nodes": [{"name": "/fc1/Gemm", "forward": 81000, "backward": 163000,
+///             "weights": 81000,                            of backward, for gradients of parameters
 ///             "activations": 4096,                         of its results that other nodes read
 ///             "kept": 8192,                                of its results that gradients read
 ///             "parameters": 1024}, …],                     of those that no earlier node reads

@@ -172,6 +172,8 @@ std::vector<Frontier> Search::run(size_t most) {
         reached[before] = true;
     }
   }
+  if (frontiers.back().before.size() != profile.nodes.size())
+    throw Error("some of the model's operations neither follow from its first one, nor lead to what does");
   return frontiers;
 }
 

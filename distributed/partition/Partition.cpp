@@ -1,10 +1,8 @@
 #include "distributed/partition/Partition.h"
 
-#include "distributed/Error.h"
+#include "distributed/partition/NothingFits.h"
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
-#include <limits>
 
 namespace freestone::distributed {
 
@@ -62,15 +60,19 @@ double LevelSolver::stageTime(double compute, double parameters, int replicas, i
   return std::max(compute, sum) / replicas;
 }
 
-/// Whether a device holds its weights, and what the micro-batches under way keep, as PipeDream counts them.
+/// Whether a device holds what a stage of it takes: `devices` are those up to its end.
 bool LevelSolver::fits(int begin, int end, int replicas, int devices) const {
-  if (!options.memory)
+  if (options.memory == never)
     return true;
-  double activations = frontiers[end].activations - (begin > 0 ? frontiers[begin - 1].activations : 0);
-  double underWay = std::ceil(static_cast<double>(level.count - devices) / replicas);
-  if (!isPipedreams())
-    underWay += 1;
-  return underWay * (activations + parametersOf(begin, end)) <= *options.memory;
+  const Frontier none, &before = begin > 0 ? frontiers[begin - 1] : none, &last = frontiers[end];
+  int behind = level.count - devices, rounds = (behind + replicas - 1) / replicas;
+  double parameters = parametersOf(begin, end);
+  if (isPipedreams())
+    return rounds * (last.activations - before.activations + parameters) <= options.memory;
+  bool isLast = end + 1 == static_cast<int>(frontiers.size());
+  double slot = last.kept - before.kept + 2 * before.crossing + (isLast ? 0 : 2 * last.crossing);
+  int slots = options.slots ? options.slots(behind, replicas) : rounds + 2;
+  return options.statesPerParameter * parameters + slots * slot <= options.memory;
 }
 
 bool LevelSolver::hasWork(int begin, int end) const {
@@ -90,7 +92,8 @@ void LevelSolver::extend(std::vector<Best> &best, int begin, int end, int cut) c
   std::vector<double> time(count + 1, never);
   int most = options.isStraight ? 1 : count - 1;
   for (int replicas = 1; replicas <= most; ++replicas) {
-    time[replicas] = std::max(stageTime(compute, parameters, replicas, 1), transferTime(cut, replicas));
+    time[replicas] = std::max(stageTime(compute, parameters, replicas, isPipedreams() ? 1 : partsInside),
+                              transferTime(cut, replicas));
     if (!isLast)
       time[replicas] = std::max(time[replicas], transferTime(end, replicas));
   }
@@ -182,7 +185,7 @@ Partition findPartition(const std::vector<Frontier> &frontiers, const PartitionO
   }
   partition.stageTime = computing[0][states - 1];
   if (partition.stageTime == never)
-    throw Error("no choice of stages fits the memory of the devices: use more devices, or smaller micro-batches");
+    throw NothingFits();
 
   std::vector<PlannedStage> outer = {{0, states, 1}};
   partition.stages.resize(options.levels.size());

@@ -2,7 +2,8 @@
 #define FREESTONE_DISTRIBUTED_PARTITION_PARTITION_H
 
 #include "distributed/partition/Antichains.h"
-#include <optional>
+#include <functional>
+#include <limits>
 
 namespace freestone::distributed {
 
@@ -28,8 +29,12 @@ struct PartitionOptions {
   std::vector<Level> levels;
   CostRules rules = CostRules::Overlapping;
   bool isStraight = false; ///< no stage has replicas
-  /// Bytes of one device for weights and activations of the micro-batches under way; nothing: unlimited.
-  std::optional<double> memory = {};
+  /// Bytes of one device for weights and what micro-batches under way keep.
+  double memory = std::numeric_limits<double>::infinity();
+  double statesPerParameter = 4; ///< bytes kept for a byte of parameters; of PipeDream's rules: 1 a micro-batch
+  /// How many micro-batches a device has memory for: of a stage with so many devices behind it, in its level, and so
+  /// many replicas. Null: as 1F1B has.
+  std::function<int(int behind, int replicas)> slots = {};
 };
 
 /// A stage: the nodes behind frontier `begin` - 1 up to frontier `end` - 1, on so many replicas.
@@ -50,7 +55,7 @@ struct Partition {
 
 /// The best stages for a profile: PipeDream's optimizer (Narayanan et al., SOSP 2019), exact for its model of costs. On
 /// each level, dynamic programming over frontiers and devices, of which every inner result is a part.
-/// O(frontiers² · devices²) a level; inner levels, times the frontiers. Throws Error where nothing fits the memory.
+/// O(frontiers² · devices²) a level; inner levels, times the frontiers. Throws NothingFits.
 Partition findPartition(const std::vector<Frontier> &frontiers, const PartitionOptions &options);
 
 /// The stage of every node.

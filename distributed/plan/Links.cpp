@@ -1,5 +1,6 @@
+#include "distributed/plan/Links.h"
+
 #include "distributed/Error.h"
-#include "distributed/plan/PipelinePlan.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

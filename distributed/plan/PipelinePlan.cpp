@@ -1,60 +1,40 @@
 #include "distributed/plan/PipelinePlan.h"
 
-#include "distributed/Error.h"
-#include "distributed/partition/ChainPartition.h"
+#include "distributed/partition/NothingFits.h"
 #include "distributed/schedule/VerifySchedule.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <span>
 
 namespace freestone::distributed {
 
 namespace {
 
+/// Plans one schedule on some stages.
 class Planner {
 public:
-  Planner(const Profile &profile, const PlanOptions &options) : profile(profile), options(options) {}
-  PipelinePlan run();
+  Planner(const Profile &profile, const PlanOptions &options, StageAssignment assignment)
+      : profile(profile), options(options) {
+    plan.assignment = std::move(assignment);
+  }
+  PipelinePlan run(ScheduleKind schedule, int stagesPerRank);
 
 private:
-  void chooseStages();
-  void describeStages();
-  void simulateStep();
+  void describeStages(int stagesPerRank);
+  void simulateStep(ScheduleKind schedule, int stagesPerRank);
   void addMemory();
 
   const Profile &profile;
   const PlanOptions &options;
   PipelinePlan plan;
-  std::vector<int> replicas;                      ///< of each stage
   std::map<std::pair<int, int>, double> crossing; ///< bytes from stage to stage
 };
 
-void Planner::chooseStages() {
-  if (!options.mayReplicate) {
-    int count = options.ranks * options.stagesPerRank;
-    plan.stageOf = partitionChain(profile, count, options.links.levels.back().bytesPerSecond);
-    replicas.assign(options.ranks, 1);
-    return;
-  }
-  std::vector<Frontier> frontiers = findFrontiers(profile);
-  Partition partition = findPartition(frontiers, {options.links.levels, options.rules});
-  // Ranks of replicas of outer levels multiply: a stage of the innermost level is copied as often as what contains it.
-  std::vector<PlannedStage> stages = partition.stages.front();
-  for (PlannedStage &stage : stages)
-    for (const std::vector<PlannedStage> &outer : std::span(partition.stages).subspan(1))
-      for (const PlannedStage &around : outer)
-        if (around.begin <= stage.begin && stage.end <= around.end)
-          stage.replicas *= around.replicas;
-  plan.stageOf = stagesOfNodes(frontiers, stages);
-  for (const PlannedStage &stage : stages)
-    replicas.push_back(stage.replicas);
-}
-
-void Planner::describeStages() {
-  plan.stages.resize(1 + *std::ranges::max_element(plan.stageOf));
+void Planner::describeStages(int stagesPerRank) {
+  const std::vector<int> &stageOf = plan.assignment.stageOf;
+  plan.stages.resize(plan.assignment.replicas.size() * stagesPerRank);
   for (size_t node = 0; node < profile.nodes.size(); ++node) {
-    StagePlan &stage = plan.stages[plan.stageOf[node]];
+    StagePlan &stage = plan.stages[stageOf[node]];
     const ProfileNode &cost = profile.nodes[node];
     if (stage.nodes++ == 0 || stage.firstNode.empty())
       stage.firstNode = cost.name;
@@ -62,27 +42,32 @@ void Planner::describeStages() {
       stage.lastNode = cost.name;
     stage.forward += cost.forward;
     stage.backward += cost.backward;
+    stage.weights += cost.weights;
     stage.parameters += cost.parameters;
     stage.kept += cost.kept;
   }
-  std::map<std::pair<int, int>, double> sent; ///< from node to stage: once, however many of its nodes read it
+  std::map<std::pair<int, int>, double> arrived; ///< from node to stage: once, however many of its nodes read it
+  std::map<int, double> left;                    ///< of nodes that other stages read
   for (const ProfileEdge &edge : profile.edges)
-    if (int to = plan.stageOf[edge.to]; plan.stageOf[edge.from] != to) {
-      double &bytes = sent[{edge.from, to}];
+    if (int to = stageOf[edge.to]; stageOf[edge.from] != to) {
+      double &bytes = arrived[{edge.from, to}];
       bytes = std::max(bytes, edge.bytes);
+      left[edge.from] = std::max(left[edge.from], edge.bytes);
     }
-  for (const auto &[way, bytes] : sent) {
+  for (const auto &[way, bytes] : arrived) {
     plan.stages[way.second].received += bytes;
-    crossing[{plan.stageOf[way.first], way.second}] += bytes;
+    crossing[{stageOf[way.first], way.second}] += bytes;
   }
+  for (const auto &[node, bytes] : left)
+    plan.stages[stageOf[node]].sent += bytes;
 }
 
-void Planner::simulateStep() {
+void Planner::simulateStep(ScheduleKind schedule, int stagesPerRank) {
   ScheduleOptions wanted;
-  wanted.kind = options.schedule;
+  wanted.kind = schedule;
   wanted.microBatches = options.microBatches;
-  wanted.replicas = replicas;
-  wanted.chunks = options.mayReplicate ? 1 : options.stagesPerRank;
+  wanted.replicas = plan.assignment.replicas;
+  wanted.chunks = stagesPerRank;
   plan.schedule = generate(wanted);
   verifySchedule(plan.schedule);
   std::vector<StageEdge> edges;
@@ -93,8 +78,7 @@ void Planner::simulateStep() {
   for (size_t number = 0; number < plan.stages.size(); ++number) {
     StagePlan &stage = plan.stages[number];
     stage.ranks = plan.schedule.ranksOf[number];
-    // Without a cut, half of a backward pass is of inputs, and half of weights.
-    costs.stages.push_back({stage.forward, stage.backward / 2, stage.backward / 2, stage.forward, 0});
+    costs.stages.push_back({stage.forward, stage.backward - stage.weights, stage.weights, stage.forward, 0});
     plan.oneRank += (stage.forward + stage.backward) * options.microBatches;
   }
   costs.transfer = [&](int fromRank, int toRank, int from, int to) -> TransferCost {
@@ -112,6 +96,7 @@ void Planner::simulateStep() {
     throw Error("the schedule's ranks would wait for each other for ever:\n" + plan.simulation.deadlock);
 }
 
+/// The sums of StageValues, of any stages.
 void Planner::addMemory() {
   std::vector<int> kept = countKept(plan.schedule);
   plan.memory.resize(plan.schedule.ranks.size());
@@ -119,19 +104,113 @@ void Planner::addMemory() {
     const StagePlan &stage = plan.stages[number];
     double slots = kept[number] + 1;
     for (int rank : stage.ranks)
-      plan.memory[rank] += options.statesPerParameter * stage.parameters + slots * (stage.kept + 2 * stage.received);
+      plan.memory[rank] +=
+          options.statesPerParameter * stage.parameters + slots * (stage.kept + 2 * stage.received + 2 * stage.sent);
   }
 }
 
-PipelinePlan Planner::run() {
-  chooseStages();
-  describeStages();
-  simulateStep();
+PipelinePlan Planner::run(ScheduleKind schedule, int stagesPerRank) {
+  describeStages(stagesPerRank);
+  simulateStep(schedule, stagesPerRank);
   addMemory();
   return std::move(plan);
 }
 
+/// Compares schedules.
+class Comparison {
+public:
+  Comparison(const Profile &profile, const PlanOptions &options)
+      : profile(profile), options(options), finder(profile, options) {}
+  PipelinePlan run();
+
+private:
+  std::vector<PlanCandidate> listCandidates() const;
+  void consider(PlanCandidate &candidate);
+  void refuse(PlanCandidate &candidate, double memory);
+  [[noreturn]] void failForMemory() const;
+
+  const Profile &profile;
+  const PlanOptions &options;
+  StageFinder finder;
+  std::vector<PlanCandidate> candidates;
+  std::vector<PipelinePlan> plans; ///< of those that fit
+};
+
+std::vector<PlanCandidate> Comparison::listCandidates() const {
+  auto perRank = [&](ScheduleKind kind) { return kind == ScheduleKind::Interleaved ? options.stagesPerRank : 1; };
+  if (options.schedule)
+    return {{*options.schedule, perRank(*options.schedule)}};
+  std::vector<PlanCandidate> listed;
+  for (ScheduleKind kind : {ScheduleKind::OneFOneB, ScheduleKind::Eager, ScheduleKind::GPipe})
+    listed.push_back({kind});
+  if (options.mayReplicate || options.rules == CostRules::Pipedream || options.ranks == 1)
+    return listed;
+  listed.push_back({ScheduleKind::ZeroBubble});
+  auto working = std::ranges::count_if(profile.nodes, [](const ProfileNode &node) { return node.time() > 0; });
+  if (working >= options.ranks * options.stagesPerRank)
+    listed.push_back({ScheduleKind::Interleaved, options.stagesPerRank});
+  return listed;
+}
+
+void Comparison::refuse(PlanCandidate &candidate, double memory) {
+  candidate.fits = false;
+  candidate.memory = memory;
+}
+
+/// Plans a schedule on the fastest stages that fit.
+void Comparison::consider(PlanCandidate &candidate) {
+  std::vector<StageAssignment> assignments;
+  try {
+    assignments = finder.find(candidate.schedule, candidate.stagesPerRank);
+  } catch (const NothingFits &) {
+    return refuse(candidate, finder.leastMemory(candidate.schedule, candidate.stagesPerRank));
+  }
+  std::optional<PipelinePlan> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (StageAssignment &assignment : assignments) {
+    PipelinePlan plan =
+        Planner(profile, options, std::move(assignment)).run(candidate.schedule, candidate.stagesPerRank);
+    least = std::min(least, plan.largestMemory());
+    if (plan.largestMemory() <= options.memory && (!best || plan.simulation.makespan < best->simulation.makespan))
+      best = std::move(plan);
+  }
+  if (!best)
+    return refuse(candidate, least);
+  candidate.time = best->simulation.makespan;
+  candidate.bubble = best->simulation.bubble;
+  candidate.memory = best->largestMemory();
+  plans.push_back(std::move(*best));
+}
+
+void Comparison::failForMemory() const {
+  const PlanCandidate &least = *std::ranges::min_element(candidates, {}, &PlanCandidate::memory);
+  throw Error(
+      fmt::format("no stages keep to {} a rank: schedule {} would need {}; choose more ranks, more micro-batches "
+                  "of each batch, or --recompute blocks",
+                  printBytes(options.memory), nameOf(least.schedule), printBytes(least.memory)));
+}
+
+PipelinePlan Comparison::run() {
+  candidates = listCandidates();
+  for (PlanCandidate &candidate : candidates)
+    consider(candidate);
+  if (plans.empty())
+    failForMemory();
+  // Times that rounding alone makes different are equal.
+  constexpr double rounding = 1e-6;
+  double fastest =
+      std::ranges::min(plans, {}, [](const auto &plan) { return plan.simulation.makespan; }).simulation.makespan;
+  std::erase_if(plans, [&](const auto &plan) { return plan.simulation.makespan > fastest * (1 + rounding); });
+  PipelinePlan plan = std::move(*std::ranges::min_element(plans, {}, &PipelinePlan::largestMemory));
+  while (candidates[plan.taken].schedule != plan.schedule.kind)
+    ++plan.taken;
+  plan.candidates = std::move(candidates);
+  return plan;
+}
+
 } // namespace
+
+double PipelinePlan::largestMemory() const { return std::ranges::max(memory); }
 
 PipelinePlan planPipeline(const Profile &profile, const PlanOptions &options) {
   int placed = 1;
@@ -139,7 +218,7 @@ PipelinePlan planPipeline(const Profile &profile, const PlanOptions &options) {
     placed *= level.count;
   if (placed != options.ranks)
     throw Error(fmt::format("the links are of {} ranks, but there are {}", placed, options.ranks));
-  return Planner(profile, options).run();
+  return Comparison(profile, options).run();
 }
 
 } // namespace freestone::distributed

@@ -16,7 +16,7 @@ static std::string printTime(double seconds) {
                            : fmt::format("{:.1f} µs", seconds * 1e6);
 }
 
-static std::string printBytes(double bytes) { return fmt::format("{:.2f} MiB", bytes / (1 << 20)); }
+std::string printBytes(double bytes) { return fmt::format("{:.2f} MiB", bytes / (1 << 20)); }
 
 /// "0", "0 4", "0-12" for consecutive ranks.
 static std::string printRanks(const std::vector<int> &ranks) {
@@ -60,8 +60,47 @@ static std::string drawRank(const std::vector<Event> &events, double makespan) {
   return drawing;
 }
 
+/// What was compared, if there was a choice.
+static std::string printCandidates(const PipelinePlan &plan) {
+  if (plan.candidates.size() < 2)
+    return "";
+  std::string text = "schedule      a step      bubble   memory of a rank\n";
+  for (size_t number = 0; number < plan.candidates.size(); ++number) {
+    const PlanCandidate &candidate = plan.candidates[number];
+    text += fmt::format(
+        "{:<12}  {:<10}  {:<7}  {}{}\n", nameOf(candidate.schedule), candidate.fits ? printTime(candidate.time) : "-",
+        candidate.fits ? fmt::format("{:.1f} %", 100 * candidate.bubble) : "-", printBytes(candidate.memory),
+        static_cast<int>(number) == plan.taken ? "  taken"
+        : candidate.fits                       ? ""
+                                               : "  too much");
+  }
+  return text + "\n";
+}
+
+/// The stages of every level, as PipeDream's optimizer prints them.
+static std::string printPartition(const Partition &partition) {
+  std::string text;
+  for (size_t level = partition.stages.size(); level-- > 0;) {
+    std::vector<std::string> stages;
+    for (const PlannedStage &stage : partition.stages[level])
+      stages.push_back(fmt::format("({}, {}) x {}", stage.begin, stage.end, stage.replicas));
+    text += fmt::format("states of level {}: {}\n", level + 1, fmt::join(stages, ", "));
+  }
+  return text + fmt::format("the slowest stage takes {:.12g} s: {:.6f} times faster than one rank\n\n",
+                            partition.stageTime, partition.oneDevice / partition.stageTime);
+}
+
+std::string describePlan(const PipelinePlan &plan) {
+  return fmt::format("schedule {}, {} stages: a step of {}, a bubble of {:.1f} % and at most {} a rank are expected",
+                     nameOf(plan.schedule.kind), plan.stages.size(), printTime(plan.simulation.makespan),
+                     100 * plan.simulation.bubble, printBytes(plan.largestMemory()));
+}
+
 std::string printPlan(const PipelinePlan &plan) {
-  std::string text = "stage  ranks     forward     backward    parameters  kept          receives      operations\n";
+  std::string text = printCandidates(plan);
+  if (plan.assignment.partition)
+    text += printPartition(*plan.assignment.partition);
+  text += "stage  ranks     forward     backward    parameters  kept          receives      operations\n";
   forLines(plan.stages.size(), text, [&](size_t number) {
     const StagePlan &stage = plan.stages[number];
     text += fmt::format("{:<5}  {:<8}  {:<10}  {:<10}  {:<10}  {:<12}  {:<12}  {}: {} to {}\n", number,

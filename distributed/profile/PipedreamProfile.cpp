@@ -69,6 +69,7 @@ File readFile(std::istream &text) {
     node.name = line.substr(first + 4, second - first - 4);
     node.forward = readField(fields, "forward_compute_time", number) * millisecond;
     node.backward = readField(fields, "backward_compute_time", number) * millisecond;
+    node.weights = node.backward / 2; // the form does not tell
     node.activations = readField(fields, "activation_size", number);
     node.parameters = readField(fields, "parameter_size", number);
     if (!numbers.emplace(id, static_cast<int>(file.profile.nodes.size())).second)

@@ -13,6 +13,7 @@ struct ProfileNode {
   double activations = 0; ///< of its results that other nodes read
   double kept = 0;        ///< of its results that gradients read
   double parameters = 0;  ///< of those that no earlier node reads
+  double weights = 0;     ///< seconds of the backward pass for gradients of parameters
 
   double time() const { return forward + backward; }
 };

@@ -1,6 +1,12 @@
 #include "distributed/Error.h"
+#include "distributed/plan/PipelineChoice.h"
 #include "distributed/plan/PipelinePlan.h"
+#include "distributed/profile/PipedreamProfile.h"
+#include <algorithm>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <random>
+#include <set>
 
 using namespace freestone::distributed;
 
@@ -43,8 +49,8 @@ TEST(Plan, CountsMemory) {
   PipelinePlan plan = planPipeline(makeChain(8), options);
   constexpr double mebibyte = 1 << 20;
   for (int rank = 0; rank < 4; ++rank) {
-    double slots = 4 - rank + 1, received = rank > 0 ? 1 : 0;
-    EXPECT_NEAR(plan.memory[rank] / mebibyte, 4 * 4 + slots * (2 * 3 + 2 * received), 1e-6);
+    double slots = 4 - rank + 1, received = rank > 0 ? 1 : 0, sent = rank < 3 ? 1 : 0;
+    EXPECT_NEAR(plan.memory[rank] / mebibyte, 4 * 4 + slots * (2 * 3 + 2 * received + 2 * sent), 1e-6);
   }
 }
 
@@ -84,6 +90,128 @@ TEST(Plan, DrawsWhatRanksDo) {
       std::string::npos)
       << text;
   EXPECT_NE(text.find(std::string(11, 'F')), std::string::npos) << text;
+}
+
+TEST(Plan, TakesTheFastestSchedule) {
+  PlanOptions options = optionsFor(ScheduleKind::GPipe, 4, 8);
+  options.schedule.reset();
+  Profile profile = makeChain(16);
+  for (ProfileNode &node : profile.nodes)
+    node.weights = node.backward / 2;
+  PipelinePlan plan = planPipeline(profile, options);
+  EXPECT_EQ(plan.schedule.kind, ScheduleKind::ZeroBubble); // a third of 1F1B's bubble; that of interleaved is a half
+  ASSERT_EQ(plan.candidates.size(), 5u);
+  for (const PlanCandidate &candidate : plan.candidates) {
+    EXPECT_GE(candidate.time, plan.simulation.makespan);
+    options.schedule = candidate.schedule;
+    EXPECT_EQ(planPipeline(profile, options).simulation.makespan, candidate.time) << nameOf(candidate.schedule);
+  }
+  EXPECT_NE(printPlan(plan).find("taken"), std::string::npos);
+  EXPECT_NE(describePlan(plan).find("schedule zb-h1, 4 stages: a step of 1.08 s, a bubble of 11.1 %"),
+            std::string::npos)
+      << describePlan(plan);
+  options.schedule.reset();
+  options.stagesPerRank = 4; // a quarter
+  EXPECT_EQ(planPipeline(profile, options).schedule.kind, ScheduleKind::Interleaved);
+}
+
+TEST(Plan, TakesTheLeastMemoryAmongEquals) {
+  for (int ranks : {1, 4}) {
+    PlanOptions options = optionsFor(ScheduleKind::GPipe, ranks, 8);
+    options.schedule.reset();
+    options.stagesPerRank = 32;
+    PipelinePlan plan = planPipeline(makeChain(16), options); // no time for weights: ZB-H1 is as fast as 1F1B
+    EXPECT_EQ(plan.schedule.kind, ScheduleKind::OneFOneB);
+  }
+}
+
+TEST(Plan, KeepsToTheMemory) {
+  PlanOptions options = optionsFor(ScheduleKind::GPipe, 4, 16);
+  options.schedule.reset();
+  Profile profile = makeChain(16);
+  double before = 0, unlimited = planPipeline(profile, options).largestMemory();
+  for (double part : {1.0, 0.9, 0.8, 0.7, 0.6}) {
+    options.memory = part * unlimited;
+    try {
+      PipelinePlan plan = planPipeline(profile, options);
+      EXPECT_LE(plan.largestMemory(), options.memory);
+      EXPECT_GE(plan.simulation.makespan, before);
+      before = plan.simulation.makespan;
+    } catch (const Error &) {
+      ADD_FAILURE() << part;
+    }
+  }
+  options.memory = 1 << 20;
+  try {
+    planPipeline(profile, options);
+    ADD_FAILURE();
+  } catch (const Error &error) {
+    std::string said = error.what();
+    EXPECT_NE(said.find("no stages keep to 1.00 MiB a rank: schedule 1f1b would need "), std::string::npos) << said;
+    double enough = std::stod(said.substr(said.find("would need ") + 11)) + 0.01;
+    options.memory = enough * (1 << 20);
+    EXPECT_LE(planPipeline(profile, options).largestMemory(), options.memory);
+  }
+}
+
+Profile readCorpus(const std::string &name) {
+  std::ifstream file(std::string(CORPUS) + "/" + name + ".txt");
+  return readPipedreamProfile(file);
+}
+
+/// Nodes that read one or two of the three before.
+Profile makeGraph(int nodes, uint32_t seed) {
+  std::mt19937 random(seed);
+  Profile profile;
+  for (int node = 0; node < nodes; ++node) {
+    double forward = 0.01 * (1 + random() % 20);
+    double bytes = static_cast<double>(random() % 1000) * 1e4;
+    profile.nodes.push_back(
+        {"", forward, 2 * forward, bytes, bytes, static_cast<double>(random() % 100) * 1e5, forward});
+    for (int from : std::set<int>{node - 1, node - 1 - static_cast<int>(random() % 3)})
+      if (from >= 0)
+        profile.edges.push_back({from, node, profile.nodes[from].activations});
+  }
+  return profile;
+}
+
+TEST(Plan, IsNeverSlowerThanPipedreams) {
+  std::vector<Profile> profiles;
+  for (const char *name : {"vgg16", "alexnet", "resnet50", "gnmt_large"})
+    profiles.push_back(readCorpus(name));
+  for (uint32_t seed = 0; seed < 20; ++seed)
+    profiles.push_back(makeGraph(6 + seed % 10, seed));
+  int compared = 0;
+  for (const Profile &profile : profiles)
+    for (const std::vector<Level> &levels :
+         {std::vector<Level>{{2, 1.25e9}}, {{4, 1e8}}, {{8, 1e10}}, {{2, 1e10}, {2, 1e8}}})
+      for (int parts : {1, 4, 16})
+        for (bool isStraight : {false, true}) {
+          if (&profile - &profiles.front() == 3 && levels.size() == 2)
+            continue; // long
+          PlanOptions options;
+          options.ranks = levels.size() == 2 ? 4 : levels.front().count;
+          options.microBatches = parts;
+          options.links = {levels, 1e-5};
+          options.mayReplicate = !isStraight;
+          if (isStraight && options.ranks > 6)
+            continue; // of some profiles, more than nodes
+          PipelinePlan plan = planPipeline(profile, options);
+          options.rules = CostRules::Pipedream;
+          PipelinePlan other = planPipeline(profile, options);
+          // Stages without work are fewer ranks.
+          if (std::ranges::all_of(other.stages,
+                                  [](const StagePlan &stage) { return stage.forward + stage.backward > 0; }))
+            EXPECT_LE(plan.simulation.makespan, other.simulation.makespan * (1 + 1e-6));
+          compared += other.stages.size() > 1;
+        }
+  EXPECT_GT(compared, 300);
+}
+
+TEST(Plan, ChoicesAreReadAsTheyArePrinted) {
+  PipelineChoice choice{{0, 0, 1}, 2, ScheduleKind::ZeroBubble, R"({"levels": [1e9]})"};
+  EXPECT_EQ(PipelineChoice::read(choice.print()), choice);
+  EXPECT_THROW(PipelineChoice::read("{}"), Error);
 }
 
 } // namespace

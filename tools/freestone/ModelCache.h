@@ -34,6 +34,10 @@ public:
   std::string compileUnkept(const std::string &output, const std::string &model);
   /// Measures the machine if that matters to compilations and has never been done; they do it themselves otherwise.
   void measureMachine() { rates(); }
+  /// The machine's rates, if they matter to compilations; else empty.
+  const std::string &rates();
+  /// Compiles for the rates of another machine.
+  void useRates(const std::string &text) { machine = cache::MachineRates{text, "", 0}; }
   /// A line about the measurement of this machine, with a line break, if this object made one; its time is in no
   /// other. Else empty.
   std::string describeCalibration() const;
@@ -44,8 +48,6 @@ public:
                       const std::vector<std::string> &graphs = {});
 
 private:
-  /// The machine's rates, if they matter to this compilation; else empty.
-  const std::string &rates();
   std::optional<cache::Request> request(cache::Kind kind, const std::string &model, const std::string &training,
                                         const std::vector<std::string> &graphs);
   std::string make(const std::string &path, const std::string &model, const std::string &training);

@@ -1,7 +1,5 @@
 #include "tools/freestone/PipelineTraining.h"
 
-#include "distributed/partition/ChainPartition.h"
-#include "distributed/plan/PipelinePlan.h"
 #include "distributed/supervise/Supervisor.h"
 #include "distributed/transport/MpiLibrary.h"
 #include "tools/freestone/Options.h"
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <thread>
 
 namespace freestone::tools {
@@ -26,9 +25,11 @@ void PipelineArguments::addTo(CLI::App &verb) {
   addNumber(verb, "--micro-batches", microBatches, upTo(mostMicroBatches),
             "parts of each batch, whose gradients are summed before the step; 1")
       ->group(group);
-  addWord(verb, "--pipeline-schedule", schedule, {{"gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1", "pipedream", "pipedream-2bw"}},
-          "the order of forward and backward passes on each rank: gpipe, 1f1b, eager-1f1b, interleaved or zb-h1; "
-          "eager-1f1b; with gradients of older weights, and no flush between steps: pipedream, pipedream-2bw")
+  addWord(verb, "--pipeline-schedule", schedule,
+          {{"gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1", "pipedream", "pipedream-2bw"}},
+          "the order of forward and backward passes on each rank: gpipe, 1f1b, eager-1f1b, interleaved or zb-h1, by "
+          "default the fastest of them by prediction; or, with gradients of older weights and no flush between steps, "
+          "pipedream or pipedream-2bw")
       ->group(group);
   addNumber(verb, "--stages-per-rank", stagesPerRank, upTo(mostStagesPerRank), "of the schedule interleaved; 2")
       ->group(group);
@@ -44,30 +45,66 @@ void PipelineArguments::addTo(CLI::App &verb) {
                 "of pipedream and pipedream-2bw: backward passes read the newest weights, not those of their forward "
                 "passes; for comparisons")
       ->group(group);
+  auto takeMemory = [this](const std::string &text) {
+    memory = cache::parseBytes(text);
+    if (!memory)
+      refuseValue("--max-memory", text, "must be a number of bytes, such as 500M or 8G");
+  };
+  verb.add_option_function<std::string>("--max-memory", takeMemory,
+                                        "what a rank may keep, by which stages and schedule are chosen: 500M, 8G")
+      ->type_name(formKind)
+      ->group(group);
+  addText(verb, "--links", links, fileKind,
+          "JSON of how the ranks are connected: {\"latency\": 1e-5, \"levels\": [{\"ranks\": 8, "
+          "\"bytes_per_second\": 5e10}, …]}, the ranks of a machine first; by default one machine")
+      ->group(group);
   addText(verb, "--hosts", hosts, formKind, "machines for the ranks, as mpirun takes them: a,b,c:2")->group(group);
   verb.add_flag("--in-process", inProcess, "the ranks are threads of this process, rather than processes of mpirun's")
       ->group(group);
-}
-
-ScheduleKind PipelineArguments::kind() const {
-  return schedule.empty() ? ScheduleKind::Eager : distributed::scheduleKindOf(schedule);
-}
-
-int PipelineArguments::stages() const {
-  int64_t perRank = kind() == ScheduleKind::Interleaved ? stagesPerRank.value_or(2) : 1;
-  return static_cast<int>(ranks.value_or(1) * perRank / replicas.value_or(1));
 }
 
 void PipelineArguments::check() const {
   int64_t copies = replicas.value_or(1);
   if (ranks.value_or(1) % copies != 0)
     throw Failure(Exit::Usage, fmt::format("--ranks {} are no multiple of --replicas {}", ranks.value_or(1), copies));
-  if (verticalSync && kind() != ScheduleKind::PipeDream)
+  if (verticalSync && schedule != nameOf(ScheduleKind::PipeDream))
     throw Failure(Exit::Usage, "--vertical-sync is of --pipeline-schedule pipedream");
-  if (noStashing && !distributed::isDelayed(kind()))
+  if (noStashing && !isDelayed())
     throw Failure(Exit::Usage, "--no-weight-stashing is of --pipeline-schedule pipedream or pipedream-2bw");
-  if (stagesPerRank && kind() != ScheduleKind::Interleaved)
+  if (stagesPerRank && schedule != nameOf(ScheduleKind::Interleaved))
     throw Failure(Exit::Usage, "--stages-per-rank is of --pipeline-schedule interleaved; others have one stage a rank");
+}
+
+/// Bytes that are kept for a byte of a parameter: itself, its gradient, and moments.
+static double statesPerParameter(const TrainerOptions &step) {
+  double moments = step.optimizer == "sgd" || step.optimizer == "adagrad" || step.optimizer == "lion" ? 1
+                   : step.optimizer == "amsgrad"                                                      ? 3
+                                                                                                      : 2;
+  return 2 + moments * (step.moments == "bf16" ? 0.5 : 1);
+}
+
+static std::string readText(const std::string &path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+distributed::PlanOptions PipelineArguments::planOptions(const TrainerOptions &step) const {
+  distributed::PlanOptions options;
+  if (!schedule.empty())
+    options.schedule = distributed::scheduleKindOf(schedule);
+  options.stagesPerRank = static_cast<int>(stagesPerRank.value_or(2));
+  // Replicas share the micro-batches; each pipeline of them is planned alike.
+  int64_t copies = replicas.value_or(1);
+  options.ranks = static_cast<int>(ranks.value_or(1) / copies);
+  options.microBatches = static_cast<int>((microBatches.value_or(1) + copies - 1) / copies);
+  options.links =
+      links.empty() ? distributed::Links::oneMachine(options.ranks) : distributed::Links::parse(readText(links));
+  options.statesPerParameter = statesPerParameter(step);
+  if (memory)
+    options.memory = static_cast<double>(*memory);
+  return options;
 }
 
 bool PipelineArguments::supervises() const {
@@ -117,42 +154,79 @@ PipelineJob::PipelineJob(PipelineArguments &arguments) : arguments(arguments) {
   }
 }
 
-distributed::Profile profileStep(ModelCache &models, const std::string &model, const std::string &step,
-                                 const std::vector<std::string> &graphs, int64_t samples, int64_t tokens) {
+distributed::Profile profileStep(ModelCache &models, const PipelineModel &model, int64_t microBatches) {
   train::StageChoice whole;
-  whole.usualBatch = samples;
-  whole.usualLength = tokens;
-  return distributed::readProfile(models.inspect(model, "profile", train::describeStage(step, whole), graphs));
+  whole.usualBatch = (model.sizes.batch + microBatches - 1) / microBatches;
+  whole.usualLength = model.sizes.tokens;
+  return distributed::readProfile(
+      models.inspect(model.path, "profile", train::describeStage(model.step, whole), model.graphs));
 }
 
-void PipelineJob::compile(ModelCache &models, const std::string &model, const std::string &step,
-                          const std::vector<std::string> &graphs, int64_t batch, int64_t tokens) {
-  int count = arguments.stages(), ranks = static_cast<int>(arguments.ranks.value_or(1));
-  train::StageChoice choice;
-  if (count > 1) {
-    int64_t parts = arguments.microBatches.value_or(1);
-    distributed::Profile profile = profileStep(models, model, step, graphs, (batch + parts - 1) / parts, tokens);
-    double bytesPerSecond = distributed::Links::oneMachine(ranks).levels.front().bytesPerSecond;
-    choice.stages = distributed::partitionChain(profile, count, bytesPerSecond);
-    choice.split = arguments.kind() == ScheduleKind::ZeroBubble;
+distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const PipelineModel &model,
+                                                const TrainerOptions &options) {
+  distributed::PipelineChoice chosen;
+  distributed::PlanOptions wanted = arguments.planOptions(options);
+  if (wanted.ranks > 1 || wanted.schedule || arguments.memory) {
+    distributed::PipelinePlan plan = distributed::planPipeline(profileStep(models, model, wanted.microBatches), wanted);
+    expected = distributed::describePlan(plan);
+    chosen.schedule = plan.schedule.kind;
+    chosen.stages = plan.schedule.stages();
+    if (chosen.stages > 1)
+      chosen.stageOf = plan.assignment.stageOf;
   }
+  chosen.rates = models.rates();
+  return chosen;
+}
+
+/// Rank 0 chooses, and tells the other processes.
+distributed::PipelineChoice PipelineJob::agree(ModelCache &models, const PipelineModel &model,
+                                               const TrainerOptions &options) {
+  if (!network)
+    return choose(models, model, options);
+  if (rank > 0) {
+    distributed::ParcelLine line(*courier, 0, /*model=*/0);
+    auto told = distributed::PipelineChoice::read(line.receive().about.dump());
+    models.useRates(told.rates);
+    return told;
+  }
+  try {
+    distributed::PipelineChoice chosen = choose(models, model, options);
+    for (int peer = 1; peer < courier->size(); ++peer) {
+      distributed::ParcelLine line(*courier, peer, /*model=*/0);
+      line.send({nlohmann::json::parse(chosen.print()), {}});
+      line.settle();
+    }
+    return chosen;
+  } catch (const std::exception &error) {
+    courier->abort(error.what());
+    throw;
+  }
+}
+
+void PipelineJob::compile(ModelCache &models, const PipelineModel &model, const TrainerOptions &options) {
+  choice = agree(models, model, options);
+  train::StageChoice wanted;
+  wanted.stages = choice.stageOf;
+  wanted.split = choice.schedule == ScheduleKind::ZeroBubble;
   // The plan of a step tells the rank of each stage, and which stages compute their forward passes anew.
-  distributed::PipelineOptions options = optionsFor({}, 0);
+  distributed::PipelineOptions planned = optionsFor({}, 0);
   distributed::Schedule schedule =
-      distributed::generate(distributed::scheduleOptionsOf(options, count, options.microBatches));
+      distributed::generate(distributed::scheduleOptionsOf(planned, choice.stages, planned.microBatches));
   std::set<int> recomputed;
   for (const std::vector<distributed::Action> &list : schedule.ranks)
     for (const distributed::Action &action : list)
       if (action.kind == distributed::ActionKind::Recompute)
         recomputed.insert(action.stage);
-  choice.recompute.assign(recomputed.begin(), recomputed.end());
-  artifacts.resize(count);
-  for (choice.stage = 0; choice.stage < count; ++choice.stage) {
-    if (network && std::ranges::find(schedule.ranksOf[choice.stage], rank) == schedule.ranksOf[choice.stage].end())
+  wanted.recompute.assign(recomputed.begin(), recomputed.end());
+  artifacts.resize(choice.stages);
+  for (wanted.stage = 0; wanted.stage < choice.stages; ++wanted.stage) {
+    const std::vector<int> &owners = schedule.ranksOf[wanted.stage];
+    if (network && std::ranges::find(owners, rank) == owners.end())
       continue;
-    cache::Entry &entry = entries.emplace_back(models.compile(model, train::describeStage(step, choice), graphs));
+    cache::Entry &entry =
+        entries.emplace_back(models.compile(model.path, train::describeStage(model.step, wanted), model.graphs));
     newStages += !entry.wasKept();
-    artifacts[choice.stage] = Artifact::load(entry.path(), entry.payloadBytes());
+    artifacts[wanted.stage] = Artifact::load(entry.path(), entry.payloadBytes());
   }
 }
 
@@ -163,7 +237,7 @@ const Artifact &PipelineJob::first() const {
 /// By default, the ranks of one machine share its CPUs.
 distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &execution, uint64_t seed) const {
   distributed::PipelineOptions options;
-  options.schedule = arguments.kind();
+  options.schedule = choice.schedule;
   options.ranks = static_cast<int>(arguments.ranks.value_or(1));
   options.microBatches = static_cast<int>(arguments.microBatches.value_or(1));
   options.replicas = static_cast<int>(arguments.replicas.value_or(1));

@@ -4,7 +4,9 @@
 
 #include "distributed/execute/LocalRanks.h"
 #include "distributed/execute/PipelineTrainer.h"
-#include "distributed/profile/Profile.h"
+#include "distributed/plan/PipelineChoice.h"
+#include "distributed/plan/PipelinePlan.h"
+#include "freestone/trainer.h"
 #include "tools/freestone/ModelCache.h"
 #include <CLI/CLI.hpp>
 
@@ -13,24 +15,41 @@ namespace freestone::tools {
 /// The options of a pipeline.
 struct PipelineArguments {
   std::optional<int64_t> ranks, microBatches, stagesPerRank, replicas;
-  std::string schedule, hosts;
+  std::optional<uint64_t> memory; ///< bytes of a rank
+  std::string schedule, links, hosts;
   bool inProcess = false, recompute = false, verticalSync = false, noStashing = false;
 
   void addTo(CLI::App &verb);
   /// Whether any of them was given: the step is then one of a pipeline.
-  bool given() const { return ranks || microBatches || stagesPerRank || !schedule.empty(); }
+  bool given() const {
+    return ranks || microBatches || stagesPerRank || replicas || memory || recompute || !schedule.empty() ||
+           !links.empty();
+  }
+  /// Whether gradients are of older weights.
+  bool isDelayed() const { return !schedule.empty() && distributed::isDelayed(distributed::scheduleKindOf(schedule)); }
   /// Whether this process starts the ranks as processes, rather than being one of them, or all.
   bool supervises() const;
   /// Throws Failure (usage) for options that contradict each other.
   void check() const;
-  distributed::ScheduleKind kind() const;
-  int stages() const;
+  /// What they say of a plan for this training. Throws train::Error for a wrong file of links.
+  distributed::PlanOptions planOptions(const TrainerOptions &step) const;
 };
 
-/// The predicted costs of a training step's operations for micro-batches of so many samples, and tokens of each; 0:
-/// unknown. `step` is the training step in the compiler's JSON, with the other .onnx files that it names.
-distributed::Profile profileStep(ModelCache &models, const std::string &model, const std::string &step,
-                                 const std::vector<std::string> &graphs, int64_t samples, int64_t tokens);
+/// Numbers of a training that decide what a micro-batch costs.
+struct UsualSizes {
+  int64_t batch = 1;
+  int64_t tokens = 0; ///< of a sample; 0: unknown
+};
+
+/// The training step that is cut: in the compiler's JSON, with the other .onnx files that it names.
+struct PipelineModel {
+  std::string path, step;
+  std::vector<std::string> graphs;
+  UsualSizes sizes;
+};
+
+/// The predicted costs of a training step's operations for one micro-batch of so many in a batch.
+distributed::Profile profileStep(ModelCache &models, const PipelineModel &model, int64_t microBatches);
 
 /// Runs this command as the ranks of a training, which goes on from its newest checkpoint when one dies; returns the
 /// exit code. `folder` is the training's; `stop` ends it after the current step.
@@ -43,11 +62,11 @@ public:
   explicit PipelineJob(PipelineArguments &arguments);
 
   bool isFirst() const { return rank == 0; }
-  /// Chooses the stages by the predicted times of the model's operations, and compiles those of this process. `step` is
-  /// the training step in the compiler's JSON, with the other .onnx files that it names; `batch` and `tokens` are usual
-  /// sizes of a batch. Throws as ModelCache does.
-  void compile(ModelCache &models, const std::string &model, const std::string &step,
-               const std::vector<std::string> &graphs, int64_t batch, int64_t tokens);
+  /// Compiles the stages of this process. Rank 0 chooses all stages and the schedule, by the predicted times of the
+  /// model's operations, and tells the others. `options` are of the training. Throws as ModelCache does.
+  void compile(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
+  /// What is expected of the chosen pipeline, for people; empty for one stage, and on other ranks.
+  const std::string &expectation() const { return expected; }
   int stages() const { return static_cast<int>(artifacts.size()); }
   int compiled() const { return newStages; }
   /// The first stage of this process.
@@ -61,6 +80,8 @@ public:
   void serve(const train::StepDescription &description, train::Execution execution, uint64_t seed, bool isTraced);
 
 private:
+  distributed::PipelineChoice choose(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
+  distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
   distributed::PipelineOptions optionsFor(const train::Execution &execution, uint64_t seed) const;
 
   const PipelineArguments &arguments;
@@ -68,6 +89,8 @@ private:
   std::vector<cache::Entry> entries;              ///< which hold the artifacts' files
   std::vector<std::optional<Artifact>> artifacts; ///< of all stages; without a value, those of other processes
   int newStages = 0;                              ///< that were not in the cache
+  distributed::PipelineChoice choice;
+  std::string expected;
   std::unique_ptr<distributed::Transport> network;
   std::unique_ptr<distributed::Courier> courier;
   std::unique_ptr<distributed::LocalRanks> threads;

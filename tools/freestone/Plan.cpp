@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <sstream>
 
 namespace freestone::tools {
 
@@ -17,16 +16,9 @@ namespace {
 
 struct PlanArguments {
   TrainOptions train;
-  std::string links, cost = "overlapping";
-  bool replicate = false;
+  std::string cost = "overlapping";
+  bool replicate = false, straight = false;
 };
-
-std::string readText(const std::string &path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// Of an .onnx file, predicted; or a file in the form of PipeDream's profiler.
 distributed::Profile findProfile(const TrainOptions &options, int64_t microBatches) {
@@ -38,33 +30,17 @@ distributed::Profile findProfile(const TrainOptions &options, int64_t microBatch
   if (!options.fit.window.empty())
     labels.sizes = {-1, -1};
   ModelCache models(options.compile);
-  return profileStep(models, options.model, options.describeStep(labels, train::FirstNumbers::Defaults),
-                     train::graphFiles(options.step), (options.fit.batch + microBatches - 1) / microBatches,
-                     options.usualLength());
-}
-
-/// Bytes that are kept for a byte of a parameter.
-double statesPerParameter(const TrainerOptions &step) {
-  double moments = step.optimizer == "sgd" || step.optimizer == "adagrad" || step.optimizer == "lion" ? 1
-                   : step.optimizer == "amsgrad"                                                      ? 3
-                                                                                                      : 2;
-  return 2 + moments * (step.moments == "bf16" ? 0.5 : 1);
+  return profileStep(models, options.pipelineModel(options.describeStep(labels, train::FirstNumbers::Defaults)),
+                     microBatches);
 }
 
 void plan(const PlanArguments &arguments) {
   const TrainOptions &options = arguments.train;
   options.pipeline.check();
-  distributed::PlanOptions wanted;
-  wanted.ranks = static_cast<int>(options.pipeline.ranks.value_or(1));
-  wanted.microBatches = static_cast<int>(options.pipeline.microBatches.value_or(1));
-  wanted.schedule = options.pipeline.kind();
-  wanted.stagesPerRank = options.pipeline.stages() / wanted.ranks;
-  wanted.links = arguments.links.empty() ? distributed::Links::oneMachine(wanted.ranks)
-                                         : distributed::Links::parse(readText(arguments.links));
-  wanted.rules =
-      arguments.cost == "pipedream" ? distributed::CostRules::Pipedream : distributed::CostRules::Overlapping;
-  wanted.mayReplicate = arguments.replicate;
-  wanted.statesPerParameter = statesPerParameter(options.step);
+  distributed::PlanOptions wanted = options.pipeline.planOptions(options.step);
+  bool isPipedreams = arguments.cost == "pipedream";
+  wanted.rules = isPipedreams ? distributed::CostRules::Pipedream : distributed::CostRules::Overlapping;
+  wanted.mayReplicate = arguments.replicate || (isPipedreams && !arguments.straight);
   distributed::Profile profile = findProfile(options, wanted.microBatches);
   fmt::print("{}", distributed::printPlan(distributed::planPipeline(profile, wanted)));
 }
@@ -76,15 +52,16 @@ void addPlanVerb(CLI::App &app) {
   auto arguments = std::make_shared<PlanArguments>();
   arguments->train.addTo(*verb);
   const char *group = "Plan";
-  addText(*verb, "--links", arguments->links, fileKind,
-          "JSON of how the ranks are connected: {\"latency\": 1e-5, \"levels\": [{\"ranks\": 8, "
-          "\"bytes_per_second\": 5e10}, …]}, the ranks of a machine first; by default one machine")
-      ->group(group);
   addWord(*verb, "--cost", arguments->cost, {{"overlapping", "pipedream"}},
-          "how the time of a stage is predicted: overlapping, or by the rules of PipeDream's own optimizer")
+          "how the time of a stage is predicted: overlapping, or by the rules of PipeDream's own optimizer, whose "
+          "stages may have several ranks")
       ->group(group);
-  verb->add_flag("--replicate", arguments->replicate,
-                 "stages may have several ranks, which take micro-batches in turns; in plans alone")
+  CLI::Option *replicate =
+      verb->add_flag("--replicate", arguments->replicate,
+                     "stages may have several ranks, which take micro-batches in turns; in plans alone")
+          ->group(group);
+  verb->add_flag("--straight", arguments->straight, "with --cost pipedream: no stage has several ranks")
+      ->excludes(replicate)
       ->group(group);
   verb->callback([arguments] {
     try {

@@ -187,18 +187,19 @@ void Training::loadStages() {
   if (isArtifact(options.model))
     throw Failure(Exit::Usage,
                   fmt::format("{} is compiled already; give the .onnx file, which is cut into stages", options.model));
-  bool isDelayed = distributed::isDelayed(options.pipeline.kind());
-  if (options.step.accumulate > 1 && isDelayed)
+  if (options.step.accumulate > 1 && options.pipeline.isDelayed())
     throw Failure(Exit::Usage, "--accumulate is for schedules without delay: choose a larger --batch");
-  if (options.readEachStep && isDelayed)
+  if (options.readEachStep && options.pipeline.isDelayed())
     throw Failure(Exit::Usage, "--read-each-step would end every step before the next one, which is no delayed schedule");
   ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
-  job->compile(models, options.model, describeStep(train::FirstNumbers::Defaults), train::graphFiles(options.step),
-               options.fit.batch, options.usualLength());
+  job->compile(models, options.pipelineModel(describeStep(train::FirstNumbers::Defaults)), options.step);
   compiles = job->compiled();
-  if (job->isFirst())
-    fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", job->stages(), compiles,
-               models.describeCalibration());
+  if (!job->isFirst())
+    return;
+  if (!job->expectation().empty())
+    fmt::print(stderr, "{}\n", job->expectation());
+  fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", job->stages(), compiles,
+             models.describeCalibration());
 }
 
 /// What a rank has done, in a file of statistics.

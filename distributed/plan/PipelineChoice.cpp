@@ -1,0 +1,24 @@
+#include "distributed/plan/PipelineChoice.h"
+
+#include "distributed/Error.h"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace freestone::distributed {
+
+using Json = nlohmann::json;
+
+std::string PipelineChoice::print() const {
+  return Json{{"stage_of", stageOf}, {"stages", stages}, {"schedule", nameOf(schedule)}, {"rates", rates}}.dump();
+}
+
+PipelineChoice PipelineChoice::read(const std::string &json) {
+  try {
+    Json parsed = Json::parse(json);
+    return {parsed.at("stage_of"), parsed.at("stages"), scheduleKindOf(parsed.at("schedule")), parsed.at("rates")};
+  } catch (const Json::exception &error) {
+    throw Error(fmt::format("the choice of stages of rank 0 is damaged: {}", error.what()));
+  }
+}
+
+} // namespace freestone::distributed

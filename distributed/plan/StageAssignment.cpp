@@ -1,0 +1,129 @@
+#include "distributed/plan/StageAssignment.h"
+
+#include "distributed/partition/NothingFits.h"
+#include "distributed/schedule/Communication.h"
+#include <algorithm>
+#include <span>
+
+namespace freestone::distributed {
+
+constexpr double unlimitedMemory = std::numeric_limits<double>::infinity();
+
+/// Memory for micro-batches: those that a stage keeps, and the one that is received or sent meanwhile.
+static int slotsFor(int kept) { return kept + 1; }
+
+ChainOptions StageFinder::chainOptions(ScheduleKind schedule, int stagesPerRank) const {
+  ChainOptions chain;
+  chain.stages = options.ranks * stagesPerRank;
+  chain.bytesPerSecond = options.links.levels.back().bytesPerSecond;
+  chain.memory = options.memory / stagesPerRank; // an equal share for each stage of a rank
+  chain.statesPerParameter = options.statesPerParameter;
+  ScheduleOptions wanted = ScheduleOptions::straight(schedule, options.ranks, options.microBatches);
+  wanted.chunks = stagesPerRank;
+  for (int kept : countKept(generate(wanted)))
+    chain.slots.push_back(slotsFor(kept));
+  return chain;
+}
+
+PartitionOptions StageFinder::partitionOptions(ScheduleKind schedule, CostRules rules) const {
+  PartitionOptions wanted{options.links.levels, rules, !options.mayReplicate};
+  wanted.memory = options.memory;
+  wanted.statesPerParameter = options.statesPerParameter;
+  wanted.slots = [schedule, parts = options.microBatches, ranks = options.ranks](int behind, int replicas) {
+    int most = (parts + replicas - 1) / replicas, depth = (behind + replicas - 1) / replicas;
+    int kept = schedule == ScheduleKind::GPipe        ? most
+               : schedule == ScheduleKind::Eager      ? 2 * depth + 1
+               : schedule == ScheduleKind::ZeroBubble ? ranks
+                                                      : depth + 1;
+    return slotsFor(std::min(most, kept));
+  };
+  return wanted;
+}
+
+bool StageFinder::hasWorkEverywhere(const StageAssignment &assignment) const {
+  std::vector<double> work(assignment.replicas.size());
+  for (size_t node = 0; node < profile.nodes.size(); ++node)
+    work[assignment.stageOf[node]] += profile.nodes[node].time();
+  return std::ranges::min(work) > 0;
+}
+
+void StageFinder::findStates() {
+  // Consecutive stages are enough for a model that branches too much.
+  constexpr size_t mostStates = 20000, mostCompared = 600;
+  bool isNeeded = options.mayReplicate || isPipedreams();
+  try {
+    frontiers = findFrontiers(profile, isNeeded ? mostStates : mostCompared);
+  } catch (const Error &) {
+    if (isNeeded)
+      throw;
+    frontiers.emplace();
+  }
+}
+
+/// Consecutive nodes.
+void StageFinder::addChains(ChainOptions chain, std::vector<StageAssignment> &found) const {
+  for (ChainTies ties : {ChainTies::FewestBytes, ChainTies::MostEven})
+    try {
+      chain.ties = ties;
+      found.push_back({partitionChain(profile, chain), std::vector<int>(options.ranks, 1)});
+    } catch (const NothingFits &) {
+    }
+}
+
+static StageAssignment assignmentOf(const std::vector<Frontier> &frontiers, Partition partition) {
+  // Ranks of replicas of outer levels multiply: a stage of the innermost level is copied as often as what contains it.
+  std::vector<PlannedStage> stages = partition.stages.front();
+  for (PlannedStage &stage : stages)
+    for (const std::vector<PlannedStage> &outer : std::span(partition.stages).subspan(1))
+      for (const PlannedStage &around : outer)
+        if (around.begin <= stage.begin && stage.end <= around.end)
+          stage.replicas *= around.replicas;
+  StageAssignment assignment{stagesOfNodes(frontiers, stages), {}, std::move(partition)};
+  for (const PlannedStage &stage : stages)
+    assignment.replicas.push_back(stage.replicas);
+  return assignment;
+}
+
+/// Stages of the optimizer for hierarchies.
+void StageFinder::addPartition(ScheduleKind schedule, CostRules rules, std::vector<StageAssignment> &found) {
+  auto known = unlimited.find(rules);
+  if (known == unlimited.end()) {
+    try {
+      StageAssignment made = assignmentOf(*frontiers, findPartition(*frontiers, partitionOptions(schedule, rules)));
+      if (!isPipedreams())
+        made.partition.reset();
+      known = unlimited.emplace(rules, std::move(made)).first;
+    } catch (const NothingFits &) {
+      return;
+    }
+  }
+  if (isPipedreams() || hasWorkEverywhere(known->second))
+    found.push_back(known->second);
+  if (options.memory < unlimitedMemory)
+    unlimited.erase(known);
+}
+
+std::vector<StageAssignment> StageFinder::find(ScheduleKind schedule, int stagesPerRank) {
+  std::vector<StageAssignment> found;
+  if (!options.mayReplicate && !isPipedreams())
+    addChains(chainOptions(schedule, stagesPerRank), found);
+  if (!frontiers)
+    findStates();
+  if (stagesPerRank == 1 && !frontiers->empty()) {
+    if (!isPipedreams())
+      addPartition(schedule, CostRules::Overlapping, found);
+    addPartition(schedule, CostRules::Pipedream, found);
+  }
+  if (found.empty())
+    throw NothingFits();
+  return found;
+}
+
+double StageFinder::leastMemory(ScheduleKind schedule, int stagesPerRank) const {
+  ChainOptions chain = chainOptions(schedule, stagesPerRank);
+  auto working = std::ranges::count_if(profile.nodes, [](const ProfileNode &node) { return node.time() > 0; });
+  chain.stages = std::min(chain.stages, static_cast<int>(working)); // replicas may be more
+  return stagesPerRank * findLeastMemory(profile, chain);
+}
+
+} // namespace freestone::distributed
