@@ -17,9 +17,8 @@ PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &art
   own = std::make_unique<PipelineRank>(0, artifacts, pipeline, about, this->options, courier);
   std::set<std::string> saved = own->states.names();
   for (int rank = 1; rank < options.ranks; ++rank) {
-    Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}, {}});
+    Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}});
     const Json &told = peer.line.receive().about;
-    peer.fields = told.at("fields").get<std::set<std::string>>();
     for (const std::string state : told.at("states"))
       if (!saved.insert(state).second)
         peer.othersSave.push_back(state);
@@ -57,6 +56,17 @@ void PipelineTrainer::setLossScale(double scale) {
     peer.line.send({{{"do", "scale"}, {"value", scale}}, {}});
 }
 
+std::unique_ptr<train::Loader> PipelineTrainer::load(const train::DataName &name, const train::Dataset &data,
+                                                     const train::LoaderOptions &options, train::LoaderPosition start) {
+  for (Peer &peer : peers)
+    peer.line.send({describeLoad(name, data, options, start), {}});
+  train::LoaderOptions ownOptions = options;
+  ownOptions.fields.emplace();
+  for (const StageProgram *stage : own->executor.stages())
+    ownOptions.fields->merge(stage->inputs());
+  return std::make_unique<train::Loader>(data, ownOptions, start);
+}
+
 std::optional<StepMetrics> PipelineTrainer::accumulate(const train::Batch &) {
   throw Error("a pipeline has micro-batches in place of accumulated batches: choose a larger --batch, and more "
               "--micro-batches");
@@ -70,21 +80,19 @@ StepWork PipelineTrainer::split(const train::Batch &batch, int count) const {
   return work;
 }
 
-/// Gives a command with a batch to the other ranks: to each, the fields that it takes.
+/// Gives a command about a batch to the other ranks, which read its fields themselves.
 void PipelineTrainer::tell(const train::Batch &batch, const StepWork &work, int count, Json about) {
   values.clear();
   if (about.at("do") == "train")
     for (const auto &[name, value] : own->numbers)
       values.push_back(value);
+  about.update(describeBatch(batch));
   about["number"] = work.number;
-  about["samples"] = batch.samples;
   about["parts"] = count;
   for (const MicroBatch &part : work.microBatches)
     about["sizes"].push_back(part.sizes);
   for (Peer &peer : peers) {
     Parcel parcel{about, {}};
-    std::ranges::copy_if(batch.fields, std::back_inserter(parcel.tensors),
-                         [&](const formats::TensorView &field) { return peer.fields.contains(field.name); });
     if (!values.empty())
       parcel.tensors.push_back({"",
                                 FREESTONE_F64,
@@ -100,7 +108,7 @@ std::optional<StepMetrics> PipelineTrainer::submit(const train::Batch &batch) {
   work.schedule = &own->schedules.get(static_cast<int>(work.microBatches.size()));
   tell(batch, work, options.microBatches, {{"do", "train"}});
   own->executor.train(work);
-  for (Peer &peer : peers) // the batch may change then
+  for (Peer &peer : peers) // the numbers may change then
     peer.line.settle();
   ++counted.steps;
   counted.entered += std::ssize(work.microBatches);

@@ -8,8 +8,8 @@
 namespace freestone::distributed {
 
 /// Trains by the stages of a pipeline, as its rank 0, which tells the others what to do. A step with several
-/// micro-batches has the bits of any other cut, schedule and number of ranks with the same micro-batches. After an
-/// error it can't go on.
+/// micro-batches has the bits of any other cut, schedule and number of ranks with the same micro-batches. Batches must
+/// come from `load`. After an error it can't go on.
 class PipelineTrainer final : public train::Trainer {
 public:
   /// `artifacts`: see RankExecutor. `courier` is null if there is one rank; it must outlive this.
@@ -24,6 +24,8 @@ public:
   void setNumber(const std::string &name, double value) override;
   double number(const std::string &name) const override;
   void setLossScale(double scale) override;
+  std::unique_ptr<train::Loader> load(const train::DataName &name, const train::Dataset &data,
+                                      const train::LoaderOptions &options, train::LoaderPosition start) override;
   bool accumulates() const override { return false; }
   std::optional<train::StepMetrics> accumulate(const train::Batch &batch) override;
   std::optional<train::StepMetrics> submit(const train::Batch &batch) override;

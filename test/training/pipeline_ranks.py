@@ -9,6 +9,7 @@ import pathlib
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -118,6 +119,8 @@ def main():
         shutil.copy(tool.folder / file, tool.folder / "elsewhere" / file)
     refuse(tool, "does not see what rank 0 writes to 'refused/checkpoints'", words("refused"), words("refused"),
            second="elsewhere")
+    (tool.folder / "elsewhere/data.npz").unlink()
+    refuse(tool, f"rank 1 of 2: on {socket.gethostname()}: --data: ", words("refused"), words("refused"), second="elsewhere")
 
 
 main()

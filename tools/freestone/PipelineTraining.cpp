@@ -144,23 +144,25 @@ distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &exe
 }
 
 std::unique_ptr<train::Trainer> PipelineJob::makeTrainer(train::StepDescription description,
-                                                         const train::Execution &execution, uint64_t seed) {
+                                                         const train::Execution &execution, uint64_t seed,
+                                                         distributed::OpenData openData) {
   distributed::PipelineOptions options = optionsFor(execution, seed);
   if (!network)
-    threads = std::make_unique<distributed::LocalRanks>(artifacts, description, options);
+    threads = std::make_unique<distributed::LocalRanks>(artifacts, description, options, std::move(openData));
   return std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), options,
                                                         network ? courier.get() : threads->courier());
 }
 
-void PipelineJob::serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed) {
+void PipelineJob::abort(const std::string &reason) {
+  if (courier)
+    courier->abort(fmt::format("on {}: {}", distributed::machineName(), reason));
+}
+
+void PipelineJob::serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed,
+                        distributed::OpenData openData) {
   distributed::PipelineOptions options = optionsFor(execution, seed);
   auto pipeline = distributed::PipelineDescription::read(first());
-  try {
-    distributed::RankService(rank, artifacts, pipeline, description, options, *courier).serve();
-  } catch (const std::exception &error) {
-    courier->abort(error.what());
-    throw;
-  }
+  distributed::RankService(rank, artifacts, pipeline, description, options, *courier, std::move(openData)).serve();
 }
 
 } // namespace freestone::tools

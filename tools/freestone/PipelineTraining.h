@@ -43,6 +43,8 @@ public:
   explicit PipelineJob(PipelineArguments &arguments);
 
   bool isFirst() const { return rank == 0; }
+  /// Whether the other ranks are other processes.
+  bool isSpread() const { return network != nullptr; }
   /// Chooses the stages by the predicted times of the model's operations, and compiles those of this process. `step` is
   /// the training step in the compiler's JSON, with the other .onnx files that it names; `batch` and `tokens` are usual
   /// sizes of a batch. Throws as ModelCache does.
@@ -52,12 +54,17 @@ public:
   int compiled() const { return newStages; }
   /// The first stage of this process.
   const Artifact &first() const;
+  /// Of the whole step.
+  std::vector<ValueInfo> inputs() const { return distributed::PipelineDescription::read(first()).inputs; }
 
   /// The trainer of rank 0, which must not outlive this.
   std::unique_ptr<train::Trainer> makeTrainer(train::StepDescription description, const train::Execution &execution,
-                                              uint64_t seed);
+                                              uint64_t seed, distributed::OpenData openData);
   /// Does what rank 0 says until the training ends.
-  void serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed);
+  void serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed,
+             distributed::OpenData openData);
+  /// Ends all processes with an error of this one.
+  void abort(const std::string &reason);
 
 private:
   distributed::PipelineOptions optionsFor(const train::Execution &execution, uint64_t seed) const;

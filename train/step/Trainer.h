@@ -36,6 +36,13 @@ public:
   /// Sets the loss scale of the first step of a new training. Throws Error if the step does not scale its loss.
   virtual void setLossScale(double scale) = 0;
 
+  /// Batches of a dataset, with the fields that the states of this process need; other ranks read theirs themselves.
+  /// Every batch that is taken must be trained or evaluated next. As Loader's constructor; the trainer must outlive it.
+  virtual std::unique_ptr<Loader> load(const DataName &name, const Dataset &data, const LoaderOptions &options,
+                                       LoaderPosition start = {}) {
+    return std::make_unique<Loader>(data, options, start);
+  }
+
   /// Whether a step may consist of several batches.
   virtual bool accumulates() const = 0;
 
