@@ -59,24 +59,35 @@ Ticket Courier::post(int peer, Message message, bool isSend) {
 void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex);
   auto isOver = [&] { return !fault.empty() || !underWay.contains(ticket); };
-  bool hasEnded = true;
   if (!isOver()) {
     ++counted.waits;
     ++awaiting;
     transport.wake();
     Clock::time_point begin = Clock::now();
-    hasEnded = changed.wait_until(lock, begin + patience, isOver);
+    bool hasEnded = changed.wait_until(lock, begin + patience, isOver);
     --awaiting;
     counted.waitedNs += std::chrono::nanoseconds(Clock::now() - begin).count();
-    if (!hasEnded)
+    if (!hasEnded) {
       fault = "nothing has come for too long: " + describe(*underWay.at(ticket));
+      faultCode = passingFault;
+    }
   }
   if (!underWay.contains(ticket))
     return;
   std::string reason = fault;
   lock.unlock();
-  transport.abort(reason, hasEnded ? lastingFault : passingFault);
+  abort(reason);
   throw Error(reason);
+}
+
+/// With the exit code of what was found first, by whichever thread.
+void Courier::abort(const std::string &reason) noexcept {
+  int code;
+  {
+    std::lock_guard lock(mutex);
+    code = faultCode;
+  }
+  transport.abort(reason, code);
 }
 
 std::string Courier::describe(const Transfer &transfer) const {
@@ -185,11 +196,13 @@ void Courier::work() {
   } catch (const std::exception &error) {
     {
       std::lock_guard lock(mutex);
-      if (fault.empty())
+      if (fault.empty()) {
         fault = error.what();
+        faultCode = isPassing ? passingFault : lastingFault;
+      }
       changed.notify_all();
     }
-    transport.abort(error.what(), isPassing ? passingFault : lastingFault);
+    abort(error.what());
   }
 }
 

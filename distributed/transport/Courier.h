@@ -42,7 +42,7 @@ public:
   void wait(Ticket ticket) { wait(ticket, options.patience); }
   void wait(Ticket ticket, std::chrono::milliseconds patience);
   /// Ends the job on all ranks.
-  void abort(const std::string &reason) noexcept { transport.abort(reason, lastingFault); }
+  void abort(const std::string &reason) noexcept;
 
   struct Counters {
     int64_t messages = 0; ///< sent and received
@@ -90,8 +90,9 @@ private:
   std::vector<Transfer *> fresh; ///< posted here, not yet to the network
   Ticket next = 1;
   bool stopping = false;
-  int awaiting = 0;  ///< threads that wait for a message
-  std::string fault; ///< why nothing moves any more
+  int awaiting = 0;             ///< threads that wait for a message
+  std::string fault;            ///< why nothing moves any more
+  int faultCode = lastingFault; ///< its exit code
   Counters counted;
 
   // Of the communication thread.

@@ -38,9 +38,9 @@ def make_models(folder):
     np.savez(folder / "data.npz", x=x, y=(x @ generator.normal(size=(30, CLASSES))).argmax(1))
 
 
-def words(run, *options, model="model.onnx"):
+def words(run, *options, model="model.onnx", save_every=10):
     return ["train", model, "--data", "data.npz", "--labels", "y", "--lr", 0.001, "--epochs", 1000, "--threads", 1, "--steps",
-            STEPS, "--batch", 8, "--micro-batches", 4, "--save-every", 10, "--out", run, *options]
+            STEPS, "--batch", 8, "--micro-batches", 4, "--save-every", save_every, "--out", run, *options]
 
 
 def start(tool, *options):
@@ -62,9 +62,9 @@ def find_ranks(folder):
 
 
 def disturb(tool, expected, kind, chance, delay):
-    """A rank gets a signal on the way; the training must end as if nothing had been."""
+    """A rank gets a signal on the way, maybe while it writes a checkpoint; the training must end as if nothing had been."""
     tool.remove("disturbed")
-    process = start(tool, *words("disturbed", "--ranks", RANKS))
+    process = start(tool, *words("disturbed", "--ranks", RANKS, save_every=chance.choice((1, 10))))
     while process.poll() is None and not (tool.folder / "disturbed/metrics.jsonl").exists():
         time.sleep(0.01)
     time.sleep(delay)
