@@ -15,12 +15,12 @@ PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &art
                                  train::StepDescription description, const PipelineOptions &options, Courier *courier)
     : about(std::move(description)), pipeline(PipelineDescription::read(*artifacts.front())), options(options) {
   own = std::make_unique<PipelineRank>(0, artifacts, pipeline, about, this->options, courier);
-  std::set<std::string> saved = own->states.names();
+  states = own->states.names();
   for (int rank = 1; rank < options.ranks; ++rank) {
     Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}});
     const Json &told = peer.line.receive().about;
     for (const std::string state : told.at("states"))
-      if (!saved.insert(state).second)
+      if (!states.insert(state).second)
         peer.othersSave.push_back(state);
   }
   if (courier)
@@ -156,6 +156,7 @@ void PipelineTrainer::evaluate(const train::Batch &batch, EvaluationSums &sums) 
 }
 
 void PipelineTrainer::restore(const train::Checkpoint &checkpoint) {
+  checkpoint.requireNames(states);
   for (Peer &peer : peers)
     peer.line.send({{{"do", "restore"}, {"folder", checkpoint.folder()}}, {}});
   own->states.restore(checkpoint);

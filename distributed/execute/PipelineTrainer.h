@@ -33,7 +33,7 @@ public:
   void abandon() noexcept override { ended.reset(); }
   void submitCall(void (*function)(void *user), void *user) override { function(user); }
   bool isUnderWay() const override { return false; }
-  bool overlaps() const override { return false; }
+  bool overlaps() const override { return (options.execution.switchedOff & FREESTONE_OVERLAP) == 0; }
   train::Recorder recorder() const override;
   const Counters &counters() const override { return counted; }
   void evaluate(const train::Batch &batch, EvaluationSums &sums) override;
@@ -58,6 +58,7 @@ private:
   PipelineOptions options;
   std::unique_ptr<PipelineRank> own;
   mutable std::vector<Peer> peers;
+  std::set<std::string> states;       ///< the names of those that all ranks save
   std::unique_ptr<PeerShards> shards; ///< null if there is one rank
   std::vector<double> values;         ///< the numbers of a step, sent to other ranks
   std::optional<train::StepMetrics> ended;

@@ -203,6 +203,9 @@ def check_refusals(tool):
     refuse(["--accumulate", "--micro-batches"], "--ranks", 2, "--accumulate", 2)
     refuse(["operations with work", "--ranks"], "--ranks", 64)
     refuse(["--pipeline-schedule", "zb-h1"], "--ranks", 2, "--pipeline-schedule", "zb")
+    train(tool, "branches", "begun", "--ranks", 2, "--steps", 1)
+    tool.refuse(["not this model's", "v1' is unknown"], "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--ranks",
+                2, "--seed", 7, "--in-process", "--resume", "begun", codes=[1])
 
 
 def main():

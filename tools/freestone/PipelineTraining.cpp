@@ -69,7 +69,8 @@ int superviseRanks(const PipelineArguments &arguments, const std::string &folder
   job.command.front() = std::filesystem::read_symlink("/proc/self/exe").string();
   job.progress = [folder]() -> int64_t {
     try {
-      std::optional<train::Checkpoint> newest = train::CheckpointFolder::newest(folder);
+      std::optional<train::Checkpoint> newest =
+          train::CheckpointFolder::newest(folder, {}, train::Checkpoint::Verify::WhatIsRestored);
       return newest ? newest->state().step : 0;
     } catch (const train::Error &) { // there is no folder yet
       return 0;

@@ -248,7 +248,9 @@ const train::Dataset &Training::samplesFor(train::DataUse use) {
 /// Throws train::Error unless the training can start or resume in its folder.
 void Training::requireBeginning() const {
   try {
-    (void)train::findBeginning(options.fit.folder, options.fit.resume, options.step.seed);
+    // The training itself verifies all bytes.
+    (void)train::findBeginning(options.fit.folder, options.fit.resume, options.step.seed, {},
+                               train::Checkpoint::Verify::WhatIsRestored);
   } catch (const train::Error &error) {
     throw train::Error(
         fmt::format("{} {}: {}", options.fit.resume ? "--resume" : "--out", options.fit.folder, error.what()));

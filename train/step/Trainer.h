@@ -70,7 +70,7 @@ public:
   virtual void submitCall(void (*function)(void *user), void *user) = 0;
   /// Whether a submitted batch has not been waited for yet.
   virtual bool isUnderWay() const = 0;
-  /// False if submitted batches end before the call returns.
+  /// False if nothing goes on beside the caller: submitted batches are waited for, and checkpoints.
   virtual bool overlaps() const = 0;
   /// Records activities of threads on the timeline; empty without one.
   virtual Recorder recorder() const = 0;
