@@ -226,7 +226,7 @@ bool Run::trainBatch(const Batch &batch) {
   ++handed;
   following[handed % following.size()] = batch.next;
   tell(ended);
-  if (options.readEachStep || !trainer.overlaps())
+  if (options.readEachStep || !trainer.overlaps() || !trainer.isUnderWay())
     tell(trainer.finish());
 
   bool isLast = handed >= total;
