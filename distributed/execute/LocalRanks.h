@@ -10,9 +10,9 @@ namespace freestone::distributed {
 /// The ranks of a pipeline as threads of this process, but for rank 0, which is the caller's.
 class LocalRanks {
 public:
-  /// `artifacts` are those of all stages, and must outlive it.
+  /// `artifacts` are those of all stages, and must outlive it. `openData` is called by several threads.
   LocalRanks(const std::vector<std::optional<Artifact>> &artifacts, const train::StepDescription &about,
-             const PipelineOptions &options, Disturbance disturbance = {});
+             const PipelineOptions &options, OpenData openData, Disturbance disturbance = {});
   /// Waits for the ranks, which rank 0 must have ended, or ends them.
   ~LocalRanks();
 

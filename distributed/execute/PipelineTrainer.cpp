@@ -20,13 +20,12 @@ PipelineTrainer::PipelineTrainer(const std::vector<std::optional<Artifact>> &art
     trace = std::make_unique<TraceGatherer>(own->executor.activity(), own->schedules, pipeline.stages);
     trace->begin(options.ranks);
   }
-  std::set<std::string> saved = own->states.names();
+  states = own->states.names();
   for (int rank = 1; rank < options.ranks; ++rank) {
-    Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}, {}});
+    Peer &peer = peers.emplace_back(Peer{{*courier, rank, pipeline.hash}, {}});
     const Json &told = peer.line.receive().about;
-    peer.fields = told.at("fields").get<std::set<std::string>>();
     for (const std::string state : told.at("states"))
-      if (!saved.insert(state).second)
+      if (!states.insert(state).second)
         peer.othersSave.push_back(state);
   }
   if (courier)
@@ -65,6 +64,17 @@ void PipelineTrainer::setLossScale(double scale) {
     peer.line.send({{{"do", "scale"}, {"value", scale}}, {}});
 }
 
+std::unique_ptr<train::Loader> PipelineTrainer::load(const train::DataName &name, const train::Dataset &data,
+                                                     const train::LoaderOptions &options, train::LoaderPosition start) {
+  for (Peer &peer : peers)
+    peer.line.send({describeLoad(name, data, options, start), {}});
+  train::LoaderOptions ownOptions = options;
+  ownOptions.fields.emplace();
+  for (const StageProgram *stage : own->executor.stages())
+    ownOptions.fields->merge(stage->inputs());
+  return std::make_unique<train::Loader>(data, ownOptions, start);
+}
+
 StepWork PipelineTrainer::split(const train::Batch &batch, int count) const {
   StepWork work;
   work.microBatches = splitBatch(batch.fields, batch.samples, count);
@@ -82,18 +92,16 @@ StepWork PipelineTrainer::workOf(const train::Batch &batch) const {
   return work;
 }
 
-/// Gives a command with a batch to the other ranks: to each, the fields that it takes.
+/// Gives a command about a batch to the other ranks, which read its fields themselves.
 void PipelineTrainer::tell(const train::Batch &batch, const StepWork &work, int count, Json about) {
+  about.update(describeBatch(batch));
   about["number"] = work.number;
   about["before"] = work.microBatchesBefore;
-  about["samples"] = batch.samples;
   about["parts"] = count;
   for (const MicroBatch &part : work.microBatches)
     about["sizes"].push_back(part.sizes);
   for (Peer &peer : peers) {
     Parcel parcel{about, {}};
-    std::ranges::copy_if(batch.fields, std::back_inserter(parcel.tensors),
-                         [&](const formats::TensorView &field) { return peer.fields.contains(field.name); });
     if (!work.numbers.empty())
       parcel.tensors.push_back({"",
                                 FREESTONE_F64,
@@ -261,6 +269,7 @@ void PipelineTrainer::evaluate(const train::Batch &batch, EvaluationSums &sums) 
 }
 
 void PipelineTrainer::restore(const train::Checkpoint &checkpoint) {
+  checkpoint.requireNames(states);
   for (Peer &peer : peers)
     peer.line.send({{{"do", "restore"}, {"folder", checkpoint.folder()}}, {}});
   own->states.restore(checkpoint);

@@ -9,8 +9,8 @@
 namespace freestone::distributed {
 
 /// Trains by the stages of a pipeline, as its rank 0, which tells the others what to do. A step with several
-/// micro-batches has the bits of any other cut, schedule and number of ranks with the same micro-batches. After an
-/// error it can't go on.
+/// micro-batches has the bits of any other cut, schedule and number of ranks with the same micro-batches. Batches must
+/// come from `load`. After an error it can't go on.
 class PipelineTrainer final : public train::Trainer {
 public:
   /// `artifacts`: see RankExecutor. `courier` is null if there is one rank; it must outlive this.
@@ -25,6 +25,8 @@ public:
   void setNumber(const std::string &name, double value) override;
   double number(const std::string &name) const override;
   void setLossScale(double scale) override;
+  std::unique_ptr<train::Loader> load(const train::DataName &name, const train::Dataset &data,
+                                      const train::LoaderOptions &options, train::LoaderPosition start) override;
   bool accumulates() const override { return !own->schedules.isDelayed(); }
   std::optional<train::StepMetrics> accumulate(const train::Batch &batch) override;
   std::optional<train::StepMetrics> submit(const train::Batch &batch) override;
@@ -32,7 +34,7 @@ public:
   void abandon() noexcept override;
   void submitCall(void (*function)(void *user), void *user) override;
   bool isUnderWay() const override { return !fed.empty(); }
-  bool overlaps() const override { return own->schedules.isDelayed(); }
+  bool overlaps() const override { return (options.execution.switchedOff & FREESTONE_OVERLAP) == 0; }
   int stepsUnderWay() const override { return own->schedules.depth(); }
   train::Recorder recorder() const override;
   const Counters &counters() const override { return counted; }
@@ -81,6 +83,7 @@ private:
   std::map<std::string, double> numbers;              ///< of the next step
   Courier *courier;
   std::unique_ptr<TraceGatherer> trace;               ///< null: nothing is recorded
+  std::set<std::string> states;                       ///< the names of those that all ranks save
   std::unique_ptr<PeerShards> shards;                 ///< null if there is one rank
   /// Steps whose update has not been seen, and those whose metrics are to be returned.
   std::deque<train::StepMetrics> fed, ended;

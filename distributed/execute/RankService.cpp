@@ -36,17 +36,22 @@ PipelineRank::PipelineRank(int rank, const std::vector<std::optional<Artifact>> 
   executor.setNumber("seed", &seed);
 }
 
+static std::set<std::string> inputsOf(const std::vector<StageProgram *> &stages) {
+  std::set<std::string> inputs;
+  for (const StageProgram *stage : stages)
+    inputs.merge(stage->inputs());
+  return inputs;
+}
+
 RankService::RankService(int rank, const std::vector<std::optional<Artifact>> &artifacts,
                          const PipelineDescription &pipeline, const train::StepDescription &about,
-                         const PipelineOptions &options, Courier &courier)
+                         const PipelineOptions &options, Courier &courier, OpenData openData)
     : own(rank, artifacts, pipeline, about, options, &courier), courier(courier), line(courier, 0, pipeline.hash),
-      model(pipeline.hash), shards(rank, courier, pipeline.hash) {}
+      model(pipeline.hash), shards(rank, courier, pipeline.hash),
+      data(inputsOf(own.executor.stages()), std::move(openData)) {}
 
 void RankService::serve() {
-  std::set<std::string> fields;
-  for (const StageProgram *stage : own.executor.stages())
-    fields.merge(stage->inputs());
-  line.send({{{"fields", fields}, {"states", own.states.names()}}, {}});
+  line.send({{{"states", own.states.names()}}, {}});
   for (;;) {
     const Parcel &command = line.receive();
     const std::string action = command.about.at("do");
@@ -54,7 +59,9 @@ void RankService::serve() {
       settleReport();
       return line.settle();
     }
-    if (action == "train" || action == "feed")
+    if (action == "load")
+      data.load(command.about);
+    else if (action == "train" || action == "feed")
       train(command);
     else if (action == "flush")
       own.executor.flush();
@@ -82,22 +89,20 @@ void RankService::serve() {
 }
 
 /// The micro-batches of a command.
-static StepWork workOf(const Parcel &command) {
+StepWork RankService::workOf(const Parcel &command, train::DataUse use) {
   StepWork work;
   work.number = command.about.at("number");
   const Json &sizes = command.about.at("sizes");
-  std::vector<formats::TensorView> fields = command.tensors;
-  std::erase_if(fields, [](const formats::TensorView &field) { return field.name.empty(); });
-  work.microBatches = splitBatch(fields, command.about.at("samples"), command.about.at("parts"));
+  work.microBatches = splitBatch(data.take(use, command.about), command.about.at("samples"), command.about.at("parts"));
   for (size_t part = 0; part < work.microBatches.size(); ++part)
     work.microBatches[part].sizes = sizes.at(part).get<std::vector<int64_t>>();
   return work;
 }
 
 void RankService::train(const Parcel &command) {
-  StepWork work = workOf(command);
-  // Behind the fields, since JSON has no infinity.
-  formats::Bytes numbers = command.tensors.back().bytes;
+  StepWork work = workOf(command, train::DataUse::Training);
+  // As a tensor, since JSON has no infinity.
+  formats::Bytes numbers = command.tensors.front().bytes;
   work.numbers.resize(numbers.size() / sizeof(double));
   std::memcpy(work.numbers.data(), numbers.data(), numbers.size());
   if (command.about.at("do") == "feed") {
@@ -121,13 +126,13 @@ void RankService::settleReport() {
 }
 
 void RankService::evaluate(const Parcel &command) {
-  own.executor.evaluate(workOf(command), command.about.at("results"));
+  own.executor.evaluate(workOf(command, train::DataUse::Evaluation), command.about.at("results"));
 }
 
 /// Tells whether this rank can write to a folder of rank 0's.
 void RankService::look(const std::string &folder) {
   bool isSeen = access(folder.c_str(), W_OK | X_OK) == 0;
-  line.send({{{"seen", isSeen}, {"rank", describeRank(own.executor.rank())}}, {}});
+  line.send({{{"seen", isSeen}, {"machine", machineName()}}, {}});
 }
 
 } // namespace freestone::distributed

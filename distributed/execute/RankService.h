@@ -1,6 +1,7 @@
 #ifndef FREESTONE_DISTRIBUTED_EXECUTE_RANKSERVICE_H
 #define FREESTONE_DISTRIBUTED_EXECUTE_RANKSERVICE_H
 
+#include "distributed/execute/RankData.h"
 #include "distributed/execute/RankExecutor.h"
 #include "distributed/execute/RankShards.h"
 #include "distributed/execute/RankStates.h"
@@ -23,17 +24,18 @@ struct PipelineRank {
   RankStates states;
 };
 
-/// A rank other than the first one, which tells it what to do: the only one that reads data, and that decides.
+/// A rank other than the first one, which tells it what to do.
 class RankService {
 public:
-  /// See PipelineRank.
+  /// See PipelineRank. `openData` must be callable as long as it serves.
   RankService(int rank, const std::vector<std::optional<Artifact>> &artifacts, const PipelineDescription &pipeline,
-              const train::StepDescription &about, const PipelineOptions &options, Courier &courier);
+              const train::StepDescription &about, const PipelineOptions &options, Courier &courier, OpenData openData);
 
   /// Does what rank 0 says until the training ends. Throws Error and freestone::Error; the job then has to be ended.
   void serve();
 
 private:
+  StepWork workOf(const Parcel &command, train::DataUse use);
   void train(const Parcel &command);
   void evaluate(const Parcel &command);
   void look(const std::string &folder);
@@ -46,6 +48,7 @@ private:
   RankReport report;
   std::optional<Ticket> reporting;
   ShardWriter shards;
+  RankData data;
 };
 
 } // namespace freestone::distributed

@@ -10,10 +10,10 @@ namespace freestone::distributed {
 
 using Json = nlohmann::json;
 
-std::string describeRank(int rank) {
-  char machine[HOST_NAME_MAX + 1] = {};
-  gethostname(machine, HOST_NAME_MAX);
-  return fmt::format("rank {} on {}", rank, machine);
+std::string machineName() {
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, HOST_NAME_MAX);
+  return name;
 }
 
 PeerShards::PeerShards(Courier &courier, uint64_t model, std::vector<Peer> &peers) : peers(peers) {
@@ -25,9 +25,9 @@ void PeerShards::requireFolder(const std::string &folder) {
   for (Peer &peer : peers)
     peer.line.send({{{"do", "look"}, {"folder", folder}}, {}});
   std::string blind;
-  for (Peer &peer : peers)
-    if (const Json &told = peer.line.receive().about; !told.at("seen") && blind.empty())
-      blind = told.at("rank");
+  for (int rank = 1; rank < ranks(); ++rank)
+    if (const Json &told = peers[rank - 1].line.receive().about; !told.at("seen") && blind.empty())
+      blind = fmt::format("rank {} on {}", rank, told.at("machine").get<std::string>());
   if (!blind.empty())
     throw train::Error(
         fmt::format("{} does not see what rank 0 writes to '{}': every rank saves its own part there, so "
@@ -74,7 +74,7 @@ std::string ShardWriter::store(std::span<const train::TensorGroup> groups) {
     for (const train::CheckpointFile &file : train::writeShard(folder, place, groups))
       told["files"].push_back({file.name, file.group, file.bytes, file.checksum});
   } catch (const train::Error &error) {
-    told = {{"error", fmt::format("{}: {}", describeRank(place.rank), error.what())}};
+    told = {{"error", fmt::format("rank {} on {}: {}", place.rank, machineName(), error.what())}};
   }
   line.send({std::move(told), {}});
   line.settle();

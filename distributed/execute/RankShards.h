@@ -4,17 +4,15 @@
 
 #include "distributed/transport/ParcelLine.h"
 #include "train/checkpoint/CheckpointWriter.h"
-#include <set>
 
 namespace freestone::distributed {
 
-/// "rank 2 on host", for messages.
-std::string describeRank(int rank);
+/// The host's name, for messages.
+std::string machineName();
 
 /// Another rank, as rank 0 knows it.
 struct Peer {
   ParcelLine line;                     ///< of commands
-  std::set<std::string> fields;        ///< of the data, which its stages take
   std::vector<std::string> othersSave; ///< its states that a rank before it saves
 };
 

@@ -98,6 +98,16 @@ void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   throw Error(reason);
 }
 
+/// With the exit code of what was found first, by whichever thread.
+void Courier::abort(const std::string &reason) noexcept {
+  int code;
+  {
+    std::lock_guard lock(mutex);
+    code = faultCode;
+  }
+  transport.abort(reason, code);
+}
+
 std::string Courier::describe(const Transfer &transfer) const {
   return fmt::format("rank {}{} {} rank {}: {}; posted {:.1f} s ago", transport.rank(),
                      entered ? " at " + printAction(*entered) : "", transfer.isSend ? "sends to" : "receives from",

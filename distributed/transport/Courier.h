@@ -66,7 +66,7 @@ public:
   /// From now on `listener` hears of all messages; null: nobody does, also when this returns.
   void tell(CourierListener *listener);
   /// Ends the job on all ranks.
-  void abort(const std::string &reason) noexcept { transport.abort(reason, lastingFault); }
+  void abort(const std::string &reason) noexcept;
 
   struct Counters {
     int64_t messages = 0; ///< sent and received
@@ -121,9 +121,9 @@ private:
   std::optional<Action> entered;
   CourierListener *listener = nullptr;
   bool stopping = false;
-  int awaiting = 0;  ///< threads that wait for a message
-  std::string fault; ///< why nothing moves any more
-  int faultCode = lastingFault;
+  int awaiting = 0;             ///< threads that wait for a message
+  std::string fault;            ///< why nothing moves any more
+  int faultCode = lastingFault; ///< its exit code
   Counters counted;
 
   // Of the communication thread.

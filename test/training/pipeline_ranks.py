@@ -10,6 +10,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -39,9 +40,9 @@ def make_models(folder):
     np.savez(folder / "data.npz", x=x, y=(x @ generator.normal(size=(30, CLASSES))).argmax(1))
 
 
-def words(run, *options, model="model.onnx"):
+def words(run, *options, model="model.onnx", save_every=10):
     return ["train", model, "--data", "data.npz", "--labels", "y", "--lr", 0.001, "--epochs", 1000, "--threads", 1, "--steps",
-            STEPS, "--batch", 8, "--micro-batches", 4, "--save-every", 10, "--out", run, *options]
+            STEPS, "--batch", 8, "--micro-batches", 4, "--save-every", save_every, "--out", run, *options]
 
 
 def start(tool, *options):
@@ -63,9 +64,9 @@ def find_ranks(folder):
 
 
 def disturb(tool, expected, kind, chance, delay):
-    """A rank gets a signal on the way; the training must end as if nothing had been."""
+    """A rank gets a signal on the way, maybe while it writes a checkpoint; the training must end as if nothing had been."""
     tool.remove("disturbed")
-    process = start(tool, *words("disturbed", "--ranks", RANKS))
+    process = start(tool, *words("disturbed", "--ranks", RANKS, save_every=chance.choice((1, 10))))
     while process.poll() is None and not (tool.folder / "disturbed/metrics.jsonl").exists():
         time.sleep(0.01)
     time.sleep(delay)
@@ -138,6 +139,8 @@ def main():
         shutil.copy(tool.folder / file, tool.folder / "elsewhere" / file)
     refuse(tool, "does not see what rank 0 writes to 'refused/checkpoints'", words("refused"), words("refused"),
            second="elsewhere")
+    (tool.folder / "elsewhere/data.npz").unlink()
+    refuse(tool, f"rank 1 of 2: on {socket.gethostname()}: --data: ", words("refused"), words("refused"), second="elsewhere")
 
 
 main()

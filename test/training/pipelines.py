@@ -225,6 +225,30 @@ def check_choice(tool):
         assert tool.model("one") == tool.model("several"), schedule
 
 
+def check_text(tool):
+    """Windows of random lengths, and of fixed ones in evaluations: each rank reads its own fields."""
+    np.save(tool.folder / "text.npy", (np.cumsum(np.random.default_rng(3).integers(0, 3, 700)) % VOCABULARY).astype(np.uint16))
+    found = []
+    for ranks in (1, 3):
+        tool.remove("text")
+        tool.train("language.onnx", "--data", "text.npy", "--eval-data", "text.npy", "--window", "4:12", "--seed", 7, "--steps",
+                   STEPS, "--eval-every", 4, "--batch", 7, "--micro-batches", 4, "--ranks", ranks, "--threads", 1,
+                   "--in-process", "--out", "text")
+        found.append((left(tool, "text"), tool.lines("text", "evaluations")))
+    assert len(found[0][1]) == 3 and found[0] == found[1]
+
+
+def check_faults(tool):
+    """A fault of the data names its step, and what was done before is there."""
+    with np.load(tool.folder / "branches.npz") as data:
+        x, y = data["x"].copy(), data["y"]
+    x[3 * 12 + 5, 2] = np.nan
+    np.savez(tool.folder / "broken.npz", x=x, y=y)
+    tool.refuse(["step 4: array 'x', sample 41, element [2] is NaN"], "branches.onnx", "--data", "broken.npz", "--labels", "y",
+                "--batch", 12, "--micro-batches", 3, "--ranks", 3, "--no-shuffle", "--in-process", "--out", "broken", codes=[1])
+    assert tool.metrics("broken", "step") == [1, 2, 3]
+
+
 def check_refusals(tool):
     def refuse(parts, *options):
         tool.refuse(parts, "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--out", "refused", *options)
@@ -241,6 +265,9 @@ def check_refusals(tool):
     refuse(["no stages keep to 0.01 MiB a rank", "would need"], "--ranks", 2, "--max-memory", "10K", "--in-process")
     refuse(["operations with work", "--ranks"], "--ranks", 64)
     refuse(["--pipeline-schedule", "zb-h1"], "--ranks", 2, "--pipeline-schedule", "zb")
+    train(tool, "branches", "begun", "--ranks", 2, "--steps", 1)
+    tool.refuse(["not this model's", "v1' is unknown"], "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--ranks",
+                2, "--seed", 7, "--in-process", "--resume", "begun", codes=[1])
 
 
 def main():
@@ -265,6 +292,8 @@ def main():
     check_resume(tool)
     check_damage(tool)
     check_choice(tool)
+    check_text(tool)
+    check_faults(tool)
     check_refusals(tool)
 
 

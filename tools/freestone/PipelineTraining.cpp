@@ -126,7 +126,8 @@ int superviseRanks(const PipelineArguments &arguments, const std::string &folder
   job.command.front() = std::filesystem::read_symlink("/proc/self/exe").string();
   job.progress = [folder]() -> int64_t {
     try {
-      std::optional<train::Checkpoint> newest = train::CheckpointFolder::newest(folder);
+      std::optional<train::Checkpoint> newest =
+          train::CheckpointFolder::newest(folder, {}, train::Checkpoint::Verify::WhatIsRestored);
       return newest ? newest->state().step : 0;
     } catch (const train::Error &) { // there is no folder yet
       return 0;
@@ -251,28 +252,29 @@ distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &exe
   return options;
 }
 
-std::unique_ptr<distributed::PipelineTrainer>
-PipelineJob::makeTrainer(train::StepDescription description, const train::Execution &execution, uint64_t seed) {
+std::unique_ptr<distributed::PipelineTrainer> PipelineJob::makeTrainer(train::StepDescription description,
+                                                                       const train::Execution &execution, uint64_t seed,
+                                                                       distributed::OpenData openData) {
   distributed::PipelineOptions options = optionsFor(execution, seed);
   if (!network)
-    threads = std::make_unique<distributed::LocalRanks>(artifacts, description, options);
+    threads = std::make_unique<distributed::LocalRanks>(artifacts, description, options, std::move(openData));
   return std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), options,
                                                         network ? courier.get() : threads->courier());
 }
 
+void PipelineJob::abort(const std::string &reason) {
+  if (courier)
+    courier->abort(fmt::format("on {}: {}", distributed::machineName(), reason));
+}
+
 void PipelineJob::serve(const train::StepDescription &description, train::Execution execution, uint64_t seed,
-                        bool isTraced) {
+                        bool isTraced, distributed::OpenData openData) {
   std::optional<Timeline> timeline;
   if (isTraced)
     execution.timeline = timeline.emplace(distributed::makeRankTimeline()).get();
   distributed::PipelineOptions options = optionsFor(execution, seed);
   auto pipeline = distributed::PipelineDescription::read(first());
-  try {
-    distributed::RankService(rank, artifacts, pipeline, description, options, *courier).serve();
-  } catch (const std::exception &error) {
-    courier->abort(error.what());
-    throw;
-  }
+  distributed::RankService(rank, artifacts, pipeline, description, options, *courier, std::move(openData)).serve();
 }
 
 } // namespace freestone::tools

@@ -62,6 +62,8 @@ public:
   explicit PipelineJob(PipelineArguments &arguments);
 
   bool isFirst() const { return rank == 0; }
+  /// Whether the other ranks are other processes.
+  bool isSpread() const { return network != nullptr; }
   /// Compiles the stages of this process. Rank 0 chooses all stages and the schedule, by the predicted times of the
   /// model's operations, and tells the others. `options` are of the training. Throws as ModelCache does.
   void compile(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
@@ -71,13 +73,19 @@ public:
   int compiled() const { return newStages; }
   /// The first stage of this process.
   const Artifact &first() const;
+  /// Of the whole step.
+  std::vector<ValueInfo> inputs() const { return distributed::PipelineDescription::read(first()).inputs; }
 
   /// The trainer of rank 0, which must not outlive this. Its time line, if any, is that of all ranks after a call of
   /// `PipelineTrainer::gatherTrace`.
   std::unique_ptr<distributed::PipelineTrainer> makeTrainer(train::StepDescription description,
-                                                            const train::Execution &execution, uint64_t seed);
+                                                            const train::Execution &execution, uint64_t seed,
+                                                            distributed::OpenData openData);
   /// Does what rank 0 says until the training ends; `isTraced`: and records it.
-  void serve(const train::StepDescription &description, train::Execution execution, uint64_t seed, bool isTraced);
+  void serve(const train::StepDescription &description, train::Execution execution, uint64_t seed, bool isTraced,
+             distributed::OpenData openData);
+  /// Ends all processes with an error of this one.
+  void abort(const std::string &reason);
 
 private:
   distributed::PipelineChoice choose(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);

@@ -64,6 +64,9 @@ public:
   void run();
 
 private:
+  void runRank();
+  void openData();
+  const train::Dataset &samplesFor(train::DataUse use);
   train::LabelFacts labelFacts() const;
   std::string describeStep(train::FirstNumbers first);
   std::vector<double> classWeights() const;
@@ -214,7 +217,8 @@ std::unique_ptr<train::Trainer> Training::makeTrainer(train::StepDescription des
                                                       freestone_timeline *timeline) {
   train::Execution execution{options.runtime.threads, options.runtime.switches(), timeline};
   if (job) {
-    auto made = job->makeTrainer(std::move(description), execution, options.step.seed);
+    auto made = job->makeTrainer(std::move(description), execution, options.step.seed,
+                                 [this](train::DataUse use) -> const train::Dataset & { return samplesFor(use); });
     pipeline = made.get();
     return made;
   }
@@ -227,17 +231,42 @@ void Training::accept(const train::StepDescription &step, const std::vector<free
   train::checkSchedule(step, options.fit);
   std::vector<train::Field> fields = train::dataFields(step, inputs);
   for (Data *from : {data.get(), evaluation.get()})
-    if (from)
+    if (from) {
       from->samples = train::openSamples(from->files, options.fit.window, step, fields);
+      from->samples->checkRanges();
+    }
   if (!data || options.plan || options.compileOnly)
     return;
   train::checkFixedBatch(*data->samples, options.fit.batch);
 }
 
+void Training::openData() {
+  if (options.fit.data.empty() && !options.compileOnly && !options.plan)
+    throw Failure(Exit::Usage, "name the data to train on with --data");
+  if (!options.fit.data.empty())
+    data = std::make_unique<Data>("--data", options.fit.data);
+  if (!options.fit.evaluationData.empty())
+    evaluation = std::make_unique<Data>("--eval-data", options.fit.evaluationData);
+}
+
+/// The samples of --data or --eval-data, which a rank opens when its stages take some; rank 0 has them already.
+const train::Dataset &Training::samplesFor(train::DataUse use) {
+  if (!data)
+    openData();
+  Data &from = use == train::DataUse::Training ? *data : *evaluation;
+  if (!from.samples) {
+    auto step = train::StepDescription::parse(std::string(job->first().attachment("training.json")));
+    from.samples = train::openSamples(from.files, options.fit.window, step, train::dataFields(step, job->inputs()));
+  }
+  return *from.samples;
+}
+
 /// Throws train::Error unless the training can start or resume in its folder.
 void Training::requireBeginning() const {
   try {
-    (void)train::findBeginning(options.fit.folder, options.fit.resume, options.step.seed);
+    // The training itself verifies all bytes.
+    (void)train::findBeginning(options.fit.folder, options.fit.resume, options.step.seed, {},
+                               train::Checkpoint::Verify::WhatIsRestored);
   } catch (const train::Error &error) {
     throw train::Error(
         fmt::format("{} {}: {}", options.fit.resume ? "--resume" : "--out", options.fit.folder, error.what()));
@@ -314,8 +343,8 @@ static void writeCounters(const std::string &folder, const train::TrainingResult
     throw Failure(Exit::Failed, fmt::format("can't write '{}/counters.json'", folder));
 }
 
-/// Writes the user's own file with the trained weights and, unless the step was given as an artifact, compiles that
-/// file.
+/// Writes the user's own file with the trained weights and compiles that file, unless the step was given as an artifact
+/// or several processes have trained.
 void Training::exportResult(const Artifact &artifact, const train::StepDescription &description,
                             const train::TrainingResult &result) const {
   std::string_view model = artifact.attachment("model.onnx");
@@ -331,7 +360,8 @@ void Training::exportResult(const Artifact &artifact, const train::StepDescripti
   std::vector<formats::TensorView> weights = trained.tensors("parameters");
   std::ranges::copy(trained.tensors("statistics"), std::back_inserter(weights));
   train::exportModel({reinterpret_cast<const uint8_t *>(model.data()), model.size()}, weights, path, exported);
-  if (result.stopped || isArtifact(options.model)) {
+  // Processes share a training that may be too large for one of them.
+  if (result.stopped || isArtifact(options.model) || (job && job->isSpread())) {
     fmt::print(stderr, "the trained model is {0}; compile it with: freestone compile {0} -o {1}/model.stone\n", path,
                options.fit.folder);
     return;
@@ -341,13 +371,27 @@ void Training::exportResult(const Artifact &artifact, const train::StepDescripti
   fmt::print(stderr, "the trained model is {}, and compiled {}\n", path, compiled);
 }
 
+/// An error of another process than the first one ends them all.
 void Training::run() {
+  try {
+    runRank();
+  } catch (const std::exception &error) {
+    if (job && !job->isFirst())
+      job->abort(error.what());
+    throw;
+  }
+}
+
+void Training::runRank() {
   options.checkSchedule();
   options.fit.resume = !options.resume.empty();
   if (options.fit.resume)
     options.fit.folder = options.resume;
   if (!options.compileOnly && !options.plan && options.pipeline.supervises()) {
     requireBeginning();
+    openData(); // whose errors are then told once
+    data.reset();
+    evaluation.reset();
     std::signal(SIGINT, interrupt);
     throw Failure(Exit{superviseRanks(options.pipeline, options.fit.folder, interrupted)}, "");
   }
@@ -358,12 +402,7 @@ void Training::run() {
   bool isFirst = !job || job->isFirst();
   if (isFirst && !options.compileOnly && !options.plan)
     requireBeginning();
-  if (options.fit.data.empty() && !options.compileOnly && !options.plan)
-    throw Failure(Exit::Usage, "name the data to train on with --data");
-  if (!options.fit.data.empty())
-    data = std::make_unique<Data>("--data", options.fit.data);
-  if (!options.fit.evaluationData.empty())
-    evaluation = std::make_unique<Data>("--eval-data", options.fit.evaluationData);
+  openData();
 
   if (options.compileOnly) {
     if (options.output.empty())
@@ -382,8 +421,12 @@ void Training::run() {
     // The first rank ends the training.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGUSR1, SIG_IGN);
+    // The stages are described now; only a rank that takes data opens them again.
+    data.reset();
+    evaluation.reset();
     return job->serve(description, {options.runtime.threads, options.runtime.switches(), nullptr}, options.step.seed,
-                      !options.runtime.tracePath.empty());
+                      !options.runtime.tracePath.empty(),
+                      [this](train::DataUse use) -> const train::Dataset & { return samplesFor(use); });
   }
   if (description.foldedNorms > 0)
     fmt::print(

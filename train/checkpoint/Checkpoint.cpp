@@ -56,6 +56,28 @@ const std::vector<TensorView> &Checkpoint::tensors(const std::string &group) con
   return found == groups.end() ? none : found->second;
 }
 
+/// Throws Error if there are reasons.
+void Checkpoint::refuse(const std::string &what, const std::vector<std::string> &reasons) const {
+  if (reasons.empty())
+    return;
+  size_t told = std::min(reasons.size(), reasonsToTell);
+  throw Error(fmt::format("the {} of {} are not this model's: {}{}", what, path,
+                          fmt::join(reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(told), ", "),
+                          told < reasons.size() ? fmt::format(", and {} more", reasons.size() - told) : ""));
+}
+
+void Checkpoint::requireNames(const std::set<std::string> &names) const {
+  std::set<std::string> missing = names;
+  std::vector<std::string> reasons;
+  for (const auto &[group, tensors] : groups)
+    for (const TensorView &tensor : tensors)
+      if (!missing.erase(tensor.name))
+        reasons.push_back(fmt::format("'{}' is unknown", tensor.name));
+  for (const std::string &name : missing)
+    reasons.push_back(fmt::format("'{}' is missing", name));
+  refuse("states", reasons);
+}
+
 void Checkpoint::restore(const std::string &group, std::span<const TensorTarget> targets, Extent extent) const {
   std::map<std::string, const TensorView *> stored;
   for (const TensorView &tensor : tensors(group))
@@ -81,12 +103,7 @@ void Checkpoint::restore(const std::string &group, std::span<const TensorTarget>
     stored.clear();
   for (const auto &[name, tensor] : stored)
     reasons.push_back(fmt::format("'{}' is unknown", name));
-  if (!reasons.empty()) {
-    size_t told = std::min(reasons.size(), reasonsToTell);
-    throw Error(fmt::format("the {} of {} are not this model's: {}{}", group, path,
-                            fmt::join(reasons.begin(), reasons.begin() + static_cast<ptrdiff_t>(told), ", "),
-                            told < reasons.size() ? fmt::format(", and {} more", reasons.size() - told) : ""));
-  }
+  refuse(group, reasons);
   for (size_t file = 0; file < files.size(); ++file) {
     formats::Bytes bytes = files[file].bytes();
     auto isWithin = [&](const auto &copy) {

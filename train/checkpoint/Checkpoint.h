@@ -5,6 +5,7 @@
 #include "runtime/artifact/Panels.h"
 #include "runtime/platform/File.h"
 #include "train/checkpoint/Manifest.h"
+#include <set>
 #include <span>
 
 namespace freestone::train {
@@ -33,6 +34,9 @@ public:
   /// The tensors of a group such as "parameters"; empty if there is no such group.
   const std::vector<formats::TensorView> &tensors(const std::string &group) const;
 
+  /// Throws Error that names missing and unknown tensors (the first few), unless these are all.
+  void requireNames(const std::set<std::string> &names) const;
+
   /// Whether targets are all that a group has, or the part of one rank.
   enum class Extent { Whole, Part };
   /// Copies every target's tensor out of the group. Before any write, throws Error that names the tensors that are
@@ -42,6 +46,7 @@ public:
 
 private:
   bool isIntact(size_t file) const;
+  void refuse(const std::string &what, const std::vector<std::string> &reasons) const;
 
   std::string path;
   Manifest manifest;

@@ -155,16 +155,17 @@ void CheckpointFolder::removeOld(int64_t saved) {
 }
 
 std::optional<Checkpoint> CheckpointFolder::newest(const std::string &path,
-                                                   const std::function<void(const std::string &)> &skipped) {
+                                                   const std::function<void(const std::string &)> &skipped,
+                                                   Checkpoint::Verify verify) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored))
     throw Error(fmt::format("there is no folder '{}'", path));
   if (fs::exists(path + "/manifest.json", ignored))
-    return Checkpoint::open(path);
+    return Checkpoint::open(path, verify);
   std::string folder = fs::is_directory(path + "/checkpoints", ignored) ? path + "/checkpoints" : path;
   for (int64_t step : stepsIn(folder)) {
     try {
-      return Checkpoint::open(folder + "/" + folderName(step));
+      return Checkpoint::open(folder + "/" + folderName(step), verify);
     } catch (const Error &error) {
       if (skipped)
         skipped(error.what());

@@ -40,7 +40,8 @@ public:
   /// newest first. Needs no lock and writes nothing. `path` may also be a single checkpoint's folder, or a training's
   /// folder that contains `checkpoints`. Throws Error when there is no such folder.
   static std::optional<Checkpoint> newest(const std::string &path,
-                                          const std::function<void(const std::string &reason)> &skipped = {});
+                                          const std::function<void(const std::string &reason)> &skipped = {},
+                                          Checkpoint::Verify verify = Checkpoint::Verify::All);
 
 private:
   void makeTemporary(int64_t step);

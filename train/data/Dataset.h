@@ -37,6 +37,15 @@ struct BatchPlace {
   bool shuffle = true;  ///< false: samples in order, windows from the first token on
 };
 
+/// What the data of a training are for.
+enum class DataUse { Training, Evaluation };
+
+/// A dataset, for other processes that open the same data: that of a use, or one of its `evaluationParts`.
+struct DataName {
+  DataUse use = DataUse::Training;
+  size_t part = 0; ///< of an evaluation
+};
+
 /// Numbered samples of several fields. Immutable, thread-safe. Throws Error.
 class Dataset {
 public:

@@ -54,12 +54,15 @@ void Loader::reserve(Slot &slot) {
     const Field &field = dataset.fields()[i];
     dataset.sampleSizes(i, dataset.longest(), sizes);
     sizes.insert(sizes.begin(), std::min(options.batch, dataset.samples()));
+    slot.batch.fields.push_back({field.name, field.dtype, sizes, {}});
+    slot.buffers.emplace_back(nullptr, std::free);
+    if (!reads(field))
+      continue;
     size_t bytes = (formats::countBytes(field.dtype, sizes) + alignment) / alignment * alignment;
     void *memory = std::aligned_alloc(alignment, bytes);
     if (!memory)
       throw std::bad_alloc();
-    slot.buffers.emplace_back(static_cast<uint8_t *>(memory), std::free);
-    slot.batch.fields.push_back({field.name, field.dtype, sizes, {}});
+    slot.buffers.back().reset(static_cast<uint8_t *>(memory));
     reserved += static_cast<int64_t>(bytes);
   }
 }
@@ -120,6 +123,8 @@ void Loader::prepare(Slot &slot, LoaderPosition place) const {
       dataset.sampleSizes(i, batch.length, field.shape);
       size_t bytes = formats::countBytes(field.dtype, field.shape);
       field.shape.insert(field.shape.begin(), batch.samples);
+      if (!reads(dataset.fields()[i]))
+        continue;
       uint8_t *target = slot.buffers[i].get();
       field.bytes = {target, bytes * static_cast<size_t>(batch.samples)};
       for (int64_t s = 0; s < batch.samples; ++s)

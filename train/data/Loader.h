@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace freestone::train {
@@ -26,9 +27,10 @@ struct LoaderOptions {
   int64_t batch = 1; ///< samples of a batch; the last batch of an epoch may be smaller
   uint64_t seed = 0;
   bool shuffle = true;
-  int64_t epochs = INT64_MAX; ///< the data end before epoch `epochs`
-  int depth = 2;              ///< batches prepared ahead
-  int held = 1;               ///< number of taken batches that stay valid
+  int64_t epochs = INT64_MAX;                       ///< the data end before epoch `epochs`
+  int depth = 2;                                    ///< batches prepared ahead
+  int held = 1;                                     ///< number of taken batches that stay valid
+  std::optional<std::set<std::string>> fields = {}; ///< if set, all that are read
   Recorder recorder = {};
 };
 
@@ -37,7 +39,8 @@ struct Batch {
   LoaderPosition next;  ///< of the next batch
   int64_t samples = 0;
   int64_t length = 1; ///< tokens of each sample
-  /// One for each field of the dataset; 64-byte aligned, the first dimension counts samples.
+  /// One for each field of the dataset; 64-byte aligned, the first dimension counts samples. Fields that are not read
+  /// have a shape, but no bytes.
   std::vector<formats::TensorView> fields;
 };
 
@@ -77,6 +80,7 @@ private:
     bool isEnd = false;
   };
 
+  bool reads(const Field &field) const { return !options.fields || options.fields->contains(field.name); }
   void reserve(Slot &slot);
   void work(LoaderPosition place);
   void prepare(Slot &slot, LoaderPosition place) const;

@@ -163,6 +163,7 @@ train::Batch Trainer::Implementation::makeBatch(const Batch &given) const {
 Samples Trainer::Implementation::openSamples(const std::vector<std::string> &paths, const std::string &window) const {
   Samples samples{train::ArrayFiles::open(paths), nullptr};
   samples.set = train::openSamples(samples.files, window, trainer.description(), fields);
+  samples.set->checkRanges();
   return samples;
 }
 

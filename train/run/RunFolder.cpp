@@ -25,17 +25,18 @@ void requireFolder(const std::string &folder) {
 }
 
 std::optional<Checkpoint> findBeginning(const std::string &folder, bool resume, uint64_t seed,
-                                        const std::function<void(const std::string &reason)> &skipped) {
+                                        const std::function<void(const std::string &reason)> &skipped,
+                                        Checkpoint::Verify verify) {
   if (folder.empty())
     throw Error("the folder of the training has no name");
   if (!resume) {
     requireFolder(folder);
     // Its checkpoints would be mistaken for those of the new training.
-    if (fs::exists(folder + "/checkpoints") && CheckpointFolder::newest(folder))
+    if (fs::exists(folder + "/checkpoints") && CheckpointFolder::newest(folder, {}, Checkpoint::Verify::WhatIsRestored))
       throw Error("there is a training in '" + folder + "' already: go on with it, or name another folder");
     return std::nullopt;
   }
-  std::optional<Checkpoint> newest = CheckpointFolder::newest(folder, skipped);
+  std::optional<Checkpoint> newest = CheckpointFolder::newest(folder, skipped, verify);
   if (!newest)
     throw Error("there is no complete checkpoint in '" + folder + "' to go on from");
   if (newest->state().seed != seed)

@@ -16,7 +16,8 @@ void requireFolder(const std::string &folder);
 /// folder can't be written, if it contains a training that is not to be resumed, if there is nothing to resume, or if
 /// the checkpoint has another seed.
 std::optional<Checkpoint> findBeginning(const std::string &folder, bool resume, uint64_t seed,
-                                        const std::function<void(const std::string &reason)> &skipped = {});
+                                        const std::function<void(const std::string &reason)> &skipped = {},
+                                        Checkpoint::Verify verify = Checkpoint::Verify::All);
 
 } // namespace freestone::train
 

@@ -21,8 +21,9 @@ public:
       : trainer(trainer), data(data), evaluation(evaluation), options(options), start(begin()),
         following(trainer.stepsUnderWay() + 3),
         checkpoints(options.folder + "/checkpoints", {options.keep}, trainer.otherShards()),
-        log(options.folder, result.steps), writer(storing(), recorder), loader(data, loaderOptions(), start),
-        schedule(options.schedule), progress(options.report, progressOptions()) {}
+        log(options.folder, result.steps), writer(storing(), recorder),
+        loader(trainer.load({DataUse::Training}, data, loaderOptions(), start)), schedule(options.schedule),
+        progress(options.report, progressOptions()) {}
   /// The loader owns the batches, so the trainer must stop using them.
   ~Run() { trainer.abandon(); }
   Run(const Run &) = delete;
@@ -60,7 +61,7 @@ private:
   CheckpointFolder checkpoints;
   MetricsLog log;
   CheckpointWriter writer;
-  Loader loader;
+  std::unique_ptr<Loader> loader;
   Schedule schedule;
   int64_t total = 0;
   Progress progress;
@@ -103,7 +104,7 @@ CheckpointWriter::Store Run::storing() {
   };
 }
 
-int64_t Run::stepsPerEpoch() const { return (loader.batchesPerEpoch() + options.accumulate - 1) / options.accumulate; }
+int64_t Run::stepsPerEpoch() const { return (loader->batchesPerEpoch() + options.accumulate - 1) / options.accumulate; }
 
 /// The step of the data to which the batch at this position belongs. After a resume with another batch size it differs
 /// from the number of steps done.
@@ -232,7 +233,7 @@ bool Run::trainBatch(const Batch &batch) {
   ++handed;
   following[handed % following.size()] = batch.next;
   tell(ended);
-  if (options.readEachStep || !trainer.overlaps())
+  if (options.readEachStep || !trainer.overlaps() || !trainer.isUnderWay())
     finishAll();
 
   bool isLast = handed >= total;
@@ -254,7 +255,7 @@ bool Run::trainBatch(const Batch &batch) {
 /// The next batch. An error in the data names the step that it would have been in.
 const Batch *Run::takeBatch() {
   try {
-    return loader.take();
+    return loader->take();
   } catch (const Error &error) {
     throw Error(fmt::format("step {}: {}", handed + 1, error.what()));
   }
@@ -293,7 +294,7 @@ TrainingResult Run::run() {
         if (!trainBatch(*batch))
           break;
     finishAll(); // the data may end before `steps` are done
-    save(loader.position());
+    save(loader->position());
     if (saving)
       write();
   } catch (const freestone::Error &error) {
@@ -315,19 +316,20 @@ TrainingResult Run::run() {
 
 } // namespace
 
-static void addUp(Trainer &trainer, const Dataset &data, int64_t batch, Trainer::EvaluationSums &sums) {
-  Loader loader(data, {std::min(batch, data.samples()), 0, /*shuffle=*/false, /*epochs=*/1});
-  while (const Batch *next = loader.take())
+static void addUp(Trainer &trainer, size_t part, const Dataset &data, int64_t batch, Trainer::EvaluationSums &sums) {
+  LoaderOptions once{std::min(batch, data.samples()), 0, /*shuffle=*/false, /*epochs=*/1};
+  std::unique_ptr<Loader> loader = trainer.load({DataUse::Evaluation, part}, data, once);
+  while (const Batch *next = loader->take())
     trainer.evaluate(*next, sums);
 }
 
 EvaluationMetrics evaluate(Trainer &trainer, const Dataset &data, int64_t batch, int64_t step) {
   Trainer::EvaluationSums sums;
   std::vector<std::unique_ptr<Dataset>> parts = data.evaluationParts();
-  for (const std::unique_ptr<Dataset> &part : parts)
-    addUp(trainer, *part, batch, sums);
+  for (size_t part = 0; part < parts.size(); ++part)
+    addUp(trainer, part, *parts[part], batch, sums);
   if (parts.empty())
-    addUp(trainer, data, batch, sums);
+    addUp(trainer, 0, data, batch, sums);
   EvaluationMetrics metrics;
   metrics.step = step;
   metrics.loss = sums.loss / sums.count;

@@ -44,10 +44,9 @@ static std::unique_ptr<Dataset> openWindows(const ArrayFiles &files, const std::
 
 std::unique_ptr<Dataset> openSamples(const ArrayFiles &files, const std::string &window, const StepDescription &step,
                                      const std::vector<Field> &fields) {
-  std::unique_ptr<Dataset> samples =
-      window.empty() ? std::make_unique<ArrayDataset>(files, fields) : openWindows(files, window, step, fields);
-  samples->checkRanges();
-  return samples;
+  if (window.empty())
+    return std::make_unique<ArrayDataset>(files, fields);
+  return openWindows(files, window, step, fields);
 }
 
 } // namespace freestone::train

@@ -18,7 +18,7 @@ std::vector<Field> dataFields(const StepDescription &step, const std::vector<Val
 const formats::TensorView &textOf(const ArrayFiles &files);
 
 /// The samples of `files`, which must outlive them: rows of arrays, or windows of one text if `window` is given. Checks
-/// everything that can be checked before the first batch: names, types, shapes, and the range of labels. Throws Error.
+/// names, types and shapes. Throws Error.
 std::unique_ptr<Dataset> openSamples(const ArrayFiles &files, const std::string &window, const StepDescription &step,
                                      const std::vector<Field> &fields);
 

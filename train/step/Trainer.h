@@ -36,6 +36,13 @@ public:
   /// Sets the loss scale of the first step of a new training. Throws Error if the step does not scale its loss.
   virtual void setLossScale(double scale) = 0;
 
+  /// Batches of a dataset, with the fields that the states of this process need; other ranks read theirs themselves.
+  /// Every batch that is taken must be trained or evaluated next. As Loader's constructor; the trainer must outlive it.
+  virtual std::unique_ptr<Loader> load(const DataName &name, const Dataset &data, const LoaderOptions &options,
+                                       LoaderPosition start = {}) {
+    return std::make_unique<Loader>(data, options, start);
+  }
+
   /// Whether a step may consist of several batches.
   virtual bool accumulates() const = 0;
 
@@ -64,7 +71,7 @@ public:
   virtual void submitCall(void (*function)(void *user), void *user) = 0;
   /// Whether a submitted batch has not been waited for yet.
   virtual bool isUnderWay() const = 0;
-  /// False if submitted batches end before the call returns.
+  /// False if nothing goes on beside the caller: submitted batches are waited for, and checkpoints.
   virtual bool overlaps() const = 0;
   /// The most steps whose batches are in use at a time. With more than one, gradients are of older weights than those
   /// that they update, and to finish changes what follows.
