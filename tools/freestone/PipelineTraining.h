@@ -12,7 +12,7 @@ namespace freestone::tools {
 
 /// The options of a pipeline.
 struct PipelineArguments {
-  std::optional<int64_t> ranks, microBatches, stagesPerRank, replicas;
+  std::optional<int64_t> ranks, microBatches, stagesPerRank, replicas, patience;
   std::string schedule, hosts;
   bool inProcess = false, recompute = false, verticalSync = false, noStashing = false;
 
@@ -23,6 +23,7 @@ struct PipelineArguments {
   bool supervises() const;
   /// Throws Failure (usage) for options that contradict each other.
   void check() const;
+  distributed::CourierOptions courier() const;
   distributed::ScheduleKind kind() const;
   int stages() const;
 };
