@@ -20,7 +20,7 @@ struct CourierOptions {
   /// Rank 0 and every other one tell each other so often that they are alive; 0: never.
   std::chrono::milliseconds heartbeat = std::chrono::milliseconds(0);
   /// The job ends when a rank has not been heard of for so long.
-  std::chrono::milliseconds silence = std::chrono::seconds(8);
+  std::chrono::milliseconds silence = std::chrono::seconds(6);
 };
 
 /// What a courier carries.
