@@ -7,13 +7,14 @@ namespace freestone::distributed {
 
 NumberExchange::NumberExchange(std::map<int, std::unique_ptr<StageRun>> &stages, const PipelineDescription &pipeline,
                                const Schedule &schedule, int own, Courier *courier)
-    : stages(stages), pipeline(pipeline), own(own), courier(courier) {
+    : stages(stages), pipeline(pipeline), own(own), courier(courier),
+      turns(isDelayed(schedule.kind) ? pipeline.stages + 2 : 2) {
   std::vector<StageEntry *> entries;
   for (auto &[stage, run] : stages)
     entries.insert(entries.end(), {run->program.find(normsEntry), run->program.find(updateEntry)});
   memory = std::make_unique<ValueMemory>(entries, pipeline);
-  memory->reserve(turns, {{}});
-  for (int turn = 0; turn < turns; ++turn) {
+  memory->reserve(static_cast<int>(turns.size()), {{}});
+  for (int turn = 0; turn < std::ssize(turns); ++turn) {
     memory->open(turn, {});
     for (int value = 0; value < static_cast<int>(pipeline.values.size()); ++value)
       if (memory->holds(value))
@@ -40,8 +41,15 @@ NumberExchange::NumberExchange(std::map<int, std::unique_ptr<StageRun>> &stages,
   }
 }
 
+void NumberExchange::waitAll(std::vector<Ticket> &tickets) {
+  for (Ticket ticket : tickets)
+    courier->wait(ticket);
+  tickets.clear();
+}
+
 void NumberExchange::post(int64_t number) {
-  int turn = static_cast<int>(number % turns);
+  int turn = static_cast<int>(number % std::ssize(turns));
+  waitAll(turns[turn].sends);
   for (auto &[stage, run] : stages)
     if (StageEntry *norms = run->program.find(normsEntry))
       norms->run(memory->at(turn), {}, {});
@@ -50,16 +58,16 @@ void NumberExchange::post(int64_t number) {
     for (int value : way.values)
       message.parts.push_back(
           {memory->at(turn)[value].data, memory->bytesOf(turn, value), memory->typeOf(value)});
-    tickets[turn].push_back(way.sender == own ? courier->send(way.rank, std::move(message))
-                                              : courier->receive(way.sender, std::move(message)));
+    if (way.sender == own)
+      turns[turn].sends.push_back(courier->send(way.rank, std::move(message)));
+    else
+      turns[turn].receives.push_back(courier->receive(way.sender, std::move(message)));
   }
 }
 
 const std::vector<PlacedValue> &NumberExchange::await(int64_t number) {
-  int turn = static_cast<int>(number % turns);
-  for (Ticket ticket : tickets[turn])
-    courier->wait(ticket);
-  tickets[turn].clear();
+  int turn = static_cast<int>(number % std::ssize(turns));
+  waitAll(turns[turn].receives);
   return memory->at(turn);
 }
 

@@ -6,9 +6,9 @@
 
 namespace freestone::distributed {
 
-/// Gives the numbers that decide updates, such as the norms of gradients, of all stages to all ranks, so that all decide
-/// alike. Of PipeDream, a rank gets those of later stages alone, which are there before it needs them; the others' stay
-/// 0. Not thread-safe.
+/// Gives the numbers that decide updates, such as the norms of gradients, of all stages to all ranks, so that all
+/// decide alike. Of PipeDream, a rank gets those of later stages alone, which are there before it needs them; the
+/// others' stay 0. Not thread-safe.
 class NumberExchange {
 public:
   /// `stages` are those of rank `own`; all must outlive it.
@@ -17,14 +17,12 @@ public:
 
   /// Computes the numbers of this rank's stages and posts their messages: of a step, by `number`.
   void post(int64_t number);
-  /// The numbers of a step, when all have come.
+  /// The numbers of a step, when all have come. What this rank has sent may still be under way: of a delayed schedule,
+  /// others take it some steps later.
   const std::vector<PlacedValue> &await(int64_t number);
   size_t bytes() const { return memory->bytes(); }
 
 private:
-  /// Steps whose numbers may be under way at a time.
-  static constexpr int turns = 2;
-
   std::map<int, std::unique_ptr<StageRun>> &stages;
   const PipelineDescription &pipeline;
   int own;
@@ -36,7 +34,13 @@ private:
     std::vector<int> values;
   };
   std::vector<Way> ways;
-  std::vector<Ticket> tickets[turns];
+  /// Messages of a step.
+  struct Turn {
+    std::vector<Ticket> sends, receives;
+  };
+  void waitAll(std::vector<Ticket> &tickets);
+  /// Of the steps whose numbers may be under way at a time.
+  std::vector<Turn> turns;
 };
 
 } // namespace freestone::distributed

@@ -35,6 +35,7 @@ Courier::~Courier() {
   }
   transport.wake();
   thread.join();
+  transport.giveUp();
 }
 
 /// The same at both ends, and between the same two ranks another one for every pair of stages and kind.

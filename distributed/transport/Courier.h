@@ -14,12 +14,13 @@
 namespace freestone::distributed {
 
 struct CourierOptions {
-  /// The longest that a rank waits for one message; then the job ends, with what it waits for.
+  /// The longest that a rank waits for one message; then the job ends, and it is told which rank waits at which action
+  /// for which message of which size, since when.
   std::chrono::milliseconds patience = std::chrono::minutes(10);
   /// Rank 0 and every other one tell each other so often that they are alive; 0: never.
   std::chrono::milliseconds heartbeat = std::chrono::milliseconds(0);
   /// The job ends when a rank has not been heard of for so long.
-  std::chrono::milliseconds silence = std::chrono::seconds(8);
+  std::chrono::milliseconds silence = std::chrono::seconds(6);
 };
 
 /// What a courier carries.

@@ -64,6 +64,7 @@ public:
   }
   void wait(std::chrono::milliseconds limit, bool isUrgent, std::vector<Ticket> &ended) override;
   void wake() override;
+  void giveUp() noexcept override;
   void abort(const std::string &reason, int exitCode) noexcept override;
 
 private:
@@ -131,6 +132,18 @@ void LocalTransport::wake() {
   std::lock_guard lock(hub->mutex);
   hub->mailboxes[own].isWoken = true;
   hub->mailboxes[own].changed.notify_all();
+}
+
+void LocalTransport::giveUp() noexcept {
+  std::lock_guard lock(hub->mutex);
+  for (auto &[way, line] : hub->lines) {
+    auto [from, to, tag] = way;
+    if (from == own)
+      line.sends.clear();
+    if (to == own)
+      line.receives.clear();
+  }
+  hub->mailboxes[own].ended.clear();
 }
 
 void LocalTransport::abort(const std::string &reason, int exitCode) noexcept {

@@ -36,6 +36,10 @@ public:
   virtual void wait(std::chrono::milliseconds limit, bool isUrgent, std::vector<Ticket> &ended) = 0;
   virtual void wake() = 0;
 
+  /// Gives up all transfers that have not ended; the memory of receives, and of what no receiver has begun to take, is
+  /// not used any more.
+  virtual void giveUp() noexcept = 0;
+
   /// Ends the job on all ranks: their functions throw Error with this reason, or their processes end with this code.
   virtual void abort(const std::string &reason, int exitCode) noexcept = 0;
 };

@@ -188,7 +188,7 @@ test::StagePipeline::StagePipeline(const std::vector<StageTimes> &times, bool is
 
 test::StageTraining::StageTraining(const StagePipeline &stages, const distributed::PipelineOptions &options,
                                    distributed::Disturbance disturbance)
-    : ranks(stages.artifacts, stages.about, options, std::move(disturbance)),
+    : ranks(stages.artifacts, stages.about, options, {}, std::move(disturbance)),
       made(std::make_unique<distributed::PipelineTrainer>(stages.artifacts, stages.about, options, ranks.courier())) {
   data.resize(made->stepsUnderWay() + 1);
 }

@@ -21,7 +21,7 @@ from command import Command
 from graphs import FLOAT, draw, fan_in, node, save
 
 CLASSES, SAMPLES, STEPS, RANKS = 10, 48, 200, 3
-RANK = re.compile(rb"\b(OMPI_COMM_WORLD|PMI)_RANK=")
+RANK = re.compile(rb"\b(?:OMPI_COMM_WORLD|PMI)_RANK=(\d+)")
 
 
 def make_models(folder):
@@ -51,33 +51,34 @@ def start(tool, *options):
 
 
 def find_ranks(folder):
-    """The processes of ranks that train in a folder."""
-    found = []
+    """The processes of ranks that train in a folder: process → rank."""
+    found = {}
     for process in pathlib.Path("/proc").iterdir():
         try:
-            if (process.name.isdigit() and RANK.search((process / "environ").read_bytes())
-                    and os.readlink(process / "cwd") == str(folder)):
-                found.append(int(process.name))
+            rank = RANK.search((process / "environ").read_bytes()) if process.name.isdigit() else None
+            if rank and os.readlink(process / "cwd") == str(folder):
+                found[int(process.name)] = int(rank[1])
         except OSError:
             pass  # it has ended, or is another user's
     return found
 
 
-def disturb(tool, expected, kind, chance, delay):
-    """A rank gets a signal on the way, maybe while it writes a checkpoint; the training must end as if nothing had been."""
+def disturb(tool, expected, kind, chance, delay, *options, ranks=range(RANKS), told="starting all ranks again"):
+    """One of `ranks` gets a signal on the way, maybe while it writes a checkpoint; the training must end as if nothing had
+    been. Whether it told so."""
     tool.remove("disturbed")
-    process = start(tool, *words("disturbed", "--ranks", RANKS, save_every=chance.choice((1, 10))))
+    process = start(tool, *words("disturbed", "--ranks", RANKS, *options, save_every=chance.choice((1, 10))))
     while process.poll() is None and not (tool.folder / "disturbed/metrics.jsonl").exists():
         time.sleep(0.01)
     time.sleep(delay)
-    ranks = find_ranks(tool.folder)
-    if ranks:
-        os.kill(chance.choice(ranks), kind)
+    found = [process for process, rank in find_ranks(tool.folder).items() if rank in ranks]
+    if found:
+        os.kill(chance.choice(found), kind)
     said = process.communicate(timeout=120)[1]
     assert process.returncode == 0, said
     assert tool.model("disturbed") == expected, said
     assert tool.metrics("disturbed", "step") == list(range(1, STEPS + 1)), said
-    return "starting all ranks again" in said
+    return told in said
 
 
 def refuse(tool, part, *jobs, second="."):
@@ -130,6 +131,8 @@ def main():
     if isOther:
         return
     assert disturb(tool, expected, signal.SIGSTOP, chance, 0)
+    assert disturb(tool, expected, signal.SIGSTOP, chance, 0, "--rank-patience", 2, ranks=[2],
+                   told="nothing has moved for 2.0 s: rank")
 
     refuse(tool, "another model", words("refused"), words("refused", model="other.onnx"))
     refuse(tool, "mpirun has started 2", words("refused", "--ranks", 3), words("refused", "--ranks", 3))

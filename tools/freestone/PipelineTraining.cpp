@@ -16,7 +16,7 @@ namespace freestone::tools {
 
 using distributed::ScheduleKind;
 
-static constexpr int64_t mostRanks = 512, mostMicroBatches = 65536, mostStagesPerRank = 16;
+static constexpr int64_t mostRanks = 512, mostMicroBatches = 65536, mostStagesPerRank = 16, mostPatience = 1'000'000;
 
 void PipelineArguments::addTo(CLI::App &verb) {
   const char *group = "Pipeline: the model is cut into stages, which train micro-batches side by side";
@@ -58,9 +58,20 @@ void PipelineArguments::addTo(CLI::App &verb) {
           "JSON of how the ranks are connected: {\"latency\": 1e-5, \"levels\": [{\"ranks\": 8, "
           "\"bytes_per_second\": 5e10}, …]}, the ranks of a machine first; by default one machine")
       ->group(group);
+  addNumber(verb, "--rank-patience", patience, upTo(mostPatience),
+            "seconds for which a rank waits for another one's message, before the training ends on all ranks; processes "
+            "of mpirun's are then started again from the newest checkpoint; 600")
+      ->group(group);
   addText(verb, "--hosts", hosts, formKind, "machines for the ranks, as mpirun takes them: a,b,c:2")->group(group);
   verb.add_flag("--in-process", inProcess, "the ranks are threads of this process, rather than processes of mpirun's")
       ->group(group);
+}
+
+distributed::CourierOptions PipelineArguments::courier() const {
+  distributed::CourierOptions options;
+  if (patience)
+    options.patience = std::chrono::seconds(*patience);
+  return options;
 }
 
 void PipelineArguments::check() const {
@@ -145,7 +156,7 @@ PipelineJob::PipelineJob(PipelineArguments &arguments) : arguments(arguments) {
       throw Failure(Exit::Usage, fmt::format("--ranks {}: mpirun has started {}", *arguments.ranks, job.ranks));
     arguments.ranks = job.ranks;
     network = distributed::connectByMpi();
-    distributed::CourierOptions options;
+    distributed::CourierOptions options = arguments.courier();
     options.heartbeat = std::chrono::seconds(1);
     courier = std::make_unique<distributed::Courier>(*network, options);
     rank = network->rank();
@@ -247,6 +258,7 @@ distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &exe
   options.stashesWeights = !arguments.noStashing;
   options.seed = seed;
   options.execution = execution;
+  options.courier = arguments.courier();
   if (options.execution.threads == 0)
     options.execution.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranksHere);
   return options;

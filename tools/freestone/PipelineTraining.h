@@ -14,7 +14,7 @@ namespace freestone::tools {
 
 /// The options of a pipeline.
 struct PipelineArguments {
-  std::optional<int64_t> ranks, microBatches, stagesPerRank, replicas;
+  std::optional<int64_t> ranks, microBatches, stagesPerRank, replicas, patience;
   std::optional<uint64_t> memory; ///< bytes of a rank
   std::string schedule, links, hosts;
   bool inProcess = false, recompute = false, verticalSync = false, noStashing = false;
@@ -31,6 +31,7 @@ struct PipelineArguments {
   bool supervises() const;
   /// Throws Failure (usage) for options that contradict each other.
   void check() const;
+  distributed::CourierOptions courier() const;
   /// What they say of a plan for this training. Throws train::Error for a wrong file of links.
   distributed::PlanOptions planOptions(const TrainerOptions &step) const;
 };

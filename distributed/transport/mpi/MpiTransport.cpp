@@ -48,6 +48,7 @@ public:
   void receive(Ticket ticket, int peer, int tag, void *data, size_t bytes) override;
   void wait(std::chrono::milliseconds limit, bool isUrgent, std::vector<Ticket> &ended) override;
   void wake() override;
+  void giveUp() noexcept override;
   void abort(const std::string &reason, int exitCode) noexcept override;
 
 private:
@@ -79,13 +80,7 @@ MpiTransport::MpiTransport() {
 }
 
 MpiTransport::~MpiTransport() {
-  // What will not come any more, such as signs of life of ranks that have ended.
-  for (size_t i = 0; i < requests.size(); ++i) {
-    if (receives[i] && MPI_Cancel(&requests[i]) == MPI_SUCCESS)
-      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    else
-      MPI_Request_free(&requests[i]);
-  }
+  giveUp();
   MPI_Comm_free(&job);
   MPI_Finalize();
 }
@@ -161,6 +156,20 @@ void MpiTransport::wake() {
   std::lock_guard lock(mutex);
   isWoken = true;
   woken.notify_all();
+}
+
+/// Such as signs of life of ranks that have ended.
+void MpiTransport::giveUp() noexcept {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (receives[i] && MPI_Cancel(&requests[i]) == MPI_SUCCESS)
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    else
+      MPI_Request_free(&requests[i]);
+  }
+  requests.clear();
+  tickets.clear();
+  receives.clear();
+  pieces.clear();
 }
 
 void MpiTransport::abort(const std::string &reason, int exitCode) noexcept {
