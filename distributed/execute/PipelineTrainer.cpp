@@ -190,12 +190,12 @@ void PipelineTrainer::restore(const train::Checkpoint &checkpoint) {
   own->states.restore(checkpoint);
 }
 
-std::vector<PipelineTrainer::RankMemory> PipelineTrainer::memory() const {
-  std::vector<RankMemory> ranks = {{own->executor.keptBytes(), own->executor.allocations()}};
+std::vector<PipelineTrainer::RankReport> PipelineTrainer::report() const {
+  std::vector<RankReport> ranks = {{own->executor.memory(), own->executor.allocations()}};
   for (Peer &peer : peers) {
     peer.line.send({{{"do", "report"}}, {}});
     const Json &told = peer.line.receive().about;
-    ranks.push_back({told.at("kept_bytes"), told.at("allocations")});
+    ranks.push_back({RankMemory::read(told.at("memory")), told.at("allocations")});
   }
   return ranks;
 }

@@ -40,12 +40,12 @@ public:
   std::vector<formats::TensorView> weights() const override;
   void restore(const train::Checkpoint &checkpoint) override;
 
-  /// What a rank has for values of micro-batches under way.
-  struct RankMemory {
-    size_t bytes = 0;
-    int64_t allocations = 0; ///< how often memory was taken for them
+  /// What a rank holds, and how often it took memory for values of micro-batches under way.
+  struct RankReport {
+    RankMemory memory;
+    int64_t allocations = 0;
   };
-  std::vector<RankMemory> memory() const;
+  std::vector<RankReport> report() const;
 
 private:
   /// Another rank.

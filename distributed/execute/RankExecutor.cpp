@@ -51,13 +51,6 @@ std::vector<StageProgram *> RankExecutor::stages() {
   return programs;
 }
 
-size_t RankExecutor::keptBytes() const {
-  size_t bytes = 0;
-  for (const auto &[stage, run] : runs)
-    bytes += run->memory.bytes();
-  return bytes;
-}
-
 int64_t RankExecutor::allocations() const {
   int64_t count = 0;
   for (const auto &[stage, run] : runs)

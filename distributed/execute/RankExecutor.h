@@ -1,6 +1,7 @@
 #ifndef FREESTONE_DISTRIBUTED_EXECUTE_RANKEXECUTOR_H
 #define FREESTONE_DISTRIBUTED_EXECUTE_RANKEXECUTOR_H
 
+#include "distributed/execute/RankMemory.h"
 #include "distributed/execute/ValueMemory.h"
 #include "distributed/schedule/Schedule.h"
 #include "distributed/transport/Courier.h"
@@ -43,8 +44,13 @@ public:
   /// Evaluates the first micro-batch, which is the whole batch: on every rank, the results of the last stage.
   std::vector<double> evaluate(const StepWork &work, const std::vector<std::string> &results);
 
-  /// Bytes for values of micro-batches under way.
-  size_t keptBytes() const;
+  /// What it holds.
+  RankMemory memory() const;
+  /// What it will hold once it has trained micro-batches of these sizes, by a schedule for as many, and evaluated one
+  /// batch, unless that is null. Takes no memory.
+  RankMemory planMemory(const Schedule &schedule, const std::vector<std::vector<int64_t>> &sizes,
+                        const std::vector<int64_t> *evaluated);
+  /// How often memory was taken for values of micro-batches under way.
   int64_t allocations() const;
 
 private:
@@ -61,6 +67,7 @@ private:
     std::vector<Slot> slots;
   };
 
+  uint64_t countStates() const;
   void prepare(const StepWork &work);
   void execute(const Action &action);
   void runPass(const Action &action, const char *entry);

@@ -79,7 +79,7 @@ void RankService::serve() {
     else if (action == "gather")
       gather();
     else if (action == "report")
-      line.send({{{"kept_bytes", own.executor.keptBytes()}, {"allocations", own.executor.allocations()}}, {}});
+      line.send({{{"memory", own.executor.memory().print()}, {"allocations", own.executor.allocations()}}, {}});
   }
 }
 

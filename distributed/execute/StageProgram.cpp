@@ -36,6 +36,12 @@ std::vector<int64_t> StageEntry::shapeOf(const Port &port, bool isRead, const st
   return dims;
 }
 
+uint64_t StageEntry::countIntermediates(const std::vector<int64_t> &sizes) {
+  freestone_memory_need need = entry.instance.planMemory(named(sizes));
+  constexpr uint64_t page = 4096; // of which the runtime takes whole ones
+  return (need.arena_bytes + need.scratch_bytes + page - 1) / page * page;
+}
+
 void StageEntry::run(const std::vector<PlacedValue> &values, std::span<const formats::TensorView> fields,
                      const std::vector<int64_t> &sizes) {
   entry.setData(fields);

@@ -28,7 +28,7 @@ const ValueMemory::Shapes &ValueMemory::shapesOf(const std::vector<int64_t> &siz
   return found->second;
 }
 
-void ValueMemory::reserve(int count, const std::vector<std::vector<int64_t>> &sizes) {
+size_t ValueMemory::plan(const std::vector<std::vector<int64_t>> &sizes) {
   bool grows = false;
   for (const std::vector<int64_t> &one : sizes)
     for (const auto &[value, shape] : shapesOf(one)) {
@@ -45,6 +45,11 @@ void ValueMemory::reserve(int count, const std::vector<std::vector<int64_t>> &si
       slotBytes += (place.bytes + alignment - 1) / alignment * alignment;
     }
   }
+  return slotBytes;
+}
+
+void ValueMemory::reserve(int count, const std::vector<std::vector<int64_t>> &sizes) {
+  plan(sizes);
   while (static_cast<int>(slots.size()) < count) {
     void *memory = std::aligned_alloc(alignment, std::max(slotBytes, alignment));
     if (!memory)

@@ -15,6 +15,8 @@ public:
   /// For the values that the entries read and make; null entries count as absent. They must outlive this.
   ValueMemory(const std::vector<StageEntry *> &entries, const PipelineDescription &pipeline);
 
+  /// Bytes of a slot at each of these sizes, and of those that were planned before. Takes no memory.
+  size_t plan(const std::vector<std::vector<int64_t>> &sizes);
   /// Makes place for so many slots at each of these sizes. Pointers into slots may change: none may be in use.
   void reserve(int slots, const std::vector<std::vector<int64_t>> &sizes);
   /// Gives a slot to a micro-batch of these sizes, which were reserved.

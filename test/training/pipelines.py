@@ -5,6 +5,7 @@ model, checkpoint, losses, norms and evaluations; and, but for rounding, those o
 """
 
 import itertools
+import json
 import re
 import sys
 
@@ -152,6 +153,22 @@ def check_choice(tool):
         assert tool.model("one") == tool.model("several"), schedule
 
 
+def check_memory(tool):
+    """Ranks hold to the byte what was planned; sizes of the last micro-batch are smaller."""
+    for name, ranks, schedule in ("language", 3, "1f1b"), ("language", 2, "zb-h1"), ("pictures", 2, "interleaved"), \
+            ("branches", 4, "gpipe"), ("perceptron", 1, "eager-1f1b"):
+        common = (f"{name}.onnx", "--data", f"{name}.npz", "--eval-data", f"{name}.npz", "--labels", "y", "--batch", 11,
+                  "--micro-batches", 4, "--ranks", ranks, "--pipeline-schedule", schedule, "--threads", 1, "--in-process")
+        table = tool.run("plan", *common, "--exact").stdout.split("rank        states")[1].splitlines()[1:]
+        tool.remove("counted")
+        tool.train(*common, "--steps", 2, "--eval-every", 1, "--out", "counted")
+        held = json.loads((tool.folder / "counted/counters.json").read_text())["ranks"]
+        parts = "states", "slots", "exchanged", "evaluation", "intermediates"
+        assert len(table) == ranks and [[int(word) for word in line.split()[1:6]] for line in table] == [
+            [rank[part] for part in parts] for rank in held], (name, schedule, table, held)
+        assert all(rank["states"] > 0 and rank["intermediates"] > 0 for rank in held), held
+
+
 def check_refusals(tool):
     def refuse(parts, *options):
         tool.refuse(parts, "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--out", "refused", *options)
@@ -175,6 +192,7 @@ def main():
     check_whole_batch(tool)
     check_resume(tool)
     check_choice(tool)
+    check_memory(tool)
     check_refusals(tool)
 
 

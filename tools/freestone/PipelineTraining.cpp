@@ -3,6 +3,7 @@
 #include "distributed/supervise/Supervisor.h"
 #include "distributed/transport/MpiLibrary.h"
 #include "tools/freestone/Options.h"
+#include "tools/freestone/TrainPlan.h"
 #include "train/options/StepText.h"
 #include <algorithm>
 #include <filesystem>
@@ -218,8 +219,66 @@ std::unique_ptr<train::Trainer> PipelineJob::makeTrainer(train::StepDescription 
   distributed::PipelineOptions options = optionsFor(execution, seed);
   if (!network)
     threads = std::make_unique<distributed::LocalRanks>(artifacts, description, options);
-  return std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), options,
-                                                        network ? courier.get() : threads->courier());
+  auto made = std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), options,
+                                                             network ? courier.get() : threads->courier());
+  trainer = made.get();
+  return made;
+}
+
+/// The sizes of the pipeline's symbols for so many samples.
+static std::vector<int64_t> findSizes(const distributed::PipelineDescription &pipeline, int64_t samples,
+                                      const MemoryQuestion &question) {
+  std::vector<formats::TensorView> fields;
+  for (const ValueInfo &input : pipeline.inputs) {
+    formats::TensorView &field = fields.emplace_back();
+    field.name = input.name;
+    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+      const std::string &size = input.shape[axis];
+      bool isSymbol = std::ranges::find(pipeline.symbols, size) != pipeline.symbols.end();
+      std::optional<int64_t> known = axis == 0 ? samples : isSymbol ? question.sizeOf(input.name, axis) : 1;
+      if (!known)
+        throw Failure(
+            Exit::Usage,
+            fmt::format("the memory follows from the size '{}', which is not known: name --data or --window", size));
+      field.shape.push_back(*known);
+    }
+  }
+  return pipeline.sizesOf(fields);
+}
+
+std::vector<distributed::RankMemory> PipelineJob::planMemory(const train::StepDescription &description,
+                                                             const MemoryQuestion &question) const {
+  if (network)
+    throw Failure(Exit::Usage, "memory is planned by one process: name --ranks, without mpirun");
+  train::Execution execution;
+  execution.threads = question.threads;
+  distributed::PipelineOptions options = optionsFor(execution, 0);
+  auto pipeline = distributed::PipelineDescription::read(first());
+  // As distributed::splitBatch: the last micro-batch may be smaller.
+  int64_t each = (question.batch + options.microBatches - 1) / options.microBatches;
+  int64_t parts = (question.batch + each - 1) / each;
+  std::vector<std::vector<int64_t>> sizes = {findSizes(pipeline, each, question)};
+  if (int64_t last = question.batch - (parts - 1) * each; last < each)
+    sizes.push_back(findSizes(pipeline, last, question));
+  std::vector<int64_t> whole = findSizes(pipeline, question.batch, question);
+  distributed::PlannedSchedules schedules(pipeline, options);
+  const distributed::Schedule &schedule = schedules.get(static_cast<int>(parts));
+  std::vector<distributed::RankMemory> ranks;
+  for (int number = 0; number < options.ranks; ++number)
+    ranks.push_back(distributed::RankExecutor(number, schedule, artifacts, pipeline, description, options.execution,
+                                              /*courier=*/nullptr)
+                        .planMemory(schedule, sizes, question.evaluates ? &whole : nullptr));
+  return ranks;
+}
+
+void printMemory(const std::vector<distributed::RankMemory> &ranks) {
+  fmt::print("rank        states         slots     exchanged    evaluation  intermediates       together, in bytes\n");
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    const distributed::RankMemory &memory = ranks[rank];
+    fmt::print("{:<4}{:>14}{:>14}{:>14}{:>14}{:>15}{:>15} {:>9}\n", rank, memory.states, memory.slots, memory.exchanged,
+               memory.evaluation, memory.intermediates, memory.total(),
+               distributed::printBytes(static_cast<double>(memory.total())));
+  }
 }
 
 void PipelineJob::serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed) {

@@ -50,6 +50,11 @@ distributed::Profile profileStep(ModelCache &models, const PipelineModel &model,
 /// exit code. `folder` is the training's; `stop` ends it after the current step.
 int superviseRanks(const PipelineArguments &arguments, const std::string &folder, const std::atomic<bool> &stop);
 
+struct MemoryQuestion;
+
+/// Prints a line for each rank.
+void printMemory(const std::vector<distributed::RankMemory> &ranks);
+
 /// The ranks of a training: processes that mpirun has started, of which this is one; else threads of this process.
 class PipelineJob {
 public:
@@ -70,6 +75,12 @@ public:
   /// The trainer of rank 0, which must not outlive this.
   std::unique_ptr<train::Trainer> makeTrainer(train::StepDescription description, const train::Execution &execution,
                                               uint64_t seed);
+  /// What the ranks hold; of rank 0, with its trainer.
+  std::vector<distributed::PipelineTrainer::RankReport> report() const { return trainer->report(); }
+  /// What each rank will hold, of a job whose ranks are all of this process: one after another takes the memory of its
+  /// states meanwhile. Throws Failure where a size is unknown.
+  std::vector<distributed::RankMemory> planMemory(const train::StepDescription &description,
+                                                  const MemoryQuestion &question) const;
   /// Does what rank 0 says until the training ends.
   void serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed);
 
@@ -88,6 +99,7 @@ private:
   std::unique_ptr<distributed::Transport> network;
   std::unique_ptr<distributed::Courier> courier;
   std::unique_ptr<distributed::LocalRanks> threads;
+  distributed::PipelineTrainer *trainer = nullptr; ///< the caller's
 };
 
 } // namespace freestone::tools

@@ -64,7 +64,6 @@ public:
   void run();
 
 private:
-  train::LabelFacts labelFacts() const;
   std::string describeStep(train::FirstNumbers first);
   std::vector<double> classWeights() const;
   void compile(const std::string &path);
@@ -72,7 +71,6 @@ private:
   void accept(const train::StepDescription &step, const std::vector<freestone::ValueInfo> &inputs);
   train::Acceptance acceptance();
   void requireBeginning() const;
-  MemoryQuestion memoryQuestion() const;
   void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
   void loadStep();
   void loadStages();
@@ -117,29 +115,9 @@ std::vector<double> Training::classWeights() const {
   return numbers;
 }
 
-/// Shape and type of the labels, from which the compiler finds the class axis.
-train::LabelFacts Training::labelFacts() const {
-  if (!options.fit.window.empty()) {
-    if (data)
-      (void)train::textOf(data->files);
-    return {{}, {-1, -1}};
-  }
-  if (!data)
-    return {};
-  const formats::TensorView *array = data->files.find(options.step.labels);
-  if (!array && train::takesLabels(options.step))
-    throw Failure(Exit::Usage,
-                  fmt::format("--labels {}: the data have no array of this name, but {}{}", options.step.labels,
-                              data->files.describe(), words::suggest(options.step.labels, data->files.names())));
-  if (!array || formats::isFloat(array->dtype))
-    return {};
-  return train::describeLabels(std::string(formats::typeName(array->dtype)), array->shape,
-                               train::readOutputShape(options.model, options.step.logits));
-}
-
 std::string Training::describeStep(train::FirstNumbers first) {
   options.step.classWeights = classWeights();
-  return options.describeStep(labelFacts(), first);
+  return options.describeStep(options.labelFacts(data ? &data->files : nullptr), first);
 }
 
 train::Acceptance Training::acceptance() {
@@ -238,21 +216,6 @@ static bool hasCheckpoint(const std::string &folder) {
   }
 }
 
-MemoryQuestion Training::memoryQuestion() const {
-  MemoryQuestion question;
-  question.batch = options.fit.batch;
-  question.threads = options.runtime.threads;
-  question.accumulates = options.step.accumulate > 1;
-  question.evaluates = evaluation != nullptr;
-  question.sizeOf = [this](const std::string &input, size_t axis) -> std::optional<int64_t> {
-    if (!options.fit.window.empty())
-      return train::parseWindow(options.fit.window).longest;
-    const formats::TensorView *array = data ? data->files.find(input) : nullptr;
-    return array && axis < array->shape.size() ? std::optional(array->shape[axis]) : std::nullopt;
-  };
-  return question;
-}
-
 void Training::printPlan(const Artifact &artifact, const train::StepDescription &description) const {
   size_t widest = 0;
   for (const train::ParameterInfo &parameter : description.parameters)
@@ -269,8 +232,10 @@ void Training::printPlan(const Artifact &artifact, const train::StepDescription 
   uint64_t bytes = 0;
   for (const StateInfo &state : artifact.states())
     bytes += formats::countBytes(state.dtype, state.shape);
-  fmt::print("{} trained elements; parameters and optimizer ({}) keep {:.1f} MiB\n", trained, description.optimizer,
-             static_cast<double>(bytes) / (1 << 20));
+  std::string kept = job ? ""
+                         : fmt::format("; parameters and optimizer ({}) keep {}", description.optimizer,
+                                       distributed::printBytes(static_cast<double>(bytes)));
+  fmt::print("{} trained elements{}\n", trained, kept);
   std::string products =
       fmt::format("{} in {} products, the rest and the parameters ", description.precision, description.narrowProducts);
   fmt::print("precision: {}as in the model; moments in {}{}\n", description.precision == "fp32" ? "" : products,
@@ -285,11 +250,17 @@ train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const
 }
 
 /// Writes statistics of the run beside its metrics.
-static void writeCounters(const std::string &folder, const train::TrainingResult &result, int compiles) {
+static void writeCounters(const std::string &folder, const train::TrainingResult &result, int compiles,
+                          const PipelineJob *job) {
   const train::Trainer::Counters &counters = result.counters;
   Json json = {
       {"steps", counters.steps}, {"programs_entered", counters.entered},    {"host_reads", counters.hostReads},
       {"compiles", compiles},    {"batch_sizes", result.batchSizes.size()}, {"lengths", result.lengths.size()}};
+  if (job)
+    for (const distributed::PipelineTrainer::RankReport &rank : job->report()) {
+      Json &told = json["ranks"].emplace_back(rank.memory.print());
+      told["allocations"] = rank.allocations;
+    }
   std::ofstream file(folder + "/counters.json");
   file << json.dump() << "\n";
   if (!file.flush())
@@ -370,8 +341,11 @@ void Training::run() {
         description.foldedNorms);
   if (options.plan) {
     printPlan(artifact, description);
+    MemoryQuestion question = memoryQuestion(options, data ? &data->files : nullptr);
+    if (job)
+      return printMemory(job->planMemory(description, question));
     std::string unknown;
-    if (std::optional<MemoryPlan> memory = planMemory(artifact, description, memoryQuestion(), unknown))
+    if (std::optional<MemoryPlan> memory = planMemory(artifact, description, question, unknown))
       printMemory(*memory);
     else
       fmt::print("the memory follows from the size '{}', which is not known: name --data or --window\n", unknown);
@@ -393,7 +367,7 @@ void Training::run() {
     throw;
   }
   trace.write();
-  writeCounters(options.fit.folder, result, compiles);
+  writeCounters(options.fit.folder, result, compiles, job.get());
   if (result.stopped)
     fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
                result.steps, options.model, options.fit.folder);

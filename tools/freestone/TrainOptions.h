@@ -6,6 +6,7 @@
 #include "tools/freestone/Compiler.h"
 #include "tools/freestone/PipelineTraining.h"
 #include "tools/freestone/RuntimeOptions.h"
+#include "train/data/ArrayFiles.h"
 #include "train/options/StepText.h"
 
 namespace freestone::tools {
@@ -24,6 +25,9 @@ struct TrainOptions {
 
   void addTo(CLI::App &verb);
 
+  /// Shape and type of the labels, from which the compiler finds the class axis; `data` may be null. Throws Failure
+  /// (usage) where the data have no labels.
+  train::LabelFacts labelFacts(const train::ArrayFiles *data) const;
   /// The training step in the compiler's JSON.
   std::string describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const;
   /// The most tokens of a sample; 0: unknown.
