@@ -169,6 +169,26 @@ def check_memory(tool):
         assert all(rank["states"] > 0 and rank["intermediates"] > 0 for rank in held), held
 
 
+def check_measurement(tool):
+    """Measured times are told beside predicted ones, and kept for a training that goes on."""
+    common = ("language.onnx", "--data", "language.npz", "--labels", "y", "--batch", 12, "--micro-batches", 3, "--ranks", 2,
+              "--threads", 1, "--in-process", "--measure")
+    said = tool.run("plan", *common).stdout
+    lines = said.split("measured / predicted")[0].splitlines()[1:]
+    assert len(lines) == 16 and all(float(line.split()[2]) > 0 for line in lines), said
+    assert re.search(r"geometric mean [0-9.]+; the worst block is off by a factor of [0-9.]+", said), said
+    tool.remove("measured")
+    assert "geometric mean" in tool.train(*common, "--steps", 2, "--out", "measured").stderr
+    kept = (tool.folder / "measured/profile.json").read_bytes()
+    assert min(node["forward"] for node in json.loads(kept)["profile"]["nodes"]) >= 0
+    again = tool.train(*common, "--steps", 4, "--resume", "measured").stderr
+    assert "geometric mean" not in again and (tool.folder / "measured/profile.json").read_bytes() == kept, again
+    # Measured stages change no bit.
+    train(tool, "language", "one", "--batch", 12, "--micro-batches", 3, "--steps", 3, "--ranks", 1)
+    train(tool, "language", "several", "--batch", 12, "--micro-batches", 3, "--steps", 3, "--ranks", 2, "--measure")
+    assert tool.model("one") == tool.model("several")
+
+
 def check_refusals(tool):
     def refuse(parts, *options):
         tool.refuse(parts, "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--out", "refused", *options)
@@ -193,6 +213,7 @@ def main():
     check_resume(tool)
     check_choice(tool)
     check_memory(tool)
+    check_measurement(tool)
     check_refusals(tool)
 
 

@@ -3,6 +3,7 @@
 #include "distributed/supervise/Supervisor.h"
 #include "distributed/transport/MpiLibrary.h"
 #include "tools/freestone/Options.h"
+#include "tools/freestone/ProfileMeasurement.h"
 #include "tools/freestone/TrainPlan.h"
 #include "train/options/StepText.h"
 #include <algorithm>
@@ -43,6 +44,9 @@ void PipelineArguments::addTo(CLI::App &verb) {
   addText(verb, "--links", links, fileKind,
           "JSON of how the ranks are connected: {\"latency\": 1e-5, \"levels\": [{\"ranks\": 8, "
           "\"bytes_per_second\": 5e10}, …]}, the ranks of a machine first; by default one machine")
+      ->group(group);
+  verb.add_flag("--measure", measure,
+                "stages and schedule are chosen by times that are measured on this machine, rather than predicted")
       ->group(group);
   addText(verb, "--hosts", hosts, formKind, "machines for the ranks, as mpirun takes them: a,b,c:2")->group(group);
   verb.add_flag("--in-process", inProcess, "the ranks are threads of this process, rather than processes of mpirun's")
@@ -139,25 +143,38 @@ distributed::Profile profileStep(ModelCache &models, const PipelineModel &model,
       models.inspect(model.path, "profile", train::describeStage(model.step, whole), model.graphs));
 }
 
+int PipelineJob::threadsOf(int asked) const {
+  return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranksHere);
+}
+
 distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const PipelineModel &model,
-                                                const TrainerOptions &options) {
+                                                const TrainOptions &options) {
   distributed::PipelineChoice chosen;
-  distributed::PlanOptions wanted = arguments.planOptions(options);
+  distributed::PlanOptions wanted = arguments.planOptions(options.step);
   if (wanted.ranks > 1 || wanted.schedule || arguments.memory) {
-    distributed::PipelinePlan plan = distributed::planPipeline(profileStep(models, model, wanted.microBatches), wanted);
+    distributed::Profile profile = profileStep(models, model, wanted.microBatches);
+    if (arguments.measure) {
+      std::optional<train::ArrayFiles> data;
+      if (!options.fit.data.empty())
+        data = train::ArrayFiles::open(options.fit.data);
+      std::filesystem::create_directories(options.fit.folder);
+      Measurement measured =
+          measureOnce(options.fit.folder + "/profile.json", models, model, profile, wanted.microBatches,
+                      memoryQuestion(options, data ? &*data : nullptr), threadsOf(options.runtime.threads));
+      if (!measured.blocks.empty())
+        fmt::print(stderr, "{}", distributed::printComparison(measured.blocks));
+      profile = std::move(measured.profile);
+    }
+    distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
     expected = distributed::describePlan(plan);
-    chosen.schedule = plan.schedule.kind;
-    chosen.stages = plan.schedule.stages();
-    if (chosen.stages > 1)
-      chosen.stageOf = plan.assignment.stageOf;
+    chosen = distributed::PipelineChoice::of(plan);
   }
   chosen.rates = models.rates();
   return chosen;
 }
 
-/// Rank 0 chooses, and tells the other processes.
 distributed::PipelineChoice PipelineJob::agree(ModelCache &models, const PipelineModel &model,
-                                               const TrainerOptions &options) {
+                                               const TrainOptions &options) {
   if (!network)
     return choose(models, model, options);
   if (rank > 0) {
@@ -180,8 +197,8 @@ distributed::PipelineChoice PipelineJob::agree(ModelCache &models, const Pipelin
   }
 }
 
-void PipelineJob::compile(ModelCache &models, const PipelineModel &model, const TrainerOptions &options) {
-  choice = agree(models, model, options);
+void PipelineJob::compile(ModelCache &models, const PipelineModel &model, distributed::PipelineChoice agreed) {
+  choice = std::move(agreed);
   train::StageChoice wanted;
   wanted.stages = choice.stageOf;
   wanted.split = choice.schedule == ScheduleKind::ZeroBubble;
@@ -209,8 +226,7 @@ distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &exe
   options.microBatches = static_cast<int>(arguments.microBatches.value_or(1));
   options.seed = seed;
   options.execution = execution;
-  if (options.execution.threads == 0)
-    options.execution.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranksHere);
+  options.execution.threads = threadsOf(execution.threads);
   return options;
 }
 
@@ -223,27 +239,6 @@ std::unique_ptr<train::Trainer> PipelineJob::makeTrainer(train::StepDescription 
                                                              network ? courier.get() : threads->courier());
   trainer = made.get();
   return made;
-}
-
-/// The sizes of the pipeline's symbols for so many samples.
-static std::vector<int64_t> findSizes(const distributed::PipelineDescription &pipeline, int64_t samples,
-                                      const MemoryQuestion &question) {
-  std::vector<formats::TensorView> fields;
-  for (const ValueInfo &input : pipeline.inputs) {
-    formats::TensorView &field = fields.emplace_back();
-    field.name = input.name;
-    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
-      const std::string &size = input.shape[axis];
-      bool isSymbol = std::ranges::find(pipeline.symbols, size) != pipeline.symbols.end();
-      std::optional<int64_t> known = axis == 0 ? samples : isSymbol ? question.sizeOf(input.name, axis) : 1;
-      if (!known)
-        throw Failure(
-            Exit::Usage,
-            fmt::format("the memory follows from the size '{}', which is not known: name --data or --window", size));
-      field.shape.push_back(*known);
-    }
-  }
-  return pipeline.sizesOf(fields);
 }
 
 std::vector<distributed::RankMemory> PipelineJob::planMemory(const train::StepDescription &description,

@@ -17,7 +17,7 @@ struct PipelineArguments {
   std::optional<int64_t> ranks, microBatches, stagesPerRank;
   std::optional<uint64_t> memory; ///< bytes of a rank
   std::string schedule, links, hosts;
-  bool inProcess = false;
+  bool inProcess = false, measure = false;
 
   void addTo(CLI::App &verb);
   /// Whether any of them was given: the step is then one of a pipeline.
@@ -51,6 +51,7 @@ distributed::Profile profileStep(ModelCache &models, const PipelineModel &model,
 int superviseRanks(const PipelineArguments &arguments, const std::string &folder, const std::atomic<bool> &stop);
 
 struct MemoryQuestion;
+struct TrainOptions;
 
 /// Prints a line for each rank.
 void printMemory(const std::vector<distributed::RankMemory> &ranks);
@@ -62,9 +63,11 @@ public:
   explicit PipelineJob(PipelineArguments &arguments);
 
   bool isFirst() const { return rank == 0; }
-  /// Compiles the stages of this process. Rank 0 chooses all stages and the schedule, by the predicted times of the
-  /// model's operations, and tells the others. `options` are of the training. Throws as ModelCache does.
-  void compile(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
+  /// Rank 0 chooses stages and schedule, by the predicted or measured times of the model's operations, and tells the
+  /// others. Throws as ModelCache does, and train::Error where nothing keeps to the memory.
+  distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
+  /// Compiles the stages of this process. Throws as ModelCache does.
+  void compile(ModelCache &models, const PipelineModel &model, distributed::PipelineChoice agreed);
   /// What is expected of the chosen pipeline, for people; empty for one stage, and on other ranks.
   const std::string &expectation() const { return expected; }
   int stages() const { return static_cast<int>(artifacts.size()); }
@@ -85,8 +88,8 @@ public:
   void serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed);
 
 private:
-  distributed::PipelineChoice choose(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
-  distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
+  distributed::PipelineChoice choose(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
+  int threadsOf(int asked) const;
   distributed::PipelineOptions optionsFor(const train::Execution &execution, uint64_t seed) const;
 
   const PipelineArguments &arguments;

@@ -3,6 +3,7 @@
 #include "distributed/plan/PipelinePlan.h"
 #include "distributed/profile/PipedreamProfile.h"
 #include "tools/freestone/Options.h"
+#include "tools/freestone/ProfileMeasurement.h"
 #include "tools/freestone/TrainPlan.h"
 #include "tools/freestone/Verbs.h"
 #include "train/Error.h"
@@ -28,9 +29,10 @@ distributed::Profile readProfile(const std::string &path) {
 }
 
 /// Compiles the stages, and prints what ranks hold.
-void planExactly(TrainOptions &options, ModelCache &models, const PipelineModel &model, const train::ArrayFiles *data) {
+void planExactly(TrainOptions &options, ModelCache &models, const PipelineModel &model,
+                 const distributed::PipelinePlan &plan, const train::ArrayFiles *data) {
   PipelineJob job(options.pipeline);
-  job.compile(models, model, options.step);
+  job.compile(models, model, distributed::PipelineChoice::of(plan));
   auto description = train::StepDescription::parse(std::string(job.first().attachment("training.json")));
   fmt::print("\n");
   printMemory(job.planMemory(description, memoryQuestion(options, data)));
@@ -43,13 +45,16 @@ void plan(PlanArguments &arguments) {
   bool isPipedreams = arguments.cost == "pipedream";
   wanted.rules = isPipedreams ? distributed::CostRules::Pipedream : distributed::CostRules::Overlapping;
   wanted.mayReplicate = arguments.replicate || (isPipedreams && !arguments.straight);
-  auto print = [&](const distributed::Profile &profile) {
-    fmt::print("{}", distributed::printPlan(distributed::planPipeline(profile, wanted)));
+  auto planFor = [&](const distributed::Profile &profile) {
+    distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
+    fmt::print("{}", distributed::printPlan(plan));
+    return plan;
   };
   if (isProfile(options)) {
-    if (arguments.exact)
-      throw Failure(Exit::Usage, fmt::format("--exact is of models; {} is a profile", options.model));
-    return print(readProfile(options.model));
+    if (arguments.exact || options.pipeline.measure)
+      throw Failure(Exit::Usage, fmt::format("--exact and --measure are of models; {} is a profile", options.model));
+    planFor(readProfile(options.model));
+    return;
   }
   if (arguments.exact && (isPipedreams || arguments.replicate))
     throw Failure(Exit::Usage, "--exact is of stages that can be trained: without --replicate and --cost pipedream");
@@ -59,10 +64,17 @@ void plan(PlanArguments &arguments) {
   const train::ArrayFiles *files = data ? &*data : nullptr;
   ModelCache models(options.compile);
   PipelineModel model =
-      options.pipelineModel(options.describeStep(options.labelFacts(files), train::FirstNumbers::Defaults));
-  print(profileStep(models, model, wanted.microBatches));
+      options.pipelineModel(options.describeStep(options.labelFacts(files), train::FirstNumbers::Defaults), files);
+  distributed::Profile profile = profileStep(models, model, wanted.microBatches);
+  if (options.pipeline.measure) {
+    Measurement measured = measureProfile(models, model, profile, wanted.microBatches, memoryQuestion(options, files),
+                                          std::max(1, options.runtime.threads));
+    fmt::print("{}\n", distributed::printComparison(measured.blocks));
+    profile = std::move(measured.profile);
+  }
+  distributed::PipelinePlan plan = planFor(profile);
   if (arguments.exact)
-    planExactly(options, models, model, files);
+    planExactly(options, models, model, plan, files);
 }
 
 } // namespace

@@ -166,7 +166,9 @@ void Training::loadStages() {
   if (options.step.accumulate > 1)
     throw Failure(Exit::Usage, "--accumulate is not for pipelines: choose a larger --batch, and more --micro-batches");
   ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
-  job->compile(models, options.pipelineModel(describeStep(train::FirstNumbers::Defaults)), options.step);
+  PipelineModel model =
+      options.pipelineModel(describeStep(train::FirstNumbers::Defaults), data ? &data->files : nullptr);
+  job->compile(models, model, job->agree(models, model, options));
   compiles = job->compiled();
   if (!job->isFirst())
     return;

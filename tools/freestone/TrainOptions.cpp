@@ -264,6 +264,15 @@ train::LabelFacts TrainOptions::labelFacts(const train::ArrayFiles *data) const 
                                train::readOutputShape(model, step.logits));
 }
 
+PipelineModel TrainOptions::pipelineModel(std::string step, const train::ArrayFiles *data) const {
+  PipelineModel cut{model, std::move(step), train::graphFiles(this->step), {fit.batch, usualLength()}};
+  // Without windows, sequences are as long as those of the data.
+  for (const formats::TensorView &array : data ? data->arrays() : std::vector<formats::TensorView>())
+    if (fit.window.empty() && array.shape.size() == 2 && !formats::isFloat(array.dtype))
+      cut.sizes.tokens = std::max(cut.sizes.tokens, array.shape[1]);
+  return cut;
+}
+
 std::string TrainOptions::describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const {
   TrainerOptions described = step;
   described.usualBatch = fit.batch;

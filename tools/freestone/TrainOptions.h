@@ -32,10 +32,8 @@ struct TrainOptions {
   std::string describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const;
   /// The most tokens of a sample; 0: unknown.
   int64_t usualLength() const;
-  /// What is cut into stages; `step` is as describeStep gives it.
-  PipelineModel pipelineModel(std::string step) const {
-    return {model, std::move(step), train::graphFiles(this->step), {fit.batch, usualLength()}};
-  }
+  /// What is cut into stages; `step` is as describeStep gives it, `data` may be null.
+  PipelineModel pipelineModel(std::string step, const train::ArrayFiles *data) const;
   /// Throws Failure (usage) for an invalid schedule, and for a given number that the schedule varies.
   void checkSchedule() const;
   /// Throws Failure (usage) for an option that a compiled step has fixed already.
