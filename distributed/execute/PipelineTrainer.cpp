@@ -4,6 +4,7 @@
 #include "formats/ElementType.h"
 #include "train/step/StepData.h"
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <utility>
 
@@ -89,6 +90,7 @@ void PipelineTrainer::tell(const train::Batch &batch, const StepWork &work, int 
 }
 
 std::optional<StepMetrics> PipelineTrainer::submit(const train::Batch &batch) {
+  auto begin = std::chrono::steady_clock::now();
   StepWork work = split(batch, options.microBatches);
   work.number = batch.place.step + 1;
   work.schedule = &own->schedules.get(static_cast<int>(work.microBatches.size()));
@@ -96,7 +98,8 @@ std::optional<StepMetrics> PipelineTrainer::submit(const train::Batch &batch) {
   own->executor.train(work);
   for (Peer &peer : peers) // the batch may change then
     peer.line.settle();
-  ++counted.steps;
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  seconds[counted.steps++ % seconds.size()] = took.count();
   counted.entered += std::ssize(work.microBatches);
   StepMetrics metrics;
   metrics.step = work.number;
@@ -188,6 +191,14 @@ void PipelineTrainer::restore(const train::Checkpoint &checkpoint) {
   for (Peer &peer : peers)
     peer.line.send({{{"do", "restore"}, {"folder", checkpoint.folder()}}, {}});
   own->states.restore(checkpoint);
+}
+
+double PipelineTrainer::stepSeconds() const {
+  std::vector<double> last(seconds.begin(), seconds.begin() + std::min<int64_t>(counted.steps, seconds.size()));
+  if (last.empty())
+    return 0;
+  std::ranges::nth_element(last, last.begin() + last.size() / 2);
+  return last[last.size() / 2];
 }
 
 std::vector<PipelineTrainer::RankReport> PipelineTrainer::report() const {

@@ -3,6 +3,7 @@
 
 #include "distributed/execute/RankService.h"
 #include "train/step/Trainer.h"
+#include <array>
 #include <set>
 
 namespace freestone::distributed {
@@ -40,6 +41,8 @@ public:
   std::vector<formats::TensorView> weights() const override;
   void restore(const train::Checkpoint &checkpoint) override;
 
+  /// The median of the last steps' seconds; 0 before the first one.
+  double stepSeconds() const;
   /// What a rank holds, and how often it took memory for values of micro-batches under way.
   struct RankReport {
     RankMemory memory;
@@ -67,6 +70,7 @@ private:
   mutable std::vector<std::vector<uint8_t>> rows;     ///< row-major copies of packed weights
   std::optional<train::StepMetrics> ended;
   int64_t evaluations = 0;
+  std::array<double, 101> seconds = {}; ///< of the last steps, in turns
   Counters counted;
 };
 

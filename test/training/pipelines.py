@@ -179,6 +179,8 @@ def check_measurement(tool):
     assert re.search(r"geometric mean [0-9.]+; the worst block is off by a factor of [0-9.]+", said), said
     tool.remove("measured")
     assert "geometric mean" in tool.train(*common, "--steps", 2, "--out", "measured").stderr
+    counters = json.loads((tool.folder / "measured/counters.json").read_text())
+    assert counters["step_seconds"] > 0 and counters["expected_step_seconds"] > 0, counters
     kept = (tool.folder / "measured/profile.json").read_bytes()
     assert min(node["forward"] for node in json.loads(kept)["profile"]["nodes"]) >= 0
     again = tool.train(*common, "--steps", 4, "--resume", "measured").stderr

@@ -17,7 +17,7 @@ namespace freestone::tools {
 
 using distributed::ScheduleKind;
 
-static constexpr int64_t mostRanks = 512, mostMicroBatches = 65536, mostStagesPerRank = 16;
+static constexpr int64_t mostRanks = 4096, mostMicroBatches = 65536, mostStagesPerRank = 16;
 
 void PipelineArguments::addTo(CLI::App &verb) {
   const char *group = "Pipeline: the model is cut into stages, which train micro-batches side by side";
@@ -167,6 +167,7 @@ distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const Pipeli
     }
     distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
     expected = distributed::describePlan(plan);
+    expectedSeconds = plan.simulation.makespan;
     chosen = distributed::PipelineChoice::of(plan);
   }
   chosen.rates = models.rates();

@@ -78,6 +78,9 @@ public:
   /// The trainer of rank 0, which must not outlive this.
   std::unique_ptr<train::Trainer> makeTrainer(train::StepDescription description, const train::Execution &execution,
                                               uint64_t seed);
+  /// Seconds of a step: expected (0: unknown), and the median of the last ones; of rank 0, with its trainer.
+  double expectedStep() const { return expectedSeconds; }
+  double measuredStep() const { return trainer->stepSeconds(); }
   /// What the ranks hold; of rank 0, with its trainer.
   std::vector<distributed::PipelineTrainer::RankReport> report() const { return trainer->report(); }
   /// What each rank will hold, of a job whose ranks are all of this process: one after another takes the memory of its
@@ -99,6 +102,7 @@ private:
   int newStages = 0;                              ///< that were not in the cache
   distributed::PipelineChoice choice;
   std::string expected;
+  double expectedSeconds = 0;
   std::unique_ptr<distributed::Transport> network;
   std::unique_ptr<distributed::Courier> courier;
   std::unique_ptr<distributed::LocalRanks> threads;

@@ -258,11 +258,14 @@ static void writeCounters(const std::string &folder, const train::TrainingResult
   Json json = {
       {"steps", counters.steps}, {"programs_entered", counters.entered},    {"host_reads", counters.hostReads},
       {"compiles", compiles},    {"batch_sizes", result.batchSizes.size()}, {"lengths", result.lengths.size()}};
-  if (job)
+  if (job) {
     for (const distributed::PipelineTrainer::RankReport &rank : job->report()) {
       Json &told = json["ranks"].emplace_back(rank.memory.print());
       told["allocations"] = rank.allocations;
     }
+    json["step_seconds"] = job->measuredStep();
+    json["expected_step_seconds"] = job->expectedStep();
+  }
   std::ofstream file(folder + "/counters.json");
   file << json.dump() << "\n";
   if (!file.flush())
@@ -369,6 +372,9 @@ void Training::run() {
     throw;
   }
   trace.write();
+  if (job && job->expectedStep() > 0)
+    fmt::print(stderr, "a step took {:.3f} ms (median), {:.3f} ms were expected: {:.2f} times as long\n",
+               job->measuredStep() * 1e3, job->expectedStep() * 1e3, job->measuredStep() / job->expectedStep());
   writeCounters(options.fit.folder, result, compiles, job.get());
   if (result.stopped)
     fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
