@@ -145,6 +145,7 @@ def check_choice(tool):
     memory = float(re.search(r"schedule \S+, \d stages: .* at most ([0-9.]+) MiB a rank are expected", free).group(1))
     limited = tool.train(*common, "--max-memory", int(memory * 0.9 * 2**20)).stderr
     assert float(re.search(r"at most ([0-9.]+) MiB", limited).group(1)) < 0.9 * memory + 0.01, (free, limited)
+    assert "note: rank 0 will hold" in limited and "--max-memory" in limited and "will hold" not in free, limited
     # One rank does as several do.
     train(tool, "perceptron", "one", "--batch", 6, "--micro-batches", 3, "--steps", 3, "--ranks", 1)
     for schedule in "zb-h1", "interleaved":

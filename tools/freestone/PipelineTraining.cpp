@@ -242,10 +242,8 @@ std::unique_ptr<train::Trainer> PipelineJob::makeTrainer(train::StepDescription 
   return made;
 }
 
-std::vector<distributed::RankMemory> PipelineJob::planMemory(const train::StepDescription &description,
-                                                             const MemoryQuestion &question) const {
-  if (network)
-    throw Failure(Exit::Usage, "memory is planned by one process: name --ranks, without mpirun");
+std::map<int, distributed::RankMemory> PipelineJob::planMemory(const train::StepDescription &description,
+                                                               const MemoryQuestion &question) const {
   train::Execution execution;
   execution.threads = question.threads;
   distributed::PipelineOptions options = optionsFor(execution, 0);
@@ -259,18 +257,30 @@ std::vector<distributed::RankMemory> PipelineJob::planMemory(const train::StepDe
   std::vector<int64_t> whole = findSizes(pipeline, question.batch, question);
   distributed::PlannedSchedules schedules(pipeline, options);
   const distributed::Schedule &schedule = schedules.get(static_cast<int>(parts));
-  std::vector<distributed::RankMemory> ranks;
+  std::map<int, distributed::RankMemory> ranks;
   for (int number = 0; number < options.ranks; ++number)
-    ranks.push_back(distributed::RankExecutor(number, schedule, artifacts, pipeline, description, options.execution,
-                                              /*courier=*/nullptr)
-                        .planMemory(schedule, sizes, question.evaluates ? &whole : nullptr));
+    if (!network || number == rank)
+      ranks[number] = distributed::RankExecutor(number, schedule, artifacts, pipeline, description, options.execution,
+                                                /*courier=*/nullptr)
+                          .planMemory(schedule, sizes, question.evaluates ? &whole : nullptr);
   return ranks;
 }
 
-void printMemory(const std::vector<distributed::RankMemory> &ranks) {
+void PipelineJob::compareMemory(const train::StepDescription &description, const MemoryQuestion &question) const {
+  if (!arguments.memory)
+    return;
+  for (const auto &[number, memory] : planMemory(description, question))
+    if (memory.total() > *arguments.memory)
+      fmt::print(stderr,
+                 "note: rank {} will hold {}, more than --max-memory {}, since intermediates add to what was "
+                 "predicted; choose more ranks, or more micro-batches\n",
+                 number, distributed::printBytes(static_cast<double>(memory.total())),
+                 distributed::printBytes(static_cast<double>(*arguments.memory)));
+}
+
+void printMemory(const std::map<int, distributed::RankMemory> &ranks) {
   fmt::print("rank        states         slots     exchanged    evaluation  intermediates       together, in bytes\n");
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    const distributed::RankMemory &memory = ranks[rank];
+  for (const auto &[rank, memory] : ranks) {
     fmt::print("{:<4}{:>14}{:>14}{:>14}{:>14}{:>15}{:>15} {:>9}\n", rank, memory.states, memory.slots, memory.exchanged,
                memory.evaluation, memory.intermediates, memory.total(),
                distributed::printBytes(static_cast<double>(memory.total())));

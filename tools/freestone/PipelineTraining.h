@@ -54,7 +54,7 @@ struct MemoryQuestion;
 struct TrainOptions;
 
 /// Prints a line for each rank.
-void printMemory(const std::vector<distributed::RankMemory> &ranks);
+void printMemory(const std::map<int, distributed::RankMemory> &ranks);
 
 /// The ranks of a training: processes that mpirun has started, of which this is one; else threads of this process.
 class PipelineJob {
@@ -83,10 +83,13 @@ public:
   double measuredStep() const { return trainer->stepSeconds(); }
   /// What the ranks hold; of rank 0, with its trainer.
   std::vector<distributed::PipelineTrainer::RankReport> report() const { return trainer->report(); }
-  /// What each rank will hold, of a job whose ranks are all of this process: one after another takes the memory of its
-  /// states meanwhile. Throws Failure where a size is unknown.
-  std::vector<distributed::RankMemory> planMemory(const train::StepDescription &description,
-                                                  const MemoryQuestion &question) const;
+  /// What each rank of this process will hold, by its number: one after another takes the memory of its states
+  /// meanwhile. Throws Failure where a size is unknown.
+  std::map<int, distributed::RankMemory> planMemory(const train::StepDescription &description,
+                                                    const MemoryQuestion &question) const;
+  /// Notes on stderr which ranks of this process will hold more than `--max-memory`, by which stages were chosen from
+  /// predictions.
+  void compareMemory(const train::StepDescription &description, const MemoryQuestion &question) const;
   /// Does what rank 0 says until the training ends.
   void serve(const train::StepDescription &description, const train::Execution &execution, uint64_t seed);
 

@@ -332,6 +332,8 @@ void Training::run() {
     loadStep();
   const Artifact &artifact = job ? job->first() : *whole;
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
+  if (job && !options.plan)
+    job->compareMemory(description, memoryQuestion(options, data ? &data->files : nullptr));
   if (!isFirst) {
     // The first rank ends the training.
     std::signal(SIGINT, SIG_IGN);
