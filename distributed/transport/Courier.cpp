@@ -74,8 +74,9 @@ void Courier::wait(Ticket ticket, std::chrono::milliseconds patience) {
   if (!underWay.contains(ticket))
     return;
   std::string reason = fault;
+  int code = hasEnded && !isPassing ? lastingFault : passingFault;
   lock.unlock();
-  transport.abort(reason, hasEnded ? lastingFault : passingFault);
+  transport.abort(reason, code);
   throw Error(reason);
 }
 

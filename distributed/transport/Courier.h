@@ -3,6 +3,7 @@
 
 #include "distributed/transport/Message.h"
 #include "distributed/transport/Transport.h"
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -90,7 +91,8 @@ private:
   std::vector<Transfer *> fresh; ///< posted here, not yet to the network
   Ticket next = 1;
   bool stopping = false, isAwaited = false;
-  std::string fault; ///< why nothing moves any more
+  std::string fault;                   ///< why nothing moves any more
+  std::atomic<bool> isPassing = false; ///< whether the fault may not come again; set before it
   Counters counted;
 
   // Of the communication thread.
@@ -98,7 +100,6 @@ private:
   Ticket nextPart = 1;
   std::map<int, Pulse> pulses; ///< by rank
   std::chrono::steady_clock::time_point lastBeat;
-  bool isPassing = false; ///< whether the fault may not come again
   std::thread thread;
 };
 
