@@ -149,6 +149,7 @@ std::optional<StepMetrics> PipelineTrainer::takeEnded() {
   for (Ticket ticket : std::exchange(told.front().tickets, {}))
     courier->wait(ticket);
   last = std::move(told.front().ranks);
+  seconds[timed++ % seconds.size()] = static_cast<double>(told.front().ns) * 1e-9;
   if (options.ranks > 1) {
     train::RanksMetrics &ranks = metrics.ranks.emplace();
     double busy = 0;
@@ -275,12 +276,20 @@ void PipelineTrainer::restore(const train::Checkpoint &checkpoint) {
   own->states.restore(checkpoint);
 }
 
-std::vector<PipelineTrainer::RankMemory> PipelineTrainer::memory() const {
-  std::vector<RankMemory> ranks = {{own->executor.keptBytes(), own->executor.allocations()}};
+double PipelineTrainer::stepSeconds() const {
+  std::vector<double> last(seconds.begin(), seconds.begin() + std::min<int64_t>(timed, seconds.size()));
+  if (last.empty())
+    return 0;
+  std::ranges::nth_element(last, last.begin() + last.size() / 2);
+  return last[last.size() / 2];
+}
+
+std::vector<PipelineTrainer::MemoryReport> PipelineTrainer::memory() const {
+  std::vector<MemoryReport> ranks = {{own->executor.memory(), own->executor.allocations()}};
   for (Peer &peer : peers) {
     peer.line.send({{{"do", "report"}}, {}});
     const Json &told = peer.line.receive().about;
-    ranks.push_back({told.at("kept_bytes"), told.at("allocations")});
+    ranks.push_back({RankMemory::read(told.at("memory")), told.at("allocations")});
   }
   return ranks;
 }

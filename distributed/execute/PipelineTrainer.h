@@ -3,6 +3,7 @@
 
 #include "distributed/execute/RankTrace.h"
 #include "train/step/Trainer.h"
+#include <array>
 #include <deque>
 #include <set>
 
@@ -44,12 +45,14 @@ public:
   train::OtherShards *otherShards() override { return shards.get(); }
   void restore(const train::Checkpoint &checkpoint) override;
 
-  /// What a rank has for values of micro-batches under way.
-  struct RankMemory {
-    size_t bytes = 0;
-    int64_t allocations = 0; ///< how often memory was taken for them
+  /// The median of the last steps' seconds; 0 before the first one.
+  double stepSeconds() const;
+  /// What a rank holds, and how often it took memory for values of micro-batches under way.
+  struct MemoryReport {
+    RankMemory memory;
+    int64_t allocations = 0;
   };
-  std::vector<RankMemory> memory() const;
+  std::vector<MemoryReport> memory() const;
 
   /// Of every rank, behind the last step whose metrics were returned.
   const std::vector<RankReport> &reports() const { return last; }
@@ -92,6 +95,8 @@ private:
   int64_t samples = 0;        ///< of the batches before, whose gradients were summed
   int microBatchesBefore = 0; ///< of these batches
   int64_t evaluations = 0;
+  std::array<double, 101> seconds = {}; ///< of the last steps, in turns
+  int64_t timed = 0;                    ///< steps
   Counters counted;
 };
 

@@ -24,7 +24,7 @@ RankExecutor::RankExecutor(int rank, RankSchedules &schedules, const std::vector
         std::make_unique<StageRun>(artifacts[stage].value(), stage, schedules.usualNeeds()[stage], pipeline, about,
                                    execution, courier);
     if (ranks.size() > 1)
-      sums[stage] = std::make_unique<ReplicaSums>(*run, ranks, own, pipeline, *courier);
+      sums[stage] = std::make_unique<ReplicaSums>(*run, ranks, own, pipeline, courier);
     evaluating.push_back(run->program.find(evaluateEntry));
   }
   exchange = std::make_unique<NumberExchange>(runs, pipeline, usual, own, courier);
@@ -50,12 +50,10 @@ RankExecutor::~RankExecutor() {
 }
 
 RankReport RankExecutor::report() const {
-  RankReport report = {done.busyNs(), 0, 0, freestone_timeline_now() - done.since()};
+  RankReport report = {done.busyNs(), static_cast<int64_t>(memory().total()), 0,
+                       freestone_timeline_now() - done.since()};
   if (courier)
     report.courierNs = courier->counters().busyNs - courierNs;
-  report.bytes = static_cast<int64_t>(keptBytes() + exchange->bytes() + evaluation->bytes());
-  for (const auto &[stage, run] : runs)
-    report.bytes += static_cast<int64_t>(run->program.bytes());
   return report;
 }
 
@@ -70,15 +68,6 @@ std::vector<StageProgram *> RankExecutor::ledStages() {
   std::vector<StageProgram *> programs = stages();
   std::erase_if(programs, [&](const StageProgram *program) { return !leads(program->stage()); });
   return programs;
-}
-
-size_t RankExecutor::keptBytes() const {
-  size_t bytes = 0;
-  for (const auto &[stage, run] : runs)
-    bytes += run->bytes();
-  for (const auto &[stage, sum] : sums)
-    bytes += sum->bytes();
-  return bytes;
 }
 
 int64_t RankExecutor::allocations() const {

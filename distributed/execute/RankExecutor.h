@@ -3,6 +3,7 @@
 
 #include "distributed/execute/NumberExchange.h"
 #include "distributed/execute/RankActivity.h"
+#include "distributed/execute/RankMemory.h"
 #include "distributed/execute/RankReport.h"
 #include "distributed/execute/RankSchedules.h"
 #include "distributed/execute/ReplicaSums.h"
@@ -61,8 +62,13 @@ public:
   const RankActivity &activity() const { return done; }
   /// Of the last step.
   RankReport report() const;
-  /// Bytes for values of micro-batches under way, and for versions of weights.
-  size_t keptBytes() const;
+  /// What it holds.
+  RankMemory memory() const;
+  /// What it will hold once it has trained micro-batches of these sizes, by a schedule with these needs, and evaluated
+  /// one batch, unless that is null. Takes no memory.
+  RankMemory planMemory(const std::vector<StageNeeds> &needs, const std::vector<std::vector<int64_t>> &sizes,
+                        const std::vector<int64_t> *evaluated);
+  /// How often memory was taken for values of micro-batches under way.
   int64_t allocations() const;
 
 private:
@@ -72,6 +78,7 @@ private:
     std::vector<double> numbers;
   };
 
+  uint64_t countStates() const;
   void begin(const Schedule &schedule, int64_t number, int microBatchesBefore, size_t steps);
   void add(const StepWork &work, const std::vector<StageNeeds> &needs, bool isUnderWay);
   void execute(const std::vector<Action> &actions);

@@ -84,7 +84,7 @@ void RankService::serve() {
     else if (action == "trace")
       sendTrace(command.about, own.executor.rank(), own.executor.activity(), own.schedules, line);
     else if (action == "report")
-      line.send({{{"kept_bytes", own.executor.keptBytes()}, {"allocations", own.executor.allocations()}}, {}});
+      line.send({{{"memory", own.executor.memory().print()}, {"allocations", own.executor.allocations()}}, {}});
   }
 }
 

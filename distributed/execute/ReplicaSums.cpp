@@ -9,7 +9,7 @@
 namespace freestone::distributed {
 
 ReplicaSums::ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own, const PipelineDescription &pipeline,
-                         Courier &courier)
+                         Courier *courier)
     : stage(stage), ranks(ranks), place(static_cast<int>(std::ranges::find(ranks, own) - ranks.begin())),
       pipeline(pipeline), courier(courier) {
   const std::vector<StateInfo> &infos = stage.program.state().states();
@@ -70,11 +70,11 @@ void ReplicaSums::exchange(int64_t step, bool isTotal) {
       if (sum.owner == (isTotal ? replica : place))
         received.parts.push_back({isOwn ? placeOf(sum, replica) : dataOf(sum), sum.bytes, sum.type});
     }
-    tickets.push_back(courier.receive(ranks[replica], std::move(received)));
-    tickets.push_back(courier.send(ranks[replica], std::move(sent)));
+    tickets.push_back(courier->receive(ranks[replica], std::move(received)));
+    tickets.push_back(courier->send(ranks[replica], std::move(sent)));
   }
   for (Ticket ticket : tickets)
-    courier.wait(ticket);
+    courier->wait(ticket);
 }
 
 void ReplicaSums::addUp(int64_t number) {

@@ -11,10 +11,10 @@ namespace freestone::distributed {
 /// a ring. Not thread-safe.
 class ReplicaSums {
 public:
-  /// `stage` is one of rank `own`, which is one of `ranks`; all must outlive it. Throws Error where the stage has
+  /// `stage` is one of rank `own`, which is one of `ranks`; all must outlive it. `courier` may be null for plans. Throws Error where the stage has
   /// statistics, which follow every micro-batch, or sums of other element types than floats and 64-bit integers.
   ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own, const PipelineDescription &pipeline,
-              Courier &courier);
+              Courier *courier);
 
   /// Of a step, by `number`: the gradients of this replica become those of all.
   void addUp(int64_t number);
@@ -39,7 +39,7 @@ private:
   std::vector<int> ranks;
   int place = 0; ///< of this rank among the replicas
   const PipelineDescription &pipeline;
-  Courier &courier;
+  Courier *courier;
   std::vector<Sum> sums;
   mutable std::vector<uint8_t> memory; ///< the other replicas' values of this replica's share
 };

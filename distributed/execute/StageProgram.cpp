@@ -37,6 +37,12 @@ std::vector<int64_t> StageEntry::shapeOf(const Port &port, bool isRead, const st
   return dims;
 }
 
+uint64_t StageEntry::countIntermediates(const std::vector<int64_t> &sizes) {
+  freestone_memory_need need = entry.instance.planMemory(named(sizes));
+  constexpr uint64_t page = 4096; // of which the runtime takes whole ones
+  return (need.arena_bytes + need.scratch_bytes + page - 1) / page * page;
+}
+
 void StageEntry::run(const std::vector<PlacedValue> &values, std::span<const formats::TensorView> fields,
                      const std::vector<int64_t> &sizes) {
   entry.setData(fields);
@@ -81,19 +87,6 @@ std::set<std::string> StageProgram::inputs() const {
     for (const ValueInfo &input : entry->entry.inputs)
       names.insert(input.name);
   return names;
-}
-
-size_t StageProgram::bytes() const {
-  size_t bytes = 0;
-  for (const StateInfo &state : trained.states())
-    bytes += formats::countBytes(state.dtype, state.shape);
-  for (const auto &[name, entry] : entries) {
-    freestone_counters counters = {};
-    counters.struct_size = sizeof(counters);
-    check(freestone_instance_counters(entry->entry.instance.get(), &counters));
-    bytes += counters.arena_bytes;
-  }
-  return bytes;
 }
 
 StageEntry *StageProgram::find(const std::string &entry) {

@@ -34,6 +34,9 @@ public:
   /// The dimensions of a value at these sizes.
   std::vector<int64_t> shapeOf(const Port &port, bool isRead, const std::vector<int64_t> &sizes);
 
+  /// Bytes of its intermediates at these sizes, with scratch, in whole pages.
+  uint64_t countIntermediates(const std::vector<int64_t> &sizes);
+
   /// Runs on values in their places, by numbers, and on fields of data. Throws freestone::Error.
   void run(const std::vector<PlacedValue> &values, std::span<const formats::TensorView> fields,
            const std::vector<int64_t> &sizes);
@@ -61,8 +64,7 @@ public:
   const train::TrainedState &state() const { return trained; }
   /// The names of all inputs of all entries.
   std::set<std::string> inputs() const;
-  /// That its states, and the intermediates of its entries, hold.
-  size_t bytes() const;
+  const std::map<std::string, std::unique_ptr<StageEntry>> &all() const { return entries; }
   /// Null where the stage has nothing to do there.
   StageEntry *find(const std::string &entry);
   /// Binds a number of the step in all entries; it must stay where it is.

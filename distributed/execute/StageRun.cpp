@@ -21,6 +21,10 @@ StageRun::StageRun(const Artifact &artifact, int stage, const StageNeeds &needs,
       courier(courier),
       recomputed(passesOf(program), pipeline, [&](int value) { return isRecomputed(pipeline, value, stage); }) {}
 
+size_t StageRun::plan(const StageNeeds &needs, const std::vector<std::vector<int64_t>> &sizes) {
+  return needs.slots() * memory.plan(sizes) + std::max(needs.recomputed, 1) * recomputed.plan(sizes) + versions.bytes();
+}
+
 void StageRun::reserve(const StageNeeds &needs, const std::vector<std::vector<int64_t>> &sizes, bool isUnderWay) {
   if (!isUnderWay) {
     slots.resize(needs.slots());

@@ -21,6 +21,8 @@ public:
   StageRun(const Artifact &artifact, int stage, const StageNeeds &needs, const PipelineDescription &pipeline,
            const train::StepDescription &about, const train::Execution &execution, Courier *courier);
 
+  /// Bytes of values and of versions once these sizes have been reserved. Takes no memory.
+  size_t plan(const StageNeeds &needs, const std::vector<std::vector<int64_t>> &sizes);
   /// Makes place for these sizes; nothing is under way, or, if `isUnderWay`, slots that are in use keep their memory.
   void reserve(const StageNeeds &needs, const std::vector<std::vector<int64_t>> &sizes, bool isUnderWay);
   Slot &slotOf(int turn) { return slots[numberOf(turn)]; }

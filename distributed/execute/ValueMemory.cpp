@@ -30,7 +30,7 @@ const ValueMemory::Shapes &ValueMemory::shapesOf(const std::vector<int64_t> &siz
   return found->second;
 }
 
-void ValueMemory::reserve(int count, const std::vector<std::vector<int64_t>> &sizes) {
+size_t ValueMemory::plan(const std::vector<std::vector<int64_t>> &sizes) {
   bool grows = false;
   for (const std::vector<int64_t> &one : sizes)
     for (const auto &[value, shape] : shapesOf(one)) {
@@ -47,6 +47,11 @@ void ValueMemory::reserve(int count, const std::vector<std::vector<int64_t>> &si
       slotBytes += (place.bytes + alignment - 1) / alignment * alignment;
     }
   }
+  return slotBytes;
+}
+
+void ValueMemory::reserve(int count, const std::vector<std::vector<int64_t>> &sizes) {
+  plan(sizes);
   if (static_cast<int>(slots.size()) < count)
     slots.resize(count);
 }
@@ -55,8 +60,8 @@ void ValueMemory::reserve(int count, const std::vector<std::vector<int64_t>> &si
 void ValueMemory::layOut(Slot &slot) {
   slot.generation = generation;
   slot.values.resize(valueCount);
-  if (!slot.memory || slot.bytes < slotBytes) {
-    slot.bytes = std::max(slotBytes, alignment);
+  if (slot.bytes < slotBytes) {
+    slot.bytes = slotBytes;
     slot.memory.reset();
     slot.memory = {static_cast<uint8_t *>(std::aligned_alloc(alignment, slot.bytes)), std::free};
     if (!slot.memory)

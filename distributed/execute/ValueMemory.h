@@ -17,6 +17,8 @@ public:
   ValueMemory(const std::vector<StageEntry *> &entries, const PipelineDescription &pipeline,
               const std::function<bool(int value)> &wanted = {});
 
+  /// Bytes of a slot at each of these sizes, and of those that were planned before. Takes no memory.
+  size_t plan(const std::vector<std::vector<int64_t>> &sizes);
   /// Makes place for so many slots at each of these sizes, when they are opened next.
   void reserve(int slots, const std::vector<std::vector<int64_t>> &sizes);
   /// Takes the memory of all slots now, rather than when they are opened. None may be in use.

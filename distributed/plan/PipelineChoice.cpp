@@ -8,6 +8,13 @@ namespace freestone::distributed {
 
 using Json = nlohmann::json;
 
+PipelineChoice PipelineChoice::of(const PipelinePlan &plan) {
+  PipelineChoice choice{{}, plan.schedule.stages(), plan.schedule.kind, ""};
+  if (choice.stages > 1)
+    choice.stageOf = plan.assignment.stageOf;
+  return choice;
+}
+
 std::string PipelineChoice::print() const {
   return Json{{"stage_of", stageOf}, {"stages", stages}, {"schedule", nameOf(schedule)}, {"rates", rates}}.dump();
 }

@@ -1,7 +1,7 @@
 #ifndef FREESTONE_DISTRIBUTED_PLAN_PIPELINECHOICE_H
 #define FREESTONE_DISTRIBUTED_PLAN_PIPELINECHOICE_H
 
-#include "distributed/schedule/Schedule.h"
+#include "distributed/plan/PipelinePlan.h"
 
 namespace freestone::distributed {
 
@@ -13,6 +13,8 @@ struct PipelineChoice {
   ScheduleKind schedule = ScheduleKind::OneFOneB;
   std::string rates; ///< of rank 0's machine, for which all compile (cache/MachineRates.h); empty: estimated
 
+  /// Of a plan; without rates.
+  static PipelineChoice of(const PipelinePlan &plan);
   std::string print() const;
   /// Throws Error.
   static PipelineChoice read(const std::string &json);

@@ -184,10 +184,10 @@ void Comparison::consider(PlanCandidate &candidate) {
 
 void Comparison::failForMemory() const {
   const PlanCandidate &least = *std::ranges::min_element(candidates, {}, &PlanCandidate::memory);
-  throw Error(
-      fmt::format("no stages keep to {} a rank: schedule {} would need {}; choose more ranks, more micro-batches "
-                  "of each batch, or --recompute blocks",
-                  printBytes(options.memory), nameOf(least.schedule), printBytes(least.memory)));
+  throw Error(fmt::format(
+      "--max-memory: no stages keep to {} a rank: schedule {} would need {}; choose more ranks, more micro-batches "
+      "of each batch, or --recompute blocks",
+      printBytes(options.memory), nameOf(least.schedule), printBytes(least.memory)));
 }
 
 PipelinePlan Comparison::run() {

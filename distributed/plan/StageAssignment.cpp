@@ -61,13 +61,18 @@ void StageFinder::findStates() {
 }
 
 /// Consecutive nodes.
-void StageFinder::addChains(ChainOptions chain, std::vector<StageAssignment> &found) const {
-  for (ChainTies ties : {ChainTies::FewestBytes, ChainTies::MostEven})
-    try {
-      chain.ties = ties;
-      found.push_back({partitionChain(profile, chain), std::vector<int>(options.ranks, 1)});
-    } catch (const NothingFits &) {
-    }
+void StageFinder::addChains(ChainOptions chain, std::vector<StageAssignment> &found) {
+  std::vector<StageAssignment> &known = unlimitedChains[chain.stages];
+  if (known.empty() || options.memory < unlimitedMemory) {
+    known.clear();
+    for (ChainTies ties : {ChainTies::FewestBytes, ChainTies::MostEven})
+      try {
+        chain.ties = ties;
+        known.push_back({partitionChain(profile, chain), std::vector<int>(options.ranks, 1)});
+      } catch (const NothingFits &) {
+      }
+  }
+  found = known;
 }
 
 static StageAssignment assignmentOf(const std::vector<Frontier> &frontiers, Partition partition) {

@@ -50,13 +50,15 @@ private:
   bool isPipedreams() const { return options.rules == CostRules::Pipedream; }
   bool hasWorkEverywhere(const StageAssignment &assignment) const;
   void findStates();
-  void addChains(ChainOptions chain, std::vector<StageAssignment> &found) const;
+  void addChains(ChainOptions chain, std::vector<StageAssignment> &found);
   void addPartition(ScheduleKind schedule, CostRules rules, std::vector<StageAssignment> &found);
 
   const Profile &profile;
   const PlanOptions &options;
   std::optional<std::vector<Frontier>> frontiers; ///< empty: too many to be compared
-  std::map<CostRules, StageAssignment> unlimited; ///< the same for all schedules
+  // Without a limit of memory, the same for all schedules.
+  std::map<CostRules, StageAssignment> unlimited;
+  std::map<int, std::vector<StageAssignment>> unlimitedChains; ///< by stages
 };
 
 } // namespace freestone::distributed

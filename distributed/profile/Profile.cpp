@@ -5,8 +5,9 @@
 
 namespace freestone::distributed {
 
+static constexpr double nanosecond = 1e-9;
+
 Profile readProfile(const std::string &json) {
-  constexpr double nanosecond = 1e-9;
   Profile profile;
   try {
     nlohmann::json parsed = nlohmann::json::parse(json);
@@ -20,6 +21,21 @@ Profile readProfile(const std::string &json) {
     throw Error(std::string("the profile of the model is damaged: ") + error.what());
   }
   return profile;
+}
+
+std::string printProfile(const Profile &profile) {
+  nlohmann::json nodes = nlohmann::json::array(), edges = nlohmann::json::array();
+  for (const ProfileNode &node : profile.nodes)
+    nodes.push_back({{"name", node.name},
+                     {"forward", node.forward / nanosecond},
+                     {"backward", node.backward / nanosecond},
+                     {"weights", node.weights / nanosecond},
+                     {"activations", node.activations},
+                     {"kept", node.kept},
+                     {"parameters", node.parameters}});
+  for (const ProfileEdge &edge : profile.edges)
+    edges.push_back({edge.from, edge.to, edge.bytes});
+  return nlohmann::json{{"nodes", nodes}, {"edges", edges}}.dump();
 }
 
 } // namespace freestone::distributed

@@ -32,6 +32,8 @@ struct Profile {
 
 /// Reads the profile of the compiler (compiler/pipe/ProfileNodes.h). Throws Error.
 Profile readProfile(const std::string &json);
+/// In the same form, times in fractions of nanoseconds.
+std::string printProfile(const Profile &profile);
 
 } // namespace freestone::distributed
 

@@ -4,6 +4,7 @@
 #include "distributed/schedule/Schedule.h"
 #include "distributed/transport/Message.h"
 #include "distributed/transport/Transport.h"
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>

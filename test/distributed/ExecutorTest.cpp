@@ -79,8 +79,8 @@ TEST(RankExecutor, SoaksWithoutGrowth) {
     training.step(microBatches);
   auto after = training.trainer().memory();
   for (int rank = 0; rank < ranks; ++rank) {
-    EXPECT_GT(before[rank].bytes, 0u);
-    EXPECT_EQ(before[rank].bytes, after[rank].bytes);
+    EXPECT_GT(before[rank].memory.slots, 0u);
+    EXPECT_EQ(before[rank].memory.slots, after[rank].memory.slots);
     EXPECT_EQ(before[rank].allocations, after[rank].allocations);
   }
   EXPECT_EQ(training.finish().size(), size_t(steps));

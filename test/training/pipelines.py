@@ -7,6 +7,7 @@ model, checkpoint, losses, norms and evaluations; and, but for rounding, those o
 """
 
 import itertools
+import json
 import re
 import shutil
 import sys
@@ -217,6 +218,7 @@ def check_choice(tool):
     memory = float(re.search(r"schedule \S+, \d stages: .* at most ([0-9.]+) MiB a rank are expected", free).group(1))
     limited = tool.train(*common, "--max-memory", int(memory * 0.9 * 2**20)).stderr
     assert float(re.search(r"at most ([0-9.]+) MiB", limited).group(1)) < 0.9 * memory + 0.01, (free, limited)
+    assert "note: rank 0 will hold" in limited and "--max-memory" in limited and "will hold" not in free, limited
     # One rank does as several do.
     train(tool, "perceptron", "one", "--batch", 6, "--micro-batches", 3, "--steps", 3, "--ranks", 1)
     for schedule in "zb-h1", "interleaved":
@@ -247,6 +249,44 @@ def check_faults(tool):
     tool.refuse(["step 4: array 'x', sample 41, element [2] is NaN"], "branches.onnx", "--data", "broken.npz", "--labels", "y",
                 "--batch", 12, "--micro-batches", 3, "--ranks", 3, "--no-shuffle", "--in-process", "--out", "broken", codes=[1])
     assert tool.metrics("broken", "step") == [1, 2, 3]
+
+
+def check_memory(tool):
+    """Ranks hold to the byte what was planned; sizes of the last micro-batch are smaller."""
+    for name, ranks, schedule in ("language", 3, "1f1b"), ("language", 2, "zb-h1"), ("pictures", 2, "interleaved"), \
+            ("branches", 4, "gpipe"), ("perceptron", 1, "eager-1f1b"):
+        common = (f"{name}.onnx", "--data", f"{name}.npz", "--eval-data", f"{name}.npz", "--labels", "y", "--batch", 11,
+                  "--micro-batches", 4, "--ranks", ranks, "--pipeline-schedule", schedule, "--threads", 1, "--in-process")
+        table = tool.run("plan", *common, "--exact").stdout.split("rank        states")[1].splitlines()[1:]
+        tool.remove("counted")
+        tool.train(*common, "--steps", 2, "--eval-every", 1, "--out", "counted")
+        held = json.loads((tool.folder / "counted/counters.json").read_text())["ranks"]
+        parts = "states", "slots", "exchanged", "evaluation", "intermediates"
+        assert len(table) == ranks and [[int(word) for word in line.split()[1:6]] for line in table] == [
+            [rank[part] for part in parts] for rank in held], (name, schedule, table, held)
+        assert all(rank["states"] > 0 and rank["intermediates"] > 0 for rank in held), held
+
+
+def check_measurement(tool):
+    """Measured times are told beside predicted ones, and kept for a training that goes on."""
+    common = ("language.onnx", "--data", "language.npz", "--labels", "y", "--batch", 12, "--micro-batches", 3, "--ranks", 2,
+              "--threads", 1, "--in-process", "--measure")
+    said = tool.run("plan", *common).stdout
+    lines = said.split("measured / predicted")[0].splitlines()[1:]
+    assert len(lines) == 16 and all(float(line.split()[2]) > 0 for line in lines), said
+    assert re.search(r"geometric mean [0-9.]+; the worst block is off by a factor of [0-9.]+", said), said
+    tool.remove("measured")
+    assert "geometric mean" in tool.train(*common, "--steps", 2, "--out", "measured").stderr
+    counters = json.loads((tool.folder / "measured/counters.json").read_text())
+    assert counters["step_seconds"] > 0 and counters["expected_step_seconds"] > 0, counters
+    kept = (tool.folder / "measured/profile.json").read_bytes()
+    assert min(node["forward"] for node in json.loads(kept)["profile"]["nodes"]) >= 0
+    again = tool.train(*common, "--steps", 4, "--resume", "measured").stderr
+    assert "geometric mean" not in again and (tool.folder / "measured/profile.json").read_bytes() == kept, again
+    # Measured stages change no bit.
+    train(tool, "language", "one", "--batch", 12, "--micro-batches", 3, "--steps", 3, "--ranks", 1)
+    train(tool, "language", "several", "--batch", 12, "--micro-batches", 3, "--steps", 3, "--ranks", 2, "--measure")
+    assert tool.model("one") == tool.model("several")
 
 
 def check_refusals(tool):
@@ -294,6 +334,8 @@ def main():
     check_choice(tool)
     check_text(tool)
     check_faults(tool)
+    check_memory(tool)
+    check_measurement(tool)
     check_refusals(tool)
 
 

@@ -3,6 +3,8 @@
 #include "distributed/supervise/Supervisor.h"
 #include "distributed/transport/MpiLibrary.h"
 #include "tools/freestone/Options.h"
+#include "tools/freestone/ProfileMeasurement.h"
+#include "tools/freestone/TrainPlan.h"
 #include "train/options/StepText.h"
 #include <algorithm>
 #include <filesystem>
@@ -16,7 +18,7 @@ namespace freestone::tools {
 
 using distributed::ScheduleKind;
 
-static constexpr int64_t mostRanks = 512, mostMicroBatches = 65536, mostStagesPerRank = 16, mostPatience = 1'000'000;
+static constexpr int64_t mostRanks = 4096, mostMicroBatches = 65536, mostStagesPerRank = 16, mostPatience = 1'000'000;
 
 void PipelineArguments::addTo(CLI::App &verb) {
   const char *group = "Pipeline: the model is cut into stages, which train micro-batches side by side";
@@ -61,6 +63,9 @@ void PipelineArguments::addTo(CLI::App &verb) {
   addNumber(verb, "--rank-patience", patience, upTo(mostPatience),
             "seconds for which a rank waits for another one's message, before the training ends on all ranks; processes "
             "of mpirun's are then started again from the newest checkpoint; 600")
+      ->group(group);
+  verb.add_flag("--measure", measure,
+                "stages and schedule are chosen by times that are measured on this machine, rather than predicted")
       ->group(group);
   addText(verb, "--hosts", hosts, formKind, "machines for the ranks, as mpirun takes them: a,b,c:2")->group(group);
   verb.add_flag("--in-process", inProcess, "the ranks are threads of this process, rather than processes of mpirun's")
@@ -174,25 +179,39 @@ distributed::Profile profileStep(ModelCache &models, const PipelineModel &model,
       models.inspect(model.path, "profile", train::describeStage(model.step, whole), model.graphs));
 }
 
+int PipelineJob::threadsOf(int asked) const {
+  return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranksHere);
+}
+
 distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const PipelineModel &model,
-                                                const TrainerOptions &options) {
+                                                const TrainOptions &options) {
   distributed::PipelineChoice chosen;
-  distributed::PlanOptions wanted = arguments.planOptions(options);
+  distributed::PlanOptions wanted = arguments.planOptions(options.step);
   if (wanted.ranks > 1 || wanted.schedule || arguments.memory) {
-    distributed::PipelinePlan plan = distributed::planPipeline(profileStep(models, model, wanted.microBatches), wanted);
+    distributed::Profile profile = profileStep(models, model, wanted.microBatches);
+    if (arguments.measure) {
+      std::optional<train::ArrayFiles> data;
+      if (!options.fit.data.empty())
+        data = train::ArrayFiles::open(options.fit.data);
+      std::filesystem::create_directories(options.fit.folder);
+      Measurement measured =
+          measureOnce(options.fit.folder + "/profile.json", models, model, profile, wanted.microBatches,
+                      memoryQuestion(options, data ? &*data : nullptr), threadsOf(options.runtime.threads));
+      if (!measured.blocks.empty())
+        fmt::print(stderr, "{}", distributed::printComparison(measured.blocks));
+      profile = std::move(measured.profile);
+    }
+    distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
     expected = distributed::describePlan(plan);
-    chosen.schedule = plan.schedule.kind;
-    chosen.stages = plan.schedule.stages();
-    if (chosen.stages > 1)
-      chosen.stageOf = plan.assignment.stageOf;
+    expectedSeconds = plan.simulation.makespan;
+    chosen = distributed::PipelineChoice::of(plan);
   }
   chosen.rates = models.rates();
   return chosen;
 }
 
-/// Rank 0 chooses, and tells the other processes.
 distributed::PipelineChoice PipelineJob::agree(ModelCache &models, const PipelineModel &model,
-                                               const TrainerOptions &options) {
+                                               const TrainOptions &options) {
   if (!network)
     return choose(models, model, options);
   if (rank > 0) {
@@ -215,8 +234,8 @@ distributed::PipelineChoice PipelineJob::agree(ModelCache &models, const Pipelin
   }
 }
 
-void PipelineJob::compile(ModelCache &models, const PipelineModel &model, const TrainerOptions &options) {
-  choice = agree(models, model, options);
+void PipelineJob::compile(ModelCache &models, const PipelineModel &model, distributed::PipelineChoice agreed) {
+  choice = std::move(agreed);
   train::StageChoice wanted;
   wanted.stages = choice.stageOf;
   wanted.split = choice.schedule == ScheduleKind::ZeroBubble;
@@ -259,8 +278,7 @@ distributed::PipelineOptions PipelineJob::optionsFor(const train::Execution &exe
   options.seed = seed;
   options.execution = execution;
   options.courier = arguments.courier();
-  if (options.execution.threads == 0)
-    options.execution.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranksHere);
+  options.execution.threads = threadsOf(execution.threads);
   return options;
 }
 
@@ -270,8 +288,57 @@ std::unique_ptr<distributed::PipelineTrainer> PipelineJob::makeTrainer(train::St
   distributed::PipelineOptions options = optionsFor(execution, seed);
   if (!network)
     threads = std::make_unique<distributed::LocalRanks>(artifacts, description, options, std::move(openData));
-  return std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), options,
-                                                        network ? courier.get() : threads->courier());
+  auto made = std::make_unique<distributed::PipelineTrainer>(artifacts, std::move(description), options,
+                                                             network ? courier.get() : threads->courier());
+  trainer = made.get();
+  return made;
+}
+
+std::map<int, distributed::RankMemory> PipelineJob::planMemory(const train::StepDescription &description,
+                                                               const MemoryQuestion &question) const {
+  train::Execution execution;
+  execution.threads = question.threads;
+  distributed::PipelineOptions options = optionsFor(execution, 0);
+  auto pipeline = distributed::PipelineDescription::read(first());
+  // As distributed::splitBatch: the last micro-batch may be smaller.
+  int64_t each = (question.batch + options.microBatches - 1) / options.microBatches;
+  int64_t parts = (question.batch + each - 1) / each;
+  std::vector<std::vector<int64_t>> sizes = {findSizes(pipeline, each, question)};
+  if (int64_t last = question.batch - (parts - 1) * each; last < each)
+    sizes.push_back(findSizes(pipeline, last, question));
+  std::vector<int64_t> whole = findSizes(pipeline, question.batch, question);
+  distributed::RankSchedules schedules(pipeline, options);
+  std::vector<distributed::StageNeeds> needs =
+      schedules.isDelayed() ? schedules.usualNeeds()
+                            : distributed::countNeeds(schedules.step(static_cast<int>(parts), /*updates=*/true));
+  std::map<int, distributed::RankMemory> ranks;
+  for (int number = 0; number < options.ranks; ++number)
+    if (!network || number == rank)
+      ranks[number] = distributed::RankExecutor(number, schedules, artifacts, pipeline, description, options.execution,
+                                                /*courier=*/nullptr)
+                          .planMemory(needs, sizes, question.evaluates ? &whole : nullptr);
+  return ranks;
+}
+
+void PipelineJob::compareMemory(const train::StepDescription &description, const MemoryQuestion &question) const {
+  if (!arguments.memory)
+    return;
+  for (const auto &[number, memory] : planMemory(description, question))
+    if (memory.total() > *arguments.memory)
+      fmt::print(stderr,
+                 "note: rank {} will hold {}, more than --max-memory {}, since intermediates add to what was "
+                 "predicted; choose more ranks, or more micro-batches\n",
+                 number, distributed::printBytes(static_cast<double>(memory.total())),
+                 distributed::printBytes(static_cast<double>(*arguments.memory)));
+}
+
+void printMemory(const std::map<int, distributed::RankMemory> &ranks) {
+  fmt::print("rank        states         slots     exchanged    evaluation  intermediates       together, in bytes\n");
+  for (const auto &[rank, memory] : ranks) {
+    fmt::print("{:<4}{:>14}{:>14}{:>14}{:>14}{:>15}{:>15} {:>9}\n", rank, memory.states, memory.slots, memory.exchanged,
+               memory.evaluation, memory.intermediates, memory.total(),
+               distributed::printBytes(static_cast<double>(memory.total())));
+  }
 }
 
 void PipelineJob::abort(const std::string &reason) {

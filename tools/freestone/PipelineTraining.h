@@ -17,7 +17,7 @@ struct PipelineArguments {
   std::optional<int64_t> ranks, microBatches, stagesPerRank, replicas, patience;
   std::optional<uint64_t> memory; ///< bytes of a rank
   std::string schedule, links, hosts;
-  bool inProcess = false, recompute = false, verticalSync = false, noStashing = false;
+  bool inProcess = false, measure = false, recompute = false, verticalSync = false, noStashing = false;
 
   void addTo(CLI::App &verb);
   /// Whether any of them was given: the step is then one of a pipeline.
@@ -56,6 +56,12 @@ distributed::Profile profileStep(ModelCache &models, const PipelineModel &model,
 /// exit code. `folder` is the training's; `stop` ends it after the current step.
 int superviseRanks(const PipelineArguments &arguments, const std::string &folder, const std::atomic<bool> &stop);
 
+struct MemoryQuestion;
+struct TrainOptions;
+
+/// Prints a line for each rank.
+void printMemory(const std::map<int, distributed::RankMemory> &ranks);
+
 /// The ranks of a training: processes that mpirun has started, of which this is one; else threads of this process.
 class PipelineJob {
 public:
@@ -65,9 +71,11 @@ public:
   bool isFirst() const { return rank == 0; }
   /// Whether the other ranks are other processes.
   bool isSpread() const { return network != nullptr; }
-  /// Compiles the stages of this process. Rank 0 chooses all stages and the schedule, by the predicted times of the
-  /// model's operations, and tells the others. `options` are of the training. Throws as ModelCache does.
-  void compile(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
+  /// Rank 0 chooses stages and schedule, by the predicted or measured times of the model's operations, and tells the
+  /// others. Throws as ModelCache does, and train::Error where nothing keeps to the memory.
+  distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
+  /// Compiles the stages of this process. Throws as ModelCache does.
+  void compile(ModelCache &models, const PipelineModel &model, distributed::PipelineChoice agreed);
   /// What is expected of the chosen pipeline, for people; empty for one stage, and on other ranks.
   const std::string &expectation() const { return expected; }
   int stages() const { return static_cast<int>(artifacts.size()); }
@@ -85,12 +93,26 @@ public:
   /// Does what rank 0 says until the training ends; `isTraced`: and records it.
   void serve(const train::StepDescription &description, train::Execution execution, uint64_t seed, bool isTraced,
              distributed::OpenData openData);
+  /// Seconds of a step: expected (0: unknown), and the median of the last ones; of rank 0, with its trainer.
+  double expectedStep() const { return expectedSeconds; }
+  double measuredStep() const { return trainer->stepSeconds(); }
+  /// What the ranks hold; of rank 0, with its trainer.
+  std::vector<distributed::PipelineTrainer::MemoryReport> memory() const { return trainer->memory(); }
+  /// Behind the last step; of rank 0, with its trainer.
+  const std::vector<distributed::RankReport> &reports() const { return trainer->reports(); }
+  /// What each rank of this process will hold, by its number: one after another takes the memory of its states
+  /// meanwhile. Throws Failure where a size is unknown.
+  std::map<int, distributed::RankMemory> planMemory(const train::StepDescription &description,
+                                                    const MemoryQuestion &question) const;
+  /// Notes on stderr which ranks of this process will hold more than `--max-memory`, by which stages were chosen from
+  /// predictions.
+  void compareMemory(const train::StepDescription &description, const MemoryQuestion &question) const;
   /// Ends all processes with an error of this one.
   void abort(const std::string &reason);
 
 private:
-  distributed::PipelineChoice choose(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
-  distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainerOptions &options);
+  distributed::PipelineChoice choose(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
+  int threadsOf(int asked) const;
   distributed::PipelineOptions optionsFor(const train::Execution &execution, uint64_t seed) const;
 
   const PipelineArguments &arguments;
@@ -100,9 +122,11 @@ private:
   int newStages = 0;                              ///< that were not in the cache
   distributed::PipelineChoice choice;
   std::string expected;
+  double expectedSeconds = 0;
   std::unique_ptr<distributed::Transport> network;
   std::unique_ptr<distributed::Courier> courier;
   std::unique_ptr<distributed::LocalRanks> threads;
+  distributed::PipelineTrainer *trainer = nullptr; ///< the caller's
 };
 
 } // namespace freestone::tools

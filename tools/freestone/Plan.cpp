@@ -3,7 +3,8 @@
 #include "distributed/plan/PipelinePlan.h"
 #include "distributed/profile/PipedreamProfile.h"
 #include "tools/freestone/Options.h"
-#include "tools/freestone/TrainOptions.h"
+#include "tools/freestone/ProfileMeasurement.h"
+#include "tools/freestone/TrainPlan.h"
 #include "tools/freestone/Verbs.h"
 #include "train/Error.h"
 #include <filesystem>
@@ -17,32 +18,63 @@ namespace {
 struct PlanArguments {
   TrainOptions train;
   std::string cost = "overlapping";
-  bool replicate = false, straight = false;
+  bool replicate = false, straight = false, exact = false;
 };
 
-/// Of an .onnx file, predicted; or a file in the form of PipeDream's profiler.
-distributed::Profile findProfile(const TrainOptions &options, int64_t microBatches) {
-  if (std::filesystem::path(options.model).extension() == ".txt") {
-    std::ifstream file(options.model);
-    return distributed::readPipedreamProfile(file);
-  }
-  train::LabelFacts labels;
-  if (!options.fit.window.empty())
-    labels.sizes = {-1, -1};
-  ModelCache models(options.compile);
-  return profileStep(models, options.pipelineModel(options.describeStep(labels, train::FirstNumbers::Defaults)),
-                     microBatches);
+bool isProfile(const TrainOptions &options) { return std::filesystem::path(options.model).extension() == ".txt"; }
+
+distributed::Profile readProfile(const std::string &path) {
+  std::ifstream file(path);
+  return distributed::readPipedreamProfile(file);
 }
 
-void plan(const PlanArguments &arguments) {
-  const TrainOptions &options = arguments.train;
+/// Compiles the stages, and prints what ranks hold.
+void planExactly(TrainOptions &options, ModelCache &models, const PipelineModel &model,
+                 const distributed::PipelinePlan &plan, const train::ArrayFiles *data) {
+  PipelineJob job(options.pipeline);
+  job.compile(models, model, distributed::PipelineChoice::of(plan));
+  auto description = train::StepDescription::parse(std::string(job.first().attachment("training.json")));
+  fmt::print("\n");
+  printMemory(job.planMemory(description, memoryQuestion(options, data)));
+}
+
+void plan(PlanArguments &arguments) {
+  TrainOptions &options = arguments.train;
   options.pipeline.check();
   distributed::PlanOptions wanted = options.pipeline.planOptions(options.step);
   bool isPipedreams = arguments.cost == "pipedream";
   wanted.rules = isPipedreams ? distributed::CostRules::Pipedream : distributed::CostRules::Overlapping;
   wanted.mayReplicate = arguments.replicate || (isPipedreams && !arguments.straight);
-  distributed::Profile profile = findProfile(options, wanted.microBatches);
-  fmt::print("{}", distributed::printPlan(distributed::planPipeline(profile, wanted)));
+  auto planFor = [&](const distributed::Profile &profile) {
+    distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
+    fmt::print("{}", distributed::printPlan(plan));
+    return plan;
+  };
+  if (isProfile(options)) {
+    if (arguments.exact || options.pipeline.measure)
+      throw Failure(Exit::Usage, fmt::format("--exact and --measure are of models; {} is a profile", options.model));
+    planFor(readProfile(options.model));
+    return;
+  }
+  if (arguments.exact && (isPipedreams || arguments.replicate))
+    throw Failure(Exit::Usage, "--exact is of stages that can be trained: without --replicate and --cost pipedream");
+  std::optional<train::ArrayFiles> data;
+  if (!options.fit.data.empty())
+    data = train::ArrayFiles::open(options.fit.data);
+  const train::ArrayFiles *files = data ? &*data : nullptr;
+  ModelCache models(options.compile);
+  PipelineModel model =
+      options.pipelineModel(options.describeStep(options.labelFacts(files), train::FirstNumbers::Defaults), files);
+  distributed::Profile profile = profileStep(models, model, wanted.microBatches);
+  if (options.pipeline.measure) {
+    Measurement measured = measureProfile(models, model, profile, wanted.microBatches, memoryQuestion(options, files),
+                                          std::max(1, options.runtime.threads));
+    fmt::print("{}\n", distributed::printComparison(measured.blocks));
+    profile = std::move(measured.profile);
+  }
+  distributed::PipelinePlan plan = planFor(profile);
+  if (arguments.exact)
+    planExactly(options, models, model, plan, files);
 }
 
 } // namespace
@@ -62,6 +94,11 @@ void addPlanVerb(CLI::App &app) {
           ->group(group);
   verb->add_flag("--straight", arguments->straight, "with --cost pipedream: no stage has several ranks")
       ->excludes(replicate)
+      ->group(group);
+  verb->add_flag(
+          "--exact", arguments->exact,
+          "compiles the stages, and counts what each rank will hold to the byte; sizes are those of --batch, and of "
+          "--window or --data")
       ->group(group);
   verb->callback([arguments] {
     try {

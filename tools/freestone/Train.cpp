@@ -67,7 +67,6 @@ private:
   void runRank();
   void openData();
   const train::Dataset &samplesFor(train::DataUse use);
-  train::LabelFacts labelFacts() const;
   std::string describeStep(train::FirstNumbers first);
   std::vector<double> classWeights() const;
   void compile(const std::string &path);
@@ -75,7 +74,6 @@ private:
   void accept(const train::StepDescription &step, const std::vector<freestone::ValueInfo> &inputs);
   train::Acceptance acceptance();
   void requireBeginning() const;
-  MemoryQuestion memoryQuestion() const;
   void printPlan(const Artifact &artifact, const train::StepDescription &description) const;
   void loadStep();
   void loadStages();
@@ -122,29 +120,9 @@ std::vector<double> Training::classWeights() const {
   return numbers;
 }
 
-/// Shape and type of the labels, from which the compiler finds the class axis.
-train::LabelFacts Training::labelFacts() const {
-  if (!options.fit.window.empty()) {
-    if (data)
-      (void)train::textOf(data->files);
-    return {{}, {-1, -1}};
-  }
-  if (!data)
-    return {};
-  const formats::TensorView *array = data->files.find(options.step.labels);
-  if (!array && train::takesLabels(options.step))
-    throw Failure(Exit::Usage,
-                  fmt::format("--labels {}: the data have no array of this name, but {}{}", options.step.labels,
-                              data->files.describe(), words::suggest(options.step.labels, data->files.names())));
-  if (!array || formats::isFloat(array->dtype))
-    return {};
-  return train::describeLabels(std::string(formats::typeName(array->dtype)), array->shape,
-                               train::readOutputShape(options.model, options.step.logits));
-}
-
 std::string Training::describeStep(train::FirstNumbers first) {
   options.step.classWeights = classWeights();
-  return options.describeStep(labelFacts(), first);
+  return options.describeStep(options.labelFacts(data ? &data->files : nullptr), first);
 }
 
 train::Acceptance Training::acceptance() {
@@ -195,7 +173,9 @@ void Training::loadStages() {
   if (options.readEachStep && options.pipeline.isDelayed())
     throw Failure(Exit::Usage, "--read-each-step would end every step before the next one, which is no delayed schedule");
   ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
-  job->compile(models, options.pipelineModel(describeStep(train::FirstNumbers::Defaults)), options.step);
+  PipelineModel model =
+      options.pipelineModel(describeStep(train::FirstNumbers::Defaults), data ? &data->files : nullptr);
+  job->compile(models, model, job->agree(models, model, options));
   compiles = job->compiled();
   if (!job->isFirst())
     return;
@@ -203,14 +183,6 @@ void Training::loadStages() {
     fmt::print(stderr, "{}\n", job->expectation());
   fmt::print(stderr, "{} stages of the training step, {} of them compiled now\n{}", job->stages(), compiles,
              models.describeCalibration());
-}
-
-/// What a rank has done, in a file of statistics.
-static Json describeRanks(const std::vector<distributed::RankReport> &reports) {
-  Json ranks = Json::array();
-  for (const distributed::RankReport &report : reports)
-    ranks.push_back({{"bytes", report.bytes}, {"communication_cpu_share", report.courierShare()}});
-  return ranks;
 }
 
 std::unique_ptr<train::Trainer> Training::makeTrainer(train::StepDescription description,
@@ -282,21 +254,6 @@ static bool hasCheckpoint(const std::string &folder) {
   }
 }
 
-MemoryQuestion Training::memoryQuestion() const {
-  MemoryQuestion question;
-  question.batch = options.fit.batch;
-  question.threads = options.runtime.threads;
-  question.accumulates = options.step.accumulate > 1;
-  question.evaluates = evaluation != nullptr;
-  question.sizeOf = [this](const std::string &input, size_t axis) -> std::optional<int64_t> {
-    if (!options.fit.window.empty())
-      return train::parseWindow(options.fit.window).longest;
-    const formats::TensorView *array = data ? data->files.find(input) : nullptr;
-    return array && axis < array->shape.size() ? std::optional(array->shape[axis]) : std::nullopt;
-  };
-  return question;
-}
-
 void Training::printPlan(const Artifact &artifact, const train::StepDescription &description) const {
   size_t widest = 0;
   for (const train::ParameterInfo &parameter : description.parameters)
@@ -313,8 +270,10 @@ void Training::printPlan(const Artifact &artifact, const train::StepDescription 
   uint64_t bytes = 0;
   for (const StateInfo &state : artifact.states())
     bytes += formats::countBytes(state.dtype, state.shape);
-  fmt::print("{} trained elements; parameters and optimizer ({}) keep {:.1f} MiB\n", trained, description.optimizer,
-             static_cast<double>(bytes) / (1 << 20));
+  std::string kept = job ? ""
+                         : fmt::format("; parameters and optimizer ({}) keep {}", description.optimizer,
+                                       distributed::printBytes(static_cast<double>(bytes)));
+  fmt::print("{} trained elements{}\n", trained, kept);
   std::string products =
       fmt::format("{} in {} products, the rest and the parameters ", description.precision, description.narrowProducts);
   fmt::print("precision: {}as in the model; moments in {}{}\n", description.precision == "fp32" ? "" : products,
@@ -330,13 +289,23 @@ train::TrainingOptions Training::runOptions(const train::Trainer &trainer) const
 
 /// Writes statistics of the run beside its metrics.
 static void writeCounters(const std::string &folder, const train::TrainingResult &result, int compiles,
-                          const Json &ranks) {
+                          const PipelineJob *job) {
   const train::Trainer::Counters &counters = result.counters;
   Json json = {
       {"steps", counters.steps}, {"programs_entered", counters.entered},    {"host_reads", counters.hostReads},
       {"compiles", compiles},    {"batch_sizes", result.batchSizes.size()}, {"lengths", result.lengths.size()}};
-  if (!ranks.is_null())
-    json["ranks"] = ranks;
+  if (job) {
+    std::vector<distributed::RankReport> reports = job->reports();
+    for (const distributed::PipelineTrainer::MemoryReport &rank : job->memory()) {
+      Json &told = json["ranks"].emplace_back(rank.memory.print());
+      told["bytes"] = rank.memory.total();
+      told["allocations"] = rank.allocations;
+      if (size_t number = json["ranks"].size() - 1; number < reports.size())
+        told["communication_cpu_share"] = reports[number].courierShare();
+    }
+    json["step_seconds"] = job->measuredStep();
+    json["expected_step_seconds"] = job->expectedStep();
+  }
   std::ofstream file(folder + "/counters.json");
   file << json.dump() << "\n";
   if (!file.flush())
@@ -417,6 +386,8 @@ void Training::runRank() {
     loadStep();
   const Artifact &artifact = job ? job->first() : *whole;
   train::StepDescription description = train::StepDescription::parse(std::string(artifact.attachment("training.json")));
+  if (job && !options.plan)
+    job->compareMemory(description, memoryQuestion(options, data ? &data->files : nullptr));
   if (!isFirst) {
     // The first rank ends the training.
     std::signal(SIGINT, SIG_IGN);
@@ -436,8 +407,11 @@ void Training::runRank() {
         description.foldedNorms);
   if (options.plan) {
     printPlan(artifact, description);
+    MemoryQuestion question = memoryQuestion(options, data ? &data->files : nullptr);
+    if (job)
+      return printMemory(job->planMemory(description, question));
     std::string unknown;
-    if (std::optional<MemoryPlan> memory = planMemory(artifact, description, memoryQuestion(), unknown))
+    if (std::optional<MemoryPlan> memory = planMemory(artifact, description, question, unknown))
       printMemory(*memory);
     else
       fmt::print("the memory follows from the size '{}', which is not known: name --data or --window\n", unknown);
@@ -461,7 +435,10 @@ void Training::runRank() {
   if (pipeline)
     pipeline->gatherTrace();
   trace.write();
-  writeCounters(options.fit.folder, result, compiles, pipeline ? describeRanks(pipeline->reports()) : Json());
+  if (job && job->expectedStep() > 0)
+    fmt::print(stderr, "a step took {:.3f} ms (median), {:.3f} ms were expected: {:.2f} times as long\n",
+               job->measuredStep() * 1e3, job->expectedStep() * 1e3, job->measuredStep() / job->expectedStep());
+  writeCounters(options.fit.folder, result, compiles, job.get());
   if (result.stopped)
     fmt::print(stderr, "stopped after step {}; go on with: freestone train {} --resume {} and the same other options\n",
                result.steps, options.model, options.fit.folder);

@@ -1,10 +1,13 @@
 #include "tools/freestone/TrainOptions.h"
 
+#include "formats/ElementType.h"
 #include "tools/freestone/Options.h"
 #include "train/Error.h"
 #include "train/data/TokenDataset.h"
+#include "train/model/ModelOutputs.h"
 #include "train/options/OptionRules.h"
 #include "train/options/RunOptions.h"
+#include "words/NearNames.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -46,7 +49,9 @@ static void addSchedule(CLI::App &verb, FitOptions &fit) {
     std::ranges::replace(option, '_', '-');
     auto set = [&fit, key](double value) { fit.scheduleNumbers[key] = value; };
     if (std::holds_alternative<bool train::Schedule::*>(number.member))
-      verb.add_flag_callback("--no-" + option, [set] { set(0); }, meaning)->group(group);
+      verb.add_flag_callback(
+              "--no-" + option, [set] { set(0); }, meaning)
+          ->group(group);
     else
       addNumberText(
           verb, "--" + option, number.range, [set](const std::string &text) { set(numberOf<double>(text)); }, meaning,
@@ -240,6 +245,33 @@ void TrainOptions::addRun(CLI::App &verb) {
 }
 
 int64_t TrainOptions::usualLength() const { return fit.window.empty() ? 0 : train::parseWindow(fit.window).longest; }
+
+train::LabelFacts TrainOptions::labelFacts(const train::ArrayFiles *data) const {
+  if (!fit.window.empty()) {
+    if (data)
+      (void)train::textOf(*data);
+    return {{}, {-1, -1}};
+  }
+  if (!data)
+    return {};
+  const formats::TensorView *array = data->find(step.labels);
+  if (!array && train::takesLabels(step))
+    throw Failure(Exit::Usage, fmt::format("--labels {}: the data have no array of this name, but {}{}", step.labels,
+                                           data->describe(), words::suggest(step.labels, data->names())));
+  if (!array || formats::isFloat(array->dtype))
+    return {};
+  return train::describeLabels(std::string(formats::typeName(array->dtype)), array->shape,
+                               train::readOutputShape(model, step.logits));
+}
+
+PipelineModel TrainOptions::pipelineModel(std::string step, const train::ArrayFiles *data) const {
+  PipelineModel cut{model, std::move(step), train::graphFiles(this->step), {fit.batch, usualLength()}};
+  // Without windows, sequences are as long as those of the data.
+  for (const formats::TensorView &array : data ? data->arrays() : std::vector<formats::TensorView>())
+    if (fit.window.empty() && array.shape.size() == 2 && !formats::isFloat(array.dtype))
+      cut.sizes.tokens = std::max(cut.sizes.tokens, array.shape[1]);
+  return cut;
+}
 
 std::string TrainOptions::describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const {
   TrainerOptions described = step;

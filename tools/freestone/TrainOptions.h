@@ -6,6 +6,7 @@
 #include "tools/freestone/Compiler.h"
 #include "tools/freestone/PipelineTraining.h"
 #include "tools/freestone/RuntimeOptions.h"
+#include "train/data/ArrayFiles.h"
 #include "train/options/StepText.h"
 
 namespace freestone::tools {
@@ -24,14 +25,15 @@ struct TrainOptions {
 
   void addTo(CLI::App &verb);
 
+  /// Shape and type of the labels, from which the compiler finds the class axis; `data` may be null. Throws Failure
+  /// (usage) where the data have no labels.
+  train::LabelFacts labelFacts(const train::ArrayFiles *data) const;
   /// The training step in the compiler's JSON.
   std::string describeStep(const train::LabelFacts &labels, train::FirstNumbers first) const;
   /// The most tokens of a sample; 0: unknown.
   int64_t usualLength() const;
-  /// What is cut into stages; `step` is as describeStep gives it.
-  PipelineModel pipelineModel(std::string step) const {
-    return {model, std::move(step), train::graphFiles(this->step), {fit.batch, usualLength()}};
-  }
+  /// What is cut into stages; `step` is as describeStep gives it, `data` may be null.
+  PipelineModel pipelineModel(std::string step, const train::ArrayFiles *data) const;
   /// Throws Failure (usage) for an invalid schedule, and for a given number that the schedule varies.
   void checkSchedule() const;
   /// Throws Failure (usage) for an option that a compiled step has fixed already.

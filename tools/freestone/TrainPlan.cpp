@@ -1,6 +1,7 @@
 #include "tools/freestone/TrainPlan.h"
 
 #include "formats/ElementType.h"
+#include "train/data/TokenDataset.h"
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -124,6 +125,21 @@ std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::Step
     plan.data += question.batchesInMemory * bytes;
   }
   return plan;
+}
+
+MemoryQuestion memoryQuestion(const TrainOptions &options, const train::ArrayFiles *data) {
+  MemoryQuestion question;
+  question.batch = options.fit.batch;
+  question.threads = options.runtime.threads;
+  question.accumulates = options.step.accumulate > 1;
+  question.evaluates = !options.fit.evaluationData.empty();
+  question.sizeOf = [&options, data](const std::string &input, size_t axis) -> std::optional<int64_t> {
+    if (!options.fit.window.empty())
+      return train::parseWindow(options.fit.window).longest;
+    const formats::TensorView *array = data ? data->find(input) : nullptr;
+    return array && axis < array->shape.size() ? std::optional(array->shape[axis]) : std::nullopt;
+  };
+  return question;
 }
 
 void printMemory(const MemoryPlan &plan) {

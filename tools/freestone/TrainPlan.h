@@ -2,6 +2,8 @@
 #define FREESTONE_TOOLS_FREESTONE_TRAINPLAN_H
 
 #include "freestone/freestone.h"
+#include "tools/freestone/TrainOptions.h"
+#include "train/data/ArrayFiles.h"
 #include "train/step/StepDescription.h"
 #include <functional>
 #include <optional>
@@ -39,6 +41,9 @@ struct MemoryQuestion {
 /// `unknown` then names.
 std::optional<MemoryPlan> planMemory(const Artifact &artifact, const train::StepDescription &description,
                                      const MemoryQuestion &question, std::string &unknown);
+
+/// The sizes of a training: of its data, if they are at hand, or of its windows.
+MemoryQuestion memoryQuestion(const TrainOptions &options, const train::ArrayFiles *data);
 
 /// Prints one category a line.
 void printMemory(const MemoryPlan &plan);
