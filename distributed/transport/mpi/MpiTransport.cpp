@@ -11,6 +11,7 @@
 #include <mpi.h>
 #include <mutex>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,7 @@ constexpr size_t largestPiece = size_t(1) << 30;
 constexpr Clock::duration leastPause = std::chrono::microseconds(20), longestUrgent = std::chrono::microseconds(100),
                           longestPause = std::chrono::milliseconds(2);
 constexpr int partOfWait = 8;
+constexpr Clock::duration longestEnd = std::chrono::seconds(8);
 
 void check(int code, const char *what) {
   if (code == MPI_SUCCESS)
@@ -79,10 +81,26 @@ MpiTransport::MpiTransport() {
   MPI_Comm_size(job, &count);
 }
 
+/// MPI waits for all ranks, and no sign of life tells whether one is stopped.
 MpiTransport::~MpiTransport() {
   giveUp();
+  bool hasEnded = false;
+  std::thread limit([&] {
+    std::unique_lock lock(mutex);
+    if (woken.wait_for(lock, longestEnd, [&] { return hasEnded; }))
+      return;
+    std::fprintf(stderr, "freestone: rank %d of %d: another rank does not end\n", own, count);
+    std::fflush(nullptr);
+    _exit(passingFault);
+  });
   MPI_Comm_free(&job);
   MPI_Finalize();
+  {
+    std::lock_guard lock(mutex);
+    hasEnded = true;
+  }
+  woken.notify_all();
+  limit.join();
 }
 
 template <typename Post> void MpiTransport::postPieces(Ticket ticket, bool isReceive, size_t bytes, Post post) {
