@@ -145,13 +145,15 @@ void Generator::buildStage(int stage, int replica) {
   // An update follows the last micro-batch of a step; of PipeDream, one of each replica.
   int round = options.kind == ScheduleKind::PipeDream ? replicas : schedule.microBatches;
   int exchanged = 0, updated = 0; // micro-batches
-  auto exchangeUpTo = [&](int microBatch) {
-    for (; exchanged < schedule.total() && exchanged + round <= microBatch; exchanged += round)
-      addExchange(list, stage, std::min(exchanged + round, schedule.total()) - 1);
-  };
   auto updateUpTo = [&](int microBatch) {
     for (; updated < schedule.total() && updated + round <= microBatch; updated += round)
       list.push_back({ActionKind::Update, stage, std::min(updated + round, schedule.total()) - 1});
+  };
+  auto exchangeUpTo = [&](int microBatch) {
+    for (; exchanged < schedule.total() && exchanged + round <= microBatch; exchanged += round) {
+      updateUpTo(exchanged);
+      addExchange(list, stage, std::min(exchanged + round, schedule.total()) - 1);
+    }
   };
   // Double-buffered weights are replaced when they are needed, one step later, so that nothing waits for the exchange.
   bool isLate = options.kind == ScheduleKind::DoubleBuffered;

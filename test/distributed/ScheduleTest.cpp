@@ -2,6 +2,7 @@
 
 #include "distributed/Error.h"
 #include "distributed/schedule/ScheduleText.h"
+#include "distributed/schedule/StageNeeds.h"
 #include "distributed/schedule/StepStream.h"
 #include "distributed/schedule/VerifySchedule.h"
 #include "distributed/simulate/Simulation.h"
@@ -214,6 +215,33 @@ TEST(ScheduleTest, versionsOfDelayedSchedules) {
     for (const Action &action : list)
       if (action.kind == ActionKind::Forward || action.kind == ActionKind::Backward)
         EXPECT_EQ(action.version, std::max(0, action.microBatch / 4 - 1)) << printAction(action);
+}
+
+TEST(ScheduleTest, needsOfStages) {
+  for (int p : {1, 2, 3, 4, 8}) {
+    ScheduleOptions options = ScheduleOptions::straight(PipeDream, p, 1);
+    options.steps = 3 * p + 2;
+    std::vector<StageNeeds> needs = countNeeds(generate(options));
+    for (int s = 0; s < p; ++s)
+      EXPECT_EQ(needs[s], (StageNeeds{p - s, 0, p - s, 1})) << p << " " << s;
+    options.verticalSync = true;
+    for (const StageNeeds &need : countNeeds(generate(options)))
+      EXPECT_EQ(need.versions, p);
+    options = ScheduleOptions::straight(DoubleBuffered, p, 2 * p);
+    options.steps = 6;
+    needs = countNeeds(generate(options));
+    for (int s = 0; s < p; ++s)
+      EXPECT_EQ(needs[s], (StageNeeds{p - s, 0, p - s > 1 ? 2 : 1, 2})) << p << " " << s;
+  }
+  // What is recomputed is there for one micro-batch, or until the gradients of weights come.
+  for (auto [kind, most] : {std::pair(GPipe, 1), {OneFOneB, 1}, {Eager, 1}, {ZeroBubble, 3}}) {
+    ScheduleOptions options = ScheduleOptions::straight(kind, 4, 8);
+    options.recompute = true;
+    std::vector<StageNeeds> needs = countNeeds(generate(options));
+    EXPECT_LE(std::ranges::max(needs, {}, &StageNeeds::recomputed).recomputed, most) << nameOf(kind);
+    EXPECT_EQ(needs[0].recomputed, 1) << nameOf(kind);
+    EXPECT_EQ(needs[3].recomputed, kind == GPipe ? 1 : 0) << nameOf(kind); // its gradients follow at once
+  }
 }
 
 TEST(ScheduleTest, stepsOfADelayedScheduleComeOneByOne) {

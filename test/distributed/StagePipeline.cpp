@@ -117,7 +117,7 @@ Descriptor describe(size_t stage, size_t stages) {
   descriptor.entries.push_back(update.done());
   descriptor.states = {{"about", DType::i64, {16}, 128, 0},
                        {valueOf("weight", stage), DType::f32, {2}, 8, 1},
-                       {valueOf("sum", stage), DType::f32, {2}, 8, -1},
+                       {valueOf("accumulated/sum", stage), DType::f32, {2}, 8, -1},
                        {"optimizer/step", DType::i64, {}, 8, -1}};
   descriptor.weights = {{"first/about", DType::i64, {16}, 128, -1, {}}, {"first/weight", DType::f32, {2}, 8, -1, {}}};
   return descriptor;
@@ -193,11 +193,16 @@ test::StageTraining::StageTraining(const StagePipeline &stages, const distribute
   data.resize(made->stepsUnderWay() + 1);
 }
 
+std::vector<float> test::samplesOf(int64_t step, int64_t samples) {
+  std::vector<float> x(samples);
+  for (int64_t i = 0; i < samples; ++i)
+    x[i] = static_cast<float>((step * 31 + i * 17) % 101) / 101 - 0.5f;
+  return x;
+}
+
 void test::StageTraining::step(int64_t samples) {
   std::vector<float> &x = data[static_cast<size_t>(steps) % data.size()];
-  x.resize(samples);
-  for (int64_t i = 0; i < samples; ++i)
-    x[i] = static_cast<float>((steps * 31 + i * 17) % 101) / 101 - 0.5f;
+  x = samplesOf(steps, samples);
   train::Batch batch;
   batch.place.step = steps++;
   batch.samples = samples;

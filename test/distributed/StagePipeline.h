@@ -24,6 +24,9 @@ struct StagePipeline {
   train::StepDescription about;
 };
 
+/// The data of a step, from 0 on.
+std::vector<float> samplesOf(int64_t step, int64_t samples);
+
 /// A training of these stages over ranks that are threads.
 class StageTraining {
 public:
