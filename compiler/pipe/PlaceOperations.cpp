@@ -110,7 +110,7 @@ void PlacedOperations::findTargets() {
 /// Places an operation whose operands are placed. Its node is -1 if they tell nothing.
 Place PlacedOperations::placeGradient(Operation *op) {
   constexpr int64_t unknown = std::numeric_limits<int64_t>::max();
-  int64_t lastNode = unknown, lastStage = unknown, node = -1;
+  int64_t lastNode = unknown, lastStage = unknown, node = -1, activation = -1;
   SetVector<Value> sources = free.getSources(op);
   for (Value source : sources)
     if (auto place = places.find(source.getDefiningOp());
@@ -144,8 +144,11 @@ Place PlacedOperations::placeGradient(Operation *op) {
     auto place = places.find(source.getDefiningOp());
     bool isActivation = place != places.end() && place->second.pass == PassKind::Forward && !isSmall(source);
     if (isActivation && !isOfOneParameter)
-      node = std::max(node, place->second.node);
+      activation = std::max(activation, place->second.node);
   }
+  // Activations travel with a micro-batch; a weight that two stages read, after every update.
+  if (node < 0)
+    node = activation;
   if (lastNode != unknown)
     node = node < 0 ? lastNode : std::min(node, lastNode);
   if (node < 0)

@@ -30,8 +30,8 @@ struct StateStages {
 ///
 /// What the loss depends on, and what no gradient depends on, is the forward pass; its operations that are not free are
 /// the nodes, in their order. Every other operation belongs to a node: a gradient of a weight to the last node that
-/// reads it before the gradient's own, any other one to the last node whose activations or weights it reads, none
-/// behind the nodes of the gradients that it reads. So gradients go from later stages to earlier ones.
+/// reads it before the gradient's own, any other one to the last node whose weights it reads, or else whose activations,
+/// none behind the nodes of the gradients that it reads. So gradients go from later stages to earlier ones.
 class PlacedOperations {
 public:
   /// `stages`: of each node; empty: all on stage 0.

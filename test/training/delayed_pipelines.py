@@ -1,0 +1,124 @@
+"""Trainings with gradients of older weights: delayed_pipelines.py FREESTONE FOLDER.
+
+PipeDream's losses follow those that fp64 computes by hand with the version of weights that each stage uses; on one stage
+it is plain gradient descent, to the bit. Double-buffered weights are one step older whatever the number of ranks, so that
+all have the same bits. Both go on from a checkpoint as if nothing had been.
+"""
+
+import json
+import sys
+
+import numpy as np
+
+import pipelines
+from command import Command, tensors
+from graphs import FLOAT, draw, fan_in, node, save
+
+RATE, BATCH, STEPS = 0.2, 8, 24
+
+
+def make_chain(folder):
+    random = np.random.default_rng(5)
+    widths = 12, 24, 20, 16, 5
+    nodes = []
+    for i, name in enumerate("abcd"):
+        nodes.append(node("Gemm", [f"x{i}" if i else "x", name], ["logits" if i == 3 else f"h{i}"], transB=1))
+        if i < 3:
+            nodes.append(node("Tanh", [f"h{i}"], [f"x{i + 1}"]))
+    save(folder / "chain.onnx", nodes, [("x", FLOAT, ["n", 12])], [("logits", FLOAT, ["n", 5])],
+         draw(1, {name: (outputs, inputs) for name, inputs, outputs in zip("abcd", widths, widths[1:])}, fan_in))
+    x = random.normal(size=(BATCH * STEPS, 12)).astype(np.float32)
+    y = (x @ random.normal(size=(12, 5))).argmax(1)
+    np.savez(folder / "chain.npz", x=x, y=y)
+    return x.astype(np.float64), y
+
+
+def descend(weights, x, y, version):
+    """Losses of steps of gradient descent whose gradients are of the weights that `version(step, name)` says."""
+    history, losses = [weights], []
+    for step in range(STEPS):
+        old = {name: history[version(step, name)][name] for name in "abcd"}
+        rows = slice(step * BATCH, (step + 1) * BATCH)
+        inputs = [x[rows]]
+        for name in "abc":
+            inputs.append(np.tanh(inputs[-1] @ old[name].T))
+        logits = inputs[-1] @ old["d"].T
+        shares = np.exp(logits - logits.max(1, keepdims=True))
+        shares /= shares.sum(1, keepdims=True)
+        losses.append(-np.log(shares[np.arange(BATCH), y[rows]]).mean())
+        back = (shares - np.eye(5)[y[rows]]) / BATCH
+        new = {}
+        for i, name in reversed(list(enumerate("abcd"))):
+            new[name] = history[-1][name] - RATE * back.T @ inputs[i]
+            if i:
+                back = back @ old[name] * (1 - inputs[i] ** 2)
+        history.append(new)
+    return np.array(losses)
+
+
+def train(tool, run, *options):
+    tool.remove(run)
+    tool.train("chain.onnx", "--data", "chain.npz", "--labels", "y", "--optimizer", "sgd", "--lr", RATE, "--steps", STEPS, "--epochs",
+               1, "--no-shuffle", "--batch", BATCH, "--threads", 1, "--in-process", "--out", run, *options)
+    return np.array(tool.metrics(run))
+
+
+def stages_of(tool, run):
+    """The rank that keeps each weight, by the shards of the last checkpoint."""
+    folder = tool.checkpoints(run)[max(tool.checkpoints(run))]
+    found = {}
+    for path in folder.glob("parameters-rank-*.safetensors"):
+        content = path.read_bytes()
+        names = json.loads(content[8:8 + int.from_bytes(content[:8], "little")])
+        found |= {name: int(path.stem.rsplit("-", 1)[1]) for name in names if name != "__metadata__"}
+    return found
+
+
+def check_by_hand(tool, x, y):
+    weights = {name: np.float64(array) for name, array in tensors(tool.folder / "chain.onnx").items()}
+    for ranks in 1, 2, 3, 4:
+        losses = train(tool, "pipedream", "--pipeline-schedule", "pipedream", "--ranks", ranks)
+        stage = stages_of(tool, "pipedream") if ranks > 1 else dict.fromkeys("abcd", 0)
+        expected = descend(weights, x, y, lambda step, name: max(0, step - (ranks - 1 - stage[name])))
+        assert np.allclose(losses, expected, rtol=2e-5), (ranks, losses / expected - 1)
+    vertical = train(tool, "vertical", "--pipeline-schedule", "pipedream", "--ranks", 3, "--vertical-sync")
+    assert np.allclose(vertical, descend(weights, x, y, lambda step, name: max(0, step - 2)), rtol=2e-5)
+    double = train(tool, "double", "--pipeline-schedule", "pipedream-2bw", "--ranks", 3, "--micro-batches", 4)
+    assert np.allclose(double, descend(weights, x, y, lambda step, name: max(0, step - 1)), rtol=2e-5)
+    plain = train(tool, "plain")
+    assert np.allclose(plain, descend(weights, x, y, lambda step, name: step), rtol=2e-5)
+    # Without the weights of their forward passes, backward passes give other gradients.
+    assert (train(tool, "loose", "--pipeline-schedule", "pipedream", "--ranks", 3, "--no-weight-stashing")
+            != train(tool, "pipedream", "--pipeline-schedule", "pipedream", "--ranks", 3)).any()
+
+
+def check_bits(tool):
+    for name in "perceptron", "branches", "pictures":
+        one = pipelines.train(tool, name, "one", "--steps", 10, "--batch", 8, "--micro-batches", 4, "--ranks", 1,
+                              "--pipeline-schedule", "pipedream-2bw")
+        for ranks in 2, 3:
+            pipelines.compare(tool, name, one, "--steps", 10, "--batch", 8, "--micro-batches", 4, "--ranks", ranks,
+                              "--pipeline-schedule", "pipedream-2bw")
+    # Without dropout, whose random numbers count micro-batches on.
+    plain = pipelines.train(tool, "branches", "one", "--steps", 10, "--batch", 8, "--micro-batches", 1, "--ranks", 1)
+    pipelines.compare(tool, "branches", plain, "--steps", 10, "--batch", 8, "--ranks", 1, "--pipeline-schedule", "pipedream")
+
+
+def check_resume(tool):
+    """Checkpoints are flushes: a training that goes on has the bits of one that was not interrupted."""
+    for options in (("pipedream",), ("pipedream-2bw", "--micro-batches", 4)):
+        common = "--batch", 8, "--ranks", 3, "--save-every", 5, "--pipeline-schedule", *options
+        whole = pipelines.train(tool, "perceptron", "whole", *common, "--steps", 10)
+        pipelines.train(tool, "perceptron", "begun", *common, "--steps", 5)
+        assert pipelines.go_on(tool, "perceptron", "begun", *common, "--steps", 10) == whole, options
+
+
+def main():
+    tool = Command(*sys.argv[1:])
+    pipelines.make_models(tool.folder)
+    check_by_hand(tool, *make_chain(tool.folder))
+    check_bits(tool)
+    check_resume(tool)
+
+
+main()
