@@ -1,8 +1,9 @@
-"""Draws the plane of workers × time: plane.py TRACE.json OUT.svg [--run NUMBER].
+"""Draws the plane of workers × time: plane.py TRACE.json OUT.svg [--run NUMBER] [--rank NUMBER].
 
 Of one run of a trace (`freestone run … --trace TRACE.json`), by default the last: what each worker computed and when,
 gray where it waited; below, what was planned for these sizes. One colour for each operator, the same in both parts.
-Prints the time of the run, the planned time, and the part of it in which workers waited.
+Prints the time of the run, the planned time, and the part of it in which workers waited. Of a training over ranks, one of
+them is drawn, by default rank 0.
 """
 
 import argparse
@@ -14,10 +15,10 @@ import zlib
 WIDTH, ROW, LABEL = 1600, 44, 150
 
 
-def read_lanes(path):
+def read_lanes(path, rank):
     """Lane → events of tasks and waits, in microseconds."""
     with open(path) as file:
-        events = json.load(file)["traceEvents"]
+        events = [event for event in json.load(file)["traceEvents"] if event["pid"] == rank + 1]
     names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     lanes = {name: [] for name in names.values() if "worker" in name}
     for event in events:
@@ -50,8 +51,9 @@ def main():
     parser.add_argument("trace")
     parser.add_argument("out")
     parser.add_argument("--run", type=int)
+    parser.add_argument("--rank", type=int, default=0)
     options = parser.parse_args()
-    lanes = read_lanes(options.trace)
+    lanes = read_lanes(options.trace, options.rank)
     measured = {name: events for name, events in lanes.items() if "planned" not in name}
     run = options.run or max(event["args"]["run"] for events in measured.values() for event in events)
     planned = {name: events for name, events in lanes.items() if "planned" in name}

@@ -26,7 +26,7 @@ constexpr size_t largestPiece = size_t(1) << 30;
 /// While transfers are under way, MPI is asked at intervals that grow with the wait, which leaves the CPU to the
 /// workers; up to the second while they compute.
 constexpr Clock::duration leastPause = std::chrono::microseconds(20), longestUrgent = std::chrono::microseconds(100),
-                          longestPause = std::chrono::milliseconds(2);
+                          longestPause = std::chrono::microseconds(500);
 constexpr int partOfWait = 8;
 constexpr Clock::duration longestEnd = std::chrono::seconds(8);
 
