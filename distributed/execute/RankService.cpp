@@ -33,6 +33,10 @@ PipelineRank::PipelineRank(int rank, const std::vector<std::optional<Artifact>> 
     : seed(static_cast<int64_t>(options.seed)), schedules(pipeline, options),
       executor(rank, schedules, artifacts, pipeline, about, options.execution, courier),
       states(executor.stages(), pipeline) {
+  if (schedules.isDelayed() && about.scalesLoss())
+    throw Error(fmt::format("'{}' does not scale the loss, since its steps overlap: train in bf16, or with "
+                            "--no-loss-scaling",
+                            nameOf(options.schedule)));
   executor.setNumber("seed", &seed);
 }
 

@@ -106,11 +106,25 @@ def check_bits(tool):
 
 def check_resume(tool):
     """Checkpoints are flushes: a training that goes on has the bits of one that was not interrupted."""
-    for options in (("pipedream",), ("pipedream-2bw", "--micro-batches", 4)):
-        common = "--batch", 8, "--ranks", 3, "--save-every", 5, "--pipeline-schedule", *options
-        whole = pipelines.train(tool, "perceptron", "whole", *common, "--steps", 10)
-        pipelines.train(tool, "perceptron", "begun", *common, "--steps", 5)
-        assert pipelines.go_on(tool, "perceptron", "begun", *common, "--steps", 10) == whole, options
+    for options in (("pipedream",), ("pipedream-2bw", "--micro-batches", 4, "--clip-norm", 0.5)):
+        common = ["perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--lr", 0.01, "--epochs", 9, "--batch", 8,
+                  "--ranks", 3, "--save-every", 5, "--seed", 7, "--threads", 1, "--in-process", "--pipeline-schedule", *options]
+        for run in "whole", "begun":
+            tool.remove(run)
+            tool.train(*common, "--steps", 10 if run == "whole" else 5, "--out", run)
+        tool.train(*common, "--steps", 10, "--resume", "begun")
+        assert pipelines.left(tool, "begun") == pipelines.left(tool, "whole"), options
+
+
+def check_refusals(tool):
+    def refuse(parts, *options):
+        tool.refuse(parts, "perceptron.onnx", "--data", "perceptron.npz", "--labels", "y", "--out", "refused", "--ranks", 2,
+                    "--in-process", *options)
+
+    refuse(["--clip-norm", "pipedream-2bw"], "--pipeline-schedule", "pipedream", "--clip-norm", 1)
+    refuse(["loss", "bf16"], "--pipeline-schedule", "pipedream", "--precision", "fp16")
+    refuse(["micro-batches", "1 are fewer than 2"], "--pipeline-schedule", "pipedream-2bw", "--micro-batches", 1)
+    refuse(["--read-each-step"], "--pipeline-schedule", "pipedream", "--read-each-step")
 
 
 def main():
@@ -119,6 +133,7 @@ def main():
     check_by_hand(tool, *make_chain(tool.folder))
     check_bits(tool)
     check_resume(tool)
+    check_refusals(tool)
 
 
 main()

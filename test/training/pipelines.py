@@ -134,6 +134,16 @@ def compare(tool, name, expected, *options):
     assert expected.keys() == found.keys() and not different, (name, options, different)
 
 
+def check_skipped_steps(tool):
+    """All ranks skip a step alike, and scale the loss alike."""
+    common = "--steps", 14, "--batch", 7, "--micro-batches", 3, "--precision", "fp16", "--init-scale", 2**22
+    expected = train(tool, "pictures", "one", *common, "--ranks", 1)
+    skipped = tool.metrics("one", "skipped")
+    assert any(skipped) and not all(skipped), skipped
+    for schedule in "eager-1f1b", "zb-h1":
+        compare(tool, "pictures", expected, *common, "--ranks", 3, "--pipeline-schedule", schedule)
+
+
 def check_recomputation(tool):
     """Stages that keep what they receive alone, with dropout, statistics, skipped stages and shared weights."""
     common = "--steps", STEPS, "--batch", 7, "--micro-batches", 3
@@ -325,6 +335,7 @@ def main():
     check(tool, "language", [(4, 7)])
     check(tool, "language", [(7, 13)], "--precision", "bf16", "--recompute", "blocks")
     check(tool, "branches", [(2, 6)])
+    check_skipped_steps(tool)
     check_recomputation(tool)
     check_accumulation(tool)
     check_replicas(tool)

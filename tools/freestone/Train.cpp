@@ -170,6 +170,10 @@ void Training::loadStages() {
                   fmt::format("{} is compiled already; give the .onnx file, which is cut into stages", options.model));
   if (options.step.accumulate > 1 && options.pipeline.isDelayed())
     throw Failure(Exit::Usage, "--accumulate is for schedules without delay: choose a larger --batch");
+  bool isPipedream = options.pipeline.schedule == nameOf(distributed::ScheduleKind::PipeDream);
+  if (isPipedream && options.pipeline.ranks.value_or(1) > 1 && options.step.numbers.contains("clip_norm"))
+    throw Failure(Exit::Usage, "--clip-norm needs the norm of all gradients, which stages of pipedream do not have when "
+                               "they update: choose pipedream-2bw, or a schedule without delay");
   if (options.readEachStep && options.pipeline.isDelayed())
     throw Failure(Exit::Usage, "--read-each-step would end every step before the next one, which is no delayed schedule");
   ModelCache models(options.compile, job->isFirst() ? acceptance() : train::Acceptance());
