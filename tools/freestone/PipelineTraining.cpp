@@ -154,12 +154,13 @@ int superviseRanks(const PipelineArguments &arguments, const std::string &folder
 }
 
 PipelineJob::PipelineJob(PipelineArguments &arguments) : arguments(arguments) {
-  arguments.check();
   distributed::MpiJob job = distributed::findMpiJob();
-  if (job.ranks > 1) {
-    if (arguments.ranks && *arguments.ranks != job.ranks)
-      throw Failure(Exit::Usage, fmt::format("--ranks {}: mpirun has started {}", *arguments.ranks, job.ranks));
+  if (job.ranks > 1 && arguments.ranks.value_or(job.ranks) != job.ranks)
+    throw Failure(Exit::Usage, fmt::format("--ranks {}: mpirun has started {}", *arguments.ranks, job.ranks));
+  if (job.ranks > 1)
     arguments.ranks = job.ranks;
+  arguments.check();
+  if (job.ranks > 1) {
     network = distributed::connectByMpi();
     distributed::CourierOptions options = arguments.courier();
     options.heartbeat = std::chrono::seconds(1);
