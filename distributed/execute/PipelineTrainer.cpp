@@ -157,7 +157,7 @@ std::optional<StepMetrics> PipelineTrainer::takeEnded() {
       busy += static_cast<double>(report.busyNs);
       ranks.bytes.push_back(static_cast<uint64_t>(report.bytes));
     }
-    ranks.bubble = 1 - busy / (static_cast<double>(told.front().ns) * options.ranks);
+    ranks.bubble = std::max(0.0, 1 - busy / (static_cast<double>(told.front().ns) * options.ranks));
   }
   told.pop_front();
   return metrics;
@@ -166,9 +166,11 @@ std::optional<StepMetrics> PipelineTrainer::takeEnded() {
 /// Runs the passes of a step on this rank, with what all ranks tell about it.
 template <typename Run> void PipelineTrainer::watch(int64_t step, Run run) {
   StepReports &reports = expectReports(step);
-  int64_t begin = Timeline::now();
+  // Steps that overlap take the time from the end of one to the end of the next one.
+  int64_t begin = told.size() > 1 ? watched : Timeline::now();
   run();
-  reports.ns = Timeline::now() - begin;
+  watched = Timeline::now();
+  reports.ns = watched - begin;
   reports.ranks.front() = own->executor.report();
 }
 

@@ -91,6 +91,7 @@ private:
   /// Steps whose update has not been seen, and those whose metrics are to be returned.
   std::deque<train::StepMetrics> fed, ended;
   std::deque<StepReports> told; ///< of these steps
+  int64_t watched = 0;          ///< when the passes of the last step ended on this rank
   std::vector<RankReport> last; ///< of the last step that was returned
   int64_t samples = 0;        ///< of the batches before, whose gradients were summed
   int microBatchesBefore = 0; ///< of these batches

@@ -121,6 +121,7 @@ void RankExecutor::train(const StepWork &work, bool updates) {
   execute(step.ranks[own]);
   for (auto &[stage, run] : runs)
     run->settle();
+  fedSteps = 0;
   if (updates)
     shareStates();
 }

@@ -19,7 +19,7 @@ ReplicaSums::ReplicaSums(StageRun &stage, const std::vector<int> &ranks, int own
     if (train::TrainedState::isPending(info))
       throw Error(fmt::format("the statistics '{}' follow every micro-batch, one after another: a stage that has some "
                               "can't have replicas; train without --replicas, or with --freeze-norm",
-                              info.name));
+                              info.name.substr(info.name.find('/') + 1)));
     if (!train::TrainedState::isSum(info))
       continue;
     if (info.dtype != FREESTONE_F32 && info.dtype != FREESTONE_F64 && info.dtype != FREESTONE_I64)

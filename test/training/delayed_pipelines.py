@@ -99,6 +99,9 @@ def check_bits(tool):
         for ranks in 2, 3:
             pipelines.compare(tool, name, one, "--steps", 10, "--batch", 8, "--micro-batches", 4, "--ranks", ranks,
                               "--pipeline-schedule", "pipedream-2bw")
+    # Epochs end with a batch of fewer micro-batches, between two flushes.
+    ragged = "--steps", 17, "--batch", 7, "--micro-batches", 4, "--pipeline-schedule", "pipedream-2bw"
+    pipelines.compare(tool, "branches", pipelines.train(tool, "branches", "one", *ragged, "--ranks", 1), *ragged, "--ranks", 3)
     # Without dropout, whose random numbers count micro-batches on.
     plain = pipelines.train(tool, "branches", "one", "--steps", 10, "--batch", 8, "--micro-batches", 1, "--ranks", 1)
     pipelines.compare(tool, "branches", plain, "--steps", 10, "--batch", 8, "--ranks", 1, "--pipeline-schedule", "pipedream")

@@ -321,7 +321,7 @@ def check_refusals(tool):
 
 
 def main():
-    tool = Command(*sys.argv[1:])
+    tool = Command(*sys.argv[1:3])
     make_models(tool.folder)
     if sys.argv[3:] == ["all"]:
         cases = [(parts, 13) for parts in (1, 2, 3, 4, 7)]
