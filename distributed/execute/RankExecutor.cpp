@@ -28,6 +28,7 @@ RankExecutor::RankExecutor(int rank, RankSchedules &schedules, const std::vector
     evaluating.push_back(run->program.find(evaluateEntry));
   }
   exchange = std::make_unique<NumberExchange>(runs, pipeline, usual, own, courier);
+  shared = std::make_unique<SharedStates>(runs, pipeline, schedules, own, courier);
   evaluation = std::make_unique<ValueMemory>(evaluating, pipeline);
   for (auto &[name, value] : numbers)
     setNumber(name, &value);
@@ -99,6 +100,7 @@ void RankExecutor::begin(const Schedule &wanted, int64_t number, int before, siz
   microBatchesBefore = before;
   fed.resize(steps);
   fedSteps = 0;
+  shared->begin(firstVersion);
 }
 
 /// Makes place for the micro-batches of a step.
@@ -123,7 +125,7 @@ void RankExecutor::train(const StepWork &work, bool updates) {
     run->settle();
   fedSteps = 0;
   if (updates)
-    shareStates();
+    shared->share();
 }
 
 /// What is done from now on belongs to this step.
@@ -150,6 +152,7 @@ void RankExecutor::flush() {
     run->settle();
     run->versions.select(run->versions.newest(), 0);
   }
+  shared->flush();
   fedSteps = 0;
 }
 
@@ -213,6 +216,8 @@ void RankExecutor::runPass(const Action &action, const char *entry) {
   microBatch = microBatchesBefore + action.microBatch;
   bool readsNewest = !isForward && !schedules.stashesWeights();
   run.versions.select(readsNewest ? run.versions.newest() : firstVersion + action.version, stepOf(action.microBatch));
+  if (overlapsSteps())
+    shared->select(action.stage, action.microBatch);
   if (run.program.find(entry)) {
     Running running(done, action);
     run.run(entry, turn, part.fields, part.sizes);
@@ -258,42 +263,17 @@ void RankExecutor::update(const Action &action) {
     value = *next++;
   const std::vector<PlacedValue> &known = exchange->await(firstStep + static_cast<int64_t>(step));
   StageRun &run = *runs.at(action.stage);
+  if (overlapsSteps())
+    shared->release(action.stage);
   run.versions.advance(static_cast<int64_t>(step));
   if (StageEntry *update = run.program.find(updateEntry)) {
     Running running(done, action);
     update->run(known, {}, {});
   }
+  if (overlapsSteps())
+    shared->send(action.stage);
   if (onUpdate && action.stage == runs.begin()->first)
     onUpdate();
-}
-
-/// Gives updated parameters to the other stages that read them.
-void RankExecutor::shareStates() {
-  std::vector<Ticket> tickets;
-  auto partOf = [&](int stage, const std::string &name) -> MessagePart {
-    train::TrainedState &state = runs.at(stage)->program.state();
-    size_t index = state.find(name).value();
-    const StateInfo &info = state.states()[index];
-    return {state.state().tensor(index).data, formats::countBytes(info.dtype, info.shape), info.dtype};
-  };
-  for (int64_t number = 0; number < std::ssize(pipeline.shared); ++number) {
-    const SharedState &shared = pipeline.shared[number];
-    for (int stage : shared.stages)
-      for (int rank : schedule->ranksOf[stage]) {
-        bool isReader = rank == own && isOwn(stage);
-        if (stage == shared.home || (!isReader && !leads(shared.home)))
-          continue;
-        MessagePart part = partOf(isReader ? stage : shared.home, shared.name);
-        Message message{{MessageKind::State, pipeline.hash, firstStep, shared.home, stage, number}, {part}};
-        if (isReader && isOwn(shared.home))
-          std::memcpy(part.data, partOf(shared.home, shared.name).data, part.bytes);
-        else if (isReader)
-          tickets.push_back(courier->receive(leaderOf(shared.home), std::move(message)));
-        else
-          tickets.push_back(courier->send(rank, std::move(message)));
-      }
-  }
-  waitAll(tickets);
 }
 
 std::vector<double> RankExecutor::evaluate(const StepWork &work, const std::vector<std::string> &results) {

@@ -7,6 +7,7 @@
 #include "distributed/execute/RankReport.h"
 #include "distributed/execute/RankSchedules.h"
 #include "distributed/execute/ReplicaSums.h"
+#include "distributed/execute/SharedStates.h"
 
 namespace freestone::distributed {
 
@@ -89,7 +90,6 @@ private:
   void startWatch(int64_t number);
   void postNumbers(const Action &action);
   void update(const Action &action);
-  void shareStates();
   Message messageOf(MessageKind kind, int from, int to, int microBatch, const std::vector<int64_t> &sizes,
                     const ValueMemory &memory, int slot, const std::vector<int> &values) const;
   const MicroBatch &partOf(int microBatch) const {
@@ -100,6 +100,8 @@ private:
   int turnOf(int stage, int microBatch) const {
     return microBatch / static_cast<int>(schedule->ranksOf[stage].size());
   }
+  /// Whether a delayed schedule is executed, rather than a step by itself.
+  bool overlapsSteps() const { return fed.size() > 1; }
   bool isOwn(int stage) const { return runs.contains(stage); }
   int leaderOf(int stage) const { return schedules.places()[stage].front(); }
   bool leads(int stage) const { return leaderOf(stage) == own; }
@@ -114,6 +116,7 @@ private:
   /// The values of micro-batches that go from stage to stage, and those of an evaluation.
   std::map<std::pair<int, int>, std::vector<int>> crossing, evaluated;
   std::unique_ptr<NumberExchange> exchange;
+  std::unique_ptr<SharedStates> shared;
   std::unique_ptr<ValueMemory> evaluation;
   std::map<std::string, double> numbers; ///< bound to the entries
   std::function<void()> onUpdate;

@@ -50,6 +50,7 @@ RankMemory RankExecutor::planMemory(const std::vector<StageNeeds> &needs, const 
   }
   for (const auto &[stage, sum] : sums)
     memory.slots += sum->bytes();
+  memory.slots += shared->bytes();
   return memory;
 }
 
@@ -69,6 +70,7 @@ RankMemory RankExecutor::memory() const {
   }
   for (const auto &[stage, sum] : sums)
     memory.slots += sum->bytes();
+  memory.slots += shared->bytes();
   return memory;
 }
 

@@ -28,11 +28,11 @@ RankSchedules::RankSchedules(const PipelineDescription &pipeline, const Pipeline
   if (options.replicas > 1)
     throw Error(fmt::format("'{}' is not executed with replicas of stages: choose gpipe, 1f1b or eager-1f1b",
                             nameOf(options.schedule)));
-  if (!pipeline.shared.empty())
-    throw Error(fmt::format("'{}' can't train '{}', which stages {} and {} read in different versions: choose a schedule "
-                            "without delay, such as zb-h1, or fewer ranks",
-                            nameOf(options.schedule), pipeline.shared.front().name,
-                            pipeline.shared.front().stages.front(), pipeline.shared.front().stages.back()));
+  if (!pipeline.shared.empty() && !options.stashesWeights)
+    throw Error(fmt::format("stages {} and {} share '{}', which needs the weights of forward passes: leave out "
+                            "--no-weight-stashing",
+                            pipeline.shared.front().stages.front(), pipeline.shared.front().stages.back(),
+                            pipeline.shared.front().name));
   stream.emplace(scheduleOptionsOf(options, pipeline.stages, options.microBatches), pipeline.edges());
   typical = stream->whole(stream->period());
   typicalNeeds = countNeeds(typical);
@@ -40,6 +40,12 @@ RankSchedules::RankSchedules(const PipelineDescription &pipeline, const Pipeline
     for (StageNeeds &needs : typicalNeeds)
       needs.versions = 1;
   prove(typical);
+}
+
+int RankSchedules::versionOf(int stage, int microBatch) const {
+  int step = microBatch / options.microBatches;
+  int delay = options.schedule == ScheduleKind::PipeDream ? pipeline.stages - 1 - (options.verticalSync ? 0 : stage) : 1;
+  return std::max(0, step - delay);
 }
 
 void RankSchedules::prove(const Schedule &schedule) const {

@@ -10,13 +10,22 @@ static std::vector<StageEntry *> passesOf(StageProgram &program) {
           program.find(inputGradientEntry), program.find(weightGradientEntry)};
 }
 
+/// The states that other stages update.
+static std::set<std::string> copiesOn(const PipelineDescription &pipeline, int stage) {
+  std::set<std::string> copies;
+  for (const SharedState &shared : pipeline.shared)
+    if (shared.home != stage)
+      copies.insert(shared.name);
+  return copies;
+}
+
 static bool isRecomputed(const PipelineDescription &pipeline, int value, int stage) {
   return pipeline.values[value].from == StagePort{stage, recomputeEntry};
 }
 
 StageRun::StageRun(const Artifact &artifact, int stage, const StageNeeds &needs, const PipelineDescription &pipeline,
                    const train::StepDescription &about, const train::Execution &execution, Courier *courier)
-    : program(artifact, stage, pipeline, about, execution), versions(program.state(), needs.versions, needs.sums),
+    : program(artifact, stage, pipeline, about, execution), versions(program.state(), needs.versions, needs.sums, copiesOn(pipeline, stage)),
       memory(passesOf(program), pipeline, [&](int value) { return !isRecomputed(pipeline, value, stage); }),
       courier(courier),
       recomputed(passesOf(program), pipeline, [&](int value) { return isRecomputed(pipeline, value, stage); }) {}

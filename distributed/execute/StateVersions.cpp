@@ -39,13 +39,16 @@ void StateVersions::Ring::select(const State &state, int64_t turn) {
   selected = turn;
 }
 
-StateVersions::StateVersions(train::TrainedState &state, int weightVersions, int sumVersions) : state(state) {
+StateVersions::StateVersions(train::TrainedState &state, int weightVersions, int sumVersions,
+                             const std::set<std::string> &copies)
+    : state(state) {
   const std::vector<StateInfo> &infos = state.states();
   for (size_t i = 0; i < infos.size(); ++i) {
     size_t bytes = formats::countBytes(infos[i].dtype, infos[i].shape);
     if (state.isSum(infos[i]))
       sums.add(state.state(), i, bytes);
-    else if (state.groupOf(infos[i]) == "parameters" || infos[i].name == train::stepCountState)
+    else if (!copies.contains(infos[i].name) &&
+             (state.groupOf(infos[i]) == "parameters" || infos[i].name == train::stepCountState))
       weights.add(state.state(), i, bytes);
   }
   weights.allocate(weightVersions);

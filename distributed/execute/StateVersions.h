@@ -3,6 +3,7 @@
 
 #include "train/step/TrainedState.h"
 #include <memory>
+#include <set>
 
 namespace freestone::distributed {
 
@@ -14,8 +15,10 @@ namespace freestone::distributed {
 class StateVersions {
 public:
   /// `state` must outlive it, and hold no run under way whenever this is called.
-  StateVersions(train::TrainedState &state, int weights, int sums);
+  /// `copies` are states that another stage updates, and which have no versions here.
+  StateVersions(train::TrainedState &state, int weights, int sums, const std::set<std::string> &copies = {});
 
+  int64_t count() const { return weights.count; }
   int64_t newest() const { return weights.newest; }
   /// Runs read these weights, and add to these sums, of a step.
   void select(int64_t version, int64_t step);

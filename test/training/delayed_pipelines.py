@@ -1,7 +1,7 @@
 """Trainings with gradients of older weights: delayed_pipelines.py FREESTONE FOLDER.
 
-PipeDream's losses follow those that fp64 computes by hand with the version of weights that each stage uses; on one stage
-it is plain gradient descent, to the bit. Double-buffered weights are one step older whatever the number of ranks, so that
+PipeDream's losses follow those that fp64 computes by hand with the version of weights that each stage uses, a weight of
+two stages included; on one stage it is plain gradient descent, to the bit. Double-buffered weights are one step older whatever the number of ranks, so that
 all have the same bits. Both go on from a checkpoint as if nothing had been.
 """
 
@@ -17,49 +17,53 @@ from graphs import FLOAT, draw, fan_in, node, save
 RATE, BATCH, STEPS = 0.2, 8, 24
 
 
-def make_chain(folder):
+def make_chain(folder, name, widths, layers):
+    """Layers that multiply by a weight as it is, or, where a weight is the last layer's again, by its transpose."""
     random = np.random.default_rng(5)
-    widths = 12, 24, 20, 16, 5
     nodes = []
-    for i, name in enumerate("abcd"):
-        nodes.append(node("Gemm", [f"x{i}" if i else "x", name], ["logits" if i == 3 else f"h{i}"], transB=1))
-        if i < 3:
+    for i, (weight, isTurned) in enumerate(layers):
+        last = i + 1 == len(layers)
+        nodes.append(node("Gemm", [f"x{i}" if i else "x", weight], ["logits" if last else f"h{i}"], transB=int(not isTurned)))
+        if not last:
             nodes.append(node("Tanh", [f"h{i}"], [f"x{i + 1}"]))
-    save(folder / "chain.onnx", nodes, [("x", FLOAT, ["n", 12])], [("logits", FLOAT, ["n", 5])],
-         draw(1, {name: (outputs, inputs) for name, inputs, outputs in zip("abcd", widths, widths[1:])}, fan_in))
-    x = random.normal(size=(BATCH * STEPS, 12)).astype(np.float32)
-    y = (x @ random.normal(size=(12, 5))).argmax(1)
-    np.savez(folder / "chain.npz", x=x, y=y)
+    shapes = {weight: (widths[i + 1], widths[i]) for i, (weight, isTurned) in enumerate(layers) if not isTurned}
+    save(folder / f"{name}.onnx", nodes, [("x", FLOAT, ["n", widths[0]])], [("logits", FLOAT, ["n", widths[-1]])],
+         draw(1, shapes, fan_in))
+    x = random.normal(size=(BATCH * STEPS, widths[0])).astype(np.float32)
+    y = (x @ random.normal(size=(widths[0], widths[-1]))).argmax(1)
+    np.savez(folder / f"{name}.npz", x=x, y=y)
     return x.astype(np.float64), y
 
 
-def descend(weights, x, y, version):
+def descend(weights, layers, x, y, version):
     """Losses of steps of gradient descent whose gradients are of the weights that `version(step, name)` says."""
     history, losses = [weights], []
     for step in range(STEPS):
-        old = {name: history[version(step, name)][name] for name in "abcd"}
+        old = {name: history[version(step, name)][name] for name in weights}
+        matrices = [old[name].T if isTurned else old[name] for name, isTurned in layers]
         rows = slice(step * BATCH, (step + 1) * BATCH)
         inputs = [x[rows]]
-        for name in "abc":
-            inputs.append(np.tanh(inputs[-1] @ old[name].T))
-        logits = inputs[-1] @ old["d"].T
+        for matrix in matrices[:-1]:
+            inputs.append(np.tanh(inputs[-1] @ matrix.T))
+        logits = inputs[-1] @ matrices[-1].T
         shares = np.exp(logits - logits.max(1, keepdims=True))
         shares /= shares.sum(1, keepdims=True)
         losses.append(-np.log(shares[np.arange(BATCH), y[rows]]).mean())
-        back = (shares - np.eye(5)[y[rows]]) / BATCH
-        new = {}
-        for i, name in reversed(list(enumerate("abcd"))):
-            new[name] = history[-1][name] - RATE * back.T @ inputs[i]
+        back = (shares - np.eye(logits.shape[1])[y[rows]]) / BATCH
+        new = dict(history[-1])
+        for i, (name, isTurned) in reversed(list(enumerate(layers))):
+            gradient = back.T @ inputs[i]
+            new[name] = new[name] - RATE * (gradient.T if isTurned else gradient)
             if i:
-                back = back @ old[name] * (1 - inputs[i] ** 2)
+                back = back @ matrices[i] * (1 - inputs[i] ** 2)
         history.append(new)
     return np.array(losses)
 
 
-def train(tool, run, *options):
+def train(tool, run, name, *options):
     tool.remove(run)
-    tool.train("chain.onnx", "--data", "chain.npz", "--labels", "y", "--optimizer", "sgd", "--lr", RATE, "--steps", STEPS, "--epochs",
-               1, "--no-shuffle", "--batch", BATCH, "--threads", 1, "--in-process", "--out", run, *options)
+    tool.train(f"{name}.onnx", "--data", f"{name}.npz", "--labels", "y", "--optimizer", "sgd", "--lr", RATE, "--steps", STEPS,
+               "--epochs", 1, "--no-shuffle", "--batch", BATCH, "--threads", 1, "--in-process", "--out", run, *options)
     return np.array(tool.metrics(run))
 
 
@@ -74,26 +78,27 @@ def stages_of(tool, run):
     return found
 
 
-def check_by_hand(tool, x, y):
-    weights = {name: np.float64(array) for name, array in tensors(tool.folder / "chain.onnx").items()}
+def check_by_hand(tool, name, widths, layers):
+    x, y = make_chain(tool.folder, name, widths, layers)
+    weights = {weight: np.float64(array) for weight, array in tensors(tool.folder / f"{name}.onnx").items()}
+
+    def expect(losses, version):
+        expected = descend(weights, layers, x, y, version)
+        assert np.allclose(losses, expected, rtol=2e-5), (name, losses / expected - 1)
+
     for ranks in 1, 2, 3, 4:
-        losses = train(tool, "pipedream", "--pipeline-schedule", "pipedream", "--ranks", ranks)
-        stage = stages_of(tool, "pipedream") if ranks > 1 else dict.fromkeys("abcd", 0)
-        expected = descend(weights, x, y, lambda step, name: max(0, step - (ranks - 1 - stage[name])))
-        assert np.allclose(losses, expected, rtol=2e-5), (ranks, losses / expected - 1)
-    vertical = train(tool, "vertical", "--pipeline-schedule", "pipedream", "--ranks", 3, "--vertical-sync")
-    assert np.allclose(vertical, descend(weights, x, y, lambda step, name: max(0, step - 2)), rtol=2e-5)
-    double = train(tool, "double", "--pipeline-schedule", "pipedream-2bw", "--ranks", 3, "--micro-batches", 4)
-    assert np.allclose(double, descend(weights, x, y, lambda step, name: max(0, step - 1)), rtol=2e-5)
-    plain = train(tool, "plain")
-    assert np.allclose(plain, descend(weights, x, y, lambda step, name: step), rtol=2e-5)
-    # Without the weights of their forward passes, backward passes give other gradients.
-    assert (train(tool, "loose", "--pipeline-schedule", "pipedream", "--ranks", 3, "--no-weight-stashing")
-            != train(tool, "pipedream", "--pipeline-schedule", "pipedream", "--ranks", 3)).any()
+        losses = train(tool, "pipedream", name, "--pipeline-schedule", "pipedream", "--ranks", ranks)
+        stage = stages_of(tool, "pipedream") if ranks > 1 else dict.fromkeys(weights, 0)
+        expect(losses, lambda step, weight: max(0, step - (ranks - 1 - stage[weight])))
+        double = train(tool, "double", name, "--pipeline-schedule", "pipedream-2bw", "--ranks", ranks, "--micro-batches", 4)
+        expect(double, lambda step, weight: max(0, step - 1))
+    vertical = train(tool, "vertical", name, "--pipeline-schedule", "pipedream", "--ranks", 3, "--vertical-sync")
+    expect(vertical, lambda step, weight: max(0, step - 2))
+    expect(train(tool, "plain", name), lambda step, weight: step)
 
 
 def check_bits(tool):
-    for name in "perceptron", "branches", "pictures":
+    for name in "perceptron", "branches", "pictures", "language":
         one = pipelines.train(tool, name, "one", "--steps", 10, "--batch", 8, "--micro-batches", 4, "--ranks", 1,
                               "--pipeline-schedule", "pipedream-2bw")
         for ranks in 2, 3:
@@ -127,13 +132,17 @@ def check_refusals(tool):
     refuse(["--clip-norm", "pipedream-2bw"], "--pipeline-schedule", "pipedream", "--clip-norm", 1)
     refuse(["loss", "bf16"], "--pipeline-schedule", "pipedream", "--precision", "fp16")
     refuse(["micro-batches", "1 are fewer than 2"], "--pipeline-schedule", "pipedream-2bw", "--micro-batches", 1)
+    # Without the weights of their forward passes, backward passes give other gradients.
+    options = "chain", "--pipeline-schedule", "pipedream", "--ranks", 3
+    assert (train(tool, "loose", *options, "--no-weight-stashing") != train(tool, "stashed", *options)).any()
     refuse(["--read-each-step"], "--pipeline-schedule", "pipedream", "--read-each-step")
 
 
 def main():
     tool = Command(*sys.argv[1:])
     pipelines.make_models(tool.folder)
-    check_by_hand(tool, *make_chain(tool.folder))
+    check_by_hand(tool, "chain", (12, 24, 20, 16, 5), [("a", False), ("b", False), ("c", False), ("d", False)])
+    check_by_hand(tool, "tied", (12, 24, 20, 24, 12), [("a", False), ("b", False), ("c", False), ("a", True)])
     check_bits(tool)
     check_resume(tool)
     check_refusals(tool)

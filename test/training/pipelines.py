@@ -309,8 +309,8 @@ def check_refusals(tool):
     refuse(["--vertical-sync", "pipedream"], "--ranks", 2, "--vertical-sync")
     tool.refuse(["statistics", "--replicas"], "pictures.onnx", "--data", "pictures.npz", "--labels", "y", "--out", "refused",
                 "--in-process", "--ranks", 2, "--replicas", 2)
-    tool.refuse(["'table'", "zb-h1"], "language.onnx", "--data", "language.npz", "--labels", "y", "--out", "refused",
-                "--in-process", "--ranks", 2, "--pipeline-schedule", "pipedream")
+    tool.refuse(["'table'", "--no-weight-stashing"], "language.onnx", "--data", "language.npz", "--labels", "y", "--out", "refused",
+                "--in-process", "--ranks", 2, "--pipeline-schedule", "pipedream", "--no-weight-stashing")
     refuse(["--max-memory", "500M or 8G"], "--ranks", 2, "--max-memory", "much")
     refuse(["no stages keep to 0.01 MiB a rank", "would need"], "--ranks", 2, "--max-memory", "10K", "--in-process")
     refuse(["operations with work", "--ranks"], "--ranks", 64)
