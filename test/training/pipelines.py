@@ -115,13 +115,13 @@ def go_on(tool, name, run, *options, says="going on from"):
     return left(tool, "on")
 
 
-def check(tool, name, cases, *options):
+def check(tool, name, cases, *options, learns=True):
     """Each case is a number of micro-batches and a batch; the last micro-batch of some is smaller."""
     for parts, batch in cases:
         common = ("--steps", STEPS, "--batch", batch, "--micro-batches", parts, *options)
         expected = train(tool, name, "one", *common, "--ranks", 1)
         losses = tool.metrics("one")
-        assert losses[-1] < losses[0], (name, losses)
+        assert not learns or losses[-1] < losses[0], (name, losses)
         for ranks, schedule in itertools.product((2, 3, 4), SCHEDULES):
             if name != "language" and schedule == "interleaved" and ranks > 2:
                 continue  # too few operations for so many stages
@@ -328,7 +328,7 @@ def main():
         for name, optimizer, precision in itertools.product(
                 ("perceptron", "pictures", "language", "branches"),
                 (("--optimizer", "adamw"), ("--optimizer", "sgd", "--momentum", 0.9)), ("fp32", "bf16")):
-            check(tool, name, cases, *optimizer, "--precision", precision)
+            check(tool, name, cases, *optimizer, "--precision", precision, learns=False)
         return
     check(tool, "perceptron", [(1, 6), (2, 7), (3, 7), (4, 6), (7, 13)])
     check(tool, "pictures", [(3, 8)], "--optimizer", "sgd", "--momentum", 0.9)
