@@ -2,6 +2,7 @@
 
 #include "distributed/Error.h"
 #include "distributed/schedule/ScheduleText.h"
+#include "distributed/schedule/StageNeeds.h"
 #include "distributed/schedule/StepStream.h"
 #include "distributed/schedule/VerifySchedule.h"
 #include "distributed/simulate/Simulation.h"
@@ -206,7 +207,7 @@ TEST(ScheduleTest, versionsOfDelayedSchedules) {
           if (action.kind == ActionKind::Forward || action.kind == ActionKind::Backward)
             EXPECT_EQ(action.version, std::max(0, action.microBatch - (p - 1 - (isVertical ? 0 : action.stage))))
                 << printAction(action);
-      EXPECT_EQ(countKept(schedule)[0], std::min(p, steps));
+      EXPECT_EQ(countNeeds(schedule)[0].kept, std::min(p, steps));
     }
   ScheduleOptions options = ScheduleOptions::straight(DoubleBuffered, 3, 4);
   options.steps = 5;
