@@ -1,6 +1,7 @@
 #include "distributed/plan/PipelinePlan.h"
 
 #include "distributed/partition/NothingFits.h"
+#include "distributed/schedule/StageNeeds.h"
 #include "distributed/schedule/VerifySchedule.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -98,11 +99,11 @@ void Planner::simulateStep(ScheduleKind schedule, int stagesPerRank) {
 
 /// The sums of StageValues, of any stages.
 void Planner::addMemory() {
-  std::vector<int> kept = countKept(plan.schedule);
+  std::vector<StageNeeds> needs = countNeeds(plan.schedule);
   plan.memory.resize(plan.schedule.ranks.size());
   for (size_t number = 0; number < plan.stages.size(); ++number) {
     const StagePlan &stage = plan.stages[number];
-    double slots = kept[number] + 1;
+    double slots = needs[number].slots();
     for (int rank : stage.ranks)
       plan.memory[rank] +=
           options.statesPerParameter * stage.parameters + slots * (stage.kept + 2 * stage.received + 2 * stage.sent);

@@ -1,6 +1,6 @@
 #include "distributed/schedule/Communication.h"
 
-#include <algorithm>
+#include "distributed/schedule/StageNeeds.h"
 
 namespace freestone::distributed {
 
@@ -16,27 +16,14 @@ static bool endsMicroBatch(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::WeightGradient;
 }
 
-std::vector<int> countKept(const Schedule &schedule) {
-  std::vector<int> most(schedule.stages());
-  for (const std::vector<Action> &list : schedule.ranks) {
-    std::vector<int> kept(schedule.stages());
-    for (const Action &action : list) {
-      int &own = kept[action.stage];
-      own += action.kind == ActionKind::Forward;
-      most[action.stage] = std::max(most[action.stage], own);
-      own -= endsMicroBatch(action.kind);
-    }
-  }
-  return most;
-}
-
 namespace {
 
 /// Inserts transfers into the list of one rank.
 class RankTransfers {
 public:
-  RankTransfers(const Schedule &schedule, const std::vector<StageEdge> &edges, const std::vector<int> &kept, int rank)
-      : schedule(schedule), edges(edges), kept(kept), rank(rank), own(schedule.stages()), freed(schedule.stages()) {}
+  RankTransfers(const Schedule &schedule, const std::vector<StageEdge> &edges, const std::vector<StageNeeds> &needs,
+                int rank)
+      : schedule(schedule), edges(edges), needs(needs), rank(rank), own(schedule.stages()), freed(schedule.stages()) {}
 
   std::vector<Action> run();
 
@@ -51,7 +38,7 @@ private:
 
   const Schedule &schedule;
   const std::vector<StageEdge> &edges;
-  const std::vector<int> &kept;
+  const std::vector<StageNeeds> &needs;
   int rank;
   std::vector<std::vector<int>> own; ///< micro-batches of each stage, in the order of their forward passes
   std::vector<size_t> freed;         ///< of each stage, micro-batches that have ended
@@ -90,7 +77,7 @@ std::vector<Action> RankTransfers::run() {
     if (action.kind == ActionKind::Forward)
       own[action.stage].push_back(action.microBatch);
   for (int stage = 0; stage < schedule.stages(); ++stage)
-    for (int slot = 0; slot <= kept[stage]; ++slot)
+    for (int slot = 0; slot < needs[stage].slots(); ++slot)
       receiveInputs(stage, slot);
   for (const Action &action : given) {
     list.push_back(action);
@@ -101,7 +88,7 @@ std::vector<Action> RankTransfers::run() {
     if (action.kind == ActionKind::Backward || action.kind == ActionKind::InputGradient)
       send(action);
     if (endsMicroBatch(action.kind))
-      receiveInputs(action.stage, kept[action.stage] + ++freed[action.stage]);
+      receiveInputs(action.stage, needs[action.stage].slots() + freed[action.stage]++);
   }
   return std::move(list);
 }
@@ -109,10 +96,10 @@ std::vector<Action> RankTransfers::run() {
 } // namespace
 
 void addTransfers(Schedule &schedule, const std::vector<StageEdge> &edges) {
-  std::vector<int> kept = countKept(schedule);
+  std::vector<StageNeeds> needs = countNeeds(schedule);
   std::vector<std::vector<Action>> lists;
   for (int rank = 0; rank < static_cast<int>(schedule.ranks.size()); ++rank)
-    lists.push_back(RankTransfers(schedule, edges, kept, rank).run());
+    lists.push_back(RankTransfers(schedule, edges, needs, rank).run());
   schedule.ranks = std::move(lists);
 }
 

@@ -19,14 +19,10 @@ struct StageEdge {
 /// Each stage to the next one.
 std::vector<StageEdge> chainOf(int stages);
 
-/// The most micro-batches that a stage keeps at a time on one rank: from the forward pass to the end of the backward
-/// pass.
-std::vector<int> countKept(const Schedule &schedule);
-
 /// Inserts the transfers between ranks. Both are posted, not awaited: a compute action waits for what it receives, and,
 /// before it writes into a slot, for what was sent out of it.
 ///
-/// A stage has one slot more for micro-batches than it keeps (see countKept), which micro-batch j of its replica takes
+/// A stage has one slot more for micro-batches than it keeps (see StageNeeds), which micro-batch j of its replica takes
 /// in turns: a receive stands as early as its slot is free, so that it is posted while the rank computes. A send
 /// follows what made it.
 void addTransfers(Schedule &schedule, const std::vector<StageEdge> &edges);

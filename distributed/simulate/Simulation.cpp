@@ -1,6 +1,7 @@
 #include "distributed/simulate/Simulation.h"
 
 #include "distributed/schedule/ScheduleText.h"
+#include "distributed/schedule/StageNeeds.h"
 #include <algorithm>
 #include <deque>
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ struct Meeting {
 class Simulator {
 public:
   Simulator(const Schedule &schedule, const std::vector<StageEdge> &edges, const Costs &costs)
-      : schedule(schedule), edges(edges), costs(costs), kept(countKept(schedule)), next(schedule.ranks.size()),
+      : schedule(schedule), edges(edges), costs(costs), needs(countNeeds(schedule)), next(schedule.ranks.size()),
         clocks(schedule.ranks.size()), forwardOf(schedule.stages()), gradientOf(schedule.stages()) {
     for (int stage = 0; stage < schedule.stages(); ++stage) {
       forwardOf[stage].assign(schedule.total(), never);
@@ -61,7 +62,7 @@ private:
   const Schedule &schedule;
   const std::vector<StageEdge> &edges;
   const Costs &costs;
-  std::vector<int> kept;
+  std::vector<StageNeeds> needs;
   Simulation result;
   std::vector<size_t> next; ///< of each rank, the number of its next action
   std::vector<double> clocks;
@@ -116,7 +117,7 @@ double Simulator::readyTime(int rank, const Action &action) {
   if (!isForward && !isBackward)
     return time;
   int microBatch = action.microBatch;
-  int slots = (kept[action.stage] + 1) * static_cast<int>(schedule.ranksOf[action.stage].size());
+  int slots = needs[action.stage].slots() * static_cast<int>(schedule.ranksOf[action.stage].size());
   for (const StageEdge &edge : edges) {
     if (!edge.carries(isForward))
       continue;

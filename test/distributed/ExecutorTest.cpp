@@ -98,7 +98,7 @@ TEST(RankExecutor, SlotsBoundWhatIsUnderWay) {
     training.step(microBatches);
     training.finish();
     Schedule schedule = generate(ScheduleOptions::straight(kind, 2, microBatches));
-    int kept = countKept(schedule).front(), slots = kept + 1;
+    int slots = countNeeds(schedule).front().slots();
     // A send and a receive for each slot, the numbers of the exchange, a command and a report.
     EXPECT_LE(training.courier()->counters().mostUnderWay, 2 * slots + 2 + 3 + 1) << nameOf(kind);
     EXPECT_LT(2 * slots, microBatches);

@@ -207,7 +207,7 @@ TEST(ScheduleTest, versionsOfDelayedSchedules) {
           if (action.kind == ActionKind::Forward || action.kind == ActionKind::Backward)
             EXPECT_EQ(action.version, std::max(0, action.microBatch - (p - 1 - (isVertical ? 0 : action.stage))))
                 << printAction(action);
-      EXPECT_EQ(countKept(schedule)[0], std::min(p, steps));
+      EXPECT_EQ(countNeeds(schedule)[0].kept, std::min(p, steps));
     }
   ScheduleOptions options = ScheduleOptions::straight(DoubleBuffered, 3, 4);
   options.steps = 5;
