@@ -92,8 +92,8 @@ static std::string printPartition(const Partition &partition) {
 
 std::string describePlan(const PipelinePlan &plan) {
   return fmt::format("schedule {}, {} stages: a step of {}, a bubble of {:.1f} % and at most {} a rank are expected",
-                     nameOf(plan.schedule.kind), plan.stages.size(), printTime(plan.simulation.makespan),
-                     100 * plan.simulation.bubble, printBytes(plan.largestMemory()));
+                     nameOf(plan.schedule.kind), plan.stages.size(), printTime(plan.step.seconds),
+                     100 * plan.step.bubble, printBytes(plan.largestMemory()));
 }
 
 std::string printPlan(const PipelinePlan &plan) {
@@ -108,14 +108,17 @@ std::string printPlan(const PipelinePlan &plan) {
                         printBytes(stage.parameters), printBytes(stage.kept), printBytes(stage.received), stage.nodes,
                         stage.firstNode, stage.lastNode);
   });
-  const Simulation &step = plan.simulation;
   text += fmt::format(
       "\nschedule {}, {} micro-batches: a step takes {}, {:.2f} times faster than one rank; bubble {:.1f} %\n",
-      nameOf(plan.schedule.kind), plan.schedule.total(), printTime(step.makespan), plan.oneRank / step.makespan,
-      step.bubble * 100);
-  forLines(step.ranks.size(), text, [&](size_t rank) {
-    text += fmt::format("rank {:<4} {}  busy {:>5.1f} %  {}\n", rank, drawRank(step.ranks[rank], step.makespan),
-                        100 * step.busy[rank] / step.makespan, printBytes(plan.memory[rank]));
+      nameOf(plan.schedule.kind), plan.schedule.microBatches, printTime(plan.step.seconds),
+      plan.oneRank / plan.step.seconds, plan.step.bubble * 100);
+  const Simulation &whole = plan.simulation;
+  if (isDelayed(plan.schedule.kind))
+    text += fmt::format("the first {} steps, from the empty pipeline to the empty one, take {}; bubble {:.1f} %\n",
+                        plan.schedule.steps, printTime(whole.makespan), whole.bubble * 100);
+  forLines(whole.ranks.size(), text, [&](size_t rank) {
+    text += fmt::format("rank {:<4} {}  busy {:>5.1f} %  {}\n", rank, drawRank(whole.ranks[rank], whole.makespan),
+                        100 * whole.busy[rank] / whole.makespan, printBytes(plan.memory[rank]));
   });
   return text;
 }

@@ -60,9 +60,10 @@ void PipelineArguments::addTo(CLI::App &verb) {
           "JSON of how the ranks are connected: {\"latency\": 1e-5, \"levels\": [{\"ranks\": 8, "
           "\"bytes_per_second\": 5e10}, …]}, the ranks of a machine first; by default one machine")
       ->group(group);
-  addNumber(verb, "--rank-patience", patience, upTo(mostPatience),
-            "seconds for which a rank waits for another one's message, before the training ends on all ranks; processes "
-            "of mpirun's are then started again from the newest checkpoint; 600")
+  addNumber(
+      verb, "--rank-patience", patience, upTo(mostPatience),
+      "seconds for which a rank waits for another one's message, before the training ends on all ranks; processes "
+      "of mpirun's are then started again from the newest checkpoint; 600")
       ->group(group);
   verb.add_flag("--measure", measure,
                 "stages and schedule are chosen by times that are measured on this machine, rather than predicted")
@@ -111,10 +112,12 @@ distributed::PlanOptions PipelineArguments::planOptions(const TrainerOptions &st
   if (!schedule.empty())
     options.schedule = distributed::scheduleKindOf(schedule);
   options.stagesPerRank = static_cast<int>(stagesPerRank.value_or(2));
-  // Replicas share the micro-batches; each pipeline of them is planned alike.
-  int64_t copies = replicas.value_or(1);
-  options.ranks = static_cast<int>(ranks.value_or(1) / copies);
-  options.microBatches = static_cast<int>((microBatches.value_or(1) + copies - 1) / copies);
+  options.ranks = static_cast<int>(ranks.value_or(1));
+  options.replicas = static_cast<int>(replicas.value_or(1));
+  options.microBatches = static_cast<int>(microBatches.value_or(1));
+  options.recompute = recompute;
+  options.verticalSync = verticalSync;
+  options.stashesWeights = !noStashing;
   options.links =
       links.empty() ? distributed::Links::oneMachine(options.ranks) : distributed::Links::parse(readText(links));
   options.statesPerParameter = statesPerParameter(step);
@@ -203,7 +206,7 @@ distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const Pipeli
     }
     distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
     expected = distributed::describePlan(plan);
-    expectedSeconds = plan.simulation.makespan;
+    expectedSeconds = plan.step.seconds;
     chosen = distributed::PipelineChoice::of(plan);
   }
   chosen.rates = models.rates();

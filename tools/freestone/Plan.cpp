@@ -45,6 +45,8 @@ void plan(PlanArguments &arguments) {
   bool isPipedreams = arguments.cost == "pipedream";
   wanted.rules = isPipedreams ? distributed::CostRules::Pipedream : distributed::CostRules::Overlapping;
   wanted.mayReplicate = arguments.replicate || (isPipedreams && !arguments.straight);
+  if (wanted.replicas > 1 && (arguments.replicate || isPipedreams))
+    throw Failure(Exit::Usage, "--replicas gives all stages as many ranks: leave out --replicate and --cost pipedream");
   auto planFor = [&](const distributed::Profile &profile) {
     distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
     fmt::print("{}", distributed::printPlan(plan));
