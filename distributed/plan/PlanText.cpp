@@ -91,9 +91,9 @@ static std::string printPartition(const Partition &partition) {
 }
 
 std::string describePlan(const PipelinePlan &plan) {
-  return fmt::format("schedule {}, {} stages: a step of {}, a bubble of {:.1f} % and at most {} a rank are expected",
-                     nameOf(plan.schedule.kind), plan.stages.size(), printTime(plan.step.seconds),
-                     100 * plan.step.bubble, printBytes(plan.largestMemory()));
+  return fmt::format("schedule {}, {} stage{}: a step of {}, a bubble of {:.1f} % and at most {} a rank are expected",
+                     nameOf(plan.schedule.kind), plan.stages.size(), plan.stages.size() == 1 ? "" : "s",
+                     printTime(plan.step.seconds), 100 * plan.step.bubble, printBytes(plan.largestMemory()));
 }
 
 std::string printPlan(const PipelinePlan &plan) {

@@ -141,6 +141,9 @@ TEST(Plan, SharesMicroBatchesAmongReplicas) {
     options.schedule.reset();
     EXPECT_EQ(planPipeline(profile, options).candidates.size(), replicas == 1 ? 4u : 3u);
   }
+  PlanOptions delayed = optionsFor(ScheduleKind::PipeDream, 8, 1);
+  delayed.replicas = 2;
+  EXPECT_NEAR(planPipeline(makeChain(8), delayed).step.seconds, 0.03, 1e-6);
   PlanOptions odd = optionsFor(ScheduleKind::GPipe, 8, 16);
   odd.replicas = 3;
   EXPECT_THROW(planPipeline(makeChain(8), odd), Error);

@@ -70,7 +70,7 @@ def check_options(tool):
     said = plan(tool, "vgg16", [(4, 1.25e9)], "--replicas", 2)
     assert re.findall(r"^[01]  .*?(\d \d)  ", said, re.M) == ["0 1", "2 3"], said
     said = plan(tool, "vgg16", [(4, 1.25e9)], "--pipeline-schedule", "pipedream-2bw")
-    assert "from the empty pipeline to the empty one" in said, said
+    assert "from the empty pipeline to the empty one" in said and "times of operations are the profile's" in said, said
 
 
 def check_many_ranks(tool):

@@ -28,6 +28,17 @@ distributed::Profile readProfile(const std::string &path) {
   return distributed::readPipedreamProfile(file);
 }
 
+/// Where the numbers of a plan are from.
+std::string describeSources(const TrainOptions &options, bool isExact) {
+  std::string_view times = isProfile(options) ? "times of operations are the profile's, those of transfers predicted"
+                           : options.pipeline.measure ? "times of operations are measured, those of transfers predicted"
+                                                      : "times are predicted, not measured: --measure measures them";
+  return fmt::format("{}; memory is predicted{}\n", times,
+                     isExact              ? ", and counted below"
+                     : isProfile(options) ? ""
+                                          : ": --exact counts it");
+}
+
 /// Compiles the stages, and prints what ranks hold.
 void planExactly(TrainOptions &options, ModelCache &models, const PipelineModel &model,
                  const distributed::PipelinePlan &plan, const train::ArrayFiles *data) {
@@ -49,7 +60,7 @@ void plan(PlanArguments &arguments) {
     throw Failure(Exit::Usage, "--replicas gives all stages as many ranks: leave out --replicate and --cost pipedream");
   auto planFor = [&](const distributed::Profile &profile) {
     distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
-    fmt::print("{}", distributed::printPlan(plan));
+    fmt::print("{}{}", distributed::printPlan(plan), describeSources(options, arguments.exact));
     return plan;
   };
   if (isProfile(options)) {
