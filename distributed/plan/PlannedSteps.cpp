@@ -19,8 +19,9 @@ Schedule planSteps(const PlanOptions &options, ScheduleKind kind, std::vector<in
   wanted.verticalSync = options.verticalSync;
   wanted.replicas = std::move(replicas);
   if (isDelayed(kind)) {
-    // No more micro-batches are under way than there are ranks.
-    int filling = (options.ranks + options.microBatches - 1) / options.microBatches + 1;
+    // No more micro-batches are under way than there are ranks; slow links make few of them irregular.
+    constexpr int fewest = 16;
+    int filling = (std::max(options.ranks, fewest) + options.microBatches - 1) / options.microBatches + 1;
     wanted.steps = parts * filling;
   }
   return generate(wanted);
