@@ -60,10 +60,9 @@ void PipelineArguments::addTo(CLI::App &verb) {
           "JSON of how the ranks are connected: {\"latency\": 1e-5, \"levels\": [{\"ranks\": 8, "
           "\"bytes_per_second\": 5e10}, …]}, the ranks of a machine first; by default one machine")
       ->group(group);
-  addNumber(
-      verb, "--rank-patience", patience, upTo(mostPatience),
-      "seconds for which a rank waits for another one's message, before the training ends on all ranks; processes "
-      "of mpirun's are then started again from the newest checkpoint; 600")
+  addNumber(verb, "--rank-patience", patience, upTo(mostPatience),
+            "seconds for which a rank waits for another one's message, before the training ends on all ranks; processes "
+            "of mpirun's are then started again from the newest checkpoint; 600")
       ->group(group);
   verb.add_flag("--measure", measure,
                 "stages and schedule are chosen by times that are measured on this machine, rather than predicted")
