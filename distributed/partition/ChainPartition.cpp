@@ -51,8 +51,7 @@ public:
   double memoryOf(int stage, int begin, int end) const {
     if (before[end] - before[begin] <= 0)
       return infinite;
-    return options.statesPerParameter * values.parameters(begin, end) +
-           (options.slots.empty() ? 0 : options.slots[stage]) * values.slot(begin, end);
+    return values.of(begin, end).held(options.needs[stage], options.statesPerParameter);
   }
 
   /// Minimizes the largest `cost` of a stage.

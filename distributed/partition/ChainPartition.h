@@ -2,6 +2,7 @@
 #define FREESTONE_DISTRIBUTED_PARTITION_CHAINPARTITION_H
 
 #include "distributed/profile/Profile.h"
+#include "distributed/schedule/StageNeeds.h"
 #include <limits>
 
 namespace freestone::distributed {
@@ -19,7 +20,7 @@ struct ChainOptions {
   double memory = std::numeric_limits<double>::infinity();
   double statesPerParameter = 4; ///< bytes kept for a byte of parameters
   ChainTies ties = ChainTies::FewestBytes;
-  std::vector<int> slots; ///< of each stage: micro-batches for which it has memory; empty: memory is not limited
+  std::vector<StageNeeds> needs; ///< of each stage; where memory is limited or counted
 };
 
 /// The stage of every node: consecutive nodes, so that the slowest stage is as fast as can be. A stage's time is its

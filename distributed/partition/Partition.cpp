@@ -1,6 +1,7 @@
 #include "distributed/partition/Partition.h"
 
 #include "distributed/partition/NothingFits.h"
+#include "distributed/partition/StageValues.h"
 #include <algorithm>
 #include <cmath>
 
@@ -70,9 +71,9 @@ bool LevelSolver::fits(int begin, int end, int replicas, int devices) const {
   if (isPipedreams())
     return rounds * (last.activations - before.activations + parameters) <= options.memory;
   bool isLast = end + 1 == static_cast<int>(frontiers.size());
-  double slot = last.kept - before.kept + 2 * before.crossing + (isLast ? 0 : 2 * last.crossing);
-  int slots = options.slots ? options.slots(behind, replicas) : rounds + 2;
-  return options.statesPerParameter * parameters + slots * slot <= options.memory;
+  StageBytes bytes{parameters, last.kept - before.kept, before.crossing + (isLast ? 0 : last.crossing)};
+  StageNeeds needs = options.needs ? options.needs(behind, replicas) : StageNeeds{rounds + 1};
+  return bytes.held(needs, options.statesPerParameter) <= options.memory;
 }
 
 bool LevelSolver::hasWork(int begin, int end) const {

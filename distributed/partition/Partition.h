@@ -2,6 +2,7 @@
 #define FREESTONE_DISTRIBUTED_PARTITION_PARTITION_H
 
 #include "distributed/partition/Antichains.h"
+#include "distributed/schedule/StageNeeds.h"
 #include <functional>
 #include <limits>
 
@@ -32,9 +33,9 @@ struct PartitionOptions {
   /// Bytes of one device for weights and what micro-batches under way keep.
   double memory = std::numeric_limits<double>::infinity();
   double statesPerParameter = 4; ///< bytes kept for a byte of parameters; of PipeDream's rules: 1 a micro-batch
-  /// How many micro-batches a device has memory for: of a stage with so many devices behind it, in its level, and so
-  /// many replicas. Null: as 1F1B has.
-  std::function<int(int behind, int replicas)> slots = {};
+  /// What a device keeps: of a stage with so many devices behind it, in its level, and so many replicas. Null: as 1F1B
+  /// does.
+  std::function<StageNeeds(int behind, int replicas)> needs = {};
 };
 
 /// A stage: the nodes behind frontier `begin` - 1 up to frontier `end` - 1, on so many replicas.

@@ -2,23 +2,37 @@
 #define FREESTONE_DISTRIBUTED_PARTITION_STAGEVALUES_H
 
 #include "distributed/profile/Profile.h"
+#include "distributed/schedule/StageNeeds.h"
 
 namespace freestone::distributed {
 
-/// The bytes of what stages of consecutive nodes, [begin, end), keep and exchange for one micro-batch. A value counts
-/// once, however many nodes read it.
+/// The bytes of a stage: of its parameters, and of values of one micro-batch.
+struct StageBytes {
+  double parameters = 0;
+  double kept = 0;      ///< that its gradients read
+  double exchanged = 0; ///< that it receives and sends
+
+  /// What one of its ranks holds: states, further versions of weights and sums of gradients; in every slot, what is
+  /// exchanged with its gradients, and what gradients read, unless that is recomputed for fewer micro-batches at a
+  /// time.
+  double held(const StageNeeds &needs, double statesPerParameter) const {
+    double states = statesPerParameter + (needs.versions - 1) + (needs.sums - 1);
+    return states * parameters + (needs.recomputed > 0 ? needs.recomputed : needs.slots()) * kept +
+           needs.slots() * 2 * exchanged;
+  }
+};
+
+/// The bytes of stages of consecutive nodes, [begin, end). A value counts once, however many nodes read it.
 class StageValues {
 public:
   /// O(nodes · (nodes + edges)).
   explicit StageValues(const Profile &profile);
 
-  double parameters(int begin, int end) const { return parametersBefore[end] - parametersBefore[begin]; }
   /// What crosses a cut before this node.
   double crossing(int cut) const { return crossed[cut]; }
-  /// What a stage has in memory for a micro-batch: what its gradients read, what it receives and sends, and the
-  /// gradients of both.
-  double slot(int begin, int end) const {
-    return keptBefore[end] - keptBefore[begin] + 2 * exchanged[static_cast<size_t>(begin) * (count + 1) + end];
+  StageBytes of(int begin, int end) const {
+    return {parametersBefore[end] - parametersBefore[begin], keptBefore[end] - keptBefore[begin],
+            exchanged[static_cast<size_t>(begin) * (count + 1) + end]};
   }
 
 private:

@@ -1,6 +1,7 @@
 #include "distributed/plan/Links.h"
 
 #include "distributed/Error.h"
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,22 @@ double Links::between(int rank, int other) const {
       return level.bytesPerSecond;
   }
   return levels.back().bytesPerSecond;
+}
+
+std::optional<Links> Links::betweenGroups(int size) const {
+  Links groups{{}, latency};
+  for (Level level : levels) {
+    if (level.count % size != 0 && size % level.count != 0)
+      return std::nullopt;
+    int inside = std::min(size, level.count);
+    size /= inside;
+    level.count /= inside;
+    if (level.count > 1)
+      groups.levels.push_back(level);
+  }
+  if (groups.levels.empty())
+    groups.levels = {{1, levels.back().bytesPerSecond}};
+  return groups;
 }
 
 Links Links::oneMachine(int ranks) {

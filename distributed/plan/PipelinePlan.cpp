@@ -1,7 +1,7 @@
 #include "distributed/plan/PipelinePlan.h"
 
 #include "distributed/partition/NothingFits.h"
-#include "distributed/schedule/StageNeeds.h"
+#include "distributed/partition/StageValues.h"
 #include "distributed/schedule/VerifySchedule.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ public:
 
 private:
   void describeStages(int stagesPerRank);
-  void simulateStep(ScheduleKind schedule, int stagesPerRank);
+  void simulateSteps(ScheduleKind schedule, int stagesPerRank);
   void addMemory();
 
   const Profile &profile;
@@ -63,13 +63,8 @@ void Planner::describeStages(int stagesPerRank) {
     plan.stages[stageOf[node]].sent += bytes;
 }
 
-void Planner::simulateStep(ScheduleKind schedule, int stagesPerRank) {
-  ScheduleOptions wanted;
-  wanted.kind = schedule;
-  wanted.microBatches = options.microBatches;
-  wanted.replicas = plan.assignment.replicas;
-  wanted.chunks = stagesPerRank;
-  plan.schedule = generate(wanted);
+void Planner::simulateSteps(ScheduleKind schedule, int stagesPerRank) {
+  plan.schedule = planSteps(options, schedule, plan.assignment.replicas, stagesPerRank);
   verifySchedule(plan.schedule);
   std::vector<StageEdge> edges;
   for (const auto &[way, bytes] : crossing)
@@ -95,24 +90,24 @@ void Planner::simulateStep(ScheduleKind schedule, int stagesPerRank) {
   plan.simulation = simulate(plan.schedule, edges, costs);
   if (!plan.simulation.deadlock.empty())
     throw Error("the schedule's ranks would wait for each other for ever:\n" + plan.simulation.deadlock);
+  plan.step = timeStep(plan.schedule, plan.simulation);
 }
 
 /// The sums of StageValues, of any stages.
 void Planner::addMemory() {
-  std::vector<StageNeeds> needs = countNeeds(plan.schedule);
+  std::vector<StageNeeds> needs = plannedNeeds(options, plan.schedule);
   plan.memory.resize(plan.schedule.ranks.size());
   for (size_t number = 0; number < plan.stages.size(); ++number) {
     const StagePlan &stage = plan.stages[number];
-    double slots = needs[number].slots();
+    StageBytes bytes{stage.parameters, stage.kept, stage.received + stage.sent};
     for (int rank : stage.ranks)
-      plan.memory[rank] +=
-          options.statesPerParameter * stage.parameters + slots * (stage.kept + 2 * stage.received + 2 * stage.sent);
+      plan.memory[rank] += bytes.held(needs[number], options.statesPerParameter);
   }
 }
 
 PipelinePlan Planner::run(ScheduleKind schedule, int stagesPerRank) {
   describeStages(stagesPerRank);
-  simulateStep(schedule, stagesPerRank);
+  simulateSteps(schedule, stagesPerRank);
   addMemory();
   return std::move(plan);
 }
@@ -126,8 +121,10 @@ public:
 
 private:
   std::vector<PlanCandidate> listCandidates() const;
+  void considerAll();
   void consider(PlanCandidate &candidate);
   void refuse(PlanCandidate &candidate, double memory);
+  const PlanCandidate &smallest() const;
   [[noreturn]] void failForMemory() const;
 
   const Profile &profile;
@@ -144,7 +141,7 @@ std::vector<PlanCandidate> Comparison::listCandidates() const {
   std::vector<PlanCandidate> listed;
   for (ScheduleKind kind : {ScheduleKind::OneFOneB, ScheduleKind::Eager, ScheduleKind::GPipe})
     listed.push_back({kind});
-  if (options.mayReplicate || options.rules == CostRules::Pipedream || options.ranks == 1)
+  if (options.mayReplicate || options.rules == CostRules::Pipedream || options.places() == 1 || options.replicas > 1)
     return listed;
   listed.push_back({ScheduleKind::ZeroBubble});
   auto working = std::ranges::count_if(profile.nodes, [](const ProfileNode &node) { return node.time() > 0; });
@@ -172,36 +169,55 @@ void Comparison::consider(PlanCandidate &candidate) {
     PipelinePlan plan =
         Planner(profile, options, std::move(assignment)).run(candidate.schedule, candidate.stagesPerRank);
     least = std::min(least, plan.largestMemory());
-    if (plan.largestMemory() <= options.memory && (!best || plan.simulation.makespan < best->simulation.makespan))
+    if (plan.largestMemory() <= options.memory && (!best || plan.step.seconds < best->step.seconds))
       best = std::move(plan);
   }
   if (!best)
     return refuse(candidate, least);
-  candidate.time = best->simulation.makespan;
-  candidate.bubble = best->simulation.bubble;
+  candidate.time = best->step.seconds;
+  candidate.bubble = best->step.bubble;
   candidate.memory = best->largestMemory();
   plans.push_back(std::move(*best));
 }
 
-void Comparison::failForMemory() const {
-  const PlanCandidate &least = *std::ranges::min_element(candidates, {}, &PlanCandidate::memory);
-  throw Error(fmt::format(
-      "--max-memory: no stages keep to {} a rank: schedule {} would need {}; choose more ranks, more micro-batches "
-      "of each batch, or --recompute blocks",
-      printBytes(options.memory), nameOf(least.schedule), printBytes(least.memory)));
-}
-
-PipelinePlan Comparison::run() {
+void Comparison::considerAll() {
   candidates = listCandidates();
   for (PlanCandidate &candidate : candidates)
     consider(candidate);
+}
+
+const PlanCandidate &Comparison::smallest() const {
+  return *std::ranges::min_element(candidates, {}, &PlanCandidate::memory);
+}
+
+void Comparison::failForMemory() const {
+  auto describe = [](const PlanCandidate &candidate) {
+    return fmt::format("schedule {} would need {}", nameOf(candidate.schedule), printBytes(candidate.memory));
+  };
+  std::string needed = describe(smallest()), choice = "choose";
+  if (!options.recompute) {
+    PlanOptions recomputing = options;
+    recomputing.recompute = true;
+    Comparison other(profile, recomputing);
+    other.considerAll();
+    needed += fmt::format(", and with --recompute-stages {}", describe(other.smallest()));
+    if (!other.plans.empty())
+      choice += " --recompute-stages,";
+  }
+  throw Error(fmt::format("--max-memory: no stages keep to {} a rank: {}; {} more ranks, more micro-batches of each "
+                          "batch, or --recompute blocks",
+                          printBytes(options.memory), needed, choice));
+}
+
+PipelinePlan Comparison::run() {
+  considerAll();
   if (plans.empty())
     failForMemory();
   // Times that rounding alone makes different are equal.
   constexpr double rounding = 1e-6;
-  double fastest =
-      std::ranges::min(plans, {}, [](const auto &plan) { return plan.simulation.makespan; }).simulation.makespan;
-  std::erase_if(plans, [&](const auto &plan) { return plan.simulation.makespan > fastest * (1 + rounding); });
+  auto timeOf = [](const PipelinePlan &plan) { return plan.step.seconds; };
+  double fastest = timeOf(*std::ranges::min_element(plans, {}, timeOf));
+  std::erase_if(plans, [&](const auto &plan) { return timeOf(plan) > fastest * (1 + rounding); });
   PipelinePlan plan = std::move(*std::ranges::min_element(plans, {}, &PipelinePlan::largestMemory));
   while (candidates[plan.taken].schedule != plan.schedule.kind)
     ++plan.taken;
@@ -219,6 +235,8 @@ PipelinePlan planPipeline(const Profile &profile, const PlanOptions &options) {
     placed *= level.count;
   if (placed != options.ranks)
     throw Error(fmt::format("the links are of {} ranks, but there are {}", placed, options.ranks));
+  if (options.ranks % options.replicas != 0)
+    throw Error(fmt::format("{} ranks are no multiple of {} replicas of each stage", options.ranks, options.replicas));
   return Comparison(profile, options).run();
 }
 

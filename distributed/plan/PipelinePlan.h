@@ -1,8 +1,8 @@
 #ifndef FREESTONE_DISTRIBUTED_PLAN_PIPELINEPLAN_H
 #define FREESTONE_DISTRIBUTED_PLAN_PIPELINEPLAN_H
 
+#include "distributed/plan/PlannedSteps.h"
 #include "distributed/plan/StageAssignment.h"
-#include "distributed/simulate/Simulation.h"
 
 namespace freestone::distributed {
 
@@ -30,8 +30,9 @@ struct PlanCandidate {
 struct PipelinePlan {
   StageAssignment assignment;
   std::vector<StagePlan> stages;
-  Schedule schedule; ///< with transfers
+  Schedule schedule; ///< with transfers: a step, or, with delay, several
   Simulation simulation;
+  StepTime step;              ///< with delay, in the steady state
   std::vector<double> memory; ///< bytes of each rank: states, and what micro-batches under way keep
   double oneRank = 0;         ///< seconds of the step on one rank
   std::vector<PlanCandidate> candidates;
@@ -42,7 +43,7 @@ struct PipelinePlan {
 
 /// Chooses stages for a profile, and their schedule, by simulating a step: the fastest that keeps to the memory; among
 /// equals, the one that needs least of it, then the first of 1F1B, eager 1F1B, GPipe, ZB-H1 and interleaved. Throws
-/// Error, which tells how much memory would be enough.
+/// Error, which tells how much memory would be enough, without and with recomputation.
 PipelinePlan planPipeline(const Profile &profile, const PlanOptions &options);
 
 /// The plan for people: the schedules that were compared, a line for every stage, a drawing of the schedule, and a line

@@ -36,11 +36,11 @@ static void forLines(size_t count, std::string &text, const auto &print) {
   }
 }
 
-/// What a rank does over time: the letter of the pass that takes the most of each column, '.' for none.
-static std::string drawRank(const std::vector<Event> &events, double makespan) {
+/// What a rank does until a time: the letter of the pass that takes the most of each column, '.' for none.
+static std::string drawRank(const std::vector<Event> &events, double until) {
   std::string drawing;
   for (int column = 0; column < columns; ++column) {
-    double begin = makespan * column / columns, end = makespan * (column + 1) / columns, most = (end - begin) / 2;
+    double begin = until * column / columns, end = until * (column + 1) / columns, most = (end - begin) / 2;
     char letter = '.';
     for (const Event &event : events) {
       char own = event.action.kind == ActionKind::Forward          ? 'F'
@@ -91,9 +91,9 @@ static std::string printPartition(const Partition &partition) {
 }
 
 std::string describePlan(const PipelinePlan &plan) {
-  return fmt::format("schedule {}, {} stages: a step of {}, a bubble of {:.1f} % and at most {} a rank are expected",
-                     nameOf(plan.schedule.kind), plan.stages.size(), printTime(plan.simulation.makespan),
-                     100 * plan.simulation.bubble, printBytes(plan.largestMemory()));
+  return fmt::format("schedule {}, {} stage{}: a step of {}, a bubble of {:.1f} % and at most {} a rank are expected",
+                     nameOf(plan.schedule.kind), plan.stages.size(), plan.stages.size() == 1 ? "" : "s",
+                     printTime(plan.step.seconds), 100 * plan.step.bubble, printBytes(plan.largestMemory()));
 }
 
 std::string printPlan(const PipelinePlan &plan) {
@@ -108,14 +108,21 @@ std::string printPlan(const PipelinePlan &plan) {
                         printBytes(stage.parameters), printBytes(stage.kept), printBytes(stage.received), stage.nodes,
                         stage.firstNode, stage.lastNode);
   });
-  const Simulation &step = plan.simulation;
   text += fmt::format(
-      "\nschedule {}, {} micro-batches: a step takes {}, {:.2f} times faster than one rank; bubble {:.1f} %\n",
-      nameOf(plan.schedule.kind), plan.schedule.total(), printTime(step.makespan), plan.oneRank / step.makespan,
-      step.bubble * 100);
-  forLines(step.ranks.size(), text, [&](size_t rank) {
-    text += fmt::format("rank {:<4} {}  busy {:>5.1f} %  {}\n", rank, drawRank(step.ranks[rank], step.makespan),
-                        100 * step.busy[rank] / step.makespan, printBytes(plan.memory[rank]));
+      "\nschedule {}, {} micro-batch{}: a step takes {}, {:.2f} times faster than one rank; bubble {:.1f} %\n",
+      nameOf(plan.schedule.kind), plan.schedule.microBatches, plan.schedule.microBatches == 1 ? "" : "es",
+      printTime(plan.step.seconds), plan.oneRank / plan.step.seconds, plan.step.bubble * 100);
+  const Simulation &whole = plan.simulation;
+  double drawn = whole.makespan;
+  if (isDelayed(plan.schedule.kind)) {
+    drawn /= 4; // the steps that fill the pipeline
+    text += fmt::format("the first {} steps, from the empty pipeline to the empty one, take {}, of which {} are drawn; "
+                        "bubble {:.1f} %\n",
+                        plan.schedule.steps, printTime(whole.makespan), printTime(drawn), whole.bubble * 100);
+  }
+  forLines(whole.ranks.size(), text, [&](size_t rank) {
+    text += fmt::format("rank {:<4} {}  busy {:>5.1f} %  {}\n", rank, drawRank(whole.ranks[rank], drawn),
+                        100 * whole.busy[rank] / whole.makespan, printBytes(plan.memory[rank]));
   });
   return text;
 }

@@ -1,7 +1,7 @@
 #include "distributed/plan/StageAssignment.h"
 
 #include "distributed/partition/NothingFits.h"
-#include "distributed/schedule/StageNeeds.h"
+#include "distributed/plan/PlannedSteps.h"
 #include <algorithm>
 #include <span>
 
@@ -11,28 +11,36 @@ constexpr double unlimitedMemory = std::numeric_limits<double>::infinity();
 
 ChainOptions StageFinder::chainOptions(ScheduleKind schedule, int stagesPerRank) const {
   ChainOptions chain;
-  chain.stages = options.ranks * stagesPerRank;
+  chain.stages = options.places() * stagesPerRank;
   chain.bytesPerSecond = options.links.levels.back().bytesPerSecond;
   chain.memory = options.memory / stagesPerRank; // an equal share for each stage of a rank
   chain.statesPerParameter = options.statesPerParameter;
-  ScheduleOptions wanted = ScheduleOptions::straight(schedule, options.ranks, options.microBatches);
-  wanted.chunks = stagesPerRank;
-  for (const StageNeeds &needs : countNeeds(generate(wanted)))
-    chain.slots.push_back(needs.slots());
+  if (options.memory < unlimitedMemory) {
+    std::vector<int> replicas(options.places(), options.replicas);
+    chain.needs = plannedNeeds(options, planSteps(options, schedule, std::move(replicas), stagesPerRank));
+  }
   return chain;
 }
 
-PartitionOptions StageFinder::partitionOptions(ScheduleKind schedule, CostRules rules) const {
-  PartitionOptions wanted{options.links.levels, rules, !options.mayReplicate};
+PartitionOptions StageFinder::partitionOptions(ScheduleKind schedule, CostRules rules,
+                                               const std::vector<Level> &levels) const {
+  PartitionOptions wanted{levels, rules, !options.mayReplicate};
   wanted.memory = options.memory;
   wanted.statesPerParameter = options.statesPerParameter;
-  wanted.slots = [schedule, parts = options.microBatches, ranks = options.ranks](int behind, int replicas) {
-    int most = (parts + replicas - 1) / replicas, depth = (behind + replicas - 1) / replicas;
-    int kept = schedule == ScheduleKind::GPipe        ? most
-               : schedule == ScheduleKind::Eager      ? 2 * depth + 1
-               : schedule == ScheduleKind::ZeroBubble ? ranks
-                                                      : depth + 1;
-    return StageNeeds{std::min(most, kept)}.slots();
+  wanted.needs = [this, schedule](int behind, int replicas) {
+    int together = replicas * options.replicas, depth = (behind + replicas - 1) / replicas;
+    int most = isDelayed(schedule) ? std::numeric_limits<int>::max() : (options.microBatches + together - 1) / together;
+    bool isSplit = schedule == ScheduleKind::ZeroBubble, keepsAll = schedule == ScheduleKind::GPipe;
+    int usual = keepsAll ? most : isSplit ? options.ranks : schedule == ScheduleKind::Eager ? 2 * depth + 1 : depth + 1;
+    StageNeeds needs{std::min(most, usual)};
+    // Where the backward pass follows the forward pass, nothing is recomputed.
+    if (options.recompute && (depth > 0 || keepsAll))
+      needs.recomputed = isSplit ? needs.kept : 1;
+    if (schedule == ScheduleKind::DoubleBuffered)
+      needs.sums = 2;
+    if (isDelayed(schedule) && options.stashesWeights)
+      needs.versions = schedule == ScheduleKind::PipeDream ? depth + 1 : std::min(depth, 1) + 1;
+    return needs;
   };
   return wanted;
 }
@@ -65,7 +73,7 @@ void StageFinder::addChains(ChainOptions chain, std::vector<StageAssignment> &fo
     for (ChainTies ties : {ChainTies::FewestBytes, ChainTies::MostEven})
       try {
         chain.ties = ties;
-        known.push_back({partitionChain(profile, chain), std::vector<int>(options.ranks, 1)});
+        known.push_back({partitionChain(profile, chain), std::vector<int>(options.places(), options.replicas)});
       } catch (const NothingFits &) {
       }
   }
@@ -88,10 +96,16 @@ static StageAssignment assignmentOf(const std::vector<Frontier> &frontiers, Part
 
 /// Stages of the optimizer for hierarchies.
 void StageFinder::addPartition(ScheduleKind schedule, CostRules rules, std::vector<StageAssignment> &found) {
+  std::optional<Links> links = options.links.betweenGroups(options.replicas);
+  if (!links)
+    return;
   auto known = unlimited.find(rules);
   if (known == unlimited.end()) {
     try {
-      StageAssignment made = assignmentOf(*frontiers, findPartition(*frontiers, partitionOptions(schedule, rules)));
+      StageAssignment made =
+          assignmentOf(*frontiers, findPartition(*frontiers, partitionOptions(schedule, rules, links->levels)));
+      for (int &replicas : made.replicas)
+        replicas *= options.replicas;
       if (!isPipedreams())
         made.partition.reset();
       known = unlimited.emplace(rules, std::move(made)).first;

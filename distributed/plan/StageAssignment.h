@@ -2,24 +2,11 @@
 #define FREESTONE_DISTRIBUTED_PLAN_STAGEASSIGNMENT_H
 
 #include "distributed/partition/ChainPartition.h"
-#include "distributed/plan/Links.h"
-#include "distributed/schedule/Generate.h"
+#include "distributed/plan/PlanOptions.h"
 #include <map>
 #include <optional>
 
 namespace freestone::distributed {
-
-struct PlanOptions {
-  std::optional<ScheduleKind> schedule; ///< nothing: any without delay
-  int stagesPerRank = 2;                ///< of an interleaved schedule
-  int ranks = 1;
-  int microBatches = 1;
-  Links links;
-  CostRules rules = CostRules::Overlapping;
-  bool mayReplicate = false;     ///< stages may have several ranks, each of which takes every so many micro-batches
-  double statesPerParameter = 4; ///< bytes kept for a byte of parameters: itself, its gradient, the optimizer's moments
-  double memory = std::numeric_limits<double>::infinity(); ///< bytes of a rank
-};
 
 /// Nodes on stages, and stages on ranks.
 struct StageAssignment {
@@ -46,7 +33,7 @@ public:
 
 private:
   ChainOptions chainOptions(ScheduleKind schedule, int stagesPerRank) const;
-  PartitionOptions partitionOptions(ScheduleKind schedule, CostRules rules) const;
+  PartitionOptions partitionOptions(ScheduleKind schedule, CostRules rules, const std::vector<Level> &levels) const;
   bool isPipedreams() const { return options.rules == CostRules::Pipedream; }
   bool hasWorkEverywhere(const StageAssignment &assignment) const;
   void findStates();

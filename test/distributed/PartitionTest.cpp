@@ -236,7 +236,8 @@ struct EveryChain {
       before += crossesBegin ? bytes : 0;
       behind += crossesEnd ? bytes : 0;
     }
-    double memory = options.statesPerParameter * parameters + options.slots[number] * (kept + 2 * received + 2 * sent);
+    double memory =
+        options.statesPerParameter * parameters + options.needs[number].slots() * (kept + 2 * received + 2 * sent);
     return {std::max(time, 2 * std::max(before, behind) / options.bytesPerSecond), memory};
   }
   double least(bool ofTime, int number = 0, int begin = 0) const {
@@ -263,7 +264,7 @@ TEST(Chain, IsTheBestOfAll) {
     options.stages = 2 + static_cast<int>(seed) % 5;
     options.bytesPerSecond = seed % 3 ? 1e9 : 0.5;
     for (int stage = 0; stage < options.stages; ++stage)
-      options.slots.push_back(options.stages - stage + 1);
+      options.needs.push_back({options.stages - stage});
     EveryChain every{profile, options};
     double least = findLeastMemory(profile, options);
     EXPECT_NEAR(least, every.least(/*ofTime=*/false), 1e-9);

@@ -54,6 +54,118 @@ TEST(Plan, CountsMemory) {
   }
 }
 
+/// Micro-batches keep what goes between stages; gradients read what is recomputed for one of them.
+TEST(Plan, CountsRecomputation) {
+  constexpr double mebibyte = 1 << 20;
+  for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB}) {
+    PlanOptions options = optionsFor(kind, 4, 8);
+    options.recompute = true;
+    PipelinePlan plan = planPipeline(makeChain(8), options);
+    for (int rank = 0; rank < 4; ++rank) {
+      double slots = kind == ScheduleKind::GPipe ? 9 : 4 - rank + 1, ends = rank == 0 || rank == 3 ? 1 : 2;
+      bool isFollowed = kind == ScheduleKind::OneFOneB && rank == 3; // the backward pass follows the forward pass
+      EXPECT_NEAR(plan.memory[rank] / mebibyte, 4 * 4 + slots * 2 * ends + (isFollowed ? slots : 1) * 2 * 3, 1e-6);
+    }
+    // Of GPipe, all stages but the last one recompute while they wait for their first gradients.
+    if (kind == ScheduleKind::GPipe)
+      EXPECT_NEAR(plan.step.seconds, (8 + 3) * 0.02 + 8 * (0.02 + 0.04) + 3 * 0.04, 1e-6);
+  }
+}
+
+TEST(Plan, TellsWhetherRecomputationFits) {
+  PlanOptions options = optionsFor(ScheduleKind::GPipe, 4, 16);
+  auto faultOf = [&] {
+    try {
+      planPipeline(makeChain(8), options);
+      return std::string();
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+  };
+  options.recompute = true;
+  options.memory = planPipeline(makeChain(8), options).largestMemory();
+  options.recompute = false;
+  EXPECT_NE(faultOf().find("and with --recompute-stages schedule gpipe would need 90.00 MiB; choose "
+                           "--recompute-stages, more ranks"),
+            std::string::npos)
+      << faultOf();
+  options.memory = 78 << 20; // unequal stages need 79 MiB
+  EXPECT_NE(faultOf().find("; choose more ranks"), std::string::npos) << faultOf();
+  options.recompute = true;
+  EXPECT_EQ(faultOf().find("--recompute-stages"), std::string::npos) << faultOf();
+}
+
+/// Without a flush, no stage waits once the pipeline is full.
+TEST(Plan, TimesTheSteadyStateOfDelayedSchedules) {
+  constexpr double mebibyte = 1 << 20;
+  for (int ranks : {1, 2, 4, 8})
+    for (ScheduleKind kind : {ScheduleKind::PipeDream, ScheduleKind::DoubleBuffered})
+      for (bool stashes : {true, false}) {
+        bool isPipeDream = kind == ScheduleKind::PipeDream;
+        PlanOptions options = optionsFor(kind, ranks, isPipeDream ? 1 : 8);
+        options.stashesWeights = stashes;
+        PipelinePlan plan = planPipeline(makeChain(8), options);
+        double nodes = 8.0 / ranks;
+        EXPECT_NEAR(plan.step.seconds, options.microBatches * nodes * 0.03, 1e-6) << nameOf(kind) << ranks;
+        EXPECT_NEAR(plan.step.bubble, 0, 1e-6);
+        EXPECT_NEAR(plan.simulation.makespan, (plan.schedule.total() + ranks - 1) * nodes * 0.03, 1e-6);
+        EXPECT_EQ(plan.candidates.front().time, plan.step.seconds);
+        for (int rank = 0; rank < ranks; ++rank) {
+          int depth = ranks - rank, ends = (rank > 0) + (rank + 1 < ranks);
+          int versions = !stashes ? 1 : isPipeDream ? depth : std::min(depth, 2), sums = isPipeDream ? 1 : 2;
+          double states = (4 + versions - 1 + sums - 1) * nodes * 2;
+          EXPECT_NEAR(plan.memory[rank] / mebibyte, states + (depth + 1) * (nodes * 3 + 2 * ends), 1e-6)
+              << nameOf(kind) << ranks << " " << rank;
+        }
+      }
+}
+
+TEST(Plan, SharesMicroBatchesAmongReplicas) {
+  constexpr double mebibyte = 1 << 20;
+  for (int replicas : {1, 2, 4, 8}) {
+    PlanOptions options = optionsFor(ScheduleKind::GPipe, 8, 16);
+    options.replicas = replicas;
+    options.links = {{{8, 10 * mebibyte}}, 0};
+    Profile profile = makeChain(8);
+    for (ProfileEdge &edge : profile.edges)
+      edge.bytes = 0;
+    PipelinePlan plan = planPipeline(profile, options);
+    int stages = 8 / replicas, each = 16 / replicas;
+    ASSERT_EQ(plan.stages.size(), static_cast<size_t>(stages));
+    double sum = 2.0 * (replicas - 1) / replicas * replicas * 2 / 10; // of the gradients of as many nodes
+    EXPECT_NEAR(plan.step.seconds, (each + stages - 1) * replicas * 0.03 + sum, 1e-6) << replicas;
+    for (int rank = 0; rank < 8; ++rank) {
+      EXPECT_EQ(plan.stages[rank / replicas].ranks[rank % replicas], rank);
+      EXPECT_NEAR(plan.memory[rank] / mebibyte, replicas * (4 * 2 + (each + 1) * 3), 1e-6);
+    }
+    options.schedule.reset();
+    EXPECT_EQ(planPipeline(profile, options).candidates.size(), replicas == 1 ? 4u : 3u);
+  }
+  PlanOptions delayed = optionsFor(ScheduleKind::PipeDream, 8, 1);
+  delayed.replicas = 2;
+  EXPECT_NEAR(planPipeline(makeChain(8), delayed).step.seconds, 0.03, 1e-6);
+  PlanOptions odd = optionsFor(ScheduleKind::GPipe, 8, 16);
+  odd.replicas = 3;
+  EXPECT_THROW(planPipeline(makeChain(8), odd), Error);
+}
+
+TEST(Links, ConnectGroups) {
+  Links links{{{4, 1e10}, {6, 1e9}}, 0};
+  auto countsOf = [&](int size) {
+    std::vector<std::pair<int, double>> counts;
+    if (std::optional<Links> groups = links.betweenGroups(size))
+      for (const Level &level : groups->levels)
+        counts.emplace_back(level.count, level.bytesPerSecond);
+    return counts;
+  };
+  using Counts = std::vector<std::pair<int, double>>;
+  EXPECT_EQ(countsOf(1), (Counts{{4, 1e10}, {6, 1e9}}));
+  EXPECT_EQ(countsOf(2), (Counts{{2, 1e10}, {6, 1e9}}));
+  EXPECT_EQ(countsOf(8), (Counts{{3, 1e9}}));
+  EXPECT_EQ(countsOf(24), (Counts{{1, 1e9}}));
+  EXPECT_EQ(countsOf(3), Counts()); // some groups would be parts of two machines
+}
+
 TEST(Plan, SlowLinksCostTime) {
   PlanOptions fast = optionsFor(ScheduleKind::Eager, 4, 8), slow = fast;
   slow.links = {{{2, 1e15}, {2, 1e8}}, 1e-4};

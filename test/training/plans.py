@@ -63,14 +63,25 @@ def check_choice(tool):
         assert max(map(float, re.findall(r"^rank .* ([0-9.]+) MiB$", limited, re.M))) <= most + 0.01, limited
 
 
+def check_options(tool):
+    """Recomputation, replicas and delay are planned as they are trained."""
+    said = plan(tool, "vgg16", [(4, 1.25e9)], "--pipeline-schedule", "gpipe", "--recompute-stages")
+    assert re.search(r"^rank 0 .*BR", said, re.M), said
+    said = plan(tool, "vgg16", [(4, 1.25e9)], "--replicas", 2)
+    assert re.findall(r"^[01]  .*?(\d \d)  ", said, re.M) == ["0 1", "2 3"], said
+    said = plan(tool, "vgg16", [(4, 1.25e9)], "--pipeline-schedule", "pipedream-2bw")
+    assert "from the empty pipeline to the empty one" in said and "times of operations are the profile's" in said, said
+
+
 def check_many_ranks(tool):
     said = plan(tool, "vgg16", [(8, 5e10), (128, 5e9)], "--replicate")
     assert "1008 more" in said, said
 
 
 def check_refusals(tool):
-    for parts, options in ((["--max-memory", "--recompute", "would need"], ["--max-memory", "1M"]),
+    for parts, options in ((["--max-memory", "with --recompute-stages schedule", "would need"], ["--max-memory", "1M"]),
                            (["--exact", "profile"], ["--exact"]),
+                           (["--replicas", "--replicate"], ["--replicas", 2, "--replicate"]),
                            (["links", "4 ranks"], ["--links", "links.json", "--ranks", 3])):
         (tool.folder / "links.json").write_text('{"levels": [{"ranks": 4, "bytes_per_second": 1e9}]}')
         result = tool.call("plan", CORPUS / "vgg16.txt", "--ranks", 2, *options) if "--ranks" not in options else \
@@ -84,6 +95,7 @@ def main():
     tool = Command(*sys.argv[1:])
     check_goldens(tool)
     check_choice(tool)
+    check_options(tool)
     check_many_ranks(tool)
     check_refusals(tool)
 

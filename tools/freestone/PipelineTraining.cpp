@@ -111,10 +111,12 @@ distributed::PlanOptions PipelineArguments::planOptions(const TrainerOptions &st
   if (!schedule.empty())
     options.schedule = distributed::scheduleKindOf(schedule);
   options.stagesPerRank = static_cast<int>(stagesPerRank.value_or(2));
-  // Replicas share the micro-batches; each pipeline of them is planned alike.
-  int64_t copies = replicas.value_or(1);
-  options.ranks = static_cast<int>(ranks.value_or(1) / copies);
-  options.microBatches = static_cast<int>((microBatches.value_or(1) + copies - 1) / copies);
+  options.ranks = static_cast<int>(ranks.value_or(1));
+  options.replicas = static_cast<int>(replicas.value_or(1));
+  options.microBatches = static_cast<int>(microBatches.value_or(1));
+  options.recompute = recompute;
+  options.verticalSync = verticalSync;
+  options.stashesWeights = !noStashing;
   options.links =
       links.empty() ? distributed::Links::oneMachine(options.ranks) : distributed::Links::parse(readText(links));
   options.statesPerParameter = statesPerParameter(step);
@@ -204,7 +206,7 @@ distributed::PipelineChoice PipelineJob::choose(ModelCache &models, const Pipeli
     }
     distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
     expected = distributed::describePlan(plan);
-    expectedSeconds = plan.simulation.makespan;
+    expectedSeconds = plan.step.seconds;
     chosen = distributed::PipelineChoice::of(plan);
   }
   chosen.rates = models.rates();

@@ -76,7 +76,7 @@ public:
   distributed::PipelineChoice agree(ModelCache &models, const PipelineModel &model, const TrainOptions &options);
   /// Compiles the stages of this process. Throws as ModelCache does.
   void compile(ModelCache &models, const PipelineModel &model, distributed::PipelineChoice agreed);
-  /// What is expected of the chosen pipeline, for people; empty for one stage, and on other ranks.
+  /// What is expected of the chosen pipeline, for people; empty where nothing was chosen, and on other ranks.
   const std::string &expectation() const { return expected; }
   int stages() const { return static_cast<int>(artifacts.size()); }
   int compiled() const { return newStages; }

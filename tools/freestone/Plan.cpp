@@ -28,6 +28,17 @@ distributed::Profile readProfile(const std::string &path) {
   return distributed::readPipedreamProfile(file);
 }
 
+/// Where the numbers of a plan are from.
+std::string describeSources(const TrainOptions &options, bool isExact, bool canBeExact) {
+  std::string_view times = isProfile(options) ? "times of operations are the profile's, those of transfers predicted"
+                           : options.pipeline.measure ? "times of operations are measured, those of transfers predicted"
+                                                      : "times are predicted, not measured: --measure measures them";
+  return fmt::format("{}; memory is predicted{}\n", times,
+                     isExact      ? ", and counted below"
+                     : canBeExact ? ": --exact counts it"
+                                  : "");
+}
+
 /// Compiles the stages, and prints what ranks hold.
 void planExactly(TrainOptions &options, ModelCache &models, const PipelineModel &model,
                  const distributed::PipelinePlan &plan, const train::ArrayFiles *data) {
@@ -45,9 +56,13 @@ void plan(PlanArguments &arguments) {
   bool isPipedreams = arguments.cost == "pipedream";
   wanted.rules = isPipedreams ? distributed::CostRules::Pipedream : distributed::CostRules::Overlapping;
   wanted.mayReplicate = arguments.replicate || (isPipedreams && !arguments.straight);
+  bool isTrainable = !arguments.replicate && !isPipedreams;
+  if (wanted.replicas > 1 && !isTrainable)
+    throw Failure(Exit::Usage, "--replicas gives all stages as many ranks: leave out --replicate and --cost pipedream");
   auto planFor = [&](const distributed::Profile &profile) {
     distributed::PipelinePlan plan = distributed::planPipeline(profile, wanted);
-    fmt::print("{}", distributed::printPlan(plan));
+    fmt::print("{}{}", distributed::printPlan(plan),
+               describeSources(options, arguments.exact, isTrainable && !isProfile(options)));
     return plan;
   };
   if (isProfile(options)) {
@@ -56,7 +71,7 @@ void plan(PlanArguments &arguments) {
     planFor(readProfile(options.model));
     return;
   }
-  if (arguments.exact && (isPipedreams || arguments.replicate))
+  if (arguments.exact && !isTrainable)
     throw Failure(Exit::Usage, "--exact is of stages that can be trained: without --replicate and --cost pipedream");
   std::optional<train::ArrayFiles> data;
   if (!options.fit.data.empty())
