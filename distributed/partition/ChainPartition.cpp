@@ -51,8 +51,10 @@ public:
   double memoryOf(int stage, int begin, int end) const {
     if (before[end] - before[begin] <= 0)
       return infinite;
-    return options.statesPerParameter * values.parameters(begin, end) +
-           (options.slots.empty() ? 0 : options.slots[stage]) * values.slot(begin, end);
+    int slots = options.slots.empty() ? 0 : options.slots[stage];
+    int kept = options.kept.empty() ? slots : options.kept[stage];
+    return options.statesPerParameter * values.parameters(begin, end) + kept * values.kept(begin, end) +
+           slots * values.exchanged(begin, end);
   }
 
   /// Minimizes the largest `cost` of a stage.

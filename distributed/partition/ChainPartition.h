@@ -20,6 +20,7 @@ struct ChainOptions {
   double statesPerParameter = 4; ///< bytes kept for a byte of parameters
   ChainTies ties = ChainTies::FewestBytes;
   std::vector<int> slots; ///< of each stage: micro-batches for which it has memory; empty: memory is not limited
+  std::vector<int> kept;  ///< of these, how many it keeps all for, not only what it exchanges; empty: all
 };
 
 /// The stage of every node: consecutive nodes, so that the slowest stage is as fast as can be. A stage's time is its

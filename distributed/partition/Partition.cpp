@@ -70,9 +70,11 @@ bool LevelSolver::fits(int begin, int end, int replicas, int devices) const {
   if (isPipedreams())
     return rounds * (last.activations - before.activations + parameters) <= options.memory;
   bool isLast = end + 1 == static_cast<int>(frontiers.size());
-  double slot = last.kept - before.kept + 2 * before.crossing + (isLast ? 0 : 2 * last.crossing);
+  double exchanged = 2 * before.crossing + (isLast ? 0 : 2 * last.crossing);
   int slots = options.slots ? options.slots(behind, replicas) : rounds + 2;
-  return options.statesPerParameter * parameters + slots * slot <= options.memory;
+  int kept = options.kept ? options.kept(behind, replicas) : slots;
+  return options.statesPerParameter * parameters + kept * (last.kept - before.kept) + slots * exchanged <=
+         options.memory;
 }
 
 bool LevelSolver::hasWork(int begin, int end) const {

@@ -35,6 +35,8 @@ struct PartitionOptions {
   /// How many micro-batches a device has memory for: of a stage with so many devices behind it, in its level, and so
   /// many replicas. Null: as 1F1B has.
   std::function<int(int behind, int replicas)> slots = {};
+  /// For how many of these it keeps all, not only what it exchanges. Null: for all.
+  std::function<int(int behind, int replicas)> kept = {};
 };
 
 /// A stage: the nodes behind frontier `begin` - 1 up to frontier `end` - 1, on so many replicas.

@@ -5,7 +5,7 @@
 namespace freestone::distributed {
 
 StageValues::StageValues(const Profile &profile)
-    : count(profile.nodes.size()), crossed(count + 1), exchanged((count + 1) * (count + 1)) {
+    : count(profile.nodes.size()), crossed(count + 1), exchangedOnce((count + 1) * (count + 1)) {
   std::vector<std::vector<const ProfileEdge *>> reads(count), readBy(count);
   for (const ProfileEdge &edge : profile.edges) {
     reads[edge.to].push_back(&edge);
@@ -15,7 +15,7 @@ StageValues::StageValues(const Profile &profile)
     parametersBefore.push_back(parametersBefore.back() + node.parameters);
     keptBefore.push_back(keptBefore.back() + node.kept);
   }
-  auto place = [&](size_t begin, size_t end) -> double & { return exchanged[begin * (count + 1) + end]; };
+  auto place = [&](size_t begin, size_t end) -> double & { return exchangedOnce[begin * (count + 1) + end]; };
   for (size_t begin = 0; begin < count; ++begin) {
     std::vector<double> known(begin); // of each node before
     double received = 0;

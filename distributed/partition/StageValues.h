@@ -15,16 +15,17 @@ public:
   double parameters(int begin, int end) const { return parametersBefore[end] - parametersBefore[begin]; }
   /// What crosses a cut before this node.
   double crossing(int cut) const { return crossed[cut]; }
-  /// What a stage has in memory for a micro-batch: what its gradients read, what it receives and sends, and the
-  /// gradients of both.
-  double slot(int begin, int end) const {
-    return keptBefore[end] - keptBefore[begin] + 2 * exchanged[static_cast<size_t>(begin) * (count + 1) + end];
+  /// What the gradients of a stage read.
+  double kept(int begin, int end) const { return keptBefore[end] - keptBefore[begin]; }
+  /// What a stage receives and sends, and the gradients of both.
+  double exchanged(int begin, int end) const {
+    return 2 * exchangedOnce[static_cast<size_t>(begin) * (count + 1) + end];
   }
 
 private:
   size_t count;
   std::vector<double> parametersBefore = {0}, keptBefore = {0}, crossed;
-  std::vector<double> exchanged; ///< received and sent, [begin · (count + 1) + end]
+  std::vector<double> exchangedOnce; ///< received and sent, [begin · (count + 1) + end]
 };
 
 } // namespace freestone::distributed

@@ -1,6 +1,7 @@
 #include "distributed/plan/PipelinePlan.h"
 
 #include "distributed/partition/NothingFits.h"
+#include "distributed/schedule/StageNeeds.h"
 #include "distributed/schedule/VerifySchedule.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -68,6 +69,7 @@ void Planner::simulateStep(ScheduleKind schedule, int stagesPerRank) {
   wanted.microBatches = options.microBatches;
   wanted.replicas = plan.assignment.replicas;
   wanted.chunks = stagesPerRank;
+  wanted.recompute = options.recompute;
   plan.schedule = generate(wanted);
   verifySchedule(plan.schedule);
   std::vector<StageEdge> edges;
@@ -98,14 +100,13 @@ void Planner::simulateStep(ScheduleKind schedule, int stagesPerRank) {
 
 /// The sums of StageValues, of any stages.
 void Planner::addMemory() {
-  std::vector<int> kept = countKept(plan.schedule);
+  std::vector<StageNeeds> needs = countNeeds(plan.schedule);
   plan.memory.resize(plan.schedule.ranks.size());
   for (size_t number = 0; number < plan.stages.size(); ++number) {
     const StagePlan &stage = plan.stages[number];
-    double slots = kept[number] + 1;
     for (int rank : stage.ranks)
-      plan.memory[rank] +=
-          options.statesPerParameter * stage.parameters + slots * (stage.kept + 2 * stage.received + 2 * stage.sent);
+      plan.memory[rank] += options.statesPerParameter * stage.parameters + needs[number].intermediates() * stage.kept +
+                           needs[number].slots() * 2 * (stage.received + stage.sent);
   }
 }
 
@@ -186,8 +187,9 @@ void Comparison::failForMemory() const {
   const PlanCandidate &least = *std::ranges::min_element(candidates, {}, &PlanCandidate::memory);
   throw Error(fmt::format(
       "--max-memory: no stages keep to {} a rank: schedule {} would need {}; choose more ranks, more micro-batches "
-      "of each batch, or --recompute blocks",
-      printBytes(options.memory), nameOf(least.schedule), printBytes(least.memory)));
+      "of each batch, or {}",
+      printBytes(options.memory), nameOf(least.schedule), printBytes(least.memory),
+      options.recompute ? "--recompute blocks" : "--recompute-stages"));
 }
 
 PipelinePlan Comparison::run() {

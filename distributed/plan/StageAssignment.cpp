@@ -1,16 +1,13 @@
 #include "distributed/plan/StageAssignment.h"
 
 #include "distributed/partition/NothingFits.h"
-#include "distributed/schedule/Communication.h"
+#include "distributed/schedule/StageNeeds.h"
 #include <algorithm>
 #include <span>
 
 namespace freestone::distributed {
 
 constexpr double unlimitedMemory = std::numeric_limits<double>::infinity();
-
-/// Memory for micro-batches: those that a stage keeps, and the one that is received or sent meanwhile.
-static int slotsFor(int kept) { return kept + 1; }
 
 ChainOptions StageFinder::chainOptions(ScheduleKind schedule, int stagesPerRank) const {
   ChainOptions chain;
@@ -20,8 +17,11 @@ ChainOptions StageFinder::chainOptions(ScheduleKind schedule, int stagesPerRank)
   chain.statesPerParameter = options.statesPerParameter;
   ScheduleOptions wanted = ScheduleOptions::straight(schedule, options.ranks, options.microBatches);
   wanted.chunks = stagesPerRank;
-  for (int kept : countKept(generate(wanted)))
-    chain.slots.push_back(slotsFor(kept));
+  wanted.recompute = options.recompute;
+  for (const StageNeeds &needs : countNeeds(generate(wanted))) {
+    chain.slots.push_back(needs.slots());
+    chain.kept.push_back(needs.intermediates());
+  }
   return chain;
 }
 
@@ -35,8 +35,13 @@ PartitionOptions StageFinder::partitionOptions(ScheduleKind schedule, CostRules 
                : schedule == ScheduleKind::Eager      ? 2 * depth + 1
                : schedule == ScheduleKind::ZeroBubble ? ranks
                                                       : depth + 1;
-    return slotsFor(std::min(most, kept));
+    return StageNeeds{std::min(most, kept)}.slots();
   };
+  // A stage of ZB-H1 keeps what it has recomputed until its gradients of weights, as long as anything; others keep one.
+  if (options.recompute && schedule != ScheduleKind::ZeroBubble)
+    wanted.kept = [slots = wanted.slots](int behind, int replicas) {
+      return behind == 0 ? slots(behind, replicas) : 1;
+    };
   return wanted;
 }
 

@@ -19,6 +19,7 @@ struct PlanOptions {
   bool mayReplicate = false;     ///< stages may have several ranks, each of which takes every so many micro-batches
   double statesPerParameter = 4; ///< bytes kept for a byte of parameters: itself, its gradient, the optimizer's moments
   double memory = std::numeric_limits<double>::infinity(); ///< bytes of a rank
+  bool recompute = false; ///< stages keep what they receive alone, and compute their forward passes anew
 };
 
 /// Nodes on stages, and stages on ranks.

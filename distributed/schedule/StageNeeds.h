@@ -16,6 +16,8 @@ struct StageNeeds {
 
   /// Slots for micro-batches: one more than are kept, for what is received ahead.
   int slots() const { return kept + 1; }
+  /// Slots for what the gradients read: of a stage that recomputes it, for those micro-batches alone.
+  int intermediates() const { return recomputed > 0 ? recomputed : slots(); }
   bool operator==(const StageNeeds &) const = default;
 };
 

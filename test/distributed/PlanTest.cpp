@@ -54,6 +54,23 @@ TEST(Plan, CountsMemory) {
   }
 }
 
+TEST(Plan, RecomputationTakesTimeAndSavesMemory) {
+  PlanOptions options = optionsFor(ScheduleKind::GPipe, 4, 8);
+  options.recompute = true;
+  PipelinePlan plan = planPipeline(makeChain(8), options);
+  constexpr double mebibyte = 1 << 20;
+  for (int rank = 0; rank < 4; ++rank) {
+    double received = rank > 0 ? 1 : 0, sent = rank < 3 ? 1 : 0;
+    EXPECT_NEAR(plan.memory[rank] / mebibyte, 4 * 4 + 2 * 3 + (8 + 1) * (2 * received + 2 * sent), 1e-6);
+  }
+  // Ranks that wait for the first gradients recompute meanwhile.
+  EXPECT_NEAR(plan.simulation.makespan, 8 * 2 * (0.01 + 0.02 + 0.01) + 3 * 2 * (0.01 + 0.02), 1e-6);
+  options.memory = plan.largestMemory();
+  EXPECT_LE(planPipeline(makeChain(8), options).largestMemory(), options.memory);
+  options.recompute = false;
+  EXPECT_THROW(planPipeline(makeChain(8), options), Error);
+}
+
 TEST(Plan, SlowLinksCostTime) {
   PlanOptions fast = optionsFor(ScheduleKind::Eager, 4, 8), slow = fast;
   slow.links = {{{2, 1e15}, {2, 1e8}}, 1e-4};

@@ -118,6 +118,7 @@ distributed::PlanOptions PipelineArguments::planOptions(const TrainerOptions &st
   options.links =
       links.empty() ? distributed::Links::oneMachine(options.ranks) : distributed::Links::parse(readText(links));
   options.statesPerParameter = statesPerParameter(step);
+  options.recompute = recompute;
   if (memory)
     options.memory = static_cast<double>(*memory);
   return options;
